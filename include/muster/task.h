@@ -21,6 +21,13 @@
  *  that is lost while they train (its process ended, its host is cut off) is waited for: it comes back when the same
  *  program is started again, gets the state of the others, and all go on from the last step that was made. The result
  *  is that of the undisturbed job.
+ *
+ *  With `elastic_min` fewer workers than all may train. Those that are there go on without one that is lost, and one
+ *  that comes, or comes back, is taken in between two steps: the shards are shared out anew, so the result stays the
+ *  same. They go on where they are at least so many, and a majority of those who trained last, or half of these with
+ *  the first of them; else they wait. So no two parts of a network that is cut both go on. A worker that is known to
+ *  have ended counts as if it were there. When the job begins, a majority of all waits `timeout` seconds for the
+ *  others.
  */
 #ifndef MUSTER_TASK_H
 #define MUSTER_TASK_H
@@ -49,6 +56,9 @@ typedef struct mst_task_options {
                                 machine that has no such memory */
     double timeout;        /**< seconds of silence after which a task is lost; default 10 */
     double recovery_timeout; /**< seconds for which a lost task is waited for; default 600 */
+    /** How few workers may train, from 1: then a task that is lost is not waited for (see below). 0: only all may. All
+     *  workers say the same. Not for parameter servers, and not with transport "mpi". */
+    int elastic_min;
     /** Seconds for which a collective waits for a task that is there and does not come to it; default 600. */
     double collective_timeout;
     FILE *log; /**< for whom the task waits, who is lost and who has come; NULL: nothing */
@@ -58,9 +68,9 @@ typedef struct mst_task_options {
 } mst_task_options;
 
 /** Listens at this task's address, and begins to look for the others; does not wait for them. MST_INVALID where the
- *  cluster has one task only, where this one is no worker, where nothing can listen at the address, or where other
- *  machines can reach it and there is neither a key nor `insecure`. MST_NOT_FOUND, MST_INVALID where the key cannot be
- *  used, MST_UNAVAILABLE the transport. */
+ *  cluster has one task only, where this one is no worker, where elastic_min cannot be, where nothing can listen at the
+ *  address, or where other machines can reach it and there is neither a key nor `insecure`. MST_NOT_FOUND, MST_INVALID
+ *  where the key cannot be used, MST_UNAVAILABLE the transport. */
 MST_API MST_CHECKED mst_status mst_task_open_with(const mst_task_options *options, mst_task **out);
 #define mst_task_open(out, ...) mst_task_open_with(&MST_NAMED(mst_task_options, __VA_ARGS__), (out))
 /** This task has done its work: waits until all have. Where one is lost meanwhile, it is waited for, and gets the state
@@ -97,7 +107,7 @@ MST_API bool mst_task_is_chief(const mst_task *task);
  *
  *  They go together with mst_fit: before it, behind it, or in its callbacks. A worker that is lost is waited for in a
  *  fit (see above) where the program has made no collective before its first fit; a callback then hands MST_UNAVAILABLE
- *  back. In a cluster with parameter servers there are none (MST_UNIMPLEMENTED). */
+ *  back. In a cluster with parameter servers, and with `elastic_min`, there are none (MST_UNIMPLEMENTED). */
 
 /** Returns when all workers have called it. */
 MST_API MST_CHECKED mst_status mst_task_barrier(mst_task *task);

@@ -6,59 +6,18 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "cluster/leader_inside.h"
 
-typedef enum phase { GATHERING, PROPOSING, RUNNING, LEAVING, ENDING, OVER, REFUSED } phase; /* leader.h */
-
-/* A process that has a task's number, or wants it. */
-typedef struct process {
-    uint64_t instance;   /* 0: none */
-    bool ready;          /* brings STATE to the next generation */
-    bool has_run;        /* has been in a generation */
-    uint32_t generation; /* the greatest that it has seen */
-    char address[MST_ADDRESS_TEXT];
-    mst_member_state state;
-} process;
-
-typedef struct seat {
-    process member;
-    bool present;      /* the member is connected; else it is the last one that was, which messages name */
-    process applicant; /* wants the seat while it is taken: decided by PROBE or the loss of either */
-    bool member_answered, applicant_answered; /* PROBE */
-    bool acknowledged;                        /* the last thing that all must acknowledge */
-    bool left;
-    bool has_told; /* what it has started, when a task had waited too long */
-    mst_started_exchange started;
-    int64_t absent_since;
-    char why[128]; /* it is absent */
-} seat;
-
-struct mst_leader {
-    const mst_members_options *options;
-    mst_members *members;
-    mst_leader_send *send;
-    phase phase;
-    uint32_t job, generation;
-    bool has_begun; /* this process has begun a generation */
-    bool has_run;   /* the job has, under this leader or another */
-    bool all_left;  /* all have done their work once: who does not come back is not needed */
-    seat *seat;     /* [num_tasks] */
-    mst_member_standing *standing;
-    int64_t state_number; /* committed here */
-    int64_t now, reported_at;
-    int64_t deadline;         /* ENDING: it ends then, whoever has not acknowledged */
-    mst_task_failure verdict; /* ENDING and OVER; code MST_OK: there is none */
-    mst_task_failure held;    /* waits for its cause to be known; code MST_OK: there is none */
-    int64_t held_until;
-    mst_task_failure kept_out; /* a process that cannot join; code MST_OK: there is none */
-    int64_t kept_out_until;    /* then it ends the job, if that has not run */
-    uint64_t ignored;
-};
+typedef mst_leader_phase phase;
+typedef mst_seat seat;
+typedef mst_seat_holder process;
 
 static const double CAUSE_MAY_BE_LATE = 1;   /* seconds, of the cause of a failure */
+static const double ANSWERS_MAY_BE_LATE = 5; /* seconds, of those who have said that they are ready */
 static const double MEMBERS_MAY_BE_LATE = 2; /* seconds, of those who know that the job has run */
 
 static int64_t after(int64_t now, double seconds) {
-    return now + (int64_t)(seconds * 1e9);
+    return mst_leader_after(now, seconds);
 }
 
 /* ---- messages ---- */
@@ -97,6 +56,14 @@ static void tell_all(mst_leader *leader, mst_member_message *message) {
     tell_self(leader, message);
 }
 
+/* Those that take part in the generation; this task does, or it would not lead. */
+static void tell_members(mst_leader *leader, mst_member_message *message) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (i != leader->options->self && leader->seat[i].takes_part)
+            tell(leader, i, leader->seat[i].member.instance, message);
+    tell_self(leader, message);
+}
+
 /* ---- ends: of a generation, of the job ---- */
 
 static void await_acknowledgements(mst_leader *leader, phase phase) {
@@ -104,22 +71,30 @@ static void await_acknowledgements(mst_leader *leader, phase phase) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].acknowledged = false;
 }
 
-/* An applicant is told a verdict, too. */
+/* All that take part; a verdict is for all that are there, applicants too. */
 static bool all_acknowledged(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const seat *s = &leader->seat[i];
+        if (leader->phase != ENDING && !s->takes_part) continue;
         if (!s->acknowledged || (leader->phase == ENDING && s->applicant.instance)) return false;
     }
     return true;
 }
 
-/* Nobody is ready any more. */
+static void gather_again(mst_leader *leader) {
+    leader->phase = GATHERING;
+    leader->gathers_since = leader->now;
+}
+
+/* None of its members is ready any more. */
 static void end_generation(mst_leader *leader, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_END, .failure = *failure};
-    leader->phase = GATHERING;
+    gather_again(leader);
     leader->reported_at = leader->now;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        leader->seat[i].member.ready = leader->seat[i].left = false;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        if (leader->seat[i].takes_part) leader->seat[i].member.ready = false;
+        leader->seat[i].left = false;
+    }
     tell_all(leader, &message);
 }
 
@@ -129,6 +104,15 @@ static void end_generation_without(mst_leader *leader, int32_t task, const char 
     mst_task_failure_set(&failure, MST_UNAVAILABLE, task, leader->state_number, "%s: %s",
                          member_text(leader, task, text), why);
     mst_task_failure_add_steps(&failure);
+    end_generation(leader, &failure);
+}
+
+/* A task that does not take part is there, and ready. */
+static void end_generation_for(mst_leader *leader, int32_t task, const process *p) {
+    char text[384];
+    mst_task_failure failure;
+    mst_task_failure_set(&failure, MST_UNAVAILABLE, task, leader->state_number, "%s has come",
+                         task_text(leader, task, p->address, text));
     end_generation(leader, &failure);
 }
 
@@ -173,7 +157,7 @@ static void let_all_leave(mst_leader *leader) {
     mst_member_message message = {.kind = MST_MEMBER_ALL_LEFT};
     leader->all_left = true;
     await_acknowledgements(leader, LEAVING);
-    tell_all(leader, &message);
+    tell_members(leader, &message);
 }
 
 void mst_leader_refused(mst_leader *leader, int32_t task, const char *where) {
@@ -213,7 +197,7 @@ static void difference_failure(const mst_leader *leader, int32_t first, int32_t 
 }
 
 static bool is_ready(const seat *s) {
-    return s->present && s->member.ready;
+    return mst_seat_is_ready(s);
 }
 
 /* The task that the others are compared with: one that has been in a generation, else one that is ready; or -1. */
@@ -269,12 +253,13 @@ static bool has_run(const mst_leader *leader) {
  * chief, if it has made or restored any step: a later checkpoint elsewhere may be of another job. */
 static int32_t find_source(const mst_leader *leader) {
     const int32_t chief = leader->options->chief;
+    const seat *first = &leader->seat[chief];
     int32_t source = -1;
     int64_t greatest = MST_NO_STATE;
-    if (!has_run(leader) && leader->seat[chief].member.state.state_number > 0) return chief;
+    if (!has_run(leader) && first->takes_part && first->member.state.state_number > 0) return chief;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const int64_t number = leader->seat[i].member.state.state_number;
-        if (number <= greatest) continue;
+        if (number <= greatest || !leader->seat[i].takes_part) continue;
         greatest = number;
         source = i;
     }
@@ -297,18 +282,30 @@ static void propose(mst_leader *leader) {
         leader->standing[i] = (mst_member_standing){
             .instance = leader->seat[i].member.instance,
             .state_number = state->state_number,
-            .copies = state->state_number != source->state_number || state->state_hash != source->state_hash};
+            .copies = state->state_number != source->state_number || state->state_hash != source->state_hash,
+            .takes_part = true};
+        if (!leader->seat[i].takes_part) leader->standing[i] = (mst_member_standing){.state_number = MST_NO_STATE};
     }
     message.standing = leader->standing;
-    leader->generation++;
+    message.known.begun = leader->known.begun;
+    leader->generation = mst_leader_is_elastic(leader) ? mst_elastic_number(leader) : leader->generation + 1;
+    message.withdrawn = leader->first_number;
+    leader->proposed_at = leader->now;
     await_acknowledgements(leader, PROPOSING);
-    tell_all(leader, &message);
+    tell_members(leader, &message);
+}
+
+/* Whether the next generation may begin: with all, or where workers may be fewer, with enough of them. */
+static bool may_begin(mst_leader *leader) {
+    if (mst_leader_is_elastic(leader)) return mst_elastic_may_begin(leader);
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].takes_part = true;
+    return all_ready(leader);
 }
 
 /* Begins as soon as nobody is missing. */
 static void gather(mst_leader *leader) {
     if (leader->phase == GATHERING) compare_fingerprints(leader);
-    if (leader->phase == GATHERING && all_ready(leader)) propose(leader);
+    if (leader->phase == GATHERING && may_begin(leader)) propose(leader);
 }
 
 static void begin_generation(mst_leader *leader) {
@@ -316,8 +313,11 @@ static void begin_generation(mst_leader *leader) {
     leader->phase = RUNNING;
     leader->has_begun = leader->has_run = true;
     leader->state_number = leader->seat[leader->options->self].member.state.state_number;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].left = false;
-    tell_all(leader, &message);
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        leader->seat[i].left = false;
+        leader->seat[i].member.has_run |= leader->seat[i].takes_part;
+    }
+    tell_members(leader, &message);
 }
 
 /* ---- who is there ---- */
@@ -340,7 +340,9 @@ static process process_of(uint64_t instance, const mst_member_message *here) {
                  .ready = here->ready,
                  .has_run = here->has_run,
                  .generation = here->generation,
-                 .state = here->state};
+                 .state = here->state,
+                 .known = here->known,
+                 .ended = here->ended};
     memcpy(p.address, here->address, sizeof p.address);
     return p;
 }
@@ -348,9 +350,10 @@ static process process_of(uint64_t instance, const mst_member_message *here) {
 /* PROCESS, which has just said where it stands, has the number TASK. */
 static void take_seat(mst_leader *leader, int32_t task, const process *p) {
     seat *s = &leader->seat[task];
-    if (leader->phase == RUNNING || leader->phase == LEAVING)
+    if ((leader->phase == RUNNING || leader->phase == LEAVING) && s->takes_part)
         end_generation_without(leader, task, "its connection broke and was made again");
-    if (leader->phase == PROPOSING) leader->phase = GATHERING;
+    if (leader->phase == RUNNING && p->ready) end_generation_for(leader, task, p);
+    if (leader->phase == PROPOSING) gather_again(leader);
     const bool replaces = s->member.instance != p->instance;
     if (s->applicant.instance == p->instance) s->applicant.instance = 0;
     if (leader->phase == ENDING && replaces && !s->acknowledged) s->applicant = s->member; /* must hear it as well */
@@ -414,11 +417,12 @@ static void step_down(mst_leader *leader) {
 static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     seat *s = &leader->seat[from];
     const bool knows_this = message->to == leader->options->instance;
-    if (leader->has_begun && message->job > leader->job && leader->phase < ENDING) {
+    if (!mst_leader_is_elastic(leader) && leader->has_begun && message->job > leader->job && leader->phase < ENDING) {
         step_down(leader);
         return;
     }
-    if (!leader->has_begun && !knows_this && message->job >= leader->job) leader->job = message->job + 1;
+    if (!mst_leader_is_elastic(leader) && !leader->has_begun && !knows_this && message->job >= leader->job)
+        leader->job = message->job + 1;
     const process p = process_of(instance, message);
     if (s->present && s->member.instance != instance) {
         hear_applicant(leader, from, &p);
@@ -511,7 +515,7 @@ static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance
 static void hear_left(mst_leader *leader, int32_t from) {
     leader->seat[from].left = true;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (!leader->seat[i].left) return;
+        if (leader->seat[i].takes_part && !leader->seat[i].left) return;
     let_all_leave(leader);
 }
 
@@ -569,7 +573,7 @@ static void hear_cannot_join(mst_leader *leader, int32_t from, const mst_member_
 static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
     const int32_t task = message->failure.task;
     char why[384];
-    if (task < 0) {
+    if (task < 0 || !leader->seat[task].takes_part) {
         leader->ignored++;
         return;
     }
@@ -613,8 +617,9 @@ void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const 
     s->present = s->member.ready = false;
     s->absent_since = leader->now;
     snprintf(s->why, sizeof s->why, "%s", why);
-    if (leader->phase == RUNNING || leader->phase == LEAVING) end_generation_without(leader, task, why);
-    if (leader->phase == PROPOSING) leader->phase = GATHERING;
+    if ((leader->phase == RUNNING || leader->phase == LEAVING) && s->takes_part)
+        end_generation_without(leader, task, why);
+    if (leader->phase == PROPOSING && s->takes_part) gather_again(leader);
     const process next = s->applicant;
     if (next.instance && leader->phase < ENDING) take_seat(leader, task, &next);
 }
@@ -627,6 +632,11 @@ void mst_leader_committed(mst_leader *leader, int64_t state_number) {
 
 /* A task that was lost, and has not come back in time. */
 static void look_for_the_lost(mst_leader *leader) {
+    mst_task_failure late;
+    if (mst_leader_is_elastic(leader)) {
+        if (mst_elastic_has_waited_too_long(leader, &late)) end_job(leader, &late);
+        return;
+    }
     for (int32_t i = 0; i < leader->options->num_tasks && leader->phase <= PROPOSING; i++) {
         const seat *s = &leader->seat[i];
         char text[384];
@@ -650,7 +660,7 @@ static void look_for_the_lost(mst_leader *leader) {
 }
 
 static void report_waiting(mst_leader *leader) {
-    mst_member_message message = {.kind = MST_MEMBER_WAITING};
+    mst_member_message message = {.kind = MST_MEMBER_WAITING, .cause = leader->cause};
     leader->reported_at = leader->now;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const seat *s = &leader->seat[i];
@@ -667,13 +677,28 @@ static void report_waiting(mst_leader *leader) {
     tell_self(leader, &message);
 }
 
+/* Those who do not answer to what was proposed are asked once more whether they are ready (WAITING). */
+static void tick_elastic(mst_leader *leader) {
+    if (leader->phase == PROPOSING && leader->now > after(leader->proposed_at, ANSWERS_MAY_BE_LATE)) {
+        for (int32_t i = 0; i < leader->options->num_tasks; i++)
+            if (leader->seat[i].takes_part && !leader->seat[i].acknowledged) leader->seat[i].member.ready = false;
+        gather_again(leader);
+    }
+    gather(leader);
+}
+
 void mst_leader_tick(mst_leader *leader, int64_t now) {
     leader->now = now;
     if (leader->held.code && leader->phase < LEAVING && now > leader->held_until) tell_cause(leader);
     if (leader->kept_out.code && leader->phase < ENDING) judge_kept_out(leader);
+    if (mst_leader_is_elastic(leader)) tick_elastic(leader);
     if (leader->phase <= PROPOSING && leader->has_run) look_for_the_lost(leader);
     if (leader->phase == ENDING && now > leader->deadline) close_job(leader);
     if (leader->phase == GATHERING && now > after(leader->reported_at, leader->options->report)) report_waiting(leader);
+}
+
+bool mst_leader_is_ending(const mst_leader *leader) {
+    return leader->phase >= LEAVING && leader->phase != REFUSED;
 }
 
 uint64_t mst_leader_ignored(const mst_leader *leader) {
@@ -690,7 +715,7 @@ mst_status mst_leader_create(const mst_members_options *options, mst_members *me
     leader->members = members;
     leader->send = send;
     leader->job = 1;
-    leader->now = leader->reported_at = options->now;
+    leader->now = leader->reported_at = leader->gathers_since = options->now;
     leader->state_number = MST_NO_STATE;
     leader->seat = calloc((size_t)options->num_tasks, sizeof *leader->seat);
     leader->standing = calloc((size_t)options->num_tasks, sizeof *leader->standing);

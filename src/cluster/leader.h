@@ -37,6 +37,8 @@ void mst_cannot_join_failure(const mst_members_options *options, int32_t from, c
                              bool goes_on, mst_task_failure *failure);
 void mst_leader_committed(mst_leader *leader, int64_t state_number);
 void mst_leader_tick(mst_leader *leader, int64_t now);
+/** Whether the job ends, and the leader is needed to tell the others how. */
+bool mst_leader_is_ending(const mst_leader *leader);
 uint64_t mst_leader_ignored(const mst_leader *leader);
 
 #endif

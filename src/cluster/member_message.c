@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 static const uint64_t NUMBERS = UINT64_C(1) << 62; /* state numbers are below */
 static const uint32_t COUNTS = UINT32_C(1) << 31;  /* so are jobs and generations */
@@ -78,10 +78,23 @@ static void text(coder *c, char *value, size_t size) {
 
 /* ---- bodies ---- */
 
+static void known_generation(coder *c, mst_known_generation *known) {
+    known->number = (uint32_t)below(c, known->number, 4, COUNTS);
+    known->tasks = number(c, known->tasks, 8);
+}
+
+static void known_generations(coder *c, mst_known_generations *known) {
+    known_generation(c, &known->begun);
+    known->num_agreed = (int32_t)below(c, (uint64_t)known->num_agreed, 1, MST_AGREED_MOST + 1);
+    for (int32_t i = 0; i < known->num_agreed; i++) known_generation(c, &known->agreed[i]);
+}
+
 static void here(coder *c, mst_member_message *m) {
     flag(c, &m->ready);
     flag(c, &m->has_run);
     flag(c, &m->all_left);
+    known_generations(c, &m->known);
+    m->ended = number(c, m->ended, 8);
     text(c, m->address, sizeof m->address);
     if (!m->ready) return;
     mst_member_state *state = &m->state;
@@ -112,12 +125,17 @@ static void begin(coder *c, mst_member_message *m, int32_t num_tasks) {
         m->standing[i].instance = number(c, m->standing[i].instance, 8);
         state_number(c, &m->standing[i].state_number);
         flag(c, &m->standing[i].copies);
+        flag(c, &m->standing[i].takes_part);
     }
     flag(c, &m->has_run);
+    known_generation(c, &m->known.begun);
+    m->withdrawn = (uint32_t)below(c, m->withdrawn, 4, COUNTS);
+    m->withdrawn = (uint32_t)below(c, m->withdrawn, 4, COUNTS);
 }
 
 static void waiting(coder *c, mst_member_message *m, int32_t num_tasks) {
     flag(c, &m->ready);
+    m->cause = (mst_waiting_cause)below(c, m->cause, 1, MST_WAITING_CAUSES);
     m->num_waited = (int32_t)below(c, (uint64_t)m->num_waited, 4, (uint64_t)num_tasks + 1);
     m->num_listed = m->num_waited < MST_WAITING_MOST ? m->num_waited : MST_WAITING_MOST;
     for (int32_t i = 0; i < m->num_listed; i++) {
@@ -152,7 +170,8 @@ static void body(coder *c, mst_member_message *m, int32_t num_tasks) {
         case MST_MEMBER_LEFT:
         case MST_MEMBER_GO:
         case MST_MEMBER_ALL_LEFT:
-        case MST_MEMBER_BYE: break;
+        case MST_MEMBER_BYE:
+        case MST_MEMBER_LEADS: break;
         default: c->wrong = true;
     }
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "cluster/fingerprint.h"
+#include "cluster/quorum.h"
 #include "cluster/task_failure.h"
 
 typedef enum mst_member_kind {
@@ -38,6 +39,8 @@ typedef enum mst_member_kind {
     MST_MEMBER_NOTICE,   /**< something that everybody should know, and that changes nothing */
     /* to the leader; of the task that should lead to all */
     MST_MEMBER_CANNOT_JOIN, /**< my process cannot listen at its address: it hears no answer */
+    /* of one that leads to all, where workers may be fewer than all */
+    MST_MEMBER_LEADS, /**< I lead, and know that this generation has begun */
     MST_MEMBER_KINDS
 } mst_member_kind;
 
@@ -56,6 +59,7 @@ typedef struct mst_member_standing {
     uint64_t instance;    /**< its process: data of the generation goes to this one, and comes from it */
     int64_t state_number; /**< with which it came, or MST_NO_STATE */
     bool copies;          /**< it takes the state of the source */
+    bool takes_part;      /**< it is one of the generation; else the rest means nothing */
 } mst_member_standing;
 
 /** The last exchange (collective/group.h) that a member has started. */
@@ -65,6 +69,14 @@ typedef struct mst_started_exchange {
     uint32_t exchange;     /**< its number in the plan */
     uint32_t milliseconds; /**< since then */
 } mst_started_exchange;
+
+/** Why the next generation cannot begin. */
+typedef enum mst_waiting_cause {
+    MST_WAITS_FOR_ALL,      /**< all tasks are needed, or are given some time to come */
+    MST_WAITS_FOR_MIN,      /**< fewer are there than the job may go on with */
+    MST_WAITS_FOR_MAJORITY, /**< of the last generation (quorum.h) */
+    MST_WAITING_CAUSES
+} mst_waiting_cause;
 
 /** One of the tasks that the others wait for. */
 typedef struct mst_waited_task {
@@ -80,6 +92,9 @@ typedef struct mst_member_message {
     bool has_run;                   /**< HERE: the sender has been in a generation. BEGIN: a task has */
     bool all_left;                  /**< HERE: the sender knows that all have done their work */
     char address[MST_ADDRESS_TEXT]; /**< HERE: "host:port" of the sender, for messages; or "" */
+    mst_known_generations known;    /**< HERE: what the sender remembers; BEGIN: `begun` alone */
+    uint32_t withdrawn;             /**< BEGIN: what the leader has proposed from this number on has never begun */
+    mst_task_set ended;             /**< HERE: tasks whose processes have ended, as the sender knows */
     mst_member_state state;         /**< HERE */
     mst_member_kind acknowledged;   /**< ACKNOWLEDGE */
     uint64_t instance;              /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
@@ -87,12 +102,13 @@ typedef struct mst_member_message {
     mst_task_failure failure;       /**< FAILED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                 /**< BEGIN: the task whose state counts */
     mst_member_standing *standing;  /**< BEGIN: [number of tasks], the caller's */
+    mst_waiting_cause cause;        /**< WAITING */
     int32_t num_waited, num_listed; /**< WAITING: all, and those in the list */
     mst_waited_task waited[MST_WAITING_MOST];
 } mst_member_message;
 
 /** Bytes of the longest message between NUM_TASKS tasks. */
-#define MST_MEMBER_MESSAGE_MOST(num_tasks) (2048 + 17 * (size_t)(num_tasks))
+#define MST_MEMBER_MESSAGE_MOST(num_tasks) (2048 + 18 * (size_t)(num_tasks))
 
 /** Writes MESSAGE to DST, which has room for MST_MEMBER_MESSAGE_MOST(num_tasks); returns the number of bytes. Control
  *  characters in its texts become '?'. */

@@ -43,7 +43,20 @@ struct mst_members {
     uint64_t ignored;
     mst_member_standing *standing, *received; /* of the generation; of a message */
     uint8_t *buffer;
+    /* where workers may be fewer than all */
+    mst_known_generations known;
+    mst_task_set linked, ended; /* tasks that are connected; whose processes have ended */
+    mst_known_generation proposed;
+    uint32_t leader_rank; /* the last generation of which the leader knows that it has begun */
+    int64_t led_at, led_heard_at;
 };
+
+static const double LEADS_EVERY = 0.5; /* seconds */
+static const double LEADER_MAY_BE_LATE = 3;
+
+static bool is_elastic(const mst_members *members) {
+    return members->options.elastic_min > 0;
+}
 
 static bool in_generation(const mst_members *members) {
     return members->phase == STEPPING || members->phase == LEFT || members->phase == FINISHED;
@@ -87,7 +100,11 @@ static void tell_failure(mst_members *members) {
 /* All that the leader should know of this member. */
 static void say_here(mst_members *members) {
     const mst_members_options *o = &members->options;
-    mst_member_message message = {.kind = MST_MEMBER_HERE, .has_run = members->has_run, .all_left = members->all_left};
+    mst_member_message message = {.kind = MST_MEMBER_HERE,
+                                  .has_run = members->has_run,
+                                  .all_left = members->all_left,
+                                  .known = members->known,
+                                  .ended = members->ended};
     message.ready = members->phase == READY || members->phase == AGREED;
     message.state = members->state;
     snprintf(message.address, sizeof message.address, "%s", o->address[o->self] ? o->address[o->self] : "");
@@ -153,9 +170,24 @@ static void give_up(mst_members *members) {
 
 /* ---- from the leader ---- */
 
+/* False: this member remembers too much to agree to the generation of MESSAGE. */
+static bool remember_agreed(mst_members *members, const mst_member_message *message) {
+    mst_known_generations known = members->known;
+    members->proposed = (mst_known_generation){.number = message->generation};
+    for (int32_t i = 0; i < members->options.num_tasks; i++)
+        if (message->standing[i].takes_part) members->proposed.tasks |= mst_task_bit(i);
+    mst_know_begun(&known, &message->known.begun);
+    mst_know_withdrawn(&known, message->withdrawn, members->options.leader, members->options.num_tasks);
+    if (!mst_know_agreed(&known, &members->proposed)) return false;
+    members->known = known;
+    return true;
+}
+
 static void agree(mst_members *members, const mst_member_message *message) {
     const int32_t num_tasks = members->options.num_tasks;
-    if ((members->phase != READY && members->phase != AGREED) || message->generation <= members->generation) {
+    if ((members->phase != READY && members->phase != AGREED) || message->generation <= members->generation ||
+        !message->standing[members->options.self].takes_part ||
+        (is_elastic(members) && !remember_agreed(members, message))) {
         members->ignored++;
         return;
     }
@@ -175,6 +207,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
     }
     members->phase = STEPPING;
     members->has_run = true;
+    if (is_elastic(members)) mst_know_begun(&members->known, &members->proposed);
     members->started = (mst_started_exchange){0};
     const mst_generation generation = {.job = members->job,
                                        .number = members->generation,
@@ -187,7 +220,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
 
 /* No generation is under way. */
 static void hear_waiting(mst_members *members, const mst_member_message *message) {
-    const mst_waiting waiting = {message->num_waited, message->num_listed, message->waited};
+    const mst_waiting waiting = {message->cause, message->num_waited, message->num_listed, message->waited};
     mst_task_failure failure;
     if (members->phase != READY) {
         mst_task_failure_set(&failure, MST_UNAVAILABLE, members->options.leader, members->state_number,
@@ -231,9 +264,10 @@ static void obey(mst_members *members, const mst_member_message *message) {
 
 /* A message to this process from one that leads. */
 static void hear_leader(mst_members *members, uint64_t instance, const mst_member_message *message) {
-    const bool is_new = instance != members->leader_instance;
-    if (members->phase == OVER || message->job < members->job ||
-        (is_new && members->leader_instance && message->job == members->job)) {
+    const bool is_new = instance != members->leader_instance, is_second = is_new && members->leader_instance;
+    const bool is_old =
+        is_elastic(members) ? is_second : message->job < members->job || (is_second && message->job == members->job);
+    if (members->phase == OVER || is_old) {
         members->ignored++;
         return;
     }
@@ -251,6 +285,91 @@ static void speak(mst_members *members, int32_t task, const mst_member_message *
         send_bytes(members, task, message->to, message);
     else if (message->to == members->options.instance)
         hear_leader(members, members->options.instance, message);
+}
+
+/* ---- who leads, where workers may be fewer than all ---- */
+
+static void say_leads(mst_members *members, mst_task_set to) {
+    mst_member_message message = {
+        .kind = MST_MEMBER_LEADS, .job = members->job, .generation = members->known.begun.number};
+    members->led_at = members->now;
+    for (int32_t i = 0; i < members->options.num_tasks; i++)
+        if (i != members->options.self && (to & mst_task_bit(i))) send_bytes(members, i, 0, &message);
+}
+
+/* Leads itself. Where there is no memory it does not, and tries again later. */
+static void lead(mst_members *members) {
+    mst_members_options *o = &members->options;
+    const int32_t before = o->leader;
+    o->leader = o->self;
+    if (mst_leader_create(o, members, speak, &members->leader)) {
+        o->leader = before;
+        return;
+    }
+    members->connected = members->heard = true;
+    members->twice = members->refused = false;
+    members->leader_instance = o->instance;
+    say_here(members);
+    say_leads(members, members->linked);
+}
+
+/* TASK, another one, leads, as far as is known. */
+static void follow_leader(mst_members *members, int32_t task, uint32_t rank) {
+    mst_leader_destroy(members->leader);
+    members->leader = NULL;
+    members->options.leader = task;
+    members->leader_instance = 0;
+    members->leader_rank = rank;
+    members->connected = true;
+    members->twice = members->heard = false;
+    members->heard_at = members->led_heard_at = members->now;
+    say_here(members);
+}
+
+/* The leader is gone, or does not lead any more. */
+static void choose_leader(mst_members *members) {
+    const mst_task_set lower = members->linked & (mst_task_bit(members->options.self) - 1);
+    if (members->phase == OVER) return;
+    if (lower)
+        follow_leader(members, __builtin_ctzll(lower), 0);
+    else
+        lead(members);
+}
+
+static bool may_change_leader(const mst_members *members) {
+    return (members->phase == AWAY || members->phase == READY) &&
+           !(members->leader && mst_leader_is_ending(members->leader));
+}
+
+static void hear_leads(mst_members *members, int32_t from, uint64_t instance, const mst_member_message *message) {
+    const mst_members_options *o = &members->options;
+    const uint32_t rank = members->leader ? members->known.begun.number : members->leader_rank;
+    const bool goes_before = message->generation > rank || (message->generation == rank && from < o->leader);
+    if (from == o->leader) {
+        const bool is_first = !members->heard;
+        if (members->leader_instance && members->leader_instance != instance) return;
+        members->leader_instance = instance;
+        members->heard = members->connected = true;
+        members->leader_rank = message->generation;
+        members->led_heard_at = members->now;
+        if (is_first && !in_generation(members)) say_here(members);
+    } else if (goes_before && may_change_leader(members)) {
+        follow_leader(members, from, message->generation);
+        members->leader_instance = instance;
+        members->heard = true;
+    }
+}
+
+/* Of a connection that is there: who leads must be known at its other end. */
+static void link_elastic(mst_members *members, int32_t task) {
+    const mst_members_options *o = &members->options;
+    members->linked |= mst_task_bit(task);
+    members->ended &= ~mst_task_bit(task);
+    members->refused = false;
+    if (members->leader) say_leads(members, mst_task_bit(task));
+    if (task != o->leader || members->phase == OVER) return;
+    members->heard_at = members->now;
+    if (!in_generation(members) && members->phase != AGREED) say_here(members);
 }
 
 /* ---- create and destroy ---- */
@@ -275,6 +394,10 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     mst_status status = MST_OK;
     if (!members->standing || !members->received || !members->buffer)
         status = MST_NO_MEMORY("for a member of a cluster of %d tasks", o->num_tasks);
+    if (is_elastic(members)) {
+        o->leader = o->self; /* until it hears of another */
+        members->known.begun.tasks = mst_all_tasks(o->num_tasks);
+    }
     if (!status && o->self == o->leader) status = mst_leader_create(o, members, speak, &members->leader);
     if (status) {
         mst_members_destroy(members);
@@ -282,6 +405,7 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     }
     members->connected = members->leader != NULL;
     say_here(members);
+    if (is_elastic(members)) say_leads(members, mst_all_tasks(o->num_tasks)); /* so that all are connected */
     *out = members;
     return MST_OK;
 }
@@ -339,6 +463,10 @@ void mst_members_failed(mst_members *members, const mst_failure *failure) {
 /* ---- by the transport and the clock ---- */
 
 void mst_members_connected(mst_members *members, int32_t task) {
+    if (is_elastic(members)) {
+        link_elastic(members, task);
+        return;
+    }
     if (task != members->options.leader || members->leader || members->phase == OVER) return;
     members->twice = members->connected;
     members->connected = true;
@@ -369,7 +497,34 @@ static void be_refused(mst_members *members, const char *why) {
     snprintf(members->lost_why, sizeof members->lost_why, "%s", why);
 }
 
+static void lose_elastic(mst_members *members, int32_t task, uint64_t instance, const char *why) {
+    if (!instance) {
+        if (!members->linked) be_refused(members, why);
+        return;
+    }
+    members->linked &= ~mst_task_bit(task);
+    if (members->leader) {
+        mst_leader_lost(members->leader, task, instance, why);
+    } else if (task != members->options.leader) {
+        lose_link(members, task, instance, why);
+    } else if (members->phase != OVER) {
+        lose_leader(members, why);
+        choose_leader(members);
+    }
+}
+
+void mst_members_process_ended(mst_members *members, int32_t task) {
+    const mst_task_set bit = mst_task_bit(task);
+    if ((members->ended & bit) || (members->linked & bit) || members->phase == OVER) return;
+    members->ended |= bit;
+    if (members->connected && !in_generation(members)) say_here(members);
+}
+
 void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, const char *why) {
+    if (is_elastic(members)) {
+        lose_elastic(members, task, instance, why);
+        return;
+    }
     if (members->phase == OVER && !members->leader) return;
     if (members->leader)
         mst_leader_lost(members->leader, task, instance, why);
@@ -401,6 +556,11 @@ void mst_members_received(mst_members *members, int32_t from, uint64_t instance,
     if (from < 0 || from >= o->num_tasks ||
         mst_member_message_decode(data, bytes, o->num_tasks, members->received, &message)) {
         members->ignored++;
+        return;
+    }
+    if (is_elastic(members) && instance) members->linked |= mst_task_bit(from);
+    if (message.kind == MST_MEMBER_LEADS && is_elastic(members) && from != o->self && members->phase != OVER) {
+        hear_leads(members, from, instance, &message);
         return;
     }
     const bool cannot_join = message.kind == MST_MEMBER_CANNOT_JOIN;
@@ -439,7 +599,9 @@ static void give_way(mst_members *members, const char *where) {
 
 void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where) {
     const mst_members_options *o = &members->options;
-    if (members->leader && by == o->self)
+    if (is_elastic(members) && task == o->self) {
+        if (by != o->self && !in_generation(members) && members->phase != OVER) give_way(members, where);
+    } else if (members->leader && by == o->self)
         mst_leader_refused(members->leader, task, where);
     else if (task == o->self && by == o->leader && !members->connected && members->phase != OVER)
         give_way(members, where);
@@ -460,7 +622,7 @@ static void wait_for_leader(mst_members *members) {
     }
     if (members->phase != READY || !is_past(members->now, members->reported_at, o->report)) return;
     const mst_waited_task leader = {.task = o->leader, .present = false};
-    const mst_waiting waiting = {1, 1, &leader};
+    const mst_waiting waiting = {MST_WAITS_FOR_ALL, 1, 1, &leader};
     members->reported_at = members->now;
     o->events.waiting(o->events.context, &waiting);
 }
@@ -473,8 +635,23 @@ static void remind_leader(mst_members *members) {
     say_here(members);
 }
 
+/* Who leads says so. Who has not heard so for long looks for another leader. */
+static void tick_elastic(mst_members *members) {
+    const mst_members_options *o = &members->options;
+    if (members->refused && is_past(members->now, members->refused_at, o->refusal_timeout)) {
+        accept_refusal(members);
+        return;
+    }
+    if (members->leader && is_past(members->now, members->led_at, LEADS_EVERY))
+        say_leads(members, members->linked);
+    else if (!members->leader && may_change_leader(members) &&
+             is_past(members->now, members->led_heard_at, LEADER_MAY_BE_LATE))
+        lead(members);
+}
+
 void mst_members_tick(mst_members *members, int64_t now) {
     members->now = now;
+    if (is_elastic(members) && members->phase != OVER) tick_elastic(members);
     if (members->leader)
         mst_leader_tick(members->leader, now);
     else if (members->phase != OVER && !members->connected)

@@ -39,6 +39,14 @@
  *  leader (the task that should lead, to all others), and ends. Before the job has run that ends it, with that error on
  *  all. Later it is a NOTICE: the process may be one too many, and a task that was lost is waited for all the same.
  *
+ *  Fewer than all (mst_members_options.elastic_min): a generation may begin with some of the tasks, by the rules of
+ *  quorum.h. Those who are ready and take part get BEGIN. When another one is HERE and ready, the generation ends, and
+ *  the next one begins with it, too. Any task may lead. Each leads itself until it hears LEADS of another that goes
+ *  before: one that knows of a later generation that has begun, or of the same one and has a lower number. Who leads
+ *  says LEADS to all twice a second; in a generation nobody changes its leader. Who loses it follows the lowest task
+ *  that is connected, or leads itself. That two lead at the same time does no harm: the numbers of their generations
+ *  differ, and only one can get a majority.
+ *
  *  What is needed of the transport: messages of one connection arrive in order, and both sides are told that it broke
  *  before they are told that there is another. The leader repeats every few seconds that it waits and who is ready, so
  *  that a message that was lost all the same only takes time.
@@ -51,7 +59,7 @@
 /** Used by one thread at a time: its owner has a lock. */
 typedef struct mst_members mst_members;
 
-/** A generation, as it begins. */
+/** A generation, as it begins. Its members are those whose standing says that they take part. */
 typedef struct mst_generation {
     uint32_t job, number;
     /** The task whose state counts: in a job that begins anew the chief, where its state number is not 0; else that
@@ -64,6 +72,7 @@ typedef struct mst_generation {
 
 /** For whom the others wait. */
 typedef struct mst_waiting {
+    mst_waiting_cause cause;
     int32_t num_waited, num_listed; /**< all, and those in the list */
     const mst_waited_task *waited;  /**< [num_listed]; gone on return */
 } mst_waiting;
@@ -93,7 +102,7 @@ typedef struct mst_members_events {
 
 typedef struct mst_members_options {
     int32_t num_tasks, self;
-    int32_t leader;             /**< number of the task that leads */
+    int32_t leader;             /**< number of the task that leads; nothing where elastic_min is set */
     int32_t chief;              /**< number of the task whose state counts in a job that begins anew */
     const char *const *name;    /**< [num_tasks] "worker:1", for messages; must outlive the member */
     const char *const *address; /**< [num_tasks] "host:port", for messages; NULL: not known. Must outlive the member */
@@ -108,6 +117,10 @@ typedef struct mst_members_options {
     /** Seconds for which the leader's transport may refuse this process, since it takes the one before for alive: more
      *  than that transport's timeout; default 15. */
     double refusal_timeout;
+    /** How few tasks may make a generation, from 1; of at most MST_ELASTIC_TASKS_MOST. 0: only all. */
+    int32_t elastic_min;
+    /** With elastic_min: seconds for which those who come first wait for all, where the job has not run yet. */
+    double start_wait;
     /** Seconds between two calls of `waiting`; default 5. */
     double report;
     /** Seconds for which the leader stays after an error for tasks that have not acknowledged it; default 5. */
@@ -142,6 +155,8 @@ void mst_members_failed(mst_members *members, const mst_failure *failure);
 void mst_members_connected(mst_members *members, int32_t task);
 /** INSTANCE 0: the connection is refused, as long as nothing else is said. */
 void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, const char *why);
+/** With elastic_min: the process of TASK that was connected last has ended, as the machine says on which it ran. */
+void mst_members_process_ended(mst_members *members, int32_t task);
 /** Two processes have the number TASK, of which BY refuses the one that came later. WHERE: the host of the other one,
  *  as seen from here. Where this process is the one that is refused, by the leader, it ends. */
 void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where);

@@ -66,9 +66,11 @@ static void members_begun(void *context, const mst_generation *generation) {
     task->source = generation->source;
     task->copies = generation->copies;
     task->anew = generation->anew;
-    task->num_copiers = 0;
+    task->num_copiers = task->num_members = 0;
     for (int32_t i = 0; i < task->num_workers; i++) {
         const mst_member_standing *standing = &generation->standing[i];
+        if (!standing->takes_part) continue;
+        task->member[task->num_members++] = i;
         if (standing->copies) task->copiers[task->num_copiers++] = i;
         if (task->instance[i] && task->instance[i] != standing->instance) task->back[i] = true;
         task->instance[i] = standing->instance;
@@ -116,10 +118,16 @@ static void members_waiting(void *context, const mst_waiting *waiting) {
                                  waited->present ? " (there, but not ready)" : "");
     }
     const int32_t more = waiting->num_waited - waiting->num_listed;
+    char why[120] = "";
+    if (waiting->cause == MST_WAITS_FOR_MIN)
+        snprintf(why, sizeof why, "; without, fewer than %d workers are here", task->options.elastic_min);
+    if (waiting->cause == MST_WAITS_FOR_MAJORITY)
+        snprintf(why, sizeof why,
+                 "; without, no majority is here of the workers that trained last, and others may train on");
     if (more > 0)
-        mst_task_say(task, "waiting for %s and %d more", list, more);
+        mst_task_say(task, "waiting for %s and %d more%s", list, more, why);
     else
-        mst_task_say(task, "waiting for %s", list);
+        mst_task_say(task, "waiting for %s%s", list, why);
     mst_task_status_wait_for(&task->status, list);
 }
 
@@ -193,11 +201,18 @@ static void pass_on_progress(mst_task *task) {
     if (progress.count) mst_members_started(task->members, progress.count, progress.run, progress.stream);
 }
 
+/* Processes of this machine that have ended, as far as the transport can know it. */
+static void look_for_ended(mst_task *task) {
+    for (int32_t i = 0; i < task->num_workers && task->type->has_ended; i++)
+        if (i != task->self && task->type->has_ended(task->transport, i)) mst_members_process_ended(task->members, i);
+}
+
 static void *tick(void *context) {
     mst_task *task = context;
     pthread_mutex_lock(&task->lock);
     while (!task->closing) {
         pass_on_progress(task);
+        if (task->options.elastic_min) look_for_ended(task);
         mst_members_tick(task->members, mst_clock_now());
         mst_task_wait_a_tick(task);
     }
@@ -223,6 +238,26 @@ static mst_status check_transport(const mst_task_options *options) {
     return MST_OK;
 }
 
+static mst_status check_elastic(const mst_task_options *o) {
+    const int workers = mst_cluster_num_workers(o->cluster);
+    if (o->elastic_min < 0) return MST_FAIL(MST_INVALID, "task: elastic_min is %d, must be at least 1", o->elastic_min);
+    if (!o->elastic_min) return MST_OK;
+    if (mst_cluster_num_ps(o->cluster) > 0)
+        return MST_FAIL(MST_INVALID,
+                        "task: elastic_min is for workers without parameter servers, which go on without a lost "
+                        "worker where they are asynchronous: leave it out");
+    if (o->transport && strcmp(o->transport, "mpi") == 0)
+        return MST_FAIL(MST_INVALID,
+                        "task: elastic_min is not for transport mpi, whose workers stay the same: take shm or zmq");
+    if (workers > MST_ELASTIC_TASKS_MOST)
+        return MST_FAIL(MST_INVALID, "task: elastic_min is for at most %d workers, the cluster has %d",
+                        MST_ELASTIC_TASKS_MOST, workers);
+    if (o->elastic_min > workers)
+        return MST_FAIL(MST_INVALID, "task: elastic_min is %d, but the cluster has %d workers: take at most as many",
+                        o->elastic_min, workers);
+    return MST_OK;
+}
+
 static mst_status check_cluster(const mst_cluster *cluster) {
     const int workers = mst_cluster_num_workers(cluster), self = mst_cluster_self(cluster);
     const mst_task_info info = mst_cluster_task(cluster, self);
@@ -245,16 +280,19 @@ static mst_status name_tasks(mst_task *task) {
     task->name = calloc(workers, sizeof *task->name);
     task->address = calloc(workers, sizeof *task->address);
     task->copiers = calloc(workers, sizeof *task->copiers);
+    task->member = calloc(workers, sizeof *task->member);
     task->instance = calloc(workers, sizeof *task->instance);
     task->back = calloc(workers, sizeof *task->back);
     task->names = calloc(workers, NAME);
-    if (!task->name || !task->address || !task->copiers || !task->instance || !task->back || !task->names)
+    if (!task->name || !task->address || !task->copiers || !task->member || !task->instance || !task->back ||
+        !task->names)
         return MST_NO_MEMORY("for a task");
     for (int32_t i = 0; i < task->num_workers; i++) {
         const mst_task_info info = mst_cluster_task(task->cluster, i);
         task->name[i] = task->names + (size_t)i * NAME;
         task->address[i] = info.address;
         snprintf(task->names + (size_t)i * NAME, NAME, "%s:%d", info.job, (int)info.index);
+        task->member[task->num_members++] = i;
     }
     return MST_OK;
 }
@@ -266,7 +304,7 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
     const mst_members_options options = {.num_tasks = task->num_workers,
                                          .self = task->self,
                                          .leader = LEADER,
-                                         .chief = 0,
+                                         .chief = CHIEF,
                                          .name = task->name,
                                          .address = task->address,
                                          .instance = instance,
@@ -274,6 +312,8 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
                                          .recovery_timeout = task->options.recovery_timeout,
                                          .no_return = task->type->no_return,
                                          .report = REPORT,
+                                         .elastic_min = task->options.elastic_min,
+                                         .start_wait = task->options.timeout,
                                          .events = {.context = task,
                                                     .send = members_send,
                                                     .begun = members_begun,
@@ -348,6 +388,7 @@ mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
     if (options->timeout < 0 || options->recovery_timeout < 0 || options->collective_timeout < 0)
         return MST_FAIL(MST_INVALID, "task: timeouts must not be negative");
     MST_TRY(check_cluster(options->cluster));
+    MST_TRY(check_elastic(options));
     mst_task *task = calloc(1, sizeof *task);
     if (!task) return MST_NO_MEMORY("for a task");
     task->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
@@ -392,6 +433,7 @@ void mst_task_close(mst_task *task) {
     free(task->name);
     free(task->address);
     free(task->copiers);
+    free(task->member);
     free(task->instance);
     free(task->back);
     free(task->names);
@@ -408,32 +450,56 @@ mst_task_status *mst_task_status_of(mst_task *task) {
     return task ? &task->status : NULL;
 }
 
+/* Who trains now; returns the place of this task among them. Under the lock. */
+static int32_t find_members(const mst_task *task, int32_t *number, int32_t *count) {
+    int32_t self = 0;
+    memcpy(number, task->member, (size_t)task->num_members * sizeof *number);
+    *count = task->num_members;
+    while (self + 1 < *count && number[self] != task->self) self++;
+    return self;
+}
+
 mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards) {
-    const int32_t n = task->num_workers;
+    const size_t most = (size_t)task->num_workers;
     mst_task_group *group = task->group;
-    int32_t *number = calloc((size_t)n, sizeof *number);
-    mst_shards *window = calloc((size_t)n, sizeof *window);
+    int32_t *number = calloc(most, sizeof *number), n = 0, self = 0;
+    mst_shards *window = calloc(most, sizeof *window);
     mst_status status = number && window ? MST_OK : MST_NO_MEMORY("for a task");
+    pthread_mutex_lock(&task->lock);
+    if (!status) self = find_members(task, number, &n);
+    pthread_mutex_unlock(&task->lock);
     for (int32_t i = 0; i < n && !status; i++) {
         const int32_t first = (int32_t)mst_part_begin(num_shards, n, i);
-        number[i] = i;
         window[i] = (mst_shards){first, (int32_t)mst_part_begin(num_shards, n, i + 1) - first};
     }
     const mst_group_options options = {.type = task->type,
                                        .transport = task->transport,
                                        .num_members = n,
-                                       .self = task->self,
+                                       .self = self,
                                        .task = number,
                                        .num_shards = num_shards,
                                        .window = window,
                                        .waits = &task->status.wait};
-    if (!status) status = group ? mst_group_cut(group, num_shards, window) : mst_group_create(&options, &group);
+    if (!status) status = group ? mst_group_form(group, &options) : mst_group_create(&options, &group);
     free(number);
     free(window);
     pthread_mutex_lock(&task->lock); /* the clock and the transport look for it from now on */
     task->group = group;
     pthread_mutex_unlock(&task->lock);
     return status;
+}
+
+bool mst_task_must_share_anew(mst_task *task) {
+    if (!task->shared) return false;
+    pthread_mutex_lock(&task->lock);
+    bool same = mst_group_size(task->group) == task->num_members;
+    for (int32_t i = 0; i < task->num_members && same; i++) same = mst_group_task(task->group, i) == task->member[i];
+    pthread_mutex_unlock(&task->lock);
+    return !same;
+}
+
+mst_status mst_task_share_anew(mst_task *task) {
+    return mst_task_cut_shards(task, mst_group_num_shards(task->group));
 }
 
 mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out) {
@@ -451,6 +517,10 @@ mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **o
 
 mst_task_group *mst_task_shards(const mst_task *task) {
     return task->group;
+}
+
+int mst_task_elastic_min(const mst_task *task) {
+    return task->options.elastic_min;
 }
 
 const char *mst_task_name(const mst_task *task, int worker) {

@@ -21,8 +21,14 @@ mst_task_status *mst_task_status_of(mst_task *task);
  *  MST_INVALID where there are fewer shards than workers, or they were shared out otherwise before. */
 MST_CHECKED mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out);
 
+/** Whether the workers that train are others than those among whom the shards have been shared out. */
+bool mst_task_must_share_anew(mst_task *task);
+/** Shares the shards out among the workers that train now; there must be no exchange of the group. */
+MST_CHECKED mst_status mst_task_share_anew(mst_task *task);
 /** That group; NULL: nothing has been shared out. */
 mst_task_group *mst_task_shards(const mst_task *task);
+/** How few workers may train; 0: only all may. */
+int mst_task_elastic_min(const mst_task *task);
 /** "worker:1" */
 const char *mst_task_name(const mst_task *task, int worker);
 

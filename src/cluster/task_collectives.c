@@ -47,6 +47,8 @@ static bool is_sum(const mst_task_call *call) {
 /* What is wrong with the arguments here. */
 static mst_status check_call(const mst_task *task, const mst_task_call *call, const void *src, const void *dst) {
     if (task->servers) return MST_FAIL(MST_UNIMPLEMENTED, "workers of parameter servers have no collectives");
+    if (task->options.elastic_min)
+        return MST_FAIL(MST_UNIMPLEMENTED, "collectives are of all workers, and with elastic_min fewer may train");
     const mst_dtype dtype = (mst_dtype)call->dtype;
     const int64_t most = INT64_MAX / 16 / task->num_workers; /* elements: their bytes do not overflow */
     if (call->root < 0 || call->root >= task->num_workers)

@@ -9,6 +9,8 @@
 #include "cluster/task.h"
 #include "cluster/task_status.h"
 
+enum { CHIEF = 0 /* the first worker */ };
+
 /** Where a task is. */
 typedef enum task_phase {
     APART,    /* it is not ready for the next generation, or that has not begun */
@@ -40,7 +42,9 @@ struct mst_task {
     bool copies, anew;
     uint64_t *instance; /**< [num_workers] of the processes of the generation */
     bool *back;         /**< [num_workers] was lost, or is another process than in the generation before */
-    int32_t *copiers;   /**< [num_workers] tasks that copy the state of the source */
+    int32_t *member;    /**< [num_workers] tasks of the generation, in order */
+    int32_t num_members;
+    int32_t *copiers; /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
     bool was_together;
     mst_task_failure failure;

@@ -87,6 +87,21 @@ static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, m
 
 /* ---- joining ---- */
 
+/* Who goes on where that are not all. A job that begins has made 0 steps. */
+static void say_fewer(const mst_task *task, long long made) {
+    char list[400] = "";
+    size_t used = 0;
+    int32_t num_missing = 0;
+    for (int32_t i = 0, m = 0; i < task->num_workers; i++) {
+        const bool takes_part = m < task->num_members && task->member[m] == i;
+        m += takes_part;
+        if (takes_part || used >= sizeof list) continue;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", num_missing++ ? ", " : "", task->name[i]);
+    }
+    mst_task_say(task, "%d of %d workers go on after step %lld, without %s%s", task->num_members, task->num_workers,
+                 made, list, task->member[0] == CHIEF ? "" : "; files are written when the chief is back");
+}
+
 /* Who has come back, and how far the job is. */
 static void say_back(mst_task *task) {
     char list[600] = "";
@@ -98,15 +113,25 @@ static void say_back(mst_task *task) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", num_back++ ? ", " : "", task->name[i]);
         task->back[i] = false;
     }
-    if (task->anew || mst_store_get(task->state.store, NULL, MST_STATE_GLOBAL_STEP, &step)) return;
+    const bool all = task->num_members == task->num_workers;
+    if ((task->anew && all) || mst_store_get(task->state.store, NULL, MST_STATE_GLOBAL_STEP, &step)) return;
     const long long made = (long long)mst_tensor_get(step, 0);
     mst_tensor_release(step);
-    if (!task->was_together)
+    if (!all)
+        say_fewer(task, made);
+    else if (!task->was_together)
         mst_task_say(task, "the job is under way: going on after step %lld", made);
     else if (num_back)
         mst_task_say(task, "%s %s back: going on after step %lld", list, num_back > 1 ? "are" : "is", made);
     else
         mst_task_say(task, "all %d tasks are here again: going on after step %lld", task->num_workers, made);
+}
+
+static bool have_all_left(mst_task *task) {
+    pthread_mutex_lock(&task->lock);
+    const bool left = task->phase == ALL_LEFT;
+    pthread_mutex_unlock(&task->lock);
+    return left;
 }
 
 static mst_status job_failure(const mst_task *task) {
@@ -262,7 +287,8 @@ static mst_status join_after_calls(mst_task *task, const mst_task_state *state, 
     return status;
 }
 
-mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
+/* Returns, too, where the job has ended without this task. */
+static mst_status join_or_end(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     *joined = (mst_task_joined){.copied = false};
     if (task->by_call) return join_after_calls(task, state, joined);
     MST_TRY(keep_state(task, state));
@@ -271,12 +297,23 @@ mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_j
         MST_TRY(take_snapshot(state, &snapshot));
         mst_status status = come_together(task, snapshot);
         const bool together = !status;
+        if (together && have_all_left(task)) {
+            mst_snapshot_release(snapshot);
+            return MST_OK;
+        }
         if (!status) status = agree_on_state(task, snapshot, joined);
         mst_snapshot_release(snapshot);
         if (!status) begin_together(task);
         if (!status || !together) return status;
         if (mst_task_is_joined(task)) return status; /* a failure of its own: the state could not be restored, say */
     }
+}
+
+mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
+    MST_TRY(join_or_end(task, state, joined));
+    if (!have_all_left(task)) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "the job has ended while %s was away: the other workers have done their work",
+                    task->name[task->self]);
 }
 
 bool mst_task_is_joined(mst_task *task) {
@@ -348,6 +385,7 @@ mst_status mst_task_leave(mst_task *task) {
         if (!lost) return MST_OK;
         mst_task_state state = task->state;
         state.number = atomic_load(&task->number);
-        MST_TRY(mst_task_join(task, &state, &joined));
+        MST_TRY(join_or_end(task, &state, &joined));
+        if (have_all_left(task)) return MST_OK;
     }
 }

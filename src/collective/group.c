@@ -21,35 +21,45 @@ static mst_status check_windows(const mst_shards *window, int32_t num_members, i
     return MST_FAIL(MST_INVALID, "the members of a group have %lld of %d shards", (long long)next, num_shards);
 }
 
-mst_status mst_group_cut(mst_task_group *g, int32_t num_shards, const mst_shards *window) {
-    MST_TRY(check_windows(window, g->num_members, num_shards));
-    mst_stages stages = {0};
-    MST_TRY(mst_stages_make(window, g->num_members, num_shards, &stages));
-    mst_stages_free(&g->stages);
-    g->stages = stages;
-    g->num_shards = num_shards;
-    memcpy(g->window, window, (size_t)g->num_members * sizeof *window);
-    return MST_OK;
-}
-
-static mst_status fill(const mst_group_options *o, mst_task_group *g) {
+static mst_status take_members(mst_task_group *g, const mst_group_options *o) {
     const size_t count = (size_t)o->num_members;
-    g->type = o->type;
-    g->transport = o->transport;
+    int32_t *task = malloc(count * sizeof *task);
+    mst_shards *window = malloc(count * sizeof *window);
+    mst_stages stages = {0};
+    mst_status status = task && window ? MST_OK : MST_NO_MEMORY("for a group of %d tasks", o->num_members);
+    if (!status) status = check_windows(o->window, o->num_members, o->num_shards);
+    if (!status) status = mst_stages_make(o->window, o->num_members, o->num_shards, &stages);
+    if (status) {
+        free(task);
+        free(window);
+        return status;
+    }
+    memcpy(task, o->task, count * sizeof *task);
+    memcpy(window, o->window, count * sizeof *window);
+    free(g->task);
+    free(g->window);
+    mst_stages_free(&g->stages);
+    g->task = task;
+    g->window = window;
+    g->stages = stages;
     g->num_members = o->num_members;
     g->self = o->self;
-    g->waits = o->waits;
-    g->task = malloc(count * sizeof *g->task);
-    g->window = malloc(count * sizeof *g->window);
-    if (!g->task || !g->window) return MST_NO_MEMORY("for a group of %d tasks", o->num_members);
-    memcpy(g->task, o->task, count * sizeof *g->task);
-    MST_TRY(mst_group_cut(g, o->num_shards, o->window));
-    return g->num_members > 1 ? mst_group_thread_start(g) : MST_OK;
+    g->num_shards = o->num_shards;
+    return g->num_members > 1 && !g->has_thread ? mst_group_thread_start(g) : MST_OK;
+}
+
+static mst_status check_members(const mst_group_options *o) {
+    if (o->num_members >= 1 && o->self >= 0 && o->self < o->num_members) return MST_OK;
+    return MST_FAIL(MST_INVALID, "a group has no member %d of %d", o->self, o->num_members);
+}
+
+mst_status mst_group_form(mst_task_group *g, const mst_group_options *options) {
+    MST_TRY(check_members(options));
+    return take_members(g, options);
 }
 
 mst_status mst_group_create(const mst_group_options *options, mst_task_group **out) {
-    if (options->num_members < 1 || options->self < 0 || options->self >= options->num_members)
-        return MST_FAIL(MST_INVALID, "a group has no member %d of %d", options->self, options->num_members);
+    MST_TRY(check_members(options));
     mst_task_group *g = aligned_alloc(_Alignof(mst_task_group), sizeof *g);
     if (!g) return MST_NO_MEMORY("for a group of %d tasks", options->num_members);
     memset(g, 0, sizeof *g);
@@ -57,7 +67,10 @@ mst_status mst_group_create(const mst_group_options *options, mst_task_group **o
     pthread_mutex_init(&g->lock, NULL);
     g->last = &g->first;
     g->next_run = 1;
-    const mst_status status = fill(options, g);
+    g->type = options->type;
+    g->transport = options->transport;
+    g->waits = options->waits;
+    const mst_status status = take_members(g, options);
     if (status)
         mst_group_destroy(g);
     else
@@ -196,6 +209,10 @@ int32_t mst_group_size(const mst_task_group *g) {
 
 int32_t mst_group_self(const mst_task_group *g) {
     return g->self;
+}
+
+int32_t mst_group_task(const mst_task_group *g, int32_t member) {
+    return g->task[member];
 }
 
 int32_t mst_group_num_shards(const mst_task_group *g) {

@@ -49,9 +49,9 @@ typedef struct mst_group_options {
 
 /** OPTIONS and its arrays are copied. MST_INVALID where the windows are not all shards from left to right. */
 MST_CHECKED mst_status mst_group_create(const mst_group_options *options, mst_task_group **out);
-/** Cuts the shards anew, of which there may be another number. There must be no exchange. MST_INVALID as
- *  mst_group_create. */
-MST_CHECKED mst_status mst_group_cut(mst_task_group *group, int32_t num_shards, const mst_shards *window);
+/** Makes it a group of other members, with windows of their own: as OPTIONS say, but for its transport and `waits`,
+ *  which stay. There must be no exchange. MST_INVALID as mst_group_create; then it is as before. */
+MST_CHECKED mst_status mst_group_form(mst_task_group *group, const mst_group_options *options);
 /** NULL is allowed. All exchanges must be destroyed before. */
 void mst_group_destroy(mst_task_group *group);
 
@@ -68,6 +68,8 @@ MST_CHECKED mst_status mst_group_check(mst_task_group *group);
 
 int32_t mst_group_size(const mst_task_group *group);
 int32_t mst_group_self(const mst_task_group *group);
+/** The number of MEMBER in the transport. */
+int32_t mst_group_task(const mst_task_group *group, int32_t member);
 int32_t mst_group_num_shards(const mst_task_group *group);
 mst_shards mst_group_window(const mst_task_group *group, int32_t member);
 /** Fills OUT (NULL: only counts), which has room for them, with the leaves of MEMBER, from left to right; returns how

@@ -232,9 +232,14 @@ static void free_slot(mst_session *session, mst_slot *slot) {
     free(slot->outputs);
 }
 
+void mst_session_change_graph(mst_session *session, mst_graph *graph) {
+    while (session->num_plans) mst_session_forget_plan(session, session->plans[0]);
+    session->graph = graph;
+}
+
 static void free_session(void *owner) {
     mst_session *session = owner;
-    while (session->num_plans) mst_session_forget_plan(session, session->plans[0]);
+    mst_session_change_graph(session, NULL);
     for (int64_t i = 0; i < session->num_used; i++)
         mst_copy_release(session->store, session->used[i].state, session->used[i].copy);
     for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);

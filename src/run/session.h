@@ -158,6 +158,10 @@ MST_CHECKED mst_status mst_session_create_elsewhere(mst_graph *graph, const mst_
  *  it. NULL is allowed. */
 void mst_session_join(mst_session *session, mst_task_group *group);
 
+/** Makes the session one of GRAPH, in place of the graph that it had, and drops all plans. No call may be under way.
+ *  What the store has for it stays. */
+void mst_session_change_graph(mst_session *session, mst_graph *graph);
+
 /* ---- calls: session.c, session_calls.c ---- */
 
 /** A call begins; mst_session_leave ends it. A session that is being destroyed waits for those that have begun, and no

@@ -145,6 +145,7 @@ static void update_state(fit *f, double now) {
 
 static mst_status run_step(fit *f, const mst_batch *batch) {
     MST_TRY(mst_served_use_values(f->trainer));
+    MST_TRY(mst_workers_check(f->trainer));
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
     read_step(f);
     double now = mst_clock_seconds();
@@ -378,7 +379,12 @@ static mst_status recover(fit *f, mst_status status) {
     if (status) return f->state.stop ? MST_OK : status;
     MST_TRY(mst_position_read(f->trainer, &f->position));
     f->state.step = f->position.step;
-    if (f->in_epoch && f->position.epoch > f->position.first_epoch + f->state.epoch) MST_TRY(tell_ended_epoch(f));
+    const int64_t epoch = f->position.epoch - f->position.first_epoch;
+    if (f->in_epoch && epoch > f->state.epoch) {
+        f->state.epoch = epoch - 1; /* where the others have gone on without this one, it may be a later one */
+        MST_TRY(tell_ended_epoch(f));
+    }
+    f->state.epoch = epoch;
     return take_learning_rate(f);
 }
 

@@ -70,6 +70,11 @@ static int32_t num_alike(const uint64_t *all, int32_t n, int64_t count, int64_t 
     return alike;
 }
 
+/* Of member M of those that train. */
+static const char *member_name(const mst_task *task, int32_t m) {
+    return mst_task_name(task, mst_group_task(mst_task_shards(task), m));
+}
+
 static mst_status workers_differ(const mst_task *task, const mst_node *node, int32_t wrong, int32_t right, bool most,
                                  int64_t step) {
     static const char types[] =
@@ -77,17 +82,17 @@ static mst_status workers_differ(const mst_task *task, const mst_node *node, int
         "equal machines, or train without the comparison (check_replicas -1)";
     if (most)
         MST_FAIL(MST_CORRUPT, "after step %lld '%s' of %s is not that of %s and most workers: %s; %s", (long long)step,
-                 node->name, mst_task_name(task, wrong), mst_task_name(task, right), advice, types);
+                 node->name, member_name(task, wrong), member_name(task, right), advice, types);
     else
         MST_FAIL(MST_CORRUPT, "after step %lld '%s' differs between %s and %s: %s; %s", (long long)step, node->name,
-                 mst_task_name(task, right), mst_task_name(task, wrong), advice, types);
+                 member_name(task, right), member_name(task, wrong), advice, types);
     return mst_error_at(node->name, NULL);
 }
 
 /* What most workers have is right. All workers find the same. ALL: [number of workers][number of weights]. */
 static mst_status compare_weight(const mst_task *task, const weight_list *weights, const uint64_t *all, int64_t i,
                                  int64_t step) {
-    const int32_t n = mst_task_num_workers(task);
+    const int32_t n = mst_group_size(mst_task_shards(task));
     const int64_t count = weights->count;
     int32_t right = 0, wrong = -1;
     for (int32_t w = 1; w < n; w++)
@@ -102,7 +107,7 @@ static mst_status compare_weight(const mst_task *task, const weight_list *weight
 static mst_status compare_workers(mst_trainer *trainer, const weight_list *weights, int64_t step, uint64_t *all) {
     mst_task *task = trainer->options.task;
     const double timeout = trainer->options.session.timeout;
-    const int32_t n = mst_task_num_workers(task);
+    const int32_t n = mst_group_size(mst_task_shards(task));
     size_t *bytes = calloc((size_t)n, sizeof *bytes);
     if (!bytes) return MST_NO_MEMORY("to compare replicas");
     for (int32_t w = 0; w < n; w++) bytes[w] = (size_t)weights->count * sizeof *all;
@@ -120,7 +125,8 @@ mst_status mst_replicas_check(mst_trainer *trainer, int64_t step) {
     if (mst_is_served(trainer)) return MST_OK;
     if (!task && trainer->strategy.kind != MST_STRATEGY_MIRRORED) return MST_OK; /* there is one replica */
     MST_TRY(list_weights(trainer->graph, &weights));
-    const size_t n = task ? (size_t)mst_task_num_workers(task) : 1, self = task ? (size_t)mst_task_worker(task) : 0;
+    const mst_task_group *group = task ? mst_task_shards(task) : NULL;
+    const size_t n = group ? (size_t)mst_group_size(group) : 1, self = group ? (size_t)mst_group_self(group) : 0;
     uint64_t *all = calloc(n * (size_t)weights.count + 1, sizeof *all);
     mst_status status = all ? MST_OK : MST_NO_MEMORY("to compare replicas");
     if (!status) status = hash_weights(trainer, &weights, step, all + self * (size_t)weights.count);

@@ -79,6 +79,26 @@ static mst_status share_with_servers(mst_strategy *strategy, const mst_task *tas
     return MST_OK;
 }
 
+static void take_window(mst_strategy *strategy, const mst_task_group *group) {
+    const mst_shards window = mst_group_window(group, mst_group_self(group));
+    strategy->first_shard = window.first;
+    strategy->num_shards_here = window.count;
+}
+
+/* The parts of sharded state are cut once, for the workers that are there from the beginning. */
+static mst_status take_part(mst_strategy *strategy, const mst_task *task, const mst_task_group *group) {
+    if (mst_task_elastic_min(task))
+        return MST_FAIL(MST_INVALID,
+                        "compile: sharded_state needs the same workers all the time: leave out elastic_min");
+    if (mst_group_size(group) < 2)
+        return MST_FAIL(MST_INVALID,
+                        "compile: sharded_state shares the optimizer's slots out among the workers, and there is "
+                        "one: leave it out");
+    strategy->num_parts = mst_group_size(group);
+    strategy->part = mst_group_self(group);
+    return MST_OK;
+}
+
 /* Takes this task's part of the shards of all workers. */
 static mst_status trainer_share(mst_trainer *trainer) {
     mst_strategy *strategy = &trainer->strategy;
@@ -98,17 +118,8 @@ static mst_status trainer_share(mst_trainer *trainer) {
     if (served) return share_with_servers(strategy, task);
     if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * mst_task_num_workers(task);
     MST_TRY(mst_task_share(task, strategy->num_shards, &group));
-    const mst_shards window = mst_group_window(group, mst_group_self(group));
-    strategy->first_shard = window.first;
-    strategy->num_shards_here = window.count;
-    if (strategy->sharded_state) {
-        if (mst_group_size(group) < 2)
-            return MST_FAIL(MST_INVALID,
-                            "compile: sharded_state shares the optimizer's slots out among the workers, and there is "
-                            "one: leave it out");
-        strategy->num_parts = mst_group_size(group);
-        strategy->part = mst_group_self(group);
-    }
+    take_window(strategy, group);
+    if (strategy->sharded_state) MST_TRY(take_part(strategy, task, group));
     mst_session_join(trainer->session, group);
     return MST_OK;
 }
@@ -416,6 +427,39 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
     MST_TRY(mst_session_init_variables(trainer->session));
     MST_TRY(mst_sharded_declare(trainer));
     return training ? mst_served_build(trainer) : MST_OK;
+}
+
+static void empty_step(mst_sharded_step *step) {
+    destroy_step(step);
+    *step = (mst_sharded_step){.built = false};
+    pthread_rwlock_init(&step->filling, NULL);
+}
+
+/* Nothing of the old graph is left, so that nothing is found there under the name of what is made anew. */
+static mst_status empty_graph(mst_trainer *trainer) {
+    mst_graph *graph;
+    MST_TRY(mst_graph_create(&graph));
+    mst_graph_set_seed(graph, mst_graph_seed(trainer->graph));
+    empty_step(&trainer->train);
+    empty_step(&trainer->evaluate);
+    free(trainer->predict);
+    trainer->predict = NULL;
+    mst_session_change_graph(trainer->session, graph);
+    mst_graph_destroy(trainer->graph);
+    trainer->graph = graph;
+    return MST_OK;
+}
+
+mst_status mst_trainer_share_anew(mst_trainer *trainer) {
+    mst_strategy *strategy = &trainer->strategy;
+    mst_task *task = trainer->options.task;
+    if (!mst_task_must_share_anew(task)) return MST_OK;
+    MST_TRY(empty_graph(trainer));
+    MST_TRY(mst_task_share_anew(task));
+    take_window(strategy, mst_task_shards(task));
+    strategy->num_devices = mst_session_num_devices(trainer->session);
+    while (strategy->num_shards_here % strategy->num_devices) strategy->num_devices--;
+    return mst_trainer_build(trainer, &trainer->train, true);
 }
 
 mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {

@@ -117,7 +117,10 @@ MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_s
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step, where it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
-/** The same for the outputs of mst_predict. */
+/** Where other workers train now than those for whom the trainer was made (mst_task_must_share_anew): takes this task's
+ *  part of the shards anew, in a graph that is made anew. Values of the old one are gone. */
+MST_CHECKED mst_status mst_trainer_share_anew(mst_trainer *trainer);
+/** mst_trainer_build for the outputs of mst_predict. */
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
 /** Runs the step on a batch, whose rows are shared out among the shards. */
 MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);

@@ -94,7 +94,8 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
                                o->drop_remainder,
                                (int64_t)(o->validation_split * 1e15),
                                o->validation_last,
-                               o->check_replicas};
+                               o->check_replicas,
+                               mst_is_served(trainer) ? 0 : mst_task_elastic_min(trainer->options.task)};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) hash = add_number(hash, numbers[i]);
     return hash;
 }
@@ -136,11 +137,17 @@ mst_status mst_workers_join(mst_trainer *trainer, const mst_fit_options *options
     MST_TRY(mst_task_join(task, &state, joined));
     if (mst_is_sharded(trainer) && !mst_task_is_chief(task)) mst_store_drop_wholes(trainer->model->store);
     trainer->sharded.lost = false;
-    return MST_OK;
+    return mst_trainer_share_anew(trainer);
 }
 
 void mst_workers_committed(const mst_trainer *trainer, int64_t number) {
     if (trainer->options.task && !mst_is_served(trainer)) mst_task_committed(trainer->options.task, number);
+}
+
+mst_status mst_workers_check(const mst_trainer *trainer) {
+    const mst_task *task = trainer->options.task;
+    if (!task || mst_is_served(trainer) || !mst_task_elastic_min(task)) return MST_OK;
+    return mst_group_check(mst_task_shards(task));
 }
 
 bool mst_workers_lost(const mst_trainer *trainer, mst_status status) {

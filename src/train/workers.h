@@ -18,6 +18,8 @@ MST_CHECKED mst_status mst_workers_join(mst_trainer *trainer, const mst_fit_opti
 /** The state of this worker has changed: NUMBER counts its steps and epochs (train/position.h). For errors that say how
  *  far the workers were. */
 void mst_workers_committed(const mst_trainer *trainer, int64_t number);
+/** MST_UNAVAILABLE where the workers are to come together again: a step that one makes alone does not hear of it. */
+MST_CHECKED mst_status mst_workers_check(const mst_trainer *trainer);
 /** Whether STATUS, with which a step has failed, only says that another worker was lost. */
 bool mst_workers_lost(const mst_trainer *trainer, mst_status status);
 /** Tells the other workers that this one has failed with the calling thread's error STATUS: it then is the error of all

@@ -3,6 +3,7 @@
 #include "transport/shm.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -85,6 +87,7 @@ struct mst_shm {
     bool stopped;
     uint64_t floor; /* generations below are over */
     uint32_t present;
+    int *process;       /* [num_tasks] file descriptor of the process of the last link (pidfd_open); -1: none */
     uint64_t *expected; /* [num_tasks] only links of this instance are accepted; 0: none */
     shm_link **out;     /* [num_tasks] by which this task sends; NULL: none */
     shm_link *links;
@@ -151,6 +154,14 @@ static bool is_same_user(int fd) {
     struct ucred peer;
     socklen_t size = sizeof peer;
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+/* The process at the other end, to see when it ends; -1: where it is not known here. */
+static int open_process(int fd) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0) return -1;
+    return (int)syscall(SYS_pidfd_open, peer.pid, 0);
 }
 
 static socklen_t door_address(const char *name, struct sockaddr_un *out) {
@@ -269,7 +280,11 @@ static bool take_hello(mst_shm *shm, shm_link *l, const mst_shm_packet *p) {
     const uint64_t instance = !fits ? 0 : l->is_out ? l->instance : shm->expected[p->from];
     l->is_up = fits && instance == p->instance && (!l->is_out || l->task == p->from) &&
                (l->is_out || say_hello(shm, l->fd, p->from));
-    if (l->is_up) l->task = p->from;
+    if (l->is_up) {
+        l->task = p->from;
+        if (shm->process[l->task] >= 0) close(shm->process[l->task]);
+        shm->process[l->task] = open_process(l->fd);
+    }
     const bool is_up = l->is_up;
     pthread_mutex_unlock(&shm->lock);
     return is_up;
@@ -415,7 +430,9 @@ static mst_status make_shm(mst_shm *shm) {
     mst_memory_file probe;
     shm->expected = calloc(num_tasks, sizeof *shm->expected);
     shm->out = calloc(num_tasks, sizeof(shm_link *));
-    if (!shm->expected || !shm->out) return MST_NO_MEMORY("for %zu tasks", num_tasks);
+    shm->process = malloc(num_tasks * sizeof *shm->process);
+    for (size_t i = 0; shm->process && i < num_tasks; i++) shm->process[i] = -1;
+    if (!shm->expected || !shm->out || !shm->process) return MST_NO_MEMORY("for %zu tasks", num_tasks);
     MST_TRY(mst_memory_file_make(1, &probe));
     mst_memory_file_unmap(&probe);
     MST_TRY(listen_at_door(shm));
@@ -481,8 +498,11 @@ void mst_shm_close(mst_shm *shm) {
     if (shm->epoll >= 0) close(shm->epoll);
     if (shm->wake >= 0) close(shm->wake);
     pthread_mutex_destroy(&shm->lock);
+    for (int32_t i = 0; shm->process && i < shm->options.num_tasks; i++)
+        if (shm->process[i] >= 0) close(shm->process[i]);
     free(shm->expected);
     free(shm->out);
+    free(shm->process);
     free(shm);
 }
 
@@ -531,6 +551,14 @@ bool mst_shm_has_link(mst_shm *shm, int32_t task) {
     const bool is_up = shm->out[task] && shm->out[task]->is_up;
     pthread_mutex_unlock(&shm->lock);
     return is_up;
+}
+
+bool mst_shm_has_ended(mst_shm *shm, int32_t task) {
+    pthread_mutex_lock(&shm->lock);
+    struct pollfd process = {.fd = shm->process[task], .events = POLLIN};
+    const bool has = process.fd >= 0 && poll(&process, 1, 0) == 1 && (process.revents & POLLIN);
+    pthread_mutex_unlock(&shm->lock);
+    return has;
 }
 
 /* ---- memory ---- */

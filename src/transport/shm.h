@@ -54,6 +54,9 @@ void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *
 /** Whether data to TASK go by a link. */
 bool mst_shm_has_link(mst_shm *shm, int32_t task);
 
+/** Whether the process of TASK with which there was the last link has ended. */
+bool mst_shm_has_ended(mst_shm *shm, int32_t task);
+
 /** As the functions of mst_transport_type. */
 void *mst_shm_alloc(mst_shm *shm, size_t bytes);
 void mst_shm_free(mst_shm *shm, void *memory);

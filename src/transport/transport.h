@@ -102,7 +102,7 @@ typedef struct mst_transport_options {
     mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last six. All functions but `close` may be called by any
+/** A kind of transport. No pointer may be NULL but the last seven. All functions but `close` may be called by any
  *  thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
@@ -145,6 +145,9 @@ typedef struct mst_transport_type {
                       mst_transport_answer *answer);
     /** All tasks have left, and none sends anything any more: called before `close` where the job has ended well. */
     void (*leave)(mst_transport *transport);
+    /** Whether the process of TASK that was connected last is known to have ended: it ran on this machine, which says
+     *  so. A process that does not answer may still run; then this is false. */
+    bool (*has_ended)(mst_transport *transport, int32_t task);
     /** Why a task that was lost cannot come back, as a sentence that says what to do. NULL: it can. */
     const char *no_return;
 } mst_transport_type;

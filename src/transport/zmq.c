@@ -338,11 +338,15 @@ static const char *zmq_route(mst_transport *t, int32_t task) {
     return is_open ? "over TCP" : NULL;
 }
 
-#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free)                                                    \
-    {                                                                                                              \
-        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
-        .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
-        .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask                           \
+static bool zmq_has_ended(mst_transport *t, int32_t task) {
+    return t->shm && mst_shm_has_ended(t->shm, task);
+}
+
+#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free)                                                      \
+    {                                                                                                                \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,          \
+        .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport,   \
+        .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask, .has_ended = zmq_has_ended \
     }
 
 /* In the order in which mst_transport_find takes them. */

@@ -14,6 +14,8 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
         case MST_MEMBER_HERE:
             m.ready = m.all_left = true;
             snprintf(m.address, sizeof m.address, "[::1]:2222");
+            m.known = (mst_known_generations){{3, 31}, 2, {{5, 7}, {8, UINT64_MAX}}};
+            m.ended = 16;
             m.state = (mst_member_state){2, {{"program", 7}, {"options", UINT64_MAX}}, 1LL << 40, 99};
             break;
         case MST_MEMBER_ACKNOWLEDGE:
@@ -25,10 +27,13 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
         case MST_MEMBER_BEGIN:
             m.source = 4;
             for (int32_t i = 0; i < TASKS; i++)
-                standing[i] = (mst_member_standing){(uint64_t)i + 9, i ? i : MST_NO_STATE, i == 3};
+                standing[i] = (mst_member_standing){(uint64_t)i + 9, i ? i : MST_NO_STATE, i == 3, i != 2};
+            m.known.begun = (mst_known_generation){3, 31};
+            m.withdrawn = 2;
             break;
         case MST_MEMBER_WAITING:
             m.ready = true;
+            m.cause = MST_WAITS_FOR_MAJORITY;
             m.num_waited = m.num_listed = 2;
             m.waited[0] = (mst_waited_task){4, true};
             m.waited[1] = (mst_waited_task){1, false};
@@ -63,12 +68,19 @@ static void every_message_is_read_as_it_was_written(void **state) {
         assert_memory_equal(&out.started, &m.started, sizeof m.started);
         assert_memory_equal(&out.failure, &m.failure, sizeof m.failure);
         assert_memory_equal(out.waited, m.waited, sizeof m.waited);
+        assert_true(out.known.begun.number == m.known.begun.number && out.known.begun.tasks == m.known.begun.tasks);
+        assert_int_equal(out.known.num_agreed, m.known.num_agreed);
+        for (int32_t i = 0; i < m.known.num_agreed; i++)
+            assert_true(out.known.agreed[i].number == m.known.agreed[i].number &&
+                        out.known.agreed[i].tasks == m.known.agreed[i].tasks);
+        assert_true(out.ended == m.ended && out.withdrawn == m.withdrawn && out.cause == m.cause);
         assert_string_equal(out.address, m.address);
         assert_true(out.kind == m.kind && out.job == m.job && out.generation == m.generation && out.to == m.to);
         assert_true(out.ready == m.ready && out.all_left == m.all_left && out.source == m.source);
         assert_true(out.instance == m.instance && out.acknowledged == m.acknowledged);
         for (int32_t i = 0; i < TASKS; i++) {
             assert_true(read[i].instance == standing[i].instance && read[i].copies == standing[i].copies);
+            assert_true(read[i].takes_part == standing[i].takes_part);
             assert_int_equal(read[i].state_number, standing[i].state_number);
         }
     }

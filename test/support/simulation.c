@@ -41,6 +41,7 @@ static void on_begun(void *context, const mst_generation *generation) {
         snprintf(o->s->wrong, sizeof o->s->wrong, "a job begins anew that had run");
     p->generation = generation->number;
     p->started = 0;
+    p->late = 0;
     p->copies = generation->copies;
     p->half = p->committing = false;
     p->starts = true;
@@ -135,6 +136,8 @@ static void start(sim *s, int32_t task) {
                                          .address = s->addresses,
                                          .instance = p->instance,
                                          .now = s->now,
+                                         .elastic_min = s->options.elastic_min,
+                                         .start_wait = 10,
                                          .events = events};
     if (mst_members_create(&options, &p->members)) abort();
     sim_want_links(s, p);
@@ -184,6 +187,11 @@ void sim_refuse(sim *s, int32_t task, const char *why) {
 
 void sim_taken(sim *s, int32_t told, int32_t task) {
     mst_members_taken(last_of(s, told)->members, s->options.leader, task, "10.0.0.9");
+}
+
+void sim_tell_ended(sim *s, int32_t told, int32_t task) {
+    const process *p = last_of(s, told);
+    if (p && sim_runs(p)) mst_members_process_ended(p->members, task);
 }
 
 void sim_stop(sim *s, int32_t task, double seconds) {

@@ -19,6 +19,8 @@ typedef enum sim_end { SIM_RUNS, SIM_BYE, SIM_FAILED, SIM_KILLED } sim_end;
 typedef struct sim_options {
     uint64_t seed;
     int32_t num_tasks, leader;
+    int32_t
+        elastic_min;   /**< as that of mst_members_options; then a program that makes steps takes some time for each */
     int64_t num_steps; /**< after which the programs have done their work */
     bool rough;        /**< delays of up to a second; else all messages take 1 ms */
     bool trace;        /**< prints what happens */
@@ -62,6 +64,8 @@ void sim_refuse(sim *s, int32_t task, const char *why);
 void sim_taken(sim *s, int32_t told, int32_t task);
 /** A process of TASK that cannot listen at its address tells the process of TOLD so. */
 void sim_cannot_join(sim *s, int32_t task, int32_t told);
+/** With elastic_min: the process of TOLD knows that that of TASK has ended. */
+void sim_tell_ended(sim *s, int32_t told, int32_t task);
 /** Stops the process of TASK for SECONDS; after 10 s its peers take it for lost. */
 void sim_stop(sim *s, int32_t task, double seconds);
 /** No message passes between A and B for SECONDS. BROKEN: their connection breaks at once; else after 10 s. */

@@ -77,6 +77,7 @@ typedef struct process {
     /* in a generation */
     uint32_t generation;
     uint64_t started; /* exchanges of the generation */
+    int late;         /* steps of the generation that it has made after another had made one of a later generation */
     bool hangs;
     bool starts, copies, half, committing; /* starts: BEGIN is on its way */
     datum inbox[MOST_DATA];
@@ -93,6 +94,7 @@ struct sim {
     connection connection[SIM_PROCESSES][SIM_PROCESSES];
     int64_t cut_until[SIM_TASKS][SIM_TASKS];
     bool has_left[SIM_TASKS];
+    uint32_t last_generation; /* in which a step has been made */
     const char *differs[SIM_TASKS];
     int64_t restored[SIM_TASKS];
     char name[SIM_TASKS][16], address[SIM_TASKS][16];

@@ -39,7 +39,7 @@ static void begin_step(sim *s, process *p) {
     }
     mst_members_started(p->members, ++p->started, (uint64_t)p->view.state_number, 3);
     for (int32_t i = 0; i < s->options.num_tasks; i++)
-        if (i != p->task) send_datum(s, p, i, 0, given(p->view.state_hash, p->task));
+        if (i != p->task && p->view.standing[i].takes_part) send_datum(s, p, i, 0, given(p->view.state_hash, p->task));
 }
 
 /* Takes the datum of FROM, PART and NUMBER (-1: any) out of the inbox. */
@@ -75,6 +75,7 @@ static void copy_state(sim *s, process *p) {
 
 static bool has_all(const process *p, int32_t num_tasks) {
     int32_t count = 1;
+    for (int32_t i = 0, all = num_tasks; i < all; i++) num_tasks -= !p->view.standing[i].takes_part;
     for (int i = 0; i < p->num_data; i++) {
         const datum *d = &p->inbox[i];
         count += d->generation == p->generation && d->part == 0 && d->number == p->view.state_number;
@@ -91,7 +92,21 @@ static void go_on(sim *s, process *p) {
     }
     if (p->view.state_number >= s->options.num_steps || !has_all(p, s->options.num_tasks)) return;
     p->committing = true;
-    sim_push(s, sim_delay(s), sim_make_event(COMMIT, p->number, 0, 0))->epoch = p->generation;
+    sim_push(s, sim_delay(s) + (s->options.elastic_min ? SECOND / 5 : 0), sim_make_event(COMMIT, p->number, 0, 0))
+        ->epoch = p->generation;
+}
+
+/* One step may be under way when the others go on without P. More of them, and then one of a later generation again,
+ * are two parts of the cluster that both go on. */
+static void note_late_step(sim *s, process *p) {
+    for (int i = 0; i < s->num_processes; i++) {
+        process *q = s->process[i];
+        if (!sim_runs(q) || q->view.stopped || !q->view.in_generation || q->generation == p->generation) continue;
+        process *earlier = q->generation < p->generation ? q : p;
+        if (earlier == p && q->generation <= s->last_generation) p->late++;
+        if (earlier == q && q->late > 1)
+            snprintf(s->wrong, sizeof s->wrong, "%s and %s go on in two parts", s->name[p->task], s->name[q->task]);
+    }
 }
 
 void sim_program_commit(sim *s, process *p) {
@@ -101,6 +116,8 @@ void sim_program_commit(sim *s, process *p) {
             snprintf(s->wrong, sizeof s->wrong, "%s has another state of number %" PRId64 " than %s", s->name[i],
                      d.number, s->name[p->task]);
     p->committing = false;
+    note_late_step(s, p);
+    if (p->generation > s->last_generation) s->last_generation = p->generation;
     p->view.state_hash = next_state(s, p->view.state_hash);
     p->view.state_number++;
     sim_trace(s, p, "commits %" PRId64, p->view.state_number);

@@ -52,6 +52,25 @@ static int check_updates(const train_options *o, bool served) {
     return EXIT_DONE;
 }
 
+static int check_elastic(const train_options *o, const mst_cluster *cluster) {
+    const int workers = mst_cluster_num_workers(cluster);
+    if (!o->elastic) return EXIT_DONE;
+    if (mst_cluster_num_ps(cluster) > 0)
+        return command_fail(EXIT_USAGE,
+                            "--elastic is for workers without parameter servers: leave it out; with --issync 0 the "
+                            "others go on without a worker that is lost");
+    if (o->transport && strcmp(o->transport, "mpi") == 0)
+        return command_fail(EXIT_USAGE,
+                            "--elastic is not for --transport mpi, whose workers stay the same: leave one of them out");
+    if (o->sharded_state)
+        return command_fail(EXIT_USAGE,
+                            "--elastic is not for --sharded-state, whose workers stay the same: leave one of them out");
+    if (o->elastic > workers)
+        return command_fail(EXIT_USAGE, "--elastic %d: the cluster has %d workers: give at most as many", o->elastic,
+                            workers);
+    return EXIT_DONE;
+}
+
 static int check_cluster(const train_options *o, const mst_cluster *cluster) {
     const mst_task_info self = mst_cluster_task(cluster, mst_cluster_self(cluster));
     if (mst_cluster_self(cluster) >= mst_cluster_num_workers(cluster) && strcmp(self.job, "ps") != 0)
@@ -68,7 +87,8 @@ static int check_cluster(const train_options *o, const mst_cluster *cluster) {
                             "--strategy parameter-server needs a cluster with parameter servers: give --ps_hosts, "
                             "--worker_hosts, --job_name and --task_index, or start all tasks with "
                             "'muster launch --ps 1 --workers 2 -- muster train ...'");
-    return check_updates(o, served);
+    const int status = check_elastic(o, cluster);
+    return status ? status : check_updates(o, served);
 }
 
 /* ---- the evaluator, which needs nobody's address ---- */
@@ -101,7 +121,7 @@ static int find_cluster(training *t) {
     const train_options *o = t->o;
     const bool served = o->strategy == MST_STRATEGY_PARAMETER_SERVER;
     const bool wanted = o->strategy == MST_STRATEGY_MULTI_WORKER || served;
-    const bool flags = o->worker_hosts || o->ps_hosts || o->job_name || option_of_servers(o);
+    const bool flags = o->worker_hosts || o->ps_hosts || o->job_name || o->elastic || option_of_servers(o);
     t->evaluates = o->job_name && strcmp(o->job_name, evaluator_job) == 0;
     if (t->evaluates && !o->worker_hosts && !o->ps_hosts) return check_evaluator(o);
     if (!wanted && o->strategy != MST_STRATEGY_DEFAULT && !flags) {
@@ -122,6 +142,10 @@ static int find_cluster(training *t) {
     if (status || mst_cluster_num_workers(t->cluster) > 1 || mst_cluster_num_ps(t->cluster) > 0) return status;
     mst_cluster_release(t->cluster);
     t->cluster = NULL;
+    if (o->elastic)
+        return command_fail(EXIT_USAGE,
+                            "--elastic needs a cluster of several workers, such as "
+                            "'muster launch --workers 3 -- muster train ...'");
     if (o->transport && strcmp(o->transport, "mpi") == 0)
         return command_fail(EXIT_USAGE,
                             "--transport mpi needs several workers that an MPI has started, as by "
@@ -182,7 +206,7 @@ static void leave_files_to_chief(train_options *o) {
 
 int train_cluster_open(training *t, train_options *o) {
     if (!t->cluster) return EXIT_DONE;
-    const mst_task_options options = {CLUSTER_CONNECTION(t->cluster, o),
+    const mst_task_options options = {CLUSTER_CONNECTION(t->cluster, o), .elastic_min = o->elastic,
                                       .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr, .stop = is_stopped};
     if (mst_task_open_with(&options, &t->task)) return command_fail_library(EXIT_FAILED, NULL);
     if (mst_task_is_chief(t->task)) return EXIT_DONE;

@@ -170,6 +170,10 @@ static const option cluster_options[] = {
      .help = "silence after which a task is lost (default 10)"},
     {"recovery-timeout", OPTION_NUMBER, AT(recovery_timeout), "SECONDS", NULL, 0.1, 1e9,
      .help = "how long the others wait for a lost task to come back (default 600)"},
+    {"elastic", OPTION_INT, AT(elastic), "MIN", NULL, 1, 1e6,
+     .help =
+         "workers that are lost are not waited for, and come back at any time: MIN of them, and a majority of those "
+         "who trained last, are enough (default: all are needed)"},
     {0}};
 
 static const option output_options[] = {

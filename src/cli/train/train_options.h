@@ -35,6 +35,7 @@ typedef struct train_options {
     int ps_placement; /**< PS_PLACEMENT_GREEDY or 0 */
     int64_t ps_part_bytes;
     double timeout, recovery_timeout;
+    int elastic;
     const char *devices, *visible_devices;
     int shards;
     int64_t batch_size, batch_per_replica;

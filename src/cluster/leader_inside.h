@@ -1,0 +1,86 @@
+/** The inside of a leader, for the files that it is made of: leader.c, and leader_elastic.c for who takes part where
+ *  workers may be fewer than all. */
+#ifndef MUSTER_CLUSTER_LEADER_INSIDE_H
+#define MUSTER_CLUSTER_LEADER_INSIDE_H
+
+#include "cluster/leader.h"
+
+/** See the drawing in leader.h. */
+typedef enum mst_leader_phase { GATHERING, PROPOSING, RUNNING, LEAVING, ENDING, OVER, REFUSED } mst_leader_phase;
+
+/** A process that has a task's number, or wants it. */
+typedef struct mst_seat_holder {
+    uint64_t instance;   /**< 0: none */
+    bool ready;          /**< brings STATE to the next generation */
+    bool has_run;        /**< has been in a generation */
+    uint32_t generation; /**< the greatest that it has seen */
+    char address[MST_ADDRESS_TEXT];
+    mst_member_state state;
+    mst_known_generations known;
+    mst_task_set ended; /**< other tasks whose processes have ended, as it says */
+} mst_seat_holder;
+
+/** That of a task. */
+typedef struct mst_seat {
+    mst_seat_holder member;
+    bool present;              /**< the member is connected; else it is the last one that was, which messages name */
+    mst_seat_holder applicant; /**< wants the seat while it is taken: decided by PROBE or the loss of either */
+    bool member_answered, applicant_answered; /**< PROBE */
+    bool acknowledged;                        /**< the last thing that all must acknowledge */
+    bool takes_part;                          /**< in the generation that is under way or proposed */
+    bool left;
+    bool has_told; /**< what it has started, when a task had waited too long */
+    mst_started_exchange started;
+    int64_t absent_since;
+    char why[128]; /**< it is absent */
+} mst_seat;
+
+struct mst_leader {
+    const mst_members_options *options;
+    mst_members *members;
+    mst_leader_send *send;
+    mst_leader_phase phase;
+    uint32_t job, generation;
+    bool has_begun; /**< this process has begun a generation */
+    bool has_run;   /**< the job has, under this leader or another */
+    bool all_left;  /**< all have done their work once: who does not come back is not needed */
+    mst_seat *seat; /**< [num_tasks] */
+    mst_member_standing *standing;
+    int64_t state_number; /**< committed here */
+    int64_t now, reported_at;
+    int64_t deadline;         /**< ENDING: it ends then, whoever has not acknowledged */
+    mst_task_failure verdict; /**< ENDING and OVER; code MST_OK: there is none */
+    mst_task_failure held;    /**< waits for its cause to be known; code MST_OK: there is none */
+    int64_t held_until;
+    mst_task_failure kept_out; /**< a process that cannot join; code MST_OK: there is none */
+    int64_t kept_out_until;    /**< then it ends the job, if that has not run */
+    uint64_t ignored;
+    /* where workers may be fewer than all */
+    int64_t gathers_since;
+    int64_t proposed_at;
+    uint32_t first_number;       /**< of a generation that this leader has proposed; 0: none yet */
+    mst_waiting_cause cause;     /**< why no generation can begin */
+    mst_known_generations known; /**< of all that are there, when one was proposed */
+};
+
+static inline bool mst_seat_is_ready(const mst_seat *s) {
+    return s->present && s->member.ready;
+}
+/** Whether fewer workers than all may make a generation. */
+static inline bool mst_leader_is_elastic(const mst_leader *leader) {
+    return leader->options->elastic_min > 0;
+}
+static inline int64_t mst_leader_after(int64_t now, double seconds) {
+    return now + (int64_t)(seconds * 1e9);
+}
+
+/** Says which seats take part in the next generation, and whether it may begin; else why not. */
+bool mst_elastic_may_begin(mst_leader *leader);
+/** The number of the generation that is proposed; 0: there is none left. */
+uint32_t mst_elastic_number(mst_leader *leader);
+/** The tasks that take part. */
+mst_task_set mst_elastic_tasks(const mst_leader *leader);
+/** No generation could begin for as long as a lost task may take to come back: fills in the error. */
+bool mst_elastic_has_waited_too_long(const mst_leader *leader, mst_task_failure *failure);
+
+#endif
