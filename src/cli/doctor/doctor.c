@@ -84,7 +84,7 @@ static void check_port(doctor *d) {
         doctor_add(&d->report, DOCTOR_OK, "port", d->name, NULL, "listens at %s, %s", d->o->bind ? d->o->bind : address,
                    d->o->cluster_key ? "for those who have its cluster key"
                    : d->o->insecure  ? "for all who can connect (--insecure)"
-                                     : "for programs of this machine alone");
+                                     : "for your programs on this machine alone");
 }
 
 /* What this task can find by itself. The port is opened first: others connect while data are read here. */
