@@ -79,12 +79,15 @@ MST_API MST_CHECKED mst_status mst_cluster_from_hosts(const char *ps_hosts, cons
 
 typedef struct mst_launcher_options {
     int zero_;
-    /** Address at which worker 0 listens, under mpiexec and torchrun. Default under torchrun: MASTER_ADDR and
-     *  MASTER_PORT, or the port after it where torchrun itself listens on that one; under mpiexec: see below. */
+    /** Address at which worker 0 listens, under mpiexec and torchrun. Default, where they are set: MASTER_ADDR and
+     *  MASTER_PORT, or the port after it where torchrun itself listens on that one. */
     const char *leader;
     /** Port of the first task of each host under srun; those of the host's other tasks follow. Default: made from the
      *  numbers of job and step, 10000 to 30416. */
     int port;
+    double
+        timeout; /**< seconds to wait for the others, where processes of several hosts find each other; default 120 */
+    bool starts_mpi; /**< this process starts an MPI later, as the transport "mpi" does */
 } mst_launcher_options;
 
 /** From what the launcher of this process put into its environment; all its processes are workers. The first of these
@@ -96,9 +99,12 @@ typedef struct mst_launcher_options {
  *      srun        SLURM_PROCID, SLURM_NTASKS, and all addresses from SLURM_STEP_NODELIST
  *      mpiexec     of MPICH and its relatives: PMI_RANK, PMI_SIZE
  *
- *  Under torchrun the address of worker 0 is known, under mpiexec none. Where all processes run on one host, all are
- *  known: the workers have the ports after that of worker 0, under mpiexec at localhost, from a port from 10000 to
- *  30416, in which two mpiexec rarely agree.
+ *  Where mpiexec or torchrun have started all processes on one host, the workers have the ports after that of worker 0,
+ *  under mpiexec at localhost, from a port from 10000 to 30416, in which two mpiexec rarely agree. On several hosts the
+ *  processes find each other: worker 0 listens at the leader's address, or under MPICH's mpiexec at one that the others
+ *  learn by PMI; they come and say at which port they will listen, and get all addresses. So all processes must call
+ *  this, and wait here until all have; a second call returns the same at once. MST_DEADLINE names those who did not
+ *  come. Under mpiexec without any of these no addresses are known.
  *  Without any: one task, of job "localhost". OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out);
 

@@ -78,6 +78,7 @@ typedef struct mst_session_options {
      *  are not given, and runs of the session are one at a time. Default: this process. */
     const char *target;
     const char *key_file; /**< with target: of its cluster (muster keygen); NULL: it has none */
+    bool insecure;        /**< with target, on this machine: its tasks were started with --insecure */
 } mst_session_options;
 
 /** GRAPH must outlive the session; OPTIONS may be NULL. With a target: waits, up to the timeout of runs, until all

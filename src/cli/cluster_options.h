@@ -24,8 +24,8 @@
      .help = "where this task listens, if that is not the address by which the others know it"},                      \
     {"cluster-key", OPTION_FILE, AT(cluster_key), "FILE", .help = (KEY_HELP)},                                        \
     {"insecure", OPTION_FLAG, AT(insecure),                                                                           \
-     .help = "listens where other machines can connect: all that can are trusted (default: without a key on "         \
-             "localhost alone)"},                                                                                     \
+     .help = "all who can connect are trusted: listens where other machines reach it, too (default: without a key on "\
+             "localhost alone, for programs of this user)"},                                                          \
     {"transport", OPTION_WORD, AT(transport), .choices = (const char *const[]){"shm", "zmq", __VA_ARGS__},            \
      .help = (TRANSPORT_HELP)}
 

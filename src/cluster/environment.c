@@ -1,18 +1,23 @@
 /* Clusters from what launchers put into the environment of the processes that they start. All of these are workers.
+ * Where that does not say where all are, they find each other (cluster/rendezvous.h).
  *
  * Open MPI's mpiexec and torchrun are asked before Slurm: inside a job of Slurm its variables are there for whatever
  * was started in it. MPICH's variables count only where they contradict Slurm's, because srun --mpi=pmi2 sets them too.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "base/rng.h"
 #include "cluster/address.h"
 #include "cluster/cluster_spec.h"
 #include "cluster/node_list.h"
+#include "cluster/pmi.h"
+#include "cluster/rendezvous.h"
 #include "graph/device_name.h"
 
 enum { MOST_PROCESSES = MST_MOST_TASK, MOST_PORT = 65535 };
@@ -65,11 +70,86 @@ static int64_t port_of_job(uint64_t number) {
     return FIRST + (int64_t)(number % PLACES) * APART;
 }
 
-/* ---- mpiexec and torchrun: at most the address of worker 0 is known, or all are on one host ---- */
+/* ---- mpiexec and torchrun on several hosts: the workers find each other ---- */
 
-/* LEADER is the address of worker 0, NULL: not known. On ONE_HOST the others have the ports after its own. */
-static mst_status add_workers(mst_cluster *cluster, const place *place, const char *leader, bool one_host) {
-    const char *colon = leader && one_host ? strrchr(leader, ':') : NULL;
+/* What was found, for later calls. */
+static struct {
+    pthread_mutex_t lock;
+    place place;
+    uint64_t tag;
+    char (*address)[MST_ADDRESS_TEXT]; /* [place.size]; NULL: nothing */
+} found = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Worker 0 listens at LEADER. */
+static mst_status meet_at(mst_rendezvous *r, const char *leader) {
+    int listener, port;
+    if (r->rank != 0) return mst_rendezvous_join(r, &leader, 1);
+    MST_TRY(mst_rendezvous_listen(leader, &listener, &port));
+    return mst_rendezvous_lead(r, listener, port, leader);
+}
+
+/* Worker 0 listens anywhere, and tells the others where by PMI. */
+static mst_status meet_by_pmi(mst_rendezvous *r, bool starts_mpi) {
+    enum { MOST_ADDRESSES = 16 };
+    char value[MST_PMI_VALUE] = "", *rest = NULL;
+    const char *address[MOST_ADDRESSES];
+    int64_t descriptor;
+    int listener = -1, port = 0, n = 0;
+    MST_TRY(read_variable("PMI_FD", 0, INT32_MAX, &descriptor));
+    if (r->rank == 0) {
+        MST_TRY(mst_rendezvous_listen("", &listener, &port));
+        mst_rendezvous_own_addresses(port, value, sizeof value / 2);
+        if (!*value) snprintf(value, sizeof value, "localhost:%d", port);
+    }
+    const mst_status status = mst_pmi_share((int)descriptor, r->rank, r->timeout, !starts_mpi, value);
+    if (r->rank == 0) {
+        if (!status) return mst_rendezvous_lead(r, listener, port, "");
+        close(listener);
+    }
+    if (status) return status;
+    for (char *at = strtok_r(value, ",", &rest); at && n < MOST_ADDRESSES; at = strtok_r(NULL, ",", &rest))
+        address[n++] = at;
+    return mst_rendezvous_join(r, address, n);
+}
+
+/* Under the lock. */
+static mst_status find_workers(const place *place, const char *leader, uint64_t tag,
+                               const mst_launcher_options *options) {
+    if (found.address && found.place.rank == place->rank && found.place.size == place->size && found.tag == tag)
+        return MST_OK;
+    mst_rendezvous r = {.rank = place->rank,
+                        .size = place->size,
+                        .tag = tag,
+                        .timeout = options->timeout > 0 ? options->timeout : 120,
+                        .address = calloc((size_t)place->size, sizeof *r.address)};
+    if (!r.address) return MST_NO_MEMORY("for the addresses of %lld workers", (long long)place->size);
+    const mst_status status = leader ? meet_at(&r, leader) : meet_by_pmi(&r, options->starts_mpi);
+    if (status) {
+        free(r.address);
+        return status;
+    }
+    free(found.address);
+    found.place = *place;
+    found.tag = tag;
+    found.address = r.address;
+    return MST_OK;
+}
+
+/* LEADER: where worker 0 listens; NULL: PMI says. */
+static mst_status add_found_workers(mst_cluster *cluster, const place *place, const char *leader, uint64_t tag,
+                                    const mst_launcher_options *options) {
+    pthread_mutex_lock(&found.lock);
+    mst_status status = find_workers(place, leader, tag, options);
+    for (int64_t i = 0; i < place->size && !status; i++) status = mst_cluster_add(cluster, worker, i, found.address[i]);
+    pthread_mutex_unlock(&found.lock);
+    return status ? status : mst_cluster_end(cluster, worker, place->rank);
+}
+
+/* ---- mpiexec and torchrun on one host ---- */
+
+/* LEADER is the address of worker 0, whose port the others' follow; NULL: none is known. */
+static mst_status add_workers(mst_cluster *cluster, const place *place, const char *leader) {
+    const char *colon = leader ? strrchr(leader, ':') : NULL;
     const long port = colon ? strtol(colon + 1, NULL, 10) : 0;
     char address[MST_ADDRESS_TEXT];
     for (int64_t i = 0; i < place->size; i++) {
@@ -105,16 +185,6 @@ typedef struct mpi_variables {
 static const mpi_variables open_mpi = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"};
 static const mpi_variables mpich = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"};
 
-static mst_status read_mpiexec(mst_cluster *cluster, const mpi_variables *mpi, const char *leader) {
-    char here[MST_ADDRESS_TEXT];
-    place place;
-    MST_TRY(read_place(mpi->rank, mpi->size, &place));
-    const bool one_host = have_same_value(mpi->size, mpi->size_here);
-    const uint64_t number = one_host ? number_of_mpiexec() : 0;
-    snprintf(here, sizeof here, "localhost:%lld", (long long)port_of_job(number));
-    return add_workers(cluster, &place, !leader && number ? here : leader, one_host);
-}
-
 /* torchrun keeps a server of its own at MASTER_PORT, unless TORCHELASTIC_USE_AGENT_STORE says that worker 0 has to. */
 static mst_status print_master(char *text, size_t size) {
     const char *host = value_of("MASTER_ADDR");
@@ -126,12 +196,47 @@ static mst_status print_master(char *text, size_t size) {
     return MST_OK;
 }
 
-static mst_status read_torchrun(mst_cluster *cluster, const char *leader) {
+static bool has_master(void) {
+    return is_set("MASTER_ADDR") && is_set("MASTER_PORT");
+}
+
+static mst_status read_mpiexec(mst_cluster *cluster, const mpi_variables *mpi, const mst_launcher_options *options) {
+    const char *leader = options->leader;
+    char address[MST_ADDRESS_TEXT];
+    place place;
+    MST_TRY(read_place(mpi->rank, mpi->size, &place));
+    const bool one_host = have_same_value(mpi->size, mpi->size_here);
+    if (!one_host && !leader && has_master()) {
+        MST_TRY(print_master(address, sizeof address));
+        leader = address;
+    }
+    const bool has_pmi = mpi == &mpich && is_set("PMI_FD");
+    const uint64_t tag = mst_rng_hash_name(mpi == &mpich ? "mpich" : value_of("PMIX_NAMESPACE"));
+    if (!one_host && place.size > 1 && (leader || has_pmi))
+        return add_found_workers(cluster, &place, leader, tag, options);
+    const uint64_t number = one_host ? number_of_mpiexec() : 0;
+    snprintf(address, sizeof address, "localhost:%lld", (long long)port_of_job(number));
+    return add_workers(cluster, &place, !leader && number ? address : leader);
+}
+
+/* Processes of one start of one job have these in common. */
+static uint64_t tag_of_torchrun(void) {
+    return mst_rng_hash_name(value_of("TORCHELASTIC_RUN_ID")) +
+           31 * mst_rng_hash_name(value_of("TORCHELASTIC_RESTART_COUNT"));
+}
+
+static mst_status read_torchrun(mst_cluster *cluster, const mst_launcher_options *options) {
+    const char *leader = options->leader;
     char master[MST_ADDRESS_TEXT];
     place place;
     MST_TRY(read_place("RANK", "WORLD_SIZE", &place));
-    if (!leader) MST_TRY(print_master(master, sizeof master));
-    return add_workers(cluster, &place, leader ? leader : master, have_same_value("WORLD_SIZE", "LOCAL_WORLD_SIZE"));
+    if (!leader) {
+        MST_TRY(print_master(master, sizeof master));
+        leader = master;
+    }
+    if (place.size == 1 || have_same_value("WORLD_SIZE", "LOCAL_WORLD_SIZE"))
+        return add_workers(cluster, &place, leader);
+    return add_found_workers(cluster, &place, leader, tag_of_torchrun(), options);
 }
 
 /* ---- srun: the names of all hosts, and how many tasks each has ---- */
@@ -219,7 +324,7 @@ static mst_status read_srun(mst_cluster *cluster, int first_port) {
 /* ---- which launcher it was ---- */
 
 static bool is_torchrun(void) {
-    return is_set("RANK") && is_set("WORLD_SIZE") && is_set("MASTER_ADDR") && is_set("MASTER_PORT");
+    return is_set("RANK") && is_set("WORLD_SIZE") && has_master();
 }
 
 /* Under mpiexec in a job of Slurm the variables of srun are those of MPICH's helpers, one on each host. */
@@ -239,13 +344,12 @@ mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst
     mst_cluster *cluster;
     MST_TRY(mst_cluster_begin(&cluster));
     if (is_torchrun())
-        return mst_cluster_give(cluster, read_torchrun(cluster, options->leader), "environment of torchrun", out);
+        return mst_cluster_give(cluster, read_torchrun(cluster, options), "environment of torchrun", out);
     if (is_set(open_mpi.rank))
-        return mst_cluster_give(cluster, read_mpiexec(cluster, &open_mpi, options->leader), "environment of mpiexec",
-                                out);
+        return mst_cluster_give(cluster, read_mpiexec(cluster, &open_mpi, options), "environment of mpiexec", out);
     if (is_srun()) return mst_cluster_give(cluster, read_srun(cluster, options->port), "environment of srun", out);
     if (is_set(mpich.rank))
-        return mst_cluster_give(cluster, read_mpiexec(cluster, &mpich, options->leader), "environment of mpiexec", out);
+        return mst_cluster_give(cluster, read_mpiexec(cluster, &mpich, options), "environment of mpiexec", out);
     mst_cluster_release(cluster);
     return mst_cluster_local(out);
 }

@@ -13,6 +13,7 @@
 #include "base/no_memory.h"
 #include "base/thread.h"
 #include "base/wire_number.h"
+#include "cluster/task_log.h"
 #include "cluster/task_transport.h"
 
 enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
@@ -45,6 +46,7 @@ struct mst_mail {
     uint64_t instance;
     int32_t self;
     size_t most_bytes;
+    FILE *log;
     double linger;     /* seconds */
     mst_timeline news; /* rises when there may be something to take */
     pthread_mutex_t lock;
@@ -178,6 +180,18 @@ static void mail_connected(void *context, int32_t task) {
 
 static void mail_lost(void *context, int32_t task, uint64_t instance, const char *why) {
     enqueue_event(context, MST_PARCEL_LOST, task, instance, why);
+}
+
+static void log_line(const mst_mail *mail, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void log_line(const mst_mail *mail, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    mst_task_log(mail->log, mail->cluster, format, list);
+    va_end(list);
+}
+
+static void mail_stranger(void *context, const char *line) {
+    log_line(context, "%s", line);
 }
 
 static void mail_mismatch(void *context, int32_t task, mst_key key, const char *why) {
@@ -390,6 +404,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                                 .control = mail_control,
                                                 .connected = mail_connected,
                                                 .lost = mail_lost,
+                                                .stranger = mail_stranger,
                                                 .mismatch = mail_mismatch}};
     if (o->status) options.report = mst_task_status_reporter(o->status);
     pthread_mutex_lock(&mail->lock); /* events may come at once, but nobody sends before there is a head to answer */
@@ -409,6 +424,7 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     memset(mail, 0, sizeof *mail);
     mail->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
     mail->most_bytes = options->most_bytes ? options->most_bytes : MOST;
+    mail->log = options->log;
     mail->linger = 1;
     mail->last = &mail->first;
     mail->last_coming = &mail->coming;

@@ -134,7 +134,7 @@ typedef struct mst_mail_options {
     int32_t client; /**< this process is one of these, this less 1; it listens nowhere. 0: it is a task */
     bool tells;     /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
     double timeout; /**< seconds */
-    FILE *log;      /**< for how data go; NULL: no line */
+    FILE *log;      /**< for how data go, and who is refused; NULL: no line */
     const char *const *address; /**< of all training tasks; NULL: the cluster's */
     size_t most_bytes;          /**< of a body; 0: 16 GiB */
     mst_task_status *status;    /**< what is told to those who ask, as long as the mail is open; NULL: nothing */

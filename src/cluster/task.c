@@ -171,6 +171,10 @@ static void on_taken(void *context, int32_t by, int32_t number, const char *wher
     pthread_mutex_unlock(&task->lock);
 }
 
+static void on_stranger(void *context, const char *line) {
+    mst_task_say(context, "%s", line);
+}
+
 /* Another task sums something else: the programs are not the same. */
 static void on_mismatch(void *context, int32_t number, mst_key key, const char *why) {
     mst_task *task = context;
@@ -360,6 +364,7 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                                 .connected = on_connected,
                                                 .lost = on_lost,
                                                 .taken = on_taken,
+                                                .stranger = on_stranger,
                                                 .mismatch = on_mismatch}};
     const mst_status status = mst_task_transport_open(&which, &options, &task->type, &task->transport);
     return status ? tell_cannot_join(task, &which, &options, status) : MST_OK;

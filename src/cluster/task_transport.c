@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cluster/task_log.h"
+#include "transport/user_token.h"
 
 static void say_fallback(const mst_task_transport *which, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -12,6 +13,13 @@ static void say_fallback(const mst_task_transport *which, const char *format, ..
     va_start(list, format);
     mst_task_log(which->log, which->cluster, format, list);
     va_end(list);
+}
+
+/* Where there is no key, the token of the user: *HAS. */
+static mst_status read_keys(const char *key_file, bool insecure, mst_cluster_keys *keys, bool *has) {
+    *has = key_file || !insecure;
+    if (key_file) return mst_cluster_key_read(key_file, keys);
+    return *has ? mst_user_token_read(keys) : MST_OK;
 }
 
 static mst_status open_type(const mst_task_transport *which, const mst_transport_options *options,
@@ -27,22 +35,24 @@ static mst_status open_type(const mst_task_transport *which, const mst_transport
 mst_status mst_task_transport_open(const mst_task_transport *which, mst_transport_options *options,
                                    const mst_transport_type **type, mst_transport **out) {
     mst_cluster_keys keys;
-    if (which->key_file) MST_TRY(mst_cluster_key_read(which->key_file, &keys));
-    options->keys = which->key_file ? &keys : NULL;
+    bool has;
+    MST_TRY(read_keys(which->key_file, options->insecure, &keys, &has));
+    options->keys = has ? &keys : NULL;
     const mst_status status = open_type(which, options, type, out);
     options->keys = NULL;
     sodium_memzero(&keys, sizeof keys);
     return status;
 }
 
-mst_status mst_tasks_ask(const char *key_file, const char *const *address, int n, double seconds,
+mst_status mst_tasks_ask(const char *key_file, bool insecure, const char *const *address, int n, double seconds,
                          mst_transport_answer *answer) {
     mst_cluster_keys keys;
+    bool has;
     const mst_transport_type *type;
     if (sodium_init() < 0) return MST_FAIL(MST_IO, "the system gives no random numbers");
     MST_TRY(mst_transport_find("zmq", &type));
-    if (key_file) MST_TRY(mst_cluster_key_read(key_file, &keys));
-    const mst_status status = type->ask(key_file ? &keys : NULL, address, n, seconds, answer);
+    MST_TRY(read_keys(key_file, insecure, &keys, &has));
+    const mst_status status = type->ask(has ? &keys : NULL, address, n, seconds, answer);
     sodium_memzero(&keys, sizeof keys);
     return status;
 }

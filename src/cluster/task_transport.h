@@ -9,9 +9,9 @@
 #include "transport/transport.h"
 
 typedef struct mst_task_transport {
-    const char *name;           /**< NULL: shm, or zmq where this machine has no such memory, with a line in the log */
-    const char *key_file;       /**< of the cluster; NULL: none */
-    FILE *log;                  /**< NULL: no line */
+    const char *name;     /**< NULL: shm, or zmq where this machine has no such memory, with a line in the log */
+    const char *key_file; /**< of the cluster; NULL: none, so that the user's token counts (transport/user_token.h) */
+    FILE *log;            /**< NULL: no line */
     const mst_cluster *cluster; /**< whose task the line is of */
 } mst_task_transport;
 
@@ -25,9 +25,10 @@ void mst_task_transport_tell(const mst_task_transport *which, const mst_transpor
                              int32_t end, const void *message, size_t bytes);
 
 /** Asks the tasks at the N addresses what they do, as a process that is none of them (mst_transport_type.ask). KEY_FILE
- *  is that of their cluster; NULL: none. An answer is a report (cluster/task_report.h). Errors are those of the key and
- *  of the addresses, and MST_UNAVAILABLE without the module. Exported for the command. */
-MST_API MST_CHECKED mst_status mst_tasks_ask(const char *key_file, const char *const *address, int n, double seconds,
-                                             mst_transport_answer *answer);
+ *  is that of their cluster; NULL: none. INSECURE: they take connections of all, and ask for no user's token. An answer
+ *  is a report (cluster/task_report.h). Errors are those of the key and of the addresses, and MST_UNAVAILABLE without
+ *  the module. Exported for the command. */
+MST_API MST_CHECKED mst_status mst_tasks_ask(const char *key_file, bool insecure, const char *const *address, int n,
+                                             double seconds, mst_transport_answer *answer);
 
 #endif

@@ -103,8 +103,8 @@ static mst_status make_remote(mst_graph *graph, const mst_session_options *o, ms
     rs->options.timeout = timeout;
     rs->options.target = rs->options.key_file = NULL;
     pthread_mutex_init(&rs->lock, NULL);
-    mst_status status =
-        mst_remote_client_open(o->target, o->key_file, timeout < PATIENCE ? timeout : PATIENCE, &rs->client);
+    mst_status status = mst_remote_client_open(o->target, o->key_file, o->insecure,
+                                               timeout < PATIENCE ? timeout : PATIENCE, &rs->client);
     if (!status) status = mst_remote_prepare(rs);
     if (status)
         free_remote(rs);

@@ -17,6 +17,7 @@ enum { MOST_TRIES = 8 * MST_REMOTE_CLIENTS };
 
 struct mst_remote_client {
     char *key_file;
+    bool insecure;
     mst_cluster *cluster;
     int32_t target;
     int32_t number; /* among the clients */
@@ -86,7 +87,7 @@ static mst_status ask_target(const mst_remote_client *client, const char *addres
                              mst_transport_answer *answer) {
     const struct timespec pause = {.tv_nsec = 100000000};
     for (;;) {
-        MST_TRY(mst_tasks_ask(client->key_file, &address, 1, ANSWER, answer));
+        MST_TRY(mst_tasks_ask(client->key_file, client->insecure, &address, 1, ANSWER, answer));
         if (answer->data || mst_clock_now() >= deadline) return MST_OK;
         nanosleep(&pause, NULL);
     }
@@ -132,6 +133,7 @@ static mst_status find_tasks(mst_remote_client *client, const char *target, doub
 static mst_status open_connection(mst_remote_client *client) {
     const mst_mail_options options = {.cluster = client->cluster,
                                       .key_file = client->key_file,
+                                      .insecure = client->insecure,
                                       .num_clients = MST_REMOTE_CLIENTS,
                                       .client = client->number + 1};
     return mst_mail_open(&options, &client->mail);
@@ -146,12 +148,14 @@ static mst_status change_number(mst_remote_client *client) {
     return open_connection(client);
 }
 
-mst_status mst_remote_client_open(const char *target, const char *key_file, double seconds, mst_remote_client **out) {
+mst_status mst_remote_client_open(const char *target, const char *key_file, bool insecure, double seconds,
+                                  mst_remote_client **out) {
     if (sodium_init() < 0) return MST_FAIL(MST_IO, "session: the system gives no random numbers");
     mst_remote_client *client = calloc(1, sizeof *client);
     if (!client) return MST_NO_MEMORY("for a session");
     randombytes_buf(&client->last_request, sizeof client->last_request);
     client->last_request >>= 1;
+    client->insecure = insecure;
     client->number = (int32_t)randombytes_uniform(MST_REMOTE_CLIENTS);
     mst_status status = MST_OK;
     if (key_file && !(client->key_file = strdup(key_file))) status = MST_NO_MEMORY("for a session");

@@ -10,10 +10,11 @@
 
 typedef struct mst_remote_client mst_remote_client;
 
-/** TARGET: "tcp://host:port", also "grpc://". KEY_FILE of the cluster; NULL: none. Waits at most SECONDS for the task
+/** TARGET: "tcp://host:port", also "grpc://". KEY_FILE of the cluster; NULL: none. INSECURE: its tasks take connections
+ *  of all. Waits at most SECONDS for the task
  *  to answer. MST_INVALID where TARGET is no address, MST_UNAVAILABLE where no task server of this version answers
  *  there. */
-MST_CHECKED mst_status mst_remote_client_open(const char *target, const char *key_file, double seconds,
+MST_CHECKED mst_status mst_remote_client_open(const char *target, const char *key_file, bool insecure, double seconds,
                                               mst_remote_client **out);
 /** NULL is allowed. */
 void mst_remote_client_close(mst_remote_client *client);

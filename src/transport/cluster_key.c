@@ -109,6 +109,8 @@ mst_status mst_cluster_key_read(const char *path, mst_cluster_keys *out) {
     const mst_status status = read_secret(descriptor, path, secret);
     close(descriptor);
     if (status) return status;
+    out->is_token = false;
+    memset(out->token, 0, sizeof out->token);
     make_pair(secret, "muster cluster key: listener", &out->listener);
     make_pair(secret, "muster cluster key: connector", &out->connector);
     sodium_memzero(secret, sizeof secret);

@@ -8,6 +8,8 @@
 #ifndef MUSTER_TRANSPORT_CLUSTER_KEY_H
 #define MUSTER_TRANSPORT_CLUSTER_KEY_H
 
+#include <stdbool.h>
+
 #include "muster/op.h"
 #include "muster/status.h"
 
@@ -17,8 +19,11 @@ typedef struct mst_curve_pair {
     unsigned char public_key[MST_CURVE_KEY], secret_key[MST_CURVE_KEY];
 } mst_curve_pair;
 
+/** What shows that one may connect: the key of a cluster, or the token of a user (transport/user_token.h). */
 typedef struct mst_cluster_keys {
     mst_curve_pair listener, connector;
+    bool is_token; /**< then there are no pairs */
+    unsigned char token[MST_CURVE_KEY];
 } mst_cluster_keys;
 
 /** Writes a new key to the file PATH, which only its owner can read. MST_EXISTS where there is one, MST_IO. Exported

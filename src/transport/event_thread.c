@@ -10,7 +10,7 @@
 
 enum { WHY_SIZE = 160, MOST_WAITING = 64 << 20 };
 
-typedef enum event_kind { CONTROL, CONNECTED, LOST, TAKEN, MISMATCH } event_kind;
+typedef enum event_kind { CONTROL, CONNECTED, LOST, TAKEN, STRANGER, MISMATCH } event_kind;
 
 typedef struct event {
     struct event *next;
@@ -42,6 +42,9 @@ static void tell(const mst_transport_events *to, const event *e) {
         case LOST: to->lost(to->context, e->task, e->instance, e->why); break;
         case TAKEN:
             if (to->taken) to->taken(to->context, e->by, e->task, e->why);
+            break;
+        case STRANGER:
+            if (to->stranger) to->stranger(to->context, e->why);
             break;
         case MISMATCH: to->mismatch(to->context, e->task, e->key, e->why); break;
     }
@@ -184,6 +187,13 @@ void mst_event_thread_taken(mst_event_thread *t, int32_t by, int32_t task, const
     e->by = by;
     snprintf(e->why, sizeof e->why, "%s", where);
     push(t, task, 0, e);
+}
+
+void mst_event_thread_stranger(mst_event_thread *t, const char *line) {
+    event *e = make_event(STRANGER, 0, 0, NULL, 0);
+    if (!e) return;
+    snprintf(e->why, sizeof e->why, "%s", line);
+    push(t, 0, 0, e);
 }
 
 void mst_event_thread_mismatch(mst_event_thread *t, int32_t task, mst_key key, const char *why) {

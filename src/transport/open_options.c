@@ -35,7 +35,8 @@ mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_
     MST_TRY(check_numbers(options));
     *out = (mst_open_options){.num_tasks = options->num_tasks,
                               .self = options->self,
-                              .has_keys = options->keys != NULL,
+                              .has_keys = options->keys && !options->keys->is_token,
+                              .has_token = options->keys && options->keys->is_token,
                               .insecure = options->insecure,
                               .only_connects = options->only_connects,
                               .instance = options->instance,

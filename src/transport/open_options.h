@@ -8,7 +8,9 @@ typedef struct mst_open_options {
     int32_t num_tasks, self;
     char **address; /**< [num_tasks], with NULL */
     char *listen;
-    bool has_keys, insecure, only_connects;
+    bool has_keys;  /**< of a cluster: CURVE */
+    bool has_token; /**< of a user (zmq_token.h) */
+    bool insecure, only_connects;
     mst_cluster_keys keys;
     uint64_t instance;
     double heartbeat, timeout;

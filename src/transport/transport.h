@@ -68,6 +68,9 @@ typedef struct mst_transport_events {
      *  other one for good. Told by the transport of BY, once, and by that of the one that is refused, whenever it tries
      *  again. WHERE: the host of the other one of the two, for messages. NULL: nobody wants to know. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
+    /** Somebody has tried to connect and was refused before a message of his was read. LINE says so, and from where if
+     *  that is known. Told once for each such host. NULL: nobody wants to know. */
+    void (*stranger)(void *context, const char *line);
 } mst_transport_events;
 
 /** What a task says of itself to those who ask it (mst_transport_type.ask). */
@@ -90,7 +93,9 @@ typedef struct mst_transport_options {
     const char *const
         *address;     /**< [num_tasks] "host:port", "[::1]:port"; NULL: of a task that never connects from here */
     const char *bind; /**< "host:port" to listen on; NULL: address[self] */
-    const mst_cluster_keys *keys; /**< nobody without them can connect; NULL: nothing checks who connects */
+    /** Nobody without them can connect; NULL: nothing checks who connects. A user's token counts at loopback addresses
+     *  alone, and nowhere else may such a task listen. */
+    const mst_cluster_keys *keys;
     bool insecure;       /**< may listen where other machines can connect, although nothing checks who they are */
     bool only_connects;  /**< does not listen: what others send to it arrives where they do not know an address of it */
     uint64_t instance;   /**< of this process, not 0 */

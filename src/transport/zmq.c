@@ -128,7 +128,8 @@ static mst_status make_peers(mst_transport *t) {
 
 /* NUMERIC: what the address to listen on stands for. It is bound in this form: a name cannot come to mean another. */
 static mst_status check_reach(const mst_open_options *options, const char *numeric) {
-    if (options->has_keys || options->insecure || mst_endpoint_is_loopback(numeric)) return MST_OK;
+    const bool is_loopback = mst_endpoint_is_loopback(numeric);
+    if (options->has_token ? is_loopback : options->has_keys || options->insecure || is_loopback) return MST_OK;
     return MST_FAIL(
         MST_INVALID,
         "address '%s': every machine that reaches it could join in, since nothing checks who connects: "

@@ -16,6 +16,7 @@
 #include "transport/endpoint.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_socket.h"
+#include "transport/zmq_token.h"
 
 enum { ENOUGH = 3 /* tries */, MOST_BYTES = 4 << 20, TICK = 50 /* ms */ };
 static const int64_t PAUSE = 100000000; /* nanoseconds between two tries */
@@ -25,6 +26,7 @@ typedef struct asked {
     mst_transport_answer *answer;
     mst_resolving *resolving;
     void *dealer, *monitor;
+    char expected[MST_TOKEN_PROOF]; /* with which its report begins; "": nothing */
     unsigned tries;
     int64_t next_try;
     bool done;
@@ -58,7 +60,10 @@ static bool open_socket(asking *a, asked *q, const char *numeric) {
     mst_zmq_set_int(q->dealer, ZMQ_IPV6, numeric[0] == '[');
     zmq_setsockopt(q->dealer, ZMQ_MAXMSGSIZE, &most, sizeof most);
     zmq_setsockopt(q->dealer, ZMQ_ROUTING_ID, id, sizeof id);
-    if (a->keys && !mst_zmq_curve_connect(a->keys, q->dealer)) return false;
+    const bool is_token = a->keys && a->keys->is_token, shows = is_token && mst_endpoint_is_loopback(numeric);
+    q->expected[0] = '\0';
+    if (a->keys && !is_token && !mst_zmq_curve_connect(a->keys, q->dealer)) return false;
+    if (shows && !mst_zmq_token_connect(a->keys, numeric, q->dealer, q->expected)) return false;
     q->monitor = mst_zmq_monitor_open(a->context, a->num_sockets++, q->dealer,
                                       ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
@@ -93,23 +98,25 @@ static void connect_asked(asking *a, asked *q, int64_t now) {
 
 /* Why a try has ended with EVENT. A task says nothing to who has another key, but ends the connection. *FINAL: another
  * try would end alike. */
-static const char *judge(const asking *a, uint16_t event, int value, bool *final) {
+static const char *judge(const asking *a, const asked *q, uint16_t event, int value, bool *final) {
+    const bool keys = a->keys && !a->keys->is_token, token = q->expected[0];
     const bool is_other = event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
     *final = is_other;
     if (is_other && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-        return a->keys ? "it has no cluster key: leave --cluster-key out"
-                       : "it has a cluster key: give --cluster-key FILE";
+        return keys    ? "it has no cluster key: leave --cluster-key out"
+               : token ? "it has a cluster key, or takes connections of all: give --cluster-key FILE or --insecure"
+                       : "it has a cluster key or its user's token: give --cluster-key FILE, or leave --insecure out";
     if (is_other) return "what listens there is no task of Muster";
     if (event == ZMQ_EVENT_CLOSED) return "nothing listens there";
-    return a->keys
-               ? "it ends all connections, as one with another cluster key or none does: give the --cluster-key FILE "
-                 "of its tasks"
-               : "it ends all connections, as one with a cluster key does: give --cluster-key FILE";
+    return keys    ? "it ends all connections, as one with another cluster key or none does: give the --cluster-key "
+                     "FILE of its tasks"
+           : token ? mst_zmq_token_missing
+                   : "it ends all connections, as one with a cluster key does: give --cluster-key FILE";
 }
 
 static void end_try(const asking *a, asked *q, uint16_t event, int value, int64_t now) {
     bool final;
-    const char *why = judge(a, event, value, &final);
+    const char *why = judge(a, q, event, value, &final);
     close_asked(q);
     q->next_try = now + PAUSE;
     snprintf(q->answer->why, sizeof q->answer->why, "%s", why);
@@ -120,24 +127,27 @@ static void end_try(const asking *a, asked *q, uint16_t event, int value, int64_
 static void take_frame(asked *q, zmq_msg_t *frame) {
     const unsigned char *data = zmq_msg_data(frame);
     const size_t size = zmq_msg_size(frame), header = size < MST_MESSAGE_HEADER ? size : MST_MESSAGE_HEADER;
-    const size_t bytes = size - header;
+    const unsigned char *body = data + header;
+    size_t bytes = size - header;
     mst_transport_answer *answer = q->answer;
     mst_message message;
     const char *why = mst_message_decode(data, header, bytes, &message);
     q->done = true;
     if (why) {
         give_up(q, why);
+    } else if (message.kind == MST_MESSAGE_REPORT && !mst_zmq_token_take(q->expected, &body, &bytes)) {
+        give_up(q, mst_zmq_token_missing);
     } else if (message.kind == MST_MESSAGE_REPORT && bytes > 0) {
         if (!(answer->data = malloc(bytes))) {
             give_up(q, "there is no memory for its answer");
             return;
         }
-        memcpy(answer->data, data + header, bytes);
+        memcpy(answer->data, body, bytes);
         answer->bytes = bytes;
         answer->why[0] = '\0';
     } else if (message.kind == MST_MESSAGE_REFUSE) {
         const int most = (int)(bytes < sizeof answer->why / 2 ? bytes : sizeof answer->why / 2);
-        snprintf(answer->why, sizeof answer->why, "it refuses: %.*s", most, data + header);
+        snprintf(answer->why, sizeof answer->why, "it refuses: %.*s", most, body);
     } else {
         give_up(q, "it has sent what is no answer");
     }

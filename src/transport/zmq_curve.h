@@ -3,10 +3,9 @@
  *
  *      DEALER                                       ROUTER
  *      knows the listener's public key  --------->  has the listener's pair: nobody else can answer
- *      has the connector's pair         --------->  asks the door whether this public key may come in
+ *      has the connector's pair         --------->  asks the door (zmq_door.h) whether this public key may come in
  *
- *  The door is a socket at which libzmq asks by a protocol of its own (ZAP, ZeroMQ's RFC 27). All under the transport's
- *  lock. */
+ *  All under the transport's lock. */
 #ifndef MUSTER_TRANSPORT_ZMQ_CURVE_H
 #define MUSTER_TRANSPORT_ZMQ_CURVE_H
 
@@ -14,11 +13,9 @@
 
 enum { MST_ZMQ_CURVE_BYTES = 64 /* at most so much longer is a frame when it is encrypted */ };
 
-/** Opens the door, and makes the ROUTER, which is not bound yet, ask there. False where that fails. */
+/** Makes the ROUTER, which is not bound yet, ask at the door. */
 bool mst_zmq_curve_listen(mst_transport *t);
 /** Makes a DEALER, which is not connected yet, use the keys. */
 bool mst_zmq_curve_connect(const mst_cluster_keys *keys, void *dealer);
-/** Answers what is asked at the door. Returns whether more may be asked. */
-bool mst_zmq_curve_answer(mst_transport *t);
 
 #endif

@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "transport/zmq_curve.h"
+#include "transport/zmq_door.h"
 #include "transport/zmq_socket.h"
+#include "transport/zmq_token.h"
 #include "transport/zmq_visitor.h"
 
 enum {
@@ -134,14 +136,20 @@ bool mst_zmq_listen(mst_transport *t) {
     mst_zmq_set_int(t->router, ZMQ_ROUTER_MANDATORY, 1);
     mst_zmq_set_int(t->router, ZMQ_ROUTER_HANDOVER, 1);
     mst_zmq_set_int(t->router, ZMQ_IPV6, strchr(t->listen, '[') != NULL);
+    if ((t->options.has_keys || t->options.has_token) && !mst_zmq_door_open(t)) return false;
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
-    t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router, ZMQ_EVENT_DISCONNECTED);
-    return t->monitor && (t->options.only_connects || zmq_bind(t->router, t->listen) == 0);
+    if (t->options.has_token && !mst_zmq_token_listen(t)) return false;
+    t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
+                                      ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
+    if (!t->monitor || (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0)) return false;
+    t->listens_since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
+    return true;
 }
 
 static void close_dealer(mst_zmq_peer *p) {
     mst_zmq_close(p->dealer, p->monitor);
     p->dealer = p->monitor = NULL;
+    p->expected[0] = '\0';
     p->state = MST_ZMQ_IDLE;
 }
 
@@ -199,6 +207,8 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     mst_zmq_set_int(p->dealer, ZMQ_IPV6, numeric[0] == '[');
     zmq_setsockopt(p->dealer, ZMQ_ROUTING_ID, id, sizeof id);
     if (t->options.has_keys && !mst_zmq_curve_connect(&t->options.keys, p->dealer)) return false;
+    const bool shows = t->options.has_token && mst_endpoint_is_loopback(numeric);
+    if (shows && !mst_zmq_token_connect(&t->options.keys, numeric, p->dealer, p->expected)) return false;
     p->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, p->dealer,
                                       ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
@@ -256,10 +266,16 @@ static double beat_seconds(const mst_transport *t) {
     return t->options.heartbeat < quarter ? t->options.heartbeat : quarter;
 }
 
+/* libzmq notes in a frame where it is from. */
+static const char *host_of(zmq_msg_t *frame) {
+    const char *host = zmq_msg_gets(frame, "Peer-Address");
+    return host ? host : "an unknown host";
+}
+
 /* A second process has the peer's number. It tries again until the first is lost, and takes its place; or until there
  * is a sign of life of the first that it cannot have sent before: then it is refused for good. */
 static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char *id, uint64_t instance,
-                          const char *host, int64_t now) {
+                          zmq_msg_t *frame, int64_t now) {
     const int64_t beat = nanoseconds(beat_seconds(t));
     char why[MOST_WHY];
     if (p->second != instance) {
@@ -272,13 +288,16 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
         send_text(t, router_route(t, id), p->task, MST_MESSAGE_REFUSE, why);
         return;
     }
-    send_text(t, router_route(t, id), p->task, MST_MESSAGE_TAKEN, p->host);
-    if (!p->told_second) mst_event_thread_taken(t->events, t->options.self, p->task, host);
+    mst_zmq_token_send(t, id, message_to(t, p->task, MST_MESSAGE_TAKEN), zmq_msg_gets(frame, "User-Id"), p->host,
+                       strlen(p->host));
+    if (!p->told_second) mst_event_thread_taken(t->events, t->options.self, p->task, host_of(frame));
     p->told_second = true;
 }
 
-static void take_hello(mst_transport *t, const mst_message *m, const unsigned char *id, int fd, const char *host,
+/* M has come in FRAME. */
+static void take_hello(mst_transport *t, const mst_message *m, const unsigned char *id, int fd, zmq_msg_t *frame,
                        int64_t now) {
+    const char *door = t->shm ? mst_shm_door(t->shm) : "";
     char why[MOST_WHY];
     if (!may_join(t, m, why)) {
         send_text(t, router_route(t, id), m->from, MST_MESSAGE_REFUSE, why);
@@ -286,7 +305,7 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
     }
     mst_zmq_peer *p = &t->peers[m->from];
     if (p->joined && p->joined_instance != m->instance) {
-        refuse_second(t, p, id, m->instance, host, now);
+        refuse_second(t, p, id, m->instance, frame, now);
         return;
     }
     if (p->joined) mst_zmq_break(t, p, "it has made a new connection", now);
@@ -294,11 +313,12 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
     p->joined = true;
     p->joined_instance = m->instance;
     p->fd = fd;
-    snprintf(p->host, sizeof p->host, "%s", host);
+    snprintf(p->host, sizeof p->host, "%s", host_of(frame));
     p->router_heard = now;
     memcpy(p->id, id, MST_ZMQ_ID);
     if (t->shm) mst_shm_expect(t->shm, p->task, m->instance);
-    send_text(t, router_route(t, id), p->task, MST_MESSAGE_WELCOME, t->shm ? mst_shm_door(t->shm) : "");
+    mst_zmq_token_send(t, id, message_to(t, p->task, MST_MESSAGE_WELCOME), zmq_msg_gets(frame, "User-Id"), door,
+                       strlen(door));
     tell_connected(t, p, m->instance);
     mst_zmq_flush(t, p);
 }
@@ -420,12 +440,11 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     const mst_message *m = &a->message;
     if (!a->has_id) return; /* of another program */
     if (!a->wrong && m->kind == MST_MESSAGE_HELLO) {
-        const char *host = zmq_msg_gets(&a->frame[0], "Peer-Address");
-        take_hello(t, m, a->id, a->fd, host ? host : "an unknown host", now);
+        take_hello(t, m, a->id, a->fd, &a->frame[0], now);
         return;
     }
     if (!a->wrong && m->kind == MST_MESSAGE_ASK) {
-        mst_zmq_visitor_answer(t, a->id, a->fd, now);
+        mst_zmq_visitor_answer(t, a->id, a->fd, zmq_msg_gets(&a->frame[0], "User-Id"), now);
         return;
     }
     mst_zmq_peer *p = find_joined(t, a);
@@ -444,10 +463,22 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     }
 }
 
+/* Who listens there has not shown the token. */
+static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
+    tell_refused(t, p, mst_zmq_token_missing);
+    pause_dealer(p, now);
+}
+
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
     char text[MOST_WHY / 2], why[MOST_WHY];
     const bool taken = a->message.kind == MST_MESSAGE_TAKEN;
-    snprintf(text, sizeof text, "%.*s", (int)(a->bytes < sizeof text ? a->bytes : sizeof text), a->data);
+    const unsigned char *data = a->data;
+    size_t bytes = a->bytes;
+    if (taken && p->state != MST_ZMQ_OPEN && !mst_zmq_token_take(p->expected, &data, &bytes)) {
+        refuse_listener(t, p, now);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text), data);
     snprintf(why, sizeof why, "refused by the peer: %s%s", taken ? "it is connected to another process at " : "", text);
     if (p->state != MST_ZMQ_OPEN) tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
@@ -456,11 +487,17 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
 
 static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
     const uint64_t instance = a->message.instance;
+    const unsigned char *door = a->data;
+    size_t bytes = a->bytes;
     if (p->state == MST_ZMQ_OPEN) return;
+    if (!mst_zmq_token_take(p->expected, &door, &bytes)) {
+        refuse_listener(t, p, now);
+        return;
+    }
     expect_instance(t, p, instance, now);
     p->state = MST_ZMQ_OPEN;
     p->tries = p->cut_short = 0;
-    if (t->shm) mst_shm_connect(t->shm, p->task, instance, a->data, a->bytes);
+    if (t->shm) mst_shm_connect(t->shm, p->task, instance, door, bytes);
     tell_connected(t, p, instance);
     mst_zmq_flush(t, p);
 }
@@ -476,6 +513,7 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
     }
     if (!why && (m->from != p->task || m->to != t->options.self)) why = "what it answers is of another task";
     if (!why && m->kind == MST_MESSAGE_WELCOME) take_welcome(t, p, a, now);
+    if (p->expected[0] && p->state != MST_ZMQ_OPEN) return; /* nothing else is taken of who has not shown the token */
     if (!why) why = take_payload(t, a);
     if (!why && m->kind == MST_MESSAGE_BYE) {
         take_bye(t, p, dealer_route(p));
@@ -491,7 +529,11 @@ static void work_router(mst_transport *t, int64_t now) {
     int broken[MOST_AT_ONCE], num_broken = 0, taken = 0;
     uint16_t event;
     arrival a;
-    while (num_broken < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &broken[num_broken])) num_broken++;
+    while (num_broken < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &broken[num_broken]))
+        if (event == ZMQ_EVENT_DISCONNECTED)
+            num_broken++;
+        else
+            mst_zmq_door_failed(t, broken[num_broken]);
     while (taken < MOST_AT_ONCE && receive(t->router, true, &a)) {
         take_routed(t, &a, now);
         arrival_end(&a);
@@ -506,22 +548,27 @@ static void work_router(mst_transport *t, int64_t now) {
 }
 
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"
+#define SAME_WAY "give all tasks the same --cluster-key FILE, or none of them that and --insecure"
 
 /* An attempt to connect has ended with EVENT: tells the owner where keys are the reason. A listener says nothing to
  * who has another key, but ends the connection at once. So does a task that is killed, but not several times in a row;
  * one that is stopped lets the time run out. */
 static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int value, int64_t now) {
     enum { ENOUGH = 3 };
-    const bool keys = t->options.has_keys, early = p->next_try - now > nanoseconds(t->options.timeout) / 2;
+    const bool keys = t->options.has_keys, token = p->expected[0];
+    const bool early = p->next_try - now > nanoseconds(t->options.timeout) / 2;
     const bool ended = event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL || event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         tell_refused(t, p,
-                     keys ? "it has no cluster key" SAME_KEY : "it has a cluster key, and this task none" SAME_KEY);
+                     keys    ? "it has no cluster key" SAME_KEY
+                     : token ? "it has a cluster key or --insecure, and this task neither: " SAME_WAY
+                             : "it has a cluster key or its user's token, and this task neither: " SAME_WAY);
     p->cut_short = ended && early ? p->cut_short + 1 : 0;
     if (p->cut_short == ENOUGH)
         tell_refused(t, p,
-                     keys ? "it ends all connections, as one with another cluster key or none does" SAME_KEY
-                          : "it ends all connections, as one with a cluster key does" SAME_KEY);
+                     keys    ? "it ends all connections, as one with another cluster key or none does" SAME_KEY
+                     : token ? mst_zmq_token_missing
+                             : "it ends all connections, as one with a cluster key does" SAME_KEY);
 }
 
 static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
@@ -576,7 +623,7 @@ int64_t mst_zmq_work(mst_transport *t, int64_t now) {
     const bool beats_now = now >= t->next_beat, late = now - t->next_beat > nanoseconds(t->options.timeout / 2);
     bool finished = true;
     work_router(t, now);
-    if (t->door && mst_zmq_curve_answer(t)) t->more = true;
+    if (t->door && mst_zmq_door_answer(t)) t->more = true;
     if (beats_now) t->next_beat = now + nanoseconds(beat_seconds(t));
     int64_t next = t->next_beat;
     for (int32_t i = 0; i < t->options.num_tasks; i++) {

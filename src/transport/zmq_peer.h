@@ -16,6 +16,7 @@
 #include "transport/mailbox.h"
 #include "transport/open_options.h"
 #include "transport/shm.h"
+#include "transport/token_proof.h"
 #include "transport/zmq_outgoing.h"
 
 typedef enum mst_zmq_state {
@@ -37,7 +38,8 @@ typedef struct mst_zmq_peer {
     unsigned tries;   /* since the last that succeeded */
     int64_t next_try; /* of IDLE; of CONNECTING when it is given up */
     int64_t dealer_heard;
-    unsigned cut_short; /* connections in a row that the peer ended before they were encrypted */
+    unsigned cut_short;             /* connections in a row that the peer ended before any message */
+    char expected[MST_TOKEN_PROOF]; /* with which WELCOME begins; "": nothing */
     /* the connection that the peer has made */
     bool joined;
     unsigned char id[MST_ZMQ_ID];
@@ -65,7 +67,7 @@ typedef struct mst_zmq_visitor {
     int fd; /**< of its connection; -1: not known */
 } mst_zmq_visitor;
 
-enum { MST_ZMQ_VISITORS = 4 };
+enum { MST_ZMQ_VISITORS = 4, MST_ZMQ_STRANGERS = 16 };
 
 struct mst_transport {
     mst_open_options options;
@@ -82,7 +84,10 @@ struct mst_transport {
     int error;                          /* errno, where it could not listen */
     char listen[MST_NUMERIC_SIZE + 16]; /* endpoint */
     void *context, *router, *monitor;
-    void *door;           /* of a cluster with a key (zmq_curve.h); else NULL */
+    void *door; /* of a cluster with a key, or a user's token (zmq_door.h); else NULL */
+    int64_t listens_since;
+    char stranger[MST_ZMQ_STRANGERS][MST_ZMQ_HOST]; /* hosts from which somebody was refused; "": not known which */
+    int num_strangers;
     unsigned num_sockets; /* ever made: no two have one id */
     bool more;            /* messages are left in the router */
     mst_zmq_visitor visitor[MST_ZMQ_VISITORS];

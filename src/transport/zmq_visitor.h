@@ -6,8 +6,8 @@
 
 #include "transport/zmq_peer.h"
 
-/** Answers ASK from the DEALER with this id, whose connection is FD. */
-void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, int fd, int64_t now);
+/** Answers ASK from the DEALER with this id, whose connection is FD. LOGIN: its, where the transport has a token. */
+void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, int fd, const char *login, int64_t now);
 /** Connection FD has ended. */
 void mst_zmq_visitor_left(mst_transport *t, int fd);
 

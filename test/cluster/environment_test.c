@@ -81,8 +81,8 @@ static void each_launcher_is_understood(void **state) {
     assert_string_equal(
         printed("TF_CONFIG={\"cluster\":{\"worker\":[\"a:1\"]},\"task\":{\"type\":\"worker\",\"index\":0}} RANK=7"),
         "worker 0 of 1 at a:1");
-    assert_string_equal(printed("RANK=1 WORLD_SIZE=3 MASTER_ADDR=node0 MASTER_PORT=29500"),
-                        "worker 1 of 3, with worker 0 at node0:29500");
+    assert_string_equal(printed("RANK=0 WORLD_SIZE=1 MASTER_ADDR=node0 MASTER_PORT=29500"),
+                        "worker 0 of 1 at node0:29500");
     assert_string_equal(printed("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2"), "worker 1 of 2");
     assert_string_equal(printed("PMI_RANK=0 PMI_SIZE=2"), "worker 0 of 2");
     assert_string_equal(printed(SRUN "SLURM_PROCID=4 SLURM_NODEID=2"),
@@ -128,10 +128,11 @@ static void torchrun_keeps_its_own_port(void **state) {
 static void addresses_can_be_given(void **state) {
     (void)state;
     const mst_launcher_options options = {.leader = "head:2222", .port = 3000};
-    assert_string_equal(printed_with("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2", &options),
-                        "worker 1 of 2, with worker 0 at head:2222");
-    assert_string_equal(printed_with("RANK=1 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", &options),
-                        "worker 1 of 2, with worker 0 at head:2222");
+    assert_string_equal(
+        printed_with("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=2", &options),
+        "worker 1 of 2 at head:2223, with worker 0 at head:2222");
+    assert_string_equal(printed_with("RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", &options),
+                        "worker 1 of 2 at head:2223, with worker 0 at head:2222");
     assert_string_equal(printed_with("SLURM_PROCID=0 SLURM_NTASKS=2 SLURM_NODEID=0 SLURM_STEP_NODELIST=host "
                                      "SLURM_STEP_TASKS_PER_NODE=2",
                                      &options),

@@ -50,6 +50,10 @@ static void on_mismatch(void *context, int32_t from, mst_key key, const char *wh
     keep(context, TOLD_MISMATCH, from, 0, key, why, strlen(why));
 }
 
+static void on_stranger(void *context, const char *line) {
+    keep(context, TOLD_STRANGER, 0, 0, (mst_key){0}, line, strlen(line));
+}
+
 static void on_taken(void *context, int32_t by, int32_t number, const char *where) {
     (void)by;
     keep(context, TOLD_TAKEN, number, 0, (mst_key){0}, where, strlen(where));
@@ -120,11 +124,15 @@ void tasks_use_keys(const mst_cluster_keys *keys) {
 
 mst_cluster_keys tasks_keys(unsigned char number) {
     unsigned char seed[crypto_box_SEEDBYTES] = {number};
-    mst_cluster_keys keys;
+    mst_cluster_keys keys = {.is_token = false};
     assert_int_equal(crypto_box_seed_keypair(keys.listener.public_key, keys.listener.secret_key, seed), 0);
     seed[1] = 1;
     assert_int_equal(crypto_box_seed_keypair(keys.connector.public_key, keys.connector.secret_key, seed), 0);
     return keys;
+}
+
+mst_cluster_keys tasks_token(unsigned char number) {
+    return (mst_cluster_keys){.is_token = true, .token = {number, 1}};
 }
 
 void tasks_make(tasks *all, const mst_transport_type *type, int32_t count, const mst_transport_options *options) {
@@ -144,7 +152,7 @@ mst_status task_open(tasks *all, int32_t i, uint64_t instance) {
     options.self = i;
     options.address = all->address;
     options.instance = instance;
-    options.events = (mst_transport_events){t, on_control, on_connected, on_lost, on_mismatch, on_taken};
+    options.events = (mst_transport_events){t, on_control, on_connected, on_lost, on_mismatch, on_taken, on_stranger};
     return all->type->open(&options, &t->transport);
 }
 

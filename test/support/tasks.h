@@ -8,7 +8,7 @@
 
 enum { MOST_TASKS = 40, TASK_SECONDS = 30 };
 
-typedef enum told_kind { TOLD_CONTROL, TOLD_CONNECTED, TOLD_LOST, TOLD_MISMATCH, TOLD_TAKEN } told_kind;
+typedef enum told_kind { TOLD_CONTROL, TOLD_CONNECTED, TOLD_LOST, TOLD_MISMATCH, TOLD_TAKEN, TOLD_STRANGER } told_kind;
 
 /** What a task was told. */
 typedef struct told {
@@ -53,6 +53,8 @@ void tasks_find_addresses(task_address *address, int32_t count);
 void tasks_use_keys(const mst_cluster_keys *keys);
 /** The keys of a cluster, from NUMBER. */
 mst_cluster_keys tasks_keys(unsigned char number);
+/** The token of a user, from NUMBER. */
+mst_cluster_keys tasks_token(unsigned char number);
 /** Opens task I as INSTANCE. */
 mst_status task_open(tasks *all, int32_t i, uint64_t instance);
 /** tasks_make, and opens each task I as instance I + 100, with generation 1 begun. Where data can go through shared

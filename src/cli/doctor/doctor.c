@@ -91,7 +91,7 @@ static void check_port(doctor *d) {
         doctor_add(&d->report, DOCTOR_OK, "port", d->name, NULL, "listens at %s, %s", d->o->bind ? d->o->bind : address,
                    d->o->cluster_key ? "for those who have its cluster key"
                    : d->o->insecure  ? "for all who can connect (--insecure)"
-                                     : "for programs of this machine alone");
+                                     : "for your programs on this machine alone");
 }
 
 static int count_workers(const mst_cluster *cluster) {

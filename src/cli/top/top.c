@@ -22,7 +22,7 @@ static const double PATIENCE = 2; /* seconds for an answer */
 typedef struct top_options {
     const char *worker_hosts, *ps_hosts, *cluster_key;
     double every;
-    bool once, json;
+    bool insecure, once, json;
 } top_options;
 #define AT(member) offsetof(top_options, member)
 
@@ -31,6 +31,7 @@ static const option cluster_options[] = {
      .help = "all workers of the cluster, in place of the address of one task"},
     {"ps-hosts", OPTION_TEXT, AT(ps_hosts), "HOST:PORT,...", .help = "its parameter servers"},
     {"cluster-key", OPTION_FILE, AT(cluster_key), "FILE", .help = CLUSTER_KEY_HELP},
+    {"insecure", OPTION_FLAG, AT(insecure), .help = "its tasks were started with --insecure"},
     {0}};
 static const option output_options[] = {
     {"every", OPTION_NUMBER, AT(every), "SECONDS", "1", 0.1, 86400, .help = "time between two tables on a terminal"},
@@ -99,7 +100,8 @@ static int find_others(top *t, const char *text) {
     mst_task_report report;
     if (mst_address_parse(text, &parsed)) return command_fail_usage("top");
     mst_address_print(&parsed, address);
-    if (mst_tasks_ask(t->o->cluster_key, &asked, 1, PATIENCE, &answer)) return command_fail_library(EXIT_FAILED, NULL);
+    if (mst_tasks_ask(t->o->cluster_key, t->o->insecure, &asked, 1, PATIENCE, &answer))
+        return command_fail_library(EXIT_FAILED, NULL);
     const char *why = answer.data ? mst_task_report_decode(answer.data, answer.bytes, &report) : answer.why;
     int status = EXIT_DONE;
     if (why)
@@ -124,7 +126,7 @@ static mst_status ask_all(top *t) {
     mst_transport_answer *answer = calloc((size_t)t->count + 1, sizeof *answer);
     mst_status status = address && answer ? MST_OK : MST_NO_MEMORY("for %d tasks", t->count);
     for (int i = 0; i < t->count && !status; i++) address[i] = *t->row[i].address ? t->row[i].address : NULL;
-    if (!status) status = mst_tasks_ask(t->o->cluster_key, address, t->count, PATIENCE, answer);
+    if (!status) status = mst_tasks_ask(t->o->cluster_key, t->o->insecure, address, t->count, PATIENCE, answer);
     for (int i = 0; i < t->count && !status; i++) {
         take_answer(&t->row[i], &answer[i], i);
         free(answer[i].data);

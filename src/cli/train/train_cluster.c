@@ -12,7 +12,9 @@
 /* ---- which cluster ---- */
 
 static mst_status read_cluster(const train_options *o, mst_cluster **out) {
-    if (!o->worker_hosts && !o->job_name && !o->ps_hosts) return mst_cluster_from_environment(NULL, out);
+    const bool starts_mpi = o->transport && strcmp(o->transport, "mpi") == 0;
+    if (!o->worker_hosts && !o->job_name && !o->ps_hosts)
+        return mst_cluster_from_environment(&(mst_launcher_options){.starts_mpi = starts_mpi}, out);
     if (!o->worker_hosts)
         return MST_FAIL(MST_INVALID, "%s is for a cluster: give --worker_hosts too",
                         o->job_name ? "--job_name" : "--ps_hosts");
@@ -102,7 +104,7 @@ static bool is_evaluator(const mst_cluster *cluster) {
 /* Whether TF_CONFIG says so. What else is wrong with it does not matter where one process trains alone. */
 static bool environment_is_evaluator(void) {
     mst_cluster *cluster;
-    if (mst_cluster_from_environment(NULL, &cluster)) return false;
+    if (mst_cluster_from_tf_config(getenv("TF_CONFIG"), &cluster)) return false;
     const bool is = is_evaluator(cluster);
     mst_cluster_release(cluster);
     return is;

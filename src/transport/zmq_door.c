@@ -1,0 +1,122 @@
+#include "transport/zmq_door.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "base/clock.h"
+#include "transport/zmq_token.h"
+
+bool mst_zmq_door_open(mst_transport *t) {
+    return (t->door = zmq_socket(t->context, ZMQ_REP)) && zmq_bind(t->door, "inproc://zeromq.zap.01") == 0;
+}
+
+/* ---- who was refused ---- */
+
+/* Whether nobody was refused at HOST before, as far as there is place to note it. */
+static bool is_new(mst_transport *t, const char *host) {
+    for (int i = 0; i < t->num_strangers; i++)
+        if (strcmp(t->stranger[i], host) == 0) return false;
+    if (t->num_strangers == MST_ZMQ_STRANGERS) return false;
+    snprintf(t->stranger[t->num_strangers++], sizeof t->stranger[0], "%s", host);
+    return true;
+}
+
+static void tell_stranger(mst_transport *t, const char *host, const char *why) {
+    char line[160];
+    if (!is_new(t, host)) return;
+    snprintf(line, sizeof line, "refuses a connection%s%.64s: %s", *host ? " from " : "", host, why);
+    mst_event_thread_stranger(t->events, line);
+}
+
+void mst_zmq_door_failed(mst_transport *t, int error) {
+    const mst_open_options *o = &t->options;
+    const bool is_other = error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH;
+    if (!is_other && !(o->has_keys && error == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)) return;
+    tell_stranger(t, "",
+                  o->has_keys    ? "it has another cluster key or none"
+                  : o->has_token ? "it has not this user's token, which counts where there is no --cluster-key FILE"
+                                 : "it has a cluster key or a user's token, and this task neither");
+}
+
+/* ---- questions ---- */
+
+/* Frames of a question, by their places. */
+enum { ID = 1, ADDRESS = 3, MECHANISM = 5, CREDENTIAL = 6, SECOND_CREDENTIAL = 7 };
+
+typedef struct question {
+    unsigned char id[64];
+    size_t id_size;
+    char host[MST_ZMQ_HOST], login[MST_TOKEN_LOGIN];
+    bool is_curve, is_plain, has_key, has_proof;
+} question;
+
+static bool is_same(zmq_msg_t *frame, const void *data, size_t size) {
+    return zmq_msg_size(frame) == size && memcmp(zmq_msg_data(frame), data, size) == 0;
+}
+
+/* "" where it is too long. */
+static void copy_text(zmq_msg_t *frame, char *text, size_t size) {
+    const size_t length = zmq_msg_size(frame) < size ? zmq_msg_size(frame) : 0;
+    memcpy(text, zmq_msg_data(frame), length);
+    text[length] = '\0';
+}
+
+static void read_frame(const mst_transport *t, zmq_msg_t *frame, int place, question *q) {
+    const mst_cluster_keys *keys = &t->options.keys;
+    if (place == ID && zmq_msg_size(frame) <= sizeof q->id) {
+        q->id_size = zmq_msg_size(frame);
+        memcpy(q->id, zmq_msg_data(frame), q->id_size);
+    }
+    if (place == ADDRESS) copy_text(frame, q->host, sizeof q->host);
+    if (place == MECHANISM) q->is_curve = is_same(frame, "CURVE", 5);
+    if (place == MECHANISM) q->is_plain = is_same(frame, "PLAIN", 5);
+    if (place == CREDENTIAL && q->is_curve) q->has_key = is_same(frame, keys->connector.public_key, MST_CURVE_KEY);
+    if (place == CREDENTIAL && q->is_plain) copy_text(frame, q->login, sizeof q->login);
+    if (place == SECOND_CREDENTIAL && q->is_plain)
+        q->has_proof = mst_zmq_token_is_proved(t, q->login, zmq_msg_data(frame), zmq_msg_size(frame));
+}
+
+/* False where there is no question. */
+static bool take_question(const mst_transport *t, question *q) {
+    zmq_msg_t frame;
+    int place = 0;
+    *q = (question){.id_size = 0};
+    zmq_msg_init(&frame);
+    for (bool more = true; more && zmq_msg_recv(&frame, t->door, ZMQ_DONTWAIT) >= 0; place++) {
+        read_frame(t, &frame, place, q);
+        more = zmq_msg_more(&frame);
+    }
+    zmq_msg_close(&frame);
+    return place > 0;
+}
+
+/* The login goes with each message of the connection (User-Id). */
+static void send_answer(void *door, const question *q, bool allowed) {
+    const char *const code = allowed ? "200" : "400", *const text = allowed ? "" : "refused";
+    const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
+    /* where it cannot be sent, who asked is not let in: its handshake runs out of time */
+    if (zmq_send(door, "1.0", 3, more) < 0 || zmq_send(door, q->id, q->id_size, more) < 0 ||
+        zmq_send(door, code, 3, more) < 0 || zmq_send(door, text, strlen(text), more) < 0 ||
+        zmq_send(door, q->login, strlen(q->login), more) < 0 || zmq_send(door, "", 0, ZMQ_DONTWAIT) < 0)
+        return;
+}
+
+static void answer(mst_transport *t, const question *q) {
+    const bool has_token = t->options.has_token;
+    const bool has_shown = has_token ? q->is_plain && q->has_proof : q->is_curve && q->has_key;
+    const bool in_time = !has_token || mst_zmq_token_is_in_time(t, q->login, mst_clock_now());
+    send_answer(t->door, q, has_shown && in_time);
+    if (!has_shown)
+        tell_stranger(t, q->host, has_token ? "it has not this user's token" : "it has another cluster key");
+}
+
+bool mst_zmq_door_answer(mst_transport *t) {
+    enum { MOST_AT_ONCE = 64 };
+    question q;
+    for (int i = 0; i < MOST_AT_ONCE; i++) {
+        if (!take_question(t, &q)) return false;
+        answer(t, &q);
+    }
+    return true;
+}

@@ -1,0 +1,21 @@
+/** The door of a zmq transport: a socket at which libzmq asks, by a protocol of its own (ZAP, ZeroMQ's RFC 27), whether
+ *  who has begun to connect may come in. All under the transport's lock.
+ *
+ *      a cluster's key    CURVE: whose public key is the connector's (zmq_curve.h)
+ *      a user's token     PLAIN: whose login and proof are right (zmq_token.h)
+ *
+ *  Who is refused is told to the owner, once for each host. */
+#ifndef MUSTER_TRANSPORT_ZMQ_DOOR_H
+#define MUSTER_TRANSPORT_ZMQ_DOOR_H
+
+#include "transport/zmq_peer.h"
+
+/** Opens the door, before the ROUTER is bound: without one libzmq would ask nobody. False where that fails. */
+bool mst_zmq_door_open(mst_transport *t);
+/** Answers what is asked. Returns whether more may be asked. */
+bool mst_zmq_door_answer(mst_transport *t);
+/** A handshake has failed before anything was asked, with an error of libzmq's: tells the owner, once, where the other
+ *  side uses other keys. */
+void mst_zmq_door_failed(mst_transport *t, int error);
+
+#endif

@@ -1,0 +1,322 @@
+/* Tasks of one user at loopback addresses: who has not the user's token gets nowhere, and is not taken for a task. The
+ * other user's programs speak ZeroMQ's protocol (ZMTP 3.0) by themselves. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "support/tasks.h"
+#include "support/test.h"
+#include "transport/message.h"
+#include "transport/token_proof.h"
+
+static const mst_transport_type *type;
+
+/* ---- tasks ---- */
+
+/* Tasks 0 and 1 have KEYS and are connected; task 2 has OTHER, and all three try to reach each other. */
+static void open_with_stranger(tasks *all, const mst_cluster_keys *keys, const mst_cluster_keys *other) {
+    tasks_use_keys(keys);
+    tasks_make(all, type, 3, NULL);
+    for (int i = 0; i < 2; i++) EXPECT_OK(task_open(all, i, (uint64_t)i + 100));
+    for (int i = 0; i < 2; i++) task_say(all, i, 1 - i, "hello");
+    for (int i = 0; i < 2; i++) task_told(&all->task[i], TOLD_CONTROL, 1 - i, 0);
+    all->options.keys = other;
+    EXPECT_OK(task_open(all, 2, 102));
+    all->options.keys = keys;
+    for (int i = 0; i < 2; i++) {
+        task_say(all, 2, i, "let me in");
+        task_say(all, i, 2, "are you there?");
+    }
+}
+
+/* TEXT says one of the two. Of two sides that find out at the same time that they use other keys one may close the
+ * connection before the other side knows why. */
+static void assert_says(const char *text, const char *const why[2]) {
+    if (!strstr(text, why[0]) && !strstr(text, why[1])) fail_msg("'%s' does not say: %s", text, why[0]);
+}
+
+/* Each side is told WHY the other is of no use, the two go on, and a process with their token takes the third place. */
+static void expect_refused(const mst_cluster_keys *keys, const mst_cluster_keys *other, const char *const why_here[2],
+                           const char *const why_there[2]) {
+    tasks all;
+    open_with_stranger(&all, keys, other);
+    for (int i = 0; i < 2; i++) {
+        assert_says(task_told(&all.task[2], TOLD_LOST, i, 0)->data, why_there);
+        assert_says(task_told(&all.task[i], TOLD_LOST, 2, 0)->data, why_here);
+        assert_non_null(strstr(task_told(&all.task[i], TOLD_STRANGER, -1, 0)->data, "refuses a connection"));
+        task_say(&all, i, 1 - i, "still here");
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(task_told(&all.task[i], TOLD_CONTROL, 1 - i, 1)->data, "still here");
+        assert_int_equal(task_count(&all.task[i], TOLD_LOST, 1 - i), 0);
+        assert_int_equal(task_count(&all.task[i], TOLD_CONTROL, 2), 0);
+        assert_int_equal(task_count(&all.task[i], TOLD_CONNECTED, 2), 0);
+        assert_int_equal(task_count(&all.task[i], TOLD_STRANGER, -1), 1);
+    }
+    assert_int_equal(task_count(&all.task[2], TOLD_CONTROL, -1), 0);
+    task_close(&all, 2, 0);
+    EXPECT_OK(task_open(&all, 2, 103));
+    assert_string_equal(task_told(&all.task[2], TOLD_CONTROL, 0, 0)->data, "are you there?");
+    tasks_close(&all);
+    tasks_use_keys(NULL);
+}
+
+static const char *const of_token[] = {"has not this user's token",
+                                       "a cluster key or --insecure, and this task neither"};
+static const char *const of_key[] = {"it has no cluster key", "as one with another cluster key or none does"};
+static const char *const of_neither[] = {"a cluster key or its user's token, and this task neither",
+                                         "cluster key does"};
+
+static void task_with_another_token_gets_nowhere(void **state) {
+    (void)state;
+    static const char *const why[] = {"has not this user's token", "has not this user's token"};
+    const mst_cluster_keys token = tasks_token(1), other = tasks_token(2);
+    expect_refused(&token, &other, why, why);
+}
+
+static void token_and_key_and_neither_tell_each_other(void **state) {
+    (void)state;
+    const mst_cluster_keys token = tasks_token(1), keys = tasks_keys(1);
+    expect_refused(&token, &keys, of_token, of_key);
+    expect_refused(&token, NULL, of_token, of_neither);
+    expect_refused(&keys, &token, of_key, of_token);
+    expect_refused(NULL, &token, of_neither, of_token);
+}
+
+static void task_with_a_token_listens_at_loopback_alone(void **state) {
+    (void)state;
+    const mst_cluster_keys token = tasks_token(1);
+    tasks all;
+    char bind[64];
+    tasks_use_keys(&token);
+    tasks_make(&all, type, 1, NULL);
+    snprintf(bind, sizeof bind, "0.0.0.0:%s", strrchr(all.address[0], ':') + 1);
+    all.options.bind = bind;
+    EXPECT_ERROR(task_open(&all, 0, 1), MST_INVALID, "give --cluster-key FILE");
+    tasks_use_keys(NULL);
+}
+
+static void *say_hello(void *context, size_t *bytes) {
+    *bytes = strlen(context);
+    return strdup(context);
+}
+
+/* What one who asks is told of the task at ADDRESS; the report's text, or why there is none. */
+static void ask(const char *address, const mst_cluster_keys *keys, char text[160]) {
+    mst_transport_answer answer;
+    EXPECT_OK(type->ask(keys, &address, 1, 30, &answer));
+    snprintf(text, 160, "%.*s", answer.data ? (int)answer.bytes : 159, answer.data ? (char *)answer.data : answer.why);
+    free(answer.data);
+}
+
+static void visitor_is_answered_where_it_has_the_token(void **state) {
+    (void)state;
+    const mst_transport_options options = {.report = {"hello", say_hello}};
+    const mst_cluster_keys token = tasks_token(1), other = tasks_token(2), keys = tasks_keys(1);
+    tasks all;
+    char text[160];
+    tasks_use_keys(&token);
+    tasks_open(&all, type, 1, &options);
+    ask(all.address[0], &token, text);
+    assert_string_equal(text, "hello");
+    ask(all.address[0], &other, text);
+    assert_non_null(strstr(text, "has not this user's token"));
+    ask(all.address[0], NULL, text);
+    assert_non_null(strstr(text, "its user's token"));
+    ask(all.address[0], &keys, text);
+    assert_true(strstr(text, "it has no cluster key") || strstr(text, "another cluster key or none"));
+    tasks_close(&all);
+    tasks_use_keys(NULL);
+}
+
+/* ---- programs of another user ---- */
+
+enum { GREETING = 64, MOST = 512 };
+
+static void greet(int connection, bool as_server) {
+    unsigned char greeting[GREETING] = {0xFF, [9] = 0x7F, [10] = 3, [12] = 'P', 'L', 'A', 'I', 'N', [32] = as_server};
+    assert_int_equal(write(connection, greeting, sizeof greeting), GREETING);
+}
+
+static void read_whole(int connection, void *to, size_t size) {
+    for (size_t have = 0; have < size;) {
+        const ssize_t got = read(connection, (char *)to + have, size - have);
+        assert_true(got > 0);
+        have += (size_t)got;
+    }
+}
+
+/* The body of the next frame, which is short; its size. */
+static size_t read_frame(int connection, unsigned char body[MOST]) {
+    unsigned char head[2];
+    read_whole(connection, head, sizeof head);
+    read_whole(connection, body, head[1]);
+    return head[1];
+}
+
+static void write_frame(int connection, int flags, const void *body, size_t size) {
+    unsigned char frame[2 + MOST] = {(unsigned char)flags, (unsigned char)size};
+    memcpy(frame + 2, body, size);
+    assert_int_equal(write(connection, frame, size + 2), size + 2);
+}
+
+static struct sockaddr_in at_port(const char *address) {
+    const unsigned long port = strtoul(strrchr(address, ':') + 1, NULL, 10);
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
+}
+
+/* Listens where a task should. */
+static int squat(const char *address) {
+    const struct sockaddr_in at = at_port(address);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    return listener;
+}
+
+/* Takes a connection, lets it in, and keeps in HELLO of *SIZE what it has shown. */
+static int let_in(int listener, unsigned char hello[MOST], size_t *size) {
+    static const char ready[] = "\5READY\13Socket-Type\0\0\0\6ROUTER";
+    unsigned char greeting[GREETING], initiate[MOST];
+    const int connection = accept(listener, NULL, NULL);
+    greet(connection, true);
+    read_whole(connection, greeting, sizeof greeting);
+    *size = read_frame(connection, hello);
+    assert_memory_equal(hello, "\5HELLO", 6);
+    write_frame(connection, 4, "\7WELCOME", 8);
+    read_frame(connection, initiate);
+    write_frame(connection, 4, ready, sizeof ready - 1);
+    return connection;
+}
+
+static void write_message(int connection, mst_message message, const char *text) {
+    unsigned char bytes[MST_MESSAGE_HEADER + 64];
+    message.total = strlen(text);
+    mst_message_encode(&message, bytes);
+    memcpy(bytes + MST_MESSAGE_HEADER, text, message.total);
+    write_frame(connection, 0, bytes, MST_MESSAGE_HEADER + message.total);
+}
+
+/* Task 0 of two is open, with a token, and wants to reach task 1. */
+static void open_first(tasks *all, const mst_cluster_keys *token) {
+    tasks_use_keys(token);
+    tasks_make(all, type, 2, NULL);
+}
+
+static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
+    (void)state;
+    static const mst_message_kind kinds[] = {MST_MESSAGE_WELCOME, MST_MESSAGE_CONTROL, MST_MESSAGE_TAKEN};
+    const mst_cluster_keys token = tasks_token(1);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        tasks all;
+        unsigned char hello[MOST];
+        size_t size;
+        open_first(&all, &token);
+        const int listener = squat(all.address[1]);
+        EXPECT_OK(task_open(&all, 0, 100));
+        task_say(&all, 0, 1, "a secret");
+        const int connection = let_in(listener, hello, &size);
+        write_message(connection, (mst_message){.kind = kinds[i], .from = 1, .to = 0, .instance = 7}, "127.0.0.1");
+        if (kinds[i] == MST_MESSAGE_CONTROL)
+            write_message(connection, (mst_message){.kind = MST_MESSAGE_WELCOME, .from = 1, .instance = 7}, "");
+        assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "has not this user's token"));
+        assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
+        assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
+        assert_int_equal(task_count(&all.task[0], TOLD_TAKEN, -1), 0);
+        close(connection);
+        close(listener);
+        tasks_close(&all);
+    }
+    tasks_use_keys(NULL);
+}
+
+/* Shows the task at ADDRESS what HELLO has; whether it lets who does so in. */
+static bool is_let_in(const char *address, const unsigned char *hello, size_t size) {
+    const struct sockaddr_in at = at_port(address);
+    const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    unsigned char greeting[GREETING], answer[MOST + 1] = {0};
+    assert_int_equal(connect(connection, (const struct sockaddr *)&at, sizeof at), 0);
+    greet(connection, false);
+    read_whole(connection, greeting, sizeof greeting);
+    write_frame(connection, 4, hello, size);
+    read_frame(connection, answer);
+    close(connection);
+    /* libzmq 4.3.4 writes "\x05ERROR", whose first byte is then 0x5E */
+    assert_true(memcmp(answer, "\7WELCOME", 8) == 0 || strstr((char *)answer, "ROR\003400"));
+    return answer[0] == 7;
+}
+
+/* What a process with KEYS shows at ADDRESS, SECONDS from now. */
+static size_t make_hello(const mst_cluster_keys *keys, const char *address, double seconds, unsigned char hello[MOST]) {
+    char login[MST_TOKEN_LOGIN], proof[MST_TOKEN_PROOF], numeric[64];
+    snprintf(numeric, sizeof numeric, "127.0.0.1:%s", strrchr(address, ':') + 1);
+    assert_true(mst_token_login_make(mst_clock_after(seconds), login));
+    mst_token_prove(keys, MST_TOKEN_CONNECTOR, numeric, login, proof);
+    return (size_t)sprintf((char *)hello, "\5HELLO%c%s%c%s", (int)strlen(login), login, (int)strlen(proof), proof);
+}
+
+static void what_was_shown_to_another_program_opens_no_task(void **state) {
+    (void)state;
+    const mst_cluster_keys token = tasks_token(1), other = tasks_token(2);
+    tasks all;
+    unsigned char hello[MOST];
+    size_t size;
+    open_first(&all, &token);
+    const int listener = squat(all.address[1]);
+    EXPECT_OK(task_open(&all, 0, 100));
+    task_say(&all, 0, 1, "a secret");
+    close(let_in(listener, hello, &size));
+    assert_false(is_let_in(all.address[0], hello, size)); /* another address */
+    close(listener);
+    EXPECT_OK(task_open(&all, 1, 101));
+    assert_false(is_let_in(all.address[1], hello, size)); /* older than its listener */
+    size = make_hello(&token, all.address[1], 0, hello);
+    assert_true(is_let_in(all.address[1], hello, size));
+    size = make_hello(&token, all.address[1], 30, hello);
+    assert_false(is_let_in(all.address[1], hello, size));
+    size = make_hello(&other, all.address[1], 0, hello);
+    assert_false(is_let_in(all.address[1], hello, size));
+    assert_false(is_let_in(all.address[1], (const unsigned char *)"\5HELLO\0\0", 8));
+    tasks_close(&all);
+    tasks_use_keys(NULL);
+}
+
+static void login_is_read_in_one_form_alone(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"",
+                                        "00112233445566778899aabbccddeeff",
+                                        "00112233445566778899aabbccddeeff-",
+                                        "00112233445566778899aabbccddeeff--1",
+                                        "00112233445566778899aabbccddeef-1",
+                                        "00112233445566778899aabbccddeeFF-1",
+                                        "00112233445566778899aabbccddeeff-1x",
+                                        "00112233445566778899aabbccddeeff-99999999999999999999"};
+    char login[MST_TOKEN_LOGIN];
+    assert_true(mst_token_login_make(1234567890123456789, login));
+    assert_int_equal(mst_token_login_time(login, strlen(login)), 1234567890123456789);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(mst_token_login_time(wrong[i], strlen(wrong[i])), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(task_with_another_token_gets_nowhere),
+        cmocka_unit_test(token_and_key_and_neither_tell_each_other),
+        cmocka_unit_test(task_with_a_token_listens_at_loopback_alone),
+        cmocka_unit_test(visitor_is_answered_where_it_has_the_token),
+        cmocka_unit_test(program_that_listens_for_a_task_is_not_taken_for_it),
+        cmocka_unit_test(what_was_shown_to_another_program_opens_no_task),
+        cmocka_unit_test(login_is_read_in_one_form_alone),
+    };
+    const mst_status status = mst_transport_find("zmq", &type);
+    if (status == MST_UNAVAILABLE) {
+        print_message("nothing is tested: %s\n", mst_error()->message);
+        return 0;
+    }
+    return status ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
