@@ -141,7 +141,8 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "batch_size", json_integer(t->batch_size));
     json_add(&event, "", "steps", json_integer(train_total_steps(t)));
     json_add(&event, "", "optimizer", json_string(t->optimizer.rule));
-    if (t->strategy.sharded_state) json_add(&event, "", "slot_bytes", json_integer(slot_bytes(t)));
+    if (t->strategy.sharded_state)
+        json_add(&event, "", "slot_bytes", json_integer(kept_bytes(t, 1u << MST_STATE_SLOT)));
     json_add(&event, "", "learning_rate", json_number(t->optimizer.learning_rate));
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
