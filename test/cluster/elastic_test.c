@@ -9,7 +9,7 @@
 #include "support/simulation.h"
 #include "support/test.h"
 
-enum { STEPS = 60, SEEDS = 3000, MOST_FAULTS = 6 };
+enum { STEPS = 60, SEEDS = 1500, MOST_FAULTS = 6 };
 
 /* ---- the rule ---- */
 
