@@ -236,6 +236,10 @@ static void let_in(meeting *m) {
         if (m->guest[i].descriptor < 0) place = &m->guest[i];
     for (int i = 0; i < m->most && !place; i++)
         if (m->guest[i].rank < 0) place = &m->guest[i];
+    if (!place) { /* there are more places than workers */
+        close(descriptor);
+        return;
+    }
     if (place->descriptor >= 0) end_guest(m, place);
     *place = (guest){.descriptor = descriptor, .rank = -1};
 }
@@ -317,14 +321,16 @@ mst_status mst_rendezvous_lead(mst_rendezvous *r, int listener, int port, const 
         snprintf(m.own_host, sizeof m.own_host, "%s", own.host);
     m.guest = malloc((size_t)m.most * sizeof *m.guest);
     m.poll = malloc(((size_t)m.most + 1) * sizeof *m.poll);
-    mst_status status = m.guest && m.poll ? MST_OK : MST_NO_MEMORY("for %lld workers", (long long)r->size);
-    for (int i = 0; i < m.most && !status; i++) m.guest[i] = (guest){.descriptor = -1, .rank = -1};
-    if (!status) {
+    mst_status status = MST_OK;
+    if (m.guest && m.poll) {
+        for (int i = 0; i < m.most; i++) m.guest[i] = (guest){.descriptor = -1, .rank = -1};
         wait_for_all(&m, deadline);
         status = end_meeting(&m, port);
+        for (int i = 0; i < m.most; i++)
+            if (m.guest[i].descriptor >= 0) close(m.guest[i].descriptor);
+    } else {
+        status = MST_NO_MEMORY("for %lld workers", (long long)r->size);
     }
-    for (int i = 0; i < m.most && m.guest; i++)
-        if (m.guest[i].descriptor >= 0) close(m.guest[i].descriptor);
     close(listener);
     free(m.guest);
     free(m.poll);

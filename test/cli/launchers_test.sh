@@ -22,6 +22,7 @@ is_mpi() { is_there "$1" && "$1" --version 2>&1 | grep -q -i "$2"; }
 
 # Open MPI's mpiexec does not start as root without these, and no more processes than there are cores without the last.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # of Open MPI 5
 
 workers=2
 options= # of the trainings, a list of words
@@ -79,6 +80,14 @@ by_mpi() {
     kill_one "workers_end_that_$1_leaves_alone" "$2" "$3" -n 3
     # what MPICH uses below may end a process by itself that reads from one that is gone
     [ "$1" = mpich ] || check "they_say_what_they_lost_under_$1" grep -q '^error: .* was lost (connection closed' err
+    # with ULFM (Open MPI 5) mpiexec does not end the others because of the one that was killed
+    if "$2" --with-ft ulfm -n 1 true > out 2> err; then
+        kill_one "workers_end_under_ulfm_of_$1" "$2" --with-ft ulfm -n 3
+        check "each_notes_what_it_lost_under_ulfm_of_$1" [ "$(grep -c 'connection closed by the peer; the job had made' err)" = 2 ]
+        check "they_say_what_they_lost_under_ulfm_of_$1" grep -q '^error: .* was lost (connection closed' err
+    else
+        skipped "this $2 has no ULFM"
+    fi
     patience=20
     options=
 

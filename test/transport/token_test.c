@@ -96,6 +96,7 @@ static void task_with_a_token_listens_at_loopback_alone(void **state) {
     snprintf(bind, sizeof bind, "0.0.0.0:%s", strrchr(all.address[0], ':') + 1);
     all.options.bind = bind;
     EXPECT_ERROR(task_open(&all, 0, 1), MST_INVALID, "give --cluster-key FILE");
+    tasks_close(&all);
     tasks_use_keys(NULL);
 }
 
