@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "muster/dataset.h"
 
 enum { BRIEF_SIZE = 80 };
 
@@ -58,13 +59,26 @@ static void print_brief(const char *help, void (*print_char)(char c)) {
 
 /* ---- bash ---- */
 
+/* The kinds of data specs, without what stands behind the colon: "csv: fashion-mnist ...". */
+static void print_specs(void) {
+    const char *form;
+    for (int i = 0; (form = mst_dataset_form(i)); i++) {
+        const size_t size = strcspn(form, ":");
+        printf("%s%.*s", i ? " " : "", (int)(size + (form[size] == ':')), form);
+    }
+}
+
 /* One case for each option that takes a value: its choices, files, or nothing. */
 static void print_bash_values(const command *command, const option_list *list) {
     for (int i = 0; i < list->count; i++) {
         const option *option = &list->entry[i].option;
         if (option->type == OPTION_FLAG) continue;
         printf("        '%s --%s') ", command->name, option->name);
-        if (option->choices) {
+        if (strcmp(option->name, "data") == 0) {
+            printf("COMPREPLY=($(compgen -W '");
+            print_specs();
+            printf("' -- \"$word\")); [[ ${COMPREPLY-} != *: ]] || compopt -o nospace 2> /dev/null; ");
+        } else if (option->choices) {
             printf("COMPREPLY=($(compgen -W '");
             print_choices(option);
             printf("' -- \"$word\")); ");
@@ -92,6 +106,11 @@ static int print_bash(void) {
         "_muster() {\n"
         "    local word=${COMP_WORDS[COMP_CWORD]} words=''\n"
         "    COMPREPLY=()\n"
+        "    # behind the colon of a data spec, which bash takes for the end of a word\n"
+        "    if [ \"$word\" = : ] || [ \"${COMP_WORDS[COMP_CWORD-1]}\" = : ]; then\n"
+        "        COMPREPLY=($(compgen -f -- \"${word#:}\"))\n"
+        "        return\n"
+        "    fi\n"
         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
         "        COMPREPLY=($(compgen -W '");
     print_command_names();

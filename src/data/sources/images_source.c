@@ -170,9 +170,10 @@ static mst_status choose_size(images *d) {
 
 static mst_status images_source_set_up(images *d, const char *folder) {
     mst_images_options *o = &d->options;
-    MST_TRY(mst_image_folder_list(folder, &d->files));
-    if (o->fit && !o->height && !o->width) MST_TRY(choose_size(d));
+    const bool fits = o->fit && !o->height && !o->width;
     MST_TRY(fill_options(o));
+    MST_TRY(mst_image_folder_list(folder, &d->files));
+    if (fits) MST_TRY(choose_size(d));
     if (o->schema)
         MST_TRY(read_classes(d, o->schema));
     else if (o->like)

@@ -383,6 +383,22 @@ static void parts_are_in_folders_and_have_the_same_classes(void **state) {
     EXPECT_ERROR(mst_dataset_open_with("npz:a", "train", &options, &dataset), MST_INVALID, "image-size is for images");
 }
 
+static void pictures_have_a_size_that_fits_the_first_one(void **state) {
+    (void)state;
+    static const struct {
+        int height, width;
+        int64_t side;
+    } cases[] = {{20, 30, 20}, {100, 90, 64}};
+    for (int i = 0; i < 2; i++) {
+        mst_dataset *dataset;
+        if (i == 0) make_folder("fit");
+        write_png("fit/1.png", cases[i].height, cases[i].width, 3, (const uint8_t[]){1, 2, 3});
+        EXPECT_OK(mst_dataset_from_images(folder_path(""), &(mst_images_options){.fit = true}, &dataset));
+        assert_true(mst_shape_equal(mst_dataset_spec(dataset, 0).shape, MST_SHAPE(cases[i].side, cases[i].side, 3)));
+        mst_dataset_release(dataset);
+    }
+}
+
 static void impossible_arguments_are_named(void **state) {
     (void)state;
     mst_dataset *dataset;
@@ -416,6 +432,7 @@ int main(void) {
         TEST_IN_FOLDER(labels_are_copied_without_decoding_pictures),
         cmocka_unit_test(sizes_in_headers_are_not_trusted),
         TEST_IN_FOLDER(parts_are_in_folders_and_have_the_same_classes),
+        TEST_IN_FOLDER(pictures_have_a_size_that_fits_the_first_one),
         TEST_IN_FOLDER(impossible_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
