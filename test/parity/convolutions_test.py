@@ -18,14 +18,19 @@ def pair(rng, most):
     return [int(x) for x in rng.integers(1, most + 1, 2)]
 
 
+def dilated(weights, dilations):
+    """With zeros between the rows and columns: TensorFlow has no gradient of a dilated convolution on CPUs."""
+    (height, width, channels, filters), (down, right) = weights.shape, dilations
+    weights = tf.reshape(weights, (height, 1, width, 1, channels, filters))
+    weights = tf.pad(weights, [[0, 0], [0, down - 1], [0, 0], [0, right - 1], [0, 0], [0, 0]])
+    weights = tf.reshape(weights, (height * down, width * right, channels, filters))
+    return weights[: (height - 1) * down + 1, : (width - 1) * right + 1]
+
+
 def convolution(rng, dtype):
     groups, n = int(rng.choice([1, 1, 2, 3])), int(rng.integers(1, 4))
     channels, filters = groups * int(rng.integers(1, 5)), groups * int(rng.integers(1, 5))
     window, strides, dilations = pair(rng, 3), pair(rng, 3), pair(rng, 3)
-    if max(dilations) > 1:  # TensorFlow has one or the other
-        strides = [1, 1]
-    if channels // groups == 1 and groups > 1:
-        groups = channels
     same = bool(rng.integers(2))
     size = [(k - 1) * d + 1 + int(rng.integers(0, 6)) for k, d in zip(window, dilations)]
     src = rng.normal(size=(n, *size, channels)).astype(dtype)
@@ -34,9 +39,9 @@ def convolution(rng, dtype):
 
     def function(x, w):
         # a convolution of each group: TensorFlow's own of groups has no gradient on CPUs
-        xs, ws = tf.split(x, groups, 3), tf.split(w, groups, 3)
+        xs, ws = tf.split(x, groups, 3), tf.split(dilated(w, dilations), groups, 3)
         padding = "SAME" if same else "VALID"
-        return tf.concat([tf.nn.conv2d(a, b, strides, padding, dilations=dilations) for a, b in zip(xs, ws)], 3)
+        return tf.concat([tf.nn.conv2d(a, b, strides, padding) for a, b in zip(xs, ws)], 3)
 
     return "conv2d", options, function, [src, weights]
 

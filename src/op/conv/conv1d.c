@@ -48,7 +48,7 @@ mst_value mst_conv1d_with(mst_conv1d_options o) {
     if (o.causal) pads = MST_AXES((int)(weights.dim[0] - 1) * (o.dilation ? o.dilation : 1), 0);
     return mst_squeeze(
         mst_convolve2d(mst_expand_dims(o.src, 1), mst_expand_dims(o.weights, 0), .strides = mst_window_row(o.stride),
-                   .padding = o.padding, .pads = mst_window_row_pads(pads), .dilations = mst_window_row(o.dilation),
-                   .groups = o.groups),
+                       .padding = o.padding, .pads = mst_window_row_pads(pads), .dilations = mst_window_row(o.dilation),
+                       .groups = o.groups),
         MST_AXES(1));
 }
