@@ -65,8 +65,9 @@ static int64_t choose_chunk(const mst_conv *v) {
     enum { MOST_PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
     const mst_window *h = &v->window[0], *w = &v->window[1];
+    const int64_t of_group = v->in_channels / v->groups;
     const double flops = 2.0 * (double)v->n * (double)h->out * (double)w->out * (double)v->out_channels *
-                         (double)(v->in_channels / v->groups) * (double)h->size * (double)w->size;
+                         (double)of_group * (double)h->size * (double)w->size;
     const int64_t enough = flops < MOST_PARTS * LEAST_FLOPS ? (int64_t)(flops / LEAST_FLOPS) : MOST_PARTS;
     const int64_t most = enough < v->n ? enough : v->n;
     int64_t parts = 1; /* a power of two, as numbers of threads often are */
