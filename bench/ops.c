@@ -1,12 +1,13 @@
 /* muster-bench ops: each op's kernel on one thread against its limit: the bytes it must move at the speed of a copy of
- * the same size, or the flops it must make at the speed of a large matrix product; and what it gains on a device of two
- * threads. Element-wise ops are found in the registry; the others have a case here. */
+ * the same size, the flops it must make at the speed of a large matrix product, or a bare primitive of oneDNN; and what
+ * it gains on a device of two threads. Element-wise ops are found in the registry; the others have a case here. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "bench/bare_convolution.h"
 #include "bench/bench.h"
 #include "muster/muster.h"
 
@@ -117,6 +118,69 @@ CASE(build_uniform_int, mst_random_uniform_int(in->graph, MST_SHAPE(ROWS, COLUMN
 CASE(build_normal, mst_random_normal(in->graph, MST_SHAPE(ROWS, COLUMNS)))
 CASE(build_truncated, mst_random_truncated_normal(in->graph, MST_SHAPE(ROWS, COLUMNS)))
 CASE(build_top_k, mst_top_k(in->x, 5))
+
+/* ---- convolutions: two layers of MobileNetV2, one of each kind, and one of a text CNN, forward and backward ---- */
+
+static const bare_convolution convolutions[] = {
+    {.n = 16,
+     .height = 112,
+     .width = 112,
+     .channels = 3,
+     .filters = 32,
+     .groups = 1,
+     .window_height = 3,
+     .window_width = 3,
+     .stride = 2,
+     .bottom = 1,
+     .right = 1},
+    {.n = 16,
+     .height = 28,
+     .width = 28,
+     .channels = 192,
+     .filters = 32,
+     .groups = 1,
+     .window_height = 1,
+     .window_width = 1,
+     .stride = 1},
+    {.n = 16,
+     .height = 28,
+     .width = 28,
+     .channels = 192,
+     .filters = 192,
+     .groups = 192,
+     .window_height = 3,
+     .window_width = 3,
+     .stride = 1,
+     .top = 1,
+     .bottom = 1,
+     .left = 1,
+     .right = 1},
+    {.n = 32,
+     .height = 1,
+     .width = 300,
+     .channels = 7,
+     .filters = 64,
+     .groups = 1,
+     .window_height = 1,
+     .window_width = 5,
+     .stride = 1},
+};
+static const char *const convolution_names[] = {"3x3 of 3, strided", "1x1 of 192", "depthwise 3x3 of 192", "1x5 of 7"};
+enum { NUM_CONVOLUTIONS = sizeof convolutions / sizeof *convolutions };
+
+static mst_value build_convolution(mst_graph *graph, const bare_convolution *c, bare_kind kind) {
+    const mst_value src = variable(graph, MST_SHAPE(c->n, c->height, c->width, c->channels));
+    const mst_value weights =
+        variable(graph, MST_SHAPE(c->window_height, c->window_width, c->channels / c->groups, c->filters));
+    char options[160];
+    snprintf(options, sizeof options, "strides=[%d], pads=[%d, %d, %d, %d], groups=%d", (int)c->stride, (int)c->top,
+             (int)c->bottom, (int)c->left, (int)c->right, (int)c->groups);
+    const mst_value dst = mst_call_text(NULL, "conv2d", NULL, 2, (const mst_value[]){src, weights}, options);
+    if (kind == BARE_FORWARD) return dst;
+    const mst_value gradient = variable(graph, mst_value_spec(dst).shape);
+    return mst_call_text(NULL, kind == BARE_SRC_GRAD ? "conv2d_src_grad" : "conv2d_weights_grad", NULL, 3,
+                         (const mst_value[]){src, weights, gradient}, options);
+}
 
 static const double PRODUCT_FLOPS = 2.0 * BATCH * WIDE * HIDDEN;
 
@@ -230,22 +294,24 @@ static mst_status init_variables(bench *b) {
     return MST_OK;
 }
 
-static bool measure(bench *b, const char *name, mst_value value, double flops) {
+/* The limit is BARE seconds, or else that of FLOPS, or else that of bytes. */
+static bool measure(bench *b, const char *name, mst_value value, double flops, double bare) {
     double took[NUM_SESSIONS];
     b->num_measured++;
     if (mst_graph_check(b->in.graph) || init_variables(b)) return false;
     if (!time_value(b, value, b->options->seconds / 25, took)) return false;
     for (int s = 0; s < NUM_SESSIONS; s++) took[s] -= b->overhead[s];
     if (took[ONE] <= 0 || took[TWO] <= 0) return false;
-    const double limit = flops > 0 ? flops / b->flops : (double)bytes_moved(value) / copy_speed(bytes_moved(value));
-    const char *bound = flops > 0 ? "flops" : "bytes";
+    double limit = bare;
+    const char *bound = bare > 0 ? "bare" : flops > 0 ? "flops" : "bytes";
+    if (bare <= 0) limit = flops > 0 ? flops / b->flops : (double)bytes_moved(value) / copy_speed(bytes_moved(value));
     if (b->options->json)
         printf(
             "{\"op\":\"%s\",\"us\":%.3f,\"limit_us\":%.3f,\"limit\":\"%s\",\"of_limit\":%.3f,\"us_two_threads\":%.3f,"
             "\"gain_two_threads\":%.3f}\n",
             name, took[ONE] * 1e6, limit * 1e6, bound, limit / took[ONE], took[TWO] * 1e6, took[ONE] / took[TWO]);
     else
-        printf("  %-30s %10.2f us   limit %10.2f us (%s)   %6.1f%%   2 threads %5.2f times\n", name, took[ONE] * 1e6,
+        printf("  %-40s %10.2f us   limit %10.2f us (%s)   %6.1f%%   2 threads %5.2f times\n", name, took[ONE] * 1e6,
                limit * 1e6, bound, 100 * limit / took[ONE], took[ONE] / took[TWO]);
     return true;
 }
@@ -275,7 +341,7 @@ static mst_status run_elementwise(bench *b, int *failed) {
         MST_TRY(begin(b));
         mst_value value = build_elementwise(b, op);
         /* an op whose options are for other shapes than these is not element-wise */
-        if (!mst_value_is_none(value)) *failed += !measure(b, op->name, value, 0);
+        if (!mst_value_is_none(value)) *failed += !measure(b, op->name, value, 0, 0);
         end(b);
     }
     return MST_OK;
@@ -342,9 +408,24 @@ static mst_status run_cases(bench *b, int *failed) {
     for (size_t i = 0; i < count; i++) {
         if (b->options->op && strncmp(cases[i].name, b->options->op, strlen(b->options->op)) != 0) continue;
         MST_TRY(begin(b));
-        *failed += !measure(b, cases[i].name, cases[i].build(&b->in), cases[i].flops);
+        *failed += !measure(b, cases[i].name, cases[i].build(&b->in), cases[i].flops, 0);
         end(b);
     }
+    return MST_OK;
+}
+
+static mst_status run_convolutions(bench *b, int *failed) {
+    static const char *const ops[] = {"conv2d", "conv2d_src_grad", "conv2d_weights_grad"};
+    for (int i = 0; i < NUM_CONVOLUTIONS; i++)
+        for (bare_kind kind = BARE_FORWARD; kind <= BARE_WEIGHTS_GRAD; kind++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s %s", ops[kind], convolution_names[i]);
+            if (b->options->op && strcmp(b->options->op, ops[kind]) != 0) continue;
+            const double bare = bare_convolution_seconds(&convolutions[i], kind, b->options->seconds / 25);
+            MST_TRY(begin(b));
+            *failed += !measure(b, name, build_convolution(b->in.graph, &convolutions[i], kind), 0, bare);
+            end(b);
+        }
     return MST_OK;
 }
 
@@ -368,6 +449,7 @@ static mst_status run_all(bench *b, int *failed) {
     if (!b->options->json)
         printf("one thread, f32 [%d, %d] unless a product; %.1f GFLOP/s at most\n", ROWS, COLUMNS, b->flops / 1e9);
     MST_TRY(run_elementwise(b, failed));
+    MST_TRY(run_convolutions(b, failed));
     return run_cases(b, failed);
 }
 

@@ -167,6 +167,9 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
 #define MST_VARIABLES "variables"
 #define MST_LOSSES "losses"
 #define MST_SUMMARIES "summaries"
+/** Pairs: a variable that is not trained, such as a moving statistic, and the value that it takes when a step trains.
+ *  Strategies run them; in a graph of your own mst_state_updates does. */
+#define MST_UPDATES "updates"
 
 /** Adds VALUE to the named list of the graph. */
 MST_API void mst_collect(mst_graph *graph, const char *collection, mst_value value);

@@ -25,6 +25,10 @@ MST_API mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, c
  *  averaging over towers, clipping. */
 MST_API mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *gradients,
                                       const mst_value *variables, int num_variables, mst_value global_step);
+/** Gives the variables of the collection MST_UPDATES, such as the moving statistics of batch_normalization, their next
+ *  values, all pairs that were added until now; for a graph of your own, to be run with the train op. Strategies do it
+ *  by themselves. */
+MST_API mst_value mst_state_updates(mst_graph *graph);
 /** The moving average of a variable that an optimizer with ema_decay keeps, MST_NONE where there is none. */
 MST_API mst_value mst_moving_average(mst_value variable);
 /** The graph's own i64 variable "global_step", made on first use. */

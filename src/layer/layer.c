@@ -43,6 +43,12 @@ void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options option
     call->weight[call->num_weights++] = mst_get_variable_with(options);
 }
 
+void mst_layer_update(const mst_layer_call *call, mst_value variable, mst_value value) {
+    if (mst_value_is_none(value)) return; /* its error is on the graph */
+    mst_collect(call->graph, MST_UPDATES, variable);
+    mst_collect(call->graph, MST_UPDATES, value);
+}
+
 mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse) {
     const mst_layer_type *type = call->type;
     mst_value y = MST_NONE;

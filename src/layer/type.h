@@ -69,6 +69,8 @@ mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);
 /** Declares the next weight of the layer. */
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options);
 #define mst_layer_weight(call, ...) mst_layer_weight_with((call), (mst_get_variable_options){__VA_ARGS__})
+/** When a step trains, VARIABLE, a weight that is not trained, takes VALUE. */
+void mst_layer_update(const mst_layer_call *call, mst_value variable, mst_value value);
 /** The calling thread's error as an error value of the call's graph. */
 mst_value mst_layer_fail(const mst_layer_call *call);
 

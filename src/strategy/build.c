@@ -32,6 +32,17 @@ typedef struct builder {
     mst_value *loss_sums;  /* [count] */
 } builder;
 
+/* What layers have put among the updates of the graph, from number FIRST on, are updates of the replica. */
+static void take_updates(mst_replica *replica, mst_graph *graph, int first) {
+    const int count = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
+    mst_value *pairs = calloc((size_t)count + 1, sizeof *pairs);
+    if (!pairs) MST_VALUE_NO_MEMORY(graph, "for a step");
+    mst_collection(graph, MST_UPDATES, NULL, pairs, pairs ? count : 0);
+    for (int i = first; i + 1 < count && pairs; i += 2)
+        mst_replica_update(replica, pairs[i], pairs[i + 1], MST_JOIN_DEFAULT);
+    free(pairs);
+}
+
 /* The I-th replica of those that are built here. */
 static void build_replica(builder *b, int i, mst_replica_function replica, void *context) {
     mst_graph *graph = b->graph;
@@ -42,7 +53,9 @@ static void build_replica(builder *b, int i, mst_replica_function replica, void 
         mst_with_name (graph, scope) {
             graph->current.reuse = MST_REUSE_AUTO;  /* restored with the scope */
             mst_seed_scope(graph, (uint64_t)shard); /* a shard draws the same under each strategy */
+            const int updates = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
             replica(context, graph, shard, &b->replicas[i]);
+            take_updates(&b->replicas[i], graph, updates);
             b->loss_sums[i] = mst_reduce_sum(b->replicas[i].loss);
         }
 }

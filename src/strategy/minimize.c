@@ -60,3 +60,15 @@ mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, const mst
     free(all);
     return train;
 }
+
+mst_value mst_state_updates(mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return MST_NONE;
+    const int count = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
+    mst_value *pairs = calloc((size_t)count + 1, sizeof *pairs);
+    if (!pairs) return MST_VALUE_NO_MEMORY(graph, "for updates");
+    mst_collection(graph, MST_UPDATES, NULL, pairs, count);
+    for (int i = 0; i < count / 2; i++) pairs[i] = mst_assign(pairs[2 * i], pairs[2 * i + 1]);
+    const mst_value all = count > 1 ? mst_group(pairs, count / 2) : mst_no_op(graph);
+    free(pairs);
+    return all;
+}

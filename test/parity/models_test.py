@@ -46,7 +46,7 @@ class Builder:
         self.shapes.append(tuple(self.tensors[-1].shape[1:]) if src else None)
 
     def input(self):
-        shape = self.rng.choice([(4,), (6,), (5, 3), (7,), (2, 3, 4)])
+        shape = self.rng.choice([(4,), (6,), (5, 3), (7,), (2, 3, 4), (9, 8, 2), (12, 3)])
         options = self.name({})
         tensor = self.keras.Input(shape, **options)
         self.layers.append({"type": "input", "options": {"shape": list(shape), **options}})
@@ -54,9 +54,46 @@ class Builder:
         self.tensors.append(tensor)
         self.shapes.append(shape)
 
-    def kind(self):
-        """Kind, options for Muster and layer of Keras, of a layer with one source."""
+    def spatial(self, shape):
+        """The same of a layer for sources of this shape; None where there is none."""
         layers, rng = self.keras.layers, self.rng
+        dims, padding = len(shape) - 1, rng.choice(["valid", "same"])
+        if dims not in (1, 2) or (min(shape[:-1]) < 3 and padding == "valid"):
+            return None
+        kind = rng.choice(["conv", "conv", "depthwise", "max_pooling", "average_pooling", "global_max_pooling",
+                           "global_average_pooling", "zero_padding", "batch_normalization", "re_lu"])
+        options, size, bias = self.name({}), rng.choice([1, 2, 3]), rng.random() < 0.7
+        name, use = dict(options), {} if bias else {"no_bias": True}
+        if kind == "conv":
+            options.update(filters=rng.choice([1, 4, 32]), kernel_size=size, padding=padding)
+            options.update(strides=rng.choice([1, 2]), activation=rng.choice(ACTIVATIONS))
+            layer = getattr(layers, f"Conv{dims}D")(use_bias=bias, **options)
+            return f"conv{dims}d", dict(options, **use), layer
+        if kind == "depthwise" and dims == 2:
+            options.update(kernel_size=size, padding=padding, depth_multiplier=rng.choice([1, 3]))
+            return "depthwise_conv2d", dict(options, **use), layers.DepthwiseConv2D(use_bias=bias, **options)
+        if kind in ("max_pooling", "average_pooling"):
+            options.update(pool_size=size, padding=padding)
+            layer = getattr(layers, f"{kind.split('_')[0].title()}Pooling{dims}D")(**options)
+            return f"{kind}{dims}d", options, layer
+        if kind.startswith("global"):
+            layer = getattr(layers, f"Global{kind.split('_')[1].title()}Pooling{dims}D")(**options)
+            return f"{kind}{dims}d", options, layer
+        if kind == "zero_padding" and dims == 2:
+            sides = [rng.choice([0, 1, 2]) for _ in range(4)]
+            return "zero_padding2d", dict(name, sides=sides), layers.ZeroPadding2D((sides[:2], sides[2:]), **name)
+        if kind == "batch_normalization":
+            center, scale = rng.random() < 0.7, rng.random() < 0.7
+            chosen = dict(name, **({} if center else {"no_center": True}), **({} if scale else {"no_scale": True}))
+            return kind, chosen, layers.BatchNormalization(center=center, scale=scale, **name)
+        return "re_lu", dict(name, max_value=6.0), layers.ReLU(6.0, **name)
+
+    def kind(self, shape=()):
+        """Kind, options for Muster and layer of Keras, of a layer with one source of this shape."""
+        layers, rng = self.keras.layers, self.rng
+        found = self.spatial(shape) if rng.random() < 0.7 else None
+        if found:
+            return found
         kind = rng.choice(["dense", "dense", "dense", "flatten", "dropout", "activation", "normalization"])
         if kind == "dense":
             options = self.name({"units": rng.choice([1, 3, 8, 1000]), "activation": rng.choice(ACTIVATIONS)})
@@ -74,8 +111,9 @@ class Builder:
         return kind, dict(options, activation=activation), layers.Activation(activation, **options)
 
     def one(self):
-        kind, options, layer = self.kind()
-        self.add(kind, options, layer, [self.rng.randrange(len(self.layers))])
+        src = self.rng.randrange(len(self.layers))
+        kind, options, layer = self.kind(self.shapes[src])
+        self.add(kind, options, layer, [src])
 
     def again(self):
         """A layer once more, on a source of the shape that its weights are for."""
@@ -102,11 +140,12 @@ class Builder:
 def stack(keras, rng):
     builder = Builder(keras, rng)
     builder.input()
-    layers = [builder.tensors[0]]
+    layers, tensor = [builder.tensors[0]], builder.tensors[0]
     for _ in range(rng.randrange(1, 6)):
-        kind, options, layer = builder.kind()
+        kind, options, layer = builder.kind(tuple(tensor.shape[1:]))
         builder.layers.append({"type": kind, "options": options})
         layers.append(layer)
+        tensor = layer(tensor)
     return {"layers": builder.layers}, keras.Sequential(layers)
 
 
@@ -117,7 +156,7 @@ def graph(keras, rng):
     inputs = list(builder.tensors)
     if rng.random() < 0.15:  # a chain
         for _ in range(rng.randrange(1, 5)):
-            kind, options, layer = builder.kind()
+            kind, options, layer = builder.kind(builder.shapes[-1])
             builder.add(kind, options, layer, [len(builder.layers) - 1])
         outputs = [len(builder.layers) - 1]
     else:

@@ -102,6 +102,21 @@ static void scopes(mst_graph *graph, mst_value x) {
                     mst_with_replica_device (graph, .num_ps = 2, .by_bytes = true) mst_identity(x);
 }
 
+static void windows(mst_graph *graph) {
+    mst_value pictures = mst_fill(graph, MST_F32, MST_SHAPE(1, 5, 5, 2), 1);
+    mst_value rows = mst_reshape(pictures, MST_SHAPE(5, 5, 2));
+    mst_value weights = mst_fill(graph, MST_F32, MST_SHAPE(1, 2, 2, 3), 1);
+    mst_value channels = mst_fill(graph, MST_F32, MST_SHAPE(2), 1);
+    mst_convolve2d(pictures, weights, .strides = MST_AXES(2), .padding = MST_PADDING_SAME);
+    mst_convolve2d_depthwise(pictures, weights, .dilations = MST_AXES(1, 2));
+    mst_convolve1d(rows, mst_reshape(weights, MST_SHAPE(2, 2, 3)), .stride = 2, .causal = true);
+    mst_max_pool2d(pictures, MST_AXES(2), .strides = MST_AXES(1));
+    mst_avg_pool2d(pictures, MST_AXES(2, 1));
+    mst_max_pool1d(rows, 2, .stride = 1);
+    mst_avg_pool1d(rows, 2, .padding = MST_PADDING_SAME);
+    mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
+}
+
 static bool graphs() {
     mst_graph *graph = nullptr;
     mst_tensor *ones = nullptr;
@@ -114,6 +129,7 @@ static bool graphs() {
     reductions(x);
     ops(graph, x);
     scopes(graph, x);
+    windows(graph);
     mst_value w = mst_variable(graph, "w", mst_fill(graph, MST_F32, MST_SHAPE(3, 1), 1), .l2 = 0.1F);
     mst_value h = mst_dense(mst_matmul(x, w), 4, .activation = MST_RELU, .name = "layer1");
     mst_minimize(&mst_sgd(.learning_rate = 0.1), mst_reduce_sum(h), nullptr, 0, MST_NONE);
@@ -141,6 +157,25 @@ static bool functional() {
     return good;
 }
 
+static bool convolutions() {
+    mst_model *model = nullptr;
+    if (mst_model_create(&model)) return false;
+    mst_output x = mst_input(model, MST_SHAPE(16, 16, 2));
+    x = mst_zero_padding2d(x, .sides = MST_AXES(0, 1, 0, 1));
+    x = mst_conv2d(x, 8, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true);
+    x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F), .max_value = 6);
+    x = mst_depthwise_conv2d(x, 3, .depth_multiplier = 2);
+    x = mst_average_pooling2d(mst_max_pooling2d(x), .pool_size = 2, .strides = 1);
+    mst_output a = mst_global_average_pooling2d(x), b = mst_global_max_pooling2d(x);
+    mst_output row = mst_input(model, MST_SHAPE(32, 2));
+    row = mst_average_pooling1d(mst_max_pooling1d(mst_conv1d(row, 4, 3, .causal = true)), .pool_size = 3);
+    mst_output c = mst_global_average_pooling1d(row), d = mst_global_max_pooling1d(row);
+    mst_concatenate(MST_OUTPUTS(a, b, c, d));
+    const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
+    mst_model_destroy(model);
+    return good;
+}
+
 static bool models() {
     mst_model *model = nullptr;
     mst_tensor *parts[2] = {nullptr, nullptr};
@@ -159,7 +194,7 @@ static bool models() {
     bool good = !mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .metric = {MST_METRIC_ACCURACY},
                              .session = {.devices = "cpu:1"}, .seed = 1) &&
                 !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2) &&
-                !mst_model_weights(model, &weight, &count) && count == 4 && functional();
+                !mst_model_weights(model, &weight, &count) && count == 4 && functional() && convolutions();
     mst_model_destroy(model);
     mst_dataset_release(data);
     for (mst_tensor *part : parts) mst_tensor_release(part);

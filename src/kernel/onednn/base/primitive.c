@@ -1,5 +1,4 @@
-/* The table of oneDNN's matmul primitives, shared by shape in the whole process with a count of references, and what
- * differs between versions 2 and 3 of oneDNN's interface.
+/* The table of oneDNN's matmul primitives, shared by shape in the whole process with a count of references,.
  *
  * A new primitive is run once, on zeros, before it is given out: oneDNN makes some of its code at the first run, and
  * ends the process where there is no memory for that. Products that an update makes while variables are written must
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "base/openmp.h"
+#include "kernel/onednn/base/description.h"
 #include "tensor/buffer.h"
 
 enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PRODUCT_C };
@@ -47,76 +47,20 @@ dnnl_engine_t mst_dnnl_engine(void) {
     return engine;
 }
 
-/* ---- what differs between the versions of oneDNN ---- */
-
 #if DNNL_VERSION_MAJOR >= 3
-
-static dnnl_status_t describe(mst_description *out, int ndim, const dnnl_dim_t *dim, const dnnl_dim_t *stride) {
-    return dnnl_memory_desc_create_with_strides(out, ndim, dim, dnnl_f32, stride);
-}
-
-static void forget(mst_description *d) {
-    if (*d) dnnl_memory_desc_destroy(*d);
-}
 
 static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, mst_description *d, bool has_bias,
                                        dnnl_primitive_attr_t attributes) {
     return dnnl_matmul_primitive_desc_create(out, engine, d[A], d[B], has_bias ? d[BIAS] : NULL, d[C], attributes);
 }
 
-static mst_const_description as_given(const mst_description *d) {
-    return *d;
-}
-
-static dnnl_status_t describe_any(mst_description *out, int ndim, const dnnl_dim_t *dim) {
-    return dnnl_memory_desc_create_with_tag(out, ndim, dim, dnnl_f32, dnnl_format_tag_any);
-}
-
-static dnnl_status_t copy(mst_description *to, mst_const_description from) {
-    return dnnl_memory_desc_clone(to, from);
-}
-
-static dnnl_status_t create_reorder(dnnl_primitive_desc_t *out, const mst_description *from, mst_const_description to) {
-    return dnnl_reorder_primitive_desc_create(out, *from, engine, to, engine, NULL);
-}
-
 #else
-
-static dnnl_status_t describe(mst_description *out, int ndim, const dnnl_dim_t *dim, const dnnl_dim_t *stride) {
-    dnnl_dims_t dims, strides; /* of DNNL_MAX_NDIMS, which may be more than a tensor's */
-    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
-    memcpy(strides, stride, (size_t)ndim * sizeof *stride);
-    return dnnl_memory_desc_init_by_strides(out, ndim, dims, dnnl_f32, strides);
-}
-
-static void forget(mst_description *d) {
-    (void)d;
-}
 
 static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, mst_description *d, bool has_bias,
                                        dnnl_primitive_attr_t attributes) {
     dnnl_matmul_desc_t matmul;
     dnnl_status_t status = dnnl_matmul_desc_init(&matmul, &d[A], &d[B], has_bias ? &d[BIAS] : NULL, &d[C]);
     return status ? status : dnnl_primitive_desc_create(out, &matmul, attributes, engine, NULL);
-}
-
-static mst_const_description as_given(const mst_description *d) {
-    return d;
-}
-
-static dnnl_status_t describe_any(mst_description *out, int ndim, const dnnl_dim_t *dim) {
-    dnnl_dims_t dims;
-    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
-    return dnnl_memory_desc_init_by_tag(out, ndim, dims, dnnl_f32, dnnl_format_tag_any);
-}
-
-static dnnl_status_t copy(mst_description *to, mst_const_description from) {
-    *to = *from;
-    return dnnl_success;
-}
-
-static dnnl_status_t create_reorder(dnnl_primitive_desc_t *out, const mst_description *from, mst_const_description to) {
-    return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
 #endif
@@ -156,7 +100,7 @@ dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const float *a
 /* ---- making ---- */
 
 static void destroy(mst_primitive *p) {
-    for (int i = 0; i < MST_PRODUCT_OPERANDS; i++) forget(&p->description[i]);
+    for (int i = 0; i < MST_PRODUCT_OPERANDS; i++) mst_forget(&p->description[i]);
     if (p->primitive) dnnl_primitive_destroy(p->primitive);
     if (p->descriptor) dnnl_primitive_desc_destroy(p->descriptor);
     free(p);
@@ -169,13 +113,14 @@ static dnnl_status_t make(mst_primitive *p) {
     if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
     for (int i = 0; i < MST_PRODUCT_OPERANDS && !status; i++)
         if (i == B && shape->packed)
-            status = describe_any(&p->description[i], shape->ndim, shape->dim[i]);
+            status = mst_describe_any(&p->description[i], shape->ndim, shape->dim[i]);
         else if (i != BIAS || shape->has_bias)
-            status = describe(&p->description[i], shape->ndim, shape->dim[i], shape->stride[i]);
+            status = mst_describe(&p->description[i], shape->ndim, shape->dim[i], shape->stride[i]);
     if (!status) status = create_descriptor(&p->descriptor, p->description, shape->has_bias, attributes);
     if (!status && shape->packed) {
-        forget(&p->description[B]);
-        status = copy(&p->description[B], dnnl_primitive_desc_query_md(p->descriptor, dnnl_query_weights_md, 0));
+        mst_forget(&p->description[B]);
+        status = mst_describe_copy(&p->description[B],
+                                   dnnl_primitive_desc_query_md(p->descriptor, dnnl_query_weights_md, 0));
     }
     if (!status) status = dnnl_primitive_create(&p->primitive, p->descriptor);
     if (attributes) dnnl_primitive_attr_destroy(attributes);
@@ -306,7 +251,7 @@ dnnl_primitive_t mst_primitive_handle(const mst_primitive *primitive) {
 mst_const_description mst_primitive_description(const mst_primitive *primitive, int which) {
     if (which == MST_PRODUCT_OPERANDS)
         return dnnl_primitive_desc_query_md(primitive->descriptor, dnnl_query_scratchpad_md, 0);
-    return as_given(&primitive->description[which]);
+    return mst_as_given(&primitive->description[which]);
 }
 
 size_t mst_primitive_scratchpad(const mst_primitive *primitive) {
@@ -324,7 +269,7 @@ static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *
     dnnl_stream_t stream = NULL;
     dnnl_memory_t memory[2] = {NULL, NULL};
     dnnl_status_t status = dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
-    if (!status) status = dnnl_memory_create(&memory[0], as_given(from), engine, (void *)(uintptr_t)b);
+    if (!status) status = dnnl_memory_create(&memory[0], mst_as_given(from), engine, (void *)(uintptr_t)b);
     if (!status) status = dnnl_memory_create(&memory[1], to, engine, packed);
     const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, memory[0]}, {DNNL_ARG_TO, memory[1]}};
     if (!status) status = dnnl_primitive_execute(primitive, stream, 2, args);
@@ -337,17 +282,17 @@ static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *
 
 static dnnl_status_t rearrange(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
                                void *packed) {
-    const mst_const_description to = as_given(&primitive->description[B]);
+    const mst_const_description to = mst_as_given(&primitive->description[B]);
     mst_description from = {0};
     dnnl_primitive_desc_t descriptor = NULL;
     dnnl_primitive_t made = NULL;
-    dnnl_status_t status = describe(&from, shape->ndim, shape->dim[B], shape->stride[B]);
-    if (!status) status = create_reorder(&descriptor, &from, to);
+    dnnl_status_t status = mst_describe(&from, shape->ndim, shape->dim[B], shape->stride[B]);
+    if (!status) status = mst_describe_reorder(&descriptor, engine, mst_as_given(&from), to);
     if (!status) status = dnnl_primitive_create(&made, descriptor);
     if (!status) status = reorder(made, &from, to, b, packed);
     if (made) dnnl_primitive_destroy(made);
     if (descriptor) dnnl_primitive_desc_destroy(descriptor);
-    forget(&from);
+    mst_forget(&from);
     return status;
 }
 

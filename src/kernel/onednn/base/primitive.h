@@ -5,15 +5,8 @@
 
 #include <dnnl.h>
 
+#include "kernel/onednn/base/description.h"
 #include "kernel/onednn/base/product.h"
-
-#if DNNL_VERSION_MAJOR >= 3
-typedef dnnl_memory_desc_t mst_description;
-typedef const_dnnl_memory_desc_t mst_const_description;
-#else
-typedef dnnl_memory_desc_t mst_description;
-typedef const dnnl_memory_desc_t *mst_const_description;
-#endif
 
 typedef struct mst_primitive mst_primitive;
 

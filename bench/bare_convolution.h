@@ -1,0 +1,19 @@
+/** The convolutions that `muster-bench ops` measures, as bare primitives of oneDNN: one thread, every array in the
+ *  layout that the primitive likes best, nothing rearranged. */
+#ifndef MUSTER_BENCH_BARE_CONVOLUTION_H
+#define MUSTER_BENCH_BARE_CONVOLUTION_H
+
+#include <stdint.h>
+
+typedef enum bare_kind { BARE_FORWARD, BARE_SRC_GRAD, BARE_WEIGHTS_GRAD } bare_kind;
+
+typedef struct bare_convolution {
+    int64_t n, height, width, channels, filters, groups;
+    int64_t window_height, window_width, stride;
+    int64_t top, bottom, left, right; /* zeros around the source */
+} bare_convolution;
+
+/** Least seconds of one execution, tried for SECONDS; negative where oneDNN has none. */
+double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, double seconds);
+
+#endif

@@ -1,0 +1,255 @@
+/* The table of oneDNN's convolution primitives, shared by shape in the whole process with a count of references. A new
+ * one is run once, on zeros, before it is given out, as those of products are (primitive.c). */
+#include "kernel/onednn/base/convolution.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/openmp.h"
+#include "kernel/onednn/base/primitive.h"
+#include "tensor/buffer.h"
+
+enum { SRC = MST_CONVOLUTION_SRC, WEIGHTS = MST_CONVOLUTION_WEIGHTS, DST = MST_CONVOLUTION_DST };
+enum { OPERANDS = MST_CONVOLUTION_OPERANDS };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static mst_convolution *table;
+
+/* What the descriptor of a primitive is made of. */
+typedef struct windows {
+    dnnl_dims_t strides, dilations, before, after;
+} windows;
+
+static windows windows_of(const mst_conv *conv) {
+    windows w = {{0}, {0}, {0}, {0}};
+    for (int k = 0; k < MST_WINDOW_AXES; k++) {
+        w.strides[k] = conv->window[k].stride;
+        w.dilations[k] = conv->window[k].dilation - 1; /* oneDNN counts what is left out */
+        w.before[k] = conv->window[k].before;
+        w.after[k] = conv->window[k].after;
+    }
+    return w;
+}
+
+#if DNNL_VERSION_MAJOR >= 3
+
+static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
+    const dnnl_engine_t engine = mst_dnnl_engine();
+    mst_description *d = c->description;
+    switch (c->kind) {
+        case MST_CONVOLUTION:
+            return dnnl_convolution_forward_primitive_desc_create(
+                &c->descriptor, engine, dnnl_forward_inference, dnnl_convolution_direct, d[SRC], d[WEIGHTS], NULL,
+                d[DST], w->strides, w->dilations, w->before, w->after, attributes);
+        case MST_CONVOLUTION_SRC_GRAD:
+            return dnnl_convolution_backward_data_primitive_desc_create(
+                &c->descriptor, engine, dnnl_convolution_direct, d[SRC], d[WEIGHTS], d[DST], w->strides, w->dilations,
+                w->before, w->after, NULL, attributes);
+        default:
+            return dnnl_convolution_backward_weights_primitive_desc_create(
+                &c->descriptor, engine, dnnl_convolution_direct, d[SRC], d[WEIGHTS], NULL, d[DST], w->strides,
+                w->dilations, w->before, w->after, NULL, attributes);
+    }
+}
+
+#else
+
+static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
+    mst_description *d = c->description;
+    dnnl_convolution_desc_t desc;
+    dnnl_status_t status;
+    switch (c->kind) {
+        case MST_CONVOLUTION:
+            status = dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_direct,
+                                                                &d[SRC], &d[WEIGHTS], NULL, &d[DST], w->strides,
+                                                                w->dilations, w->before, w->after);
+            break;
+        case MST_CONVOLUTION_SRC_GRAD:
+            status = dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &d[SRC],
+                                                                      &d[WEIGHTS], &d[DST], w->strides, w->dilations,
+                                                                      w->before, w->after);
+            break;
+        default:
+            status = dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &d[SRC],
+                                                                         &d[WEIGHTS], NULL, &d[DST], w->strides,
+                                                                         w->dilations, w->before, w->after);
+    }
+    return status ? status : dnnl_primitive_desc_create(&c->descriptor, &desc, attributes, mst_dnnl_engine(), NULL);
+}
+
+#endif
+
+int mst_convolution_argument(mst_convolution_kind kind, int which) {
+    switch (which) {
+        case SRC: return kind == MST_CONVOLUTION_SRC_GRAD ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
+        case WEIGHTS: return kind == MST_CONVOLUTION_WEIGHTS_GRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
+        case DST: return kind == MST_CONVOLUTION ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
+        default: return DNNL_ARG_SCRATCHPAD;
+    }
+}
+
+mst_const_description mst_convolution_description(const mst_convolution *convolution, int which) {
+    if (which == OPERANDS) return dnnl_primitive_desc_query_md(convolution->descriptor, dnnl_query_scratchpad_md, 0);
+    return mst_as_given(&convolution->description[which]);
+}
+
+size_t mst_convolution_scratchpad(const mst_convolution *convolution) {
+    return dnnl_memory_desc_get_size(mst_convolution_description(convolution, OPERANDS));
+}
+
+size_t mst_convolution_weights_bytes(const mst_convolution *convolution) {
+    return dnnl_memory_desc_get_size(mst_convolution_description(convolution, WEIGHTS));
+}
+
+/* ---- making ---- */
+
+static void destroy(mst_convolution *c) {
+    for (int i = 0; i < OPERANDS; i++) mst_forget(&c->description[i]);
+    mst_forget(&c->plain);
+    if (c->primitive) dnnl_primitive_destroy(c->primitive);
+    if (c->descriptor) dnnl_primitive_desc_destroy(c->descriptor);
+    if (c->reorder) dnnl_primitive_destroy(c->reorder);
+    if (c->reorder_descriptor) dnnl_primitive_desc_destroy(c->reorder_descriptor);
+    free(c);
+}
+
+/* Source and output, and the weights: as they are, and in any layout. To oneDNN filters come first, before channels,
+ * and groups before both. */
+static dnnl_status_t describe_operands(mst_convolution *c) {
+    const mst_conv *v = &c->conv;
+    const mst_window *h = &v->window[0], *w = &v->window[1];
+    const int64_t in = v->in_channels / v->groups, out = v->out_channels / v->groups;
+    const dnnl_dim_t src[] = {v->n, v->in_channels, h->in, w->in}, dst[] = {v->n, v->out_channels, h->out, w->out};
+    const dnnl_dim_t weights[] = {v->groups, out, in, h->size, w->size};
+    const dnnl_dim_t strides[] = {out, 1, v->out_channels, w->size * in * v->out_channels, in * v->out_channels};
+    const int first = v->groups == 1, ndim = 5 - first;
+    dnnl_status_t status = mst_describe_tagged(&c->description[SRC], 4, src, dnnl_nhwc);
+    if (!status) status = mst_describe_tagged(&c->description[DST], 4, dst, dnnl_nhwc);
+    if (!status) status = mst_describe_any(&c->description[WEIGHTS], ndim, weights + first);
+    if (!status) status = mst_describe(&c->plain, ndim, weights + first, strides + first);
+    return status;
+}
+
+static dnnl_status_t make_reorder(mst_convolution *c) {
+    const mst_const_description plain = mst_as_given(&c->plain), chosen = mst_as_given(&c->description[WEIGHTS]);
+    if (dnnl_memory_desc_equal(plain, chosen)) return dnnl_success;
+    const bool back = c->kind == MST_CONVOLUTION_WEIGHTS_GRAD;
+    const dnnl_status_t status =
+        mst_describe_reorder(&c->reorder_descriptor, mst_dnnl_engine(), back ? chosen : plain, back ? plain : chosen);
+    return status ? status : dnnl_primitive_create(&c->reorder, c->reorder_descriptor);
+}
+
+static dnnl_status_t make(mst_convolution *c) {
+    const windows w = windows_of(&c->conv);
+    dnnl_primitive_attr_t attributes = NULL;
+    dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
+    if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
+    if (!status) status = describe_operands(c);
+    if (!status) status = describe_primitive(c, &w, attributes);
+    if (!status) {
+        const dnnl_query_t query =
+            c->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+        mst_forget(&c->description[WEIGHTS]);
+        memset(&c->description[WEIGHTS], 0, sizeof c->description[WEIGHTS]);
+        status = mst_describe_copy(&c->description[WEIGHTS], dnnl_primitive_desc_query_md(c->descriptor, query, 0));
+    }
+    if (!status) status = dnnl_primitive_create(&c->primitive, c->descriptor);
+    if (!status) status = make_reorder(c);
+    if (attributes) dnnl_primitive_attr_destroy(attributes);
+    return status;
+}
+
+static dnnl_status_t run(const mst_convolution *c, void *const *data) {
+    dnnl_stream_t stream = NULL;
+    dnnl_exec_arg_t args[OPERANDS + 1];
+    int count = 0;
+    dnnl_status_t status = dnnl_stream_create(&stream, mst_dnnl_engine(), dnnl_stream_default_flags);
+    for (int i = 0; i <= OPERANDS && !status; i++) {
+        status = dnnl_memory_create(&args[count].memory, mst_convolution_description(c, i), mst_dnnl_engine(), data[i]);
+        args[count].arg = mst_convolution_argument(c->kind, i);
+        if (!status) count++;
+    }
+    if (!status) status = dnnl_primitive_execute(c->primitive, stream, count, args);
+    for (int i = 0; i < count; i++) dnnl_memory_destroy(args[i].memory);
+    if (stream) dnnl_stream_destroy(stream);
+    return status;
+}
+
+static dnnl_status_t run_first(const mst_convolution *c) {
+    size_t offset[OPERANDS + 1], size = MST_ALIGNMENT;
+    void *data[OPERANDS + 1];
+    for (int i = 0; i <= OPERANDS; i++) {
+        offset[i] = size;
+        size += mst_align(dnnl_memory_desc_get_size(mst_convolution_description(c, i)));
+    }
+    char *zeros = calloc(size, 1); /* from an aligned address below it, the first operand lies inside */
+    if (!zeros) return dnnl_out_of_memory;
+    char *first = zeros - (uintptr_t)zeros % MST_ALIGNMENT;
+    for (int i = 0; i <= OPERANDS; i++) data[i] = first + offset[i];
+    const dnnl_status_t status = run(c, data);
+    free(zeros);
+    return status;
+}
+
+static dnnl_status_t create(mst_convolution_kind kind, const mst_conv *conv, mst_convolution **out) {
+    mst_convolution *c = calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c) return dnnl_out_of_memory;
+    c->kind = kind;
+    c->conv = *conv;
+    c->references = 1;
+    int before; /* a primitive is made for the number of threads that run it */
+    dnnl_status_t status = mst_openmp_begin(&before) ? dnnl_out_of_memory : dnnl_success;
+    if (!status) status = mst_dnnl_engine() ? make(c) : dnnl_runtime_error;
+    if (!status) status = run_first(c);
+    mst_openmp_end(before);
+    if (status)
+        destroy(c);
+    else
+        *out = c;
+    return status;
+}
+
+/* ---- the table ---- */
+
+static bool are_equal(const mst_conv *a, const mst_conv *b) {
+    bool equal = a->n == b->n && a->in_channels == b->in_channels && a->out_channels == b->out_channels &&
+                 a->groups == b->groups;
+    for (int k = 0; k < MST_WINDOW_AXES && equal; k++) {
+        const mst_window *x = &a->window[k], *y = &b->window[k];
+        equal = x->in == y->in && x->out == y->out && x->size == y->size && x->stride == y->stride &&
+                x->dilation == y->dilation && x->before == y->before && x->after == y->after;
+    }
+    return equal;
+}
+
+dnnl_status_t mst_convolution_get(mst_convolution_kind kind, const mst_conv *conv, mst_convolution **out) {
+    dnnl_status_t status = dnnl_success;
+    pthread_mutex_lock(&lock);
+    mst_convolution *c = table;
+    while (c && (c->kind != kind || !are_equal(&c->conv, conv))) c = c->next;
+    if (c) {
+        c->references++;
+    } else {
+        status = create(kind, conv, &c);
+        if (c) {
+            c->next = table;
+            table = c;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    *out = c;
+    return status;
+}
+
+void mst_convolution_release(mst_convolution *convolution) {
+    if (!convolution) return;
+    pthread_mutex_lock(&lock);
+    const bool last = --convolution->references == 0;
+    mst_convolution **at = &table;
+    while (last && *at != convolution) at = &(*at)->next;
+    if (last) *at = convolution->next;
+    pthread_mutex_unlock(&lock);
+    if (last) destroy(convolution);
+}

@@ -1,0 +1,44 @@
+/** Convolution primitives of oneDNN, each for one thread, shared by all convolutions of one shape in the process, as
+ *  products are (primitive.h). Source and output are [n, height, width, channels]; the weights are in the layout that
+ *  oneDNN chooses. */
+#ifndef MUSTER_KERNEL_ONEDNN_BASE_CONVOLUTION_H
+#define MUSTER_KERNEL_ONEDNN_BASE_CONVOLUTION_H
+
+#include "kernel/onednn/base/description.h"
+#include "op/conv/conv.h"
+
+typedef enum mst_convolution_kind {
+    MST_CONVOLUTION,
+    MST_CONVOLUTION_SRC_GRAD,
+    MST_CONVOLUTION_WEIGHTS_GRAD
+} mst_convolution_kind;
+
+enum { MST_CONVOLUTION_SRC, MST_CONVOLUTION_WEIGHTS, MST_CONVOLUTION_DST, MST_CONVOLUTION_OPERANDS };
+
+typedef struct mst_convolution {
+    mst_convolution_kind kind;
+    mst_conv conv; /* with the kind the key of the table */
+    int64_t references;
+    struct mst_convolution *next;
+    dnnl_primitive_t primitive;
+    dnnl_primitive_desc_t descriptor;
+    mst_description description[MST_CONVOLUTION_OPERANDS];
+    mst_description plain;    /* weights [height, width, channels / groups, filters] */
+    dnnl_primitive_t reorder; /* of the weights: to the layout of the primitive or, for their gradient, from it; NULL:
+                                 it is the plain one */
+    dnnl_primitive_desc_t reorder_descriptor;
+} mst_convolution;
+
+/** The primitive of this convolution, with a reference for the caller. May be called by several threads at once. */
+dnnl_status_t mst_convolution_get(mst_convolution_kind kind, const mst_conv *conv, mst_convolution **out);
+/** Drops a reference; NULL is allowed. */
+void mst_convolution_release(mst_convolution *convolution);
+/** Bytes of scratchpad that each call needs. */
+size_t mst_convolution_scratchpad(const mst_convolution *convolution);
+/** Bytes of the weights in the layout of the primitive, and their elements, with those that fill it up. */
+size_t mst_convolution_weights_bytes(const mst_convolution *convolution);
+mst_const_description mst_convolution_description(const mst_convolution *convolution, int which);
+/** The argument that operand WHICH is to the primitive. */
+int mst_convolution_argument(mst_convolution_kind kind, int which);
+
+#endif

@@ -1,0 +1,87 @@
+/** Descriptions of f32 arrays for oneDNN: what differs between versions 2 and 3 of its interface. A description that
+ *  was made is given back by mst_forget; all zero, it is none. */
+#ifndef MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
+#define MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
+
+#include <dnnl.h>
+#include <string.h>
+
+#if DNNL_VERSION_MAJOR >= 3
+
+typedef dnnl_memory_desc_t mst_description;
+typedef const_dnnl_memory_desc_t mst_const_description;
+
+static inline dnnl_status_t mst_describe(mst_description *out, int ndim, const dnnl_dim_t *dim,
+                                         const dnnl_dim_t *stride) {
+    return dnnl_memory_desc_create_with_strides(out, ndim, dim, dnnl_f32, stride);
+}
+
+static inline dnnl_status_t mst_describe_tagged(mst_description *out, int ndim, const dnnl_dim_t *dim,
+                                                dnnl_format_tag_t tag) {
+    return dnnl_memory_desc_create_with_tag(out, ndim, dim, dnnl_f32, tag);
+}
+
+static inline dnnl_status_t mst_describe_copy(mst_description *to, mst_const_description from) {
+    return dnnl_memory_desc_clone(to, from);
+}
+
+static inline void mst_forget(mst_description *d) {
+    if (*d) dnnl_memory_desc_destroy(*d);
+}
+
+static inline mst_const_description mst_as_given(const mst_description *d) {
+    return *d;
+}
+
+/** Of a primitive that rearranges FROM to TO. */
+static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                                 mst_const_description from, mst_const_description to) {
+    return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
+}
+
+#else
+
+typedef dnnl_memory_desc_t mst_description;
+typedef const dnnl_memory_desc_t *mst_const_description;
+
+static inline dnnl_status_t mst_describe(mst_description *out, int ndim, const dnnl_dim_t *dim,
+                                         const dnnl_dim_t *stride) {
+    dnnl_dims_t dims, strides; /* of DNNL_MAX_NDIMS, which may be more than a tensor's */
+    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
+    memcpy(strides, stride, (size_t)ndim * sizeof *stride);
+    return dnnl_memory_desc_init_by_strides(out, ndim, dims, dnnl_f32, strides);
+}
+
+static inline dnnl_status_t mst_describe_tagged(mst_description *out, int ndim, const dnnl_dim_t *dim,
+                                                dnnl_format_tag_t tag) {
+    dnnl_dims_t dims;
+    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
+    return dnnl_memory_desc_init_by_tag(out, ndim, dims, dnnl_f32, tag);
+}
+
+static inline dnnl_status_t mst_describe_copy(mst_description *to, mst_const_description from) {
+    *to = *from;
+    return dnnl_success;
+}
+
+static inline void mst_forget(mst_description *d) {
+    (void)d;
+}
+
+static inline mst_const_description mst_as_given(const mst_description *d) {
+    return d;
+}
+
+static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                                 mst_const_description from, mst_const_description to) {
+    return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
+}
+
+#endif
+
+/** In whatever layout a primitive likes best. */
+static inline dnnl_status_t mst_describe_any(mst_description *out, int ndim, const dnnl_dim_t *dim) {
+    return mst_describe_tagged(out, ndim, dim, dnnl_format_tag_any);
+}
+
+#endif

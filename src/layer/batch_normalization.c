@@ -1,0 +1,115 @@
+/** batch_normalization: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, for each channel over all other
+ *  axes
+ *
+ *  src       [n, ..., channels]
+ *  momentum  of the moving statistics, default 0.99
+ *  epsilon   default 0.001
+ *  no_center leaves beta out
+ *  no_scale  leaves gamma out
+ *  dst       like src
+ *
+ *  While training mean and variance are those of the batch, of each shard by itself, and the moving ones take a step
+ *  towards them: moving * momentum + batch * (1 - momentum), joined over the shards as their mean, in the fixed tree. A
+ *  shard without examples leaves them. Otherwise mean and variance are the moving ones. As Keras 3, which divides the
+ *  variance by the number of elements.
+ *
+ *  Weights: gamma, beta, moving_mean, moving_variance, [channels] each; the last two are not trained. In a graph of
+ *  your own mst_state_updates (muster/minimize.h) runs the steps of the moving statistics.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_batch_normalization_options {
+    int zero_;
+    float momentum;
+    float epsilon;
+    bool no_center, no_scale;
+    mst_initializer beta_initializer;  /**< default zeros, also in place of glorot_uniform */
+    mst_initializer gamma_initializer; /**< default ones, also in place of glorot_uniform */
+    const char *name;
+    int end_;
+} mst_layer_batch_normalization_options;
+#define mst_batch_normalization(...) MST_BATCH_NORMALIZATION_(__VA_ARGS__, .end_ = 0)
+#define MST_BATCH_NORMALIZATION_(source, ...) \
+    MST_LAYER(batch_normalization, source, MST_NAMED(mst_layer_batch_normalization_options, __VA_ARGS__))
+#endif
+#include "layer/initializer/initializer.h"
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_batch_normalization_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(F32, momentum, 0.99, 0, 1, "of the moving statistics"),
+    FIELD(F32, epsilon, 1e-3, 1e-30, 1e30, "added to the variance"),
+    FIELD(BOOL, no_center, "leaves beta out"),
+    FIELD(BOOL, no_scale, "leaves gamma out"),
+    FIELD(NESTED, beta_initializer, mst_initializer_fields, "of beta"),
+    FIELD(NESTED, gamma_initializer, mst_initializer_fields, "of gamma"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_initializer given(mst_initializer initializer, mst_initializer otherwise) {
+    return initializer.kind == MST_INITIALIZER_GLOROT_UNIFORM ? otherwise : initializer;
+}
+
+static mst_status batch_normalization_weights(mst_layer_call *call) {
+    const mst_layer_batch_normalization_options *o = call->options;
+    const mst_spec src = mst_value_spec(call->src[0]);
+    const int64_t channels = src.shape.ndim >= 2 ? src.shape.dim[src.shape.ndim - 1] : 0;
+    if (channels < 1)
+        return MST_FAIL(MST_INVALID,
+                        "batch_normalization '%s': needs [n, ..., channels] with channels that are known, got %d "
+                        "dimensions",
+                        call->name, src.shape.ndim);
+    const mst_shape shape = MST_SHAPE(channels);
+    if (!o->no_scale)
+        mst_layer_weight(call, .name = "gamma", .shape = shape, .dtype = src.dtype,
+                         .initializer = given(o->gamma_initializer, mst_ones_initializer()));
+    if (!o->no_center)
+        mst_layer_weight(call, .name = "beta", .shape = shape, .dtype = src.dtype,
+                         .initializer = given(o->beta_initializer, mst_zeros_initializer()));
+    mst_layer_weight(call, .name = "moving_mean", .shape = shape, .dtype = src.dtype,
+                     .initializer = mst_zeros_initializer(), .not_trainable = true);
+    mst_layer_weight(call, .name = "moving_variance", .shape = shape, .dtype = src.dtype,
+                     .initializer = mst_ones_initializer(), .not_trainable = true);
+    return MST_OK;
+}
+
+/* moving * (1 - part) + batch * part, where part is 0 without examples. */
+static void take_step(const mst_layer_call *call, mst_value moving, mst_value batch) {
+    const mst_layer_batch_normalization_options *o = call->options;
+    const mst_dtype dtype = mst_value_spec(moving).dtype;
+    const mst_value num = mst_dim_size(call->src[0], 0, dtype), none = mst_zeros_like(num);
+    const mst_value part = mst_scalar(call->graph, dtype, 1 - (double)o->momentum);
+    const mst_value used = mst_select(mst_greater(num, none), part, none);
+    const mst_value kept = mst_sub(mst_ones_like(used), used);
+    mst_layer_update(call, moving, mst_add(mst_mul(moving, kept), mst_mul(batch, used)));
+}
+
+static mst_value batch_normalization_build(const mst_layer_call *call) {
+    const mst_layer_batch_normalization_options *o = call->options;
+    const mst_value src = call->src[0], *weight = call->weight;
+    const mst_value mean = weight[call->num_weights - 2], variance = weight[call->num_weights - 1];
+    const mst_value gamma = o->no_scale ? mst_ones_like(mean) : weight[0];
+    const mst_value beta = o->no_center ? mst_zeros_like(mean) : weight[o->no_scale ? 0 : 1];
+    if (call->training) {
+        const mst_value y = mst_batch_norm(src, gamma, beta, .epsilon = (double)o->epsilon);
+        take_step(call, mean, mst_value_output(y, 1));
+        take_step(call, variance, mst_value_output(y, 2));
+        return y;
+    }
+    const mst_value epsilon = mst_scalar(call->graph, mst_value_spec(variance).dtype, (double)o->epsilon);
+    const mst_value scale = mst_mul(gamma, mst_rsqrt(mst_add(variance, epsilon)));
+    return mst_add(mst_mul(src, scale), mst_sub(beta, mst_mul(mean, scale)));
+}
+
+const mst_layer_type mst_layer_type_batch_normalization = {
+    .name = "batch_normalization",
+    .class_name = "BatchNormalization",
+    .options_size = sizeof(mst_layer_batch_normalization_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = batch_normalization_weights,
+    .build = batch_normalization_build,
+};

@@ -1,0 +1,100 @@
+/** conv1d: dst = activation(convolution of src with kernel + bias)
+ *
+ *  src            [n, steps, channels]
+ *  filters        channels of dst
+ *  kernel_size    elements of a window
+ *  strides        from one window to the next, default 1
+ *  padding        MST_PADDING_VALID (default) or MST_PADDING_SAME
+ *  causal         Keras' padding "causal": no output depends on a later step
+ *  dilation_rate  between the elements of a window, default 1
+ *  groups         groups of channels that do not mix, default 1
+ *  activation     default linear
+ *  dst            [n, outputs, filters]
+ *
+ *  Weights: kernel [kernel_size, channels / groups, filters], bias [filters]. The op on values is mst_convolve1d.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_conv1d_options {
+    int zero_;
+    int64_t filters;
+    int32_t kernel_size;
+    int32_t strides;
+    mst_window_padding padding;
+    bool causal; /**< zeros before the source only, in place of a padding */
+    int32_t dilation_rate;
+    int32_t groups;
+    mst_activation activation;
+    bool no_bias;
+    mst_initializer kernel_initializer; /**< default glorot_uniform */
+    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *name;
+} mst_layer_conv1d_options;
+#define mst_conv1d(source, ...) \
+    MST_LAYER(conv1d, source, MST_NAMED_2(mst_layer_conv1d_options, filters, kernel_size, __VA_ARGS__))
+#endif
+#include "layer/activation/activation.h"
+#include "layer/initializer/initializer.h"
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv1d_options, __VA_ARGS__)
+static const char *const padding_names[] = {"valid", "same", NULL};
+
+static const mst_field fields[] = {
+    FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
+    FIELD(I32, kernel_size, 0, 1, 1e6, "elements of a window"),
+    FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "around the source"),
+    FIELD(BOOL, causal, "pads before the source only"),
+    FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
+    FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
+    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
+    FIELD(BOOL, no_bias, "leaves the bias out"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
+    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
+    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status conv1d_weights(mst_layer_call *call) {
+    const mst_layer_conv1d_options *o = call->options;
+    const mst_spec src = mst_value_spec(call->src[0]);
+    const int64_t channels = src.shape.ndim == 3 ? src.shape.dim[2] : 0;
+    mst_initializer bias = o->bias_initializer;
+    if (bias.kind == MST_INITIALIZER_GLOROT_UNIFORM) bias = mst_zeros_initializer(); /* none was given */
+    if (channels < 1)
+        return MST_FAIL(MST_INVALID,
+                        "conv1d '%s': needs [n, steps, channels] with channels that are known, got %d dimensions",
+                        call->name, src.shape.ndim);
+    if (channels % o->groups || o->filters % o->groups)
+        return MST_FAIL(MST_INVALID, "conv1d '%s': %lld channels and %lld filters are no multiples of %d groups",
+                        call->name, (long long)channels, (long long)o->filters, (int)o->groups);
+    mst_layer_weight(call, .name = "kernel", .shape = MST_SHAPE(o->kernel_size, channels / o->groups, o->filters),
+                     .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);
+    if (!o->no_bias)
+        mst_layer_weight(call, .name = "bias", .shape = MST_SHAPE(o->filters), .dtype = src.dtype, .initializer = bias);
+    return MST_OK;
+}
+
+static mst_value conv1d_build(const mst_layer_call *call) {
+    const mst_layer_conv1d_options *o = call->options;
+    mst_value y = mst_convolve1d(call->src[0], call->weight[0], .stride = o->strides, .padding = o->padding,
+                                 .causal = o->causal, .dilation = o->dilation_rate, .groups = o->groups);
+    if (!o->no_bias) y = mst_add(y, call->weight[1]);
+    return mst_activation_build(y, o->activation);
+}
+
+const mst_layer_type mst_layer_type_conv1d = {
+    .name = "conv1d",
+    .class_name = "Conv1D",
+    .options_size = sizeof(mst_layer_conv1d_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = conv1d_weights,
+    .build = conv1d_build,
+};

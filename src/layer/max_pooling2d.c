@@ -1,0 +1,58 @@
+/** max_pooling2d: dst = the largest of src in each window
+ *
+ *  src        [n, height, width, channels]
+ *  pool_size  default 2; rows of a window, and its columns where pool_width is not given
+ *  strides    from one window to the next, default pool_size
+ *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME
+ *  dst        [n, rows, columns, channels]
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_max_pooling2d_options {
+    int zero_;
+    int32_t pool_size;
+    int32_t pool_width; /**< default pool_size */
+    int32_t strides;
+    int32_t strides_width; /**< default strides or, without them, pool_width */
+    mst_window_padding padding;
+    const char *name;
+    int end_;
+} mst_layer_max_pooling2d_options;
+#define mst_max_pooling2d(...) MST_MAX_POOLING2D_(__VA_ARGS__, .end_ = 0)
+#define MST_MAX_POOLING2D_(source, ...) \
+    MST_LAYER(max_pooling2d, source, MST_NAMED(mst_layer_max_pooling2d_options, __VA_ARGS__))
+#endif
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_max_pooling2d_options, __VA_ARGS__)
+static const char *const padding_names[] = {"valid", "same", NULL};
+
+static const mst_field fields[] = {
+    FIELD(I32, pool_size, 2, 1, 1e6, "of a window"),
+    FIELD(I32, pool_width, 0, 0, 1e6, "columns of a window; 0: as many as rows"),
+    FIELD(I32, strides, 0, 0, 1e6, "from one window to the next; 0: the size"),
+    FIELD(I32, strides_width, 0, 0, 1e6, "the same along rows; 0: strides"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "around the source"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_value max_pooling2d_build(const mst_layer_call *call) {
+    const mst_layer_max_pooling2d_options *o = call->options;
+    const int32_t width = o->pool_width ? o->pool_width : o->pool_size;
+    const int32_t strides = o->strides ? o->strides : o->pool_size;
+    const int32_t along = o->strides_width ? o->strides_width : o->strides ? o->strides : width;
+    return mst_max_pool2d(call->src[0], MST_AXES(o->pool_size, width), .strides = MST_AXES(strides, along),
+                          .padding = o->padding);
+}
+
+const mst_layer_type mst_layer_type_max_pooling2d = {
+    .name = "max_pooling2d",
+    .class_name = "MaxPooling2D",
+    .options_size = sizeof(mst_layer_max_pooling2d_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .build = max_pooling2d_build,
+};

@@ -1,0 +1,49 @@
+/** What the convolution and its two gradients share: one table of options, shapes, and the loops of the references.
+ *
+ *      dst    = conv2d(src, weights)
+ *      d src  = conv2d_src_grad(src, weights, gradient)      of src only the shape is read
+ *      d weights = conv2d_weights_grad(src, weights, gradient)   of weights only the shape is read
+ *
+ *  Each is linear in what it reads, so that the gradients of the three are the three. */
+#ifndef MUSTER_OP_CONV_CONV_H
+#define MUSTER_OP_CONV_CONV_H
+
+#include "op/conv/window.h"
+
+extern const mst_field mst_conv_fields[];
+
+/** A convolution with all lengths known. */
+typedef struct mst_conv {
+    int64_t n, in_channels, out_channels, groups;
+    mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
+} mst_conv;
+
+/** The shape of the output for shapes of source and weights, in DST; checks all. */
+MST_CHECKED mst_status mst_conv_infer(mst_infer *c, const mst_shape *src, const mst_shape *weights, mst_shape *dst);
+/** Sources 0 to 2 of a gradient: source, weights and the gradient of the output. */
+MST_CHECKED mst_status mst_conv_infer_grad(mst_infer *c);
+mst_conv mst_conv_make(const mst_conv2d_options *o, const mst_shape *src, const mst_shape *weights,
+                       const mst_shape *dst);
+
+/** The gradients as nodes; OPTIONS are those of the convolution. */
+mst_value mst_conv_src_grad(const mst_conv2d_options *options, mst_value src, mst_value weights, mst_value gradient);
+mst_value mst_conv_weights_grad(const mst_conv2d_options *options, mst_value src, mst_value weights,
+                                mst_value gradient);
+/** The convolution with the options of OPTIONS. */
+mst_value mst_conv_again(const mst_conv2d_options *options, mst_value src, mst_value weights);
+
+/** Rows BEGIN to END - 1: of the output, [n, height] in all; of the source; of the weights, [height, width, channels].
+ */
+typedef struct mst_conv_arrays {
+    mst_conv conv;
+    const void *src, *weights, *gradient;
+    void *dst;
+} mst_conv_arrays;
+void mst_conv_rows_f32(const mst_conv_arrays *a, int64_t begin, int64_t end);
+void mst_conv_rows_f64(const mst_conv_arrays *a, int64_t begin, int64_t end);
+void mst_conv_src_grad_rows_f32(const mst_conv_arrays *a, int64_t begin, int64_t end);
+void mst_conv_src_grad_rows_f64(const mst_conv_arrays *a, int64_t begin, int64_t end);
+void mst_conv_weights_grad_rows_f32(const mst_conv_arrays *a, int64_t begin, int64_t end);
+void mst_conv_weights_grad_rows_f64(const mst_conv_arrays *a, int64_t begin, int64_t end);
+
+#endif

@@ -1,0 +1,89 @@
+/** conv2d_src_grad: the gradient of conv2d by its source
+ *
+ *  src       as conv2d's; of it only the shape counts
+ *  weights   as conv2d's
+ *  gradient  of the output of conv2d
+ *  dst       like src
+ *
+ *  Options are those of conv2d. It is also the transposed convolution of gradient.
+ */
+#include "op/conv/conv.h"
+#include "op/op.h"
+#include "op/share.h"
+
+static mst_status conv2d_src_grad_infer(mst_infer *c) {
+    c->dst[0] = c->src[0];
+    return mst_conv_infer_grad(c);
+}
+
+static mst_value conv2d_src_grad_grad(mst_grad *c, int i) {
+    if (i == 0) return MST_NONE;
+    return i == 1 ? mst_conv_weights_grad(c->options, c->ddst[0], c->src[1], c->src[2])
+                  : mst_conv_again(c->options, c->ddst[0], c->src[1]);
+}
+
+static mst_status conv2d_src_grad_run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_conv_arrays arrays = {
+        .conv = mst_conv_make(a->options, &a->src[0].shape, &a->src[1].shape, &a->src[2].shape),
+        .weights = a->src[1].data,
+        .gradient = a->src[2].data,
+        .dst = a->dst[0].data};
+    (void)thread;
+    (a->dst[0].dtype == MST_F32 ? mst_conv_src_grad_rows_f32 : mst_conv_src_grad_rows_f64)(&arrays, begin, end);
+    return MST_OK;
+}
+
+static mst_status conv2d_src_grad_reference(const mst_kernel_args *a) {
+    const int64_t *dim = a->dst[0].shape.dim, rows = dim[0] * dim[1];
+    if (a->dst[0].count == 0) return MST_OK;
+    return mst_parallel(a, rows, mst_grain(rows, dim[2] * a->src[1].count), conv2d_src_grad_run, mst_context_of(a));
+}
+
+static const mst_example conv2d_src_grad_examples[] = {
+    {.name = "valid",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {1, 2, 3, 1}, .no_grad = true},
+             {.ndim = 4, .dim = {2, 2, 1, 1}, .value = (const double[]){1, 2, 3, 4}},
+             {.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){5, 7}}},
+     .expect = {(const double[]){5, 17, 14, 15, 41, 28}}},
+    {.name = "what no window reads is 0",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {1, 1, 4, 1}},
+             {.ndim = 4, .dim = {1, 1, 1, 1}, .value = (const double[]){3}},
+             {.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){5, 7}}},
+     .options = &(const mst_conv2d_options){.strides = {.count = 1, .axis = {2}}},
+     .expect = {(const double[]){15, 0, 21, 0}}},
+    {.name = "strides, dilations, same",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {2, 7, 6, 2}}, {.ndim = 4, .dim = {3, 2, 2, 3}}, {.ndim = 4, .dim = {2, 4, 6, 3}}},
+     .options = &(const mst_conv2d_options){.strides = {.count = 2, .axis = {2, 1}},
+                                            .dilations = {.count = 2, .axis = {1, 3}},
+                                            .padding = MST_PADDING_SAME}},
+    {.name = "pads and groups",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {2, 4, 5, 4}}, {.ndim = 4, .dim = {2, 3, 2, 6}}, {.ndim = 4, .dim = {2, 6, 6, 6}}},
+     .options = &(const mst_conv2d_options){.pads = {.count = 4, .axis = {2, 1, 0, 3}}, .groups = 2}},
+    {.name = "depthwise",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {2, 4, 4, 8}}, {.ndim = 4, .dim = {3, 3, 1, 8}}, {.ndim = 4, .dim = {2, 2, 2, 8}}},
+     .options = &(const mst_conv2d_options){.groups = 8}},
+    {.name = "a gradient of another shape",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {1, 2, 3, 1}}, {.ndim = 4, .dim = {2, 2, 1, 1}}, {.ndim = 4, .dim = {1, 1, 3, 1}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_conv2d_src_grad = {
+    .name = "conv2d_src_grad",
+    .num_src = 3,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .shape_only = 1,
+    .fields = mst_conv_fields,
+    .options_size = sizeof(mst_conv2d_options),
+    .infer = conv2d_src_grad_infer,
+    .grad = conv2d_src_grad_grad,
+    .reference = conv2d_src_grad_reference,
+    MST_EXAMPLES(conv2d_src_grad_examples),
+};

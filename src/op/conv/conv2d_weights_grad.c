@@ -1,0 +1,86 @@
+/** conv2d_weights_grad: the gradient of conv2d by its weights
+ *
+ *  src       as conv2d's
+ *  weights   as conv2d's; of them only the shape counts
+ *  gradient  of the output of conv2d
+ *  dst       like weights
+ *
+ *  Options are those of conv2d. Sums are over the examples, the rows, then the columns of gradient.
+ */
+#include "op/conv/conv.h"
+#include "op/op.h"
+#include "op/share.h"
+
+static mst_status conv2d_weights_grad_infer(mst_infer *c) {
+    c->dst[0] = c->src[1];
+    return mst_conv_infer_grad(c);
+}
+
+static mst_value conv2d_weights_grad_grad(mst_grad *c, int i) {
+    if (i == 1) return MST_NONE;
+    return i == 0 ? mst_conv_src_grad(c->options, c->src[0], c->ddst[0], c->src[2])
+                  : mst_conv_again(c->options, c->src[0], c->ddst[0]);
+}
+
+static mst_status conv2d_weights_grad_run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_conv_arrays arrays = {
+        .conv = mst_conv_make(a->options, &a->src[0].shape, &a->src[1].shape, &a->src[2].shape),
+        .src = a->src[0].data,
+        .gradient = a->src[2].data,
+        .dst = a->dst[0].data};
+    (void)thread;
+    (a->dst[0].dtype == MST_F32 ? mst_conv_weights_grad_rows_f32 : mst_conv_weights_grad_rows_f64)(&arrays, begin, end);
+    return MST_OK;
+}
+
+static mst_status conv2d_weights_grad_reference(const mst_kernel_args *a) {
+    const int64_t *dim = a->dst[0].shape.dim, rows = dim[0] * dim[1] * dim[2];
+    if (a->dst[0].count == 0) return MST_OK;
+    return mst_parallel(a, rows, mst_grain(rows, a->src[2].count), conv2d_weights_grad_run, mst_context_of(a));
+}
+
+static const mst_example conv2d_weights_grad_examples[] = {
+    {.name = "valid",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {1, 2, 3, 1}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.ndim = 4, .dim = {2, 2, 1, 1}, .no_grad = true},
+             {.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){5, 7}}},
+     .expect = {(const double[]){19, 31, 55, 67}}},
+    {.name = "no examples",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {0, 2, 3, 1}}, {.ndim = 4, .dim = {2, 2, 1, 1}}, {.ndim = 4, .dim = {0, 1, 2, 1}}},
+     .expect = {(const double[]){0, 0, 0, 0}}},
+    {.name = "strides, dilations, same",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {2, 7, 6, 2}}, {.ndim = 4, .dim = {3, 2, 2, 3}}, {.ndim = 4, .dim = {2, 4, 6, 3}}},
+     .options = &(const mst_conv2d_options){.strides = {.count = 2, .axis = {2, 1}},
+                                            .dilations = {.count = 2, .axis = {1, 3}},
+                                            .padding = MST_PADDING_SAME}},
+    {.name = "pads and groups",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {2, 4, 5, 4}}, {.ndim = 4, .dim = {2, 3, 2, 6}}, {.ndim = 4, .dim = {2, 6, 6, 6}}},
+     .options = &(const mst_conv2d_options){.pads = {.count = 4, .axis = {2, 1, 0, 3}}, .groups = 2}},
+    {.name = "depthwise",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {2, 4, 4, 8}}, {.ndim = 4, .dim = {3, 3, 1, 8}}, {.ndim = 4, .dim = {2, 2, 2, 8}}},
+     .options = &(const mst_conv2d_options){.groups = 8}},
+    {.name = "a gradient of another shape",
+     .num_src = 3,
+     .src = {{.ndim = 4, .dim = {1, 2, 3, 1}}, {.ndim = 4, .dim = {2, 2, 1, 1}}, {.ndim = 4, .dim = {1, 1, 3, 1}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_conv2d_weights_grad = {
+    .name = "conv2d_weights_grad",
+    .num_src = 3,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .shape_only = 2,
+    .fields = mst_conv_fields,
+    .options_size = sizeof(mst_conv2d_options),
+    .infer = conv2d_weights_grad_infer,
+    .grad = conv2d_weights_grad_grad,
+    .reference = conv2d_weights_grad_reference,
+    MST_EXAMPLES(conv2d_weights_grad_examples),
+};

@@ -1,0 +1,44 @@
+/** Windows that slide over the two axes in the middle of [n, height, width, channels]. */
+#ifndef MUSTER_OP_CONV_WINDOW_H
+#define MUSTER_OP_CONV_WINDOW_H
+
+#include "muster/op.h"
+#include "muster/ops.h"
+
+enum { MST_WINDOW_AXES = 2 };
+
+/** As the options of an op give them: one number for both axes, or one for each. */
+typedef struct mst_window_options {
+    mst_axes strides, dilations; /**< none: 1 */
+    mst_axes pads;               /**< none, or top, bottom, left, right */
+    mst_window_padding padding;
+} mst_window_options;
+
+/** One axis: output o reads src[o * stride - before + k * dilation] for 0 <= k < size, where that is inside. */
+typedef struct mst_window {
+    int64_t in, out, size, stride, dilation;
+    int64_t before, after; /**< of the padding that is read */
+} mst_window;
+
+/** Elements IN (-1: not known yet) and window SIZE of both axes to the length OUT of the output; fails where the
+ *  options are no good, or a window does not fit. */
+MST_CHECKED mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, const int64_t *in,
+                                        const int64_t *size, int64_t *out);
+/** Both axes, after mst_window_infer, with all lengths known. */
+void mst_window_make(const mst_window_options *o, const int64_t *in, const int64_t *size, const int64_t *out,
+                     mst_window *windows);
+/** The first and one past the last k whose element for output O is inside. */
+static inline void mst_window_inside(const mst_window *w, int64_t o, int64_t *first, int64_t *end) {
+    const int64_t at = o * w->stride - w->before;
+    *first = at < 0 ? (-at + w->dilation - 1) / w->dilation : 0;
+    *end = at >= w->in ? 0 : (w->in - at + w->dilation - 1) / w->dilation;
+    if (*end > w->size) *end = w->size;
+    if (*first > *end) *first = *end;
+}
+
+/** The options of an op on one row, [n, 1, width, channels], from those of one on [n, width, channels]: a stride, 0 for
+ *  the default, and pads before and behind. */
+mst_axes mst_window_row(int32_t number);
+mst_axes mst_window_row_pads(mst_axes pads);
+
+#endif

@@ -1,0 +1,29 @@
+/** What batch_norm and its gradient share. Both see their source as rows of channels, the last axis. */
+#ifndef MUSTER_OP_BATCH_NORM_H
+#define MUSTER_OP_BATCH_NORM_H
+
+#include "muster/op.h"
+#include "muster/ops.h"
+
+extern const mst_field mst_batch_norm_fields[];
+
+/** Source 0, floats of two dimensions or more; sources FIRST to LAST have its dtype and one element for each of its
+ *  channels. */
+MST_CHECKED mst_status mst_batch_norm_infer(mst_infer *c, int first, int last);
+
+/** Rows are cut into parts of a length that depends on the shape alone. */
+typedef struct mst_batch_rows {
+    int64_t rows, channels, rows_of_part, parts;
+} mst_batch_rows;
+mst_batch_rows mst_batch_rows_of(const mst_shape *src);
+/** Of workspace: two sums for each part and channel, and four numbers for each channel. */
+size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
+
+/** Nodes: the sum over all axes but the last; the number of rows of SRC as its dtype. */
+mst_value mst_batch_sum(mst_value value);
+mst_value mst_batch_count(mst_value src);
+/** Output 0 of the gradient of batch_norm; outputs 1 and 2 are those of gamma and beta. */
+mst_value mst_batch_norm_gradient(const mst_batch_norm_options *options, mst_value src, mst_value gamma, mst_value mean,
+                                  mst_value variance, mst_value gradient);
+
+#endif

@@ -1,0 +1,68 @@
+/** max_pool2d_grad: the gradient of max_pool2d
+ *
+ *  src       as max_pool2d's
+ *  gradient  of its output
+ *  dst       like src: sums of the gradients of the windows in which an element is the first that is largest
+ *
+ *  Options are those of max_pool2d.
+ */
+#include "op/list.h"
+#include "op/op.h"
+#include "op/pool/pool.h"
+
+/* No gradient flows to src, which only selects. */
+static mst_value max_pool2d_grad_grad(mst_grad *c, int i) {
+    return i == 0 ? MST_NONE : mst_pool_with_gradient(&mst_op_max_pool2d_grad_grad, c->options, c->src[0], c->ddst[0]);
+}
+
+static mst_status max_pool2d_grad_reference(const mst_kernel_args *a) {
+    return mst_pool_run(a, (const mst_pool_function[]){mst_max_pool_grad_f32, mst_max_pool_grad_f64});
+}
+
+static const mst_example max_pool2d_grad_examples[] = {
+    {.name = "windows that overlap",
+     .num_src = 2,
+     .src = {{
+                 .ndim = 4,
+                 .dim = {1, 3, 3, 1},
+                 .value = (const double[]){7, 2, 3, 4, 5, 6, 1, 8, 9},
+             },
+             {.ndim = 4, .dim = {1, 2, 2, 1}, .value = (const double[]){3, 5, 7, 9}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .strides = {.count = 1, .axis = {1}}},
+     .expect = {(const double[]){3, 0, 0, 0, 0, 5, 0, 7, 9}}},
+    {.name = "what no window has is 0",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 1, 3, 1}, .value = (const double[]){2, 2, 7}, .no_grad = true},
+             {.ndim = 4, .dim = {1, 1, 1, 1}, .value = (const double[]){4}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {1, 2}}},
+     .expect = {(const double[]){4, 0, 0}}},
+    {.name = "same",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {2, 5, 6, 5}}, {.ndim = 4, .dim = {2, 3, 6, 5}}},
+     .options =
+         &(const mst_pool2d_options){
+             .size = {.count = 1, .axis = {3}}, .strides = {.count = 2, .axis = {2, 1}}, .padding = MST_PADDING_SAME}},
+    {.name = "many channels",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 4, 2, 300}}, {.ndim = 4, .dim = {1, 2, 1, 300}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}}},
+    {.name = "a gradient of another shape",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 3, 3, 1}}, {.ndim = 4, .dim = {1, 2, 1, 1}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_max_pool2d_grad = {
+    .name = "max_pool2d_grad",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_INFALLIBLE,
+    .fields = mst_pool_fields,
+    .options_size = sizeof(mst_pool2d_options),
+    .infer = mst_pool_infer_grad,
+    .grad = max_pool2d_grad_grad,
+    .reference = max_pool2d_grad_reference,
+    MST_EXAMPLES(max_pool2d_grad_examples),
+};

@@ -1,0 +1,78 @@
+/** What pooling shares: options, shapes, and loops over channels.
+ *
+ *      max_pool2d(src)          max_pool2d_grad(src, gradient)        max_pool2d_grad_grad(src, gradient)
+ *      avg_pool2d(src)          avg_pool2d_grad(src, gradient)        of src only the shape is read
+ *
+ *  For a given src all but the first are linear in the gradient, and max_pool2d_grad_grad, which picks for each window
+ *  the element where src is largest, is the transpose of max_pool2d_grad. */
+#ifndef MUSTER_OP_POOL_POOL_H
+#define MUSTER_OP_POOL_POOL_H
+
+#include "op/conv/window.h"
+
+extern const mst_field mst_pool_fields[];
+
+/** dst[0] of a pooling of source 0. */
+MST_CHECKED mst_status mst_pool_infer(mst_infer *c);
+/** dst[0] is like source 0; source 1 is the gradient of the output. */
+MST_CHECKED mst_status mst_pool_infer_grad(mst_infer *c);
+
+/** One example: its windows and channels. */
+typedef struct mst_pool {
+    mst_window window[MST_WINDOW_AXES];
+    int64_t channels;
+} mst_pool;
+/** The pixels of one window that are inside. */
+typedef struct mst_pool_window {
+    int64_t y, x, columns; /**< the first pixel; columns of the window */
+    int64_t count;
+} mst_pool_window;
+static inline int64_t mst_pool_num_windows(const mst_pool *pool) {
+    return pool->window[0].out * pool->window[1].out;
+}
+/** Pixels of the source. */
+static inline int64_t mst_pool_size(const mst_pool *pool) {
+    return pool->window[0].in * pool->window[1].in;
+}
+/** Window O, counted through the rows of the output. */
+static inline mst_pool_window mst_pool_window_at(const mst_pool *pool, int64_t o) {
+    const mst_window *h = &pool->window[0], *w = &pool->window[1];
+    int64_t first_y, end_y, first_x, end_x;
+    mst_window_inside(h, o / w->out, &first_y, &end_y);
+    mst_window_inside(w, o % w->out, &first_x, &end_x);
+    return (mst_pool_window){.y = o / w->out * h->stride - h->before + first_y,
+                             .x = o % w->out * w->stride - w->before + first_x,
+                             .columns = end_x - first_x,
+                             .count = (end_y - first_y) * (end_x - first_x)};
+}
+/** The number in the source of pixel K of a window. */
+static inline int64_t mst_pool_pixel(const mst_pool *pool, const mst_pool_window *w, int64_t k) {
+    return (w->y + k / w->columns) * pool->window[1].in + w->x + k % w->columns;
+}
+/** For a source of SHAPE. */
+mst_pool mst_pool_make(const mst_pool2d_options *o, const mst_shape *src, const mst_shape *dst);
+
+/** The nodes, with the options of another pooling. */
+mst_value mst_pool_again(const mst_op *op, const mst_pool2d_options *options, mst_value src);
+mst_value mst_pool_with_gradient(const mst_op *op, const mst_pool2d_options *options, mst_value src,
+                                 mst_value gradient);
+/** OP, a pooling, on one row. */
+mst_value mst_pool_row(const mst_op *op, const mst_pool1d_options *options);
+
+/** SRC, GRADIENT and DST of one example. */
+typedef void (*mst_pool_function)(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_max_pool_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_max_pool_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_max_pool_grad_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_max_pool_grad_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_max_pool_pick_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_max_pool_pick_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_avg_pool_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_avg_pool_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_avg_pool_grad_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_avg_pool_grad_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+/** A kernel: calls, by the dtype of the output, FUNCTIONS[0] for f32, [1] for f64 for each example. The source of the
+ *  windows is source 0. */
+mst_status mst_pool_run(const mst_kernel_args *a, const mst_pool_function functions[2]);
+
+#endif

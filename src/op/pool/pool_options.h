@@ -1,0 +1,19 @@
+/** Options of pooling in two dimensions, and in one. */
+#ifdef MST_OP_HEADER
+typedef struct mst_pool2d_options {
+    int zero_;
+    mst_value src;
+    mst_axes size;    /**< of a window: one number, or rows and columns */
+    mst_axes strides; /**< from one window to the next; default: size */
+    mst_window_padding padding;
+    mst_axes pads; /**< top, bottom, left, right, in place of a padding */
+} mst_pool2d_options;
+typedef struct mst_pool1d_options {
+    int zero_;
+    mst_value src;
+    int32_t size;
+    int32_t stride; /**< default: size */
+    mst_window_padding padding;
+    mst_axes pads; /**< before and behind, in place of a padding */
+} mst_pool1d_options;
+#endif

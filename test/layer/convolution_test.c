@@ -1,0 +1,301 @@
+/* Models with convolutions, pooling and batch normalization: shapes and parameters as Keras has them, one answer on any
+ * devices, moving statistics. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "muster/ops.h"
+#include "support/test.h"
+#include "support/training.h"
+
+static mst_model *new_model(void) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    return model;
+}
+
+/* ---- the table of layers ---- */
+
+static void a_text_cnn_has_the_table_that_keras_prints(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    mst_input(model, MST_SHAPE(300), .dtype = MST_I32);
+    mst_embedding(model, 30982, 7);
+    mst_conv1d(model, 64, 5, .activation = MST_RELU);
+    mst_max_pooling1d(model, .pool_size = 2);
+    mst_conv1d(model, 32, 3, .activation = MST_RELU);
+    mst_max_pooling1d(model);
+    mst_flatten(model);
+    mst_dense(model, 46, .activation = MST_SOFTMAX);
+    EXPECT_OK(mst_model_summary(model, NULL, file));
+    fclose(file);
+    assert_string_equal(text,
+                        "Model: \"sequential\"\n"
+                        "┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓\n"
+                        "┃ Layer (type)                    ┃ Output Shape           ┃       Param # ┃\n"
+                        "┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩\n"
+                        "│ embedding (Embedding)           │ (None, 300, 7)         │       216,874 │\n"
+                        "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                        "│ conv1d (Conv1D)                 │ (None, 296, 64)        │         2,304 │\n"
+                        "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                        "│ max_pooling1d (MaxPooling1D)    │ (None, 148, 64)        │             0 │\n"
+                        "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                        "│ conv1d_1 (Conv1D)               │ (None, 146, 32)        │         6,176 │\n"
+                        "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                        "│ max_pooling1d_1 (MaxPooling1D)  │ (None, 73, 32)         │             0 │\n"
+                        "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                        "│ flatten (Flatten)               │ (None, 2336)           │             0 │\n"
+                        "├─────────────────────────────────┼────────────────────────┼───────────────┤\n"
+                        "│ dense (Dense)                   │ (None, 46)             │       107,502 │\n"
+                        "└─────────────────────────────────┴────────────────────────┴───────────────┘\n"
+                        " Total params: 332,856 (1.27 MB)\n"
+                        " Trainable params: 332,856 (1.27 MB)\n"
+                        " Non-trainable params: 0 (0.00 B)\n");
+    free(text);
+    mst_model_destroy(model);
+}
+
+/* ---- one answer ---- */
+
+enum { ROWS = 46, SIDE = 8, CLASSES = 5, BATCH = 20 /* the last batch has 6 rows: shards of 2, 2, 1, 1 */ };
+
+static mst_value as_pictures(void *context, mst_value src, bool training) {
+    (void)context, (void)training;
+    return mst_reshape(src, MST_SHAPE(-1, SIDE, SIDE, 1));
+}
+
+/* What MobileNetV2 is made of, and a pooling. */
+static mst_model *small_network(void) {
+    mst_model *model = new_model();
+    mst_lambda(model, as_pictures, .name = "pictures");
+    mst_zero_padding2d(model, .sides = MST_AXES(0, 1, 0, 1));
+    mst_conv2d(model, 8, 3, .strides = 2, .no_bias = true);
+    mst_batch_normalization(model, .momentum = 0.9f);
+    mst_output x = mst_re_lu(model, .max_value = 6);
+    mst_output y = mst_depthwise_conv2d(x, 3, .padding = MST_PADDING_SAME, .no_bias = true);
+    y = mst_re_lu(mst_batch_normalization(y), .max_value = 6);
+    y = mst_batch_normalization(mst_conv2d(y, 8, 1, .no_bias = true));
+    y = mst_max_pooling2d(mst_merge(MST_OUTPUTS(x, y), MST_MERGE_ADD));
+    mst_dense(mst_global_average_pooling2d(y), CLASSES);
+    return model;
+}
+
+static void train(mst_strategy_kind kind, const char *devices, int64_t batch, char hex[65]) {
+    mst_dataset *data = training_data(ROWS, SIDE * SIDE, CLASSES, 3);
+    mst_model *model = small_network();
+    EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01),
+                          .strategy = {.kind = kind, .num_shards = 4}, .session = {.devices = devices}, .seed = 1));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = batch, .epochs = 2));
+    EXPECT_OK(mst_model_sha256(model, hex));
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void expect_one_answer(int64_t batch) {
+    static const struct {
+        mst_strategy_kind kind;
+        const char *devices;
+    } places[] = {
+        {MST_STRATEGY_ONE, "cpu:1/1"},         {MST_STRATEGY_ONE, "cpu:1/3"},
+        {MST_STRATEGY_TOWERS, "cpu:2/1"},      {MST_STRATEGY_MIRRORED, "cpu:2/1"},
+        {MST_STRATEGY_MIRRORED, "cpu:2/2"},    {MST_STRATEGY_MIRRORED, "cpu:4/1"},
+        {MST_STRATEGY_MIRRORED, "island:2/1"}, {MST_STRATEGY_MIRRORED, "island:4/1"},
+        {MST_STRATEGY_TOWERS, "island:2/1"},
+    };
+    char wanted[65], got[65];
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        train(places[i].kind, places[i].devices, batch, i ? got : wanted);
+        if (i && strcmp(got, wanted) != 0)
+            fail_msg("batches of %d: strategy %d on %s gives %s, one device %s", (int)batch, (int)places[i].kind,
+                     places[i].devices, got, wanted);
+    }
+}
+
+static void a_network_of_convolutions_gives_one_answer_on_any_devices(void **state) {
+    (void)state;
+    expect_one_answer(BATCH);
+}
+
+/* A shard without examples has no statistics. */
+static void so_it_does_where_a_batch_has_fewer_rows_than_there_are_shards(void **state) {
+    (void)state;
+    expect_one_answer(3);
+}
+
+/* ---- batch normalization ---- */
+
+static double weight_of(mst_model *model, const char *name, int64_t i) {
+    mst_tensor *tensor;
+    EXPECT_OK(mst_store_get(mst_model_store(model), NULL, name, &tensor));
+    const double value = mst_tensor_get(tensor, i);
+    mst_tensor_release(tensor);
+    return value;
+}
+
+/* Rows of one feature: 1, 3, 5, 11 in two shards, whose means are 2 and 8 and variances 1 and 9. */
+static void moving_statistics_take_a_step_to_the_mean_of_those_of_the_shards(void **state) {
+    (void)state;
+    const double x[] = {1, 3, 5, 11}, label[] = {0, 1, 0, 1};
+    mst_tensor *tensors[] = {engine_tensor(MST_F32, MST_SHAPE(4, 1), x), engine_tensor(MST_I32, MST_SHAPE(4), label)};
+    mst_dataset *data;
+    EXPECT_OK(mst_dataset_from_tensors(tensors, 2, &data));
+    mst_model *model = new_model();
+    const mst_weight *weight;
+    int64_t count;
+    mst_batch_normalization(model, .momentum = 0.75f, .epsilon = 3);
+    mst_dense(model, 2);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 1e-30),
+                          .strategy = {.kind = MST_STRATEGY_MIRRORED, .num_shards = 2},
+                          .session = {.devices = "cpu:2/1"}));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = 4, .no_shuffle = true));
+    assert_float_equal(weight_of(model, "batch_normalization/moving_mean", 0), 0.25 * 5, 1e-6);
+    assert_float_equal(weight_of(model, "batch_normalization/moving_variance", 0), 0.75 + 0.25 * 5, 1e-6);
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    static const char *const names[] = {"batch_normalization/gamma", "batch_normalization/beta",
+                                        "batch_normalization/moving_mean", "batch_normalization/moving_variance"};
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(weight[i].name, names[i]);
+        assert_int_equal(weight[i].trainable, i < 2);
+    }
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(tensors[i]);
+}
+
+/* ---- values ---- */
+
+static void expect_output(mst_model *model, mst_shape shape, const double *x, const double *expected, int count) {
+    mst_graph *graph = engine_graph();
+    mst_tensor *value = engine_tensor(MST_F32, shape, x);
+    const mst_value y = mst_model_call(model, mst_constant(graph, value), false);
+    mst_session *session = engine_session(graph, NULL);
+    EXPECT_OK(mst_session_init_variables(session));
+    mst_tensor *got = engine_fetch(session, NULL, 0, y);
+    assert_int_equal(mst_tensor_count(got), count);
+    for (int i = 0; i < count; i++) assert_float_equal(mst_tensor_get(got, i), expected[i], 1e-5);
+    mst_tensor_release(got);
+    mst_tensor_release(value);
+    mst_session_destroy(session);
+    mst_graph_destroy(graph);
+    mst_model_destroy(model);
+}
+
+static const double FOUR[] = {1, 2, 3, 4};
+
+static void a_causal_convolution_sees_the_past_alone(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_conv1d(model, 1, 2, .causal = true, .dilation_rate = 2, .kernel_initializer = mst_ones_initializer(),
+               .bias_initializer = mst_constant_initializer(10));
+    expect_output(model, MST_SHAPE(1, 4, 1), FOUR, (const double[]){11, 12, 14, 16}, 4);
+}
+
+static void each_channel_of_a_depthwise_convolution_has_filters_of_its_own(void **state) {
+    (void)state;
+    const double filters[] = {1, 2, 10, 20};
+    mst_tensor *kernel = engine_tensor(MST_F32, MST_SHAPE(1, 1, 2, 2), filters);
+    mst_model *model = new_model();
+    mst_depthwise_conv2d(model, 1, .depth_multiplier = 2, .depthwise_initializer = mst_tensor_initializer(kernel));
+    expect_output(model, MST_SHAPE(1, 1, 2, 2), FOUR, (const double[]){1, 2, 20, 40, 3, 6, 40, 80}, 8);
+    mst_tensor_release(kernel);
+}
+
+static void pooling_and_padding_do_what_keras_does(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_average_pooling1d(model, .pool_size = 3, .strides = 2, .padding = MST_PADDING_SAME);
+    expect_output(model, MST_SHAPE(1, 4, 1), FOUR, (const double[]){2, 3.5}, 2);
+    mst_zero_padding2d(model = new_model(), .sides = MST_AXES(0, 1, 1, 0));
+    mst_average_pooling2d(model, .pool_size = 3, .strides = 1);
+    expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, (const double[]){10.0 / 9}, 1);
+    mst_max_pooling2d(model = new_model(), .pool_size = 1, .pool_width = 2);
+    expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, (const double[]){2, 4}, 2);
+    mst_global_max_pooling1d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){3, 4}, 2);
+    mst_global_average_pooling1d(model = new_model(), .keep_dims = true);
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){2, 3}, 2);
+    mst_global_max_pooling2d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, (const double[]){4}, 1);
+}
+
+static void re_lu_has_a_largest_value_and_a_slope(void **state) {
+    (void)state;
+    const double x[] = {-2, 3, 7, 5};
+    mst_model *model = new_model();
+    mst_re_lu(model, .max_value = 6);
+    expect_output(model, MST_SHAPE(1, 4), x, (const double[]){0, 3, 6, 5}, 4);
+    mst_re_lu(model = new_model(), .max_value = 4, .negative_slope = 0.5f);
+    expect_output(model, MST_SHAPE(1, 4), x, (const double[]){-1, 3, 4, 4}, 4);
+    mst_re_lu(model = new_model());
+    expect_output(model, MST_SHAPE(1, 4), x, (const double[]){0, 3, 7, 5}, 4);
+}
+
+/* ---- mistakes ---- */
+
+static void expect_refusal(mst_model *model, mst_shape shape, const char *message) {
+    mst_graph *graph = engine_graph();
+    mst_value y = mst_model_call(model, mst_fill(graph, MST_F32, shape, 1), true);
+    (void)y;
+    EXPECT_ERROR(mst_graph_check(graph), MST_INVALID, message);
+    mst_graph_destroy(graph);
+    mst_model_destroy(model);
+}
+
+static void mistakes_name_the_layer_and_what_it_needs(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_conv2d(model, 3, 3, .name = "first");
+    expect_refusal(model, MST_SHAPE(2, 8, 8), "conv2d 'first': needs [n, height, width, channels]");
+    mst_conv2d(model = new_model(), 3, 5);
+    expect_refusal(model, MST_SHAPE(2, 4, 8, 1), "a window of 5 does not fit into 4");
+    mst_conv1d(model = new_model(), 3, 2, .groups = 2);
+    expect_refusal(model, MST_SHAPE(2, 8, 2), "2 channels and 3 filters are no multiples of 2 groups");
+    mst_conv1d(model = new_model(), 3, 2, .causal = true, .padding = MST_PADDING_SAME);
+    expect_refusal(model, MST_SHAPE(2, 8, 2), "causal is a padding of its own");
+    mst_max_pooling1d(model = new_model());
+    expect_refusal(model, MST_SHAPE(2, 8), "needs 3");
+    mst_batch_normalization(model = new_model(), .name = "norm");
+    expect_refusal(model, MST_SHAPE(2), "batch_normalization 'norm': needs [n, ..., channels]");
+    mst_zero_padding2d(model = new_model(), .sides = MST_AXES(1, 1));
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "2 sides, give top, bottom, left and right");
+    mst_model_destroy(model);
+}
+
+/* ---- a graph of one's own ---- */
+
+static void in_a_graph_of_ones_own_the_statistics_are_a_value_to_run(void **state) {
+    (void)state;
+    mst_graph *graph = engine_graph();
+    mst_tensor *x = engine_tensor(MST_F32, MST_SHAPE(4, 1), FOUR);
+    const mst_value y = mst_batch_normalization(mst_constant(graph, x), .momentum = 0.5f);
+    const mst_value updates = mst_state_updates(graph);
+    const mst_value mean = {.node = mst_graph_find(graph, "batch_normalization/moving_mean")};
+    mst_session *session = engine_session(graph, NULL);
+    EXPECT_OK(mst_session_init_variables(session));
+    (void)y;
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_session_run(session, NULL, 0, &updates, 1, NULL));
+    mst_tensor *got = engine_fetch(session, NULL, 0, mean);
+    assert_float_equal(mst_tensor_get(got, 0), 2.5 * 0.75, 1e-6);
+    mst_tensor_release(got);
+    mst_tensor_release(x);
+    mst_session_destroy(session);
+    mst_graph_destroy(graph);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_cnn_has_the_table_that_keras_prints),
+        cmocka_unit_test(a_network_of_convolutions_gives_one_answer_on_any_devices),
+        cmocka_unit_test(so_it_does_where_a_batch_has_fewer_rows_than_there_are_shards),
+        cmocka_unit_test(moving_statistics_take_a_step_to_the_mean_of_those_of_the_shards),
+        cmocka_unit_test(a_causal_convolution_sees_the_past_alone),
+        cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),
+        cmocka_unit_test(pooling_and_padding_do_what_keras_does),
+        cmocka_unit_test(re_lu_has_a_largest_value_and_a_slope),
+        cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),
+        cmocka_unit_test(in_a_graph_of_ones_own_the_statistics_are_a_value_to_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
