@@ -21,7 +21,7 @@ typedef struct table_layers {
     int64_t num_numbers;
     table_category *category; /**< [num_categories] */
     int64_t num_categories;
-    mst_value *part; /**< [num_categories], while a graph is built */
+    mst_value *part;          /**< [num_categories], while a graph is built */
     bool fill_missing;        /**< a number that is NaN becomes the mean */
     mst_output normalization; /**< of table_layers_add */
 } table_layers;

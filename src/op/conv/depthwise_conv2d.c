@@ -39,5 +39,5 @@ mst_value mst_depthwise_conv2d_with(mst_depthwise_conv2d_options o) {
     const mst_value weights =
         mst_reshape(o.weights, MST_SHAPE(shape.dim[0], shape.dim[1], 1, shape.dim[2] * shape.dim[3]));
     return mst_convolve2d(o.src, weights, .strides = o.strides, .padding = o.padding, .pads = o.pads,
-                      .dilations = o.dilations, .groups = (int32_t)shape.dim[2]);
+                          .dilations = o.dilations, .groups = (int32_t)shape.dim[2]);
 }
