@@ -119,7 +119,7 @@ static mst_status collect(numbers *all, const mst_tensor *rows) {
 /* Y at X of the line through the points (XS, YS), as np.interp: beyond the ends it is flat. */
 static double interpolate(double x, const double *xs, const float *ys, int64_t n) {
     int64_t i = 0;
-    if (x <= xs[0]) return (double)ys[0];
+    if (n < 2 || x <= xs[0]) return (double)ys[0];
     if (x >= xs[n - 1]) return (double)ys[n - 1];
     for (int64_t end = n - 1; end - i > 1;) {
         const int64_t middle = (i + end) / 2;
@@ -134,7 +134,7 @@ static double interpolate(double x, const double *xs, const float *ys, int64_t n
 
 /* Makes S one of about 1 / EPSILON values; PLACE and SUM have room for those that it has. */
 static void compress(summary *s, double epsilon, double *place, float *sum) {
-    if ((double)s->n * epsilon < 1) return;
+    if (s->n < 2 || (double)s->n * epsilon < 1) return;
     const int64_t n = (int64_t)ceil(1 / epsilon), most = n < s->n ? n : s->n;
     for (int64_t i = 0; i < s->n; i++) sum[i] = s->weight[i] + (i ? sum[i - 1] : 0);
     for (int64_t i = 0; i < s->n; i++) place[i] = (double)(sum[i] / sum[s->n - 1]);

@@ -82,7 +82,8 @@ static bool monitored_is_stopped(mst_monitored_session *s) {
 
 static mst_status pause_for(mst_monitored_session *s, double seconds) {
     const struct timespec pause = {.tv_nsec = (long)(STOP_PAUSE * 1e9)};
-    for (double waited = 0; waited < seconds; waited += STOP_PAUSE) {
+    const int64_t end = mst_clock_after(seconds);
+    while (mst_clock_now() < end) {
         if (monitored_is_stopped(s)) return MST_FAIL(MST_CANCELLED, "monitored session: stopped while it waited");
         nanosleep(&pause, NULL);
     }

@@ -32,8 +32,8 @@ static mst_status list_variables(const mst_graph *graph, mst_monitored_values *v
 static void add_setters(mst_graph *graph, mst_monitored_values *v) {
     mst_with_name (graph, "restore")
         for (int i = 0; i < v->count; i++) {
-            const mst_spec *spec = &v->variable[i].node->dst[0];
-            v->input[i] = mst_placeholder(graph, spec->dtype, spec->shape, .name = "value");
+            const mst_spec spec = mst_value_spec(v->variable[i]);
+            v->input[i] = mst_placeholder(graph, spec.dtype, spec.shape, .name = "value");
             v->assign[i] = mst_assign(v->variable[i], v->input[i]);
         }
 }

@@ -126,7 +126,7 @@ static void visitor_is_answered_where_it_has_the_token(void **state) {
     ask(all.address[0], &other, text);
     assert_non_null(strstr(text, "has not this user's token"));
     ask(all.address[0], NULL, text);
-    assert_non_null(strstr(text, "its user's token"));
+    if (!strstr(text, "its user's token") && !strstr(text, "ends all connections")) fail_msg("%s", text);
     ask(all.address[0], &keys, text);
     assert_true(strstr(text, "it has no cluster key") || strstr(text, "another cluster key or none"));
     tasks_close(&all);

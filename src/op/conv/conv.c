@@ -36,7 +36,7 @@ mst_status mst_conv_infer(mst_infer *c, const mst_shape *src, const mst_shape *w
 }
 
 mst_status mst_conv_infer_grad(mst_infer *c) {
-    mst_shape dst;
+    mst_shape dst = {0};
     int64_t unified;
     MST_TRY(mst_infer_want_float(c, 0));
     for (int i = 1; i < 3; i++) MST_TRY(mst_infer_same_dtype(c, 0, i));

@@ -48,7 +48,7 @@ mst_status mst_pool_infer(mst_infer *c) {
 }
 
 mst_status mst_pool_infer_grad(mst_infer *c) {
-    mst_shape dst;
+    mst_shape dst = {0};
     int64_t unified;
     MST_TRY(infer_shape(c, &dst));
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
