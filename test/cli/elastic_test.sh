@@ -122,7 +122,7 @@ ended_alike it_goes_on_with_them "$alone" 0 1 2
 # ---- cut off ---------------------------------------------------------------------------------------
 
 if can_make_networks; then
-    epochs=1000 # long enough for one to train on when the cable is whole again
+    epochs=4000 # long enough for one to train on when the cable is whole again
     alone --epochs $epochs --shards 4
     make_networks
     min=1
