@@ -118,8 +118,9 @@ static void take_misses(mst_lead *lead, const mst_parcel *parcel) {
 
 /* ---- joining ---- */
 
+/* Who joins before it has said hello says so again behind that: the end of the job would not reach it yet. */
 void mst_lead_take_join(mst_lead *lead, const mst_parcel *parcel) {
-    if (parcel->from >= lead->num_tasks) return;
+    if (parcel->from >= lead->num_tasks || !lead->task[parcel->from].is_there) return;
     lead->task[parcel->from].joins = true;
     mst_lead_end_job(lead);
 }

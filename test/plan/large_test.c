@@ -93,8 +93,11 @@ static void update_of_100000_variables_takes_linear_time(void **state) {
 #else
     enum { MANY = NODES };
 #endif
-    const double few = update_seconds(MANY / 8), many = update_seconds(MANY);
-    if (many > 32 * few) fail_msg("%d variables take %.2f s, %d take %.2f s", MANY / 8, few, MANY, many);
+    for (int tries = 1;; tries++) { /* other programs may take the time of one of the two */
+        const double few = update_seconds(MANY / 8), many = update_seconds(MANY);
+        if (many <= 32 * few) return;
+        if (tries == 3) fail_msg("%d variables take %.2f s, %d take %.2f s", MANY / 8, few, MANY, many);
+    }
 }
 
 typedef struct width {
