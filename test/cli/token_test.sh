@@ -56,7 +56,7 @@ find_ports 1
 "$muster" server --sessions --cluster "local=localhost:$first" --insecure > out-s 2> err-s &
 has_started s
 within 20 is_held "$first"
-fails insecure_task_is_named 1 "takes connections of all: give --cluster-key FILE or --insecure" top --once "localhost:$first"
+fails insecure_task_is_named 1 "takes connections of all: give --cluster-key FILE or --insecure\|or with --insecure" top --once "localhost:$first"
 works insecure_task_is_asked_as_such "local:0" top --once --insecure "localhost:$first"
 kill "$(pid_of s)"
 wait_for s

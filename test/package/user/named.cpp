@@ -214,8 +214,20 @@ static bool tasks() {
     return status == MST_INVALID && !task && served == MST_INVALID && started == MST_INVALID && !server;
 }
 
+// A graph without variables of its own gets a global_step, whose value a new session finds.
+static bool monitored() {
+    mst_graph *graph = nullptr;
+    mst_monitored_session *session = nullptr;
+    if (mst_graph_create(&graph)) return false;
+    const bool made = !mst_monitored_session_create(graph, &session, .session = {.devices = "cpu:1/1"}, .last_step = 1);
+    const bool good = made && !mst_monitored_session_should_stop(session) && mst_monitored_session_step(session) == 0;
+    const mst_status closed = mst_monitored_session_close(session);
+    mst_graph_destroy(graph);
+    return good && !closed;
+}
+
 int main() {
-    const bool good = optimizers_and_schedules() && graphs() && models() && tasks();
+    const bool good = optimizers_and_schedules() && graphs() && models() && tasks() && monitored();
     std::puts(good ? "every macro works in C++" : mst_error()->message);
     return good ? 0 : 1;
 }
