@@ -2,6 +2,7 @@
 #ifndef MUSTER_MUSTER_H
 #define MUSTER_MUSTER_H
 
+#include "muster/applications.h"
 #include "muster/checkpoint.h"
 #include "muster/cluster.h"
 #include "muster/data.h"

@@ -6,8 +6,9 @@
  *                                        "adapt": [TENSOR]: of a layer that learns from data
  *       "fit": {"optimizer": {...}, "loss": "...", "target": [{...}, ...], "class_weight": [...],
  *               "sample_weights": true, "data": [TENSOR, ...], "validation": [TENSOR, ...], "batch_size": 4,
- *               "epochs": 2,
+ *               "epochs": 2, "shards": 1,
  *               "values": {"dense/kernel": TENSOR, ...}},                        weights before the first step
+ *       "application": "lenet", "options": {...},       in place of layers: one of muster/applications.h
  *       "predict": [TENSOR, ...]}                        inputs of rows whose output is "predicted"
  *
  *  gives {"summary": "...", "weights": [["dense/kernel", [4, 3]], ...], "history": {"loss": [...], ...}, "evaluate":
@@ -16,6 +17,7 @@
 
 #include "json_case.h"
 #include "layer/type.h"
+#include "muster/applications.h"
 #include "muster/train.h"
 
 enum { MOST_LAYERS = 64, OPTIONS_SIZE = 1024 };
@@ -64,7 +66,26 @@ static mst_status add_layer(mst_model *model, const json_t *j, mst_output *made,
     return json_object_get(j, "adapt") ? adapt(made[i], json_object_get(j, "adapt")) : MST_OK;
 }
 
+static mst_status build_application(mst_model *model, const char *name, const json_t *j) {
+    const mst_application_options o = {
+        .input_shape = shape_of(json_object_get(j, "input_shape")),
+        .alpha = number(json_object_get(j, "alpha"), 0),
+        .no_top = json_is_true(json_object_get(j, "no_top")),
+        .classes = json_integer_value(json_object_get(j, "classes")),
+        .classifier_activation = json_is_true(json_object_get(j, "softmax")) ? MST_SOFTMAX : MST_LINEAR,
+    };
+    if (!strcmp(name, "mobilenet_v2"))
+        mst_mobilenet_v2_with(model, &o);
+    else if (!strcmp(name, "resnet50"))
+        mst_resnet50_with(model, &o);
+    else
+        mst_lenet_with(model, &o);
+    return mst_model_check(model);
+}
+
 static mst_status build(mst_model *model, const json_t *c) {
+    const char *application = json_string_value(json_object_get(c, "application"));
+    if (application) return build_application(model, application, json_object_get(c, "options"));
     const json_t *layers = json_object_get(c, "layers"), *outputs = json_object_get(c, "outputs");
     mst_output made[MOST_LAYERS];
     if (json_array_size(layers) > MOST_LAYERS) return MST_FAIL(MST_INVALID, "more than %d layers", MOST_LAYERS);
@@ -101,6 +122,7 @@ static mst_status describe(mst_model *model, json_t *out) {
 
 static mst_status compile(mst_model *model, const json_t *fit, double *class_weight) {
     mst_compile_options o = {.seed = 1, .sample_weights = json_is_true(json_object_get(fit, "sample_weights"))};
+    o.strategy.num_shards = (int)json_integer_value(json_object_get(fit, "shards"));
     const json_t *targets = json_object_get(fit, "target"), *weights = json_object_get(fit, "class_weight");
     MST_TRY(optimizer_of(json_object_get(fit, "optimizer"), &o.optimizer));
     MST_TRY(mst_loss_from_name(json_string_value(json_object_get(fit, "loss")), &o.loss));

@@ -1,0 +1,50 @@
+/** Well-known networks for pictures. MobileNetV2 and ResNet50 have the layers, names, initial values and order of
+ *  weights that keras.applications gives them:
+ *
+ *      mst_mobilenet_v2(model, .input_shape = MST_SHAPE(96, 96, 3), .classes = 10);
+ *
+ *  Each adds all of its layers to MODEL, a model without layers, and gives the output of the last one. Without
+ *  `.classifier_activation` the classes come out as logits, which the losses "from logits" take; Keras' have
+ *  MST_SOFTMAX there. A first error is kept on the model, as for layers.
+ */
+#ifndef MUSTER_APPLICATIONS_H
+#define MUSTER_APPLICATIONS_H
+
+#include "muster/layers.h"
+#include "muster/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_application_options {
+    int zero_;
+    mst_shape input_shape; /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1) */
+    double alpha;          /**< MobileNetV2 alone: width of the network, default 1; its channels are rounded to 8 */
+    bool no_top;           /**< ends with the last features, [n, rows, columns, channels] */
+    int64_t classes;       /**< default 1000 (LeNet: 10) */
+    mst_activation classifier_activation; /**< default linear: logits */
+    int end_;
+} mst_application_options;
+
+/** MobileNetV2 (Sandler et al., 2018): 3,538,984 parameters with 1,000 classes, 2,257,984 without its top. Rows and
+ *  columns must be 32 at least where the top is left out; alpha above 0. */
+MST_API mst_output mst_mobilenet_v2_with(mst_model *model, const mst_application_options *options);
+#define mst_mobilenet_v2(...) MST_APPLICATION_(mobilenet_v2, __VA_ARGS__, .end_ = 0)
+
+/** ResNet50 (He et al., 2015), version 1: 25,636,712 parameters with 1,000 classes. */
+MST_API mst_output mst_resnet50_with(mst_model *model, const mst_application_options *options);
+#define mst_resnet50(...) MST_APPLICATION_(resnet50, __VA_ARGS__, .end_ = 0)
+
+/** LeNet-5 (LeCun et al., 1998) as it is built today: two convolutions of 5x5 with tanh and average pooling, then three
+ *  dense layers: 61,706 parameters for pictures of 28x28. */
+MST_API mst_output mst_lenet_with(mst_model *model, const mst_application_options *options);
+#define mst_lenet(...) MST_APPLICATION_(lenet, __VA_ARGS__, .end_ = 0)
+
+#define MST_APPLICATION_(name, ...) MST_APPLICATION__(name, __VA_ARGS__)
+#define MST_APPLICATION__(name, model, ...) mst_##name##_with(model, &MST_NAMED(mst_application_options, __VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

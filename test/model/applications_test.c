@@ -1,0 +1,81 @@
+/* Well-known networks: their sizes, and what they refuse. test/parity/applications_test.py has them beside Keras'. */
+#include <string.h>
+
+#include "muster/applications.h"
+#include "support/test.h"
+
+static mst_model *new_model(void) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    return model;
+}
+
+/* Of all weights of MODEL, which is destroyed. */
+static int64_t parameters(mst_model *model) {
+    const mst_weight *weight;
+    int64_t count, sum = 0;
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t size = 1;
+        for (int k = 0; k < weight[i].spec.shape.ndim; k++) size *= weight[i].spec.shape.dim[k];
+        sum += size;
+    }
+    mst_model_destroy(model);
+    return sum;
+}
+
+/* As published for each width. */
+static void mobilenet_v2_has_the_published_numbers_of_parameters(void **state) {
+    static const struct {
+        double alpha;
+        int64_t parameters;
+    } published[] = {{0.35, 1691208}, {0.5, 1987224}, {0.75, 2663064}, {1, 3538984}, {1.3, 5431048}, {1.4, 6156712}};
+    (void)state;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        mst_model *model = new_model();
+        mst_mobilenet_v2(model, .alpha = published[i].alpha);
+        assert_int_equal(parameters(model), published[i].parameters);
+    }
+    mst_model *model = new_model();
+    mst_mobilenet_v2(model, .no_top = true);
+    assert_int_equal(parameters(model), 2257984);
+}
+
+static void resnet50_and_lenet_have_theirs(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_resnet50(model, .input_shape = MST_SHAPE(64, 64, 3));
+    assert_int_equal(parameters(model), 25636712);
+    model = new_model();
+    mst_lenet(model);
+    assert_int_equal(parameters(model), 61706);
+}
+
+static void check_refused(mst_model *model, const char *why) {
+    assert_int_equal(mst_model_check(model), MST_INVALID);
+    assert_non_null(strstr(mst_error()->message, why));
+    mst_model_destroy(model);
+}
+
+static void what_cannot_be_built_is_refused(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_flatten(model);
+    mst_lenet(model);
+    check_refused(model, "the model has layers");
+    model = new_model();
+    mst_resnet50(model, .input_shape = MST_SHAPE(64, 64));
+    check_refused(model, "height, width and channels");
+    model = new_model();
+    mst_mobilenet_v2(model, .alpha = -1);
+    check_refused(model, "alpha -1");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mobilenet_v2_has_the_published_numbers_of_parameters),
+        cmocka_unit_test(resnet50_and_lenet_have_theirs),
+        cmocka_unit_test(what_cannot_be_built_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

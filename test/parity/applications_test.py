@@ -1,0 +1,107 @@
+"""The networks of muster/applications.h against keras.applications: the summary letter by letter, the weights by name,
+shape and order, what they predict, and what a step of training makes of MobileNetV2.
+
+    applications_test.py
+
+Needs TensorFlow; exits 77 (skipped) where it is not installed.
+"""
+
+import os
+import sys
+
+os.environ["COLUMNS"] = "80"
+
+import muster  # noqa: E402
+import numpy as np  # noqa: E402
+
+tf = muster.tensorflow()
+import keras  # noqa: E402
+
+random = np.random.RandomState(3)
+
+
+def summary(model):
+    lines = []
+    model.summary(print_fn=lines.append)
+    return "\n".join(lines)
+
+
+def mobilenet_v2(size, alpha, top=True, classes=1000, activation="softmax"):
+    return keras.applications.MobileNetV2((*size, 3), alpha=alpha, include_top=top, weights=None, classes=classes,
+                                          classifier_activation=activation)
+
+
+def case(name, **options):
+    return {"application": name, "options": options}
+
+
+def shapes(report):
+    cases = [
+        (case("mobilenet_v2", softmax=True), lambda: mobilenet_v2((224, 224), 1.0)),
+        (case("mobilenet_v2", alpha=0.35, input_shape=[96, 100, 3], classes=10),
+         lambda: mobilenet_v2((96, 100), 0.35, classes=10)),
+        (case("mobilenet_v2", alpha=0.5, input_shape=[33, 97, 3], no_top=True),
+         lambda: mobilenet_v2((33, 97), 0.5, top=False)),
+        (case("mobilenet_v2", alpha=1.4, input_shape=[128, 128, 3]), lambda: mobilenet_v2((128, 128), 1.4)),
+        (case("resnet50"), lambda: keras.applications.ResNet50(weights=None)),
+        (case("resnet50", no_top=True, input_shape=[65, 64, 3]),
+         lambda: keras.applications.ResNet50(weights=None, include_top=False, input_shape=(65, 64, 3))),
+    ]
+    for (c, make), answer in zip(cases, muster.evaluate([c for c, _ in cases], "models")):
+        keras.utils.clear_session()
+        model = make()
+        # The line above the table has the name of the model, which is an option of Muster's summary.
+        got, expected = (text.split("\n", 1)[1] for text in (answer["summary"], summary(model)))
+        report.check(f"summary of {c}", got == expected, "\n" + got, "\n" + expected)
+        weights = [[weight.path, list(weight.shape)] for weight in model.weights]
+        report.check(f"weights of {c}", answer["weights"] == weights, answer["weights"], weights)
+
+
+def predictions(report):
+    """With the initial values that Muster drew."""
+    for size in ((64, 64), (35, 42)):
+        rows = random.uniform(-1, 1, (3, *size, 3)).astype(np.float32)
+        keras.utils.clear_session()
+        model = mobilenet_v2(size, 0.35, classes=10)
+        answer, = muster.evaluate([dict(case("mobilenet_v2", alpha=0.35, input_shape=[*size, 3], classes=10,
+                                             softmax=True), predict=[rows])], "models")
+        for weight in model.weights:
+            weight.assign(np.reshape(answer["values"][weight.path], weight.shape).astype(np.float32))
+        report.values(f"predictions of mobilenet_v2 at {size}", answer["predicted"], model(rows, training=False), 1e-4,
+                      1e-2)
+
+
+def training(report):
+    """One step: from the second on small differences grow, through the small variances of a network that has not
+    learnt anything yet. Without XLA, whose gradients here are off by some percent of those in 64 bits; so is one
+    of either side where a value lies within a rounding of where relu6 bends."""
+    size, rows = (64, 64), 8
+    data = [random.uniform(-1, 1, (rows, *size, 3)).astype(np.float32), random.randint(0, 10, rows).astype(np.int32)]
+    keras.utils.clear_session()
+    keras.utils.set_random_seed(5)
+    model = mobilenet_v2(size, 0.35, classes=10, activation=None)
+    initial = {weight.path: weight.numpy().copy() for weight in model.weights}
+    model.compile(keras.optimizers.SGD(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+                  jit_compile=False)
+    history = model.fit(*data, batch_size=rows, shuffle=False, verbose=0).history
+    fit = {"optimizer": {"rule": "sgd", "learning_rate": 0.01}, "loss": "sparse_categorical_crossentropy",
+           "batch_size": rows, "epochs": 1, "shards": 1, "data": data, "values": initial}
+    answer, = muster.evaluate([dict(case("mobilenet_v2", alpha=0.35, input_shape=[*size, 3], classes=10), fit=fit)],
+                              "models")
+    report.values("loss of mobilenet_v2", answer["history"]["loss"], history["loss"], 1e-5, 1)
+    for weight in model.weights:
+        expected, got = weight.numpy(), np.reshape(answer["values"][weight.path], weight.shape)
+        differs, moved = np.linalg.norm(got - expected), np.linalg.norm(expected - initial[weight.path])
+        report.check(f"{weight.path} after a step", differs <= 0.1 * moved + 1e-5, got, expected)
+
+
+def main():
+    report = muster.Report()
+    shapes(report)
+    predictions(report)
+    training(report)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
