@@ -176,6 +176,21 @@ static bool convolutions() {
     return good;
 }
 
+static bool networks() {
+    mst_model *model[3] = {nullptr, nullptr, nullptr};
+    bool good = true;
+    for (mst_model *&each : model) good = good && !mst_model_create(&each);
+    if (!good) return false;
+    mst_mobilenet_v2(model[0], .input_shape = MST_SHAPE(33, 40, 3), .alpha = 0.35, .classes = 4);
+    mst_resnet50(model[1], .no_top = true);
+    mst_lenet(model[2]);
+    for (mst_model *each : model) {
+        good = !mst_model_check(each) && good;
+        mst_model_destroy(each);
+    }
+    return good;
+}
+
 static bool models() {
     mst_model *model = nullptr;
     mst_tensor *parts[2] = {nullptr, nullptr};
@@ -194,7 +209,8 @@ static bool models() {
     bool good = !mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .metric = {MST_METRIC_ACCURACY},
                              .session = {.devices = "cpu:1"}, .seed = 1) &&
                 !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2) &&
-                !mst_model_weights(model, &weight, &count) && count == 4 && functional() && convolutions();
+                !mst_model_weights(model, &weight, &count) && count == 4 && functional() && convolutions() &&
+                networks();
     mst_model_destroy(model);
     mst_dataset_release(data);
     for (mst_tensor *part : parts) mst_tensor_release(part);
