@@ -91,13 +91,17 @@ typedef struct mst_checkpoint_options {
     bool maximize; /**< larger is better; always so for "accuracy" and the like, as the metric says */
     bool anew;     /**< starts a new training: existing checkpoints in the directory are never deleted */
     const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: that of the model */
+    /** Of a job with .elastic_min, whose workers all have such a manager: only that worker writes of which
+     *  mst_task_writes_files says so, which takes the folder when it first saves, and gives it back when another one has
+     *  to write. Must stay until the manager is closed. NULL: this manager writes. */
+    mst_task *task;
 } mst_checkpoint_options;
 
 /** Writes the checkpoints of one folder, by a thread of its own. */
 typedef struct mst_checkpoint_manager mst_checkpoint_manager;
 
 /** Opens the folder. A second process, or a second manager, is refused with MST_UNAVAILABLE until the first is closed
- *  or its process ends, even by a crash. What a process that was killed left half written is removed. */
+ *  or its process ends, even by a crash; with .task, when it is to save at the end of a training. What a process that was killed left half written is removed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options,
                                                            mst_checkpoint_manager **out);
 /** Restores the newest undamaged checkpoint; MST_NOT_FOUND where the folder has none. */

@@ -86,6 +86,9 @@ MST_API int mst_task_num_workers(const mst_task *task);
 MST_API int mst_task_worker(const mst_task *task);
 /** Whether this task saves, logs and prints for all. */
 MST_API bool mst_task_is_chief(const mst_task *task);
+/** Whether this task is to write checkpoints: the chief; with .elastic_min the first of the workers that train now, or
+ *  have trained last where all have left, and none while they are apart. */
+MST_API bool mst_task_writes_files(mst_task *task);
 
 /** Collectives: calls that all workers make together, for programs with steps of their own.
  *

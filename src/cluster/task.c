@@ -543,3 +543,13 @@ int mst_task_worker(const mst_task *task) {
 bool mst_task_is_chief(const mst_task *task) {
     return MST_IS_NULL(task) ? false : mst_cluster_is_chief(task->cluster);
 }
+
+bool mst_task_writes_files(mst_task *task) {
+    if (MST_IS_NULL(task)) return false;
+    if (!mst_task_elastic_min(task)) return mst_task_is_chief(task);
+    pthread_mutex_lock(&task->lock);
+    const bool is_there = task->phase == TOGETHER || task->phase == ALL_LEFT;
+    const bool writes = is_there && task->num_members > 0 && task->member[0] == task->self;
+    pthread_mutex_unlock(&task->lock);
+    return writes;
+}

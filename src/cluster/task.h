@@ -29,6 +29,8 @@ MST_CHECKED mst_status mst_task_share_anew(mst_task *task);
 mst_task_group *mst_task_shards(const mst_task *task);
 /** How few workers may train; 0: only all may. */
 int mst_task_elastic_min(const mst_task *task);
+/** Writes a line to the task's log. */
+void mst_task_say(const mst_task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** "worker:1" */
 const char *mst_task_name(const mst_task *task, int worker);
 

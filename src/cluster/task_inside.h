@@ -77,8 +77,6 @@ typedef struct mst_task_call {
 /** Where the tasks first came together for a collective: waits until all make CALL, and fails on all where one makes
  *  another. */
 MST_CHECKED mst_status mst_task_meet(mst_task *task, const mst_task_call *call);
-/** Writes a line to the task's log. */
-void mst_task_say(const mst_task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Cuts the shards into as many windows as there are workers, and makes the group that sums over them where there is
  *  none yet. */
 MST_CHECKED mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards);

@@ -23,6 +23,8 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "base/thread.h"
+#include "cluster/task.h"
 #include "format/bundle.h"
 #include "store/store.h"
 #include "train/checkpoint_file.h"
@@ -39,7 +41,8 @@ struct mst_checkpoint_manager {
     mst_checkpoint_options options;
     mst_folder folder;
     char *prefix; /* "model.ckpt" */
-    int lock;
+    int lock;     /* -1: this process may not write to the folder */
+    bool waits;   /* of a task: another process has the lock, which has been said */
     mst_optimizer optimizer;
     bool has_optimizer;
     /* the thread */
@@ -145,11 +148,29 @@ static mst_status write_one(mst_checkpoint_manager *m) {
     return status ? mst_error_prefix("checkpoint of step %lld", (long long)step) : MST_OK;
 }
 
+/* Of a task: gives the folder back where another worker is to write to it. Under the mutex. */
+static void give_back(mst_checkpoint_manager *m) {
+    if (m->lock < 0 || mst_task_writes_files(m->options.task)) return;
+    close(m->lock);
+    m->lock = -1;
+}
+
+/* Waits, under the mutex, until something has changed. */
+static void wait_for_work(mst_checkpoint_manager *m) {
+    if (!m->options.task) {
+        pthread_cond_wait(&m->changed, &m->mutex);
+        return;
+    }
+    const struct timespec until = mst_clock_timespec(INT64_C(1000000000));
+    (void)pthread_cond_timedwait(&m->changed, &m->mutex, &until);
+    if (!m->busy) give_back(m);
+}
+
 static void *write_all(void *context) {
     mst_checkpoint_manager *m = context;
     pthread_mutex_lock(&m->mutex);
     for (;;) {
-        while (!m->busy && !m->stop) pthread_cond_wait(&m->changed, &m->mutex);
+        while (!m->busy && !m->stop) wait_for_work(m);
         if (!m->busy) break;
         pthread_mutex_unlock(&m->mutex);
         const mst_status status = write_one(m);
@@ -177,7 +198,8 @@ static mst_status open_lock(mst_checkpoint_manager *m) {
     return MST_FAIL(MST_INVALID, "'%s/%s' is no file, or a file with another name too: remove it", folder, lock_name);
 }
 
-/* The lock is the system's: it goes with the process that has it. The file only says whose it is. */
+/* The lock is the system's: it goes with the process that has it. The file only says whose it is. MST_UNAVAILABLE where
+ * another process has it. */
 static mst_status take_lock(mst_checkpoint_manager *m) {
     char owner[32] = "";
     MST_TRY(open_lock(m));
@@ -267,15 +289,24 @@ static mst_status open_best(mst_checkpoint_manager *m) {
     return status;
 }
 
+/* The folder is locked: nobody else changes it. */
+static mst_status take_folder(mst_checkpoint_manager *m) {
+    MST_TRY(remove_litter(m));
+    mst_checkpoint_list_free(&m->list);
+    MST_TRY(mst_checkpoint_list_read(&m->folder, &m->list));
+    if (m->options.anew) forget_list(m);
+    m->options.anew = false; /* what is there the next time is of this training */
+    if (m->list.last_preserved <= 0) m->list.last_preserved = mst_clock_wall();
+    return MST_OK;
+}
+
 static mst_status checkpoint_start(mst_checkpoint_manager *m, const mst_folder *folder,
                                    const mst_checkpoint_options *options) {
     MST_TRY(set_options(m, options));
     MST_TRY(mst_folder_copy(folder, &m->folder));
-    MST_TRY(take_lock(m));
-    MST_TRY(remove_litter(m));
-    MST_TRY(mst_checkpoint_list_read(&m->folder, &m->list));
-    if (options->anew) forget_list(m);
-    if (m->list.last_preserved <= 0) m->list.last_preserved = mst_clock_wall();
+    if (options->task && !mst_task_is_chief(options->task)) m->options.anew = false; /* the chief has begun */
+    if (!options->task) MST_TRY(take_lock(m));
+    if (!options->task) MST_TRY(take_folder(m));
     const int code = pthread_create(&m->thread, NULL, write_all, m);
     if (code) return MST_FAIL(MST_UNAVAILABLE, "checkpoints: no thread can be started: %s", strerror(code));
     m->has_thread = true;
@@ -288,7 +319,7 @@ static mst_status open_in(const mst_folder *folder, const mst_checkpoint_options
     if (!m) return MST_NO_MEMORY("for checkpoints");
     m->lock = -1;
     pthread_mutex_init(&m->mutex, NULL);
-    pthread_cond_init(&m->changed, NULL);
+    mst_condition_init(&m->changed);
     mst_status status = checkpoint_start(m, folder, options);
     if (!status) {
         *out = m;
@@ -389,9 +420,40 @@ static mst_status copy_store(mst_checkpoint_manager *m, mst_store *store, bool w
     return MST_OK;
 }
 
+/* Of a task: whether it may write now, for which the folder is taken where it has not been. */
+static mst_status take_turn(mst_checkpoint_manager *m, bool *may) {
+    const bool has = m->lock >= 0;
+    *may = mst_task_writes_files(m->options.task);
+    if (has || !*may) return MST_OK;
+    mst_status status = take_lock(m);
+    if (!status) status = take_folder(m);
+    if (!status) return MST_OK;
+    if (m->lock >= 0) close(m->lock);
+    m->lock = -1;
+    *may = false;
+    if (status != MST_UNAVAILABLE) return status;
+    if (!m->waits) mst_task_say(m->options.task, "%s", mst_error()->message);
+    m->waits = true;
+    return MST_OK;
+}
+
+/* Takes the folder where it has to be taken first; *MAY: this manager writes to it. */
+static mst_status may_write(mst_checkpoint_manager *m, bool *may) {
+    *may = true;
+    if (!m->options.task) return MST_OK;
+    pthread_mutex_lock(&m->mutex);
+    const mst_status status = take_turn(m, may);
+    if (*may) m->waits = false;
+    pthread_mutex_unlock(&m->mutex);
+    return status;
+}
+
 static mst_status save_store(mst_checkpoint_manager *manager, mst_store *store, bool wholes) {
+    bool may;
     if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best)); /* the store says that it is there */
     MST_TRY(mst_checkpoint_manager_wait(manager));
+    MST_TRY(may_write(manager, &may));
+    if (!may) return MST_OK;
     MST_TRY(version_of(store, &manager->saved_version));
     MST_TRY(copy_store(manager, store, wholes));
     manager->due = false;
@@ -472,6 +534,7 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
         ask_ahead(m, state);
         return MST_OK;
     }
+    if (m->options.task && !mst_task_is_chief(m->options.task)) return MST_OK; /* it may never save */
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
@@ -514,9 +577,31 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     const mst_checkpoint_options *o = &m->options;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
+    if (m->options.task && !mst_task_writes_files(m->options.task)) {
+        m->due = false;
+        m->saved_time = mst_clock_seconds();
+    }
     if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
     ask_ahead(m, state);
     return MST_OK;
+}
+
+/* The worker that had to write before has the folder for a second more. A process that is stopped may have it for
+ * ever. */
+static mst_status save_last(mst_checkpoint_manager *m, mst_model *model) {
+    static const double SECONDS = 5;
+    const int64_t deadline = mst_clock_after(SECONDS);
+    MST_TRY(save(m, model));
+    while (m->waits && mst_clock_now() < deadline) {
+        const struct timespec until = mst_clock_timespec(50000000);
+        pthread_mutex_lock(&m->mutex);
+        pthread_cond_timedwait(&m->changed, &m->mutex, &until);
+        pthread_mutex_unlock(&m->mutex);
+        MST_TRY(save(m, model));
+    }
+    return m->waits ? MST_FAIL(MST_UNAVAILABLE, "'%s': another process has it still, and the last state is not saved",
+                               m->folder.path)
+                    : MST_OK;
 }
 
 /* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged
@@ -528,7 +613,7 @@ static mst_status end(void *context, mst_train_state *state) {
     if (state->failed || !state->model) return mst_checkpoint_manager_wait(m);
     mst_store *store = mst_model_store(state->model);
     MST_TRY(version_of(store, &version));
-    if (version != m->saved_version) MST_TRY(save(m, state->model));
+    if (version != m->saved_version) MST_TRY(save_last(m, state->model));
     return mst_checkpoint_manager_wait(m);
 }
 

@@ -417,15 +417,34 @@ static mst_status leave_servers(training *t) {
     return MST_OK;
 }
 
-static mst_status train(training *t) {
-    MST_TRY(fit(t));
-    MST_TRY(leave_servers(t));
+static mst_status write_files(training *t) {
     const char *newest = t->checkpoints ? mst_checkpoint_manager_latest(t->checkpoints) : NULL;
     if (newest && !(t->checkpoint = strdup(newest))) return MST_NO_MEMORY("for the name of the checkpoint");
     MST_TRY(mst_checkpoint_manager_close(t->checkpoints));
     t->checkpoints = NULL;
     if (!is_interrupted(t)) MST_TRY(train_checkpoint_note_end(t));
-    MST_TRY(train_checkpoint_save(t));
+    return train_checkpoint_save(t);
+}
+
+/* With --elastic: writes what is to be written, and leaves. Where the worker that was to write was lost before it had
+ * left, the first of the others does. */
+static mst_status write_and_leave(training *t) {
+    const bool writes = mst_task_writes_files(t->task);
+    if (writes) MST_TRY(write_files(t));
+    if (is_interrupted(t)) return MST_OK;
+    MST_TRY(mst_task_leave(t->task));
+    if (writes || !mst_task_writes_files(t->task)) return MST_OK;
+    if (t->checkpoints) {
+        const mst_callback last = mst_checkpoint_callback(t->checkpoints);
+        MST_TRY(last.train_end(last.context, &(mst_train_state){.model = t->model}));
+    }
+    return write_files(t);
+}
+
+static mst_status train(training *t) {
+    MST_TRY(fit(t));
+    MST_TRY(leave_servers(t));
+    MST_TRY(t->o->elastic ? write_and_leave(t) : write_files(t));
     if (t->o->use_ema) MST_TRY(take_averages(t));
     MST_TRY(use_test_part(t));
     MST_TRY(mst_model_sha256(t->model, t->sha256));
@@ -440,6 +459,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = train_cluster_find(t);
     if (!status && t->evaluates) return evaluator_run(t);
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
+    if (!status && train_checkpoint_has_ended(t)) return EXIT_DONE;
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t, o);
     if (!status) status = train_cluster_open(t, o);
@@ -448,7 +468,10 @@ static int run_training(training *t, train_options *o) {
     signals_catch();
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
-    if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (train(t)) {
+        const bool stopped = mst_error()->code == MST_CANCELLED && signals_caught();
+        return stopped ? EXIT_SIGNAL + signals_caught() : command_fail_library(EXIT_FAILED, NULL);
+    }
     return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : train_cluster_leave(t);
 }
 

@@ -6,6 +6,7 @@
  * and options, and this training's own are written in their place. */
 #include "cli/train/train_checkpoint.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,11 +98,22 @@ static int open_manager(training *t) {
                                       .keep = o->keep,
                                       .keep_every_hours = o->keep_every_hours,
                                       .anew = !o->resume,
+                                      .task = o->elastic ? t->task : NULL,
                                       .monitor = o->best ? monitor_of(t) : NULL};
     if (o->save_every) (void)read_interval(o->save_every, &options.every_steps, &options.every_seconds);
-    const bool failed =
-        mst_checkpoint_manager_open(&options, &t->checkpoints) || training_end_remove(o->checkpoint_dir);
+    bool failed = mst_checkpoint_manager_open(&options, &t->checkpoints);
+    if (!failed && (!t->task || mst_task_is_chief(t->task))) failed = training_end_remove(o->checkpoint_dir);
     return failed ? command_fail_library(EXIT_FAILED, "checkpoint-dir") : EXIT_DONE;
+}
+
+bool train_checkpoint_has_ended(const training *t) {
+    const train_options *o = t->o;
+    training_end end;
+    if (!o->elastic || !o->checkpoint_dir || !o->resume || !training_end_read(o->checkpoint_dir, &end)) return false;
+    if (end.steps != o->steps || end.epochs != o->epochs || end.stopped_early) return false;
+    fprintf(stderr, "worker:%d: the job has ended: '%s' has its last step, %" PRId64 "; a greater --%s goes on\n",
+            mst_cluster_self(t->cluster), o->checkpoint_dir, end.step, o->steps ? "steps" : "epochs");
+    return true;
 }
 
 /* Restores the weights of --load into the model. */

@@ -9,6 +9,9 @@
 int train_checkpoint_check(const training *t);
 /** Checks that --monitor names something that the compiled model and its data have. */
 int train_checkpoint_check_monitor(const training *t);
+/** Whether a job with --elastic has ended already, as its folder of checkpoints says: this worker has come too late, or
+ *  the job is started once more. Says so. */
+bool train_checkpoint_has_ended(const training *t);
 /** Opens the folder of checkpoints and restores its newest one; where it has none, the weights of --load. The model
  *  must be compiled. */
 int train_checkpoint_restore(training *t);

@@ -200,9 +200,10 @@ static bool is_stopped(void *context) {
     return signals_caught() != 0;
 }
 
-/* What only the chief writes. */
+/* What only the chief writes. With --elastic another worker may have to write what a later training needs. */
 static void leave_files_to_chief(train_options *o) {
-    o->checkpoint_dir = o->save = o->history = o->logdir = o->profile = o->predict = NULL;
+    if (!o->elastic) o->checkpoint_dir = o->save = NULL;
+    o->history = o->logdir = o->profile = o->predict = NULL;
     o->best = false;
 }
 
