@@ -20,15 +20,15 @@ extern "C" {
 typedef struct mst_application_options {
     int zero_;
     mst_shape input_shape; /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1) */
-    double alpha;          /**< MobileNetV2 alone: width of the network, default 1; its channels are rounded to 8 */
+    double alpha;          /**< MobileNetV2 alone: multiplies the numbers of channels; up to 100, default 1 */
     bool no_top;           /**< ends with the last features, [n, rows, columns, channels] */
     int64_t classes;       /**< default 1000 (LeNet: 10) */
     mst_activation classifier_activation; /**< default linear: logits */
     int end_;
 } mst_application_options;
 
-/** MobileNetV2 (Sandler et al., 2018): 3,538,984 parameters with 1,000 classes, 2,257,984 without its top. Rows and
- *  columns must be 32 at least where the top is left out; alpha above 0. */
+/** MobileNetV2 (Sandler et al., 2018): 3,538,984 parameters with 1,000 classes, 2,257,984 without its top. The
+ *  channels of each layer, times alpha, are rounded to a multiple of 8. */
 MST_API mst_output mst_mobilenet_v2_with(mst_model *model, const mst_application_options *options);
 #define mst_mobilenet_v2(...) MST_APPLICATION_(mobilenet_v2, __VA_ARGS__, .end_ = 0)
 

@@ -15,11 +15,7 @@ static int64_t parameters(mst_model *model) {
     const mst_weight *weight;
     int64_t count, sum = 0;
     EXPECT_OK(mst_model_weights(model, &weight, &count));
-    for (int64_t i = 0; i < count; i++) {
-        int64_t size = 1;
-        for (int k = 0; k < weight[i].spec.shape.ndim; k++) size *= weight[i].spec.shape.dim[k];
-        sum += size;
-    }
+    for (int64_t i = 0; i < count; i++) sum += mst_shape_count(weight[i].spec.shape);
     mst_model_destroy(model);
     return sum;
 }
@@ -68,7 +64,18 @@ static void what_cannot_be_built_is_refused(void **state) {
     check_refused(model, "height, width and channels");
     model = new_model();
     mst_mobilenet_v2(model, .alpha = -1);
-    check_refused(model, "alpha -1");
+    check_refused(model, "alpha is -1");
+    model = new_model();
+    mst_lenet(model, .alpha = 0.5);
+    check_refused(model, "mst_lenet: has no alpha");
+    model = new_model();
+    mst_resnet50(model, .classes = -2);
+    check_refused(model, "classes is -2");
+    model = new_model();
+    mst_lenet_with(model, NULL);
+    check_refused(model, "mst_lenet: options is NULL");
+    mst_resnet50(NULL);
+    assert_non_null(strstr(mst_error()->message, "mst_resnet50: model is NULL"));
 }
 
 int main(void) {

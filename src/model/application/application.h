@@ -2,21 +2,22 @@
 #ifndef MUSTER_MODEL_APPLICATION_APPLICATION_H
 #define MUSTER_MODEL_APPLICATION_APPLICATION_H
 
-#include <stdio.h>
-
 #include "muster/applications.h"
 
 /** Name of a layer, of printf's arguments: valid until the end of the calling block. */
-#define LAYER_NAME(...) (mst_application_name((mst_application_layer_name){{0}}.text, __VA_ARGS__))
+#define LAYER_NAME(...) mst_application_name(&(mst_application_layer_name){{0}}, __VA_ARGS__)
 typedef struct mst_application_layer_name {
     char text[64];
 } mst_application_layer_name;
-const char *mst_application_name(char text[64], const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *mst_application_name(mst_application_layer_name *name, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/** The input of the network called NAME: OPTIONS' shape, or else DEFAULT_SHAPE. MODEL must be without layers, the shape
- *  one of height, width and channels that are known; otherwise there is no output, and MODEL keeps the error. */
-mst_output mst_application_input(mst_model *model, const char *name, const mst_application_options *options,
-                                 mst_shape default_shape);
+/** Begins the network called NAME in MODEL. OPTIONS has its defaults, alpha 0 where it has no alpha; what is GIVEN
+ *  replaces them. Sets *INPUT to the input layer. False where MODEL has an error, or has one from now on: MODEL must be
+ *  without layers, the shape one of height, width and channels that are known, alpha as the header says; then *INPUT is
+ *  no output. */
+bool mst_application_begin(mst_model *model, const char *name, const mst_application_options *given,
+                           mst_application_options *options, mst_output *input);
 
 /** The classifier of Keras' networks: the mean over rows and columns of X, and OPTIONS' classes, called "predictions".
  *  AVERAGE_NAME is the name of the former. */

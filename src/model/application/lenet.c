@@ -3,15 +3,15 @@
 #include "model/application/application.h"
 
 mst_output mst_lenet_with(mst_model *model, const mst_application_options *options) {
-    mst_output x = mst_application_input(model, "lenet", options, MST_SHAPE(28, 28, 1));
-    if (!model || mst_model_check(model)) return x;
+    mst_application_options o = {.input_shape = MST_SHAPE(28, 28, 1), .classes = 10};
+    mst_output x;
+    if (!mst_application_begin(model, "mst_lenet", options, &o, &x)) return x;
     x = mst_conv2d(x, 6, 5, .padding = MST_PADDING_SAME, .activation = MST_TANH);
     x = mst_average_pooling2d(x, .pool_size = 2);
     x = mst_conv2d(x, 16, 5, .activation = MST_TANH);
     x = mst_average_pooling2d(x, .pool_size = 2);
-    if (options->no_top) return x;
+    if (o.no_top) return x;
     x = mst_dense(mst_flatten(x), 120, .activation = MST_TANH);
     x = mst_dense(x, 84, .activation = MST_TANH);
-    return mst_dense(x, options->classes ? options->classes : 10, .activation = options->classifier_activation,
-                     .name = "predictions");
+    return mst_dense(x, o.classes, .activation = o.classifier_activation, .name = "predictions");
 }

@@ -1,8 +1,8 @@
 /* MobileNetV2 as keras.applications builds it: Sandler et al., "MobileNetV2: Inverted Residuals and Linear
  * Bottlenecks" (2018), table 2. */
-#include "base/argument.h"
+#include <math.h>
+
 #include "model/application/application.h"
-#include "model/model.h"
 
 typedef struct stage {
     int filters, num_blocks, strides, expansion; /* strides: of its first block */
@@ -16,7 +16,7 @@ typedef struct features {
     int64_t rows, columns, channels;
 } features;
 
-/* The nearest multiple of 8 that is not more than a tenth below X. */
+/* The nearest multiple of 8, at least 8; the next one where that is more than a tenth below X. */
 static int64_t rounded(double x) {
     int64_t multiple = (int64_t)(x + 4) / 8 * 8;
     if (multiple < 8) multiple = 8;
@@ -58,32 +58,20 @@ static features block(features x, const char *prefix, int64_t filters, int strid
     return (features){y, (x.rows + strides - 1) / strides, (x.columns + strides - 1) / strides, filters};
 }
 
-static mst_output build(mst_output input, const mst_shape *shape, double alpha, const mst_application_options *o) {
-    features x = {.rows = (shape->dim[0] + 1) / 2, .columns = (shape->dim[1] + 1) / 2, .channels = rounded(32 * alpha)};
-    x.output =
-        mst_conv2d(input, x.channels, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true, .name = "Conv1");
-    x.output = clipped(normalized(x.output, "bn_Conv1"), "Conv1_relu");
+mst_output mst_mobilenet_v2_with(mst_model *model, const mst_application_options *options) {
+    mst_application_options o = {.input_shape = MST_SHAPE(224, 224, 3), .alpha = 1, .classes = 1000};
+    mst_output y;
+    if (!mst_application_begin(model, "mst_mobilenet_v2", options, &o, &y)) return y;
+    features x = {.rows = (o.input_shape.dim[0] + 1) / 2, .columns = (o.input_shape.dim[1] + 1) / 2};
+    x.channels = rounded(32 * o.alpha);
+    y = mst_conv2d(y, x.channels, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true, .name = "Conv1");
+    x.output = clipped(normalized(y, "bn_Conv1"), "Conv1_relu");
     int number = 0;
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         for (int k = 0; k < stages[i].num_blocks; k++, number++)
             x = block(x, number ? LAYER_NAME("block_%d_", number) : "expanded_conv_",
-                      rounded(stages[i].filters * alpha), k ? 1 : stages[i].strides, stages[i].expansion);
-    const int64_t last = alpha > 1 ? rounded(1280 * alpha) : 1280;
-    mst_output y = mst_conv2d(x.output, last, 1, .no_bias = true, .name = "Conv_1");
+                      rounded(stages[i].filters * o.alpha), k ? 1 : stages[i].strides, stages[i].expansion);
+    y = mst_conv2d(x.output, rounded(1280 * fmax(o.alpha, 1)), 1, .no_bias = true, .name = "Conv_1");
     y = clipped(normalized(y, "Conv_1_bn"), "out_relu");
-    return o->no_top ? y : mst_application_top(y, o, NULL);
-}
-
-mst_output mst_mobilenet_v2_with(mst_model *model, const mst_application_options *options) {
-    if (MST_IS_NULL(model)) return (mst_output){0};
-    const double alpha = options->alpha == 0 ? 1 : options->alpha; /* not given: 1 */
-    const mst_shape standard = MST_SHAPE(224, 224, 3);
-    const mst_output input = mst_application_input(model, "mobilenet_v2", options, standard);
-    if (model->failure.code) return (mst_output){0};
-    if (!(alpha > 0 && alpha <= 100)) {
-        MST_FAIL(MST_INVALID, "mobilenet_v2: alpha %g, must be above 0 and at most 100", alpha);
-        mst_model_stick(model);
-        return (mst_output){0};
-    }
-    return build(input, options->input_shape.ndim ? &options->input_shape : &standard, alpha, options);
+    return o.no_top ? y : mst_application_top(y, &o, NULL);
 }

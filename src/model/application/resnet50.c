@@ -1,6 +1,5 @@
 /* ResNet50, version 1, as keras.applications builds it: He et al., "Deep Residual Learning for Image Recognition"
  * (2015), table 1; strides are in the first convolution of a block. */
-#include "base/argument.h"
 #include "model/application/application.h"
 
 static mst_output normalized(mst_output x, const char *name) {
@@ -30,8 +29,9 @@ static mst_output block(mst_output x, const char *prefix, int64_t filters, int s
 
 mst_output mst_resnet50_with(mst_model *model, const mst_application_options *options) {
     static const int num_blocks[] = {3, 4, 6, 3};
-    mst_output x = mst_application_input(model, "resnet50", options, MST_SHAPE(224, 224, 3));
-    if (!model || mst_model_check(model)) return x;
+    mst_application_options o = {.input_shape = MST_SHAPE(224, 224, 3), .classes = 1000};
+    mst_output x;
+    if (!mst_application_begin(model, "mst_resnet50", options, &o, &x)) return x;
     x = mst_zero_padding2d(x, .padding = 3, .name = "conv1_pad");
     x = mst_conv2d(x, 64, 7, .strides = 2, .name = "conv1_conv");
     x = relu(normalized(x, "conv1_bn"), "conv1_relu");
@@ -41,5 +41,5 @@ mst_output mst_resnet50_with(mst_model *model, const mst_application_options *op
         for (int k = 0; k < num_blocks[stage]; k++)
             x = block(x, LAYER_NAME("conv%d_block%d", stage + 2, k + 1), (int64_t)64 << stage,
                       stage > 0 && k == 0 ? 2 : 1, k == 0);
-    return options->no_top ? x : mst_application_top(x, options, "avg_pool");
+    return o.no_top ? x : mst_application_top(x, &o, "avg_pool");
 }
