@@ -8,22 +8,15 @@ Needs TensorFlow; exits 77 (skipped) where it is not installed.
 
 import os
 import sys
+import tempfile
 
-os.environ["COLUMNS"] = "80"
-
-import muster  # noqa: E402
-import numpy as np  # noqa: E402
+import muster
+import numpy as np
 
 tf = muster.tensorflow()
 import keras  # noqa: E402
 
 random = np.random.RandomState(3)
-
-
-def summary(model):
-    lines = []
-    model.summary(print_fn=lines.append)
-    return "\n".join(lines)
 
 
 def mobilenet_v2(size, alpha, top=True, classes=1000, activation="softmax"):
@@ -51,30 +44,38 @@ def shapes(report):
         keras.utils.clear_session()
         model = make()
         # The line above the table has the name of the model, which is an option of Muster's summary.
-        got, expected = (text.split("\n", 1)[1] for text in (answer["summary"], summary(model)))
+        got, expected = (text.split("\n", 1)[1] for text in (answer["summary"], muster.summary(model)))
         report.check(f"summary of {c}", got == expected, "\n" + got, "\n" + expected)
         weights = [[weight.path, list(weight.shape)] for weight in model.weights]
         report.check(f"weights of {c}", answer["weights"] == weights, answer["weights"], weights)
 
 
 def predictions(report):
-    """With the initial values that Muster drew."""
-    for size in ((64, 64), (35, 42)):
+    """With the weights of Keras; the moving statistics are not those of an untrained layer, so that epsilon counts."""
+    networks = [("mobilenet_v2", (64, 64), {"alpha": 0.35}, lambda: mobilenet_v2((64, 64), 0.35, classes=10)),
+                ("mobilenet_v2", (35, 42), {"alpha": 0.35}, lambda: mobilenet_v2((35, 42), 0.35, classes=10)),
+                ("resnet50", (40, 33), {},
+                 lambda: keras.applications.ResNet50(weights=None, input_shape=(40, 33, 3), classes=10))]
+    for name, size, options, make in networks:
         rows = random.uniform(-1, 1, (3, *size, 3)).astype(np.float32)
         keras.utils.clear_session()
-        model = mobilenet_v2(size, 0.35, classes=10)
-        answer, = muster.evaluate([dict(case("mobilenet_v2", alpha=0.35, input_shape=[*size, 3], classes=10,
-                                             softmax=True), predict=[rows])], "models")
+        keras.utils.set_random_seed(5)
+        model = make()
         for weight in model.weights:
-            weight.assign(np.reshape(answer["values"][weight.path], weight.shape).astype(np.float32))
-        report.values(f"predictions of mobilenet_v2 at {size}", answer["predicted"], model(rows, training=False), 1e-4,
-                      1e-2)
+            if weight.path.endswith("moving_variance"):
+                weight.assign(random.uniform(0.05, 0.3, weight.shape))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.npz")
+            np.savez(path, **{weight.path: weight.numpy() for weight in model.weights})
+            answer, = muster.evaluate([dict(case(name, input_shape=[*size, 3], classes=10, softmax=True, **options),
+                                            load=path, predict=[rows])], "models")
+        report.values(f"predictions of {name} at {size}", answer["predicted"], model(rows, training=False), 1e-4, 1e-2)
 
 
 def training(report):
     """One step: from the second on small differences grow, through the small variances of a network that has not
-    learnt anything yet. Without XLA, whose gradients here are off by some percent of those in 64 bits; so is one
-    of either side where a value lies within a rounding of where relu6 bends."""
+    learnt anything yet. A value that rounding puts on the other side of a bend of relu6 changes a gradient by up to 2%;
+    XLA, which Keras would use, by more."""
     size, rows = (64, 64), 8
     data = [random.uniform(-1, 1, (rows, *size, 3)).astype(np.float32), random.randint(0, 10, rows).astype(np.int32)]
     keras.utils.clear_session()
@@ -92,7 +93,7 @@ def training(report):
     for weight in model.weights:
         expected, got = weight.numpy(), np.reshape(answer["values"][weight.path], weight.shape)
         differs, moved = np.linalg.norm(got - expected), np.linalg.norm(expected - initial[weight.path])
-        report.check(f"{weight.path} after a step", differs <= 0.1 * moved + 1e-5, got, expected)
+        report.check(f"{weight.path} after a step", differs <= 0.05 * moved + 1e-5, got, expected)
 
 
 def main():

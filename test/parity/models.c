@@ -9,6 +9,7 @@
  *               "epochs": 2, "shards": 1,
  *               "values": {"dense/kernel": TENSOR, ...}},                        weights before the first step
  *       "application": "lenet", "options": {...},       in place of layers: one of muster/applications.h
+ *       "load": "weights.npz",                          weights before it predicts
  *       "predict": [TENSOR, ...]}                        inputs of rows whose output is "predicted"
  *
  *  gives {"summary": "...", "weights": [["dense/kernel", [4, 3]], ...], "history": {"loss": [...], ...}, "evaluate":
@@ -18,6 +19,7 @@
 #include "json_case.h"
 #include "layer/type.h"
 #include "muster/applications.h"
+#include "muster/checkpoint.h"
 #include "muster/train.h"
 
 enum { MOST_LAYERS = 64, OPTIONS_SIZE = 1024 };
@@ -214,15 +216,16 @@ static mst_status fit(mst_model *model, json_t *fit, json_t *out) {
 }
 
 /* The output for the rows of LIST, of a model that is not trained. */
-static mst_status predict(mst_model *model, const json_t *list, json_t *out) {
+static mst_status predict(mst_model *model, const char *load, const json_t *list, json_t *out) {
     mst_dataset *data;
     mst_tensor *output = NULL;
     MST_TRY(dataset_of(list, &data));
     mst_status status = mst_compile(model, .loss = MST_LOSS_MEAN_SQUARED_ERROR, .seed = 1);
     if (!status) status = mst_build(model, data, false);
+    if (!status && load) status = mst_checkpoint_restore(load, mst_model_store(model), NULL, NULL);
     if (!status) status = mst_predict(model, data, mst_dataset_num_rows(data), &output);
     if (!status) json_object_set_new(out, "predicted", values(output));
-    if (!status) status = print_values(model, out);
+    if (!status && !load) status = print_values(model, out);
     mst_tensor_release(output);
     mst_dataset_release(data);
     return status;
@@ -235,7 +238,7 @@ static mst_status run_case(const json_t *c, json_t *out) {
     mst_status status = build(model, c);
     if (!status && !training) status = describe(model, out);
     if (!status && training) status = fit(model, training, out);
-    if (!status && predicted) status = predict(model, predicted, out);
+    if (!status && predicted) status = predict(model, json_string_value(json_object_get(c, "load")), predicted, out);
     mst_model_destroy(model);
     return status;
 }

@@ -8,7 +8,6 @@ sources of two and three dimensions. Needs TensorFlow; exits 77 (skipped) where 
 
 import argparse
 import json
-import os
 import random
 import sys
 
@@ -168,18 +167,11 @@ def graph(keras, rng):
     return {"layers": builder.layers, "outputs": outputs}, model
 
 
-def summary(model):
-    lines = []
-    model.summary(print_fn=lines.append)
-    return "\n".join(lines)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    os.environ["COLUMNS"] = "80"
     muster.tensorflow()
     import keras
     rng, report = random.Random(arguments.seed), muster.Report()
@@ -189,7 +181,7 @@ def main():
         case, model = (stack if i % 4 == 0 else graph)(keras, rng)
         cases.append(case)
         prefix = f"{model.name}/" if i % 4 == 0 else ""  # of the paths in a stack only
-        models.append((summary(model), [[weight.path.removeprefix(prefix), list(weight.shape)]
+        models.append((muster.summary(model), [[weight.path.removeprefix(prefix), list(weight.shape)]
                                         for weight in model.weights]))
     for i, (answer, (table, weights)) in enumerate(zip(muster.evaluate(cases, "models"), models)):
         report.check(f"summary of model {i} {json.dumps(cases[i])}", answer["summary"] == table,

@@ -25,6 +25,14 @@ def tensorflow():
     return tf
 
 
+def summary(model):
+    """The table of a model of Keras, 80 columns wide."""
+    os.environ["COLUMNS"] = "80"
+    lines = []
+    model.summary(print_fn=lines.append)
+    return "\n".join(lines)
+
+
 def number(x):
     """JSON has no NaN and no infinities: they are strings."""
     x = float(x)
