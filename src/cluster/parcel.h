@@ -22,7 +22,7 @@
 typedef struct mst_mail mst_mail;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 5 };
+enum { MST_PARCEL_VERSION = 6 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */
@@ -36,8 +36,8 @@ typedef enum mst_parcel_kind {
                            *   body: parcel_body.h */
     MST_PARCEL_COLLECT,   /**< W: asks for all state */
     MST_PARCEL_STATE,     /**< S: step; body: a snapshot (state_message.h) */
-    MST_PARCEL_LEAVE,     /**< W: it has done its work */
-    MST_PARCEL_DONE,      /**< S: all have; step; body: as of values */
+    MST_PARCEL_LEAVE,     /**< W: it has done its work; number: 0, or that of the training whose last values it has */
+    MST_PARCEL_DONE,      /**< S: all have; step; body: as of values, or nothing where there are none */
     MST_PARCEL_FAILED,    /**< both: body: why the job ends, a text without a 0 at its end; small, and what is received
                            *   has no control characters */
     MST_PARCEL_FACTS,     /**< C: number: 1: it waits for nobody any more; body: what it says of itself, a text */
@@ -48,8 +48,9 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_LINKS,     /**< C, the leader: it is over; body: all links */
     MST_PARCEL_STALENESS, /**< W: asks how stale gradients were
                            *   S: body: counts, see below */
-    MST_PARCEL_FINISHED,  /**< W: it has made its last step of training NUMBER, from 1 on
-                           *   S: so have all */
+    MST_PARCEL_FINISHED,  /**< W: it has made its last step of training NUMBER, from 1 on; step: 1: it is the chief,
+                           *   which has all state of that
+                           *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
     MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a
                              *   server hears so; body: why, as of FAILED. Ends a job to which the task
                              *   has never come */

@@ -9,6 +9,7 @@
 #include "base/no_memory.h"
 #include "cluster/parcel_body.h"
 #include "cluster/ps_begin.h"
+#include "cluster/ps_pieces.h"
 #include "cluster/state_message.h"
 #include "cluster/task_log.h"
 #include "store/store.h"
@@ -18,6 +19,7 @@ typedef struct server {
     int32_t task;
     bool answered;    /* the request */
     int64_t lost;     /* since when; 0: it is not */
+    int64_t was_lost; /* when it was lost last */
     char why[256];    /* lost */
     uint32_t round;   /* as it has answered; 0: it has no values */
     int64_t position; /* of this worker, likewise */
@@ -33,6 +35,7 @@ typedef struct request {
     const mst_iov *piece;   /* [num_ps][num_pieces]; some may have no bytes */
     int num_pieces;
     bool joins;    /* answers may take as long as they like, and it is said for whom this task waits */
+    bool is_last;  /* this worker has all that it needs of the servers, of which one that was lost may not answer */
     int64_t until; /* they are not waited for any longer; 0: for ever */
     bool in_turn;  /* it is for server `turn` alone */
     int32_t turn;
@@ -43,8 +46,10 @@ struct mst_ps_client {
     mst_mail *mail;
     mst_task_status *status; /* the task's */
     int32_t num_ps, self;
-    server *server; /* [num_ps] */
-    mst_ps_program program;
+    server *server;         /* [num_ps] */
+    mst_ps_program program; /* without what is the caller's */
+    mst_graph **graph;      /* of the chief, [num_ps]: the updates of the servers */
+    mst_fingerprint *fingerprint;
     mst_snapshot *values; /* in which answers are written */
     mst_ps_copies copies; /* of the variables; their values are those of `values` */
     mst_iov *piece;       /* [num_ps][num_pieces]: the gradients of a step, for each server */
@@ -60,6 +65,7 @@ struct mst_ps_client {
     /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished; /* how many trainings */
+    bool has_last;    /* this worker has the last values of the last of them, and the chief all state */
     float rate;       /* learning rate of the first server, as it has answered */
     bool joined, must_join;
     bool collected;  /* asynchronous: the store has variables that are newer than the values that have come last */
@@ -90,6 +96,13 @@ mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_op
     return MST_OK;
 }
 
+static void free_program(mst_ps_client *c) {
+    for (int32_t p = 0; p < c->num_ps && c->graph; p++) mst_graph_destroy(c->graph[p]);
+    free(c->graph);
+    free(c->fingerprint);
+    c->graph = NULL, c->fingerprint = NULL;
+}
+
 void mst_ps_client_close(mst_ps_client *c) {
     if (!c) return;
     mst_mail_close(c->mail);
@@ -100,6 +113,7 @@ void mst_ps_client_close(mst_ps_client *c) {
     free(c->copies.copy);
     free(c->piece);
     free(c->numbers);
+    free_program(c);
     mst_store_release(c->program.store);
     free(c->server);
     free(c);
@@ -161,10 +175,8 @@ static mst_status make_values(mst_ps_client *c, const mst_ps_program *program) {
     return MST_OK;
 }
 
-enum { MOST_PIECES = 3 /* of a gradient: numbers, rows, zeros */ };
-
 static mst_status make_pieces(mst_ps_client *c) {
-    c->num_pieces = MOST_PIECES * c->program.num_leaves * c->program.num_variables;
+    c->num_pieces = MST_PIECES_OF_GRADIENT * c->program.num_leaves * c->program.num_variables;
     free(c->piece);
     c->piece = calloc((size_t)c->num_ps * (size_t)c->num_pieces + 1, sizeof *c->piece);
     return c->piece ? MST_OK : MST_NO_MEMORY("for a step");
@@ -329,7 +341,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_
             return send_again(c, p, r);
         case MST_PARCEL_LOST:
             if (s->lost) return MST_OK;
-            s->lost = mst_clock_now();
+            s->lost = s->was_lost = mst_clock_now();
             snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
             say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
             return MST_OK;
@@ -341,11 +353,14 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_
             s->round = 0;
             return MST_OK;
         case MST_PARCEL_DONE:
+            if (c->has_last) break; /* it may have lost them */
+            MST_TRY(take_values(c, p, parcel));
+            break;
+        case MST_PARCEL_FINISHED:
         case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, parcel)); break;
         case MST_PARCEL_STATE: MST_TRY(take_state(c, p, parcel)); break;
         case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
         case MST_PARCEL_RATE: MST_TRY(take_rate(c, p, parcel)); break;
-        case MST_PARCEL_FINISHED:
         case MST_PARCEL_TAKEN: break;
         default: return MST_OK;
     }
@@ -360,11 +375,13 @@ static int32_t unanswered(const mst_ps_client *c) {
     return p;
 }
 
-static mst_status check_lost(mst_ps_client *c) {
+static mst_status check_lost(mst_ps_client *c, const request *r) {
     const int64_t now = mst_clock_now();
     for (int32_t p = 0; p < c->num_ps; p++) {
-        const server *s = &c->server[p];
-        if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
+        server *s = &c->server[p];
+        if (r->is_last && s->was_lost) /* also where it is there again: others may have left before that */
+            s->answered |= (double)(now - s->was_lost) > c->options.recovery_timeout * 1e9;
+        else if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
             return fail_lost(c, p);
     }
     return MST_OK;
@@ -390,7 +407,7 @@ static mst_status send_and_wait(mst_ps_client *c, const request *r) {
     c->said = mst_clock_now();
     while (!status && unanswered(c) < c->num_ps && !(r->until && mst_clock_now() > r->until)) {
         status = take_next(c, r, TICK);
-        if (!status) status = check_lost(c);
+        if (!status) status = check_lost(c, r);
         if (!status && unanswered(c) < c->num_ps) say_whom(c, r->joins);
         if (!status && unanswered(c) < c->num_ps && c->options.stop && c->options.stop(c->options.context))
             status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the parameter servers");
@@ -451,7 +468,7 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round) {
         mst_snapshot *state;
         status = mst_ps_cut_state(&c->copies, p, c->kept, &state);
         if (status) break;
-        status = mst_ps_begin_encode(&job, p, o->graph[p], state, &data, &body[p].bytes);
+        status = mst_ps_begin_encode(&job, p, c->graph[p], state, &data, &body[p].bytes);
         mst_snapshot_release(state);
         body[p].data = data;
     }
@@ -472,8 +489,7 @@ static mst_status say_hello(mst_ps_client *c, int64_t number) {
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
     for (int32_t p = 0; p < c->num_ps; p++)
-        body[p] =
-            (mst_iov){c->program.fingerprint, (size_t)c->program.num_fingerprints * sizeof *c->program.fingerprint};
+        body[p] = (mst_iov){c->fingerprint, (size_t)c->program.num_fingerprints * sizeof *c->fingerprint};
     const request r = {.head = {.kind = MST_PARCEL_HELLO, .number = number, .step = c->finished},
                        .answer = MST_PARCEL_VALUES,
                        .piece = body,
@@ -547,11 +563,34 @@ static mst_status begin_counting(mst_ps_client *c) {
     return MST_OK;
 }
 
-mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
+static mst_status copy_graph(const mst_graph *graph, mst_graph **out) {
+    void *data;
+    size_t size;
+    MST_TRY(mst_graph_encode(graph, &data, &size));
+    const mst_status status = mst_graph_decode(data, size, out);
+    free(data);
+    return status;
+}
+
+/* Servers may have to begin again when the caller has freed what it has given. */
+static mst_status copy_program(mst_ps_client *c, const mst_ps_program *program) {
+    const size_t count = (size_t)program->num_fingerprints;
+    free_program(c);
     mst_store_retain(program->store);
     mst_store_release(c->program.store);
     c->program = *program;
-    c->must_join = false;
+    c->program.graph = NULL, c->program.variable = NULL, c->program.fingerprint = NULL;
+    c->fingerprint = malloc(count * sizeof *c->fingerprint + 1);
+    c->graph = calloc((size_t)c->num_ps, sizeof(mst_graph *));
+    if (!c->fingerprint || !c->graph) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    memcpy(c->fingerprint, program->fingerprint, count * sizeof *c->fingerprint);
+    for (int32_t p = 0; p < c->num_ps && is_chief(c); p++) MST_TRY(copy_graph(program->graph[p], &c->graph[p]));
+    return MST_OK;
+}
+
+mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
+    MST_TRY(copy_program(c, program));
+    c->must_join = c->has_last = false;
     if (!c->copies.copy) MST_TRY(make_values(c, program));
     MST_TRY(make_pieces(c));
     MST_TRY(agree(c));
@@ -559,9 +598,6 @@ mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, i
     c->is_between = program->synchronous && !is_one_position(c);
     if (c->is_between) MST_TRY(join_between(c, *position));
     c->joined = true;
-    c->program.graph = NULL; /* the caller's */
-    c->program.variable = NULL;
-    c->program.fingerprint = NULL;
     MST_TRY(store_values(c));
     if (is_chief(c)) MST_TRY(begin_counting(c));
     return is_chief(c) && !c->kept ? mst_ps_client_collect(c) : MST_OK;
@@ -585,33 +621,6 @@ static mst_status keep_if_due(mst_ps_client *c) {
     return is_chief(c) && is_due ? mst_ps_client_collect(c) : MST_OK;
 }
 
-static mst_iov *add_piece(mst_iov *to, const void *data, size_t bytes) {
-    static const char zero[MST_PARCEL_ALIGN] = {0};
-    const size_t rest = mst_parcel_aligned(bytes) - bytes;
-    *to++ = (mst_iov){data, bytes};
-    *to++ = (mst_iov){zero, rest}; /* also of none: each step fills the same pieces */
-    return to;
-}
-
-/* Adds the rows from the FIRST on whose NUMBERS are given, behind these, from TO on. */
-static mst_iov *add_rows(mst_iov *to, const mst_tensor *rows, int64_t first, const int64_t *numbers) {
-    const int64_t count = numbers[0], most = mst_tensor_shape(rows).dim[0];
-    const size_t row = most ? mst_tensor_bytes(rows) / (size_t)most : 0;
-    *to++ = (mst_iov){numbers, (size_t)(1 + count) * sizeof count};
-    return add_piece(to, (const char *)mst_tensor_data(rows) + (size_t)first * row, row * (size_t)count);
-}
-
-/* Those of NUMBERS, which ascend, that are of rows in RANGE, counted from its first one. OUT gets how many there are,
- * and them. Returns which of NUMBERS is the first of them, counted from 0. */
-static int64_t cut_numbers(const int64_t *numbers, mst_row_range range, int64_t *out) {
-    int64_t first = 1, count = 0;
-    while (first <= numbers[0] && numbers[first] < range.first) first++;
-    for (int64_t i = first; i <= numbers[0] && numbers[i] < range.first + range.count; i++)
-        out[++count] = numbers[i] - range.first;
-    out[0] = count;
-    return first - 1;
-}
-
 /* Adds what server P gets of the gradient of V; numbers of rows that are counted anew are written to *NUMBERS, which
  * then is behind them. */
 static mst_status add_gradient(mst_ps_client *c, int32_t p, int32_t v, mst_tensor *const *gradient, mst_iov **to,
@@ -620,14 +629,15 @@ static mst_status add_gradient(mst_ps_client *c, int32_t p, int32_t v, mst_tenso
     mst_tensor *part;
     if (!copy->sparse) {
         MST_TRY(mst_ps_part_view(&c->copies, v, p, gradient[0], &part));
-        *to = add_piece(*to, mst_tensor_data(part), mst_tensor_bytes(part));
+        *to = mst_piece_add(*to, mst_tensor_data(part), mst_tensor_bytes(part));
         mst_tensor_release(part);
     } else if (copy->ps != MST_PS_EACH) {
-        *to = add_rows(*to, gradient[0], 0, mst_tensor_data(gradient[1]));
+        *to = mst_piece_add_rows(*to, gradient[0], 0, mst_tensor_data(gradient[1]));
     } else {
         const int64_t rows = mst_tensor_shape(copy->value).dim[0];
-        const int64_t first = cut_numbers(mst_tensor_data(gradient[1]), mst_ps_part_rows(rows, c->num_ps, p), *numbers);
-        *to = add_rows(*to, gradient[0], first, *numbers);
+        const int64_t first =
+            mst_piece_cut_numbers(mst_tensor_data(gradient[1]), mst_ps_part_rows(rows, c->num_ps, p), *numbers);
+        *to = mst_piece_add_rows(*to, gradient[0], first, *numbers);
         *numbers += 1 + (*numbers)[0];
     }
     return MST_OK;
@@ -690,6 +700,7 @@ mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *
 }
 
 mst_status mst_ps_client_collect(mst_ps_client *c) {
+    if (c->has_last && is_chief(c)) return MST_OK; /* the store has it */
     const request r = {.head = {.kind = MST_PARCEL_COLLECT}, .answer = MST_PARCEL_STATE};
     MST_TRY(mst_snapshot_create(&c->joined_state));
     mst_status status = ask(c, &r);
@@ -730,11 +741,10 @@ mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
     if (c->failed || status == MST_CANCELLED) return status;
     if (!c->round) mst_mail_linger(c->mail, LINGER);
     mst_failure_keep(&failure, status);
-    const request r = {.head = {.kind = MST_PARCEL_FAILED},
-                       .piece = &(mst_iov){failure.message, strlen(failure.message)},
-                       .num_pieces = 1};
+    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED};
+    const mst_iov text = {failure.message, strlen(failure.message)};
     for (int32_t p = 0; p < c->num_ps; p++)
-        if (mst_mail_send(c->mail, c->server[p].task, &r.head, r.piece, 1, NULL)) break;
+        if (mst_mail_send(c->mail, c->server[p].task, &head, &text, 1, NULL)) break;
     c->failed = true;
     return mst_failure_restore(&failure);
 }
@@ -747,21 +757,42 @@ mst_status mst_ps_client_finish(mst_ps_client *c) {
         if (unanswered(c) == c->num_ps) break;
         MST_TRY(mst_ps_client_collect(c)); /* others make steps still */
     }
+    if (is_chief(c)) { /* the others wait until no step can be lost any more */
+        MST_TRY(mst_ps_client_collect(c));
+        r.head.step = 1;
+        r.until = 0;
+        MST_TRY(ask(c, &r));
+    }
     c->finished++;
-    return MST_OK;
+    c->has_last = true;
+    return store_values(c);
+}
+
+/* A server that was started again gets the last state from the chief, where a worker waits for it. */
+static mst_status leave_when_all_have_values(mst_ps_client *c) {
+    const request r = {.head = {.kind = MST_PARCEL_LEAVE, .number = c->has_last ? c->finished : 0},
+                       .answer = MST_PARCEL_DONE,
+                       .is_last = c->has_last};
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* before this does not count */
+    for (;;) {
+        const mst_status status = ask(c, &r);
+        if (!status || !c->must_join || !c->has_last) return status;
+        c->must_join = false;
+        MST_TRY(agree(c));
+    }
 }
 
 mst_status mst_ps_client_leave(mst_ps_client *c) {
     if (!c->joined) return MST_OK;
     c->joined = false;
-    const mst_status status = ask(c, &(request){.head = {.kind = MST_PARCEL_LEAVE}, .answer = MST_PARCEL_DONE});
+    mst_status status = leave_when_all_have_values(c);
     if (!status) return store_values(c);
     if (!c->must_join) return status;
     mst_failure lost; /* nobody makes the steps again that the server has lost */
     mst_failure_keep(&lost, status);
-    return mst_ps_client_fail(c,
-                              MST_FAIL(MST_UNAVAILABLE,
-                                       "%s when this worker had made its last step: start the job again, which goes on "
-                                       "from the last checkpoint where it has --checkpoint-dir",
-                                       lost.message));
+    status = MST_FAIL(lost.code,
+                      "%s when this worker had made its last step: start the job again, which goes on from the "
+                      "last checkpoint where it has --checkpoint-dir",
+                      lost.message);
+    return mst_ps_client_fail(c, status);
 }

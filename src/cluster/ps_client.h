@@ -83,10 +83,13 @@ MST_CHECKED mst_status mst_ps_client_staleness(mst_ps_client *client, int64_t co
 /** *OUT: the learning rate of the servers, whose updates have no schedule. RATE: on the chief, the new one, which
  *  counts from its next gradients on; NULL: it stays. Errors as mst_ps_client_update. */
 MST_CHECKED mst_status mst_ps_client_rate(mst_ps_client *client, const float *rate, float *out);
-/** This worker has made its last step of a training: waits until all have, so that it can make steps again that a
- *  server loses until then. Errors as mst_ps_client_update; MST_CANCELLED where the task's `stop` says so. */
+/** This worker has made its last step of a training: waits until all have, and the chief has all state, so that it can
+ *  make steps again that a server loses until then. The store gets the last values, on the chief all state, for which
+ *  mst_ps_client_collect needs no server any more. Errors as mst_ps_client_update; MST_CANCELLED where the `stop` of
+ *  the task says so. */
 MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client);
-/** This worker has done its work: waits until all have. */
+/** This worker has done its work: waits until all have. A server that is lost behind the last step is waited for as
+ *  long as the recovery timeout says, and is no error. */
 MST_CHECKED mst_status mst_ps_client_leave(mst_ps_client *client);
 /** The job ends on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. */
 mst_status mst_ps_client_fail(mst_ps_client *client, mst_status status);

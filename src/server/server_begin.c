@@ -183,7 +183,7 @@ void mst_server_clear(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_drop_gradients(s, w);
         s->worker[w].has = -1;
-        s->worker[w].finished = false;
+        s->worker[w].finished = s->worker[w].has_state = false;
     }
     for (int32_t v = 0; s->variable && v < s->num_variables; v++) {
         mst_tensor_release(s->variable[v].sum);

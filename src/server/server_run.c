@@ -5,8 +5,11 @@
  *      GRADIENTS    are applied at once, or kept until those of all workers are there
  *      WANT         asks for values where servers give them in turn (max_staleness)
  *      RATE         asks for the learning rate, or sets it
- *      FINISHED     is answered when all workers have sent it: until then each can make steps again
- *      LEAVE        the last one ends the job
+ *      FINISHED     is answered when all workers have sent it: until then each can make steps again. The chief is
+ *                   answered first, and the others when it has all state of the last step: from then on no step is
+ *                   lost with a server, and each worker has the last values
+ *      LEAVE        the last one ends the job; counted also where there are no values, since the server was lost behind
+ *                   the last step
  *
  * Gradients are known by worker and position. Those of a position that has been applied are answered and dropped, so
  * a worker that does not know whether its message has come may send it again.
@@ -122,6 +125,17 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
                     mst_fingerprint_words(name), first, mst_server_name(s, parcel->from));
 }
 
+/* There are no values. The chief, which has done its work, is asked for them where a worker waits for the last ones. */
+static mst_status call_chief(mst_server *s) {
+    mst_server_worker *chief = &s->worker[s->chief];
+    for (int32_t w = 0; w < s->num_workers && chief->left; w++) {
+        if (!s->worker[w].waits) continue;
+        chief->left = false;
+        return mst_server_send_empty(s, s->chief, chief->request);
+    }
+    return MST_OK;
+}
+
 static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     mst_server_worker *w = &s->worker[parcel->from];
     const mst_status status = check_fingerprints(s, parcel);
@@ -140,20 +154,18 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     w->lost = s->parts = 0;
     w->has = -1;
     w->kept_out_since = 0;
-    w->left = w->gone = w->finished = false;
+    w->left = w->gone = w->finished = w->has_state = false;
     if (status) return status;
     if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* a server before this one knew it */
     if (mst_server_wants_previous(s, parcel->from, parcel->head.number))
         return mst_server_send_previous(s, parcel->from);
     if (s->round) return mst_server_answer(s, parcel->from);
     w->waits = parcel->from != s->chief;
-    return w->waits ? MST_OK : mst_server_send_empty(s, parcel->from, w->request);
+    return w->waits ? call_chief(s) : mst_server_send_empty(s, parcel->from, w->request);
 }
 
 static mst_status send_finished(mst_server *s, int32_t w) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_FINISHED, .request = s->worker[w].request};
-    s->worker[w].finished = false;
-    return mst_mail_send(s->mail, w, &head, NULL, 0, NULL);
+    return mst_server_send_values(s, MST_PARCEL_FINISHED, w, w + 1, NULL);
 }
 
 static void say_staleness(mst_server *s) {
@@ -169,17 +181,31 @@ static void say_staleness(mst_server *s) {
 static mst_status end_training_when_all_finished(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++)
         if (!s->worker[w].finished && !s->worker[w].left) return MST_OK;
+    const mst_server_worker *chief = &s->worker[s->chief];
+    if (chief->finished && !chief->has_state) return send_finished(s, s->chief);
     s->finished++;
-    for (int32_t w = 0; w < s->num_workers; w++)
+    for (int32_t w = 0; w < s->num_workers; w++) {
         if (s->worker[w].finished) MST_TRY(send_finished(s, w));
+        s->worker[w].finished = s->worker[w].has_state = false;
+    }
+    return MST_OK;
+}
+
+/* Where this server was started again and has got no values: all have them. */
+static mst_status send_done_without_values(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        const mst_parcel_head head = {.kind = MST_PARCEL_DONE, .request = s->worker[w].request};
+        MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
+    }
     return MST_OK;
 }
 
 static mst_status end_when_all_left(mst_server *s) {
-    MST_TRY(end_training_when_all_finished(s));
+    if (s->round) MST_TRY(end_training_when_all_finished(s));
     for (int32_t w = 0; w < s->num_workers; w++)
         if (!s->worker[w].left) return MST_OK;
     s->parts = mst_clock_now();
+    if (!s->round) return send_done_without_values(s);
     say_staleness(s);
     return mst_server_send_values(s, MST_PARCEL_DONE, 0, s->num_workers, NULL);
 }
@@ -212,6 +238,7 @@ static mst_status go_on_without(mst_server *s, int32_t from) {
 static mst_status finish(mst_server *s, const mst_parcel *parcel) {
     if (parcel->head.number <= s->finished) return send_finished(s, parcel->from);
     s->worker[parcel->from].finished = true;
+    s->worker[parcel->from].has_state = parcel->head.step == 1;
     MST_TRY(go_on_without(s, parcel->from));
     return end_training_when_all_finished(s);
 }
@@ -220,6 +247,18 @@ static mst_status leave(mst_server *s, int32_t from) {
     MST_TRY(mst_server_check_leaving(s, from));
     s->worker[from].left = true;
     MST_TRY(go_on_without(s, from));
+    return end_when_all_left(s);
+}
+
+/* A worker that has the last values leaves this server, which does not know it: it was started again since. */
+static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
+    mst_server_worker *w = &s->worker[parcel->from];
+    w->instance = parcel->instance;
+    w->request = parcel->head.request;
+    w->left = true;
+    w->lost = 0;
+    if (parcel->head.number > s->finished) s->finished = parcel->head.number;
+    MST_TRY(call_chief(s));
     return end_when_all_left(s);
 }
 
@@ -261,6 +300,8 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
         case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
         default: break;
     }
+    if (p->head.kind == MST_PARCEL_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
+        return leave_unknown(s, p);
     if (!current) return mst_server_send_empty(s, p->from, p->head.request);
     if (p->head.request < w->request) return MST_OK; /* it has been overtaken */
     w->request = p->head.request;

@@ -17,6 +17,7 @@ typedef struct mst_server_worker {
     uint64_t request;       /**< its last one, of this instance: what it is sent answers that */
     bool waits;             /**< for the first values */
     bool finished;          /**< it has made its last step of a training, and waits for the others */
+    bool has_state;         /**< the chief: it has finished, and has all that is kept */
     bool left;              /**< it has done its work, or is given up */
     bool gone;              /**< there is no connection to it */
     int64_t lost;           /**< since when; 0: it is not */
