@@ -39,7 +39,7 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_LEAVE,     /**< W: it has done its work; number: 0, or that of the training whose last values it has */
     MST_PARCEL_DONE,      /**< S: all have; step; body: as of values, or nothing where there are none */
     MST_PARCEL_FAILED,    /**< both: body: why the job ends, a text without a 0 at its end; small, and what is received
-                           *   has no control characters */
+                           *   has no control characters; number of W: 1: it is of another task, which the text names */
     MST_PARCEL_FACTS,     /**< C: number: 1: it waits for nobody any more; body: what it says of itself, a text */
     MST_PARCEL_MEASURE,   /**< C, the leader: measure your links; number: nanoseconds for each */
     MST_PARCEL_PING,      /**< C: number: of the ping; step: bytes wanted in its answer */

@@ -285,16 +285,6 @@ static int32_t server_of(const mst_ps_client *c, int32_t task) {
     return -1;
 }
 
-static mst_status fail_lost(mst_ps_client *c, int32_t p) {
-    char name[300];
-    c->failed = true;
-    return MST_FAIL(MST_UNAVAILABLE,
-                    "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, "
-                    "which goes on from the last checkpoint where it has --checkpoint-dir",
-                    mst_mail_name(c->mail, c->server[p].task, name, sizeof name), c->server[p].why,
-                    c->options.recovery_timeout);
-}
-
 /* The server was started again, and this worker must join anew. */
 static mst_status fail_empty(mst_ps_client *c, int32_t p) {
     char name[300];
@@ -303,14 +293,25 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
                     mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
 }
 
-/* Server P has ended the job, or cannot join: the other servers, who do not talk to it, hear of it from the workers. */
+/* Server P has ended the job, cannot join or is lost: the other servers, who do not talk to it, hear of it from the
+ * workers. */
 static mst_status end_job_of_all(mst_ps_client *c, int32_t p, mst_parcel_kind kind, const char *why) {
-    const mst_parcel_head head = {.kind = kind};
+    const mst_parcel_head head = {.kind = kind, .number = 1};
     c->failed = true;
     for (int32_t other = 0; other < c->num_ps; other++)
         if (other != p && !c->server[other].lost)
             MST_TRY(mst_mail_send(c->mail, c->server[other].task, &head, &(mst_iov){why, strlen(why)}, 1, NULL));
     return MST_FAIL(MST_UNAVAILABLE, "%s", why);
+}
+
+static mst_status fail_lost(mst_ps_client *c, int32_t p) {
+    char name[300], why[900];
+    snprintf(
+        why, sizeof why,
+        "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, which goes "
+        "on from the last checkpoint where it has --checkpoint-dir",
+        mst_mail_name(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
+    return end_job_of_all(c, p, MST_PARCEL_FAILED, why);
 }
 
 enum { LINGER = 5 /* seconds, for servers that have just been started */ };

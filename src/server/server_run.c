@@ -294,6 +294,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     switch (p->head.kind) {
         case MST_PARCEL_HELLO: return greet(s, p);
         case MST_PARCEL_FAILED:
+            if (p->head.number == 1) return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)p->body);
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
         case MST_PARCEL_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
         case MST_PARCEL_CONNECTED: w->lost = 0, w->gone = false; return MST_OK;

@@ -30,12 +30,19 @@ within 20 begun worker_1
 signal 9 worker_1
 ended_in_error worker_that_does_not_come_back_is_named_on_all "worker:1 at localhost:$((first + 2))" ps_0 worker_0
 
+# The other server, which does not talk to the lost one, hears so from the workers, and does not wait for these.
 for each in ps_0 ps_1; do
-    make_hosts_with_servers 2 2
-    start_job "ps_0 ps_1 worker_0 worker_1" --epochs 800 --log-every 1 --recovery-timeout 0.5
-    within 20 begun worker_1
-    signal 9 "$each"
-    ended_in_error "${each}_that_does_not_come_back_is_named_on_all" "ps:${each#*_} at localhost" worker_0 worker_1
+    other=ps_$((1 - ${each#*_}))
+    for synchronous in 0 1; do
+        make_hosts_with_servers 2 2
+        start_job "ps_0 ps_1 worker_0 worker_1" --epochs 800 --log-every 1 --recovery-timeout 3 --issync $synchronous
+        within 20 begun worker_1
+        signal 9 "$each"
+        began=$(now)
+        ended_in_error "${each}_that_does_not_come_back_is_named_on_all" "ps:${each#*_} at localhost" $other worker_0 worker_1
+        check "in_the_time_of_one_wait" [ "$(seconds_since "$began" | sed 's/\..*//')" -lt 6 ]
+        check "with_one_verdict" [ "$(tail -q -n 1 err-$other err-worker_0 err-worker_1 | sort -u | wc -l)" -eq 1 ]
+    done
 done
 
 make_hosts_with_servers 1 2
