@@ -123,7 +123,7 @@ typedef struct mst_transport_options {
     mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last nine. All functions but `close` may be called by any
+/** A kind of transport. No pointer may be NULL but the last ten. All functions but `close` may be called by any
  *  thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
@@ -179,6 +179,10 @@ typedef struct mst_transport_type {
      *  woken then: for as long as GOES_ON, which is called after each look and must not wait for messages. Returns at
      *  once where another thread does so already. */
     void (*receive)(mst_transport *transport, bool (*goes_on)(void *context), void *context);
+    /** From now on control messages may be told on the thread that receives them, which spares a change of threads.
+     *  The `control` of the events does not wait, calls nothing here but `post`, and takes no lock under which the
+     *  transport is called. */
+    void (*direct)(mst_transport *transport);
     /** Why a task that was lost cannot come back, as a sentence that says what to do. NULL: it can. */
     const char *no_return;
 } mst_transport_type;

@@ -303,6 +303,10 @@ static mst_status shm_borrow(mst_transport *t, int32_t from, mst_key key, void *
     return mst_mailbox_borrow(t->mailbox, from, key, into, bytes, lent, done);
 }
 
+static void zmq_direct(mst_transport *t) {
+    mst_event_thread_direct(t->events);
+}
+
 static void shm_receive(mst_transport *t, bool (*goes_on)(void *context), void *context) {
     mst_shm_receive(t->shm, goes_on, context);
 }
@@ -358,7 +362,7 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
         .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
         .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
         .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask, .borrow = (its_borrow),  \
-        .receive = (its_receive), .has_ended = zmq_has_ended                                                       \
+        .receive = (its_receive), .direct = zmq_direct, .has_ended = zmq_has_ended                                 \
     }
 
 /* In the order in which mst_transport_find takes them. */

@@ -142,6 +142,31 @@ static void what_does_not_lie_in_shared_memory_is_lent_as_it_came(void **state) 
     tasks_close(&all);
 }
 
+/* Some are told by the thread of events, and from some moment on by the one that receives. */
+static void order_of_control_messages_stays_when_they_are_told_directly(void **state) {
+    (void)state;
+    enum { MESSAGES = 2000 };
+    tasks all;
+    char text[16];
+    tasks_open(&all, type, 2, NULL);
+    for (int i = 0; i < MESSAGES; i++) {
+        if (i == MESSAGES / 4) all.type->direct(all.task[1].transport);
+        snprintf(text, sizeof text, "%d", i);
+        task_say(&all, 0, 1, text);
+    }
+    task_told(&all.task[1], TOLD_CONTROL, 0, MESSAGES - 1);
+    int number = 0;
+    pthread_mutex_lock(&all.task[1].lock);
+    for (const told *t = all.task[1].first; t; t = t->next) {
+        if (t->kind != TOLD_CONTROL) continue;
+        snprintf(text, sizeof text, "%d", number++);
+        assert_string_equal(t->data, text);
+    }
+    pthread_mutex_unlock(&all.task[1].lock);
+    assert_int_equal(number, MESSAGES);
+    tasks_close(&all);
+}
+
 /* ---- receiving on the thread that waits ---- */
 
 typedef struct waiting {
@@ -388,6 +413,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bytes_that_are_written_again_in_a_later_generation_do_not_count),
         cmocka_unit_test(who_borrows_reads_the_bytes_where_they_lie),
         cmocka_unit_test(what_does_not_lie_in_shared_memory_is_lent_as_it_came),
+        cmocka_unit_test(order_of_control_messages_stays_when_they_are_told_directly),
         cmocka_unit_test(who_waits_may_receive_itself),
         cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),
         cmocka_unit_test(bytes_of_a_task_that_was_killed_can_be_read),
