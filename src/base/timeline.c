@@ -26,10 +26,14 @@ static uint32_t *futex_word(mst_timeline *timeline) {
     return word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
+static void wake(mst_timeline *timeline) {
+    syscall(SYS_futex, futex_word(timeline), FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
 /* What follows an advance that found the state BEFORE. The timeline may have been freed: the kernel takes its address
  * alone, and where that belongs to another timeline now, its sleepers look and sleep again. */
 static void tell(mst_timeline *timeline, uint64_t before, mst_timeline *also) {
-    if (before & SLEEPS) syscall(SYS_futex, futex_word(timeline), FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    if (before & SLEEPS) wake(timeline);
     if (also) mst_timeline_add(also, 1);
 }
 
@@ -79,4 +83,15 @@ bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline,
         seen = atomic_load(&timeline->state);
     }
     return seen >> 1 >= value;
+}
+
+void mst_timeline_hush(mst_timeline *timeline) {
+    atomic_fetch_and(&timeline->state, ~(uint64_t)SLEEPS);
+}
+
+void mst_timeline_rouse(mst_timeline *timeline, uint64_t seen) {
+    uint64_t state = atomic_load(&timeline->state);
+    while (state >> 1 <= seen)
+        if (atomic_compare_exchange_weak(&timeline->state, &state, state | SLEEPS)) return;
+    wake(timeline);
 }

@@ -35,4 +35,10 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count);
  *  microseconds first, which pays where every thread has a core of its own. */
 bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline, bool spin);
 
+/** Lets threads that sleep on the timeline now sleep on through its advances, until mst_timeline_rouse: another thread
+ *  does their work meanwhile. */
+void mst_timeline_hush(mst_timeline *timeline);
+/** Wakes the threads that sleep on the timeline where it is above SEEN; else the next advance will. */
+void mst_timeline_rouse(mst_timeline *timeline, uint64_t seen);
+
 #endif

@@ -412,6 +412,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
     pthread_mutex_unlock(&mail->lock);
     if (status && o->tells) status = tell_cannot_join(o, &options, status);
     if (!status) mail->type->begin(mail->transport, GENERATION);
+    if (!status && mail->type->direct) mail->type->direct(mail->transport);
     free(address);
     return status;
 }

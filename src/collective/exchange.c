@@ -73,6 +73,15 @@ static void *array_of(int32_t count, size_t size) {
     return calloc(count > 0 ? (size_t)count : 1, size);
 }
 
+/* Of message IN, those that steps of the thread add up. */
+static int64_t bytes_summed(const mst_routes *r, int32_t in) {
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < r->step[r->num_steps - 2].sums; i++)
+        for (int32_t k = 0; k < r->sum[i].num_terms; k++)
+            if (r->term[r->sum[i].first_term + k].in == in) bytes += r->sum[i].bytes;
+    return bytes;
+}
+
 static mst_status make_pieces(mst_exchange *x) {
     const mst_routes *r = &x->routes;
     int32_t most_terms = 0;
@@ -81,10 +90,14 @@ static mst_status make_pieces(mst_exchange *x) {
     x->iov = array_of(r->num_pieces, sizeof *x->iov);
     x->value = array_of(most_terms, sizeof *x->value);
     x->node = array_of(r->num_terms, sizeof *x->node);
-    if (!x->iov || !x->value || !x->node) return MST_NO_MEMORY("for the messages of an exchange");
+    x->lent = array_of(r->num_ins, sizeof(mst_kept *));
+    x->borrows = array_of(r->num_ins, sizeof *x->borrows);
+    if (!x->iov || !x->value || !x->node || !x->lent || !x->borrows)
+        return MST_NO_MEMORY("for the messages of an exchange");
     for (int32_t i = 0; i < r->num_pieces; i++)
         x->iov[i] = (mst_iov){x->memory + r->piece[i].at, (size_t)r->piece[i].bytes};
     for (int32_t i = 0; i < r->num_terms; i++) x->node[i] = r->term[i].node;
+    for (int32_t i = 0; i < r->num_ins; i++) x->borrows[i] = bytes_summed(r, i) == r->in[i].bytes;
     return MST_OK;
 }
 
@@ -168,6 +181,8 @@ static void free_exchange(mst_exchange *x) {
     free(x->iov);
     free(x->value);
     free(x->node);
+    free(x->lent);
+    free(x->borrows);
     free(x->arrived);
     free(x);
 }
@@ -203,6 +218,22 @@ void *mst_exchange_sum(const mst_exchange *x, int32_t value) {
 
 /* ---- steps ---- */
 
+/* BYTES bytes of a term, from byte FIRST of it on. Those that lie in several parts, or unaligned, are copied to their
+ * place. */
+static void *term_data(const mst_exchange *x, const mst_route_term *term, int64_t first, int64_t bytes) {
+    char *place = x->memory + term->at + first;
+    if (term->in < 0) return place;
+    const size_t from = (size_t)(term->at + first - x->routes.in[term->in].at), end = from + (size_t)bytes;
+    for (const mst_kept *k = x->lent[term->in]; k; k = k->next) {
+        const size_t k_end = k->offset + k->bytes, low = from > k->offset ? from : k->offset;
+        if (low >= end || low >= k_end) continue;
+        char *data = (char *)(uintptr_t)k->data + (low - k->offset);
+        if (low == from && end <= k_end && (uintptr_t)data % _Alignof(int64_t) == 0) return data;
+        memcpy(place + (low - from), data, (end < k_end ? end : k_end) - low);
+    }
+    return place;
+}
+
 /* A sum, by the dtypes of its bytes. */
 static void make_sum(mst_exchange *x, const mst_route_sum *sum) {
     const mst_route_term *term = x->routes.term + sum->first_term;
@@ -212,19 +243,52 @@ static void make_sum(mst_exchange *x, const mst_route_sum *sum) {
         const int64_t s_end = s->first + s->bytes, sum_end = sum->first + sum->bytes;
         const int64_t bytes = (s_end < sum_end ? s_end : sum_end) - first;
         if (bytes <= 0) continue;
-        for (int32_t k = 0; k < sum->num_terms; k++) x->value[k].data = x->memory + term[k].at + first - sum->first;
+        for (int32_t k = 0; k < sum->num_terms; k++)
+            x->value[k].data = term_data(x, &term[k], first - sum->first, bytes);
         mst_tree_sum(s->dtype, x->value, x->node + sum->first_term, sum->num_terms, x->group->num_shards, 0,
                      bytes / (int64_t)mst_dtype_size(s->dtype), x->memory + sum->at + first - sum->first);
     }
 }
 
-void mst_exchange_sum_step(mst_exchange *x, int32_t step) {
-    for (int32_t i = x->routes.step[step - 1].sums; i < x->routes.step[step].sums; i++) make_sum(x, &x->routes.sum[i]);
-}
-
 static mst_key key_of(const mst_exchange *x, uint32_t serial) {
     return (mst_key){
         .generation = x->generation, .stream = mst_exchange_stream(x->stream, serial), .run = x->run, .hash = x->hash};
+}
+
+static void post(mst_exchange *x, int32_t i, bool borrows) {
+    const mst_route_in *in = &x->routes.in[i];
+    mst_group_post(x->group, in->member, key_of(x, in->serial), x->memory + in->at, (size_t)in->bytes,
+                   borrows ? &x->lent[i] : NULL, &x->arrived[i]);
+}
+
+void mst_exchange_return(mst_exchange *x, int32_t first, int32_t end) {
+    for (int32_t i = first; i < end; i++) {
+        mst_kept_release(x->lent[i]);
+        x->lent[i] = NULL;
+    }
+}
+
+/* No other message will come for what is posted again. */
+static void await_end(mst_exchange *x, int32_t i) {
+    mst_task_group *g = x->group;
+    pthread_mutex_lock(&g->lock);
+    x->torn++;
+    g->news_due++;
+    pthread_mutex_unlock(&g->lock);
+    post(x, i, false);
+}
+
+bool mst_exchange_sum_step(mst_exchange *x, int32_t step) {
+    const mst_route_step *now = &x->routes.step[step], *before = now - 1;
+    bool good = true;
+    for (int32_t i = before->sums; i < now->sums; i++) make_sum(x, &x->routes.sum[i]);
+    for (int32_t i = before->ins; i < now->ins; i++) {
+        const bool intact = mst_kept_are_intact(x->lent[i], x->generation);
+        mst_exchange_return(x, i, i + 1);
+        if (!intact) await_end(x, i);
+        good = good && intact;
+    }
+    return good;
 }
 
 void mst_exchange_send_step(mst_exchange *x, int32_t step) {
@@ -237,11 +301,7 @@ void mst_exchange_send_step(mst_exchange *x, int32_t step) {
 }
 
 static void post_all(mst_exchange *x) {
-    for (int32_t i = 0; i < x->routes.num_ins; i++) {
-        const mst_route_in *in = &x->routes.in[i];
-        mst_group_post(x->group, in->member, key_of(x, in->serial), x->memory + in->at, (size_t)in->bytes,
-                       &x->arrived[i]);
-    }
+    for (int32_t i = 0; i < x->routes.num_ins; i++) post(x, i, x->borrows[i]);
 }
 
 /* ---- a run ---- */
@@ -266,6 +326,8 @@ static bool enter(mst_exchange *x, uint64_t run) {
     x->run = run;
     x->generation = g->generation;
     x->step = 1;
+    x->in_work = false;
+    x->torn = 0;
     x->next = NULL;
     const bool on = g->active;
     mst_group_note_start(g, run, x->stream);

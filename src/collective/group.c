@@ -142,6 +142,7 @@ static mst_status over(mst_task_group *g) {
 bool mst_group_wait(mst_task_group *g, mst_timeline *line, uint64_t value, int64_t deadline, bool spin) {
     if (mst_timeline_value(line) >= value) return true;
     mst_stopwatch_start(g->waits);
+    mst_group_help(g, line, value);
     const bool in_time = mst_timeline_wait(line, value, deadline, spin);
     mst_stopwatch_stop(g->waits);
     return in_time;
@@ -175,8 +176,13 @@ static void check_message(mst_task_group *g, mst_status status, uint32_t generat
     mst_timeline_add(done, 1);
 }
 
-void mst_group_post(mst_task_group *g, int32_t member, mst_key key, void *into, size_t bytes, mst_timeline *done) {
-    check_message(g, g->type->post(g->transport, g->task[member], key, into, bytes, done), key.generation, done);
+void mst_group_post(mst_task_group *g, int32_t member, mst_key key, void *into, size_t bytes, mst_kept **lent,
+                    mst_timeline *done) {
+    const mst_transport_type *type = g->type;
+    const int32_t from = g->task[member];
+    const mst_status status = lent && type->borrow ? type->borrow(g->transport, from, key, into, bytes, lent, done)
+                                                   : type->post(g->transport, from, key, into, bytes, done);
+    check_message(g, status, key.generation, done);
 }
 
 void mst_group_send(mst_task_group *g, int32_t member, mst_key key, const mst_iov *piece, int n, mst_timeline *done) {

@@ -4,7 +4,8 @@
  *  Each message that is received has a timeline, which goes on to the timeline of its step, and that to `news` of the
  *  group, on which the thread waits. The messages of the last step, in which sums come to their place, and everything
  *  that is sent go on to `finished`, on which the caller waits. Where all was sent at once, the last step has a sum,
- *  which the caller makes: it is small, and to wake another thread takes longer.
+ *  which the caller makes: it is small, and to wake another thread takes longer. Where the transport can lend what has
+ *  come (mst_transport_type.borrow), a step of the thread adds it up where it lies, and gives it back.
  *
  *      arrived[message] ---> ready[step] ---> news         steps of the thread
  *      arrived[message] -------------------> finished      the last step
@@ -37,6 +38,8 @@ struct mst_task_group {
     mst_exchange *first, **last; /**< exchanges that have steps left for the thread, in the order of their starts */
     uint64_t news_due;           /**< what `news` rises to when all that was started is done */
     bool quit;
+    bool helps;         /**< those that wait receive and make steps */
+    int64_t idle_helps; /**< times in a row that nothing has come to a thread that waited and helped */
     bool has_thread;
     pthread_t thread;
 };
@@ -65,6 +68,8 @@ struct mst_exchange {
     mst_iov *iov;     /**< of the routes' pieces */
     mst_array *value; /**< [most terms of a sum] */
     mst_shards *node; /**< of the routes' terms */
+    mst_kept **lent;  /**< [num_ins] of the routes: messages that are added up where they have arrived */
+    bool *borrows;    /**< [num_ins]: the message is all terms of sums of the group's thread, and nothing else */
     int32_t last;     /**< step, which is that of the thread that waits; those before it are the group's thread's */
     uint64_t due;     /**< what `finished` rises to in a run */
     uint64_t news;    /**< by how much `news` rises in a run */
@@ -73,8 +78,11 @@ struct mst_exchange {
     bool started;
     uint64_t run;
     uint32_t generation;
-    int32_t step;       /**< next one of the thread; the thread's alone */
-    mst_exchange *next; /**< under the group's lock */
+    /* under the group's lock */
+    int32_t step; /**< next one of the thread */
+    bool in_work; /**< it is being made */
+    int32_t torn; /**< of its messages, those that can no more be added up, and are done when the generation ends */
+    mst_exchange *next;
 };
 
 /** Starts the thread of the group. */
@@ -82,8 +90,17 @@ MST_CHECKED mst_status mst_group_thread_start(mst_task_group *group);
 /** Ends it, when all exchanges are done. */
 void mst_group_thread_stop(mst_task_group *group);
 
-/** Makes the sums and sends the messages of STEP. */
-void mst_exchange_sum_step(mst_exchange *exchange, int32_t step);
+/** For a thread that is to wait until LINE is at VALUE: receives messages and makes steps on it, so that no other one
+ *  need be woken for them. Returns when LINE is there, or nothing has come for a while; at once where the transport
+ *  cannot, or this has not helped before. */
+void mst_group_help(mst_task_group *group, mst_timeline *line, uint64_t value);
+
+/** Makes the sums of STEP. False: the generation has ended for a member whose message was added up where it lies. The
+ *  sums are of no use then, and the message is awaited again, until the generation ends here. */
+bool mst_exchange_sum_step(mst_exchange *exchange, int32_t step);
+/** Gives back what is lent of messages FIRST to END - 1. */
+void mst_exchange_return(mst_exchange *exchange, int32_t first, int32_t end);
+/** Sends the messages of STEP. */
 void mst_exchange_send_step(mst_exchange *exchange, int32_t step);
 
 /** Ends GENERATION where it is on. */
@@ -99,8 +116,9 @@ void mst_group_give_up(mst_task_group *group, uint32_t generation, uint32_t stre
 /** mst_timeline_wait of a step that waits for other members. */
 bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline, bool spin);
 /** Posts a message of MEMBER, and sends one to it (transport/transport.h). Where the transport cannot, KEY's generation
- *  ends, and DONE rises all the same. */
-void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_timeline *done);
+ *  ends, and DONE rises all the same. LENT: borrows where the transport can; NULL: does not. */
+void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_kept **lent,
+                    mst_timeline *done);
 void mst_group_send(mst_task_group *group, int32_t member, mst_key key, const mst_iov *piece, int n,
                     mst_timeline *done);
 

@@ -230,7 +230,7 @@ static mst_timeline *arrival(const mst_row_exchange *x, int message, int32_t mem
 }
 
 static void post(mst_row_exchange *x, int message, int32_t member, void *into, int64_t bytes) {
-    mst_group_post(x->group, member, key_of(x, message), into, (size_t)bytes, arrival(x, message, member));
+    mst_group_post(x->group, member, key_of(x, message), into, (size_t)bytes, NULL, arrival(x, message, member));
 }
 
 static void send_all(mst_row_exchange *x, int message, const mst_iov *piece, int n) {

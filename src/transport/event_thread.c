@@ -31,6 +31,8 @@ struct mst_event_thread {
     event *first, **last;
     size_t bytes; /* of the control messages that wait */
     bool stopped;
+    bool direct;  /* control messages are told by who has received them */
+    bool telling; /* something is told now */
     int32_t num_tasks, num_starved;
     uint64_t *starved; /* [num_tasks] instance of a task of which an event found no memory, else 0 */
 };
@@ -67,6 +69,10 @@ static void *run_events(void *context) {
         event *e = t->first;
         uint64_t instance = 0;
         int32_t starved = -1;
+        if (t->telling) {
+            pthread_cond_wait(&t->wake, &t->lock);
+            continue;
+        }
         if (e) {
             t->first = e->next;
             if (!t->first) t->last = &t->first;
@@ -77,6 +83,7 @@ static void *run_events(void *context) {
             pthread_cond_wait(&t->wake, &t->lock);
             continue;
         }
+        t->telling = true;
         pthread_mutex_unlock(&t->lock);
         if (e)
             tell(&t->events, e);
@@ -84,6 +91,7 @@ static void *run_events(void *context) {
             t->events.lost(t->events.context, starved, instance, "no memory for what it sent");
         free(e);
         pthread_mutex_lock(&t->lock);
+        t->telling = false;
     }
     pthread_mutex_unlock(&t->lock);
     return NULL;
@@ -147,7 +155,34 @@ static void append(mst_event_thread *t, event *e) {
     t->bytes += e->bytes;
 }
 
+void mst_event_thread_direct(mst_event_thread *t) {
+    pthread_mutex_lock(&t->lock);
+    t->direct = true;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Whether the calling thread can tell something itself, since nothing is before it; then it must call told(). */
+static bool may_tell(mst_event_thread *t) {
+    pthread_mutex_lock(&t->lock);
+    const bool may = t->direct && !t->stopped && !t->telling && !t->first && !t->num_starved;
+    t->telling |= may;
+    pthread_mutex_unlock(&t->lock);
+    return may;
+}
+
+static void told(mst_event_thread *t) {
+    pthread_mutex_lock(&t->lock);
+    t->telling = false;
+    if (t->first || t->num_starved || t->stopped) pthread_cond_signal(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+}
+
 bool mst_event_thread_control(mst_event_thread *t, int32_t from, uint64_t instance, const void *data, size_t bytes) {
+    if (may_tell(t)) {
+        t->events.control(t->events.context, from, instance, data, bytes);
+        told(t);
+        return true;
+    }
     event *e = make_event(CONTROL, from, instance, data, bytes);
     pthread_mutex_lock(&t->lock);
     const bool fits = e && t->bytes + bytes <= MOST_WAITING;

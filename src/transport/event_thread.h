@@ -1,5 +1,6 @@
 /** The thread on which a transport tells its owner what happened (mst_transport_events), in the order in which it
- *  happened. So an owner that takes long holds up no bytes, and no call of the transport calls its owner. */
+ *  happened. So an owner that takes long holds up no bytes, and no call of the transport calls its owner. One that is
+ *  quick may be told of messages without it (mst_event_thread_direct). */
 #ifndef MUSTER_TRANSPORT_EVENT_THREAD_H
 #define MUSTER_TRANSPORT_EVENT_THREAD_H
 
@@ -12,6 +13,10 @@ MST_CHECKED mst_status mst_event_thread_start(const mst_transport_events *events
                                               mst_event_thread **out);
 /** Waits for the call that is under way, and drops what has not been told. NULL is allowed. */
 void mst_event_thread_stop(mst_event_thread *thread);
+
+/** From now on a control message before which nothing waits is told on the thread that has received it: the owner's
+ *  `control` neither waits nor calls the transport, but to post, and no lock is held there that it takes. */
+void mst_event_thread_direct(mst_event_thread *thread);
 
 /** Copies the message. False where there is no memory for it, or where more than 64 MiB of messages wait for an owner
  *  that does not take them: it is dropped. */

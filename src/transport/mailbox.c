@@ -24,6 +24,7 @@ typedef struct mst_mailbox_entry {
     /* of the post */
     void *into;
     size_t bytes;
+    mst_kept **lent; /* NULL: the poster does not borrow */
     mst_timeline *done;
     /* of the message */
     uint64_t hash;
@@ -99,7 +100,7 @@ static entry *mailbox_entry(mst_mailbox *box, int32_t from, mst_key key) {
     return e;
 }
 
-static void release_all(mst_kept *kept) {
+void mst_kept_release(mst_kept *kept) {
     for (mst_kept *next; kept; kept = next) {
         next = kept->next;
         kept->release(kept);
@@ -111,7 +112,7 @@ static void mailbox_remove(mst_mailbox *box, entry *e) {
     while (*at != e) at = &(*at)->next;
     *at = e->next;
     for (const mst_kept *kept = e->kept; kept; kept = kept->next) box->bytes_kept -= kept->bytes;
-    release_all(e->kept);
+    mst_kept_release(e->kept);
     if (e->fetch) e->release(e->source);
     e->next = box->spare;
     box->spare = e;
@@ -214,13 +215,25 @@ static void compare_with_post(const mst_mailbox *box, entry *e) {
     mst_event_thread_mismatch(box->events, e->from, e->key, why);
 }
 
-/* Whether the bytes that have just been copied were still those of the message. */
+/* Whether the bytes that have just been read were still those of the message. */
 static bool is_intact(const _Atomic uint64_t *floor, uint32_t generation) {
     if (!floor) return true;
 #ifndef __SANITIZE_THREAD__ /* which knows no fences */
     atomic_thread_fence(memory_order_acquire);
 #endif
     return atomic_load(floor) <= generation;
+}
+
+bool mst_kept_are_intact(const mst_kept *kept, uint32_t generation) {
+    while (kept && is_intact(kept->floor, generation)) kept = kept->next;
+    return !kept;
+}
+
+/* The message is where it is to be. */
+static void arrived(mst_mailbox *box, entry *e) {
+    mst_timeline *done = e->done;
+    mailbox_remove(box, e);
+    mst_timeline_add(done, 1);
 }
 
 /* BYTES more are in the posted memory, of which the last may be these. */
@@ -230,9 +243,7 @@ static void copied(mst_mailbox *box, entry *e, size_t bytes) {
     if (e->key.generation < box->floor) {
         pthread_cond_broadcast(&box->uncopied);
     } else if (e->copied == e->total) {
-        mst_timeline *done = e->done;
-        mailbox_remove(box, e);
-        mst_timeline_add(done, 1);
+        arrived(box, e);
     }
 }
 
@@ -250,10 +261,22 @@ static void copy_kept(mst_mailbox *box, entry *e) {
         bytes += k->bytes;
         intact += is_intact(k->floor, e->key.generation) ? k->bytes : 0;
     }
-    release_all(kept);
+    mst_kept_release(kept);
     pthread_mutex_lock(&box->lock);
     box->bytes_kept -= bytes;
     copied(box, e, intact);
+}
+
+/* Whether the message is lent as it is: all of it is kept. */
+static bool is_lent(const entry *e) {
+    return e->lent && e->kept && e->arrived == e->total && !e->copied && !e->copying;
+}
+
+static void lend(mst_mailbox *box, entry *e) {
+    *e->lent = e->kept;
+    e->kept = NULL;
+    box->bytes_kept -= e->total;
+    arrived(box, e);
 }
 
 /* Memory is posted for a message that was announced. Under the lock, which is given up for the call. */
@@ -266,7 +289,8 @@ static void begin_fetch(mst_mailbox *box, entry *e) {
     pthread_mutex_lock(&box->lock);
 }
 
-mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
+mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
+                              mst_timeline *done) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&box->lock);
     entry *e = key.generation < box->floor ? NULL : mailbox_entry(box, from, key);
@@ -283,15 +307,22 @@ mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *i
         e->key.hash = key.hash;
         e->into = into;
         e->bytes = bytes;
+        e->lent = lent;
         e->done = done;
         if (e->arriving) compare_with_post(box, e);
         if (e->fetch && !e->refused)
             begin_fetch(box, e);
+        else if (is_lent(e) && !e->refused)
+            lend(box, e);
         else if (e->arriving && !e->refused)
             copy_kept(box, e);
     }
     pthread_mutex_unlock(&box->lock);
     return status;
+}
+
+mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
+    return mst_mailbox_borrow(box, from, key, into, bytes, NULL, done);
 }
 
 static void free_copy(mst_kept *kept) {
@@ -364,11 +395,20 @@ static entry *arrive(mst_mailbox *box, const mst_part *part, const char **why) {
     return e;
 }
 
+/* Whether E's message, of which PART has come, may still be lent as it is. */
+static bool borrows(const mst_mailbox *box, const entry *e, const mst_part *part) {
+    return e->lent && !e->copied && !e->copying && part->bytes && part->bytes <= box->most_kept - box->bytes_kept;
+}
+
 static const char *deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source), void *source) {
     const char *why;
     entry *e = arrive(box, part, &why);
     if (!e) return why;
-    if (!e->posted) return keep_part(box, e, part, keep, source);
+    const bool keeps = !e->posted || (keep && borrows(box, e, part));
+    if (keeps) why = keep_part(box, e, part, keep, source);
+    if (keeps && e->posted && !why && is_lent(e)) lend(box, e);
+    if (keeps) return why;
+    if (e->kept) copy_kept(box, e);
     copy_part(box, e, part);
     return NULL;
 }

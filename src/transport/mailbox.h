@@ -7,6 +7,8 @@
  *                      generation was over for the sender by then, who may have written them again, they do not count:
  *                      the post is done when the generation ends here
  *
+ *  Who posts may also borrow: a message whose parts are all kept is not copied then, but handed over as it is.
+ *
  *  A message may also be announced, and its bytes fetched once memory is posted for it: the mailbox says where they are
  *  to go, and is told when they are there. Nothing of it is kept.
  *
@@ -29,15 +31,6 @@ typedef struct mst_part {
                                     *   above the key's generation; NULL: nobody writes it */
 } mst_part;
 
-/** A part that is kept: the bytes stay as they are until `release`. */
-typedef struct mst_kept {
-    struct mst_kept *next; /**< the mailbox's */
-    size_t offset, bytes;
-    const void *data;
-    const _Atomic uint64_t *floor; /**< as the part's */
-    void (*release)(struct mst_kept *kept);
-} mst_kept;
-
 /** The place of a message that is being fetched, until mst_mailbox_fetched. */
 typedef struct mst_mailbox_entry mst_fetched;
 
@@ -59,6 +52,9 @@ bool mst_mailbox_is_over(mst_mailbox *box, uint32_t generation);
 /** As mst_transport_type.post. MST_EXISTS where memory is posted for the message already. */
 MST_CHECKED mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
                                         mst_timeline *done);
+/** As mst_transport_type.borrow. */
+MST_CHECKED mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
+                                          mst_kept **lent, mst_timeline *done);
 /** A part has arrived. KEEP(SOURCE) is called where nothing is posted for it yet, and returns NULL where memory is out;
  *  it sets `data`, `floor` and `release`. KEEP NULL: the mailbox keeps a copy. Returns NULL, or in half a sentence why
  *  the sender must be given up. */

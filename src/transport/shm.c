@@ -1,5 +1,6 @@
-/* Locks: that of the mailbox is taken before that of this file, under which nothing else is taken. Only the thread
- * reads from sockets, and closes them. */
+/* Locks: that of the receiver is taken before that of the mailbox, and that before the one of this file, under which
+ * nothing else is taken. Only the receiver reads from sockets, and closes them: the thread of this file, or one that
+ * waits for messages and has taken its place. */
 #include "transport/shm.h"
 
 #include <errno.h>
@@ -79,11 +80,15 @@ typedef struct arrival {
 struct mst_shm {
     mst_shm_options options;
     char name[DOOR_SIZE];
-    int door, epoll, wake;
+    int door, wake;
+    int epoll; /* of the links */
+    int watch; /* of the door, of `wake`, and of `epoll` but while another thread receives */
     pthread_t thread;
     bool has_thread;
-    mst_shm_packet packet; /* the thread's, which it reads */
-    pthread_mutex_t lock;  /* of all that follows, and of links, files and messages */
+    _Atomic bool is_taken;     /* another thread receives */
+    pthread_mutex_t receiving; /* held by the receiver while it takes packets */
+    mst_shm_packet packet;     /* the receiver's, which it reads */
+    pthread_mutex_t lock;      /* of all that follows, and of links, files and messages */
     bool stopped;
     uint64_t floor; /* generations below are over */
     uint32_t present;
@@ -366,7 +371,7 @@ static bool take_packet(mst_shm *shm, shm_link *l) {
 static void open_door(mst_shm *shm) {
     const int fd = accept4(shm->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) { /* such as for want of file descriptors: from now on peers send over TCP */
-        if (errno != EAGAIN && errno != ECONNABORTED) epoll_ctl(shm->epoll, EPOLL_CTL_DEL, shm->door, NULL);
+        if (errno != EAGAIN && errno != ECONNABORTED) epoll_ctl(shm->watch, EPOLL_CTL_DEL, shm->door, NULL);
         return;
     }
     pthread_mutex_lock(&shm->lock);
@@ -384,17 +389,41 @@ static bool is_stopped(mst_shm *shm) {
     return stopped;
 }
 
+/* Takes what has come by all links. */
+static void take_packets(mst_shm *shm) {
+    struct epoll_event event;
+    pthread_mutex_lock(&shm->receiving);
+    while (epoll_wait(shm->epoll, &event, 1, 0) == 1)
+        while (take_packet(shm, event.data.ptr)) continue;
+    pthread_mutex_unlock(&shm->receiving);
+}
+
 static void *run_shm(void *context) {
     mst_shm *shm = context;
     struct epoll_event event;
     while (!is_stopped(shm)) {
-        if (epoll_wait(shm->epoll, &event, 1, -1) != 1) continue;
+        if (epoll_wait(shm->watch, &event, 1, -1) != 1) continue;
         if (event.data.ptr == &shm->door)
             open_door(shm);
         else if (event.data.ptr)
-            while (take_packet(shm, event.data.ptr)) continue;
+            take_packets(shm);
     }
     return NULL;
+}
+
+/* Whether the thread watches the links. */
+static void watch_links(mst_shm *shm, bool watches) {
+    struct epoll_event links = {.events = watches ? EPOLLIN : 0, .data.ptr = &shm->epoll};
+    epoll_ctl(shm->watch, EPOLL_CTL_MOD, shm->epoll, &links);
+}
+
+void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context) {
+    if (atomic_exchange(&shm->is_taken, true)) return;
+    watch_links(shm, false);
+    do take_packets(shm);
+    while (goes_on(context));
+    watch_links(shm, true);
+    atomic_store(&shm->is_taken, false);
 }
 
 /* ---- opening and closing ---- */
@@ -417,10 +446,13 @@ static mst_status listen_at_door(mst_shm *shm) {
 }
 
 static mst_status watch(mst_shm *shm) {
-    struct epoll_event door = {.events = EPOLLIN, .data.ptr = &shm->door}, wake = {.events = EPOLLIN};
-    if ((shm->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 || (shm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0 ||
-        epoll_ctl(shm->epoll, EPOLL_CTL_ADD, shm->door, &door) ||
-        epoll_ctl(shm->epoll, EPOLL_CTL_ADD, shm->wake, &wake))
+    struct epoll_event door = {.events = EPOLLIN, .data.ptr = &shm->door}, wake = {.events = EPOLLIN},
+                       links = {.events = EPOLLIN, .data.ptr = &shm->epoll};
+    if ((shm->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 || (shm->watch = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
+        (shm->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0 ||
+        epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->door, &door) ||
+        epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->wake, &wake) ||
+        epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->epoll, &links))
         return system_error("watch Unix sockets");
     return MST_OK;
 }
@@ -446,8 +478,9 @@ mst_status mst_shm_open(const mst_shm_options *options, mst_shm **out) {
     mst_shm *shm = calloc(1, sizeof *shm);
     if (!shm) return MST_NO_MEMORY("for a transport");
     shm->options = *options;
-    shm->door = shm->epoll = shm->wake = -1;
+    shm->door = shm->epoll = shm->watch = shm->wake = -1;
     shm->last = &shm->first;
+    pthread_mutex_init(&shm->receiving, NULL);
     pthread_mutex_init(&shm->lock, NULL);
     const mst_status status = make_shm(shm);
     if (status)
@@ -496,10 +529,12 @@ void mst_shm_close(mst_shm *shm) {
     }
     if (shm->door >= 0) close(shm->door);
     if (shm->epoll >= 0) close(shm->epoll);
+    if (shm->watch >= 0) close(shm->watch);
     if (shm->wake >= 0) close(shm->wake);
     pthread_mutex_destroy(&shm->lock);
     for (int32_t i = 0; shm->process && i < shm->options.num_tasks; i++)
         if (shm->process[i] >= 0) close(shm->process[i]);
+    pthread_mutex_destroy(&shm->receiving);
     free(shm->expected);
     free(shm->out);
     free(shm->process);

@@ -12,10 +12,12 @@
  *            <- DONE number ---------------------    the bytes may be written again
  *            -- GONE file ----------------------->   unmaps it
  *
+ *  Packets are read by the thread, or by one that waits for them itself (mst_shm_receive).
+ *
  *  What is allocated here (mst_shm_alloc) is a file of its own (transport/memory_file.h), which goes along with the
- *  first message of bytes in it, and is mapped to be read. So bytes are copied once, by the thread of the receiver.
- *  Small messages go along with their keys. All others, and those that a link does not take now, are left to the
- *  caller.
+ *  first message of bytes in it, and is mapped to be read. So bytes are copied once, by the receiver, or read
+ *  where they lie. Small messages go along with their keys. All others, and those that a link does not take now, are
+ *  left to the caller.
  *
  *  When a generation ends, its sends are done at once, though a peer may read their bytes still: maybe much later, when
  *  it was stopped. It looks at the floor of the file after it has copied, and drops what was over by then. */
@@ -62,6 +64,7 @@ void *mst_shm_alloc(mst_shm *shm, size_t bytes);
 void mst_shm_free(mst_shm *shm, void *memory);
 void mst_shm_begin(mst_shm *shm, uint32_t generation);
 void mst_shm_end(mst_shm *shm);
+void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context);
 /** False: the message is not sent, and must go otherwise. */
 bool mst_shm_send(mst_shm *shm, int32_t to, mst_key key, const mst_iov *piece, int n, mst_timeline *done);
 

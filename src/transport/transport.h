@@ -48,6 +48,22 @@ typedef struct mst_iov {
     size_t bytes;
 } mst_iov;
 
+/** A part of a message that has arrived, in memory that is not the receiver's: the bytes stay as they are until
+ *  `release`, but where a generation has ended meanwhile. */
+typedef struct mst_kept {
+    struct mst_kept *next; /**< the part behind it */
+    size_t offset, bytes;
+    const void *data;
+    const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may write again as soon as this is
+                                    *   above the generation of the message's key; NULL: nobody writes it */
+    void (*release)(struct mst_kept *kept);
+} mst_kept;
+
+/** Whether the bytes of all parts from FIRST on, which may be NULL, have been those of the message until now. */
+bool mst_kept_are_intact(const mst_kept *first, uint32_t generation);
+/** Releases all parts from FIRST on, which may be NULL. */
+void mst_kept_release(mst_kept *first);
+
 /** What a transport tells its owner, on a thread of the transport, maybe before `open` has returned. Calls come one at
  *  a time, and may call the transport but not close it. */
 typedef struct mst_transport_events {
@@ -107,7 +123,7 @@ typedef struct mst_transport_options {
     mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last seven. All functions but `close` may be called by any
+/** A kind of transport. No pointer may be NULL but the last ten. All functions but `close` may be called by any
  *  thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
@@ -153,6 +169,20 @@ typedef struct mst_transport_type {
     /** Whether the process of TASK that was connected last is known to have ended: it ran on this machine, which says
      *  so. A process that does not answer may still run; then this is false. */
     bool (*has_ended)(mst_transport *transport, int32_t task);
+    /** As `post`, but a message that has arrived in memory where the caller can read it is not copied: *LENT, which is
+     *  NULL before, gets its parts before DONE rises, from left to right and without gaps, and they are the caller's,
+     *  who releases them before the transport is closed. Else its bytes are in INTO, as those of a post. A generation
+     *  that ends does not wait for them: who has read them asks mst_kept_are_intact then. */
+    mst_status (*borrow)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
+                         mst_timeline *done);
+    /** Receives what comes on the calling thread, which waits for it, in place of the transport's, which need not be
+     *  woken then: for as long as GOES_ON, which is called after each look and must not wait for messages. Returns at
+     *  once where another thread does so already. */
+    void (*receive)(mst_transport *transport, bool (*goes_on)(void *context), void *context);
+    /** From now on control messages may be told on the thread that receives them, which spares a change of threads.
+     *  The `control` of the events does not wait, calls nothing here but `post`, and takes no lock under which the
+     *  transport is called. */
+    void (*direct)(mst_transport *transport);
     /** Why a task that was lost cannot come back, as a sentence that says what to do. NULL: it can. */
     const char *no_return;
 } mst_transport_type;

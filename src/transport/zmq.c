@@ -297,6 +297,20 @@ static mst_status zmq_post(mst_transport *t, int32_t from, mst_key key, void *in
     return mst_mailbox_post(t->mailbox, from, key, into, bytes, done);
 }
 
+static mst_status shm_borrow(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
+                             mst_timeline *done) {
+    MST_TRY(mst_check_peer(&t->options, from));
+    return mst_mailbox_borrow(t->mailbox, from, key, into, bytes, lent, done);
+}
+
+static void zmq_direct(mst_transport *t) {
+    mst_event_thread_direct(t->events);
+}
+
+static void shm_receive(mst_transport *t, bool (*goes_on)(void *context), void *context) {
+    mst_shm_receive(t->shm, goes_on, context);
+}
+
 static void zmq_begin(mst_transport *t, uint32_t generation) {
     mst_mailbox_begin(t->mailbox, generation);
     if (t->shm) mst_shm_begin(t->shm, generation);
@@ -343,16 +357,18 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
     return t->shm && mst_shm_has_ended(t->shm, task);
 }
 
-#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free)                                                      \
-    {                                                                                                                \
-        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,          \
-        .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport,   \
-        .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask, .has_ended = zmq_has_ended \
+#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free, its_borrow, its_receive)                           \
+    {                                                                                                              \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
+        .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
+        .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask, .borrow = (its_borrow),  \
+        .receive = (its_receive), .direct = zmq_direct, .has_ended = zmq_has_ended                                 \
     }
 
 /* In the order in which mst_transport_find takes them. */
-static const mst_transport_type types[] = {TRANSPORT_TYPE("zmq", zmq_open, NULL, NULL),
-                                           TRANSPORT_TYPE("shm", shm_open_transport, zmq_alloc, zmq_free_memory)};
+static const mst_transport_type types[] = {
+    TRANSPORT_TYPE("zmq", zmq_open, NULL, NULL, NULL, NULL),
+    TRANSPORT_TYPE("shm", shm_open_transport, zmq_alloc, zmq_free_memory, shm_borrow, shm_receive)};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {

@@ -219,6 +219,44 @@ static void who_has_waited_may_free_the_line_at_once(void **state) {
     pthread_join(thread, NULL);
 }
 
+typedef struct hushed {
+    mst_timeline line;
+    _Atomic uint64_t woken; /* the value that the thread saw */
+} hushed;
+
+static void *wait_for_news(void *context) {
+    hushed *h = context;
+    mst_timeline_wait(&h->line, 1, MST_NEVER, false);
+    atomic_store(&h->woken, mst_timeline_value(&h->line));
+    return NULL;
+}
+
+static bool sleeps(hushed *h) {
+    return atomic_load(&h->line.state) & 1;
+}
+
+static void who_is_hushed_sleeps_on_until_it_is_roused(void **state) {
+    (void)state;
+    for (int news = 0; news < 2; news++) { /* whether there are some when it is roused */
+        hushed h = {.woken = 0};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_news, &h), 0);
+        while (!sleeps(&h)) usleep(100);
+        usleep(10000);
+        mst_timeline_hush(&h.line);
+        const uint64_t seen = mst_timeline_value(&h.line);
+        if (news) {
+            mst_timeline_add(&h.line, 1);
+            usleep(20000);
+            assert_int_equal(atomic_load(&h.woken), 0);
+        }
+        mst_timeline_rouse(&h.line, seen);
+        if (!news) mst_timeline_add(&h.line, 2);
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&h.woken), news ? 1 : 2);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reached_value_needs_no_waiting),
@@ -230,6 +268,7 @@ int main(void) {
         cmocka_unit_test(several_threads_add_to_one_line),
         cmocka_unit_test(what_was_written_before_is_seen_after),
         cmocka_unit_test(a_thread_waits_for_any_of_several_on_the_line_that_all_advance),
+        cmocka_unit_test(who_is_hushed_sleeps_on_until_it_is_roused),
         cmocka_unit_test(who_has_waited_may_free_the_line_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -364,6 +364,52 @@ static void end_fails_what_is_under_way_and_the_next_generation_is_right(void **
     with_casts(check_end);
 }
 
+/* Member 1 is in the next generation while member 0 adds up what it has sent before. */
+static void sums_of_memory_that_is_written_again_are_not_taken(void **state) {
+    (void)state;
+    cast c;
+    if (strcmp(members_transport()->name, "shm") != 0) return; /* others copy what is sent */
+    cast_open(&c, 2, 30000);
+    cast_start(&c, 1, 1);
+    member_end(&c.all.member[1], 0);
+    memset(mst_exchange_leaf(c.x[1], 0, 0), 77, 1000);
+    cast_start(&c, 0, 1);
+    assert_int_equal(mst_exchange_wait(c.x[0], mst_clock_after(0.1), false), MST_DEADLINE);
+    assert_int_equal(mst_exchange_wait(c.x[1], member_deadline(), false), MST_UNAVAILABLE);
+    member_end(&c.all.member[0], 1);
+    assert_int_equal(mst_exchange_wait(c.x[0], member_deadline(), false), MST_UNAVAILABLE);
+    members_begin(&c.all, 2);
+    for (uint64_t run = 1; run < 4; run++) expect_run(&c, run);
+    cast_close(&c);
+}
+
+static void wait_for_both(member *m) {
+    mst_exchange **x = m->context;
+    for (int k = 0; k < 2; k++) EXPECT_OK(mst_exchange_wait(x[m->self == 0 ? k : 1 - k], member_deadline(), false));
+}
+
+static void exchanges_are_waited_for_in_any_order(void **state) {
+    (void)state;
+    const mst_exchange_value value = {MST_I64, 30000};
+    mst_exchange *x[2][2];
+    members all;
+    members_open(&all, 2, 2, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        EXPECT_OK(mst_exchange_create(all.member[i / 2].group,
+                                      &(mst_exchange_spec){.stream = i % 2, .num_values = 1, .value = &value},
+                                      &x[i / 2][i % 2]));
+    for (uint64_t run = 1; run <= 100; run++) {
+        for (int32_t i = 0; i < 4; i++) {
+            memset(mst_exchange_leaf(x[i / 2][i % 2], 0, 0), 0, 30000 * sizeof(int64_t));
+            mst_exchange_start(x[i / 2][i % 2], run);
+            all.member[i / 2].context = x[i / 2];
+        }
+        members_run(&all, wait_for_both);
+    }
+    for (int32_t i = 0; i < 4; i++) mst_exchange_destroy(x[i / 2][i % 2]);
+    members_close(&all);
+}
+
 static void check_destroy(cast *c) {
     for (int32_t i = 0; i + 1 < c->all.count; i++) cast_start(c, i, 7);
     mst_exchange_destroy(c->x[0]); /* whose last member has not started */
@@ -529,6 +575,8 @@ int main(void) {
         cmocka_unit_test(messages_of_a_member_grow_with_the_logarithm_of_their_number),
         cmocka_unit_test(deadline_names_who_is_late_and_the_exchange_goes_on),
         cmocka_unit_test(end_fails_what_is_under_way_and_the_next_generation_is_right),
+        cmocka_unit_test(sums_of_memory_that_is_written_again_are_not_taken),
+        cmocka_unit_test(exchanges_are_waited_for_in_any_order),
         cmocka_unit_test(exchange_that_waits_for_others_can_be_destroyed),
         cmocka_unit_test(what_the_transport_refuses_ends_the_generation),
         cmocka_unit_test(nothing_is_summed_before_the_first_generation),

@@ -80,6 +80,128 @@ static void bytes_that_are_written_again_in_a_later_generation_do_not_count(void
     tasks_close(&all);
 }
 
+static void who_borrows_reads_the_bytes_where_they_lie(void **state) {
+    (void)state;
+    static unsigned char into[BYTES];
+    for (int first = 0; first < 2; first++) { /* which comes first, the message or who borrows it */
+        tasks all;
+        mst_timeline sent = {0}, got = {0};
+        mst_kept *lent = NULL;
+        memset(into, 0, BYTES);
+        tasks_open(&all, type, 2, NULL);
+        unsigned char *data = task_memory(&all, 0, BYTES);
+        memset(data, 1, BYTES);
+        if (first) task_send(&all, 0, 1, key_of(1, 1), data, BYTES, &sent);
+        if (first) usleep(20000);
+        EXPECT_OK(all.type->borrow(all.task[1].transport, 0, key_of(1, 1), into, BYTES, &lent, &got));
+        if (!first) task_send(&all, 0, 1, key_of(1, 1), data, BYTES, &sent);
+        task_wait(&got, 1);
+        assert_true(is_all(into, 0));
+        assert_non_null(lent);
+        assert_null(lent->next);
+        assert_int_equal(lent->bytes, BYTES);
+        assert_true(is_all(lent->data, 1));
+        assert_true(mst_kept_are_intact(lent, 1));
+        usleep(20000);
+        assert_int_equal(mst_timeline_value(&sent), 0);
+        all.type->end(all.task[0].transport); /* and its sender may write it again */
+        task_wait(&sent, 1);
+        data[BYTES - 1] = 2;
+        assert_false(mst_kept_are_intact(lent, 1));
+        mst_kept_release(lent);
+        tasks_close(&all);
+    }
+}
+
+static void what_does_not_lie_in_shared_memory_is_lent_as_it_came(void **state) {
+    (void)state;
+    static unsigned char data[BYTES], into[BYTES]; /* of no file */
+    tasks all;
+    mst_timeline sent = {0}, got = {0};
+    mst_kept *lent = NULL;
+    tasks_open(&all, type, 2, NULL);
+    memset(data, 3, BYTES);
+    EXPECT_OK(all.type->borrow(all.task[1].transport, 0, key_of(1, 1), into, BYTES, &lent, &got));
+    task_send(&all, 0, 1, key_of(1, 1), data, BYTES, &sent);
+    task_wait(&got, 1);
+    task_wait(&sent, 1);
+    memset(data, 4, BYTES);
+    assert_true(is_all(into, 0));
+    size_t bytes = 0;
+    for (const mst_kept *k = lent; k; bytes += k->bytes, k = k->next) {
+        assert_int_equal(k->offset, bytes);
+        for (size_t i = 0; i < k->bytes; i++) assert_int_equal(((const unsigned char *)k->data)[i], 3);
+    }
+    assert_int_equal(bytes, BYTES);
+    mst_kept_release(lent);
+    lent = NULL;
+    EXPECT_OK(all.type->borrow(all.task[1].transport, 0, key_of(1, 2), into, 0, &lent, &got)); /* and an empty one */
+    task_send(&all, 0, 1, key_of(1, 2), data, 0, &sent);
+    task_wait(&got, 2);
+    assert_null(lent);
+    tasks_close(&all);
+}
+
+/* Some are told by the thread of events, and from some moment on by the one that receives. */
+static void order_of_control_messages_stays_when_they_are_told_directly(void **state) {
+    (void)state;
+    enum { MESSAGES = 2000 };
+    tasks all;
+    char text[16];
+    tasks_open(&all, type, 2, NULL);
+    for (int i = 0; i < MESSAGES; i++) {
+        if (i == MESSAGES / 4) all.type->direct(all.task[1].transport);
+        snprintf(text, sizeof text, "%d", i);
+        task_say(&all, 0, 1, text);
+    }
+    task_told(&all.task[1], TOLD_CONTROL, 0, MESSAGES - 1);
+    int number = 0;
+    pthread_mutex_lock(&all.task[1].lock);
+    for (const told *t = all.task[1].first; t; t = t->next) {
+        if (t->kind != TOLD_CONTROL) continue;
+        snprintf(text, sizeof text, "%d", number++);
+        assert_string_equal(t->data, text);
+    }
+    pthread_mutex_unlock(&all.task[1].lock);
+    assert_int_equal(number, MESSAGES);
+    tasks_close(&all);
+}
+
+/* ---- receiving on the thread that waits ---- */
+
+typedef struct waiting {
+    const mst_timeline *line;
+    int looks;
+} waiting;
+
+static bool until_it_is_there(void *context) {
+    waiting *w = context;
+    w->looks++;
+    usleep(1000);
+    return mst_timeline_value(w->line) == 0 && w->looks < 10000;
+}
+
+static void who_waits_may_receive_itself(void **state) {
+    (void)state;
+    static unsigned char into[BYTES];
+    tasks all;
+    mst_timeline sent = {0}, got = {0}, next = {0};
+    open_and_send(&all, &sent);
+    task_post(&all, 1, 0, key_of(1, 1), into, BYTES, &got);
+    waiting w = {.line = &got};
+    all.type->receive(all.task[1].transport, until_it_is_there, &w);
+    assert_int_equal(mst_timeline_value(&got), 1);
+    assert_in_range(w.looks, 1, 9999);
+    assert_true(is_all(into, 1));
+    task_wait(&sent, 1);
+    unsigned char *data = task_memory(&all, 0, BYTES); /* the thread goes on after it */
+    task_post(&all, 1, 0, key_of(1, 2), into, BYTES, &next);
+    task_send(&all, 0, 1, key_of(1, 2), data, BYTES, &sent);
+    task_wait(&next, 1);
+    assert_true(is_all(into, 0));
+    tasks_close(&all);
+}
+
 static void memory_that_is_freed_is_not_mapped_any_more(void **state) {
     (void)state;
     enum { LARGE = MST_SHM_BYTES + 1 };
@@ -289,6 +411,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_stay_the_senders_until_they_are_copied),
         cmocka_unit_test(bytes_that_are_written_again_in_a_later_generation_do_not_count),
+        cmocka_unit_test(who_borrows_reads_the_bytes_where_they_lie),
+        cmocka_unit_test(what_does_not_lie_in_shared_memory_is_lent_as_it_came),
+        cmocka_unit_test(order_of_control_messages_stays_when_they_are_told_directly),
+        cmocka_unit_test(who_waits_may_receive_itself),
         cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),
         cmocka_unit_test(bytes_of_a_task_that_was_killed_can_be_read),
         cmocka_unit_test(what_a_peer_sends_is_checked),
