@@ -47,8 +47,9 @@ struct mst_mail {
     int32_t self;
     size_t most_bytes;
     FILE *log;
-    double linger;     /* seconds */
-    mst_timeline news; /* rises when there may be something to take */
+    double linger;       /* seconds */
+    mst_timeline opened; /* 1: the transport is known, which may receive before that */
+    mst_timeline news;   /* rises when there may be something to take */
     pthread_mutex_t lock;
     uint64_t last_run; /* number of the last body that was sent as data */
     mst_parcel *first, **last;
@@ -147,6 +148,7 @@ static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) 
     *mail->last_coming = in;
     mail->last_coming = &in->next;
     pthread_mutex_unlock(&mail->lock);
+    mst_timeline_wait(&mail->opened, 1, MST_NEVER, false);
     const mst_key key = {.generation = GENERATION, .run = run};
     return mail->type->post(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &in->arrived)
                ? "its message cannot be received"
@@ -407,9 +409,8 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                                 .stranger = mail_stranger,
                                                 .mismatch = mail_mismatch}};
     if (o->status) options.report = mst_task_status_reporter(o->status);
-    pthread_mutex_lock(&mail->lock); /* events may come at once, but nobody sends before there is a head to answer */
     mst_status status = open_type(mail, o, &options);
-    pthread_mutex_unlock(&mail->lock);
+    if (!status) mst_timeline_add(&mail->opened, 1);
     if (status && o->tells) status = tell_cannot_join(o, &options, status);
     if (!status) mail->type->begin(mail->transport, GENERATION);
     if (!status && mail->type->direct) mail->type->direct(mail->transport);
