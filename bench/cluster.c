@@ -4,14 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/all_reduce.h"
+#include "bench/bare_network.h"
 #include "bench/bench.h"
+#include "bench/folder.h"
 #include "bench/python.h"
 #include "bench/table.h"
+#include "bench/zmq_alone.h"
 #include "muster/status.h"
 
-enum { ROUNDS = 3, BATCH = 200, FEWEST_STEPS = 300, MANY = 64, ALL_REDUCES = 1000 };
+enum { ROUNDS = 3, TWO_BATCHES = 2 * BATCH, FEWEST_STEPS = 300, MANY = 64, ALL_REDUCES = 1000 };
 
 enum { NUM_PEERS = 4 };
 enum {
@@ -19,18 +23,26 @@ enum {
     MIRRORED,
     SHM,
     TCP,
+    LIMIT_SHM,
+    LIMIT_TCP,
     PS_ASYNC,
     PS_SYNC,
     PEER, /* the first of them */
     SHM_OF_MIRRORED = PEER + NUM_PEERS,
+    SHM_OF_LIMIT,
     TCP_OF_MIRRORED,
+    TCP_OF_LIMIT,
     ASYNC_OF_ONE,
     SYNC_OF_ONE,
     OF_PEER, /* the first of them */
     REDUCE_SHM = OF_PEER + NUM_PEERS,
     REDUCE_TCP,
+    BARE_TCP,
+    REDUCE_TCP_OF_BARE,
     COPY,
     START,
+    START_LIMIT,
+    START_DATA,
     NUM_ROWS
 };
 static bench_row rows[NUM_ROWS] = {
@@ -38,6 +50,8 @@ static bench_row rows[NUM_ROWS] = {
     [MIRRORED] = BENCH_RATE("mirrored", "one process, mirrored over two devices"),
     [SHM] = BENCH_RATE("workers_shm", "two workers of this machine, through shared memory"),
     [TCP] = BENCH_RATE("workers_tcp", "two workers of this machine, over TCP"),
+    [LIMIT_SHM] = BENCH_RATE("limit_shm", "  limit: bare products of two threads, half a gradient copied each way"),
+    [LIMIT_TCP] = BENCH_RATE("limit_tcp", "  limit: bare products, half a gradient each way by ZeroMQ alone"),
     [PS_ASYNC] = BENCH_RATE("ps_asynchronous", "1 ps and 2 workers, asynchronous"),
     [PS_SYNC] = BENCH_RATE("ps_synchronous", "1 ps and 2 workers, synchronous"),
     [PEER] = BENCH_RATE("tensorflow_ps_asynchronous", "TensorFlow 1, 1 ps and 2 workers, asynchronous"),
@@ -45,18 +59,25 @@ static bench_row rows[NUM_ROWS] = {
     [PEER + 2] = BENCH_RATE("tensorflow_workers", "TensorFlow 2, two workers, MultiWorkerMirroredStrategy"),
     [PEER + 3] = BENCH_RATE("pytorch_workers", "PyTorch, two workers, DistributedDataParallel with Gloo"),
     [SHM_OF_MIRRORED] = BENCH_AT_LEAST("shm_of_mirrored", "two workers through shared memory: of mirrored", "", 0.9),
+    [SHM_OF_LIMIT] = BENCH_AT_LEAST("shm_of_limit", "two workers through shared memory: of their limit", "", 0.95),
     [TCP_OF_MIRRORED] = BENCH_AT_LEAST("tcp_of_mirrored", "two workers over TCP: of mirrored", "", 0),
+    [TCP_OF_LIMIT] = BENCH_AT_LEAST("tcp_of_limit", "two workers over TCP: of their limit", "", 0.95),
     [ASYNC_OF_ONE] = BENCH_AT_LEAST("ps_asynchronous_of_one", "1 ps and 2 workers, asynchronous: of one device", "", 0),
     [SYNC_OF_ONE] = BENCH_AT_LEAST("ps_synchronous_of_one", "1 ps and 2 workers, synchronous: of one device", "", 0),
-    [OF_PEER] = BENCH_AT_LEAST("ps_asynchronous_of_peer", "1 ps and 2 workers, asynchronous: of TensorFlow 1", "", 0),
-    [OF_PEER + 1] = BENCH_AT_LEAST("ps_synchronous_of_peer", "1 ps and 2 workers, synchronous: of TensorFlow 1", "", 0),
-    [OF_PEER + 2] = BENCH_AT_LEAST("workers_of_tensorflow", "two workers: of MultiWorkerMirroredStrategy", "", 0),
-    [OF_PEER + 3] = BENCH_AT_LEAST("workers_of_pytorch", "two workers: of DistributedDataParallel", "", 0),
+    [OF_PEER] = BENCH_AT_LEAST("ps_asynchronous_of_peer", "1 ps and 2 workers, asynchronous: of TensorFlow 1", "", 3),
+    [OF_PEER + 1] = BENCH_AT_LEAST("ps_synchronous_of_peer", "1 ps and 2 workers, synchronous: of TensorFlow 1", "", 3),
+    [OF_PEER + 2] = BENCH_AT_LEAST("workers_of_tensorflow", "two workers: of MultiWorkerMirroredStrategy", "", 3),
+    [OF_PEER + 3] = BENCH_AT_LEAST("workers_of_pytorch", "two workers: of DistributedDataParallel", "", 3),
     [REDUCE_SHM] = BENCH_AT_MOST("all_reduce_shm", "1.6 MB added up over two workers, through shared memory", "ms", 0),
     [REDUCE_TCP] = BENCH_AT_MOST("all_reduce_tcp", "1.6 MB added up over two workers, over TCP", "ms", 0),
+    [BARE_TCP] = BENCH_AT_MOST("exchange_tcp", "  limit: half of it each way, twice, by ZeroMQ alone", "ms", 0),
+    [REDUCE_TCP_OF_BARE] = BENCH_AT_MOST("all_reduce_tcp_of_exchange", "1.6 MB added up over TCP: of that", "", 1.2),
     [COPY] = BENCH_AT_MOST("copy", "1.6 MB copied by one thread", "ms", 0),
     [START] =
-        BENCH_AT_MOST("start_many", "64 workers of this machine, a tiny model: start to end of one step", "s", 10),
+        BENCH_AT_MOST("start_many", "64 workers, a tiny model and a small table: start to end of one step", "s", 10),
+    [START_LIMIT] = BENCH_AT_MOST("start_limit", "  limit: as many processes without each other, one a core", "s", 0),
+    [START_DATA] =
+        BENCH_AT_MOST("start_many_data", "  the same with all of Fashion-MNIST, which each inflates", "s", 0),
 };
 
 #define COMMAND "'" BENCH_COMMAND "'"
@@ -65,8 +86,10 @@ static bench_row rows[NUM_ROWS] = {
     COMMAND                                                                                             \
     " train --hidden-units 500 --optimizer sgd --learning-rate 0.1 --batch-size 200 --shards 2 --json " \
     "--progress none --log-every 1000000 --steps "
-#define TRAIN_TINY \
-    COMMAND " train --hidden-units 16 --batch-size 640 --shards 64 --devices cpu:1/1 --json --progress none --steps 1"
+#define TRAIN_TINY                                                                                                \
+    COMMAND                                                                                                       \
+        " train --hidden-units 16 --batch-size 640 --shards 64 --devices cpu:1/1 --json --progress none --steps " \
+        "1 "
 
 /* Runs COMMAND_LINE, and reads NUMBER, such as "examples_per_sec", of the events `done` that it prints: the mean over
  * its workers. The rate of each is that of all as long as they keep step. */
@@ -128,18 +151,47 @@ static void measure_peer(int number, double seconds) {
     bench_add(&rows[OF_PEER + number], ours->value[ours->count - 1] / rate);
 }
 
+static mst_status measure_exchange(double *milliseconds) {
+    bench_zmq zmq;
+    mst_status status = bench_zmq_start(BENCH_ALL_REDUCE_COUNT / 2 * sizeof(float), true, &zmq);
+    double began = bench_now();
+    for (int i = -ALL_REDUCES / 5; i < 2 * ALL_REDUCES && !status; i++) {
+        if (i == 0) began = bench_now();
+        status = bench_zmq_exchange(&zmq);
+    }
+    *milliseconds = 1000 * (bench_now() - began) / ALL_REDUCES;
+    bench_zmq_stop(&zmq);
+    return status;
+}
+
+/* Behind the ways of ROUND. */
+static mst_status measure_limits(double seconds, int round) {
+    double exchange;
+    const double shm = bare_two_workers(true, seconds), products = bare_two_workers(false, seconds);
+    if (shm <= 0 || products <= 0) return MST_FAIL(MST_INTERNAL, "cluster: the bare products have failed");
+    MST_TRY(measure_exchange(&exchange));
+    const double tcp = TWO_BATCHES / (TWO_BATCHES / products + exchange / 1000);
+    bench_add(&rows[LIMIT_SHM], shm);
+    bench_add(&rows[LIMIT_TCP], tcp);
+    bench_add(&rows[SHM_OF_LIMIT], rows[SHM].value[round] / shm);
+    bench_add(&rows[TCP_OF_LIMIT], rows[TCP].value[round] / tcp);
+    return MST_OK;
+}
+
 static mst_status measure_rates(double seconds, bool peers) {
     double rate;
     char text[2048];
     snprintf(text, sizeof text, TRAIN "%d --devices cpu:1/1", FEWEST_STEPS);
     MST_TRY(run(text, "examples_per_sec", &rate));
-    const int64_t wanted = (int64_t)(seconds * rate / BATCH);
+    const int64_t wanted = (int64_t)(seconds * rate / TWO_BATCHES);
     const int64_t steps = wanted > FEWEST_STEPS ? wanted : FEWEST_STEPS;
     for (int round = 0; round < ROUNDS; round++) {
         for (int row = ONE; row <= PS_SYNC; row++) {
+            if (row == LIMIT_SHM || row == LIMIT_TCP) continue;
             bench_progress("%s, round %d of %d", rows[row].what, round + 1, ROUNDS);
             MST_TRY(measure(row, steps));
         }
+        MST_TRY(measure_limits(seconds, round));
         bench_add(&rows[SHM_OF_MIRRORED], rows[SHM].value[round] / rows[MIRRORED].value[round]);
         bench_add(&rows[TCP_OF_MIRRORED], rows[TCP].value[round] / rows[MIRRORED].value[round]);
         bench_add(&rows[ASYNC_OF_ONE], rows[PS_ASYNC].value[round] / rows[ONE].value[round]);
@@ -153,26 +205,69 @@ static mst_status measure_rates(double seconds, bool peers) {
 }
 
 static mst_status measure_sums(void) {
-    double milliseconds;
+    double milliseconds, bare;
     for (int round = 0; round < ROUNDS; round++) {
         bench_progress("sums over two workers, round %d of %d", round + 1, ROUNDS);
         MST_TRY(bench_all_reduce("shm", ALL_REDUCES, &milliseconds));
         bench_add(&rows[REDUCE_SHM], milliseconds);
         MST_TRY(bench_all_reduce("zmq", ALL_REDUCES, &milliseconds));
+        MST_TRY(measure_exchange(&bare));
         bench_add(&rows[REDUCE_TCP], milliseconds);
+        bench_add(&rows[BARE_TCP], bare);
+        bench_add(&rows[REDUCE_TCP_OF_BARE], milliseconds / bare);
         MST_TRY(bench_bare_copies(ALL_REDUCES, &milliseconds));
         bench_add(&rows[COPY], milliseconds);
     }
     return MST_OK;
 }
 
-static mst_status measure_start(void) {
+/* ---- many workers ---- */
+
+static mst_status write_small_table(const char *folder) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/table.csv", folder);
+    FILE *file = fopen(path, "w");
+    if (!file) return MST_FAIL(MST_IO, "'%s' cannot be written", path);
+    fputs("a,b,label\n", file);
+    for (int i = 0; i < 1280; i++) fprintf(file, "%d,%d,%d\n", i % 37, i % 11, i % 2);
+    return fclose(file) ? MST_FAIL(MST_IO, "'%s' cannot be written", path) : MST_OK;
+}
+
+/* Seconds of LAUNCH, nothing or a prefix, before the training with OPTIONS. */
+static mst_status measure_start_of(const char *launch, const char *options, double *seconds) {
+    char text[2048];
     double steps;
-    bench_progress("the start of %d workers", MANY);
+    snprintf(text, sizeof text, "%s" TRAIN_TINY "%s", launch, options);
     const double began = bench_now();
-    MST_TRY(run(LAUNCH("--workers 64") TRAIN_TINY, "step", &steps));
-    bench_add(&rows[START], bench_now() - began);
+    MST_TRY(run(text, "step", &steps));
+    *seconds = bench_now() - began;
     return MST_OK;
+}
+
+static mst_status measure_starts_in(const char *folder) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    char data[600];
+    double many, one, all;
+    MST_TRY(write_small_table(folder));
+    snprintf(data, sizeof data, "--data 'csv:%s/table.csv' --label label", folder);
+    for (int round = 0; round < ROUNDS; round++) {
+        bench_progress("the start of %d workers, round %d of %d", MANY, round + 1, ROUNDS);
+        MST_TRY(measure_start_of("", data, &one));
+        MST_TRY(measure_start_of(LAUNCH("--workers 64"), data, &many));
+        MST_TRY(measure_start_of(LAUNCH("--workers 64"), "", &all));
+        bench_add(&rows[START], many);
+        bench_add(&rows[START_LIMIT], one * MANY / (double)(cores < MANY ? cores : MANY));
+        bench_add(&rows[START_DATA], all);
+    }
+    return MST_OK;
+}
+
+static mst_status measure_start(void) {
+    char *folder;
+    mst_status status = bench_folder_make(NULL, &folder);
+    if (!status) status = measure_starts_in(folder);
+    bench_folder_remove(folder);
+    return status;
 }
 
 static int cluster_run(const command_call *call) {

@@ -21,80 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/simd.h"
+#include "bench/bare_network.h"
 #include "bench/bench.h"
 #include "bench/peers.h"
 #include "bench/table.h"
 #include "muster/muster.h"
 
-enum {
-    BATCH = 100,
-    INPUTS = 784,
-    HIDDEN = 500,
-    CLASSES = 10,
-    PARAMETERS = INPUTS * HIDDEN + HIDDEN + HIDDEN * CLASSES + CLASSES
-};
 #define WINDOW 50 /* steps */
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
 enum { MAX_WINDOWS = 100000 };
 static const double PEER_WINDOW = 1; /* seconds */
 enum { ROUNDS = BENCH_ROUNDS, PLAN_NODES = 100000, MAX_ARGUMENTS = 48 };
-
-/* ---- the limit: bare sgemm calls of the same shapes, and one pass over the parameters ---- */
-
-typedef struct bare {
-    float *x, *w1, *h, *w2, *y, *dw1, *dw2, *dh, *average;
-} bare;
-
-static float *zeros(size_t count) {
-    float *array = aligned_alloc(64, (count * sizeof *array + 63) / 64 * 64);
-    if (array)
-        for (size_t i = 0; i < count; i++) array[i] = (float)(i % 17) * 0.01F;
-    return array;
-}
-
-static bool bare_make(bare *b) {
-    *b = (bare){zeros(BATCH * INPUTS),   zeros(PARAMETERS),      zeros(BATCH * HIDDEN),
-                zeros(HIDDEN * CLASSES), zeros(BATCH * CLASSES), zeros(PARAMETERS),
-                zeros(HIDDEN * CLASSES), zeros(BATCH * HIDDEN),  zeros(PARAMETERS)};
-    return b->x && b->w1 && b->h && b->w2 && b->y && b->dw1 && b->dw2 && b->dh && b->average;
-}
-
-static void bare_free(bare *b) {
-    float *all[] = {b->x, b->w1, b->h, b->w2, b->y, b->dw1, b->dw2, b->dh, b->average};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-}
-
-/* reads the gradient, the weight and the average, writes the weight and the average */
-MST_SIMD static void bare_pass(float *restrict w, float *restrict average, const float *restrict gradient, int count) {
-    for (int i = 0; i < count; i++) {
-        w[i] -= 1e-9F * gradient[i];
-        average[i] -= 0.1F * (average[i] - w[i]);
-    }
-}
-
-static bool sgemm(char ta, char tb, int m, int n, int k, const float *a, int lda, const float *b, int ldb, float *c) {
-    return dnnl_sgemm(ta, tb, m, n, k, 1, a, lda, b, ldb, 0, c, n) == dnnl_success;
-}
-
-/* All but the gradient of the first weights. */
-static bool bare_most_products(bare *b) {
-    return sgemm('N', 'N', BATCH, HIDDEN, INPUTS, b->x, INPUTS, b->w1, HIDDEN, b->h) &&
-           sgemm('N', 'N', BATCH, CLASSES, HIDDEN, b->h, HIDDEN, b->w2, CLASSES, b->y) &&
-           sgemm('T', 'N', HIDDEN, CLASSES, BATCH, b->h, HIDDEN, b->y, CLASSES, b->dw2) &&
-           sgemm('N', 'T', BATCH, HIDDEN, CLASSES, b->y, CLASSES, b->w2, CLASSES, b->dh);
-}
-
-static bool bare_products(bare *b) {
-    return bare_most_products(b) && sgemm('T', 'N', INPUTS, HIDDEN, BATCH, b->x, INPUTS, b->dh, HIDDEN, b->dw1);
-}
-
-static bool bare_step(bare *b) {
-    bool good = bare_products(b);
-    bare_pass(b->w1, b->average, b->dw1, PARAMETERS);
-    return good;
-}
 
 /* ---- windows ---- */
 
@@ -126,9 +64,9 @@ typedef struct rate {
 } rate;
 
 /* On one thread; 0 where it failed. */
-static rate measure_bare(bool (*step)(bare *), double seconds) {
+static rate measure_bare(bool (*step)(bare_network *), double seconds) {
     static windows w;
-    bare b;
+    bare_network b;
     rate out = {0, 0};
     omp_set_num_threads(1);
     w.count = 0;
@@ -153,7 +91,7 @@ static rate measure_bare(bool (*step)(bare *), double seconds) {
  * weights of these rows for both; so they meet twice a step ---- */
 
 typedef struct pair {
-    bare bare[2];
+    bare_network bare[2];
     _Atomic uint64_t arrived;
     atomic_bool stop;
 } pair;
@@ -171,7 +109,7 @@ static void meet(pair *p, uint64_t *meetings) {
 
 static bool meeting_step(pair *p, int self, uint64_t *meetings) {
     enum { HALF = INPUTS / 2 };
-    bare *own = &p->bare[self], *other = &p->bare[1 - self];
+    bare_network *own = &p->bare[self], *other = &p->bare[1 - self];
     bool good = bare_most_products(own);
     meet(p, meetings);
     const int64_t first = (int64_t)self * HALF, at = first * HIDDEN;

@@ -1,7 +1,6 @@
 /** muster-bench remote: a step of a small graph that lies on two task servers, each a process of this machine, beside
  *  the round trip of a message between two processes over TCP by ZeroMQ alone. The two take turns, so that each ratio
  *  is of neighbouring measurements. */
-#include <dlfcn.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "bench/bench.h"
 #include "bench/table.h"
+#include "bench/zmq_alone.h"
 #include "cluster/free_ports.h"
 #include "muster/muster.h"
 
@@ -28,58 +28,11 @@ static bench_row rows[NUM_ROWS] = {
 
 /* ---- ZeroMQ alone ---- */
 
-static struct {
-    void *(*zmq_ctx_new)(void);
-    void *(*zmq_socket)(void *context, int type);
-    int (*zmq_bind)(void *socket, const char *endpoint);
-    int (*zmq_connect)(void *socket, const char *endpoint);
-    int (*zmq_send)(void *socket, const void *data, size_t size, int flags);
-    int (*zmq_recv)(void *socket, void *data, size_t size, int flags);
-} lib;
-
-static mst_status load_zmq(void) {
-    void *handle = dlopen("libzmq.so.5", RTLD_NOW);
-    if (!handle) return MST_FAIL(MST_UNIMPLEMENTED, "remote: libzmq.so.5 cannot be loaded");
-#define LOAD(name)                                \
-    *(void **)(&lib.name) = dlsym(handle, #name); \
-    if (!lib.name) return MST_FAIL(MST_UNIMPLEMENTED, "remote: libzmq has no %s", #name)
-    LOAD(zmq_ctx_new);
-    LOAD(zmq_socket);
-    LOAD(zmq_bind);
-    LOAD(zmq_connect);
-    LOAD(zmq_send);
-    LOAD(zmq_recv);
-    return MST_OK;
-}
-
-static void *pair_socket(void) {
-    enum { ZMQ_PAIR_TYPE = 0 };
-    void *context = lib.zmq_ctx_new();
-    return context ? lib.zmq_socket(context, ZMQ_PAIR_TYPE) : NULL;
-}
-
-/* Sends each message back, until it is killed. */
-static void echo(const char *endpoint) {
-    char message[MESSAGE];
-    void *socket = pair_socket();
-    if (!socket || lib.zmq_bind(socket, endpoint)) _exit(1);
-    while (lib.zmq_recv(socket, message, sizeof message, 0) == MESSAGE)
-        lib.zmq_send(socket, message, sizeof message, 0);
-    _exit(1);
-}
-
-static bool round_trip(void *socket) {
-    char message[MESSAGE] = {0};
-    return lib.zmq_send(socket, message, sizeof message, 0) == MESSAGE &&
-           lib.zmq_recv(socket, message, sizeof message, 0) == MESSAGE;
-}
-
-static mst_status measure_bare(void *socket, double seconds, double *microseconds) {
+static mst_status measure_bare(bench_zmq *zmq, double seconds, double *microseconds) {
     const double began = bench_now();
     int64_t count = 0;
     while (bench_now() - began < seconds)
-        for (int i = 0; i < BATCH; i++, count++)
-            if (!round_trip(socket)) return MST_FAIL(MST_UNAVAILABLE, "remote: the process that answers is gone");
+        for (int i = 0; i < BATCH; i++, count++) MST_TRY(bench_zmq_exchange(zmq));
     *microseconds = 1e6 * (bench_now() - began) / (double)count;
     return MST_OK;
 }
@@ -139,13 +92,14 @@ static mst_status measure_runs(small *s, bool step, double seconds, double *micr
 /* ---- processes ---- */
 
 typedef struct processes {
-    pid_t pid[TASKS + 1];
+    pid_t pid[TASKS];
     int count;
     char target[64];
-    void *socket;
+    bench_zmq zmq;
 } processes;
 
-static void kill_all(const processes *all) {
+static void end_all(processes *all) {
+    bench_zmq_stop(&all->zmq);
     for (int i = 0; i < all->count; i++) {
         kill(all->pid[i], SIGTERM);
         waitpid(all->pid[i], NULL, 0);
@@ -153,17 +107,11 @@ static void kill_all(const processes *all) {
 }
 
 static mst_status start_all(processes *all) {
-    char cluster[100], endpoint[64], index[8];
-    int port[TASKS + 1];
-    MST_TRY(load_zmq());
-    MST_TRY(mst_find_free_ports(TASKS + 1, port));
+    char cluster[100], index[8];
+    int port[TASKS];
+    MST_TRY(mst_find_free_ports(TASKS, port));
     snprintf(cluster, sizeof cluster, "local=localhost:%d,localhost:%d", port[0], port[1]);
     snprintf(all->target, sizeof all->target, "tcp://localhost:%d", port[0]);
-    snprintf(endpoint, sizeof endpoint, "tcp://127.0.0.1:%d", port[TASKS]);
-    const pid_t child = fork();
-    if (child < 0) return MST_FAIL(MST_OUT_OF_MEMORY, "remote: cannot start a process");
-    if (child == 0) echo(endpoint);
-    all->pid[all->count++] = child;
     for (int i = 0; i < TASKS; i++) {
         extern char **environ;
         char *const arguments[] = {"muster", "server",  "--cluster", cluster,   "--task-index",
@@ -173,18 +121,15 @@ static mst_status start_all(processes *all) {
             return MST_FAIL(MST_IO, "remote: %s cannot be started", BENCH_COMMAND);
         all->count++;
     }
-    all->socket = pair_socket();
-    return all->socket && !lib.zmq_connect(all->socket, endpoint) && round_trip(all->socket)
-               ? MST_OK
-               : MST_FAIL(MST_UNAVAILABLE, "remote: no connection by ZeroMQ");
+    return bench_zmq_start(MESSAGE, false, &all->zmq);
 }
 
-static mst_status measure(const processes *all, small *s, double seconds) {
+static mst_status measure(processes *all, small *s, double seconds) {
     double bare, time;
     for (int round = 0; round < ROUNDS; round++) {
         for (int step = 0; step < 2; step++) {
             bench_progress("round %d of %d", round + 1, ROUNDS);
-            MST_TRY(measure_bare(all->socket, seconds / 2, &bare));
+            MST_TRY(measure_bare(&all->zmq, seconds / 2, &bare));
             MST_TRY(measure_runs(s, step, seconds, &time));
             bench_add(&rows[BARE], bare);
             bench_add(&rows[step ? STEP : READ], time);
@@ -202,7 +147,7 @@ static int remote_run(const command_call *call) {
     if (!status) status = build(&s, all.target);
     if (!status) status = measure(&all, &s, o->seconds / 5);
     end(&s);
-    kill_all(&all);
+    end_all(&all);
     bench_progress_end();
     if (status) return command_fail_library(EXIT_FAILED, NULL);
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], o->json);
