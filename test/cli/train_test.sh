@@ -113,6 +113,31 @@ check another_optimizer_is_told grep -q "^warning: .*--optimizer adam (now sgd)"
 rate_is another_optimizer_has_its_own_learning_rate 0.01
 rm -r ck
 
+# ---- gradients of several steps that make an update ---------------------------------------------------
+
+accumulates="train $small --optimizer adam --json --gradient-accumulation-steps"
+run $accumulates 3 --devices cpu:1/1 --epochs 2 # 22 steps
+one=$(value weights_sha256)
+for devices in 2 4; do
+    run $accumulates 3 --devices cpu:$devices/1 --epochs 2
+    check "accumulated_gradients_give_the_weights_of_one_device_on_$devices" [ "$(value weights_sha256)" = "$one" ]
+done
+run $accumulates 3 --devices cpu:2/1 --checkpoint-dir accumulated --steps 17 # two gradients are added up
+check sum_of_gradients_is_in_the_checkpoint grep -q gradient_accumulator accumulated/model.ckpt-17.index
+run $accumulates 3 --devices cpu:1/2 --epochs 2 --checkpoint-dir accumulated
+check training_goes_on_in_the_middle_of_an_accumulation [ "$(value weights_sha256)" = "$one" ]
+run $accumulates 2 --checkpoint-dir accumulated --epochs 3
+check another_number_of_gradients_is_told grep -q "^warning: .*--gradient-accumulation-steps 3 (now 2)" err
+rm -r accumulated
+run $accumulates 1 --epochs 2
+first=$(value weights_sha256)
+run train $small --optimizer adam --epochs 2 --json
+check one_gradient_is_an_update [ "$(value weights_sha256)" = "$first" -a "$first" != "$one" ]
+works number_of_steps_of_an_update_is_told ", adam with learning rate 0.001, an update every 3 steps$" \
+    train $small --optimizer adam --steps 1 --gradient-accumulation-steps 3
+fails no_gradients_make_no_update 2 "gradient-accumulation-steps 0: must be a whole number, at least 1" \
+    train $small --gradient-accumulation-steps 0
+
 # ---- random changes of pictures ---------------------------------------------------------------------
 
 augmented="train --data idx:data --hidden-units 16 --batch-size 40 --shards 4 --epochs 3 --json

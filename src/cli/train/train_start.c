@@ -47,6 +47,8 @@ static void print_optimizer(const training *t) {
     printf("%s with learning rate %g", t->optimizer.rule,
            scheduled ? mst_schedule_at(schedule, 0) : t->optimizer.learning_rate);
     if (schedule->kind != MST_SCHEDULE_NONE) printf(" (%s)", mst_schedule_names[schedule->kind]);
+    if (t->optimizer.gradient_accumulation_steps > 1)
+        printf(", an update every %d steps", t->optimizer.gradient_accumulation_steps);
 }
 
 /* " = 2 x 100": of each worker, where all have the same. */
@@ -145,6 +147,8 @@ static mst_status write_start(const training *t) {
         json_add(&event, "", "slot_bytes", json_integer(kept_bytes(t, 1u << MST_STATE_SLOT)));
     json_add(&event, "", "learning_rate", json_number(t->optimizer.learning_rate));
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
+    if (t->optimizer.gradient_accumulation_steps > 1)
+        json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
     return json_write(event);
 }
