@@ -35,6 +35,30 @@ if [ -e "$alone" ]; then # not under a sanitizer
     check json_has_the_number_of_steps_of_one_thread [ "$(value runs_alone)" = 10 ]
 fi
 
+# ---- other programs on all cores ---------------------------------------------------------------------
+
+# Only what spins can be told for certain: the machine may be busy without it.
+if [ "$(nproc)" -gt 1 ] && [ -r /proc/loadavg ]; then
+    spinning=""
+    for _ in $(seq "$(getconf _NPROCESSORS_ONLN)"); do
+        sh -c 'while :; do :; done' &
+        spinning="$spinning $!"
+    done
+    sleep 0.2
+    sha() { sed -n 's/^weights sha256: //p' out; }
+    by_default="train --data idx:data --hidden-units 16 --batch-size 40 --steps 2"
+    works other_programs_on_all_cores_are_told "^note: [0-9]* other programs keep all cores busy: --devices cpu can be faster" $by_default
+    busy=$(sha)
+    works devices_that_were_asked_for_are_no_matter "^done:" $by_default --devices cpu
+    check nothing_is_told_of_devices_that_were_asked_for sh -c '! grep -q "other programs" out'
+    check advice_changes_no_weight [ "$busy" = "$(sha)" ]
+    run $by_default --json
+    check json_counts_the_other_programs grep -q '"event":"start".*"others_on_all_cores":[1-9]' out
+    # the numbers of the processes are words
+    # shellcheck disable=SC2086
+    kill $spinning
+fi
+
 # ---- history of a training ---------------------------------------------------------------------------
 
 # rows_are NAME FILE EPOCHS: the file has a row for each epoch from 0 on, once, and as many columns in each

@@ -108,6 +108,9 @@ static void print_start(const training *t) {
         printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
                t->idle_cores, cores, cores, t->batch_size / t->strategy.num_shards * cores);
     }
+    if (t->others > 0)
+        printf("note: %d other programs keep all cores busy: --devices cpu can be faster then, with the same weights\n",
+               t->others);
     fflush(stdout);
 }
 
@@ -139,6 +142,7 @@ static mst_status write_start(const training *t) {
     if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));
     if (t->task) json_add(&event, "", "workers", json_integer(mst_task_num_workers(t->task)));
     json_add(&event, "", "idle_cores", json_integer(t->idle_cores));
+    json_add(&event, "", "others_on_all_cores", json_integer(t->others));
     json_add(&event, "", "shards", json_integer(t->strategy.num_shards));
     json_add(&event, "", "batch_size", json_integer(t->batch_size));
     json_add(&event, "", "steps", json_integer(train_total_steps(t)));
