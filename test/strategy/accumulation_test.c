@@ -141,6 +141,56 @@ static void every_rule_makes_the_update_of_the_mean(void **state) {
     }
 }
 
+/* ---- rows ---- */
+
+enum { WORDS = 6, WIDTH = 3, TAKEN = 2, RUNS = 7 };
+
+/* A table and its average after each step. The gradient is X in rows that change with the step, once as rows of a
+ * gather, once dense. */
+static void train_table(mst_optimizer optimizer, bool dense, mst_tensor *table[RUNS], mst_tensor *average[RUNS]) {
+    mst_graph *g = engine_graph();
+    mst_value t = mst_get_variable(g, "table", MST_SHAPE(WORDS, WIDTH), MST_F64, mst_constant_initializer(1));
+    mst_value words = mst_placeholder(g, MST_I64, MST_SHAPE(TAKEN), "words");
+    mst_value x = mst_placeholder(g, MST_F64, MST_SHAPE(TAKEN, WIDTH), "x");
+    mst_value rows = dense ? mst_matmul(mst_one_hot(words, WORDS, .dtype = MST_F64), t) : mst_gather(t, words, 0);
+    mst_value update = mst_minimize(&optimizer, mst_reduce_sum(mst_mul(rows, x)), NULL, 0, MST_NONE);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, NULL);
+    for (int i = 0; i < RUNS; i++) {
+        const double word[TAKEN] = {i % WORDS, (2 * i + 1) % WORDS};
+        mst_feed feed[] = {{.value = words, .tensor = engine_tensor(MST_I64, MST_SHAPE(TAKEN), word)},
+                           {.value = x, .tensor = engine_random(MST_F64, MST_SHAPE(TAKEN, WIDTH), -1, 1, (unsigned)i)}};
+        EXPECT_OK(mst_session_run(session, feed, 2, &update, 1, NULL));
+        EXPECT_OK(mst_session_get_variable(session, t, &table[i]));
+        EXPECT_OK(mst_session_get_variable(session, mst_moving_average(t), &average[i]));
+        for (int k = 0; k < 2; k++) mst_tensor_release(feed[k].tensor);
+    }
+    engine_end(g, session);
+}
+
+/* Steps that only add touch the rows of their gradients alone; the update is that of the dense sum. */
+static void rows_add_up_to_a_dense_sum(void **state) {
+    (void)state;
+    const mst_optimizer optimizers[] = {
+        mst_adamw(.learning_rate = 0.1, .weight_decay = 0.1, .ema_decay = 0.9, .gradient_accumulation_steps = 3),
+        mst_sgd(.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.1, .ema_decay = 0.9,
+                .sparse = MST_SPARSE_TENSORFLOW, .gradient_accumulation_steps = 3),
+        mst_adagrad(.learning_rate = 0.1, .clip_norm = 0.5, .ema_decay = 0.9, .gradient_accumulation_steps = 3)};
+    for (size_t o = 0; o < sizeof optimizers / sizeof *optimizers; o++) {
+        mst_tensor *table[2][RUNS], *average[2][RUNS];
+        for (int dense = 0; dense < 2; dense++) train_table(optimizers[o], dense, table[dense], average[dense]);
+        for (int i = 0; i < RUNS; i++) {
+            assert_true(engine_distance(table[0][i], table[1][i]) < 1e-12);
+            assert_true(engine_distance(average[0][i], average[1][i]) < 1e-12);
+            if (i) assert_int_equal(engine_same_bits(table[0][i], table[0][i - 1]), i % 3 != 2);
+        }
+        for (int i = 0; i < 2 * RUNS; i++) {
+            mst_tensor_release(table[i / RUNS][i % RUNS]);
+            mst_tensor_release(average[i / RUNS][i % RUNS]);
+        }
+    }
+}
+
 /* ---- training ---- */
 
 enum { ROWS = 80, FEATURES = 12, CLASSES = 4, EPOCHS = 3 };
@@ -190,6 +240,7 @@ int main(void) {
         cmocka_unit_test(moving_average_follows_each_step),
         cmocka_unit_test(each_optimizer_counts_its_own_gradients),
         cmocka_unit_test(every_rule_makes_the_update_of_the_mean),
+        cmocka_unit_test(rows_add_up_to_a_dense_sum),
         cmocka_unit_test(small_batches_train_as_a_large_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
