@@ -4,8 +4,9 @@
  *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0. The
  *  optimizers, with their formulas and macros, are in muster/optimizers.h.
  *
- *  A step does, in this order: gradients of the shards are averaged, penalties of the variables added, and the result
- *  clipped; weight_decay; the optimizer's formula; the moving average.
+ *  A step does, in this order: gradients of the shards are averaged (with gradient_accumulation_steps, those of several
+ *  steps), penalties of the variables added, and the result clipped; weight_decay; the optimizer's formula; the moving
+ *  average.
  */
 #ifndef MUSTER_OPTIMIZER_H
 #define MUSTER_OPTIMIZER_H
@@ -59,6 +60,10 @@ typedef struct mst_optimizer {
                                 average -= (1 - ema_decay) * (average - w), in f32 as TensorFlow takes the factor */
     bool ema_num_updates;    /**< the decay is min(ema_decay, (1 + step) / (10 + step)) */
     mst_sparse sparse;       /**< rows of embeddings; the rule momentum is TensorFlow 1's and changes only these rows */
+    /** N > 1: the gradients of N steps are added up, and every N-th step makes one update from their mean; variables
+     *  stay as they are between. As in Keras every step counts for global_step, schedules and the moving average, and
+     *  the rule counts updates; the sum is dense: all rows of embeddings are updated. Default: 1, no sum. */
+    int gradient_accumulation_steps;
 } mst_optimizer;
 
 /** OPTIMIZER with its rule set to NAME and every member that is 0 set to that rule's default. */

@@ -36,7 +36,9 @@ extern const char *const mst_sparse_kinds[];  /**< by mst_sparse, ended by NULL 
     ROW(ema_decay, F64, 0, 0, MST_BELOW_1, NULL, "decay of the moving average of the weights, below 1"),    \
     ROW(ema_num_updates, BOOL, 0, 0, 0, NULL, "the moving average follows faster in the first steps"), \
     ROW(sparse, ENUM, 0, 0, 0, mst_sparse_kinds,                                                            \
-        "rows of embeddings: all are updated (keras), or those of the batch (tensorflow)")
+        "rows of embeddings: all are updated (keras), or those of the batch (tensorflow)"),                 \
+    ROW(gradient_accumulation_steps, I32, 0, 1, 1000000000, NULL,                                           \
+        "the weights change every N-th step only, by the mean of N gradients: as a batch N times as large")
 /* clang-format on */
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "rule/accumulate.h"
 #include "rule/fields.h"
 #include "rule/gradient_clip.h"
 #include "rule/rule.h"
@@ -20,7 +21,8 @@ const mst_rule *mst_rule_find(const char *name) {
 }
 
 mst_row_steps mst_rule_row_steps(const mst_optimizer *optimizer, bool has_penalty) {
-    if (optimizer->sparse != MST_SPARSE_KERAS || has_penalty) return (mst_row_steps){.squares = false};
+    if (optimizer->sparse != MST_SPARSE_KERAS || has_penalty || mst_accumulates(optimizer))
+        return (mst_row_steps){.squares = false};
     return (mst_row_steps){.squares = mst_rule_find(optimizer->rule)->squares || mst_clips_by_norm(optimizer),
                            .clip = optimizer->clip_value};
 }

@@ -11,7 +11,7 @@
 #include "muster/optimizer.h"
 
 /* Most slots of a variable, numbers of a step, and members of mst_optimizer with the NULL behind them. */
-#define MST_RULE_SLOTS 3
+#define MST_RULE_SLOTS 3 /* beside them may be the sum of gradients (accumulate.h) */
 #define MST_RULE_SCALARS 8
 #define MST_RULE_TAKES 8
 
@@ -66,7 +66,8 @@ typedef struct mst_row_steps {
     bool squares;
     double clip;
 } mst_row_steps;
-/** OPTIMIZER is checked, with its defaults. A penalty makes the gradient dense, where none of this applies. */
+/** OPTIMIZER is checked, with its defaults. A penalty makes the gradient dense, and so does a sum over several steps:
+ *  none of this applies there. */
 mst_row_steps mst_rule_row_steps(const mst_optimizer *optimizer, bool has_penalty);
 
 #endif

@@ -2,7 +2,7 @@
  * bf16), as variables of their own, and one apply_gradients node whose sources are all of these and the gradients of
  * every shard. Which device updates what is decided later, by the plan (plan/update_lowering.c).
  *
- * The node counts nothing itself: global_step is raised by a node of its own in the same step. What a second update
+ * The node does not count steps: global_step is raised by a node of its own in the same step. What a second update
  * of the same graph makes gets names with a suffix, but a moving average is shared by all updates of its variable. */
 #include "strategy/apply.h"
 
@@ -18,6 +18,7 @@
 #include "op/state/apply_gradients.h"
 #include "op/state/state_parts.h"
 #include "op/state/variable.h"
+#include "rule/accumulate.h"
 #include "rule/rule.h"
 #include "store/store.h"
 #include "strategy/penalty.h"
@@ -117,7 +118,6 @@ static int64_t *find_parts(const mst_update *u, const mst_apply_options *o) {
 static int add_variable(const mst_update *u, const mst_apply_options *o, const int64_t *parts, int v, mst_value *src) {
     const mst_value variable = u->variables[v];
     const mst_spec spec = mst_value_spec(variable);
-    const mst_rule *rule = mst_rule_find(u->optimizer->rule);
     const mst_dtype dtype = o->masters ? MST_F32 : spec.dtype; /* in which the update computes */
     int n = 0;
     src[n++] = variable;
@@ -125,8 +125,9 @@ static int add_variable(const mst_update *u, const mst_apply_options *o, const i
     int64_t first;
     if (parts) shape = mst_shape_make(1, (const int64_t[]){mst_apply_own(o, parts, v, &first)});
     for (int k = 0; k < o->num_slots; k++) {
-        const double initial = rule->slot_initial ? rule->slot_initial(u->optimizer, k) : 0;
-        src[n++] = beside(variable, rule->slot_name[k], mst_fill(u->graph, dtype, shape, initial), MST_STATE_SLOT);
+        double initial;
+        const char *suffix = mst_apply_slot(o, k, &initial);
+        src[n++] = beside(variable, suffix, mst_fill(u->graph, dtype, shape, initial), MST_STATE_SLOT);
     }
     if (o->averages) src[n++] = average_of(variable, dtype);
     if (o->masters)
@@ -137,21 +138,22 @@ static int add_variable(const mst_update *u, const mst_apply_options *o, const i
 
 static mst_value apply(const mst_update *u, mst_value learning_rate) {
     const mst_rule *rule = mst_rule_find(u->optimizer->rule);
-    const mst_apply_options options = {.optimizer = *u->optimizer,
-                                       .num_variables = u->num_variables,
-                                       .num_slots = rule->num_slots(u->optimizer),
-                                       .num_shards = u->num_shards,
-                                       .first_shard = u->window.first,
-                                       .num_gradients = u->window.count,
-                                       .averages = u->optimizer->ema_decay > 0,
-                                       .masters = mst_value_spec(u->variables[0]).dtype == MST_BF16,
-                                       .num_parts = u->num_parts,
-                                       .part = u->part};
+    const mst_apply_options options = {
+        .optimizer = *u->optimizer,
+        .num_variables = u->num_variables,
+        .num_slots = rule->num_slots(u->optimizer) + (mst_accumulates(u->optimizer) ? 1 : 0),
+        .num_shards = u->num_shards,
+        .first_shard = u->window.first,
+        .num_gradients = u->window.count,
+        .averages = u->optimizer->ema_decay > 0,
+        .masters = mst_value_spec(u->variables[0]).dtype == MST_BF16,
+        .num_parts = u->num_parts,
+        .part = u->part};
     char name[96];
     if ((int64_t)u->num_variables * mst_apply_per_variable(&options) > INT32_MAX - MST_APPLY_FIRST)
         return mst_value_fail(u->graph, MST_INVALID, "update: %d variables over %d shards are too many for one update",
                               u->num_variables, u->window.count);
-    mst_value *src = malloc((size_t)mst_apply_source(&options, u->num_variables) * sizeof *src);
+    mst_value *src = malloc(((size_t)mst_apply_source(&options, u->num_variables) + 1) * sizeof *src);
     if (!src) return MST_VALUE_NO_MEMORY(u->graph, "for an update");
     int n = MST_APPLY_FIRST;
     mst_name_scope_enter(u->graph, mst_name_scope(u->graph));
@@ -165,6 +167,8 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
     int64_t *parts = find_parts(u, &options);
     for (int v = 0; v < u->num_variables; v++) n += add_variable(u, &options, parts, v, src + n);
     free(parts);
+    snprintf(name, sizeof name, "%s/accumulated", rule->name);
+    if (mst_apply_accumulated(&options) >= 0) src[n++] = scalar_variable(u->graph, name, MST_I64, 0, MST_STATE_RULE);
     mst_name_scope_pop(u->graph);
     const mst_value applied = mst_call(u->graph, &mst_op_apply_gradients, n, src, &options);
     free(src);

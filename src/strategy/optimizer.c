@@ -64,6 +64,9 @@ mst_status mst_optimizer_check(const mst_optimizer *optimizer) {
         return MST_FAIL(MST_INVALID, "%s: sparse is %d, must be keras or tensorflow", o->rule, (int)o->sparse);
     if ((o->clip_value > 0) + (o->clip_norm > 0) + (o->clip_global_norm > 0) > 1)
         return MST_FAIL(MST_INVALID, "%s: only one of clip_value, clip_norm and clip_global_norm can be set", o->rule);
+    if (o->gradient_accumulation_steps < 0)
+        return MST_FAIL(MST_INVALID, "%s: gradient_accumulation_steps is %d, must be at least 1 (0: the default, 1)",
+                        o->rule, o->gradient_accumulation_steps);
     mst_schedule schedule = o->schedule;
     if (!mst_schedule_is_set(&schedule)) schedule.rate = 1; /* none is needed; all else is checked the same */
     if (mst_schedule_check(&schedule)) return mst_error_prefix("%s: schedule", o->rule);

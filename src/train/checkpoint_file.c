@@ -18,6 +18,7 @@
 #include "format/bundle.h"
 #include "format/npz.h"
 #include "format/safetensors.h"
+#include "rule/accumulate.h"
 #include "rule/rule.h"
 #include "store/store.h"
 #include "train/checkpoint_names.h"
@@ -91,7 +92,7 @@ static mst_status add_powers(mst_bundle_writer *writer, const mst_snapshot *snap
     const mst_rule *rule = optimizer ? mst_rule_find(optimizer->rule) : NULL;
     if (!rule || !rule->keeps_powers || !step) return MST_OK;
     const mst_optimizer full = mst_optimizer_named(optimizer->rule, *optimizer);
-    const double t = mst_tensor_get(step, 0) + 1;
+    const double t = (double)mst_accumulated_updates(&full, (int64_t)mst_tensor_get(step, 0)) + 1;
     if (!mst_snapshot_find(snapshot, NULL, "beta1_power"))
         MST_TRY(add_number(writer, "beta1_power", pow(fabs(full.beta_1), t)));
     if (mst_snapshot_find(snapshot, NULL, "beta2_power")) return MST_OK;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rule/accumulate.h"
+
 /* A slot is SLOT in the store and FILE in the file, where the variable also has the slot WITH (by its name in the store
  * and in the file), and not WITHOUT. The first row that fits counts. */
 static const struct row {
@@ -73,7 +75,7 @@ static bool is_unused(const char *part) {
 static bool is_slot_name(const char *part) {
     for (int r = 0; r < NUM_ROWS; r++)
         if (strcmp(part, rows[r].slot) == 0) return true;
-    return strcmp(part, "master") == 0;
+    return strcmp(part, "master") == 0 || strcmp(part, MST_ACCUMULATOR) == 0;
 }
 
 const char *mst_checkpoint_store_name(mst_arena *arena, const char *name, mst_checkpoint_has has, const void *file,

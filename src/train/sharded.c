@@ -16,7 +16,6 @@
 #include "op/state/apply_gradients.h"
 #include "op/state/state_parts.h"
 #include "op/state/variable.h"
-#include "rule/rule.h"
 #include "store/store.h"
 #include "strategy/strategy.h"
 
@@ -74,8 +73,7 @@ mst_status mst_sharded_after_step(mst_trainer *trainer) {
 /* One slot variable. */
 typedef struct slot {
     const mst_node *node;
-    const mst_optimizer *optimizer;
-    int number; /* among those of its variable */
+    double initial; /* of its elements */
     mst_shape whole;
     const int64_t *begin; /* [num_parts + 1] */
     int32_t num_parts, part;
@@ -91,13 +89,12 @@ static mst_status each_of_update(mst_trainer *trainer, const mst_node *applied, 
     mst_state_parts(shape, o->num_variables, (int64_t)mst_dtype_size(dtype), o->num_parts, parts);
     for (int v = 0; v < o->num_variables; v++)
         for (int k = 0; k < o->num_slots; k++) {
-            const slot s = {.node = applied->src[mst_apply_source(o, v) + 1 + k].node,
-                            .optimizer = &o->optimizer,
-                            .number = k,
-                            .whole = shape[v],
-                            .begin = parts + (int64_t)v * (o->num_parts + 1),
-                            .num_parts = o->num_parts,
-                            .part = o->part};
+            slot s = {.node = applied->src[mst_apply_source(o, v) + 1 + k].node,
+                      .whole = shape[v],
+                      .begin = parts + (int64_t)v * (o->num_parts + 1),
+                      .num_parts = o->num_parts,
+                      .part = o->part};
+            (void)mst_apply_slot(o, k, &s.initial);
             MST_TRY(function(trainer, &s));
         }
     return MST_OK;
@@ -212,11 +209,9 @@ static mst_status read_kept(FILE *file, mst_snapshot **out) {
 
 /* Holds the slot as it is before the first step. */
 static mst_status fill_slot(mst_trainer *trainer, const slot *s) {
-    const mst_rule *rule = mst_rule_find(s->optimizer->rule);
-    const double initial = rule->slot_initial ? rule->slot_initial(s->optimizer, s->number) : 0;
     mst_tensor *whole;
     MST_TRY(mst_tensor_create(s->node->dst[0].dtype, s->whole, &whole));
-    for (int64_t i = 0; i < mst_tensor_count(whole) && initial != 0; i++) mst_tensor_set(whole, i, initial);
+    for (int64_t i = 0; i < mst_tensor_count(whole) && s->initial != 0; i++) mst_tensor_set(whole, i, s->initial);
     mst_store_hold_whole(trainer->model->store, container_of(s), s->node->name, whole);
     mst_tensor_release(whole);
     return MST_OK;

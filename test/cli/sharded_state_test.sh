@@ -43,6 +43,7 @@ done
 alike adam "2 3 4" --epochs 2 --hidden-units 700,300
 alike clipped_by_the_global_norm "2 3" --epochs 1 --clip-global-norm 0.3 --l2 0.01 --ema 0.9
 alike clipped_by_norms 2 --epochs 1 --optimizer adamw --clip-norm 0.1 --l1 0.001
+alike accumulated 3 --epochs 2 --optimizer adagrad --gradient-accumulation-steps 4 --clip-norm 0.1
 alike odd_shards_over_many_workers 9 --epochs 1 --shards 13 --clip-global-norm 0.3
 alone --epochs 1 --clip-global-norm 0.3
 job 2 --sharded-state --epochs 1 --clip-global-norm 0.3 --devices cpu:2/1
@@ -86,6 +87,17 @@ rm -r whole
 alone --epochs 3 --checkpoint-dir whole
 job 4 --sharded-state --epochs 5 --checkpoint-dir whole
 ended_alike sharded_workers_go_on_from_that_of_one_process "$(sha one.out)" 0 1 2 3
+accumulates="--optimizer adagrad --gradient-accumulation-steps 4" # the checkpoint of step 33 has the sum of one gradient
+# shellcheck disable=SC2086
+alone --epochs 5 $accumulates
+# shellcheck disable=SC2086
+job 2 --sharded-state --epochs 3 --checkpoint-dir accumulated $accumulates
+wait_for 0
+wait_for 1
+check sum_of_gradients_is_in_the_checkpoint grep -q gradient_accumulator accumulated/model.ckpt-33.index
+# shellcheck disable=SC2086
+job 3 --sharded-state --epochs 5 --checkpoint-dir accumulated $accumulates
+ended_alike workers_go_on_in_the_middle_of_an_accumulation "$alone" 0 1 2
 job 2 --sharded-state --epochs 2 --checkpoint-dir steps --save-every 5
 wait_for 0
 wait_for 1
@@ -113,6 +125,10 @@ lost killed_worker_without_checkpoints 1
 lost killed_worker_with_checkpoints 2 --checkpoint-dir lost-worker --save-every 20
 lost killed_chief_without_checkpoints 0
 lost killed_chief_with_checkpoints 0 --checkpoint-dir lost-chief --save-every 20
+# shellcheck disable=SC2086
+alone --epochs 60 $accumulates
+# shellcheck disable=SC2086
+lost killed_worker_while_gradients_add_up 1 $accumulates
 
 # ---- what it is not for ----
 

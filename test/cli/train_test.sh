@@ -35,6 +35,30 @@ if [ -e "$alone" ]; then # not under a sanitizer
     check json_has_the_number_of_steps_of_one_thread [ "$(value runs_alone)" = 10 ]
 fi
 
+# ---- other programs on all cores ---------------------------------------------------------------------
+
+# Only what spins can be told for certain: the machine may be busy without it.
+if [ "$(nproc)" -gt 1 ] && [ -r /proc/loadavg ]; then
+    spinning=""
+    for _ in $(seq "$(getconf _NPROCESSORS_ONLN)"); do
+        sh -c 'while :; do :; done' &
+        spinning="$spinning $!"
+    done
+    sleep 0.2
+    sha() { sed -n 's/^weights sha256: //p' out; }
+    by_default="train --data idx:data --hidden-units 16 --batch-size 40 --steps 2"
+    works other_programs_on_all_cores_are_told "^note: [0-9]* other programs keep all cores busy: --devices cpu can be faster" $by_default
+    busy=$(sha)
+    works devices_that_were_asked_for_are_no_matter "^done:" $by_default --devices cpu
+    check nothing_is_told_of_devices_that_were_asked_for sh -c '! grep -q "other programs" out'
+    check advice_changes_no_weight [ "$busy" = "$(sha)" ]
+    run $by_default --json
+    check json_counts_the_other_programs grep -q '"event":"start".*"others_on_all_cores":[1-9]' out
+    # the numbers of the processes are words
+    # shellcheck disable=SC2086
+    kill $spinning
+fi
+
 # ---- history of a training ---------------------------------------------------------------------------
 
 # rows_are NAME FILE EPOCHS: the file has a row for each epoch from 0 on, once, and as many columns in each
@@ -112,6 +136,31 @@ run $with_checkpoints --optimizer sgd --steps 8
 check another_optimizer_is_told grep -q "^warning: .*--optimizer adam (now sgd)" err
 rate_is another_optimizer_has_its_own_learning_rate 0.01
 rm -r ck
+
+# ---- gradients of several steps that make an update ---------------------------------------------------
+
+accumulates="train $small --optimizer adam --json --gradient-accumulation-steps"
+run $accumulates 3 --devices cpu:1/1 --epochs 2 # 22 steps
+one=$(value weights_sha256)
+for devices in 2 4; do
+    run $accumulates 3 --devices cpu:$devices/1 --epochs 2
+    check "accumulated_gradients_give_the_weights_of_one_device_on_$devices" [ "$(value weights_sha256)" = "$one" ]
+done
+run $accumulates 3 --devices cpu:2/1 --checkpoint-dir accumulated --steps 17 # two gradients are added up
+check sum_of_gradients_is_in_the_checkpoint grep -q gradient_accumulator accumulated/model.ckpt-17.index
+run $accumulates 3 --devices cpu:1/2 --epochs 2 --checkpoint-dir accumulated
+check training_goes_on_in_the_middle_of_an_accumulation [ "$(value weights_sha256)" = "$one" ]
+run $accumulates 2 --checkpoint-dir accumulated --epochs 3
+check another_number_of_gradients_is_told grep -q "^warning: .*--gradient-accumulation-steps 3 (now 2)" err
+rm -r accumulated
+run $accumulates 1 --epochs 2
+first=$(value weights_sha256)
+run train $small --optimizer adam --epochs 2 --json
+check one_gradient_is_an_update [ "$(value weights_sha256)" = "$first" -a "$first" != "$one" ]
+works number_of_steps_of_an_update_is_told ", adam with learning rate 0.001, an update every 3 steps$" \
+    train $small --optimizer adam --steps 1 --gradient-accumulation-steps 3
+fails no_gradients_make_no_update 2 "gradient-accumulation-steps 0: must be a whole number, at least 1" \
+    train $small --gradient-accumulation-steps 0
 
 # ---- random changes of pictures ---------------------------------------------------------------------
 

@@ -101,7 +101,12 @@ static const rule rules[] = {
     {"adagrad, by value", {.rule = "adagrad", .learning_rate = 0.2, .clip_value = 0.01}, 0},
     {"sgd, clipped by a norm", {.rule = "sgd", .learning_rate = 0.3, .clip_norm = 0.02}, 0},
     {"adam, clipped by the global norm", {.rule = "adam", .learning_rate = 0.05, .clip_global_norm = 0.02}, 1e-2f},
+    {"adam, accumulated",
+     {.rule = "adam", .learning_rate = 0.05, .clip_value = 0.01, .gradient_accumulation_steps = 3},
+     0},
+    {"adagrad, accumulated", {.rule = "adagrad", .learning_rate = 0.05, .gradient_accumulation_steps = 2}, 1e-2f},
 };
+enum { ACCUMULATED = 8 };
 
 static job job_of(const rule *r, const char *devices, int n, const int *count) {
     job j = {.optimizer = mst_optimizer_named(r->optimizer.rule, r->optimizer),
@@ -311,7 +316,9 @@ static void asynchronous_workers_make_each_step_once(void **state) {
     (void)state;
     enum { NUM_WORKERS = 3 };
     const int shards = NUM_WORKERS;
-    for (size_t r = 3; r < 6; r++) {
+    static const int taken[] = {3, 4, 5, ACCUMULATED};
+    for (size_t t = 0; t < sizeof taken / sizeof *taken; t++) {
+        const int r = taken[t];
         job j = job_of(&rules[r], "cpu:1/1", 1, &shards);
         served_job s = {.job = &j, .part_bytes = r == 4 ? 200 : 0, .epochs = LONG};
         train_served(&s, NUM_WORKERS, 2);

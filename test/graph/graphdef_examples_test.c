@@ -244,7 +244,7 @@ static void step_of(mst_strategy strategy, const char *devices, bool train) {
     mst_graph *g = engine_graph();
     network n;
     mst_step_values values;
-    mst_optimizer adam = mst_adam(.learning_rate = 0.01, .ema_decay = 0.99);
+    mst_optimizer adam = mst_adam(.learning_rate = 0.01, .ema_decay = 0.99, .gradient_accumulation_steps = 2);
     mst_graph_set_seed(g, 3);
     mst_strategy_build(g, &strategy, train ? &adam : NULL, build_replica, &n, &values);
     EXPECT_OK(mst_strategy_resolve(&strategy));

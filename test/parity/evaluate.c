@@ -294,6 +294,7 @@ static mst_status run_defaults(bench *b, json_t *c, json_t *out) {
     for (const mst_field *field = mst_optimizer_fields; field->name; field++) {
         const void *at = (const char *)&o + field->offset;
         if (field->type == MST_FIELD_TYPE_F64) json_object_set_new(out, field->name, as_json(*(const double *)at));
+        if (field->type == MST_FIELD_TYPE_I32) json_object_set_new(out, field->name, json_integer(*(const int *)at));
         if (field->type == MST_FIELD_TYPE_BOOL) json_object_set_new(out, field->name, json_boolean(*(const bool *)at));
     }
     (void)b;

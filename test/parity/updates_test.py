@@ -1,5 +1,6 @@
 """Updates against Keras, from the same weights and gradients: every optimizer and hyperparameter, penalties, clipping,
-decoupled decay, gradients that are 0, NaN or infinite; moving averages against tf.train; and all default values."""
+decoupled decay, gradients that are 0, NaN or infinite, or add up over several steps; moving averages against tf.train;
+and all default values."""
 
 import sys
 
@@ -57,6 +58,27 @@ def formulas():
                "l2_strength": 0.2, "l2_shrinkage": 0.1, "beta": 0.3, "initial_accumulator": 0.5}, 0, 0
 
 
+LONG = 26
+MANY = [[random.normal(0, 1, shape) for shape in SHAPES] for _ in range(LONG)]
+DECAY = {"initial_learning_rate": 0.25, "decay_steps": 5, "decay_rate": 0.75}
+
+
+def accumulated():
+    """(optimizer, l1, l2): an update every 2, 3 or 5 of 26 steps. The schedule sees each step."""
+    for number in (2, 3, 5):
+        accumulation = {"learning_rate": 0.125, "gradient_accumulation_steps": number}
+        for rule in CLASSES:
+            yield {"rule": rule, **accumulation}, 0, 0
+            yield {"rule": rule, **accumulation, "weight_decay": 0.0625}, 0.125, 0.25
+        for clip in CLIPS:
+            yield {"rule": "adam", **accumulation, clip: 0.5}, 0.125, 0.25
+        for rule in ("sgd", "adam"):
+            yield {"rule": rule, "gradient_accumulation_steps": number, "schedule": {
+                "kind": "exponential", "rate": 0.25, "decay_steps": 5, "decay_rate": 0.75}}, 0, 0
+        yield {"rule": "sgd", "momentum": 0.9, **accumulation}, 0, 0
+        yield {"rule": "sgd", "momentum": 0.9, "nesterov": True, **accumulation}, 0, 0.25
+
+
 def specials():
     """(optimizer, gradients) whose gradients are 0, NaN or infinite."""
     nothing = [[np.zeros_like(g) for g in step] for step in GRADIENTS[:2]]
@@ -72,7 +94,10 @@ def specials():
 
 def keras_weights(members, gradients, l1, l2, dtype):
     """The weights after each step: a list of arrays."""
-    arguments = {KERAS_NAMES.get(name, name): value for name, value in members.items() if name != "rule"}
+    arguments = {KERAS_NAMES.get(name, name): value for name, value in members.items()
+                 if name not in ("rule", "schedule")}
+    if "schedule" in members:
+        arguments["learning_rate"] = keras.optimizers.schedules.ExponentialDecay(**DECAY)
     optimizer = getattr(keras.optimizers, CLASSES[members["rule"]])(**arguments)
     variables = [keras.Variable(w.astype(dtype), dtype=dtype) for w in WEIGHTS]
     optimizer.build(variables)
@@ -138,6 +163,8 @@ def main():
     # In f64 rounding does not hide what differs, but Keras takes most hyperparameters in f32 there too.
     compare_weights(report, [(members, GRADIENTS, l1, l2) for members, l1, l2 in formulas()], "float64", 5e-5)
     compare_weights(report, [(members, gradients, 0, 0) for members, gradients in specials()], "float32", 1e-5)
+    compare_weights(report, [(members, MANY, l1, l2) for members, l1, l2 in accumulated()], "float64", 5e-5)
+    compare_weights(report, [(members, MANY, l1, l2) for members, l1, l2 in accumulated()][-2:], "float32", 1e-4)
     compare_averages(report)
     compare_defaults(report)
     return report.finish()

@@ -334,6 +334,7 @@ static void options_that_an_optimizer_cannot_have_are_refused_by_name(void **sta
     expect_refused(mst_ftrl(.learning_rate_power = 0.5), "learning_rate_power is 0.5");
     expect_refused(mst_sgd(.clip_value = 1, .clip_norm = 1), "only one of clip_value");
     expect_refused(mst_sgd(.ema_decay = 1), "ema_decay is 1");
+    expect_refused(mst_sgd(.gradient_accumulation_steps = -1), "gradient_accumulation_steps is -1, must be at least 1");
     expect_refused(mst_optimizer_named("adan", (mst_optimizer){0}), "did you mean 'adam'?");
     expect_refused(mst_optimizer_named("RMSProp", (mst_optimizer){0}), "did you mean 'rmsprop'?");
     expect_refused(mst_optimizer_named("conjugate_gradient", (mst_optimizer){0}), "no optimizer 'conjugate_gradient'");

@@ -98,6 +98,7 @@ static void step_after_the_second_allocates_nothing_mirrored_over_two_devices(vo
     (void)state;
     expect_no_allocations("cpu:2/1", MST_STRATEGY_MIRRORED, mst_sgd(.learning_rate = 0.1, .ema_decay = 0.99));
     expect_no_allocations("cpu:2/1", MST_STRATEGY_MIRRORED, mst_adam(.clip_global_norm = 1));
+    expect_no_allocations("cpu:2/1", MST_STRATEGY_MIRRORED, mst_adam(.gradient_accumulation_steps = 3));
 }
 
 static void step_after_the_second_allocates_nothing_on_towers(void **state) {

@@ -66,6 +66,15 @@ static void clipping_gives_one_answer(void **state) {
     expect_one_answer("clip_global_norm", mst_adam(.learning_rate = 0.01, .clip_global_norm = 0.05));
 }
 
+static void accumulated_gradients_give_one_answer(void **state) {
+    (void)state;
+    expect_one_answer("adam", mst_adam(.learning_rate = 0.01, .gradient_accumulation_steps = 3));
+    expect_one_answer("momentum, clip_norm", mst_sgd(.learning_rate = 0.5, .momentum = 0.9, .clip_norm = 0.05,
+                                                     .weight_decay = 0.01, .gradient_accumulation_steps = 2));
+    expect_one_answer("nadam, average", mst_nadam(.learning_rate = 0.01, .ema_decay = 0.9, .clip_global_norm = 0.05,
+                                                  .gradient_accumulation_steps = 4));
+}
+
 static void schedules_give_one_answer(void **state) {
     (void)state;
     expect_one_answer("exponential decay",
@@ -128,6 +137,7 @@ int main(void) {
         cmocka_unit_test(adam_gives_one_answer),
         cmocka_unit_test(nadam_with_moving_average_gives_one_answer),
         cmocka_unit_test(clipping_gives_one_answer),
+        cmocka_unit_test(accumulated_gradients_give_one_answer),
         cmocka_unit_test(schedules_give_one_answer),
         cmocka_unit_test(batches_smaller_than_the_shards_give_one_answer),
         cmocka_unit_test(any_number_of_shards_gives_one_answer_on_each_number_of_devices_that_divides_it),

@@ -137,6 +137,10 @@ static void bits_are_those_of_one_process(void **state) {
         {"momentum in bf16",
          {.dtype = MST_BF16, .optimizer = {.rule = "sgd", .learning_rate = 0.1, .momentum = 0.9, .ema_decay = 0.9}}},
         {"ftrl in bf16, decayed", {.dtype = MST_BF16, .optimizer = {.rule = "ftrl", .weight_decay = 0.01}}},
+        {"adam, accumulated",
+         {.dtype = MST_F32, .optimizer = {.rule = "adam", .clip_norm = 0.1, .gradient_accumulation_steps = 2}}},
+        {"ftrl in bf16, accumulated",
+         {.dtype = MST_BF16, .optimizer = {.rule = "ftrl", .gradient_accumulation_steps = 3}}},
         {"sgd has no slots", {.dtype = MST_F32, .optimizer = {.rule = "sgd", .learning_rate = 0.1}}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -48,6 +48,7 @@ static void powers_of_beta_are_written_for_rules_that_have_them(void **state) {
     EXPECT_OK(mst_snapshot_create(&snapshot));
     EXPECT_OK(mst_tensor_create(MST_I64, MST_SCALAR, &step));
     EXPECT_OK(mst_snapshot_add(snapshot, NULL, "global_step", MST_STATE_STEP, step));
+    mst_tensor_set(step, 0, 7);
     int keeping = 0;
     for (int i = 0; mst_rule_table[i]; i++) {
         const mst_optimizer optimizer = mst_optimizer_named(mst_rule_table[i]->name, (mst_optimizer){0});
@@ -60,6 +61,15 @@ static void powers_of_beta_are_written_for_rules_that_have_them(void **state) {
         keeping += mst_rule_table[i]->keeps_powers;
     }
     assert_int_equal(keeping, 2); /* saving_adam, adamw; not nadam */
+    const mst_optimizer accumulates = mst_adam(.gradient_accumulation_steps = 3); /* 7 steps have made 2 updates */
+    mst_bundle *bundle;
+    mst_tensor *power;
+    EXPECT_OK(mst_checkpoint_write(folder_path("accumulates"), snapshot, &accumulates));
+    EXPECT_OK(mst_bundle_open(folder_path("accumulates"), &bundle));
+    EXPECT_OK(mst_bundle_read(bundle, mst_bundle_find(bundle, "beta1_power"), &power));
+    assert_float_equal(mst_tensor_get(power, 0), 0.729, 1e-6); /* 0.9^3 */
+    mst_tensor_release(power);
+    mst_bundle_close(bundle);
     mst_tensor_release(step);
     mst_snapshot_release(snapshot);
 }

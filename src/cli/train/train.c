@@ -442,6 +442,7 @@ static int run_training(training *t, train_options *o) {
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t, o);
+    if (!status) train_look_at_others(t);
     if (!status) status = train_cluster_open(t, o);
     if (!status) status = make_model(t);
     if (!status) status = train_checkpoint_check_monitor(t);

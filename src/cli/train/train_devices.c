@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/busy_cores.h"
 #include "base/shard_rows.h"
 #include "cli/command.h"
 #include "cli/train/train_cluster.h"
@@ -37,6 +38,19 @@ static int train_devices_describe(training *t) {
     return EXIT_DONE;
 }
 
+/* Programs that run beside this one, where each core has at least one; else 0. */
+static int others_on_all_cores(void) {
+    mst_machine machine;
+    mst_machine_read(&machine);
+    const int others = mst_others_running("/proc/loadavg");
+    return mst_cores_are_taken(others, machine.num_hardware_threads) ? others : 0;
+}
+
+void train_look_at_others(training *t) {
+    const int others = t->others ? others_on_all_cores() : 0;
+    if (others < t->others) t->others = others;
+}
+
 int train_choose_devices(training *t) {
     const train_options *o = t->o;
     const bool one = o->strategy == MST_STRATEGY_ONE;
@@ -50,6 +64,7 @@ int train_choose_devices(training *t) {
         const int cores = train_cluster_cores(t, mst_num_cores()), count = devices_for(shards_here(t, shards), cores);
         snprintf(chosen, sizeof chosen, "cpu:%d/1", count);
         t->idle_cores = cores - count;
+        if (count > 1 && !t->cluster) t->others = others_on_all_cores();
     }
     t->devices = strdup(o->devices ? o->devices : chosen);
     if (!t->devices) return out_of_memory();

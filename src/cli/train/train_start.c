@@ -47,6 +47,8 @@ static void print_optimizer(const training *t) {
     printf("%s with learning rate %g", t->optimizer.rule,
            scheduled ? mst_schedule_at(schedule, 0) : t->optimizer.learning_rate);
     if (schedule->kind != MST_SCHEDULE_NONE) printf(" (%s)", mst_schedule_names[schedule->kind]);
+    if (t->optimizer.gradient_accumulation_steps > 1)
+        printf(", an update every %d steps", t->optimizer.gradient_accumulation_steps);
 }
 
 /* " = 2 x 100": of each worker, where all have the same. */
@@ -106,6 +108,9 @@ static void print_start(const training *t) {
         printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
                t->idle_cores, cores, cores, t->batch_size / t->strategy.num_shards * cores);
     }
+    if (t->others > 0)
+        printf("note: %d other programs keep all cores busy: --devices cpu can be faster then, with the same weights\n",
+               t->others);
     fflush(stdout);
 }
 
@@ -137,6 +142,7 @@ static mst_status write_start(const training *t) {
     if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));
     if (t->task) json_add(&event, "", "workers", json_integer(mst_task_num_workers(t->task)));
     json_add(&event, "", "idle_cores", json_integer(t->idle_cores));
+    json_add(&event, "", "others_on_all_cores", json_integer(t->others));
     json_add(&event, "", "shards", json_integer(t->strategy.num_shards));
     json_add(&event, "", "batch_size", json_integer(t->batch_size));
     json_add(&event, "", "steps", json_integer(train_total_steps(t)));
@@ -145,6 +151,8 @@ static mst_status write_start(const training *t) {
         json_add(&event, "", "slot_bytes", json_integer(kept_bytes(t, 1u << MST_STATE_SLOT)));
     json_add(&event, "", "learning_rate", json_number(t->optimizer.learning_rate));
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
+    if (t->optimizer.gradient_accumulation_steps > 1)
+        json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
     return json_write(event);
 }

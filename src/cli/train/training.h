@@ -20,6 +20,7 @@ typedef struct training {
     char *devices;    /**< specification; owned */
     mst_device_info *device;
     int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
+    int others;                  /**< programs that keep all cores busy, likewise; 0: there are not so many */
     mst_cluster *cluster;        /**< NULL: none */
     mst_task *task;              /**< likewise */
     bool evaluates;              /**< this task is the evaluator of the job, and does not train */
@@ -55,6 +56,8 @@ typedef struct training {
  *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
  *  each, as there are cores and as divide the shards, so their number changes no weight. */
 int train_choose_devices(training *t);
+/** Looks a second time whether other programs keep the cores busy: some only end or begin at the first look. */
+void train_look_at_others(training *t);
 /** Opens a part of the data, "train" or "test", with inputs scaled as the options say. */
 int train_open_part(training *t, const char *part, mst_dataset **out);
 /** Number of updates, -1 where that is not known. */

@@ -15,6 +15,7 @@
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
+#include "rule/accumulate.h"
 #include "rule/gradient_clip.h"
 #include "rule/moving_average.h"
 #include "rule/rule.h"
@@ -29,9 +30,9 @@ typedef struct variable {
     int64_t before;             /* elements of the variables before it */
     int64_t columns;            /* of a product or sparse gradient: elements of a row */
     int64_t width;              /* the same of the sources of a sparse gradient, with squares */
-    bool rows_only;             /* of a sparse gradient: the rule does not change rows that have no gradient */
-    int32_t levels;             /* buffers that a sum over its leaves takes */
-    mst_product **product;      /* by leaf */
+    bool rows_only;        /* of a sparse gradient: a step does not change rows that have no gradient (rows_only) */
+    int32_t levels;        /* buffers that a sum over its leaves takes */
+    mst_product **product; /* by leaf */
 } variable;
 
 typedef struct state {
@@ -51,7 +52,8 @@ typedef struct update {
     const mst_kernel_args *args;
     const mst_array *src;
     const double *scalar;
-    int64_t first, end; /* units of this device; sharded: in `order` */
+    bool sums, only_adds; /* gradients of several steps make an update; this step only adds its own to those before */
+    int64_t first, end;   /* units of this device; sharded: in `order` */
 } update;
 
 /* A unit of a variable, and the workspace of the thread that makes it. */
@@ -66,6 +68,11 @@ typedef struct unit {
 /* Source of leaf I of a variable's gradient: the first of its two where it has two. */
 static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
     return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
+}
+
+/* Whether this step leaves rows alone that have no gradient. The sum over several steps is dense. */
+static bool rows_only(const update *u, const variable *known) {
+    return known->rows_only && u->sums == u->only_adds;
 }
 
 /* The copy of a weight that the device itself reads. */
@@ -125,8 +132,9 @@ static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     const variable *known = &u->state->variables[k];
     const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
     int64_t elements = 0, from, to, at, size;
-    for (int64_t r = first; r <= last; r++) x->place[r - first] = known->rows_only ? -1 : 0;
-    for (int32_t i = 0; i < v->num_leaves * v->num_pieces && known->rows_only; i++) {
+    const bool few = rows_only(u, known);
+    for (int64_t r = first; r <= last; r++) x->place[r - first] = few ? -1 : 0;
+    for (int32_t i = 0; i < v->num_leaves * v->num_pieces && few; i++) {
         const mst_array *list = &u->src[leaf_source(v, i / v->num_leaves, i % v->num_leaves) + 1];
         find_rows(list, first, last, &from, &to);
         for (int64_t n = from; n < to; n++) x->place[((const int64_t *)list->data)[1 + n] - first] = 0;
@@ -223,8 +231,9 @@ static mst_status prepare_all(const mst_infer *c, state *s) {
                           .levels = mst_shards_levels(v->leaf, v->num_leaves, o->num_shards)};
         out->columns = shape.ndim && out->count ? out->count / shape.dim[0] : 1;
         out->width = v->squares ? 2 * out->columns : out->columns;
-        out->rows_only = v->kind == MST_GRADIENT_SPARSE && s->rule->rows_only && s->rule->rows_only(o->optimizer) &&
-                         v->l1 == 0 && v->l2 == 0;
+        const bool can_leave_rows =
+            mst_accumulates(o->optimizer) || (s->rule->rows_only && s->rule->rows_only(o->optimizer));
+        out->rows_only = v->kind == MST_GRADIENT_SPARSE && can_leave_rows && v->l1 == 0 && v->l2 == 0;
         s->units += out->units;
         s->elements += out->count;
         if (v->kind == MST_GRADIENT_PRODUCT) MST_TRY(prepare_product(c, v, out, s->num_threads, &s->scratchpad));
@@ -331,6 +340,8 @@ static mst_status run_share(update *u, int64_t from, int64_t to) {
 static mst_status update_run(const mst_kernel_args *a) {
     const state *s = a->state;
     update u = {.state = s, .args = a, .src = a->src, .scalar = a->src[MST_UPDATE_SCALARS].data};
+    u.sums = mst_accumulates(s->options->optimizer);
+    u.only_adds = u.scalar[MST_SCALAR_GRADIENTS] == 0;
     if (s->order) {
         MST_TRY(run_share(&u, 0, s->num_own));
         return s->options->purpose == MST_UPDATE_STAGE ? MST_OK : run_share(&u, s->num_own, s->units);

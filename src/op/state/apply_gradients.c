@@ -11,6 +11,8 @@
  *  per variable   itself, its slots, its moving average, its master (f32); all written, all of its shape. Then its
  *                 gradients, one a shard of this task, of its shape and dtype (of a variable with a master: f32 or its
  *                 dtype)
+ *  accumulated    i64 scalar, written: where gradient_accumulation_steps is above 1, how many gradients were added up
+ *                 since the last update, in the last slot of each variable
  *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, of the weights as a reader of
  *                 its phase sees them, before all writes
  *
@@ -19,6 +21,7 @@
 #include "op/state/apply_gradients.h"
 
 #include "op/op.h"
+#include "rule/accumulate.h"
 #include "rule/fields.h"
 #include "rule/rule.h"
 
@@ -59,10 +62,22 @@ int mst_apply_source(const mst_apply_options *o, int v) {
     return MST_APPLY_FIRST + v * mst_apply_per_variable(o);
 }
 
+const char *mst_apply_slot(const mst_apply_options *o, int k, double *initial) {
+    const mst_rule *rule = mst_rule_find(o->optimizer.rule);
+    *initial = 0;
+    if (mst_accumulates(&o->optimizer) && k == o->num_slots - 1) return MST_ACCUMULATOR;
+    if (rule->slot_initial) *initial = rule->slot_initial(&o->optimizer, k);
+    return rule->slot_name[k];
+}
+
 int64_t mst_apply_own(const mst_apply_options *o, const int64_t *parts, int v, int64_t *first) {
     const int64_t *begin = parts + (int64_t)v * (o->num_parts + 1) + o->part;
     *first = begin[0];
     return begin[1] - begin[0];
+}
+
+int mst_apply_accumulated(const mst_apply_options *o) {
+    return mst_accumulates(&o->optimizer) ? mst_apply_source(o, o->num_variables) : -1;
 }
 
 static mst_status infer_variable(mst_infer *c, int v) {
@@ -84,19 +99,21 @@ static mst_status infer_variable(mst_infer *c, int v) {
 
 static mst_status apply_gradients_infer(mst_infer *c) {
     const mst_apply_options *o = c->options;
-    if (o->num_slots < 0 || o->num_slots > MST_RULE_SLOTS || !mst_rule_find(o->optimizer.rule))
+    const int sums = mst_accumulates(&o->optimizer);
+    if (o->num_slots < sums || o->num_slots > MST_RULE_SLOTS + sums || !mst_rule_find(o->optimizer.rule))
         return mst_infer_fail(c, "there is no optimizer '%s' with %d slots", o->optimizer.rule ? o->optimizer.rule : "",
                               o->num_slots);
     const mst_shards window = mst_apply_window(o);
     if (window.first + window.count > o->num_shards)
         return mst_infer_fail(c, "has gradients of shards %d to %d of %d", window.first,
                               window.first + window.count - 1, o->num_shards);
-    if (c->num_src - MST_APPLY_FIRST != (int64_t)o->num_variables * mst_apply_per_variable(o))
+    if (c->num_src - MST_APPLY_FIRST - sums != (int64_t)o->num_variables * mst_apply_per_variable(o))
         return mst_infer_fail(c, "has %d sources for %d variables and %d shards", c->num_src, o->num_variables,
                               window.count);
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_LEARNING_RATE, MST_F32));
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_STEP, MST_I64));
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_STATE, MST_F64));
+    if (sums) MST_TRY(mst_infer_want_dtype(c, c->num_src - 1, MST_I64));
     for (int v = 0; v < o->num_variables; v++) MST_TRY(infer_variable(c, v));
     const mst_dtype dtype = o->masters ? MST_F32 : c->src[MST_APPLY_FIRST].dtype;
     c->dst[0] = (mst_spec){.dtype = dtype, .shape = mst_shape_make(0, NULL)};
@@ -105,8 +122,8 @@ static mst_status apply_gradients_infer(mst_infer *c) {
 
 static bool writes(const void *options, int num_src, int i) {
     const mst_apply_options *o = options;
-    (void)num_src;
     if (i == MST_APPLY_STATE) return mst_rule_find(o->optimizer.rule)->next_state != NULL;
+    if (mst_accumulates(&o->optimizer) && i == num_src - 1) return true;
     return i >= MST_APPLY_FIRST && (i - MST_APPLY_FIRST) % mst_apply_per_variable(o) < mst_apply_num_written(o);
 }
 

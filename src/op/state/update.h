@@ -67,7 +67,7 @@ typedef struct mst_gradient_piece {
 typedef struct mst_update_variable {
     int32_t number;               /**< among all variables of apply_gradients */
     int32_t weight;               /**< first of num_copies */
-    int32_t slot;                 /**< first of num_slots */
+    int32_t slot;                 /**< first of num_slots; the last is the sum of gradients (rule/accumulate.h) */
     int32_t average;              /**< -1: none */
     int32_t master;               /**< weight in f32 of a variable of another dtype; -1: none */
     int32_t staged;               /**< sharded, of a step: the new values of all tasks, in the dtype of the gradient */
@@ -113,7 +113,8 @@ int64_t mst_unit_elements(mst_shape shape);
 /** Units of a variable. */
 int64_t mst_num_units(mst_shape shape);
 
-/** The numbers of update_scalars: those of the rule, then 1 - decay of the moving average and the learning rate. */
-enum { MST_SCALAR_AVERAGE = 8 /* MST_RULE_SCALARS */, MST_SCALAR_LEARNING_RATE, MST_NUM_SCALARS };
+/** The numbers of update_scalars: those of the rule, then 1 - decay of the moving average, the learning rate, and of
+ *  how many steps' gradients the update is made: 0 where this step only adds its gradient to those before. */
+enum { MST_SCALAR_AVERAGE = 8 /* MST_RULE_SCALARS */, MST_SCALAR_LEARNING_RATE, MST_SCALAR_GRADIENTS, MST_NUM_SCALARS };
 
 #endif

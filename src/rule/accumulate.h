@@ -1,0 +1,28 @@
+/** Gradient accumulation (gradient_accumulation_steps), before any rule: the gradients of several steps are added up,
+ *  and the last of these steps makes the update, from their mean. Where in a step: docs/the-update.md. */
+#ifndef MUSTER_RULE_ACCUMULATE_H
+#define MUSTER_RULE_ACCUMULATE_H
+
+#include <stdint.h>
+
+#include "muster/optimizer.h"
+
+/** Name of the sum beside its variable, as in Keras. */
+#define MST_ACCUMULATOR "gradient_accumulator"
+
+/** Whether there are sums. */
+bool mst_accumulates(const mst_optimizer *optimizer);
+/** Of how many gradients a step makes the mean where ADDED were added up before it; 0: it only adds its own. More than
+ *  were asked for are there where a checkpoint was made with more steps: they all count. */
+int64_t mst_accumulated_mean(const mst_optimizer *optimizer, int64_t added);
+/** The number of updates before a step, where STEP steps were made before it. */
+int64_t mst_accumulated_updates(const mst_optimizer *optimizer, int64_t step);
+
+/** sum += gradient */
+void mst_accumulate_f32(float *sum, const float *gradient, int64_t count);
+void mst_accumulate_f64(double *sum, const double *gradient, int64_t count);
+/** mean = (gradient + sum) / NUMBER; MEAN may be GRADIENT. */
+void mst_take_mean_f32(float *mean, const float *gradient, const float *sum, float number, int64_t count);
+void mst_take_mean_f64(double *mean, const double *gradient, const double *sum, double number, int64_t count);
+
+#endif
