@@ -55,10 +55,10 @@ typedef struct steps {
 } steps;
 
 static steps build(mst_graph *g) {
-    steps s = {.inputs = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 2), "inputs"),
-               .labels = mst_placeholder(g, MST_I32, MST_SHAPE(-1), "labels")};
-    mst_value h = mst_dense(s.inputs, 64, .name = "layer1", .activation = MST_RELU);
-    h = mst_dense(h, 64, .name = "layer2", .activation = MST_RELU);
+    steps s = {.inputs = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 2), .name = "inputs"),
+               .labels = mst_placeholder(g, MST_I32, MST_SHAPE(-1), .name = "labels")};
+    mst_value h = mst_dense(s.inputs, 64, .activation = MST_RELU, .name = "layer1");
+    h = mst_dense(h, 64, .activation = MST_RELU, .name = "layer2");
     mst_value logits = mst_dense(h, ARMS, .name = "logits");
     mst_value losses = mst_loss_per_example(MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY, s.labels, logits, true);
     mst_metric_values loss = mst_metric_mean(losses);

@@ -109,8 +109,8 @@ static double learn_sine(void) {
     mst_session *session;
     check(mst_graph_create(&g));
     mst_graph_set_seed(g, 1);
-    mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 1), "x");
-    mst_value y = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 1), "y");
+    mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 1), .name = "x");
+    mst_value y = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 1), .name = "y");
     mst_value hidden = mish(mst_dense(x, 32, .name = "hidden"));
     mst_value output = mst_dense(mish(mst_dense(hidden, 32, .name = "hidden2")), 1, .name = "output");
     mst_value loss = mst_reduce_mean(mst_squared_difference(output, y));

@@ -200,10 +200,10 @@ int main(int argc, char **argv) {
     snprintf(devices, sizeof devices, "cpu:%d", f.towers);
     check(mst_graph_create(&g));
     const network n = build(g, &f);
-    const mst_session_options options = {.target = f.target,
-                                         .devices = f.target ? NULL : devices,
+    const mst_session_options options = {.devices = f.target ? NULL : devices,
                                          .placement_log = f.log_device_placement ? stdout : NULL,
-                                         .timeout = PATIENCE};
+                                         .timeout = PATIENCE,
+                                         .target = f.target};
     check(mst_session_create(g, &options, &session));
     train(session, &n, f.steps);
     printf("weights after %lld steps: %016llx\n", (long long)f.steps, (unsigned long long)hash_weights(session, &n));

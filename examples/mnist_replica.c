@@ -124,10 +124,12 @@ static mst_status open_images(const flags *f, mst_dataset **training, mst_datase
 
 static void add_layers(mst_model *model, int64_t hidden_units) {
     mst_flatten(model);
-    mst_dense(model, hidden_units, .name = "hid", .activation = MST_RELU, .kernel_name = "w", .bias_name = "b",
-              .kernel_initializer = mst_truncated_normal_initializer(.stddev = 1.0 / PIXELS_WIDE));
-    mst_dense(model, CLASSES, .name = "sm", .activation = MST_SOFTMAX, .kernel_name = "w", .bias_name = "b",
-              .kernel_initializer = mst_truncated_normal_initializer(.stddev = 1 / sqrt((double)hidden_units)));
+    mst_dense(model, hidden_units, .activation = MST_RELU, .name = "hid",
+              .kernel_initializer = mst_truncated_normal_initializer(.stddev = 1.0 / PIXELS_WIDE), .kernel_name = "w",
+              .bias_name = "b");
+    mst_dense(model, CLASSES, .activation = MST_SOFTMAX, .name = "sm",
+              .kernel_initializer = mst_truncated_normal_initializer(.stddev = 1 / sqrt((double)hidden_units)),
+              .kernel_name = "w", .bias_name = "b");
 }
 
 /* -sum(y * log(p)) of each image, where p is at least 1e-10 */
@@ -238,8 +240,8 @@ int main(int argc, char **argv) {
                .hidden_units = 100,
                .train_steps = 10000,
                .batch_size = 100,
-               .learning_rate = 0.01,
-               .log_steps = 1000};
+               .log_steps = 1000,
+               .learning_rate = 0.01};
     mst_cluster *cluster;
     if (!read_flags(argc, argv, &f)) return 2;
     if (mst_cluster_from_hosts(f.ps_hosts, f.worker_hosts, f.job_name, (int)f.task_index, &cluster))

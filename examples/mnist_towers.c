@@ -82,8 +82,8 @@ static mst_value tower_loss(mst_graph *g, mst_value labels, mst_value logits) {
 }
 
 static mst_value build_tower(mst_graph *g) {
-    mst_value images = mst_placeholder(g, MST_U8, MST_SHAPE(-1, 28, 28), "images");
-    mst_value labels = mst_placeholder(g, MST_U8, MST_SHAPE(-1), "labels");
+    mst_value images = mst_placeholder(g, MST_U8, MST_SHAPE(-1, 28, 28), .name = "images");
+    mst_value labels = mst_placeholder(g, MST_U8, MST_SHAPE(-1), .name = "labels");
     mst_value pixels = mst_reshape(mst_cast(images, MST_F32), MST_SHAPE(-1, PIXELS)); /* 0 to 255, as they are */
     mst_value logits = layer(mst_relu(layer(pixels, "layer1", PIXELS, HIDDEN)), "layer2", HIDDEN, CLASSES);
     mst_value loss = tower_loss(g, labels, logits);

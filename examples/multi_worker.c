@@ -17,9 +17,8 @@ static mst_status fit(mst_model *model, mst_dataset *images, mst_task *task) {
     mst_dense(model, 500, .activation = MST_RELU);
     mst_dense(model, 10);
     MST_TRY(mst_compile(model, .optimizer = mst_adam(), .metric = {MST_METRIC_ACCURACY},
-                        .session = {.devices = "cpu:1/1"},
                         .strategy = {.kind = task ? MST_STRATEGY_MULTI_WORKER : MST_STRATEGY_DEFAULT, .num_shards = 4},
-                        .task = task, .seed = 7));
+                        .session = {.devices = "cpu:1/1"}, .task = task, .seed = 7));
     if (prints) printf("Number of devices: %d\n", mst_model_num_replicas(model));
     MST_TRY(mst_fit(model, .data = images, .batch_size = 200, .steps = 100, .progress = prints ? stdout : NULL));
     MST_TRY(mst_model_sha256(model, sha256));

@@ -65,11 +65,11 @@ static mst_status show(mst_model *model, mst_dataset *pictures) {
 }
 
 static mst_status train(mst_dataset *pictures) {
-    mst_dataset *training, *validation;
+    mst_dataset *validation;
     mst_model *model;
     /* of each class its share: before the random changes, which are for training alone */
-    MST_TRY(mst_dataset_split(pictures, &(mst_split_options){.fraction = 0.2, .seed = 1, .labels = 1}, &training,
-                              &validation, NULL));
+    mst_dataset *training = mst_data_split(mst_dataset_retain(pictures),
+                                           &(mst_split_options){.fraction = 0.2, .seed = 1, .labels = 1}, &validation);
     training = mst_data_random_flip(training, 0, MST_FLIP_LEFT_RIGHT, 1);
     training = mst_data_random_crop(training, 0, SIDE, SIDE, 2, 1);
     training = mst_data_scale(training, 0, MST_F32, 1.0 / 255);

@@ -87,7 +87,7 @@ static void constants(const char *device, bool soft) {
     mst_with_device (g, device) c = mst_rename(mst_add(a, b), "c");
     mst_session *session;
     check(mst_session_create(
-        g, &(mst_session_options){.devices = "cpu:2", .placement_log = stdout, .allow_soft_placement = soft},
+        g, &(mst_session_options){.devices = "cpu:2", .allow_soft_placement = soft, .placement_log = stdout},
         &session));
     mst_tensor *output = NULL;
     if (mst_session_run(session, NULL, 0, &c, 1, &output))

@@ -78,9 +78,9 @@ static mst_status build(mst_model *model, mst_dataset *train) {
     MST_TRY(number(model, "year", train, 3, &year));
     mst_dense(mst_concatenate(MST_OUTPUTS(city, kind, area, year)), 64, .activation = MST_RELU);
     mst_dense(model, 1);
-    return mst_compile(model, .loss = MST_LOSS_MEAN_SQUARED_ERROR, .metric = {MST_METRIC_MEAN_ABSOLUTE_ERROR},
+    return mst_compile(model,
                        .optimizer = mst_adam(.schedule = mst_cosine_decay(.rate = 0.02, .decay_steps = 100 * 40)),
-                       .seed = 1);
+                       .loss = MST_LOSS_MEAN_SQUARED_ERROR, .metric = {MST_METRIC_MEAN_ABSOLUTE_ERROR}, .seed = 1);
 }
 
 /* ---- training and prediction ------------------------------------------------------------------------- */
@@ -96,12 +96,10 @@ static mst_status fit(mst_model *model, mst_dataset *train, mst_dataset *test) {
 
 /* The rows of OFFERS are numbered by the SCHEMA of those that were trained on. */
 static mst_status predict(mst_model *model, const char *offers, const char *schema) {
-    mst_dataset *rows;
     mst_tensor *prices;
-    MST_TRY(mst_dataset_from_csv(
+    mst_dataset *rows = mst_data_from_csv(
         offers,
-        &(mst_csv_options){.schema = schema, .separate = true, .missing = MST_MISSING_NAN, .unknown_categories = true},
-        &rows));
+        &(mst_csv_options){.schema = schema, .separate = true, .missing = MST_MISSING_NAN, .unknown_categories = true});
     const mst_status status = mst_predict(model, rows, 100, &prices);
     mst_dataset_release(rows);
     MST_TRY(status);
@@ -112,11 +110,11 @@ static mst_status predict(mst_model *model, const char *offers, const char *sche
 }
 
 static mst_status run(const char *houses, const char *offers) {
-    mst_dataset *all, *train, *test;
+    mst_dataset *test, *all = mst_data_from_csv(houses, &(mst_csv_options){.separate = true});
+    mst_dataset *train = mst_data_split(mst_dataset_retain(all),
+                                        &(mst_split_options){.fraction = (double)TESTED / ROWS, .seed = 1}, &test);
     mst_model *model;
-    MST_TRY(mst_dataset_from_csv(houses, &(mst_csv_options){.separate = true}, &all));
-    MST_TRY(mst_dataset_split(all, &(mst_split_options){.fraction = (double)TESTED / ROWS, .seed = 1}, &train, &test,
-                              NULL));
+    MST_TRY(mst_dataset_check(train));
     MST_TRY(mst_model_create(&model));
     MST_TRY(fit(model, train, test));
     MST_TRY(predict(model, offers, mst_dataset_schema(all)));

@@ -52,7 +52,7 @@ static void say_hello(const char *target) {
     check(mst_tensor_create(MST_STRING, MST_SCALAR, &text));
     check(mst_tensor_set_string(text, 0, mst_string_of("Hello, distributed TensorFlow!")));
     mst_with_device (g, "/job:local/task:0") hello = mst_identity(mst_constant(g, text));
-    check(mst_session_create(g, &(mst_session_options){.target = target, .placement_log = stdout}, &session));
+    check(mst_session_create(g, &(mst_session_options){.placement_log = stdout, .target = target}, &session));
     check(mst_session_run(session, NULL, 0, &hello, 1, &output));
     printf("%s\n", mst_tensor_get_string(output, 0).data);
     mst_tensor_release(output);
@@ -108,7 +108,7 @@ static void train(const char *target, int steps) {
     check(mst_graph_create(&g));
     const network n =
         build(g, target ? "/job:local/task:0/cpu:0" : "/cpu:0", target ? "/job:local/task:1/cpu:0" : "/cpu:1");
-    const mst_session_options here = {.devices = "cpu:2"}, there = {.target = target, .placement_log = stdout};
+    const mst_session_options here = {.devices = "cpu:2"}, there = {.placement_log = stdout, .target = target};
     check(mst_session_create(g, target ? &there : &here, &session));
     check(mst_session_init_variables(session));
     for (int step = 1; step <= steps; step++) {

@@ -19,6 +19,8 @@
  *
  *      mst_dataset *all = mst_data_open("csv:prices.csv", "train");
  *      mst_dataset *first = mst_data_take(mst_dataset_retain(all), 1000), *rest = mst_data_skip(all, 1000);
+ *
+ *  A split makes two at once: mst_data_split(all, &(mst_split_options){.fraction = 0.2}, &rest).
  */
 #ifndef MUSTER_DATA_H
 #define MUSTER_DATA_H
@@ -38,6 +40,8 @@ MST_API MST_CHECKED mst_status mst_dataset_check(const mst_dataset *dataset);
 MST_API mst_dataset *mst_data_open(const char *spec, const char *part);
 MST_API mst_dataset *mst_data_open_with(const char *spec, const char *part, const mst_data_options *options);
 MST_API mst_dataset *mst_data_from_tensors(mst_tensor *const *components, int n);
+MST_API mst_dataset *mst_data_from_idx(const char *images_path, const char *labels_path);
+MST_API mst_dataset *mst_data_from_npz(const char *path, const char *const *names, int n);
 MST_API mst_dataset *mst_data_from_csv(const char *path, const mst_csv_options *options);
 MST_API mst_dataset *mst_data_from_images(const char *folder, const mst_images_options *options);
 MST_API mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options);
@@ -56,6 +60,9 @@ MST_API mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path)
 MST_API mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index);
 MST_API mst_dataset *mst_data_shuffle_with(mst_dataset *dataset, const mst_shuffle_options *options);
 #define mst_data_shuffle(dataset, ...) mst_data_shuffle_with((dataset), &MST_NAMED(mst_shuffle_options, __VA_ARGS__))
+/** Two parts, of which *SECOND is the caller's too; the mistake sticks to both. The report, and its warning, is in
+ *  mst_dataset_split alone. */
+MST_API mst_dataset *mst_data_split(mst_dataset *dataset, const mst_split_options *options, mst_dataset **second);
 /** Takes over the references to all N. */
 MST_API mst_dataset *mst_data_zip(mst_dataset *const *datasets, int n);
 /** Takes over the references to all N. */
@@ -79,6 +86,7 @@ MST_API mst_dataset *mst_data_batch(mst_dataset *dataset, int64_t size, bool dro
 MST_API mst_dataset *mst_data_padded_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                            const mst_padding *padding);
 MST_API mst_dataset *mst_data_prefetch(mst_dataset *dataset, int64_t n);
+MST_API mst_dataset *mst_data_prefetch_with(mst_dataset *dataset, int64_t n, const mst_prefetch_options *options);
 MST_API mst_dataset *mst_data_repeat(mst_dataset *dataset, int64_t count);
 MST_API mst_dataset *mst_data_skip(mst_dataset *dataset, int64_t n);
 MST_API mst_dataset *mst_data_take(mst_dataset *dataset, int64_t n);

@@ -2,9 +2,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +75,35 @@ bool mst_number_parse_f32(const char *text, float *out) {
     return true;
 }
 
+/* Digits with a sign before and a point among them. Where they are at most 2^53 as one whole number, and the power of
+ * ten below it is one that f64 holds, the division rounds once, so it gives what strtod gives, in a tenth of the time.
+ * False where TEXT is another number or none. W. D. Clinger, How to read floating point numbers accurately, 1990. */
+static bool parse_plain(const char *text, double *out) {
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    enum { MOST_DIGITS = 19 /* below 2^64 */ };
+    const uint64_t exact = (uint64_t)1 << DBL_MANT_DIG;
+    const char *at = text + (*text == '-' || *text == '+');
+    uint64_t whole = 0;
+    int digits = 0, behind = 0;
+    bool point = false;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !point); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        if (++digits > MOST_DIGITS) return false;
+        whole = 10 * whole + (uint64_t)(*at - '0');
+        behind += point;
+    }
+    if (FLT_EVAL_METHOD != 0 || *at || !digits || whole > exact) return false;
+    const double value = (double)whole / power[behind];
+    *out = *text == '-' ? -value : value;
+    return true;
+}
+
 bool mst_number_parse_f64(const char *text, double *out) {
+    if (parse_plain(text, out)) return true;
     char *end;
     locale_t before = enter_c_locale();
     errno = 0;

@@ -26,6 +26,7 @@ typedef struct command {
     size_t options_size;
     int max_positional;
     const char *words;                    /**< that can be positional arguments, for completion; may be NULL */
+    bool takes_specs;                     /**< positional arguments are data specs, for completion */
     const char *unavailable;              /**< what to do instead, for a command that cannot run yet; else NULL */
     int (*run)(const command_call *call); /**< returns the exit status, having said what was wrong */
 } command;

@@ -109,5 +109,6 @@ const command command_convert = {
     .sections = sections,
     .options_size = sizeof(convert_options),
     .max_positional = 2,
+    .takes_specs = true,
     .run = convert_run,
 };

@@ -2,7 +2,7 @@
  *
  * A mistake becomes a dataset of its own that keeps the error, and gives it to all that look at it: what is nested over
  * it does nothing, whatever else takes a dataset asks mst_dataset_check first. */
-#include "muster/data.h"
+#include "data/nested.h"
 
 #include <stdlib.h>
 
@@ -33,8 +33,7 @@ static mst_dataset *keep_failure(mst_status status) {
     return &f->base;
 }
 
-/* What was made of SOURCE (NULL: of nothing), which is released. */
-static mst_dataset *made(mst_dataset *source, mst_status status, mst_dataset **out) {
+mst_dataset *mst_dataset_made(mst_dataset *source, mst_status status, mst_dataset **out) {
     mst_dataset *dataset = status ? keep_failure(status) : *out;
     mst_dataset_release(source);
     return dataset;
@@ -42,12 +41,7 @@ static mst_dataset *made(mst_dataset *source, mst_status status, mst_dataset **o
 
 #define OPEN(call)           \
     mst_dataset *out = NULL; \
-    return made(NULL, (call), &out)
-
-#define NEST(source, call)                               \
-    mst_dataset *out = NULL;                             \
-    const mst_status status = mst_dataset_check(source); \
-    return made((source), status ? status : (call), &out)
+    return mst_dataset_made(NULL, (call), &out)
 
 /* The first mistake among N datasets. */
 static mst_status check_all(mst_dataset *const *datasets, int n) {
@@ -58,7 +52,7 @@ static mst_status check_all(mst_dataset *const *datasets, int n) {
 
 static mst_dataset *made_of_all(mst_dataset *const *datasets, int n, mst_status status, mst_dataset **out) {
     for (int i = 0; datasets && i < n; i++) mst_dataset_release(datasets[i]);
-    return made(NULL, status, out);
+    return mst_dataset_made(NULL, status, out);
 }
 
 #define NEST_ALL(datasets, n, call)                       \
@@ -78,6 +72,14 @@ mst_dataset *mst_data_from_tensors(mst_tensor *const *components, int n) {
     OPEN(mst_dataset_from_tensors(components, n, &out));
 }
 
+mst_dataset *mst_data_from_idx(const char *images_path, const char *labels_path) {
+    OPEN(mst_dataset_from_idx(images_path, labels_path, &out));
+}
+
+mst_dataset *mst_data_from_npz(const char *path, const char *const *names, int n) {
+    OPEN(mst_dataset_from_npz(path, names, n, &out));
+}
+
 mst_dataset *mst_data_from_csv(const char *path, const mst_csv_options *options) {
     OPEN(mst_dataset_from_csv(path, options, &out));
 }
@@ -95,40 +97,49 @@ mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_line
 }
 
 mst_dataset *mst_data_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor) {
-    NEST(dataset, mst_dataset_scale(dataset, component, dtype, factor, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_scale(dataset, component, dtype, factor, &out));
 }
 
 mst_dataset *mst_data_map(mst_dataset *dataset, mst_map_function function, void *context, const mst_spec *outputs,
                           int num_outputs) {
-    NEST(dataset, mst_dataset_map(dataset, function, context, outputs, num_outputs, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_map(dataset, function, context, outputs, num_outputs, &out));
 }
 
 mst_dataset *mst_data_filter(mst_dataset *dataset, mst_filter_function function, void *context) {
-    NEST(dataset, mst_dataset_filter(dataset, function, context, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_filter(dataset, function, context, &out));
 }
 
 mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features) {
-    NEST(dataset, mst_dataset_parse_example(dataset, features, num_features, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_parse_example(dataset, features, num_features, &out));
 }
 
 mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n) {
-    NEST(dataset, mst_dataset_name_classes(dataset, component, names, n, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_name_classes(dataset, component, names, n, &out));
 }
 
 mst_dataset *mst_data_cache(mst_dataset *dataset) {
-    NEST(dataset, mst_dataset_cache(dataset, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_cache(dataset, &out));
 }
 
 mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path) {
-    NEST(dataset, mst_dataset_cache_file(dataset, path, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_cache_file(dataset, path, &out));
 }
 
 mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index) {
-    NEST(dataset, mst_dataset_shard(dataset, num, index, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_shard(dataset, num, index, &out));
 }
 
 mst_dataset *mst_data_shuffle_with(mst_dataset *dataset, const mst_shuffle_options *options) {
-    NEST(dataset, mst_dataset_shuffle(dataset, options, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_shuffle(dataset, options, &out));
+}
+
+mst_dataset *mst_data_split(mst_dataset *dataset, const mst_split_options *options, mst_dataset **second) {
+    if (MST_IS_NULL(second)) return mst_dataset_made(dataset, MST_INVALID, NULL);
+    mst_dataset *first = NULL;
+    mst_status status = mst_dataset_check(dataset);
+    if (!status) status = mst_dataset_split(dataset, options, &first, second, NULL);
+    if (status) *second = keep_failure(status);
+    return mst_dataset_made(dataset, status, &first);
 }
 
 mst_dataset *mst_data_zip(mst_dataset *const *datasets, int n) {
@@ -140,52 +151,56 @@ mst_dataset *mst_data_interleave(mst_dataset *const *datasets, int n, const mst_
 }
 
 mst_dataset *mst_data_central_crop(mst_dataset *dataset, int component, int64_t height, int64_t width) {
-    NEST(dataset, mst_dataset_central_crop(dataset, component, height, width, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_central_crop(dataset, component, height, width, &out));
 }
 
 mst_dataset *mst_data_crop(mst_dataset *dataset, int component, int64_t top, int64_t left, int64_t height,
                            int64_t width) {
-    NEST(dataset, mst_dataset_crop(dataset, component, top, left, height, width, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_crop(dataset, component, top, left, height, width, &out));
 }
 
 mst_dataset *mst_data_random_brightness(mst_dataset *dataset, int component, double max_delta, uint64_t seed) {
-    NEST(dataset, mst_dataset_random_brightness(dataset, component, max_delta, seed, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_random_brightness(dataset, component, max_delta, seed, &out));
 }
 
 mst_dataset *mst_data_random_contrast(mst_dataset *dataset, int component, double lower, double upper, uint64_t seed) {
-    NEST(dataset, mst_dataset_random_contrast(dataset, component, lower, upper, seed, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_random_contrast(dataset, component, lower, upper, seed, &out));
 }
 
 mst_dataset *mst_data_random_crop(mst_dataset *dataset, int component, int64_t height, int64_t width, int64_t padding,
                                   uint64_t seed) {
-    NEST(dataset, mst_dataset_random_crop(dataset, component, height, width, padding, seed, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_random_crop(dataset, component, height, width, padding, seed, &out));
 }
 
 mst_dataset *mst_data_random_flip(mst_dataset *dataset, int component, mst_flip flip, uint64_t seed) {
-    NEST(dataset, mst_dataset_random_flip(dataset, component, flip, seed, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_random_flip(dataset, component, flip, seed, &out));
 }
 
 mst_dataset *mst_data_batch(mst_dataset *dataset, int64_t size, bool drop_remainder) {
-    NEST(dataset, mst_dataset_batch(dataset, size, drop_remainder, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_batch(dataset, size, drop_remainder, &out));
 }
 
 mst_dataset *mst_data_padded_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                    const mst_padding *padding) {
-    NEST(dataset, mst_dataset_padded_batch(dataset, size, drop_remainder, padding, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_padded_batch(dataset, size, drop_remainder, padding, &out));
 }
 
 mst_dataset *mst_data_prefetch(mst_dataset *dataset, int64_t n) {
-    NEST(dataset, mst_dataset_prefetch(dataset, n, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_prefetch(dataset, n, &out));
+}
+
+mst_dataset *mst_data_prefetch_with(mst_dataset *dataset, int64_t n, const mst_prefetch_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_prefetch_with(dataset, n, options, &out));
 }
 
 mst_dataset *mst_data_repeat(mst_dataset *dataset, int64_t count) {
-    NEST(dataset, mst_dataset_repeat(dataset, count, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_repeat(dataset, count, &out));
 }
 
 mst_dataset *mst_data_skip(mst_dataset *dataset, int64_t n) {
-    NEST(dataset, mst_dataset_skip(dataset, n, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_skip(dataset, n, &out));
 }
 
 mst_dataset *mst_data_take(mst_dataset *dataset, int64_t n) {
-    NEST(dataset, mst_dataset_take(dataset, n, &out));
+    MST_DATASET_NEST(dataset, mst_dataset_take(dataset, n, &out));
 }

@@ -1,4 +1,6 @@
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/rng.h"
@@ -61,9 +63,40 @@ static void every_bit_pattern_reads_back(void **state) {
     }
 }
 
+/* Decimals of 1 to 22 digits with a point anywhere or none; their last digits decide how they are rounded. */
+static void decimals_are_what_strtod_makes_of_them(void **state) {
+    (void)state;
+    enum { TIMES = 200000, DIGITS = 22 };
+    const mst_rng rng = mst_rng_make(4, 5, 6);
+    for (uint64_t i = 0; i < TIMES; i++) {
+        uint32_t word[4];
+        char text[DIGITS + 3], *to = text;
+        double value;
+        mst_rng_blocks(&rng, i, 1, 0, word);
+        const int digits = 1 + (int)(word[0] % DIGITS), point = (int)(word[0] / DIGITS % (DIGITS + 2));
+        uint64_t random = (uint64_t)word[2] << 32 | word[3];
+        if (word[1] % 3) *to++ = word[1] % 3 == 1 ? '-' : '+';
+        for (int d = 0; d <= digits; d++) {
+            if (d == point) *to++ = '.';
+            if (d < digits) *to++ = (char)('0' + random % 10);
+            random = random / 10 + (uint64_t)word[1] * 1000003 * (uint64_t)d;
+        }
+        *to = '\0';
+        assert_true(mst_number_parse_f64(text, &value));
+        const double wanted = strtod(text, NULL);
+        if (memcmp(&value, &wanted, sizeof value) != 0) fail_msg("%s is %.17g, not %.17g", text, wanted, value);
+    }
+    double value;
+    assert_true(mst_number_parse_f64("9007199254740993", &value) && value == 9007199254740992.0);
+    assert_true(mst_number_parse_f64("-0.0", &value) && value == 0 && signbit(value));
+    assert_true(mst_number_parse_f64(".5", &value) && value == 0.5);
+    assert_true(mst_number_parse_f64("5.", &value) && value == 5);
+}
+
 static void text_that_is_no_number_is_refused(void **state) {
     (void)state;
-    static const char *const words[] = {"", " 1", "1 ", "1,5", "one", "1e", "--1", "1e999", "-1e999", "0x", "1.5.2"};
+    static const char *const words[] = {"",   " 1",    "1 ", "1,5", "one", "1e", "--1", "1e999", "-1e999",
+                                        "0x", "1.5.2", ".",  "-",   "+",   "-.", "+-1", "1-",    "1.2-"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         float single;
         double value;
@@ -79,6 +112,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fewest_digits_are_printed),
         cmocka_unit_test(every_bit_pattern_reads_back),
+        cmocka_unit_test(decimals_are_what_strtod_makes_of_them),
         cmocka_unit_test(text_that_is_no_number_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

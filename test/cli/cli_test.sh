@@ -196,29 +196,6 @@ run train $small --steps 1 --json --devices cpu:4 --visible-devices 3,1
 check training_uses_only_visible_devices grep -q '"devices":\["[^"]*CPU:0","[^"]*CPU:1"\]' out
 run devices --json
 check devices_as_json_is_one_object json_lines out
-run help completion bash
-cp out completion.bash
-check completion_script_is_a_script bash -n completion.bash
-cat > complete.bash << 'END'
-. ./completion.bash
-COMP_WORDS=(muster train --strategy mi)
-COMP_CWORD=3
-_muster
-[ "${COMPREPLY[*]}" = mirrored ]
-END
-check completion_completes_a_value bash complete.bash
-touch some-table.csv
-cat > complete_data.bash << 'END'
-. ./completion.bash
-COMP_WORDS=(muster train --data im) COMP_CWORD=3
-_muster; [ "${COMPREPLY[*]}" = images: ] || exit 1
-COMP_WORDS=(muster predict --data csv : some-t) COMP_CWORD=5
-_muster; [ "${COMPREPLY[*]}" = some-table.csv ] || exit 1
-COMP_WORDS=(muster evaluate --load some-t) COMP_CWORD=3
-_muster; [ "${COMPREPLY[*]}" = some-table.csv ]
-END
-check completion_completes_data_specs_and_files bash complete_data.bash
-check completion_knows_options_and_values grep -q -e "--strategy') COMPREPLY.*mirrored" completion.bash
 
 works training_prints_its_result "^done: step 11, loss = .*accuracy = " train $small --epochs 1
 mkdir -p many

@@ -66,6 +66,32 @@ static void a_dataset_that_is_retained_is_used_twice(void **state) {
     mst_dataset_release(pairs);
 }
 
+static void a_split_gives_two_parts(void **state) {
+    (void)state;
+    const mst_split_options last = {.fraction = 0.25, .last = true};
+    mst_dataset *rest, *first = mst_data_take(mst_data_split(numbers(), &last, &rest), 10);
+    rest = mst_data_repeat(rest, 2);
+    EXPECT_OK(mst_dataset_check(first));
+    EXPECT_OK(mst_dataset_check(rest));
+    assert_int_equal(mst_dataset_num_rows(first), 10);
+    assert_int_equal(mst_dataset_num_rows(rest), 10);
+    mst_dataset_release(first);
+    mst_dataset_release(rest);
+    first = mst_data_split(mst_data_scale(numbers(), 7, MST_F32, 1), &last, &rest);
+    EXPECT_ERROR(mst_dataset_check(first), MST_INVALID, "scale: component 7");
+    EXPECT_ERROR(mst_dataset_check(rest), MST_INVALID, "scale: component 7");
+    mst_dataset_release(first);
+    mst_dataset_release(rest);
+    first = mst_data_split(numbers(), &(mst_split_options){.fraction = 0.99}, &rest);
+    EXPECT_ERROR(mst_dataset_check(first), MST_INVALID, "leaves a part without rows");
+    EXPECT_ERROR(mst_dataset_check(rest), MST_INVALID, "leaves a part without rows");
+    mst_dataset_release(first);
+    mst_dataset_release(rest);
+    first = mst_data_split(numbers(), &last, NULL);
+    EXPECT_ERROR(mst_dataset_check(first), MST_INVALID, "second is NULL");
+    mst_dataset_release(first);
+}
+
 /* The second mistake, a batch of no rows, is not looked at any more. */
 static mst_dataset *broken(void) {
     return mst_data_batch(mst_data_scale(mst_data_take(numbers(), 12), 7, MST_F32, 1), 0, false);
@@ -107,6 +133,15 @@ static void a_source_that_is_not_there_is_named(void **state) {
     data = mst_data_cache(mst_data_open("fashion-mnits", "train"));
     EXPECT_ERROR(mst_dataset_check(data), MST_INVALID, "fashion-mnist");
     mst_dataset_release(data);
+    data = mst_data_from_idx("/nowhere/images", NULL);
+    EXPECT_ERROR(mst_dataset_check(data), MST_NOT_FOUND, "/nowhere/images");
+    mst_dataset_release(data);
+    data = mst_data_from_npz("/nowhere/all.npz", (const char *const[]){"x"}, 1);
+    EXPECT_ERROR(mst_dataset_check(data), MST_NOT_FOUND, "/nowhere/all.npz");
+    mst_dataset_release(data);
+    data = mst_data_prefetch_with(mst_data_batch(numbers(), 5, false), 0, &(mst_prefetch_options){.threads = 2});
+    EXPECT_ERROR(mst_dataset_check(data), MST_INVALID, "prefetch");
+    mst_dataset_release(data);
     data = mst_data_prefetch(NULL, 2);
     EXPECT_ERROR(mst_dataset_check(data), MST_INVALID, "dataset is NULL");
     mst_dataset_release(data);
@@ -116,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipeline_is_one_expression_with_one_release),
         cmocka_unit_test(a_dataset_that_is_retained_is_used_twice),
+        cmocka_unit_test(a_split_gives_two_parts),
         cmocka_unit_test(the_first_mistake_sticks_and_comes_out_of_all_that_takes_it),
         cmocka_unit_test(a_source_that_is_not_there_is_named),
     };

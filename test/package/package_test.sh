@@ -35,6 +35,16 @@ pictures() {
         c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c++ header.c
     done
 
+    echo "-- each function that makes a dataset has a form that nests"
+    tr '\n' ' ' < "$prefix/include/muster/dataset.h" > flat
+    tr '\n' ' ' < "$prefix/include/muster/transforms.h" >> flat
+    makers=$(grep -oE 'mst_dataset_[a-z_0-9]+\([^;]*mst_dataset \*\*' flat | sed 's/(.*//; s/mst_dataset_//' | sort -u)
+    [ "$(echo "$makers" | wc -l)" -ge 30 ] || { echo "error: the headers have few of them" && exit 1; }
+    for maker in $makers; do
+        grep -qhE "mst_data_$maker(_with)?\(" "$prefix"/include/muster/*.h ||
+            { echo "error: there is no mst_data_$maker" && exit 1; }
+    done
+
     echo "-- no header names a file of the tree that it was made of"
     if grep -n -e '^#line' -e "$source" "$prefix"/include/muster/*.h; then
         echo "error: see above"

@@ -57,15 +57,75 @@ static void print_brief(const char *help, void (*print_char)(char c)) {
     for (size_t i = 0; i < size; i++) print_char(help[i]);
 }
 
+/* Whether OPTION takes a data spec; the commands that read a saved model have it as any text. */
+static bool is_spec(const option *option) {
+    return strcmp(option->name, "data") == 0;
+}
+
+static bool takes_path(const char *form) {
+    const char *colon = strchr(form, ':');
+    return colon && colon[1];
+}
+
+/* The kinds of data specs, without what stands behind the colon, each between BEFORE and AFTER: "csv: npz: ". PATHS
+ * says whether those with a path, or the others. */
+static void print_specs(bool paths, const char *before, const char *after) {
+    const char *form;
+    for (int i = 0; (form = mst_dataset_form(i)); i++)
+        if (takes_path(form) == paths) printf("%s%.*s%s", before, (int)(strcspn(form, ":") + paths), form, after);
+}
+
+/* The kinds whose path is a folder, each followed by AFTER, but not the last. */
+static void print_folder_specs(const char *after) {
+    const char *form;
+    for (int i = 0, printed = 0; (form = mst_dataset_form(i)); i++)
+        if (takes_path(form) && strcmp(strchr(form, ':'), ":DIR") == 0)
+            printf("%s%.*s", printed++ ? after : "", (int)strcspn(form, ":"), form);
+}
+
 /* ---- bash ---- */
 
-/* The kinds of data specs, without what stands behind the colon: "csv: fashion-mnist ...". */
-static void print_specs(void) {
-    const char *form;
-    for (int i = 0; (form = mst_dataset_form(i)); i++) {
-        const size_t size = strcspn(form, ":");
-        printf("%s%.*s", i ? " " : "", (int)(size + (form[size] == ':')), form);
-    }
+static void print_bash_start(void) {
+    printf(
+        "# Completion of muster for bash: eval \"$(muster help completion bash)\"\n"
+        "_muster_files() {\n"
+        "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$2\")\n"
+        "    compopt -o filenames 2> /dev/null\n"
+        "}\n"
+        "_muster_data() {\n"
+        "    COMPREPLY=($(compgen -W '");
+    print_specs(true, "", " ");
+    print_specs(false, "", " ");
+    printf(
+        "' -- \"$1\"))\n"
+        "    [[ ${COMPREPLY-} != *: ]] || compopt -o nospace 2> /dev/null\n"
+        "}\n"
+        "_muster() {\n"
+        "    local -a before=(\"${COMP_WORDS[@]:0:COMP_CWORD}\")\n"
+        "    local word=${COMP_WORDS[COMP_CWORD]} words=''\n"
+        "    COMPREPLY=()\n"
+        "    # behind the colon of a data spec, or behind '=', which bash takes for words of their own\n"
+        "    if [ \"$word\" = : ] || [ \"${before[-1]}\" = : ]; then\n"
+        "        [ \"$word\" != : ] || { before+=(:) word=''; }\n"
+        "        case ${before[-2]} in\n"
+        "            ");
+    print_folder_specs(" | ");
+    printf(
+        ") _muster_files -d \"$word\" ;;\n"
+        "            *) _muster_files -f \"$word\" ;;\n"
+        "        esac\n"
+        "        return\n"
+        "    fi\n"
+        "    [ \"$word\" != = ] || { before+=(=) word=''; }\n"
+        "    [ \"${before[-1]}\" != = ] || unset 'before[-1]'\n"
+        "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+        "        COMPREPLY=($(compgen -W '");
+    print_command_names();
+    printf(
+        "' -- \"$word\"))\n"
+        "        return\n"
+        "    fi\n"
+        "    case \"${before[1]} ${before[-1]}\" in\n");
 }
 
 /* One case for each option that takes a value: its choices, files, or nothing. */
@@ -74,19 +134,26 @@ static void print_bash_values(const command *command, const option_list *list) {
         const option *option = &list->entry[i].option;
         if (option->type == OPTION_FLAG) continue;
         printf("        '%s --%s') ", command->name, option->name);
-        if (strcmp(option->name, "data") == 0) {
-            printf("COMPREPLY=($(compgen -W '");
-            print_specs();
-            printf("' -- \"$word\")); [[ ${COMPREPLY-} != *: ]] || compopt -o nospace 2> /dev/null; ");
+        if (is_spec(option)) {
+            printf("_muster_data \"$word\"; ");
         } else if (option->choices) {
             printf("COMPREPLY=($(compgen -W '");
             print_choices(option);
             printf("' -- \"$word\")); ");
         } else if (option->type == OPTION_FILE) {
-            printf("COMPREPLY=($(compgen -f -- \"$word\")); ");
+            printf("_muster_files -f \"$word\"; ");
         }
         printf("return ;;\n");
     }
+}
+
+/* What stands behind COMMAND where the word is no option. */
+static void print_bash_positional(const command *command, const option_list *list) {
+    (void)list;
+    if (command->takes_specs)
+        printf("        %s) _muster_data \"$word\"; return ;;\n", command->name);
+    else if (!command->words && command->max_positional)
+        printf("        %s) _muster_files -f \"$word\"; return ;;\n", command->name);
 }
 
 static void print_bash_names(const command *command, const option_list *list) {
@@ -101,28 +168,15 @@ static void print_bash_names(const command *command, const option_list *list) {
 }
 
 static int print_bash(void) {
-    printf(
-        "# Completion of muster for bash: eval \"$(muster help completion bash)\"\n"
-        "_muster() {\n"
-        "    local word=${COMP_WORDS[COMP_CWORD]} words=''\n"
-        "    COMPREPLY=()\n"
-        "    # behind the colon of a data spec, which bash takes for the end of a word\n"
-        "    if [ \"$word\" = : ] || [ \"${COMP_WORDS[COMP_CWORD-1]}\" = : ]; then\n"
-        "        COMPREPLY=($(compgen -f -- \"${word#:}\"))\n"
-        "        return\n"
-        "    fi\n"
-        "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-        "        COMPREPLY=($(compgen -W '");
-    print_command_names();
-    printf(
-        "' -- \"$word\"))\n"
-        "        return\n"
-        "    fi\n"
-        "    case \"${COMP_WORDS[1]} ${COMP_WORDS[COMP_CWORD-1]}\" in\n");
+    print_bash_start();
     if (for_each_command(print_bash_values)) return EXIT_FAILED;
     printf(
         "    esac\n"
-        "    case \"${COMP_WORDS[1]}\" in\n");
+        "    [[ $word == -* ]] || case ${before[1]} in\n");
+    if (for_each_command(print_bash_positional)) return EXIT_FAILED;
+    printf(
+        "    esac\n"
+        "    case ${before[1]} in\n");
     if (for_each_command(print_bash_names)) return EXIT_FAILED;
     printf(
         "    esac\n"
@@ -149,7 +203,9 @@ static void print_zsh_option(const option *option) {
     putchar(']');
     if (takes_value) {
         printf(":%s:", option->metavar ? option->metavar : "value");
-        if (option->choices) {
+        if (is_spec(option)) {
+            printf("_muster_data");
+        } else if (option->choices) {
             putchar('(');
             print_choices(option);
             putchar(')');
@@ -168,6 +224,8 @@ static void print_zsh_command(const command *command, const option_list *list) {
         printf(" \\\n                '*:word:(");
         print_words(command);
         printf(")'");
+    } else if (command->takes_specs) {
+        printf(" \\\n                '*:SPEC:_muster_data'");
     } else if (command->max_positional) {
         printf(" \\\n                '*:file:_files'");
     }
@@ -179,6 +237,23 @@ static int print_zsh(void) {
         "#compdef muster\n"
         "# Completion of muster for zsh: eval \"$(muster help completion zsh)\", after compinit;\n"
         "# or as the file _muster in a folder of $fpath\n"
+        "_muster_data() {\n"
+        "    if compset -P '(");
+    print_folder_specs("|");
+    printf(
+        "):'; then\n"
+        "        _path_files -/\n"
+        "    elif compset -P '*:'; then\n"
+        "        _files\n"
+        "    else\n"
+        "        compadd -S '' --");
+    print_specs(true, " ", "");
+    printf("\n        compadd --");
+    print_specs(false, " ", "");
+    printf(
+        "\n"
+        "    fi\n"
+        "}\n"
         "_muster() {\n"
         "    local -a commands=(\n");
     for (int i = 0; command_table[i]; i++) {
@@ -211,7 +286,9 @@ static void print_fish_char(char c) {
 
 static void print_fish_option(const command *command, const option *option) {
     printf("complete -c muster -n '__fish_seen_subcommand_from %s' -l %s", command->name, option->name);
-    if (option->choices) {
+    if (is_spec(option)) {
+        printf(" -x -a '(__muster_data)'");
+    } else if (option->choices) {
         printf(" -x -a '");
         print_choices(option);
         putchar('\'');
@@ -235,6 +312,8 @@ static void print_fish_command(const command *command, const option_list *list) 
         printf("complete -c muster -n '__fish_seen_subcommand_from %s' -a '", command->name);
         print_words(command);
         printf("'\n");
+    } else if (command->takes_specs) {
+        printf("complete -c muster -n '__fish_seen_subcommand_from %s' -a '(__muster_data)'\n", command->name);
     } else if (command->max_positional) {
         printf("complete -c muster -n '__fish_seen_subcommand_from %s' -F\n", command->name);
     }
@@ -244,6 +323,32 @@ static void print_fish_command(const command *command, const option_list *list) 
 static int print_fish(void) {
     printf(
         "# Completion of muster for fish: muster help completion fish | source\n"
+        "function __muster_data\n"
+        "    set -l word (string replace -r '^--[a-z-]+=' '' -- (commandline -ct))\n"
+        "    set -l kind (string match -r '^[^:]*:' -- $word)\n"
+        "    or begin\n"
+        "        string split ' ' -- '");
+    print_specs(true, "", " ");
+    print_specs(false, "", " ");
+    printf(
+        "'\n"
+        "        return\n"
+        "    end\n"
+        "    set -l paths\n"
+        "    set -l path (string replace -r '^[^:]*:' '' -- $word)\n"
+        "    switch $kind\n"
+        "        case ");
+    print_folder_specs(": ");
+    printf(
+        ":\n"
+        "            set paths (__fish_complete_directories $path '')\n"
+        "        case '*'\n"
+        "            set paths (__fish_complete_path $path)\n"
+        "    end\n"
+        "    for each in $paths\n"
+        "        echo $kind$each\n"
+        "    end\n"
+        "end\n"
         "complete -c muster -f\n"
         "complete -c muster -l help -d 'shows the options'\n");
     return for_each_command(print_fish_command);

@@ -17,7 +17,7 @@ enum { NUMBER_SIZE = 512 };
 
 /* A cell without the spaces around it, which numbers may have. False where it is too long to be a number. */
 static bool trim(const char *cell, char text[NUMBER_SIZE]) {
-    cell += strspn(cell, " \t");
+    while (*cell == ' ' || *cell == '\t') cell++;
     size_t size = strlen(cell);
     while (size && (cell[size - 1] == ' ' || cell[size - 1] == '\t')) size--;
     if (size >= NUMBER_SIZE) return false;
@@ -36,12 +36,23 @@ static bool is_missing(const char *text) {
     return false;
 }
 
+/* What the characters of TEXT can be: neither, or a number, or an integer too. */
+static void look_at(const char *text, bool *numeric, bool *whole) {
+    *numeric = *whole = true;
+    for (; *text && *numeric; text++) {
+        const bool digit = (*text >= '0' && *text <= '9') || *text == '+' || *text == '-';
+        *whole = *whole && digit;
+        *numeric = digit || *text == '.' || *text == 'e' || *text == 'E';
+    }
+}
+
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number) {
     char text[NUMBER_SIZE], *end;
+    bool numeric, whole;
     if (!trim(cell, text)) return MST_CSV_TEXT;
-    if (text[strspn(text, "+-.0123456789eE")] || !mst_number_parse_f64(text, number))
-        return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
-    if (text[strspn(text, "+-0123456789")]) return MST_CSV_FLOAT;
+    look_at(text, &numeric, &whole);
+    if (!numeric || !mst_number_parse_f64(text, number)) return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
+    if (!whole) return MST_CSV_FLOAT;
     errno = 0;
     *integer = strtoll(text, &end, 10);
     return errno || *end ? MST_CSV_FLOAT : MST_CSV_INTEGER;

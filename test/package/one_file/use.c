@@ -48,15 +48,14 @@ static void use_in_a_graph(mst_graph *graph) {
 
 static void use_in_training(void) {
     mst_model *model = NULL;
-    mst_dataset *rows = NULL, *data = NULL;
+    mst_dataset *data = mst_data_toy(mst_data_open("toy:8", "train"));
     char text[64];
     mst_strategy strategy = {.kind = MST_STRATEGY_TOY, .num_devices = 2};
     expect(!mst_strategy_resolve(&strategy) && strcmp(mst_strategy_device(&strategy, 1, text, sizeof text),
                                                       mst_strategy_device(&strategy, 0, text, sizeof text)) == 0,
            "the strategy");
     expect(mst_toy_optimizer().learning_rate == 0.125, "the default of the optimizer");
-    bool good =
-        !mst_dataset_open("toy:8", "train", &rows) && !mst_dataset_toy(rows, &data) && !mst_model_create(&model);
+    bool good = !mst_dataset_check(data) && !mst_model_create(&model);
     expect(good, "the data spec and the transform");
     if (good) {
         mst_toy_layer(model, .factor = 3);
@@ -68,7 +67,6 @@ static void use_in_training(void) {
     }
     mst_model_destroy(model);
     mst_dataset_release(data);
-    mst_dataset_release(rows);
 }
 
 int main(void) {
