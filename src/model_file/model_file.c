@@ -1,0 +1,298 @@
+/* Files of whole models. What a file is, is seen in its first bytes; what it becomes, by the ending of its name. */
+#include "muster/model_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/argument.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "format/zip_read.h"
+#include "format/zip_write.h"
+#include "model_file/weights.h"
+#include "module/module.h"
+
+static const size_t most_bytes = (size_t)1 << 40;
+enum { MOST_JSON = 1 << 28 };
+
+/* What is in a file. */
+typedef struct keras_file {
+    json_t *config;     /* the network, or NULL */
+    const json_t *made; /* compile_config or training_config: loss and optimizer; or NULL */
+    json_t *training;   /* holds MADE where it is a text of its own */
+    mst_keras_tree tree;
+    bool has_weights;
+} keras_file;
+
+static void file_free(keras_file *file) {
+    json_decref(file->config);
+    json_decref(file->training);
+    mst_keras_tree_free(&file->tree);
+}
+
+static mst_status parse_json(const char *name, const char *text, size_t size, json_t **out) {
+    json_error_t error;
+    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (*out) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "'%s': the JSON in it is damaged: %s, line %d", name, error.text, error.line);
+}
+
+/* ---- .keras: an archive ---- */
+
+static mst_status read_entry(const char *name, const mst_zip *zip, const char *entry_name, uint64_t most, void **data,
+                             size_t *size) {
+    const mst_zip_entry *entry = mst_zip_find(zip, entry_name);
+    mst_zip_reader reader;
+    *data = NULL;
+    if (!entry) return MST_FAIL(MST_CORRUPT, "'%s': has no %s: it is no model of Keras, or damaged", name, entry_name);
+    if (entry->size > most) return MST_FAIL(MST_CORRUPT, "'%s': %s is too large", name, entry_name);
+    *size = (size_t)entry->size;
+    if (!(*data = malloc(*size + 1))) return MST_NO_MEMORY("to read '%s'", name);
+    mst_status status = mst_zip_reader_open(zip, entry, &reader);
+    if (!status) status = mst_zip_reader_read(&reader, *data, *size);
+    if (!status) status = mst_zip_reader_finish(&reader);
+    mst_zip_reader_close(&reader);
+    return status;
+}
+
+static mst_status read_archive(const char *name, const mst_zip *zip, keras_file *out) {
+    void *text, *weights = NULL;
+    size_t size;
+    mst_status status = read_entry(name, zip, "config.json", MOST_JSON, &text, &size);
+    if (!status) status = parse_json(name, text, size, &out->config);
+    if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
+    if (!status) status = mst_keras_tree_read(name, weights, size, &out->tree);
+    out->has_weights = !status;
+    out->made = json_object_get(out->config, "compile_config");
+    free(weights);
+    free(text);
+    return status;
+}
+
+static mst_status read_keras(const char *name, const void *data, size_t size, keras_file *out) {
+    mst_bytes bytes;
+    mst_zip zip = {0};
+    MST_TRY(mst_bytes_of_memory(name, data, size, &bytes));
+    mst_status status = mst_zip_open(&bytes, &zip);
+    if (!status) status = read_archive(name, &zip, out);
+    mst_zip_free(&zip);
+    mst_bytes_close(&bytes);
+    return status;
+}
+
+/* ---- .h5 ---- */
+
+/* An attribute of the root, JSON, which is cut into parts NAME0, NAME1, ... where it is long. */
+static mst_status read_root_json(const char *name, const mst_keras_tree *tree, const char *key, json_t **out) {
+    char part[64], *whole = NULL;
+    size_t size = 0;
+    const mst_keras_text *text = mst_keras_tree_text(tree, "/", key);
+    *out = NULL;
+    if (text) return text->count == 1 ? parse_json(name, text->text[0], strlen(text->text[0]), out) : MST_OK;
+    for (int i = 0;; i++) {
+        snprintf(part, sizeof part, "%s%d", key, i);
+        text = mst_keras_tree_text(tree, "/", part);
+        if (!text || text->count != 1) break;
+        const size_t more = strlen(text->text[0]);
+        char *grown = realloc(whole, size + more + 1);
+        if (!grown) {
+            free(whole);
+            return MST_NO_MEMORY("to read '%s'", name);
+        }
+        whole = grown;
+        memcpy(whole + size, text->text[0], more);
+        size += more;
+    }
+    const mst_status status = whole ? parse_json(name, whole, size, out) : MST_OK;
+    free(whole);
+    return status;
+}
+
+static mst_status read_h5(const char *name, const void *data, size_t size, keras_file *out) {
+    MST_TRY(mst_keras_tree_read(name, data, size, &out->tree));
+    out->has_weights = true;
+    MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
+    MST_TRY(read_root_json(name, &out->tree, "training_config", &out->training));
+    out->made = out->training;
+    return MST_OK;
+}
+
+static mst_status file_read(const char *path, keras_file *out) {
+    void *data;
+    size_t size;
+    mst_status status;
+    *out = (keras_file){0};
+    MST_TRY(mst_file_read(path, most_bytes, &data, &size));
+    char *text = data;
+    text[size] = '\0'; /* there is memory for it */
+    const size_t blank = strspn(text, " \t\r\n");
+    if (size >= 4 && memcmp(text, "PK\3\4", 4) == 0)
+        status = read_keras(path, data, size, out);
+    else if (size >= 4 && memcmp(text, "\211HDF", 4) == 0)
+        status = read_h5(path, data, size, out);
+    else if (text[blank] == '{')
+        status = parse_json(path, text, size, &out->config);
+    else
+        status = MST_FAIL(MST_CORRUPT, "'%s': is no model of Keras: neither .keras nor .h5 nor JSON", path);
+    free(data);
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* "mse", "mean_squared_error", or an object of the class MeanSquaredError. */
+static bool read_loss(const json_t *value, mst_loss *out) {
+    static const struct {
+        const char *name;
+        mst_loss loss;
+    } names[] = {{"SparseCategoricalCrossentropy", MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY},
+                 {"CategoricalCrossentropy", MST_LOSS_CATEGORICAL_CROSSENTROPY},
+                 {"BinaryCrossentropy", MST_LOSS_BINARY_CROSSENTROPY},
+                 {"MeanSquaredError", MST_LOSS_MEAN_SQUARED_ERROR},
+                 {"MeanAbsoluteError", MST_LOSS_MEAN_ABSOLUTE_ERROR},
+                 {"mse", MST_LOSS_MEAN_SQUARED_ERROR},
+                 {"mae", MST_LOSS_MEAN_ABSOLUTE_ERROR},
+                 {"Huber", MST_LOSS_HUBER}};
+    const char *name = json_string_value(value);
+    if (!name) name = json_string_value(json_object_get(value, "class_name"));
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i].name) == 0) {
+            *out = names[i].loss;
+            return true;
+        }
+    return name && !mst_loss_from_name(name, out);
+}
+
+static mst_status read_compiled(const char *path, const keras_file *file, const mst_keras_network *network,
+                                mst_model *model, mst_model_compiled *out) {
+    const json_t *optimizer = json_object_get(file->made, "optimizer");
+    if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
+    *out = (mst_model_compiled){.has_loss = false};
+    out->has_loss = read_loss(json_object_get(file->made, "loss"), &out->loss);
+    mst_keras_optimizer_read(optimizer, &out->optimizer);
+    out->has_optimizer = out->optimizer.rule;
+    if (!out->has_optimizer || !file->has_weights) return MST_OK;
+    return mst_keras_state_read(path, &file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
+}
+
+static mst_status load_file(const char *path, const keras_file *file, mst_model *model, mst_model_compiled *compiled) {
+    mst_keras_network network;
+    if (!file->config)
+        return MST_FAIL(MST_INVALID, "'%s': has weights alone, no network: mst_model_load_weights takes it", path);
+    mst_status status = mst_keras_network_read(path, file->config, model, &network);
+    if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
+    if (!status && compiled) status = read_compiled(path, file, &network, model, compiled);
+    mst_keras_network_free(&network);
+    return status;
+}
+
+/* Errors of layers and outputs do not know of the file. */
+static mst_status of_file(const char *path, mst_status status) {
+    if (status && !strstr(mst_error()->message, path)) return mst_error_prefix("'%s'", path);
+    return status;
+}
+
+mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    keras_file file;
+    mst_model *model = NULL;
+    *out = NULL;
+    mst_status status = file_read(path, &file);
+    if (!status) status = mst_model_create(&model);
+    if (!status) status = load_file(path, &file, model, compiled);
+    file_free(&file);
+    if (status)
+        mst_model_destroy(model);
+    else
+        *out = model;
+    return of_file(path, status);
+}
+
+mst_status mst_model_load_weights(mst_model *model, const char *path) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
+    keras_file file;
+    mst_keras_network network = {0};
+    json_t *config = NULL;
+    mst_status status = file_read(path, &file);
+    if (!status && !file.has_weights) status = MST_FAIL(MST_INVALID, "'%s': has no weights", path);
+    if (!status) status = mst_keras_network_write(model, &config, &network);
+    if (!status) status = mst_keras_weights_read(path, &file.tree, &network, model);
+    json_decref(config);
+    mst_keras_network_free(&network);
+    file_free(&file);
+    return of_file(path, status);
+}
+
+/* ---- saving ---- */
+
+static bool ends_in(const char *path, const char *end) {
+    const size_t length = strlen(path), more = strlen(end);
+    return length > more && strcmp(path + length - more, end) == 0;
+}
+
+static mst_status put(void *sink, uint64_t offset, const void *data, size_t size) {
+    return mst_file_put(sink, offset, data, size);
+}
+
+static mst_status write_archive(const char *path, const char *config, const void *weights, size_t size) {
+    /* What wrote it, for people: readers do not look at it. Always the same date: equal models give equal files. */
+    static const char metadata[] = "{\"keras_version\": \"3.0.0\", \"date_saved\": \"1980-01-01@00:00:00\"}";
+    const mst_zip_file files[] = {{"metadata.json", {{metadata, sizeof metadata - 1}}},
+                                  {"config.json", {{config, strlen(config)}}},
+                                  {"model.weights.h5", {{weights, size}}}};
+    const void *interface;
+    mst_file file;
+    MST_TRY(mst_module_interface("zip", &interface));
+    MST_TRY(mst_file_create(path, &file));
+    const mst_status status =
+        ((const mst_zip_writer *)interface)->write(files, sizeof files / sizeof *files, put, &file);
+    if (!status) return mst_file_commit(&file);
+    mst_file_abandon(&file);
+    return status;
+}
+
+static mst_status add_compiled(json_t *config, const mst_model_save_options *o) {
+    json_t *optimizer;
+    MST_TRY(mst_keras_optimizer_write(o->optimizer, &optimizer));
+    json_t *compile = json_pack("{s:o}", "optimizer", optimizer);
+    if (o->loss) json_object_set_new(compile, "loss", json_string(mst_loss_name(*o->loss)));
+    return json_object_set_new(config, "compile_config", compile) ? MST_NO_MEMORY("for a network") : MST_OK;
+}
+
+static mst_status save(mst_model *model, const char *path, const mst_model_save_options *o, json_t *config,
+                       const mst_keras_network *network) {
+    mst_keras_tree tree = {0};
+    void *weights = NULL;
+    size_t size = 0;
+    if (o->optimizer) MST_TRY(add_compiled(config, o));
+    char *text = json_dumps(config, 0);
+    mst_status status = text ? MST_OK : MST_NO_MEMORY("for a network");
+    if (!status && ends_in(path, ".json")) {
+        status = mst_file_write(path, text, strlen(text));
+    } else if (!status) {
+        status = mst_keras_weights_write(model, network, &tree);
+        if (!status && o->optimizer) status = mst_keras_state_write(model, network, o->optimizer, &tree);
+        if (!status) status = mst_keras_tree_write(&tree, &weights, &size);
+        if (!status)
+            status =
+                ends_in(path, ".h5") ? mst_file_write(path, weights, size) : write_archive(path, text, weights, size);
+    }
+    mst_keras_tree_free(&tree);
+    free(weights);
+    free(text);
+    return status;
+}
+
+mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
+    mst_keras_network network;
+    json_t *config;
+    if (!ends_in(path, ".keras") && !ends_in(path, ".weights.h5") && !ends_in(path, ".json"))
+        return MST_FAIL(MST_INVALID, "'%s': a model is saved as FILE.keras, FILE.weights.h5 or FILE.json", path);
+    mst_status status = mst_keras_network_write(model, &config, &network);
+    if (!status) status = save(model, path, &options, config, &network);
+    json_decref(config);
+    mst_keras_network_free(&network);
+    return status;
+}

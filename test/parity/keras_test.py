@@ -1,0 +1,137 @@
+"""Keras' files, both ways: what Keras 3 saved gives the same predictions here and trains on with the same losses, and so
+does in Keras what Muster saved: .keras, .h5, .weights.h5 and JSON, Sequential and functional models."""
+
+import os
+import sys
+import tempfile
+
+import muster
+import numpy as np
+
+tf = muster.tensorflow()
+import keras  # noqa: E402
+
+L = keras.layers
+ROWS, BATCH, EPOCHS = 32, 8, 5
+random = np.random.RandomState(5)
+PICTURES = random.normal(0, 1, (ROWS, 8, 8, 3)).astype(np.float32)
+WORDS = random.randint(0, 20, (ROWS, 12)).astype(np.int32)
+LABELS = random.randint(0, 4, ROWS).astype(np.int32)
+
+
+def text_cnn():
+    return keras.Sequential([keras.Input((12,), dtype="int32"), L.Embedding(20, 6), L.Conv1D(5, 3, activation="relu"),
+                             L.MaxPooling1D(2), L.Conv1D(4, 3, padding="causal", dilation_rate=2), L.Flatten(),
+                             L.Dense(7, activation="silu", kernel_regularizer=keras.regularizers.L2(0.01)),
+                             L.Dense(4, activation="softmax")])
+
+
+def blocks():
+    """What MobileNetV2 is made of, and a layer that is used twice."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(6, 3, strides=2, padding="same", use_bias=False)(x)
+    x = L.BatchNormalization(momentum=0.9)(x)
+    x = short = L.ReLU(6.0)(x)
+    x = L.ZeroPadding2D(((0, 1), (0, 1)))(x)
+    x = L.DepthwiseConv2D((2, 2), use_bias=False)(x)
+    x = L.BatchNormalization(scale=False)(x)
+    x = L.Add()([short, x])
+    pool = L.MaxPooling2D((2, 1))
+    x = L.Concatenate()([pool(x), pool(L.AveragePooling2D(1)(short))])
+    x = L.LeakyReLU(negative_slope=0.2)(x)
+    x = L.GlobalAveragePooling2D()(x)
+    return keras.Model(start, L.Dense(4, activation="softmax")(x))
+
+
+MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES)}
+OPTIMIZERS = {
+    "sgd": lambda: keras.optimizers.SGD(0.05),
+    "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
+    "adam": lambda: keras.optimizers.Adam(0.002, epsilon=1e-4),
+    "amsgrad": lambda: keras.optimizers.Adam(0.002, epsilon=1e-4, amsgrad=True),
+    "rmsprop": lambda: keras.optimizers.RMSprop(0.001, momentum=0.5, epsilon=1e-3),
+}
+
+
+def losses_of(model, rows, epochs=EPOCHS):
+    """The loss of each step, with the penalties."""
+    losses = []
+    model.reset_metrics()
+    for _ in range(epochs):
+        for i in range(0, ROWS, BATCH):
+            losses.append(float(model.train_on_batch(rows[i:i + BATCH], LABELS[i:i + BATCH])))
+            model.reset_metrics()
+    return losses
+
+
+def train(report, folder, name, make, rows, optimizer):
+    """Keras, then both; then back: Muster, then both."""
+    keras.utils.set_random_seed(3)
+    label = f"{name}, {optimizer}"
+    first, second = os.path.join(folder, "first.keras"), os.path.join(folder, "second.keras")
+    model = make()
+    model.compile(OPTIMIZERS[optimizer](), "sparse_categorical_crossentropy")
+    losses_of(model, rows, 2)
+    model.save(first)
+    data = {"data": [rows, LABELS], "batch_size": BATCH, "epochs": EPOCHS}
+    [here] = muster.evaluate([{"load": first, "predict": [rows], "fit": data, "save": second, "state": True}], "keras")
+    report.check(f"{label}: state", here["state"], here["state"], True)
+    report.values(f"{label}: predictions", here["predicted"], model.predict(rows, verbose=0), 1e-5, 1)
+    report.values(f"{label}: losses from Keras' file", here["losses"], losses_of(model, rows), 1e-5)
+    back = keras.models.load_model(second)
+    report.check(f"{label}: iterations", int(back.optimizer.iterations.numpy()) == 28, back.optimizer.iterations, 28)
+    [more] = muster.evaluate([{"load": second, "predict": [rows], "fit": data}], "keras")
+    report.values(f"{label}: predictions of Muster's file", more["predicted"], back.predict(rows, verbose=0), 1e-5, 1)
+    report.values(f"{label}: losses from Muster's file", more["losses"], losses_of(back, rows), 1e-5)
+
+
+def files(report, folder, name, make, rows):
+    """The other kinds of files: predictions alone."""
+    keras.utils.set_random_seed(4)
+    model = make()
+    at = {kind: os.path.join(folder, "m." + kind) for kind in ("h5", "weights.h5", "json", "old.weights.h5")}
+    model.compile("adam", "sparse_categorical_crossentropy")
+    model.save(at["h5"])
+    model.save_weights(at["weights.h5"])
+    with open(at["json"], "w") as file:
+        file.write(model.to_json())
+    out = os.path.join(folder, "out.weights.h5")
+    network = os.path.join(folder, "out.json")
+    answers = muster.evaluate([
+        {"load": at["h5"], "predict": [rows], "save": out},
+        {"load": at["json"], "weights": at["weights.h5"], "predict": [rows], "save": network},
+        {"load": at["json"], "weights": at["h5"], "predict": [rows]}], "keras")
+    expected = model.predict(rows, verbose=0)
+    for answer, kind in zip(answers, ("h5", "JSON and weights.h5", "JSON and h5")):
+        report.values(f"{name}: {kind}", answer["predicted"], expected, 1e-5, 1)
+    with open(network) as file:
+        again = keras.models.model_from_json(file.read())
+    again.load_weights(out)
+    report.values(f"{name}: Muster's JSON and weights.h5", again.predict(rows, verbose=0).ravel(), expected, 1e-6, 1)
+
+
+def refused(report, folder):
+    """What is no layer here, and what is code: one error that names it."""
+    lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
+    unknown = keras.Sequential([keras.Input((4, 3)), L.LSTM(2, name="remember")])
+    for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "LSTM"))):
+        path = os.path.join(folder, "refused.keras")
+        model.save(path)
+        [answer] = muster.evaluate([{"load": path, "fails": True}], "keras")
+        message = answer.get("failed", "")
+        report.check("refused", all(word in message for word in words), message, words)
+
+
+def main():
+    report = muster.Report()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (make, rows) in MODELS.items():
+            for optimizer in OPTIMIZERS:
+                train(report, folder, name, make, rows, optimizer)
+            files(report, folder, name, make, rows)
+        refused(report, folder)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
