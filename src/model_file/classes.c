@@ -199,10 +199,11 @@ const mst_layer_type *mst_keras_class_type(const mst_keras_class *class) {
     return mst_layer_find(class->type);
 }
 
+/* The field of this name; the end of the list, without a name, where there is none. */
 static const mst_field *field_of(const mst_layer_type *type, const char *name) {
-    for (const mst_field *field = type->fields; field->name; field++)
-        if (strcmp(field->name, name) == 0) return field;
-    return NULL;
+    const mst_field *field = type->fields;
+    while (field->name && strcmp(field->name, name) != 0) field++;
+    return field;
 }
 
 /* ---- reading ---- */
@@ -249,7 +250,7 @@ static mst_status read_padding(const mst_layer_type *type, const json_t *value, 
     const char *text = json_string_value(value);
     const mst_field *causal = field_of(type, "causal");
     if (!value || (text && strcmp(text, "valid") == 0)) return MST_OK;
-    if (text && strcmp(text, "causal") == 0 && causal)
+    if (text && strcmp(text, "causal") == 0 && causal->name)
         set_number(causal, options, 1);
     else if (text && strcmp(text, "same") == 0)
         set_number(field_of(type, "padding"), options, MST_PADDING_SAME);
@@ -299,7 +300,7 @@ static mst_status read_bool(const member *m, const json_t *value, const mst_fiel
 static mst_status read_member(const mst_layer_type *type, const member *m, const json_t *value, void *options,
                               int64_t *axis) {
     const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
-    void *at = field ? (char *)options + field->offset : NULL;
+    void *at = (char *)options + field->offset;
     switch (m->form) {
         case ABOVE:
             if (json_is_number(value) && !(json_number_value(value) > 0)) return not_taken(m->key, value);
@@ -364,7 +365,7 @@ static void write_list(const mst_layer_type *type, const member *m, const void *
     } else if (number_of(field, options) != 0) {
         const mst_field *rows = field_of(type, "pool_size"); /* strides are the window's where they are not given */
         json_object_set_new(config, m->key,
-                            json_pack("[o, o]", json_of(rows ? rows : field, options), json_of(field, options)));
+                            json_pack("[o, o]", json_of(rows->name ? rows : field, options), json_of(field, options)));
     }
 }
 
@@ -375,7 +376,7 @@ static void write_given(json_t *config, const char *key, json_t *value) {
 static void write_padding(const mst_layer_type *type, const void *options, json_t *config) {
     const mst_field *causal = field_of(type, "causal");
     const bool same = number_of(field_of(type, "padding"), options) == MST_PADDING_SAME;
-    const bool before = causal && number_of(causal, options) != 0;
+    const bool before = causal->name && number_of(causal, options) != 0;
     json_object_set_new(config, "padding", json_string(before ? "causal" : same ? "same" : "valid"));
 }
 
@@ -392,7 +393,7 @@ static void write_sides(const mst_layer_type *type, const mst_axes *sides, const
 
 static void write_member(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
-    const void *at = field ? (const char *)options + field->offset : NULL;
+    const void *at = (const char *)options + field->offset;
     switch (m->form) {
         case NUMBER:
         case ABOVE:
