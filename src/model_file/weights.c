@@ -347,7 +347,6 @@ typedef struct state_writer {
     mst_keras_tree *tree;
 } state_writer;
 
-/* A slot that no step has made is 0. */
 static mst_status write_slot(void *context, const char *path, const char *entry, mst_spec spec) {
     const state_writer *w = context;
     mst_tensor *value;
