@@ -128,6 +128,8 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     if (!status) {
         *out = mst_layer_append(type->name, source, options);
         status = mst_model_check(r->model);
+        if (!status && json_is_false(json_object_get(config_of(r, i), "trainable")))
+            status = mst_model_set_trainable(r->model, l->name, false);
     }
     free(options);
     return status;

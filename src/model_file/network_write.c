@@ -82,7 +82,7 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     if (!class || mst_keras_class_type(class) != l->type)
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': layers '%s' cannot be saved for Keras", l->name, l->type->name);
     json_object_set_new(config, "dtype", json_string("float32"));
-    json_object_set_new(config, "trainable", json_true());
+    json_object_set_new(config, "trainable", json_boolean(!l->frozen));
     return mst_keras_class_write(class, l->options, config);
 }
 

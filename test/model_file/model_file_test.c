@@ -83,6 +83,27 @@ static void goes_on(void **state) {
     mst_dataset_release(data);
 }
 
+/* Layers that are frozen are so in the file, and in what is read of it. */
+static void frozen_layers(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data), *copy;
+    mst_model_compiled compiled;
+    const mst_weight *weight;
+    int64_t count;
+    EXPECT_OK(mst_model_set_trainable(model, "conv2d", false));
+    EXPECT_OK(mst_model_set_trainable(model, "batch_normalization", false));
+    EXPECT_OK(mst_model_save(model, folder_path("m.keras"), .optimizer = adam()));
+    EXPECT_OK(mst_model_load(folder_path("m.keras"), &copy, &compiled));
+    EXPECT_OK(mst_model_weights(copy, &weight, &count));
+    assert_int_equal(count, 7);
+    for (int64_t i = 0; i < count; i++) assert_int_equal(weight[i].trainable, strcmp(weight[i].layer, "dense") == 0);
+    assert_true(compiled.has_optimizer_state);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    mst_dataset_release(data);
+}
+
 static void weights_alone(void **state) {
     (void)state;
     mst_dataset *data = pictures();
@@ -227,8 +248,9 @@ static void damaged_files(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on), TEST_IN_FOLDER(weights_alone), TEST_IN_FOLDER(writing),
-                                       TEST_IN_FOLDER(networks), TEST_IN_FOLDER(damaged_files)};
+    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),       TEST_IN_FOLDER(frozen_layers),
+                                       TEST_IN_FOLDER(weights_alone), TEST_IN_FOLDER(writing),
+                                       TEST_IN_FOLDER(networks),      TEST_IN_FOLDER(damaged_files)};
     if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
         print_message("skipped: the module hdf5 or zip is not there\n");
         return 0;

@@ -43,7 +43,23 @@ def blocks():
     return keras.Model(start, L.Dense(4, activation="softmax")(x))
 
 
-MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES)}
+def frozen():
+    """A pretrained network whose first layers stay as they are: batch normalization is then no function of the batch,
+    and there is no penalty."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(6, 3, strides=2, kernel_regularizer=keras.regularizers.L2(0.1), name="stays")(x)
+    x = L.BatchNormalization(momentum=0.9, name="stays_too")(x)
+    x = L.Conv2D(5, 2, activation="relu")(x)
+    x = L.BatchNormalization(momentum=0.9)(x)
+    x = L.Dense(4, activation="softmax")(L.Flatten()(x))
+    model = keras.Model(start, x)
+    for name in FROZEN:
+        model.get_layer(name).trainable = False
+    return model
+
+
+FROZEN = ["stays", "stays_too"]
+MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES)}
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
@@ -79,6 +95,8 @@ def train(report, folder, name, make, rows, optimizer):
     report.values(f"{label}: predictions", here["predicted"], model.predict(rows, verbose=0), 1e-5, 1)
     report.values(f"{label}: losses from Keras' file", here["losses"], losses_of(model, rows), 1e-5)
     back = keras.models.load_model(second)
+    names = [layer.name for layer in back.layers if not layer.trainable]
+    report.check(f"{label}: frozen layers", names == (FROZEN if make is frozen else []), names, make)
     report.check(f"{label}: iterations", int(back.optimizer.iterations.numpy()) == 28, back.optimizer.iterations, 28)
     [more] = muster.evaluate([{"load": second, "predict": [rows], "fit": data}], "keras")
     report.values(f"{label}: predictions of Muster's file", more["predicted"], back.predict(rows, verbose=0), 1e-5, 1)
