@@ -22,6 +22,7 @@ extern "C" {
 typedef struct mst_model_compiled {
     bool has_loss, has_optimizer; /**< that Muster has too */
     mst_loss loss;
+    bool from_probabilities;  /**< likewise for mst_compile: Keras' loss without from_logits */
     mst_optimizer optimizer;  /**< for mst_compile; its state is in the model's store, where the file has it */
     bool has_optimizer_state; /**< training goes on from where it stood */
 } mst_model_compiled;
@@ -41,12 +42,14 @@ MST_API MST_CHECKED mst_status mst_model_load_weights(mst_model *model, const ch
 typedef struct mst_model_save_options {
     int zero_;
     const mst_optimizer *optimizer; /**< that of the training: it and its state are saved too; default: they are not */
-    const mst_loss *loss;           /**< noted beside the optimizer, for Keras' fit; default: none */
+    const mst_loss *loss;           /**< noted beside it, for Keras' fit and evaluate; default: none */
+    bool from_probabilities;        /**< as of mst_compile */
     int end_;
 } mst_model_save_options;
 /** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` file, a
  *  `.weights.h5` file, or `.json`, the network alone. Keras 3 loads them. The shapes of MODEL's inputs must be known,
- *  and weights that have no value yet are an error. */
+ *  and weights that have no value yet are an error. A `.keras` file has the notes of the model's store too, which
+ *  mst_model_load reads and Keras leaves alone. */
 MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options);
 #define mst_model_save(model, ...) MST_MODEL_SAVE_(model, __VA_ARGS__, .end_ = 0)
 #define MST_MODEL_SAVE_(model, path, ...) \

@@ -10,6 +10,9 @@
 #include "base/no_memory.h"
 #include "format/zip_read.h"
 #include "format/zip_write.h"
+#include "loss/loss.h"
+#include "model/describe.h"
+#include "model_file/loss.h"
 #include "model_file/weights.h"
 #include "module/module.h"
 
@@ -21,6 +24,7 @@ typedef struct keras_file {
     json_t *config;     /* the network, or NULL */
     const json_t *made; /* compile_config or training_config: loss and optimizer; or NULL */
     json_t *training;   /* holds MADE where it is a text of its own */
+    json_t *metadata;   /* of .keras: what wrote it, and notes; or NULL */
     mst_keras_tree tree;
     bool has_weights;
 } keras_file;
@@ -28,6 +32,7 @@ typedef struct keras_file {
 static void file_free(keras_file *file) {
     json_decref(file->config);
     json_decref(file->training);
+    json_decref(file->metadata);
     mst_keras_tree_free(&file->tree);
 }
 
@@ -56,17 +61,25 @@ static mst_status read_entry(const char *name, const mst_zip *zip, const char *e
     return status;
 }
 
-static mst_status read_archive(const char *name, const mst_zip *zip, keras_file *out) {
-    void *text, *weights = NULL;
+static mst_status read_json(const char *name, const mst_zip *zip, const char *entry_name, json_t **out) {
+    void *text;
     size_t size;
-    mst_status status = read_entry(name, zip, "config.json", MOST_JSON, &text, &size);
-    if (!status) status = parse_json(name, text, size, &out->config);
+    mst_status status = read_entry(name, zip, entry_name, MOST_JSON, &text, &size);
+    if (!status) status = parse_json(name, text, size, out);
+    free(text);
+    return status;
+}
+
+static mst_status read_archive(const char *name, const mst_zip *zip, keras_file *out) {
+    void *weights = NULL;
+    size_t size;
+    mst_status status = read_json(name, zip, "config.json", &out->config);
+    if (!status && mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
     if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
     if (!status) status = mst_keras_tree_read(name, weights, size, &out->tree);
     out->has_weights = !status;
     out->made = json_object_get(out->config, "compile_config");
     free(weights);
-    free(text);
     return status;
 }
 
@@ -141,39 +154,28 @@ static mst_status file_read(const char *path, keras_file *out) {
 
 /* ---- loading ---- */
 
-/* "mse", "mean_squared_error", or an object of the class MeanSquaredError. */
-static bool read_loss(const json_t *value, mst_loss *out) {
-    static const struct {
-        const char *name;
-        mst_loss loss;
-    } names[] = {{"SparseCategoricalCrossentropy", MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY},
-                 {"CategoricalCrossentropy", MST_LOSS_CATEGORICAL_CROSSENTROPY},
-                 {"BinaryCrossentropy", MST_LOSS_BINARY_CROSSENTROPY},
-                 {"MeanSquaredError", MST_LOSS_MEAN_SQUARED_ERROR},
-                 {"MeanAbsoluteError", MST_LOSS_MEAN_ABSOLUTE_ERROR},
-                 {"mse", MST_LOSS_MEAN_SQUARED_ERROR},
-                 {"mae", MST_LOSS_MEAN_ABSOLUTE_ERROR},
-                 {"Huber", MST_LOSS_HUBER}};
-    const char *name = json_string_value(value);
-    if (!name) name = json_string_value(json_object_get(value, "class_name"));
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i].name) == 0) {
-            *out = names[i].loss;
-            return true;
-        }
-    return name && !mst_loss_from_name(name, out);
-}
-
 static mst_status read_compiled(const char *path, const keras_file *file, const mst_keras_network *network,
                                 mst_model *model, mst_model_compiled *out) {
     const json_t *optimizer = json_object_get(file->made, "optimizer");
     if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
     *out = (mst_model_compiled){.has_loss = false};
-    out->has_loss = read_loss(json_object_get(file->made, "loss"), &out->loss);
+    out->has_loss = mst_keras_loss_read(json_object_get(file->made, "loss"), &out->loss, &out->from_probabilities);
     mst_keras_optimizer_read(optimizer, &out->optimizer);
     out->has_optimizer = out->optimizer.rule;
     if (!out->has_optimizer || !file->has_weights) return MST_OK;
     return mst_keras_state_read(path, &file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
+}
+
+static const char notes_key[] = "muster_notes";
+
+static mst_status read_notes(const char *path, const keras_file *file, mst_model *model) {
+    json_t *notes = json_object_get(file->metadata, notes_key), *value;
+    const char *key;
+    mst_status status = MST_OK;
+    json_object_foreach(notes, key, value) if (!status) status =
+        json_is_string(value) ? mst_store_set_note(model->store, key, json_string_value(value))
+                              : MST_FAIL(MST_CORRUPT, "'%s': note '%.100s' is no text", path, key);
+    return status;
 }
 
 static mst_status load_file(const char *path, const keras_file *file, mst_model *model, mst_model_compiled *compiled) {
@@ -183,6 +185,7 @@ static mst_status load_file(const char *path, const keras_file *file, mst_model 
     mst_status status = mst_keras_network_read(path, file->config, model, &network);
     if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
     if (!status && compiled) status = read_compiled(path, file, &network, model, compiled);
+    if (!status) status = read_notes(path, file, model);
     mst_keras_network_free(&network);
     return status;
 }
@@ -235,28 +238,65 @@ static mst_status put(void *sink, uint64_t offset, const void *data, size_t size
     return mst_file_put(sink, offset, data, size);
 }
 
-static mst_status write_archive(const char *path, const char *config, const void *weights, size_t size) {
-    /* What wrote it, for people: readers do not look at it. Always the same date: equal models give equal files. */
-    static const char metadata[] = "{\"keras_version\": \"3.0.0\", \"date_saved\": \"1980-01-01@00:00:00\"}";
-    const mst_zip_file files[] = {{"metadata.json", {{metadata, sizeof metadata - 1}}},
-                                  {"config.json", {{config, strlen(config)}}},
-                                  {"model.weights.h5", {{weights, size}}}};
+/* What wrote it, for people, and the notes: Keras does not look at it. Always the same date: equal models give equal
+ * files. */
+static mst_status print_metadata(mst_model *model, char **out) {
+    mst_snapshot *snapshot;
+    const char *key;
+    MST_TRY(mst_store_snapshot(model->store, &snapshot));
+    json_t *notes = json_object(),
+           *metadata = json_pack("{s:s, s:s}", "keras_version", "3.0.0", "date_saved", "1980-01-01@00:00:00");
+    for (int64_t i = 0; (key = mst_snapshot_note_key(snapshot, i)); i++)
+        json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
+    if (json_object_size(notes)) json_object_set(metadata, notes_key, notes);
+    *out = metadata && notes ? json_dumps(metadata, 0) : NULL;
+    json_decref(notes);
+    json_decref(metadata);
+    mst_snapshot_release(snapshot);
+    return *out ? MST_OK : MST_NO_MEMORY("for a model file");
+}
+
+static mst_status write_archive(mst_model *model, const char *path, const char *config, const void *weights,
+                                size_t size) {
     const void *interface;
+    char *metadata;
     mst_file file;
     MST_TRY(mst_module_interface("zip", &interface));
-    MST_TRY(mst_file_create(path, &file));
-    const mst_status status =
-        ((const mst_zip_writer *)interface)->write(files, sizeof files / sizeof *files, put, &file);
-    if (!status) return mst_file_commit(&file);
-    mst_file_abandon(&file);
+    MST_TRY(print_metadata(model, &metadata));
+    const mst_zip_file files[] = {{"metadata.json", {{metadata, strlen(metadata)}}},
+                                  {"config.json", {{config, strlen(config)}}},
+                                  {"model.weights.h5", {{weights, size}}}};
+    mst_status status = mst_file_create(path, &file);
+    if (!status) {
+        status = ((const mst_zip_writer *)interface)->write(files, sizeof files / sizeof *files, put, &file);
+        if (status)
+            mst_file_abandon(&file);
+        else
+            status = mst_file_commit(&file);
+    }
+    free(metadata);
     return status;
 }
 
-static mst_status add_compiled(json_t *config, const mst_model_save_options *o) {
-    json_t *optimizer;
-    MST_TRY(mst_keras_optimizer_write(o->optimizer, &optimizer));
-    json_t *compile = json_pack("{s:o}", "optimizer", optimizer);
-    if (o->loss) json_object_set_new(compile, "loss", json_string(mst_loss_name(*o->loss)));
+/* Whether the loss sees logits in the model's first output: one that ends in a softmax gives probabilities. */
+static mst_status sees_logits(mst_model *model, const mst_model_save_options *o, bool *out) {
+    mst_model_description d;
+    mst_status status = mst_model_describe(model, &d);
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    *out =
+        !status && d.graph && !o->from_probabilities && mst_loss_sees_logits(*o->loss, d.value[outputs.output[0].node]);
+    mst_model_forget(&d);
+    return status;
+}
+
+static mst_status add_compiled(mst_model *model, json_t *config, const mst_model_save_options *o) {
+    json_t *optimizer = NULL;
+    bool from_logits = false;
+    if (o->loss) MST_TRY(sees_logits(model, o, &from_logits));
+    if (o->optimizer) MST_TRY(mst_keras_optimizer_write(o->optimizer, &optimizer));
+    json_t *compile = json_object();
+    if (optimizer) json_object_set_new(compile, "optimizer", optimizer);
+    if (o->loss) json_object_set_new(compile, "loss", mst_keras_loss_write(*o->loss, from_logits));
     return json_object_set_new(config, "compile_config", compile) ? MST_NO_MEMORY("for a network") : MST_OK;
 }
 
@@ -265,7 +305,7 @@ static mst_status save(mst_model *model, const char *path, const mst_model_save_
     mst_keras_tree tree = {0};
     void *weights = NULL;
     size_t size = 0;
-    if (o->optimizer) MST_TRY(add_compiled(config, o));
+    if (o->optimizer || o->loss) MST_TRY(add_compiled(model, config, o));
     char *text = json_dumps(config, 0);
     mst_status status = text ? MST_OK : MST_NO_MEMORY("for a network");
     if (!status && ends_in(path, ".json")) {
@@ -275,8 +315,8 @@ static mst_status save(mst_model *model, const char *path, const mst_model_save_
         if (!status && o->optimizer) status = mst_keras_state_write(model, network, o->optimizer, &tree);
         if (!status) status = mst_keras_tree_write(&tree, &weights, &size);
         if (!status)
-            status =
-                ends_in(path, ".h5") ? mst_file_write(path, weights, size) : write_archive(path, text, weights, size);
+            status = ends_in(path, ".h5") ? mst_file_write(path, weights, size)
+                                          : write_archive(model, path, text, weights, size);
     }
     mst_keras_tree_free(&tree);
     free(weights);

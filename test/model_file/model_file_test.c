@@ -104,6 +104,30 @@ static void frozen_layers(void **state) {
     mst_dataset_release(data);
 }
 
+/* The loss, of logits or of probabilities, and the notes of the store are in the file, without an optimizer too. */
+static void losses_and_notes(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data), *copy;
+    mst_model_compiled compiled;
+    const mst_loss loss = MST_LOSS_CATEGORICAL_CROSSENTROPY;
+    char *note;
+    EXPECT_OK(mst_store_set_note(mst_model_store(model), "classes", "[\"cat\", \"d\xc3\xb6g\"]"));
+    for (int probabilities = 0; probabilities < 2; probabilities++) {
+        EXPECT_OK(mst_model_save(model, folder_path("m.keras"), .loss = &loss, .from_probabilities = probabilities));
+        EXPECT_OK(mst_model_load(folder_path("m.keras"), &copy, &compiled));
+        assert_true(compiled.has_loss && !compiled.has_optimizer);
+        assert_int_equal(compiled.loss, loss);
+        assert_int_equal(compiled.from_probabilities, probabilities);
+        EXPECT_OK(mst_store_get_note(mst_model_store(copy), "classes", &note));
+        assert_string_equal(note, "[\"cat\", \"d\xc3\xb6g\"]");
+        free(note);
+        mst_model_destroy(copy);
+    }
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
 static void weights_alone(void **state) {
     (void)state;
     mst_dataset *data = pictures();
@@ -248,9 +272,10 @@ static void damaged_files(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),       TEST_IN_FOLDER(frozen_layers),
-                                       TEST_IN_FOLDER(weights_alone), TEST_IN_FOLDER(writing),
-                                       TEST_IN_FOLDER(networks),      TEST_IN_FOLDER(damaged_files)};
+    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),          TEST_IN_FOLDER(frozen_layers),
+                                       TEST_IN_FOLDER(losses_and_notes), TEST_IN_FOLDER(weights_alone),
+                                       TEST_IN_FOLDER(writing),          TEST_IN_FOLDER(networks),
+                                       TEST_IN_FOLDER(damaged_files)};
     if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
         print_message("skipped: the module hdf5 or zip is not there\n");
         return 0;

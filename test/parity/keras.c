@@ -68,11 +68,14 @@ static mst_status run_keras(mst_model *model, const mst_model_compiled *compiled
     mst_model_save_options options = {0};
     if (weights) MST_TRY(mst_model_load_weights(model, weights));
     json_object_set_new(answer, "state", json_boolean(compiled->has_optimizer_state));
-    MST_TRY(mst_compile(model, .optimizer = compiled->optimizer, .loss = compiled->loss));
+    MST_TRY(mst_compile(model, .optimizer = compiled->optimizer, .loss = compiled->loss,
+                        .from_probabilities = compiled->from_probabilities));
     if (predict) MST_TRY(predict_case(model, predict, answer));
     if (fit) MST_TRY(fit_case(model, fit, answer));
     if (json_is_true(json_object_get(j, "state")))
-        options = (mst_model_save_options){.optimizer = &compiled->optimizer, .loss = &compiled->loss};
+        options = (mst_model_save_options){.optimizer = &compiled->optimizer,
+                                           .loss = &compiled->loss,
+                                           .from_probabilities = compiled->from_probabilities};
     return save ? mst_model_save_with(model, save, options) : MST_OK;
 }
 
