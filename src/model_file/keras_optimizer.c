@@ -76,3 +76,10 @@ mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **ob
     return MST_FAIL(MST_UNIMPLEMENTED, "the optimizer '%s', with its options, cannot be saved for Keras",
                     optimizer->rule ? optimizer->rule : "");
 }
+
+bool mst_keras_has_optimizer(const mst_optimizer *optimizer) {
+    json_t *object;
+    const bool has = !mst_keras_optimizer_write(optimizer, &object);
+    json_decref(object);
+    return has;
+}

@@ -383,7 +383,12 @@ mst_status mst_keras_state_write(mst_model *model, const mst_keras_network *netw
     if (status && status != MST_NOT_FOUND) return status;
     status = write_number(tree, GLOBAL_STEP_AT, MST_I64, step ? mst_tensor_get(step, 0) : 0);
     mst_tensor_release(step);
-    if (!status) status = write_number(tree, RATE_AT, MST_F32, optimizer->learning_rate);
+    /* a callback may have set another one than the optimizer's */
+    mst_tensor *rate = NULL;
+    if (!status && mst_store_get(model->store, NULL, "learning_rate", &rate)) rate = NULL;
+    if (!status)
+        status = write_number(tree, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
+    mst_tensor_release(rate);
     if (!status) status = each_slot(model, network, &slots, write_slot, &w, &total);
     return status;
 }

@@ -27,5 +27,7 @@ MST_CHECKED mst_status mst_keras_state_write(mst_model *model, const mst_keras_n
 void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out);
 /** MST_UNIMPLEMENTED where Keras has no such optimizer. */
 MST_CHECKED mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object);
+/** Whether it has. */
+MST_API bool mst_keras_has_optimizer(const mst_optimizer *optimizer);
 
 #endif

@@ -1,7 +1,9 @@
 """Keras' files, both ways: what Keras 3 saved gives the same predictions here and trains on with the same losses, and so
 does in Keras what Muster saved: .keras, .h5, .weights.h5 and JSON, Sequential and functional models."""
 
+import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -150,6 +152,50 @@ def refused(report, folder):
         report.check("refused", all(word in message for word in words), message, words)
 
 
+def command(folder, *arguments):
+    """What the command prints; an error ends the test."""
+    call = [os.environ["MUSTER"], *arguments]
+    return subprocess.run(call, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def commands(report, folder, name, make, rows):
+    """muster predict, evaluate and train with Keras' files, and Keras with theirs."""
+    keras.utils.set_random_seed(5)
+    model = make()
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=make is logits)
+    model.compile(keras.optimizers.Adam(0.002, epsilon=1e-4), loss)
+    losses_of(model, rows, 2)
+    np.savez(os.path.join(folder, "x.npz"), x=rows)
+    np.savez(os.path.join(folder, "data.npz"), x_train=rows, y_train=LABELS, x_test=rows, y_test=LABELS)
+
+    def predicted(path):
+        command(folder, "predict", "--load", path, "--data", "npz:x.npz", "--out", "p.npy")
+        return np.load(os.path.join(folder, "p.npy")).ravel()
+
+    def probabilities_of(of):
+        outputs = of.predict(rows, verbose=0)
+        return tf.nn.softmax(outputs).numpy() if make is logits else outputs
+
+    def evaluated(path):
+        lines = command(folder, "evaluate", "--load", path, "--data", "npz:data.npz", "--json").splitlines()
+        return [json.loads(lines[-1])["test_loss"]]
+
+    for kind in ("m.keras", "m.h5"):
+        model.save(os.path.join(folder, kind))
+        report.values(f"{name}: muster predict --load {kind}", predicted(kind), probabilities_of(model), 1e-5, 1)
+        wanted = model.evaluate(rows, LABELS, verbose=0)
+        report.values(f"{name}: muster evaluate --load {kind}", evaluated(kind), wanted, 1e-5)
+    command(folder, "train", "--load", "m.keras", "--data", "npz:data.npz", "--epochs", "2", "--batch-size", str(BATCH),
+            "--no-shuffle", "--shards", "1", "--save", "out.keras")
+    back = keras.models.load_model(os.path.join(folder, "out.keras"))
+    losses_of(model, rows, 2)
+    wanted = probabilities_of(model)
+    report.values(f"{name}: muster train --save out.keras", probabilities_of(back).ravel(), wanted, 1e-4, 1)
+    report.values(f"{name}: muster predict --load out.keras", predicted("out.keras"), probabilities_of(back), 1e-5, 1)
+    report.values(f"{name}: its loss in Keras", evaluated("out.keras"), back.evaluate(rows, LABELS, verbose=0), 1e-5)
+    report.check(f"{name}: its optimizer", int(back.optimizer.iterations.numpy()) == 16, back.optimizer.iterations, 16)
+
+
 def main():
     report = muster.Report()
     with tempfile.TemporaryDirectory() as folder:
@@ -157,6 +203,7 @@ def main():
             for optimizer in OPTIMIZERS if make not in (logits, probabilities) else ["adam"]:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
+            commands(report, folder, name, make, rows)
         refused(report, folder)
     return report.finish()
 
