@@ -41,6 +41,21 @@ works training_goes_on_with_the_optimizer_of_the_file "adam with learning rate 0
     --save b.keras
 run train $small --no-shuffle --load b.keras --epochs 1
 check three_trainings_are_as_one [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
+two="train --data idx:data --batch-size 40 --no-shuffle --load a.keras --epochs 1"
+run $two
+sha=$(sed -n 's/^weights sha256: //p' out)
+if run version && grep -q ZeroMQ out; then
+    run launch --workers 2 -- "$muster" $two --save w.keras
+    check two_workers_train_on_as_one_does [ "$(grep -c "sha256: $sha" out)" = 2 ]
+    run train $small --no-shuffle --load w.keras --epochs 1 --json
+    check and_keep_the_optimizer grep -q '"path":"w.keras","step":22' out
+    run launch --workers 1 --ps 1 -- "$muster" $two --save ps.keras
+    check a_parameter_server_trains_on_too grep -q "sha256: $sha" out
+    run train $small --no-shuffle --load ps.keras --epochs 1 --json
+    check and_the_optimizer_begins_anew grep -q '"path":"ps.keras","step":0' out
+    run launch --workers 2 -- "$muster" $two --sharded-state
+    check a_state_that_is_cut_begins_anew grep -q "warning: --sharded-state: the optimizer of 'a.keras' begins anew" err
+fi
 works a_new_network_is_of_the_file "^m.json (1,176 parameters" train $small --load m.json --steps 3
 run train $small --load m.keras --freeze layer1 --epochs 1 --summary
 check frozen_layers_do_not_train grep -q "Non-trainable params: 1,040" out

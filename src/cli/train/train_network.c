@@ -7,6 +7,7 @@
 #include "base/no_memory.h"
 #include "cli/command.h"
 #include "cli/network_file.h"
+#include "cli/train/train_cluster.h"
 #include "model_file/network_text.h"
 #include "model_file/weights.h"
 #include "module/module.h"
@@ -26,10 +27,12 @@ int train_network_find(training *t, train_options *o) {
     return EXIT_DONE;
 }
 
-/* An optimizer of the command line begins anew: without the state of the file's. */
+/* An optimizer of the command line begins anew, without the state of the file's; so does one whose state is cut. */
 static mst_status load_network(training *t, const char *path) {
     MST_TRY(mst_model_load(path, &t->model, &t->compiled));
-    if (t->compiled.has_optimizer_state && train_optimizer_is_given(t->list)) {
+    const bool is_cut = t->o->sharded_state;
+    if (t->compiled.has_optimizer_state && (is_cut || train_optimizer_is_given(t->list))) {
+        if (is_cut) fprintf(stderr, "warning: --sharded-state: the optimizer of '%s' begins anew\n", path);
         mst_model_destroy(t->model);
         t->model = NULL;
         MST_TRY(mst_model_load(path, &t->model, NULL));
@@ -88,7 +91,9 @@ int train_network_check_save(training *t) {
 }
 
 mst_status train_network_save(const training *t) {
-    const bool optimizer = mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema;
+    /* its state must be here, and whole */
+    const bool optimizer =
+        mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema && !t->o->sharded_state && !train_cluster_is_served(t);
     return mst_model_save(t->model, t->o->save, .optimizer = optimizer ? &t->optimizer : NULL,
                           .loss = &t->objective.loss, .from_probabilities = t->from_probabilities);
 }
