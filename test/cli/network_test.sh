@@ -99,6 +99,32 @@ run predict --load linear.keras --out linear2.csv --devices cpu:1
 run predict --load softmax.keras --out softmax2.csv --devices cpu:1
 check nor_in_saved_models sh -c 'cmp -s linear.csv linear2.csv && cmp -s softmax.csv softmax2.csv'
 
+# ---- inspect and convert ----------------------------------------------------------------------------
+
+works inspect_shows_a_whole_model "^m.keras: Keras, Sequential of 5 layers" inspect m.keras
+check inspect_shows_its_layers grep -q '^  layer1 (Dense)$' out
+check inspect_shows_its_arrays grep -q '^  /layers/dense_1/vars/0 *f32 \[16, 8\]' out
+works inspect_shows_networks "^softmax.json: Keras, Sequential of 3 layers, 0 arrays" inspect softmax.json
+works inspect_shows_weights "^m.weights.h5: HDF5, 4 arrays" inspect m.weights.h5
+printf '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Lambda", "config": {"name": "f"}}]}}' > lambda.json
+works inspect_says_what_is_not_taken "not taken: .*code of Python" inspect lambda.json
+run inspect --json m.keras
+check inspect_writes_json json_lines out
+head -c 3000 m.keras > cut.keras
+run inspect cut.keras
+check inspect_tells_damage [ "$status" = 1 ]
+works a_model_is_converted "^c.keras from b.keras: 1,176 parameters" convert b.keras c.keras
+run train $small --no-shuffle --load b.keras --epochs 1
+sha=$(sed -n 's/^weights sha256: //p' out)
+run train $small --no-shuffle --load c.keras --epochs 1
+check a_converted_model_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
+works a_model_becomes_weights "^c.npz from b.keras" convert b.keras c.npz
+works weights_of_a_model_are_shown "NPZ" inspect c.npz
+fails what_is_there_stays 1 "'c.keras' is there already" convert m.keras c.keras
+works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras c.keras --overwrite
+fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.weights.h5" convert m.keras npz:c.npz
+fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights" convert m.json d.keras
+
 # ---- what is refused ---------------------------------------------------------------------------------
 
 fails a_network_without_weights_predicts_nothing 1 "'m.json': has a network without weights" predict --load m.json --data idx:data
@@ -111,7 +137,6 @@ fails a_whole_model_that_is_not_there 1 "nowhere.keras" evaluate --load nowhere.
 printf 'x,y\n1,a\n2,b\n3,a\n4,b\n' > table.csv
 fails columns_of_tables_are_refused_before_training 1 "save: layer 'normalization': layers 'normalization' cannot be saved for Keras" \
     train --data csv:table.csv --epochs 1 --batch-size 2 --save t.keras
-head -c 3000 m.keras > cut.keras
 fails a_damaged_model_is_one_error 1 "cut.keras" predict --load cut.keras
 run train $small --load m.keras --data csv:table.csv
 check data_of_another_shape_is_one_error [ "$status" = 1 ]

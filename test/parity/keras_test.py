@@ -159,7 +159,7 @@ def command(folder, *arguments):
 
 
 def commands(report, folder, name, make, rows):
-    """muster predict, evaluate and train with Keras' files, and Keras with theirs."""
+    """muster predict, evaluate, convert and train with Keras' files, and Keras with theirs."""
     keras.utils.set_random_seed(5)
     model = make()
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=make is logits)
@@ -185,6 +185,10 @@ def commands(report, folder, name, make, rows):
         report.values(f"{name}: muster predict --load {kind}", predicted(kind), probabilities_of(model), 1e-5, 1)
         wanted = model.evaluate(rows, LABELS, verbose=0)
         report.values(f"{name}: muster evaluate --load {kind}", evaluated(kind), wanted, 1e-5)
+    command(folder, "convert", "m.h5", "converted.keras", "--overwrite")
+    again = keras.models.load_model(os.path.join(folder, "converted.keras"))
+    wanted = model.predict(rows, verbose=0)
+    report.values(f"{name}: muster convert", again.predict(rows, verbose=0).ravel(), wanted, 1e-6, 1)
     command(folder, "train", "--load", "m.keras", "--data", "npz:data.npz", "--epochs", "2", "--batch-size", str(BATCH),
             "--no-shuffle", "--shards", "1", "--save", "out.keras")
     back = keras.models.load_model(os.path.join(folder, "out.keras"))
