@@ -77,6 +77,10 @@ OPTIMIZERS = {
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
     "adam": lambda: keras.optimizers.Adam(0.002, epsilon=1e-4),
     "amsgrad": lambda: keras.optimizers.Adam(0.002, epsilon=1e-4, amsgrad=True),
+    "adamw": lambda: keras.optimizers.AdamW(0.002, weight_decay=0.05, epsilon=1e-4),
+    "adagrad": lambda: keras.optimizers.Adagrad(0.05),
+    "centered rmsprop": lambda: keras.optimizers.RMSprop(0.001, centered=True, epsilon=1e-2),
+    "nesterov, clipped": lambda: keras.optimizers.SGD(0.02, momentum=0.9, nesterov=True, clipnorm=0.5),
     "rmsprop": lambda: keras.optimizers.RMSprop(0.001, momentum=0.5, epsilon=1e-3),
 }
 
