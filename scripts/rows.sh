@@ -24,6 +24,7 @@ format
 summary
 data
 layer model
+model_file
 train
 inspect
 cli

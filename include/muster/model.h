@@ -33,6 +33,12 @@ MST_API MST_CHECKED mst_status mst_model_check(const mst_model *model);
  *  way; fails also as reading the rows does. */
 MST_API MST_CHECKED mst_status mst_adapt(mst_output output, mst_dataset *data, int component);
 
+/** Whether the weights of the layer of this name are trained: they are, until this says false, as Keras'
+ *  layer.trainable. Those of a frozen layer have no penalty in the loss and no state of the optimizer, and a frozen
+ *  batch_normalization normalizes by its moving statistics, and leaves them as they are. LAYER NULL: all layers. Holds
+ *  from the next mst_compile on. MST_NOT_FOUND where there is no such layer. */
+MST_API MST_CHECKED mst_status mst_model_set_trainable(mst_model *model, const char *layer, bool trainable);
+
 /** What the model gives; without this call it is the output of the layer that was added last. Layers that no output
  *  needs are not built. */
 MST_API void mst_model_outputs(mst_model *model, mst_outputs outputs);

@@ -18,6 +18,7 @@
 #include "muster/metric.h"
 #include "muster/minimize.h"
 #include "muster/model.h"
+#include "muster/model_file.h"
 #include "muster/monitored_session.h"
 #include "muster/op.h"
 #include "muster/ops.h"

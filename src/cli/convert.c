@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/convert_network.h"
+#include "cli/network_file.h"
 #include "cli/number_text.h"
 #include "cli/table_options.h"
 #include "muster/dataset.h"
@@ -75,6 +77,7 @@ static int convert_run(const command_call *call) {
     if (call->num_positional < 2)
         return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
     const char *from = call->positional[0], *to = call->positional[1];
+    if (network_file_is(from)) return convert_network(from, to, o->overwrite);
     mst_status status = open_parts(from, o, part, why, sizeof why);
     if (!status)
         status = mst_dataset_write(to, part[0], part[1],
@@ -99,13 +102,16 @@ static int convert_run(const command_call *call) {
 
 const command command_convert = {
     .name = "convert",
-    .summary = "writes data in another format: TFRecord in shards, NPZ, IDX, CSV, folders of pictures",
+    .summary = "writes data in another format: TFRecord in shards, NPZ, IDX, CSV, folders of pictures; and models",
     .usage = "SPEC SPEC [options]",
     .notes =
         "The first is any data spec that muster train --data takes; the second is tfrecord:PREFIX, npz:FILE, idx:DIR, "
         "csv:PREFIX or images:DIR. Rows keep their order, so that a training on either gives the same weights; folders "
-        "of pictures are read class after class. Files are written to the side and renamed when they are whole.\n \n"
-        "muster convert fashion-mnist tfrecord:data/fm --shards 10",
+        "of pictures are read class after class. Files are written to the side and renamed when they are whole.\n"
+        "A whole model, " NETWORK_FILES
+        ", becomes FILE.keras, FILE.weights.h5, FILE.json, FILE.safetensors or FILE.npz.\n \n"
+        "muster convert fashion-mnist tfrecord:data/fm --shards 10\n"
+        "muster convert old.h5 new.keras",
     .sections = sections,
     .options_size = sizeof(convert_options),
     .max_positional = 2,

@@ -32,7 +32,9 @@ const command command_inspect = {
     .summary = "shows what is in files: keys, dtypes, shapes, counts, statistics, damage",
     .usage = "FILE... [options]",
     .notes =
-        "Shown are TFRecord, IDX, NPZ, CSV, PNG and JPEG files, checkpoints (PREFIX, PREFIX.index), safetensors, event "
+        "Shown are TFRecord, IDX, NPZ, CSV, PNG and JPEG files, checkpoints (PREFIX, PREFIX.index), safetensors, "
+        "models of Keras "
+        "(.keras, .h5, JSON), event "
         "files, GraphDef files, text; and folders of checkpoints, of event files, of pictures in class folders. A file "
         "is known by its bytes, whatever its name. All of it is read and checked: the exit status is 1 where something "
         "is damaged.",

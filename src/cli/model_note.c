@@ -20,6 +20,8 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     json_t *data = note->data ? json_string(note->data) : NULL; /* not with other letters in a path */
     if (data) json_add(&json, "", "data", data);
     add_text(&json, "schema", note->schema);
+    add_text(&json, "network", note->network);
+    if (note->from_probabilities) json_add(&json, "", "from_probabilities", json_true());
     if (note->image_size) json_add(&json, "", "image_size", json_integer(note->image_size));
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
     if (note->encodes_columns) json_add(&json, "", "encodes_columns", json_true());
@@ -59,6 +61,8 @@ mst_status model_note_read(mst_store *store, model_note *out) {
         return MST_FAIL(MST_CORRUPT, "what is noted of the model is damaged: it is no JSON");
     out->loss = json_string_value(json_object_get(out->json, "loss"));
     out->data = json_string_value(json_object_get(out->json, "data"));
+    out->network = json_string_value(json_object_get(out->json, "network"));
+    out->from_probabilities = json_is_true(json_object_get(out->json, "from_probabilities"));
     out->schema = json_string_value(json_object_get(out->json, "schema"));
     out->image_size = json_integer_value(json_object_get(out->json, "image_size"));
     out->encodes_columns = json_is_true(json_object_get(out->json, "encodes_columns"));

@@ -16,8 +16,10 @@
 /** A member that is NULL, 0 or false is not known. */
 typedef struct model_note {
     const char *loss;
-    const char *data;   /**< specification */
-    const char *schema; /**< mst_dataset_schema of the train part */
+    const char *data;        /**< specification */
+    const char *network;     /**< of a model that was loaded with its network: Keras' JSON */
+    bool from_probabilities; /**< the loss is of probabilities, though no softmax made them */
+    const char *schema;      /**< mst_dataset_schema of the train part */
     const char *const *classes;
     int64_t image_size;
     bool raw_pixels;

@@ -319,7 +319,9 @@ static void softmax_rows(mst_tensor *logits) {
     }
 }
 
-void objective_finish(mst_loss loss, mst_tensor *outputs) {
+void objective_finish(const objective *o, mst_tensor *outputs) {
+    const mst_loss loss = o->loss;
+    if (o->finished) return;
     if (kinds[loss].finish == MST_SOFTMAX) softmax_rows(outputs);
     for (int64_t i = 0; kinds[loss].finish == MST_SIGMOID && i < mst_tensor_count(outputs); i++)
         mst_tensor_set(outputs, i, 1 / (1 + exp(-mst_tensor_get(outputs, i))));

@@ -8,6 +8,7 @@ typedef struct objective {
     mst_loss loss;
     int64_t outputs;                    /**< of the last layer */
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
+    bool finished;                      /**< the model does itself what objective_finish would */
 } objective;
 
 /** Names of losses, for an option, and which labels they take; NULL past the last. */
@@ -47,6 +48,6 @@ int objective_fail_confusion(const char *command, const objective *objective);
 /** Adds the layer that LOSS needs after the last dense layer, if any: softmax where it compares probabilities, ... */
 void objective_add_layers(mst_loss loss, mst_model *model);
 /** Turns the model's OUTPUTS into what a user wants to see: logits of the cross entropies into probabilities. */
-void objective_finish(mst_loss loss, mst_tensor *outputs);
+void objective_finish(const objective *objective, mst_tensor *outputs);
 
 #endif

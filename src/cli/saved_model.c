@@ -15,6 +15,8 @@
 #include "base/no_memory.h"
 #include "cli/command.h"
 #include "cli/mlp_layers.h"
+#include "cli/network_file.h"
+#include "cli/saved_network.h"
 #include "cli/scale_inputs.h"
 
 #define AT(member) offsetof(saved_options, member)
@@ -23,7 +25,9 @@ const option saved_model_options[] = {
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the newest checkpoint of DIR that is not damaged"},
     {"load", OPTION_FILE, AT(load), "FILE",
-     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint", .excludes = "checkpoint-dir"},
+     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint; a whole model: FILE.keras or "
+             "FILE.h5, of Keras or of muster train --save",
+     .excludes = "checkpoint-dir"},
     {"name-map", OPTION_FILE, AT(name_map), "FILE",
      .help =
          "where variables have other names in the checkpoint: a line for each, name here = name there; what is here is "
@@ -193,7 +197,7 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
     const bool has_map = out->variables.count > 0;
     if (!has_map || !o->load) {
         MST_TRY(read_entries(o, NULL, snapshot, where, out));
-        if (layer_weights(*snapshot, 1)) return MST_OK;
+        if (layer_weights(*snapshot, 1) || out->note.network) return MST_OK;
     }
     if (has_map) {
         MST_TRY(read_entries(o, &out->variables, snapshot, where, out));
@@ -212,6 +216,7 @@ static mst_status restore_weights(const saved_options *o, const name_map *map, s
 }
 
 mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
+    if (network_file_is(o->load)) return MST_OK; /* its weights came with it */
     const bool has_map = saved->variables.count > 0;
     if (!has_map || !o->load) {
         const mst_status status = restore_weights(o, NULL, saved);
@@ -282,6 +287,12 @@ static mst_status choose_names(const saved_options *o, saved_model *out) {
         MST_TRY(class_names_read(o->class_names, &out->own_names));
     else if (!out->note.classes)
         MST_TRY(class_names_of(out->data, &out->own_names));
+    const bool has_network = out->note.network || network_file_is(o->load);
+    if (has_network && !o->class_names && out->own_names &&
+        objective_check_names(&out->objective, "", class_names_count((const char *const *)out->own_names))) {
+        free(out->own_names); /* names of other classes than the model has */
+        out->own_names = NULL;
+    }
     if (o->class_names)
         MST_TRY(objective_check_names(&out->objective, o->class_names,
                                       class_names_count((const char *const *)out->own_names)));
@@ -291,19 +302,42 @@ static mst_status choose_names(const saved_options *o, saved_model *out) {
 
 /* With --use-ema the file must have averages; restoring would otherwise take the weights for them. */
 static mst_status check_averages(const saved_options *o, const mst_snapshot *snapshot, const char *path) {
-    if (!o->use_ema || mst_snapshot_find(snapshot, NULL, "layer1/weights/ExponentialMovingAverage")) return MST_OK;
+    bool found = !o->use_ema;
+    for (int64_t i = 0; !found && i < mst_snapshot_count(snapshot); i++)
+        found = mst_snapshot_info(snapshot, i).kind == MST_STATE_AVERAGE;
+    if (found) return MST_OK;
     return MST_FAIL(MST_NOT_FOUND,
                     "--use-ema: '%s' has no moving averages, which muster train --ema X keeps: leave it out", path);
 }
 
-static mst_status open_model(const saved_options *o, const option_list *list, saved_model *out) {
+/* A file of a whole model. */
+static mst_status open_network(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
+    mst_model_compiled compiled;
+    MST_TRY(saved_network_load(o, list, out, &compiled));
+    MST_TRY(open_data(o, list, out));
+    MST_TRY(saved_network_compile(o, list, command, &compiled, out));
+    return choose_names(o, out);
+}
+
+/* A checkpoint of a network that came from such a file. */
+static mst_status make_network(const saved_options *o, const option_list *list, const char *command, const char *path,
+                               saved_model *out) {
+    mst_model_compiled compiled;
+    MST_TRY(saved_network_make(path, out, &compiled));
+    return saved_network_compile(o, list, command, &compiled, out);
+}
+
+static mst_status open_model(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
     mst_restored where = {.path = NULL};
     mst_snapshot *snapshot = NULL;
+    if (network_file_is(o->load)) return open_network(o, list, command, out);
     mst_status status = name_map_read(o->name_map, &out->variables);
     if (!status) status = read_file(o, &snapshot, &where, out);
     if (!status) status = check_averages(o, snapshot, where.path);
     if (!status) status = open_data(o, list, out);
-    if (!status) status = make_model(snapshot, o, list, out);
+    if (!status)
+        status =
+            out->note.network ? make_network(o, list, command, where.path, out) : make_model(snapshot, o, list, out);
     if (!status) status = choose_names(o, out);
     mst_restored_free(&where);
     mst_snapshot_release(snapshot);
@@ -313,9 +347,11 @@ static mst_status open_model(const saved_options *o, const option_list *list, sa
 mst_status saved_model_open_quietly(const saved_options *o, const option_list *list, const char *command,
                                     saved_model *out) {
     *out = (saved_model){.model = NULL};
-    MST_TRY(open_model(o, list, out));
-    if (strcmp(command, "predict") != 0 && mst_dataset_num_components(out->data) < 2)
+    const bool predicts = strcmp(command, "predict") == 0;
+    MST_TRY(open_model(o, list, command, out));
+    if (!predicts && mst_dataset_num_components(out->data) < 2)
         return MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
+    if (predicts && network_file_is(o->load)) return MST_OK; /* labels are not looked at, whatever they are */
     MST_TRY(mst_build(out->model, out->data, false));
     return saved_model_restore(o, out);
 }

@@ -11,7 +11,6 @@ static const struct {
 } not_built[] = {
     {"MPI", "all-reduce between machines"},
     {"CUDA", "GPUs: cuDNN, cuBLAS, NCCL"},
-    {"HDF5", "Keras weights"},
 };
 
 /* With the versions that they were built with: asking the libraries would load them. */

@@ -92,7 +92,7 @@ static mst_value batch_normalization_build(const mst_layer_call *call) {
     const mst_value mean = weight[call->num_weights - 2], variance = weight[call->num_weights - 1];
     const mst_value gamma = o->no_scale ? mst_ones_like(mean) : weight[0];
     const mst_value beta = o->no_center ? mst_zeros_like(mean) : weight[o->no_scale ? 0 : 1];
-    if (call->training) {
+    if (call->training && !call->frozen) {
         const mst_value y = mst_batch_norm(src, gamma, beta, .epsilon = (double)o->epsilon);
         take_step(call, mean, mst_value_output(y, 1));
         take_step(call, variance, mst_value_output(y, 2));

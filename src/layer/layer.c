@@ -40,6 +40,7 @@ mst_value mst_layer_fail(const mst_layer_call *call) {
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options) {
     assert(call->num_weights < MST_MAX_LAYER_WEIGHTS);
     options.graph = call->graph;
+    options.not_trainable |= call->frozen;
     call->weight[call->num_weights++] = mst_get_variable_with(options);
 }
 

@@ -25,6 +25,7 @@ typedef struct mst_layer_call {
     const mst_value *src;
     int num_src;
     bool training;
+    bool frozen; /**< its weights are not trained; what it learns from the batches, it keeps as it is */
     mst_value weight[MST_MAX_LAYER_WEIGHTS]; /**< in the order in which `weights` declares them */
     int num_weights;
 } mst_layer_call;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/did_you_mean.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "layer/list.h"
@@ -187,6 +188,30 @@ mst_output mst_layer_again(mst_output output, mst_layer_source source) {
     if (!status) status = sources(model, &source, src, &num_src);
     if (!status) status = add_node(model, model->node[output.node].layer, src, num_src);
     return last_output(model, status);
+}
+
+/* ---- frozen layers ---- */
+
+static mst_status no_layer(const mst_model *model, const char *name) {
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    const char **names = calloc((size_t)model->num_layers + 1, sizeof *names);
+    if (!names) return MST_NO_MEMORY("for the names of layers");
+    for (int64_t i = 0; i < model->num_layers; i++) names[i] = model->layer[i].name;
+    const mst_status status = MST_FAIL(MST_NOT_FOUND, "the model has no layer '%.200s'%s", name,
+                                       mst_did_you_mean(name, names, guess, sizeof guess));
+    free(names);
+    return status;
+}
+
+mst_status mst_model_set_trainable(mst_model *model, const char *layer, bool trainable) {
+    if (MST_IS_NULL(model)) return MST_INVALID;
+    bool found = !layer;
+    for (int64_t i = 0; i < model->num_layers; i++) {
+        if (layer && strcmp(model->layer[i].name, layer) != 0) continue;
+        model->layer[i].frozen = !trainable;
+        found = true;
+    }
+    return found ? MST_OK : no_layer(model, layer);
 }
 
 /* ---- inputs and outputs ---- */

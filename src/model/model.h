@@ -19,6 +19,7 @@ typedef struct mst_model_layer {
     const char *name;
     void *options; /**< the model owns the strings and tensors in it */
     int64_t num_nodes;
+    bool frozen; /**< mst_model_set_trainable */
 } mst_model_layer;
 
 typedef struct mst_model_node {

@@ -51,7 +51,8 @@ static mst_value build_node(const mst_model *model, const mst_model_node *node, 
                            .graph = graph,
                            .src = src,
                            .num_src = node->num_src,
-                           .training = training};
+                           .training = training,
+                           .frozen = layer->frozen};
     /* a layer used again shares its variables */
     const mst_reuse reuse = built[node->layer] ? MST_REUSE_TRUE : MST_REUSE_INHERIT;
     built[node->layer] = true;

@@ -134,6 +134,52 @@ static double weight_of(mst_model *model, const char *name, int64_t i) {
     return value;
 }
 
+/* A convolution and its normalization that are frozen stay as they are and give what they give without training; the
+ * layers behind them train, and so do all once they are no longer frozen. */
+static void frozen_layers_stay_as_they_are(void **state) {
+    (void)state;
+    static const char *const names[] = {"conv1d/kernel", "conv1d/bias", "batch_normalization/gamma",
+                                        "batch_normalization/moving_mean", "dense/kernel"};
+    enum { NUM = sizeof names / sizeof *names, FROZEN = NUM - 1 };
+    const double label[] = {0, 1, 0, 1, 1, 1, 0, 0};
+    mst_tensor *rows[2] = {NULL, engine_tensor(MST_I32, MST_SHAPE(8), label)}, *slot;
+    mst_dataset *data;
+    double before[NUM];
+    mst_model *model = new_model();
+    mst_result result;
+    const mst_weight *weight;
+    int64_t count;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(8, 6, 2), &rows[0]));
+    for (int64_t i = 0; i < mst_tensor_count(rows[0]); i++) mst_tensor_set(rows[0], i, (double)(i * 7 % 11) / 5 - 1);
+    EXPECT_OK(mst_dataset_from_tensors(rows, 2, &data));
+    mst_conv1d(model, 3, 2, .l2 = 1e6f);
+    mst_batch_normalization(model, .momentum = 0.5f);
+    mst_dense(mst_flatten(model), 2);
+    EXPECT_OK(mst_model_set_trainable(model, "conv1d", false));
+    EXPECT_OK(mst_model_set_trainable(model, "batch_normalization", false));
+    EXPECT_ERROR(mst_model_set_trainable(model, "conv2d", false), MST_NOT_FOUND, "did you mean 'conv1d'?");
+    EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.1), .seed = 1));
+    EXPECT_OK(mst_build(model, data, true));
+    for (int i = 0; i < NUM; i++) before[i] = weight_of(model, names[i], 0);
+    EXPECT_OK(mst_fit_with(model, &(mst_fit_options){.data = data, .batch_size = 8, .epochs = 1}, &result));
+    assert_true(result.loss < 100); /* without the penalty */
+    for (int i = 0; i < FROZEN; i++) assert_true(weight_of(model, names[i], 0) == before[i]);
+    assert_true(weight_of(model, names[FROZEN], 0) != before[FROZEN]);
+    EXPECT_OK(mst_store_get(mst_model_store(model), NULL, "dense/kernel/m", &slot));
+    mst_tensor_release(slot);
+    EXPECT_ERROR(mst_store_get(mst_model_store(model), NULL, "conv1d/kernel/m", &slot), MST_NOT_FOUND, "conv1d");
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    for (int64_t i = 0; i < count; i++) assert_int_equal(weight[i].trainable, i >= 6);
+    EXPECT_OK(mst_model_set_trainable(model, NULL, true));
+    EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.1), .seed = 1));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = 8, .epochs = 1));
+    for (int i = 0; i < FROZEN; i++) assert_true(weight_of(model, names[i], 0) != before[i]);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    mst_tensor_release(rows[0]);
+    mst_tensor_release(rows[1]);
+}
+
 /* Rows of one feature: 1, 3, 5, 11 in two shards, whose means are 2 and 8 and variances 1 and 9. */
 static void moving_statistics_take_a_step_to_the_mean_of_those_of_the_shards(void **state) {
     (void)state;
@@ -289,6 +335,7 @@ int main(void) {
         cmocka_unit_test(a_text_cnn_has_the_table_that_keras_prints),
         cmocka_unit_test(a_network_of_convolutions_gives_one_answer_on_any_devices),
         cmocka_unit_test(so_it_does_where_a_batch_has_fewer_rows_than_there_are_shards),
+        cmocka_unit_test(frozen_layers_stay_as_they_are),
         cmocka_unit_test(moving_statistics_take_a_step_to_the_mean_of_those_of_the_shards),
         cmocka_unit_test(a_causal_convolution_sees_the_past_alone),
         cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),

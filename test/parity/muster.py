@@ -60,7 +60,8 @@ def evaluate(cases, program="evaluate"):
     """The answer of parity_PROGRAM to each case, a list; arrays of NumPy in CASES become tensors."""
     program = os.path.join(os.environ["MUSTER_BUILD"], "test", f"parity_{program}")
     text = json.dumps(_plain(list(cases)))
-    output = subprocess.run([program], input=text, check=True, stdout=subprocess.PIPE, text=True).stdout
+    modules = dict(os.environ, MUSTER_MODULE_PATH=os.environ["MUSTER_BUILD"])
+    output = subprocess.run([program], input=text, check=True, stdout=subprocess.PIPE, text=True, env=modules).stdout
     answers = [json.loads(line) for line in output.splitlines()]
     for answer in answers:
         if "error" in answer:

@@ -38,7 +38,7 @@ static mst_status write_npy(const char *path, const mst_tensor *tensor) {
 mst_status predict_rows(mst_model *model, const objective *objective, const mst_dataset *data, int64_t batch_size,
                         mst_tensor **out) {
     MST_TRY(mst_predict(model, data, batch_size, out));
-    objective_finish(objective->loss, *out);
+    objective_finish(objective, *out);
     return MST_OK;
 }
 

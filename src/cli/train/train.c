@@ -28,6 +28,7 @@
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
 #include "cli/train/train_events.h"
+#include "cli/train/train_network.h"
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
 
@@ -125,7 +126,8 @@ static int split_validation(training *t) {
 static int count_classes(training *t) {
     const train_options *o = t->o;
     int64_t *count = NULL;
-    if (option_given(t->list, "classes") || o->class_names || o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||
+    if (t->has_network || option_given(t->list, "classes") || o->class_names ||
+        o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||
         !objective_labels_are_classes((mst_loss)o->loss, t->train) || mst_dataset_num_classes(t->train, 1) > 1)
         return EXIT_DONE;
     if (objective_count((mst_loss)o->loss, t->train, MOST_FOUND_CLASSES, &count, &t->label_classes))
@@ -162,7 +164,15 @@ static mst_status choose_objective(training *t) {
     const int64_t count = class_names_count((const char *const *)t->names);
     const int64_t own = mst_dataset_num_classes(t->train, 1), named = own ? own : count;
     const int64_t found = named < 2 ? t->label_classes : named;
-    MST_TRY(objective_choose((mst_loss)o->loss, t->train, given ? o->classes : found, !given, &t->objective));
+    const int64_t outputs = t->has_network ? t->end.outputs : given ? o->classes : found;
+    MST_TRY(objective_choose((mst_loss)o->loss, t->train, outputs, !given && !t->has_network, &t->objective));
+    if (t->has_network) {
+        t->objective.finished = t->from_probabilities || !t->end.sees_logits[o->loss];
+        if (!o->class_names && objective_check_names(&t->objective, "", count)) {
+            free(t->names); /* of other classes than the network has */
+            t->names = NULL;
+        }
+    }
     MST_TRY(objective_metrics(o->metrics, &t->objective));
     MST_TRY(class_weights_read(o->class_weight, t));
     return o->class_names ? objective_check_names(&t->objective, o->class_names, count) : MST_OK;
@@ -177,12 +187,10 @@ static mst_status add_columns(training *t) {
     return table_layers_adapt(&t->table, t->train);
 }
 
-static int make_model(training *t) {
+static mst_status make_layers(training *t) {
     const train_options *o = t->o;
-    if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
-    if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
-    if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
-    if (mst_model_create(&t->model) || add_columns(t)) return command_fail_library(EXIT_FAILED, NULL);
+    MST_TRY(mst_model_create(&t->model));
+    MST_TRY(add_columns(t));
     mlp_layers(t->model, &(mlp_form){.hidden = o->hidden_units.value,
                                      .num_hidden = o->hidden_units.count,
                                      .outputs = t->objective.outputs,
@@ -191,6 +199,17 @@ static int make_model(training *t) {
                                      .l2 = o->l2,
                                      .dropout = o->dropout});
     objective_add_layers(t->objective.loss, t->model);
+    return mst_model_check(t->model);
+}
+
+static int make_model(training *t) {
+    const train_options *o = t->o;
+    if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
+    if (t->compiled.has_optimizer && !train_optimizer_is_given(t->list)) t->optimizer = t->compiled.optimizer;
+    if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
+    if (!t->has_network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (train_network_freeze(t)) return EXIT_USAGE;
     mst_session_options session = {.devices = t->devices,
                                    .visible_devices = o->visible_devices,
                                    .allow_soft_placement = o->allow_soft_placement,
@@ -202,6 +221,7 @@ static int make_model(training *t) {
                                    .check_numerics = o->check_numerics};
     mst_compile_options compile = {.optimizer = t->optimizer,
                                    .loss = t->objective.loss,
+                                   .from_probabilities = t->from_probabilities,
                                    .class_weight = t->class_weight,
                                    .num_class_weights = t->num_class_weights,
                                    .strategy = t->strategy,
@@ -229,7 +249,8 @@ static int fill_hparams(const training *t, mst_hparam *out) {
     out[count++] = (mst_hparam){.name = "schedule", .text = mst_schedule_names[schedule->kind]};
     out[count++] = (mst_hparam){.name = "learning_rate", .number = rate};
     out[count++] = (mst_hparam){.name = "batch_size", .number = (double)t->batch_size};
-    out[count++] = (mst_hparam){.name = "hidden_units", .number = (double)t->o->hidden_units.value[0]};
+    if (!t->has_network)
+        out[count++] = (mst_hparam){.name = "hidden_units", .number = (double)t->o->hidden_units.value[0]};
     out[count++] = (mst_hparam){.name = "dropout", .number = t->o->dropout};
     out[count++] = (mst_hparam){.name = "l2", .number = t->o->l2};
     out[count++] = (mst_hparam){.name = "seed", .number = (double)t->o->seed};
@@ -425,8 +446,9 @@ static mst_status train(training *t) {
     MST_TRY(mst_checkpoint_manager_close(t->checkpoints));
     t->checkpoints = NULL;
     if (!is_interrupted(t)) MST_TRY(train_checkpoint_note_end(t));
-    MST_TRY(train_checkpoint_save(t));
+    if (!train_network_is_saved(t->o)) MST_TRY(train_checkpoint_save(t));
     if (t->o->use_ema) MST_TRY(take_averages(t));
+    if (train_network_is_saved(t->o)) MST_TRY(train_network_save(t)); /* which has one value for each weight */
     MST_TRY(use_test_part(t));
     MST_TRY(mst_model_sha256(t->model, t->sha256));
     if (t->o->json) return write_done(t);
@@ -436,10 +458,12 @@ static mst_status train(training *t) {
 
 /* O: the options of T. */
 static int run_training(training *t, train_options *o) {
-    int status = check_options(t);
+    int status = train_network_find(t, o);
+    if (!status) status = check_options(t);
     if (!status) status = train_cluster_find(t);
     if (!status && t->evaluates) return evaluator_run(t);
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
+    if (!status) status = train_network_load(t, o);
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t, o);
     if (!status) train_look_at_others(t);
@@ -447,6 +471,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = make_model(t);
     if (!status) status = train_checkpoint_check_monitor(t);
     signals_catch();
+    if (!status) status = train_network_check_save(t);
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
     if (train(t)) return command_fail_library(EXIT_FAILED, NULL);

@@ -7,6 +7,7 @@
 #include "cli/train/train_checkpoint.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -14,9 +15,11 @@
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/model_note.h"
+#include "cli/network_file.h"
 #include "cli/print_restored.h"
 #include "cli/train/noted_options.h"
 #include "cli/train/training_end.h"
+#include "model_file/network_text.h"
 
 /* ---- options ---- */
 
@@ -39,7 +42,13 @@ static bool read_interval(const char *text, int64_t *steps, double *seconds) {
 static int check_file(const char *option, const char *path) {
     const char *dot = path ? strrchr(path, '.') : NULL;
     if (!path || (dot && (strcmp(dot, ".safetensors") == 0 || strcmp(dot, ".npz") == 0))) return EXIT_DONE;
-    return command_fail(EXIT_USAGE, "train: --%s %s: the name must end in .safetensors or .npz", option, path);
+    const size_t size = strlen(path), weights = strlen(".weights.h5");
+    if (dot && (strcmp(dot, ".keras") == 0 || strcmp(dot, ".json") == 0)) return EXIT_DONE;
+    if (size > weights && strcmp(path + size - weights, ".weights.h5") == 0) return EXIT_DONE;
+    return command_fail(EXIT_USAGE,
+                        "train: --%s %s: the name must end in .safetensors or .npz; of whole models in .keras, of "
+                        "parts of them in .weights.h5 or .json",
+                        option, path);
 }
 
 static bool is_monitored(const train_options *o) {
@@ -111,6 +120,20 @@ static mst_status load(const training *t, mst_restored *restored) {
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
 }
 
+/* A whole model has its weights already. */
+static mst_status tell_loaded(const training *t, mst_restored *restored) {
+    mst_tensor *step = NULL;
+    if (!mst_store_get(mst_model_store(t->model), NULL, "global_step", &step))
+        restored->step = (int64_t)mst_tensor_get(step, 0);
+    mst_tensor_release(step);
+    restored->path = strdup(t->o->load);
+    restored->missing = strdup("");
+    restored->left_over = strdup("");
+    restored->damaged = strdup("");
+    if (restored->path && restored->missing && restored->left_over && restored->damaged) return MST_OK;
+    return MST_NO_MEMORY("for the name of a file");
+}
+
 /* Restores the newest checkpoint of the folder: by our names, which every checkpoint that we wrote has; where they are
  * not found, by those of --name-map. */
 static mst_status restore_newest(training *t, mst_restored *restored) {
@@ -144,15 +167,20 @@ static mst_status write_note(const training *t) {
     const bool classes = objective_has_classes(&t->objective);
     json_t *options = noted_options(t->list);
     if (!options) return MST_NO_MEMORY("for what is noted of the model");
+    char *network = NULL;
+    mst_status status = t->has_network ? mst_network_print(t->model, &network) : MST_OK;
     const model_note note = {.loss = mst_loss_name(t->objective.loss),
                              .data = t->data,
+                             .network = network,
+                             .from_probabilities = t->from_probabilities,
                              .schema = mst_dataset_schema(t->train),
                              .encodes_columns = t->table.num_columns > 0,
                              .classes = classes ? (const char *const *)t->names : NULL,
                              .image_size = t->o->image_size,
                              .raw_pixels = t->o->raw_pixels,
                              .options = options};
-    const mst_status status = model_note_write(&note, mst_model_store(t->model));
+    if (!status) status = model_note_write(&note, mst_model_store(t->model));
+    free(network);
     json_decref(options);
     return status;
 }
@@ -197,8 +225,8 @@ static int restore_any(training *t) {
             return finish_restore(t, status, "checkpoint-dir", &restored);
         mst_restored_free(&restored);
     }
-    if (!t->o->load) return EXIT_DONE;
-    const mst_status status = load(t, &restored);
+    if (!t->o->load || (t->has_network && !t->has_weights)) return EXIT_DONE;
+    const mst_status status = t->has_network ? tell_loaded(t, &restored) : load(t, &restored);
     return finish_restore(t, status, "load", &restored);
 }
 

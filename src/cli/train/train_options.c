@@ -8,6 +8,7 @@
 
 #include "cli/cluster_options.h"
 #include "cli/mlp_layers.h"
+#include "cli/network_file.h"
 #include "cli/objective.h"
 
 #define AT(member) offsetof(train_options, member)
@@ -255,10 +256,17 @@ static const option checkpoint_options[] = {
              "(default: val_loss with "
              "--validation-split, else loss)"},
     {"save", OPTION_FILE, AT(save), "FILE",
-     .help = "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz"},
+     .help =
+         "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz; or the whole model, with "
+         "the optimizer where Keras has such a one: FILE.keras; its weights alone, FILE.weights.h5, or its network "
+         "alone, FILE.json"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
-             "checkpoints; where --checkpoint-dir holds one, that counts"},
+             "checkpoints; where --checkpoint-dir holds one, that counts. " NETWORK_FILES
+             ": a whole model, of Keras or of --save, is trained on, in place of a new network: with its loss and its "
+             "optimizer, from where that stood, unless other ones are given"},
+    {"freeze", OPTION_TEXT, AT(freeze), "NAME,NAME,...", .noted = true,
+     .help = "layers whose weights stay as they are, as Keras' layer.trainable = False; --summary shows their names"},
     {"name-map", OPTION_FILE, AT(name_map), "FILE",
      .help =
          "where variables have other names in the file of --load, or in a checkpoint of --checkpoint-dir that another "
@@ -359,4 +367,18 @@ mst_status train_optimizer(const train_options *o, const option_list *list, int6
     }
     *out = mst_optimizer_named(o->optimizer_name ? o->optimizer_name : "adam", *out);
     return mst_optimizer_check(out);
+}
+
+static bool any_given(const option_list *list, const option_section *section) {
+    for (const option *o = section->options; o->name; o++)
+        if (option_given(list, o->name) && !strstr(o->name, "plateau") && !strstr(o->name, "min-")) return true;
+    for (const mst_field *field = section->fields; field->name; field++) {
+        const char *name = option_of_field(section, field);
+        if (name && option_given(list, name)) return true;
+    }
+    return false;
+}
+
+bool train_optimizer_is_given(const option_list *list) {
+    return any_given(list, &train_sections[OPTIMIZER]) || any_given(list, &train_sections[SCHEDULE]);
 }

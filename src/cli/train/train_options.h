@@ -52,7 +52,7 @@ typedef struct train_options {
     int64_t keep;
     double keep_every_hours;
     bool resume, best, restore_best_weights;
-    const char *save, *load, *name_map;
+    const char *save, *load, *name_map, *freeze;
     const char *monitor;
     int64_t patience;
     double min_delta;
@@ -79,5 +79,8 @@ MST_CHECKED mst_status train_log_options(const train_options *o, mst_tensorboard
  *  was said. */
 MST_CHECKED mst_status train_optimizer(const train_options *o, const option_list *list, int64_t total_steps,
                                        mst_optimizer *out);
+
+/** Whether an option of the optimizer or of its schedule was given. */
+bool train_optimizer_is_given(const option_list *list);
 
 #endif

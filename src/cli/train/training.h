@@ -4,10 +4,12 @@
 
 #include "cli/class_names.h"
 #include "cli/name_map.h"
+#include "cli/network_file.h"
 #include "cli/objective.h"
 #include "cli/table_layers.h"
 #include "cli/train/train_events.h"
 #include "cli/train/train_options.h"
+#include "model_file/network_end.h"
 #include "muster/checkpoint.h"
 #include "muster/cluster.h"
 #include "muster/device.h"
@@ -36,6 +38,11 @@ typedef struct training {
     mst_dataset *train, *validation, *test;
     table_layers table; /**< of the columns, at the beginning of the model */
     mst_model *model;
+    bool has_network;            /**< it is the whole model of --load, of which are: */
+    bool has_weights;            /**< with weights */
+    mst_model_compiled compiled; /**< loss and optimizer that were saved with it */
+    mst_network_end end;
+    bool from_probabilities; /**< the loss is of probabilities, though no softmax may have made them */
     train_events events;
     mst_tensorboard log; /**< folder NULL: none */
     mst_csv_logger history;

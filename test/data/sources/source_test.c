@@ -197,6 +197,13 @@ static void npz_spec_takes_the_names_of_keras_or_x_and_y(void **state) {
                      (const size_t[]){6, 3}, 2);
     expect_open(spec_of("npz:", path), "train", 3);
     EXPECT_ERROR(mst_dataset_open(spec_of("npz:", path), "test", &dataset), MST_NOT_FOUND, "x_test and y_test");
+    path = write_npz("x.npz", (const char *[]){"x.npy"}, (const char *[]){"(3, 2)"}, (const size_t[]){6}, 1);
+    for (int i = 0; i < 2; i++) { /* to be predicted, without labels */
+        EXPECT_OK(mst_dataset_open(spec_of("npz:", path), i ? "test" : "train", &dataset));
+        assert_int_equal(mst_dataset_num_components(dataset), 1);
+        assert_int_equal(mst_dataset_num_rows(dataset), 3);
+        mst_dataset_release(dataset);
+    }
     path = write_npz("no.npz", (const char *[]){"z.npy"}, (const char *[]){"(3,)"}, (const size_t[]){3}, 1);
     EXPECT_ERROR(mst_dataset_open(spec_of("npz:", path), "train", &dataset), MST_NOT_FOUND,
                  "no array 'x_train': it has z");

@@ -210,7 +210,7 @@ static bool models() {
                              .session = {.devices = "cpu:1"}, .seed = 1) &&
                 !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2) &&
                 !mst_model_weights(model, &weight, &count) && count == 4 && functional() && convolutions() &&
-                networks();
+                networks() && mst_model_save(model, "model.pickle", .optimizer = &mst_sgd()) == MST_INVALID;
     mst_model_destroy(model);
     mst_dataset_release(data);
     for (mst_tensor *part : parts) mst_tensor_release(part);

@@ -1,0 +1,61 @@
+/** Whole models in files: network, weights and, if asked, the optimizer's state, as Keras keeps them.
+ *
+ *      MST_TRY(mst_model_load("flowers.keras", &model, NULL));
+ *      ...
+ *      MST_TRY(mst_model_save(model, "flowers.keras", .optimizer = &optimizer));
+ *
+ *  `.keras`, `.h5` and `.weights.h5` files need the module `hdf5` (libhdf5). Nothing of a file is ever executed: layers
+ *  that are code, such as Keras' Lambda, are an error that names them.
+ */
+#ifndef MUSTER_MODEL_FILE_H
+#define MUSTER_MODEL_FILE_H
+
+#include "muster/loss.h"
+#include "muster/model.h"
+#include "muster/optimizer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a file has beside the model. */
+typedef struct mst_model_compiled {
+    bool has_loss, has_optimizer; /**< that Muster has too */
+    mst_loss loss;
+    bool from_probabilities;  /**< likewise for mst_compile: Keras' loss without from_logits */
+    mst_optimizer optimizer;  /**< for mst_compile; its state is in the model's store, where the file has it */
+    bool has_optimizer_state; /**< training goes on from where it stood */
+} mst_model_compiled;
+
+/** A new model from PATH, which is the caller's: a `.keras` file, an `.h5` file with a whole model, or, without
+ *  weights, the JSON of `to_json`; of Keras 2 or 3, Sequential or functional. Its first bytes say what it is, not its
+ *  name. COMPILED may be NULL. MST_NOT_FOUND where there is no file, MST_CORRUPT where it is damaged or has not all
+ *  weights, MST_UNIMPLEMENTED, naming it, where a layer is not known here, MST_UNAVAILABLE where the module `hdf5` is
+ *  not there. */
+MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled);
+
+/** Sets MODEL's weights from PATH: a `.keras` or `.weights.h5` file of Keras 3, whose layers are of the same classes
+ *  in the same order, or an `.h5` file, whose layers with weights are in the same order. All or none. The shapes of
+ *  MODEL's inputs must be known, as for mst_model_weights. */
+MST_API MST_CHECKED mst_status mst_model_load_weights(mst_model *model, const char *path);
+
+typedef struct mst_model_save_options {
+    int zero_;
+    const mst_optimizer *optimizer; /**< that of the training: it and its state are saved too; default: they are not */
+    const mst_loss *loss;           /**< noted beside it, for Keras' fit and evaluate; default: none */
+    bool from_probabilities;        /**< as of mst_compile */
+    int end_;
+} mst_model_save_options;
+/** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` file, a
+ *  `.weights.h5` file, or `.json`, the network alone. Keras 3 loads them. The shapes of MODEL's inputs must be known,
+ *  and weights that have no value yet are an error. A `.keras` file has the notes of the model's store too, which
+ *  mst_model_load reads and Keras leaves alone. */
+MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options);
+#define mst_model_save(model, ...) MST_MODEL_SAVE_(model, __VA_ARGS__, .end_ = 0)
+#define MST_MODEL_SAVE_(model, path, ...) \
+    mst_model_save_with(model, path, MST_NAMED(mst_model_save_options, __VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,26 @@
+#include "cli/network_file.h"
+
+#include <string.h>
+
+#include "muster/train.h"
+
+bool network_file_is(const char *path) {
+    static const char *const endings[] = {".keras", ".h5", ".hdf5", ".json"};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(dot, endings[i]) == 0) return true;
+    return false;
+}
+
+mst_status network_has_weights(mst_model *model, bool *out) {
+    const mst_weight *weights;
+    int64_t count;
+    mst_tensor *first = NULL;
+    *out = true;
+    MST_TRY(mst_model_weights(model, &weights, &count));
+    if (!count) return MST_OK;
+    const mst_status status = mst_store_get(mst_model_store(model), NULL, weights[0].name, &first);
+    mst_tensor_release(first);
+    *out = !status;
+    return status == MST_NOT_FOUND ? MST_OK : status;
+}

@@ -1,0 +1,17 @@
+/** Files of whole models in the commands: FILE.keras, FILE.h5 and FILE.json give the network itself, in place of one
+ *  that the command makes. */
+#ifndef MUSTER_CLI_NETWORK_FILE_H
+#define MUSTER_CLI_NETWORK_FILE_H
+
+#include "muster/model_file.h"
+
+/** What the endings of their names are, for help and errors. */
+#define NETWORK_FILES "FILE.keras, FILE.h5 or FILE.json"
+
+/** Whether PATH, which may be NULL, ends as such a file. */
+bool network_file_is(const char *path);
+
+/** Whether the weights of MODEL have values. */
+MST_CHECKED mst_status network_has_weights(mst_model *model, bool *out);
+
+#endif

@@ -1,0 +1,99 @@
+#include "cli/train/train_network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "cli/command.h"
+#include "cli/network_file.h"
+#include "cli/train/train_cluster.h"
+#include "model_file/network_text.h"
+#include "model_file/weights.h"
+#include "module/module.h"
+
+/* ---- loading ---- */
+
+int train_network_find(training *t, train_options *o) {
+    static const char *const others[] = {"hidden-units", "activation",  "classes", "l1",      "l2",
+                                         "dropout",      "embed-above", "missing", "name-map"};
+    t->has_network = network_file_is(o->load);
+    if (!t->has_network) return EXIT_DONE;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(t->list, others[i]))
+            return command_fail(EXIT_USAGE, "train: --%s is not for a whole model, as --load %s is: leave it out",
+                                others[i], o->load);
+    o->raw_columns = true; /* what its inputs are is the network's business */
+    return EXIT_DONE;
+}
+
+/* An optimizer of the command line begins anew, without the state of the file's; so does one whose state is cut. */
+static mst_status load_network(training *t, const char *path) {
+    MST_TRY(mst_model_load(path, &t->model, &t->compiled));
+    const bool is_cut = t->o->sharded_state;
+    if (t->compiled.has_optimizer_state && (is_cut || train_optimizer_is_given(t->list))) {
+        if (is_cut) fprintf(stderr, "warning: --sharded-state: the optimizer of '%s' begins anew\n", path);
+        mst_model_destroy(t->model);
+        t->model = NULL;
+        MST_TRY(mst_model_load(path, &t->model, NULL));
+        t->compiled.has_optimizer_state = false;
+    }
+    MST_TRY(network_has_weights(t->model, &t->has_weights));
+    return mst_network_end_of(path, t->model, &t->end);
+}
+
+int train_network_load(training *t, train_options *o) {
+    if (!t->has_network) return EXIT_DONE;
+    if (load_network(t, o->load)) return command_fail_library(EXIT_FAILED, "load");
+    if (option_given(t->list, "loss")) return EXIT_DONE;
+    if (t->compiled.has_loss)
+        o->loss = (int)t->compiled.loss;
+    else if (t->end.has_loss)
+        o->loss = (int)t->end.loss;
+    t->from_probabilities = t->compiled.has_loss && t->compiled.from_probabilities;
+    return EXIT_DONE;
+}
+
+int train_network_freeze(const training *t) {
+    enum { LONGEST = 256 };
+    char name[LONGEST];
+    for (const char *at = t->o->freeze; at; at = *at ? at + 1 : NULL) {
+        const size_t size = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)size, at);
+        if (mst_model_set_trainable(t->model, name, false)) return command_fail_library(EXIT_USAGE, "freeze");
+        at += size;
+    }
+    return EXIT_DONE;
+}
+
+/* ---- saving ---- */
+
+bool train_network_is_saved(const train_options *o) {
+    return network_file_is(o->save);
+}
+
+static bool is_json(const char *path) {
+    return strcmp(strrchr(path, '.'), ".json") == 0;
+}
+
+static mst_status check_save(training *t) {
+    const void *interface;
+    char *text;
+    MST_TRY(mst_build(t->model, t->train, true));
+    MST_TRY(mst_network_print(t->model, &text));
+    free(text);
+    return is_json(t->o->save) ? MST_OK : mst_module_interface("hdf5", &interface);
+}
+
+int train_network_check_save(training *t) {
+    if (!train_network_is_saved(t->o) || !check_save(t)) return EXIT_DONE;
+    return command_fail_library(EXIT_FAILED, "save");
+}
+
+mst_status train_network_save(const training *t) {
+    /* its state must be here, and whole */
+    const bool optimizer =
+        mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema && !t->o->sharded_state && !train_cluster_is_served(t);
+    return mst_model_save(t->model, t->o->save, .optimizer = optimizer ? &t->optimizer : NULL,
+                          .loss = &t->objective.loss, .from_probabilities = t->from_probabilities);
+}

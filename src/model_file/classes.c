@@ -1,0 +1,423 @@
+#include "model_file/classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/field.h"
+#include "model_file/initializers.h"
+#include "muster/layers.h"
+
+/* How a key of Keras' becomes a member of the options. */
+typedef enum form {
+    NONE = 0,
+    NUMBER,
+    ABOVE,  /* a number above 0 */
+    FIRST,  /* of a list, or the number itself */
+    SECOND, /* likewise */
+    ACTIVATION,
+    PADDING, /* "valid", "same"; "causal" sets the member causal */
+    YES,     /* a bool */
+    NO,      /* its opposite */
+    INITIALIZER,
+    REGULARIZER, /* to members l1 and l2 */
+    SIDES,       /* [[top, bottom], [left, right]] to four numbers */
+    AXIS,        /* of normalization */
+    ONLY         /* no member: the value must be this JSON text, null, or not there */
+} form;
+
+typedef struct member {
+    form form;
+    const char *key, *name; /* Keras', ours; of ONLY the text */
+} member;
+
+enum { MOST_MEMBERS = 17 };
+struct mst_keras_class {
+    const char *name, *type;
+    member member[MOST_MEMBERS];
+    const char *fixed; /* a member that the class stands for, and its number */
+    double value;
+};
+
+#define LAST \
+    { ONLY, "data_format", "\"channels_last\"" }
+#define FREE(key) \
+    { ONLY, key, "null" }
+#define KERNEL(prefix)                                                                                     \
+    {INITIALIZER, prefix "_initializer", prefix "_initializer"}, {REGULARIZER, prefix "_regularizer", ""}, \
+        FREE(prefix "_constraint")
+#define BIAS                                                                                                      \
+    {NO, "use_bias", "no_bias"}, {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), \
+        FREE("bias_constraint"), FREE("activity_regularizer")
+#define POOL1(class, type)                                                                                             \
+    {                                                                                                                  \
+        class, type,                                                                                                   \
+            {{FIRST, "pool_size", "pool_size"}, {FIRST, "strides", "strides"}, {PADDING, "padding", "padding"}, LAST}, \
+            NULL, 0                                                                                                    \
+    }
+#define POOL2(class, type)                                                                                             \
+    {                                                                                                                  \
+        class, type,                                                                                                   \
+            {{FIRST, "pool_size", "pool_size"},    {SECOND, "pool_size", "pool_width"}, {FIRST, "strides", "strides"}, \
+             {SECOND, "strides", "strides_width"}, {PADDING, "padding", "padding"},     LAST},                         \
+            NULL, 0                                                                                                    \
+    }
+#define GLOBAL(class, type) \
+    { class, type, {{YES, "keepdims", "keep_dims"}, LAST}, NULL, 0 }
+#define MERGE(class, kind) \
+    { class, "merge", {{NONE, NULL, NULL}}, "kind", kind }
+
+static const mst_keras_class classes[] = {
+    {"Dense",
+     "dense",
+     {{NUMBER, "units", "units"}, {ACTIVATION, "activation", "activation"}, KERNEL("kernel"), BIAS},
+     NULL,
+     0},
+    {"Conv1D",
+     "conv1d",
+     {{NUMBER, "filters", "filters"},
+      {FIRST, "kernel_size", "kernel_size"},
+      {FIRST, "strides", "strides"},
+      {PADDING, "padding", "padding"},
+      {FIRST, "dilation_rate", "dilation_rate"},
+      {NUMBER, "groups", "groups"},
+      {ACTIVATION, "activation", "activation"},
+      LAST,
+      KERNEL("kernel"),
+      BIAS},
+     NULL,
+     0},
+    {"Conv2D",
+     "conv2d",
+     {{NUMBER, "filters", "filters"},
+      {FIRST, "kernel_size", "kernel_size"},
+      {SECOND, "kernel_size", "kernel_width"},
+      {FIRST, "strides", "strides"},
+      {SECOND, "strides", "strides_width"},
+      {PADDING, "padding", "padding"},
+      {FIRST, "dilation_rate", "dilation_rate"},
+      {SECOND, "dilation_rate", "dilation_width"},
+      {NUMBER, "groups", "groups"},
+      {ACTIVATION, "activation", "activation"},
+      LAST,
+      {INITIALIZER, "kernel_initializer", "kernel_initializer"},
+      {REGULARIZER, "kernel_regularizer", ""},
+      {NO, "use_bias", "no_bias"},
+      {INITIALIZER, "bias_initializer", "bias_initializer"},
+      FREE("kernel_constraint"),
+      FREE("bias_constraint")},
+     NULL,
+     0},
+    {"DepthwiseConv2D",
+     "depthwise_conv2d",
+     {{FIRST, "kernel_size", "kernel_size"},
+      {SECOND, "kernel_size", "kernel_width"},
+      {FIRST, "strides", "strides"},
+      {SECOND, "strides", "strides_width"},
+      {PADDING, "padding", "padding"},
+      {FIRST, "dilation_rate", "dilation_rate"},
+      {SECOND, "dilation_rate", "dilation_width"},
+      {NUMBER, "depth_multiplier", "depth_multiplier"},
+      {ACTIVATION, "activation", "activation"},
+      LAST,
+      {INITIALIZER, "depthwise_initializer", "depthwise_initializer"},
+      {REGULARIZER, "depthwise_regularizer", ""},
+      {NO, "use_bias", "no_bias"},
+      {INITIALIZER, "bias_initializer", "bias_initializer"},
+      FREE("depthwise_constraint"),
+      FREE("bias_constraint")},
+     NULL,
+     0},
+    {"Embedding",
+     "embedding",
+     {{NUMBER, "input_dim", "input_dim"},
+      {NUMBER, "output_dim", "output_dim"},
+      {INITIALIZER, "embeddings_initializer", "initializer"},
+      {ONLY, "mask_zero", "false"},
+      FREE("embeddings_regularizer"),
+      FREE("embeddings_constraint"),
+      FREE("activity_regularizer"),
+      FREE("lora_rank")},
+     NULL,
+     0},
+    {"BatchNormalization",
+     "batch_normalization",
+     {{AXIS, "axis", ""},
+      {NUMBER, "momentum", "momentum"},
+      {NUMBER, "epsilon", "epsilon"},
+      {NO, "center", "no_center"},
+      {NO, "scale", "no_scale"},
+      {INITIALIZER, "beta_initializer", "beta_initializer"},
+      {INITIALIZER, "gamma_initializer", "gamma_initializer"},
+      {ONLY, "synchronized", "false"},
+      {ONLY, "renorm", "false"},
+      FREE("beta_regularizer"),
+      FREE("gamma_regularizer"),
+      FREE("beta_constraint"),
+      FREE("gamma_constraint")},
+     NULL,
+     0},
+    {"Dropout", "dropout", {{NUMBER, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
+    {"Flatten", "flatten", {LAST}, NULL, 0},
+    {"Activation", "activation", {{ACTIVATION, "activation", "activation"}}, NULL, 0},
+    {"Softmax", "activation", {{ONLY, "axis", "-1"}}, "activation", MST_SOFTMAX},
+    {"ReLU",
+     "re_lu",
+     {{ABOVE, "max_value", "max_value"}, {NUMBER, "negative_slope", "negative_slope"}, {ONLY, "threshold", "0.0"}},
+     NULL,
+     0},
+    {"LeakyReLU",
+     "re_lu",
+     {{NUMBER, "negative_slope", "negative_slope"}, {NUMBER, "alpha", "negative_slope"}},
+     "negative_slope",
+     0.3},
+    {"ZeroPadding2D", "zero_padding2d", {{SIDES, "padding", "sides"}, LAST}, NULL, 0},
+    {"Concatenate", "concatenate", {{NUMBER, "axis", "axis"}}, NULL, 0},
+    MERGE("Add", MST_MERGE_ADD),
+    MERGE("Subtract", MST_MERGE_SUBTRACT),
+    MERGE("Multiply", MST_MERGE_MULTIPLY),
+    MERGE("Average", MST_MERGE_AVERAGE),
+    MERGE("Maximum", MST_MERGE_MAXIMUM),
+    MERGE("Minimum", MST_MERGE_MINIMUM),
+    POOL1("MaxPooling1D", "max_pooling1d"),
+    POOL1("AveragePooling1D", "average_pooling1d"),
+    POOL2("MaxPooling2D", "max_pooling2d"),
+    POOL2("AveragePooling2D", "average_pooling2d"),
+    GLOBAL("GlobalMaxPooling1D", "global_max_pooling1d"),
+    GLOBAL("GlobalMaxPooling2D", "global_max_pooling2d"),
+    GLOBAL("GlobalAveragePooling1D", "global_average_pooling1d"),
+    GLOBAL("GlobalAveragePooling2D", "global_average_pooling2d"),
+};
+enum { NUM_CLASSES = sizeof classes / sizeof *classes };
+
+const mst_keras_class *mst_keras_class_find(const char *name) {
+    for (int i = 0; i < NUM_CLASSES; i++)
+        if (strcmp(classes[i].name, name) == 0) return &classes[i];
+    return NULL;
+}
+
+const mst_layer_type *mst_keras_class_type(const mst_keras_class *class) {
+    return mst_layer_find(class->type);
+}
+
+/* The field of this name; the end of the list, without a name, where there is none. */
+static const mst_field *field_of(const mst_layer_type *type, const char *name) {
+    const mst_field *field = type->fields;
+    while (field->name && strcmp(field->name, name) != 0) field++;
+    return field;
+}
+
+/* ---- reading ---- */
+
+static mst_status not_taken(const char *key, const json_t *value) {
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    const mst_status status = MST_FAIL(MST_UNIMPLEMENTED, "%s = %.100s is not taken here", key, text ? text : "");
+    free(text);
+    return status;
+}
+
+static void set_number(const mst_field *field, void *options, double number) {
+    void *at = (char *)options + field->offset;
+    switch (field->type) {
+        case MST_FIELD_TYPE_I32:
+        case MST_FIELD_TYPE_ENUM: *(int32_t *)at = (int32_t)number; break;
+        case MST_FIELD_TYPE_I64: *(int64_t *)at = (int64_t)number; break;
+        case MST_FIELD_TYPE_F32: *(float *)at = (float)number; break;
+        case MST_FIELD_TYPE_F64: *(double *)at = number; break;
+        case MST_FIELD_TYPE_BOOL: *(bool *)at = number != 0; break;
+        default: break;
+    }
+}
+
+/* A number in range of FIELD, whole where that is. */
+static mst_status read_number(const char *key, const json_t *value, const mst_field *field, void *options) {
+    const bool whole = field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64;
+    const double number = json_number_value(value);
+    if (!value || json_is_null(value)) return MST_OK;
+    if (!json_is_number(value) || (whole && !(number >= -1e9 && number <= 1e12 && number == (double)(int64_t)number)) ||
+        (field->type == MST_FIELD_TYPE_I32 && !(number <= 2e9)))
+        return not_taken(key, value);
+    if (whole && number == 0) return not_taken(key, value); /* a 0 would stand for the default */
+    set_number(field, options, number);
+    if (number == 0) return mst_field_given(field, (char *)options + field->offset);
+    return MST_OK;
+}
+
+static const json_t *element(const json_t *value, size_t i) {
+    return json_is_array(value) ? json_array_get(value, i) : value;
+}
+
+static mst_status read_padding(const mst_layer_type *type, const json_t *value, void *options) {
+    const char *text = json_string_value(value);
+    const mst_field *causal = field_of(type, "causal");
+    if (!value || (text && strcmp(text, "valid") == 0)) return MST_OK;
+    if (text && strcmp(text, "causal") == 0 && causal->name)
+        set_number(causal, options, 1);
+    else if (text && strcmp(text, "same") == 0)
+        set_number(field_of(type, "padding"), options, MST_PADDING_SAME);
+    else
+        return not_taken("padding", value);
+    return MST_OK;
+}
+
+static mst_status read_sides(const json_t *value, mst_axes *sides) {
+    enum { SIDES_OF_TWO = 4 };
+    sides->count = SIDES_OF_TWO;
+    for (size_t i = 0; i < SIDES_OF_TWO; i++) {
+        const json_t *side = element(element(value, i / 2), i % 2);
+        const json_int_t number = json_integer_value(side);
+        if (!json_is_integer(side) || number < 0 || number > 1000000) return not_taken("padding", value);
+        sides->axis[i] = (int32_t)number;
+    }
+    return MST_OK;
+}
+
+static mst_status read_axis(const json_t *value, int64_t *axis) {
+    const json_t *number = element(value, 0);
+    if (!value) return MST_OK;
+    if (!json_is_integer(number) || json_integer_value(number) < -1 || json_array_size(value) > 1)
+        return not_taken("axis", value);
+    *axis = json_integer_value(number);
+    return MST_OK;
+}
+
+/* null is what stands for nothing in every key. */
+static mst_status check_only(const member *m, const json_t *value) {
+    json_t *wanted = json_loads(m->name, JSON_DECODE_ANY, NULL);
+    const bool same =
+        !value || json_is_null(value) || json_equal(wanted, value) ||
+        (json_is_number(value) && json_is_number(wanted) && json_number_value(value) == json_number_value(wanted));
+    json_decref(wanted);
+    return same ? MST_OK : not_taken(m->key, value);
+}
+
+static mst_status read_bool(const member *m, const json_t *value, const mst_field *field, void *options) {
+    if (!value) return MST_OK;
+    if (!json_is_boolean(value)) return not_taken(m->key, value);
+    set_number(field, options, json_is_true(value) == (m->form == YES));
+    return MST_OK;
+}
+
+static mst_status read_member(const mst_layer_type *type, const member *m, const json_t *value, void *options,
+                              int64_t *axis) {
+    const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
+    void *at = (char *)options + field->offset;
+    switch (m->form) {
+        case ABOVE:
+            if (json_is_number(value) && !(json_number_value(value) > 0)) return not_taken(m->key, value);
+            return read_number(m->key, value, field, options);
+        case NUMBER: return read_number(m->key, value, field, options);
+        case FIRST: return read_number(m->key, element(value, 0), field, options);
+        case SECOND: return read_number(m->key, element(value, 1), field, options);
+        case ACTIVATION: return mst_keras_activation_read(value, at);
+        case PADDING: return read_padding(type, value, options);
+        case YES:
+        case NO: return read_bool(m, value, field, options);
+        case INITIALIZER: return mst_keras_initializer_read(value, at);
+        case REGULARIZER:
+            return mst_keras_regularizer_read(value, (float *)((char *)options + l1->offset),
+                                              (float *)((char *)options + l2->offset));
+        case SIDES: return read_sides(value, at);
+        case AXIS: return read_axis(value, axis);
+        default: return check_only(m, value);
+    }
+}
+
+mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options, int64_t *axis) {
+    const mst_layer_type *type = mst_keras_class_type(class);
+    *axis = -1;
+    if (class->fixed) set_number(field_of(type, class->fixed), options, class->value);
+    for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++)
+        MST_TRY(read_member(type, &class->member[i], json_object_get(config, class->member[i].key), options, axis));
+    return MST_OK;
+}
+
+/* ---- writing ---- */
+
+static double number_of(const mst_field *field, const void *options) {
+    const void *at = (const char *)options + field->offset;
+    switch (field->type) {
+        case MST_FIELD_TYPE_I32:
+        case MST_FIELD_TYPE_ENUM: return *(const int32_t *)at;
+        case MST_FIELD_TYPE_I64: return (double)*(const int64_t *)at;
+        case MST_FIELD_TYPE_F32: return (double)*(const float *)at;
+        case MST_FIELD_TYPE_F64: return *(const double *)at;
+        default: return *(const bool *)at;
+    }
+}
+
+static json_t *json_of(const mst_field *field, const void *options) {
+    const double number = number_of(field, options);
+    const bool whole = field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64;
+    return whole ? json_integer((json_int_t)number) : json_real(number + 0.0);
+}
+
+/* A member that is 0 has the default, which is Keras' too. */
+static void write_list(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
+    const mst_field *field = field_of(type, m->name);
+    json_t *list = json_object_get(config, m->key);
+    if (m->form == FIRST) {
+        if (number_of(field, options) != 0)
+            json_object_set_new(config, m->key, json_pack("[o]", json_of(field, options)));
+    } else if (list) { /* the second is the first where it is not given */
+        json_array_append_new(list, number_of(field, options) != 0
+                                        ? json_of(field, options)
+                                        : json_integer(json_integer_value(json_array_get(list, 0))));
+    } else if (number_of(field, options) != 0) {
+        const mst_field *rows = field_of(type, "pool_size"); /* strides are the window's where they are not given */
+        json_object_set_new(config, m->key,
+                            json_pack("[o, o]", json_of(rows->name ? rows : field, options), json_of(field, options)));
+    }
+}
+
+static void write_given(json_t *config, const char *key, json_t *value) {
+    if (value) json_object_set_new(config, key, value);
+}
+
+static void write_padding(const mst_layer_type *type, const void *options, json_t *config) {
+    const mst_field *causal = field_of(type, "causal");
+    const bool same = number_of(field_of(type, "padding"), options) == MST_PADDING_SAME;
+    const bool before = causal->name && number_of(causal, options) != 0;
+    json_object_set_new(config, "padding", json_string(before ? "causal" : same ? "same" : "valid"));
+}
+
+/* One number for all sides, or four. */
+static void write_sides(const mst_layer_type *type, const mst_axes *sides, const void *options, json_t *config) {
+    const int all = (int)number_of(field_of(type, "padding"), options);
+    if (sides->count >= 4)
+        json_object_set_new(
+            config, "padding",
+            json_pack("[[i, i], [i, i]]", sides->axis[0], sides->axis[1], sides->axis[2], sides->axis[3]));
+    else
+        json_object_set_new(config, "padding", json_pack("[[i, i], [i, i]]", all, all, all, all));
+}
+
+static void write_member(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
+    const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
+    const void *at = (const char *)options + field->offset;
+    switch (m->form) {
+        case NUMBER:
+        case ABOVE:
+            if (mst_number_given(number_of(field, options))) write_given(config, m->key, json_of(field, options));
+            break;
+        case FIRST:
+        case SECOND: write_list(type, m, options, config); break;
+        case ACTIVATION: write_given(config, m->key, json_string(mst_keras_activation_name(*(const int *)at))); break;
+        case PADDING: write_padding(type, options, config); break;
+        case YES:
+        case NO: write_given(config, m->key, json_boolean((number_of(field, options) != 0) == (m->form == YES))); break;
+        case INITIALIZER: write_given(config, m->key, mst_keras_initializer_write(at)); break;
+        case REGULARIZER:
+            write_given(config, m->key,
+                        mst_keras_regularizer_write((float)number_of(l1, options), (float)number_of(l2, options)));
+            break;
+        case SIDES: write_sides(type, at, options, config); break;
+        default: break; /* Keras' default is what there is */
+    }
+}
+
+mst_status mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config) {
+    const mst_layer_type *type = mst_keras_class_type(class);
+    for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++)
+        write_member(type, &class->member[i], options, config);
+    return MST_OK;
+}

@@ -1,0 +1,23 @@
+/** Keras' classes of layers and Muster's: the same options under two names. */
+#ifndef MUSTER_MODEL_FILE_CLASSES_H
+#define MUSTER_MODEL_FILE_CLASSES_H
+
+#include <jansson.h>
+
+#include "graph/options.h"
+#include "layer/type.h"
+
+typedef struct mst_keras_class mst_keras_class;
+
+/** The class of this name; NULL where Muster has none, InputLayer and nested models among them. */
+const mst_keras_class *mst_keras_class_find(const char *name);
+const mst_layer_type *mst_keras_class_type(const mst_keras_class *class);
+
+/** Sets OPTIONS, zeroed, of the class's type from Keras' CONFIG, but the name. *AXIS is that of BatchNormalization, to
+ *  be the last one of its source; -1 else. What Muster cannot do is MST_UNIMPLEMENTED, naming the key. */
+MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options,
+                                            int64_t *axis);
+/** Adds to CONFIG what OPTIONS say. */
+MST_CHECKED mst_status mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
+
+#endif

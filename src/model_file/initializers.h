@@ -1,0 +1,21 @@
+/** Initializers, activations and penalties in the configuration of Keras' layers. */
+#ifndef MUSTER_MODEL_FILE_INITIALIZERS_H
+#define MUSTER_MODEL_FILE_INITIALIZERS_H
+
+#include <jansson.h>
+
+#include "muster/layer.h"
+
+/** An object with class_name and config, or a name alone; null leaves *OUT as it is. */
+MST_CHECKED mst_status mst_keras_initializer_read(const json_t *value, mst_initializer *out);
+/** NULL where Keras' default is meant, or Keras has none such; to be released. */
+json_t *mst_keras_initializer_write(const mst_initializer *initializer);
+
+MST_CHECKED mst_status mst_keras_activation_read(const json_t *value, int *out);
+const char *mst_keras_activation_name(int activation);
+
+/** L1, L2, L1L2, or null. Keras' L2(x) is l2 = 2 x here. */
+MST_CHECKED mst_status mst_keras_regularizer_read(const json_t *value, float *l1, float *l2);
+json_t *mst_keras_regularizer_write(float l1, float l2);
+
+#endif

@@ -1,0 +1,136 @@
+/* Files of Keras in memory: what a file is, is seen in its first bytes. */
+#include "model_file/keras_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "format/zip_read.h"
+
+static const size_t most_bytes = (size_t)1 << 40;
+enum { MOST_JSON = 1 << 28 };
+
+void mst_keras_file_free(mst_keras_file *file) {
+    json_decref(file->config);
+    json_decref(file->training);
+    json_decref(file->metadata);
+    mst_keras_tree_free(&file->tree);
+}
+
+static mst_status parse_json(const char *name, const char *text, size_t size, json_t **out) {
+    json_error_t error;
+    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (*out) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "'%s': the JSON in it is damaged: %s, line %d", name, error.text, error.line);
+}
+
+/* ---- .keras: an archive ---- */
+
+static mst_status read_entry(const char *name, const mst_zip *zip, const char *entry_name, uint64_t most, void **data,
+                             size_t *size) {
+    const mst_zip_entry *entry = mst_zip_find(zip, entry_name);
+    mst_zip_reader reader;
+    *data = NULL;
+    if (!entry) return MST_FAIL(MST_CORRUPT, "'%s': has no %s: it is no model of Keras, or damaged", name, entry_name);
+    if (entry->size > most) return MST_FAIL(MST_CORRUPT, "'%s': %s is too large", name, entry_name);
+    *size = (size_t)entry->size;
+    if (!(*data = malloc(*size + 1))) return MST_NO_MEMORY("to read '%s'", name);
+    mst_status status = mst_zip_reader_open(zip, entry, &reader);
+    if (!status) status = mst_zip_reader_read(&reader, *data, *size);
+    if (!status) status = mst_zip_reader_finish(&reader);
+    mst_zip_reader_close(&reader);
+    return status;
+}
+
+static mst_status read_json(const char *name, const mst_zip *zip, const char *entry_name, json_t **out) {
+    void *text;
+    size_t size;
+    mst_status status = read_entry(name, zip, entry_name, MOST_JSON, &text, &size);
+    if (!status) status = parse_json(name, text, size, out);
+    free(text);
+    return status;
+}
+
+static mst_status read_archive(const char *name, const mst_zip *zip, mst_keras_file *out) {
+    void *weights = NULL;
+    size_t size;
+    mst_status status = read_json(name, zip, "config.json", &out->config);
+    if (!status && mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
+    if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
+    if (!status) status = mst_keras_tree_read(name, weights, size, &out->tree);
+    out->has_weights = !status;
+    out->made = json_object_get(out->config, "compile_config");
+    free(weights);
+    return status;
+}
+
+static mst_status read_keras(const char *name, const void *data, size_t size, mst_keras_file *out) {
+    mst_bytes bytes;
+    mst_zip zip = {0};
+    MST_TRY(mst_bytes_of_memory(name, data, size, &bytes));
+    mst_status status = mst_zip_open(&bytes, &zip);
+    if (!status) status = read_archive(name, &zip, out);
+    mst_zip_free(&zip);
+    mst_bytes_close(&bytes);
+    return status;
+}
+
+/* ---- .h5 ---- */
+
+/* An attribute of the root, JSON, which is cut into parts NAME0, NAME1, ... where it is long. */
+static mst_status read_root_json(const char *name, const mst_keras_tree *tree, const char *key, json_t **out) {
+    char part[64], *whole = NULL;
+    size_t size = 0;
+    const mst_keras_text *text = mst_keras_tree_text(tree, "/", key);
+    *out = NULL;
+    if (text) return text->count == 1 ? parse_json(name, text->text[0], strlen(text->text[0]), out) : MST_OK;
+    for (int i = 0;; i++) {
+        snprintf(part, sizeof part, "%s%d", key, i);
+        text = mst_keras_tree_text(tree, "/", part);
+        if (!text || text->count != 1) break;
+        const size_t more = strlen(text->text[0]);
+        char *grown = realloc(whole, size + more + 1);
+        if (!grown) {
+            free(whole);
+            return MST_NO_MEMORY("to read '%s'", name);
+        }
+        whole = grown;
+        memcpy(whole + size, text->text[0], more);
+        size += more;
+    }
+    const mst_status status = whole ? parse_json(name, whole, size, out) : MST_OK;
+    free(whole);
+    return status;
+}
+
+static mst_status read_h5(const char *name, const void *data, size_t size, mst_keras_file *out) {
+    MST_TRY(mst_keras_tree_read(name, data, size, &out->tree));
+    out->has_weights = true;
+    MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
+    MST_TRY(read_root_json(name, &out->tree, "training_config", &out->training));
+    out->made = out->training;
+    return MST_OK;
+}
+
+mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {
+    void *data;
+    size_t size;
+    mst_status status;
+    *out = (mst_keras_file){0};
+    MST_TRY(mst_file_read(path, most_bytes, &data, &size));
+    char *text = data;
+    text[size] = '\0'; /* there is memory for it */
+    const size_t blank = strspn(text, " \t\r\n");
+    if (size >= 4 && memcmp(text, "PK\3\4", 4) == 0)
+        status = read_keras(path, data, size, out);
+    else if (size >= 4 && memcmp(text, "\211HDF", 4) == 0)
+        status = read_h5(path, data, size, out);
+    else if (text[blank] == '{')
+        status = parse_json(path, text, size, &out->config);
+    else
+        status = MST_FAIL(MST_CORRUPT, "'%s': is no model of Keras: neither .keras nor .h5 nor JSON", path);
+    free(data);
+    return status;
+}

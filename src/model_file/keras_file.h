@@ -1,0 +1,22 @@
+/** Files of Keras as they are read: JSON and an HDF5 file, alone or in an archive. */
+#ifndef MUSTER_MODEL_FILE_KERAS_FILE_H
+#define MUSTER_MODEL_FILE_KERAS_FILE_H
+
+#include <jansson.h>
+
+#include "model_file/tree.h"
+
+typedef struct mst_keras_file {
+    json_t *config;      /**< the network, or NULL */
+    const json_t *made;  /**< compile_config or training_config: loss and optimizer; or NULL */
+    json_t *training;    /**< holds MADE where it is a text of its own */
+    json_t *metadata;    /**< of .keras: what wrote it, and notes; or NULL */
+    mst_keras_tree tree; /**< empty without weights */
+    bool has_weights;
+} mst_keras_file;
+
+/** To be freed also after a failure. MST_CORRUPT where PATH is none such, or damaged. */
+MST_CHECKED mst_status mst_keras_file_read(const char *path, mst_keras_file *out);
+void mst_keras_file_free(mst_keras_file *file);
+
+#endif

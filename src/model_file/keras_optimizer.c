@@ -1,0 +1,85 @@
+#include <math.h>
+#include <string.h>
+
+#include "graph/field.h"
+#include "model_file/weights.h"
+
+/* Numbers of optimizers with Keras' names of them, which are doubles of mst_optimizer. */
+static const struct {
+    const char *key;
+    size_t offset;
+} numbers[] = {{"momentum", offsetof(mst_optimizer, momentum)},
+               {"rho", offsetof(mst_optimizer, rho)},
+               {"beta_1", offsetof(mst_optimizer, beta_1)},
+               {"beta_2", offsetof(mst_optimizer, beta_2)},
+               {"epsilon", offsetof(mst_optimizer, epsilon)},
+               {"initial_accumulator_value", offsetof(mst_optimizer, initial_accumulator)},
+               {"weight_decay", offsetof(mst_optimizer, weight_decay)},
+               {"clipvalue", offsetof(mst_optimizer, clip_value)},
+               {"clipnorm", offsetof(mst_optimizer, clip_norm)},
+               {"global_clipnorm", offsetof(mst_optimizer, clip_global_norm)}};
+enum { NUM_NUMBERS = sizeof numbers / sizeof *numbers };
+
+static const struct {
+    const char *class_name, *rule;
+} optimizers[] = {{"SGD", "sgd"}, {"Adam", "adam"}, {"AdamW", "adamw"}, {"RMSprop", "rmsprop"}, {"Adagrad", "adagrad"}};
+enum { NUM_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
+
+static double *number_at(mst_optimizer *optimizer, int i) {
+    return (double *)((char *)optimizer + numbers[i].offset);
+}
+
+void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out) {
+    const char *class_name = json_string_value(json_object_get(object, "class_name"));
+    const json_t *config = json_object_get(object, "config"), *rate = json_object_get(config, "learning_rate");
+    mst_optimizer read = {0};
+    *out = (mst_optimizer){0};
+    if (!class_name || !json_is_number(rate) || json_is_true(json_object_get(config, "use_ema")) ||
+        json_is_number(json_object_get(config, "gradient_accumulation_steps")))
+        return;
+    read.learning_rate = json_number_value(rate);
+    if (read.learning_rate == 0) read.learning_rate = MST_ZERO;
+    read.nesterov = json_is_true(json_object_get(config, "nesterov"));
+    read.centered = json_is_true(json_object_get(config, "centered"));
+    read.amsgrad = json_is_true(json_object_get(config, "amsgrad"));
+    for (int i = 0; i < NUM_NUMBERS; i++) {
+        const json_t *number = json_object_get(config, numbers[i].key);
+        if (!json_is_number(number)) continue;
+        *number_at(&read, i) = json_number_value(number);
+        if (json_number_value(number) == 0) *number_at(&read, i) = MST_ZERO;
+    }
+    for (int i = 0; i < NUM_OPTIMIZERS; i++)
+        if (strcmp(optimizers[i].class_name, class_name) == 0) {
+            read = mst_optimizer_named(optimizers[i].rule, read);
+            if (!mst_optimizer_check(&read)) *out = read;
+        }
+}
+
+/* Members that are 0 are left out where they are not what the rule takes. */
+mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object) {
+    mst_optimizer full = *optimizer;
+    *object = NULL;
+    for (int i = 0; optimizer->rule && i < NUM_OPTIMIZERS; i++) {
+        if (strcmp(optimizers[i].rule, optimizer->rule) != 0) continue;
+        full = mst_optimizer_named(optimizers[i].rule, full);
+        if (mst_schedule_is_set(&full.schedule) || full.ema_decay != 0 || full.epsilon_kind != MST_EPSILON_HAT) break;
+        json_t *config = json_pack("{s:f}", "learning_rate", full.learning_rate);
+        for (int k = 0; k < NUM_NUMBERS; k++)
+            if (*number_at(&full, k) != 0) json_object_set_new(config, numbers[k].key, json_real(*number_at(&full, k)));
+        if (full.nesterov) json_object_set_new(config, "nesterov", json_true());
+        if (full.centered) json_object_set_new(config, "centered", json_true());
+        if (full.amsgrad) json_object_set_new(config, "amsgrad", json_true());
+        *object = json_pack("{s:s, s:s, s:o, s:n}", "module", "keras.optimizers", "class_name",
+                            optimizers[i].class_name, "config", config, "registered_name");
+        return MST_OK;
+    }
+    return MST_FAIL(MST_UNIMPLEMENTED, "the optimizer '%s', with its options, cannot be saved for Keras",
+                    optimizer->rule ? optimizer->rule : "");
+}
+
+bool mst_keras_has_optimizer(const mst_optimizer *optimizer) {
+    json_t *object;
+    const bool has = !mst_keras_optimizer_write(optimizer, &object);
+    json_decref(object);
+    return has;
+}

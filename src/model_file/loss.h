@@ -1,0 +1,15 @@
+/** Losses in the configuration of Keras' models. */
+#ifndef MUSTER_MODEL_FILE_LOSS_H
+#define MUSTER_MODEL_FILE_LOSS_H
+
+#include <jansson.h>
+
+#include "muster/loss.h"
+
+/** "mse", "mean_squared_error", an object of the class MeanSquaredError, or a list of one of them. False where Muster
+ *  has none such. *FROM_PROBABILITIES: of a cross entropy without from_logits. */
+bool mst_keras_loss_read(const json_t *value, mst_loss *out, bool *from_probabilities);
+/** To be released; FROM_LOGITS counts for cross entropies. */
+json_t *mst_keras_loss_write(mst_loss loss, bool from_logits);
+
+#endif

@@ -1,0 +1,203 @@
+/* Files of whole models. What a new file becomes is seen in the ending of its name. */
+#include "muster/model_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/argument.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "format/zip_write.h"
+#include "loss/loss.h"
+#include "model/describe.h"
+#include "model_file/keras_file.h"
+#include "model_file/loss.h"
+#include "model_file/weights.h"
+#include "module/module.h"
+
+/* ---- loading ---- */
+
+static mst_status read_compiled(const char *path, const mst_keras_file *file, const mst_keras_network *network,
+                                mst_model *model, mst_model_compiled *out) {
+    const json_t *optimizer = json_object_get(file->made, "optimizer");
+    if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
+    *out = (mst_model_compiled){.has_loss = false};
+    out->has_loss = mst_keras_loss_read(json_object_get(file->made, "loss"), &out->loss, &out->from_probabilities);
+    mst_keras_optimizer_read(optimizer, &out->optimizer);
+    out->has_optimizer = out->optimizer.rule;
+    if (!out->has_optimizer || !file->has_weights) return MST_OK;
+    return mst_keras_state_read(path, &file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
+}
+
+static const char notes_key[] = "muster_notes";
+
+static mst_status read_notes(const char *path, const mst_keras_file *file, mst_model *model) {
+    json_t *notes = json_object_get(file->metadata, notes_key), *value;
+    const char *key;
+    mst_status status = MST_OK;
+    json_object_foreach(notes, key, value) if (!status) status =
+        json_is_string(value) ? mst_store_set_note(model->store, key, json_string_value(value))
+                              : MST_FAIL(MST_CORRUPT, "'%s': note '%.100s' is no text", path, key);
+    return status;
+}
+
+static mst_status load_file(const char *path, const mst_keras_file *file, mst_model *model,
+                            mst_model_compiled *compiled) {
+    mst_keras_network network;
+    if (!file->config)
+        return MST_FAIL(MST_INVALID, "'%s': has weights alone, no network: mst_model_load_weights takes it", path);
+    mst_status status = mst_keras_network_read(path, file->config, model, &network);
+    if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
+    if (!status && compiled) status = read_compiled(path, file, &network, model, compiled);
+    if (!status) status = read_notes(path, file, model);
+    mst_keras_network_free(&network);
+    return status;
+}
+
+/* Errors of layers and outputs do not know of the file. */
+static mst_status of_file(const char *path, mst_status status) {
+    if (status && !strstr(mst_error()->message, path)) return mst_error_prefix("'%s'", path);
+    return status;
+}
+
+mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_keras_file file;
+    mst_model *model = NULL;
+    *out = NULL;
+    mst_status status = mst_keras_file_read(path, &file);
+    if (!status) status = mst_model_create(&model);
+    if (!status) status = load_file(path, &file, model, compiled);
+    mst_keras_file_free(&file);
+    if (status)
+        mst_model_destroy(model);
+    else
+        *out = model;
+    return of_file(path, status);
+}
+
+mst_status mst_model_load_weights(mst_model *model, const char *path) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
+    mst_keras_file file;
+    mst_keras_network network = {0};
+    json_t *config = NULL;
+    mst_status status = mst_keras_file_read(path, &file);
+    if (!status && !file.has_weights) status = MST_FAIL(MST_INVALID, "'%s': has no weights", path);
+    if (!status) status = mst_keras_network_write(model, &config, &network);
+    if (!status) status = mst_keras_weights_read(path, &file.tree, &network, model);
+    json_decref(config);
+    mst_keras_network_free(&network);
+    mst_keras_file_free(&file);
+    return of_file(path, status);
+}
+
+/* ---- saving ---- */
+
+static bool ends_in(const char *path, const char *end) {
+    const size_t length = strlen(path), more = strlen(end);
+    return length > more && strcmp(path + length - more, end) == 0;
+}
+
+static mst_status put(void *sink, uint64_t offset, const void *data, size_t size) {
+    return mst_file_put(sink, offset, data, size);
+}
+
+/* What wrote it, for people, and the notes: Keras does not look at it. Always the same date: equal models give equal
+ * files. */
+static mst_status print_metadata(mst_model *model, char **out) {
+    mst_snapshot *snapshot;
+    const char *key;
+    MST_TRY(mst_store_snapshot(model->store, &snapshot));
+    json_t *notes = json_object(),
+           *metadata = json_pack("{s:s, s:s}", "keras_version", "3.0.0", "date_saved", "1980-01-01@00:00:00");
+    for (int64_t i = 0; (key = mst_snapshot_note_key(snapshot, i)); i++)
+        json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
+    if (json_object_size(notes)) json_object_set(metadata, notes_key, notes);
+    *out = metadata && notes ? json_dumps(metadata, 0) : NULL;
+    json_decref(notes);
+    json_decref(metadata);
+    mst_snapshot_release(snapshot);
+    return *out ? MST_OK : MST_NO_MEMORY("for a model file");
+}
+
+static mst_status write_archive(mst_model *model, const char *path, const char *config, const void *weights,
+                                size_t size) {
+    const void *interface;
+    char *metadata;
+    mst_file file;
+    MST_TRY(mst_module_interface("zip", &interface));
+    MST_TRY(print_metadata(model, &metadata));
+    const mst_zip_file files[] = {{"metadata.json", {{metadata, strlen(metadata)}}},
+                                  {"config.json", {{config, strlen(config)}}},
+                                  {"model.weights.h5", {{weights, size}}}};
+    mst_status status = mst_file_create(path, &file);
+    if (!status) {
+        status = ((const mst_zip_writer *)interface)->write(files, sizeof files / sizeof *files, put, &file);
+        if (status)
+            mst_file_abandon(&file);
+        else
+            status = mst_file_commit(&file);
+    }
+    free(metadata);
+    return status;
+}
+
+/* Whether the loss sees logits in the model's first output: one that ends in a softmax gives probabilities. */
+static mst_status sees_logits(mst_model *model, const mst_model_save_options *o, bool *out) {
+    mst_model_description d;
+    mst_status status = mst_model_describe(model, &d);
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    *out =
+        !status && d.graph && !o->from_probabilities && mst_loss_sees_logits(*o->loss, d.value[outputs.output[0].node]);
+    mst_model_forget(&d);
+    return status;
+}
+
+static mst_status add_compiled(mst_model *model, json_t *config, const mst_model_save_options *o) {
+    json_t *optimizer = NULL;
+    bool from_logits = false;
+    if (o->loss) MST_TRY(sees_logits(model, o, &from_logits));
+    if (o->optimizer) MST_TRY(mst_keras_optimizer_write(o->optimizer, &optimizer));
+    json_t *compile = json_object();
+    if (optimizer) json_object_set_new(compile, "optimizer", optimizer);
+    if (o->loss) json_object_set_new(compile, "loss", mst_keras_loss_write(*o->loss, from_logits));
+    return json_object_set_new(config, "compile_config", compile) ? MST_NO_MEMORY("for a network") : MST_OK;
+}
+
+static mst_status save(mst_model *model, const char *path, const mst_model_save_options *o, json_t *config,
+                       const mst_keras_network *network) {
+    mst_keras_tree tree = {0};
+    void *weights = NULL;
+    size_t size = 0;
+    if (o->optimizer || o->loss) MST_TRY(add_compiled(model, config, o));
+    char *text = json_dumps(config, 0);
+    mst_status status = text ? MST_OK : MST_NO_MEMORY("for a network");
+    if (!status && ends_in(path, ".json")) {
+        status = mst_file_write(path, text, strlen(text));
+    } else if (!status) {
+        status = mst_keras_weights_write(model, network, &tree);
+        if (!status && o->optimizer) status = mst_keras_state_write(model, network, o->optimizer, &tree);
+        if (!status) status = mst_keras_tree_write(&tree, &weights, &size);
+        if (!status)
+            status = ends_in(path, ".h5") ? mst_file_write(path, weights, size)
+                                          : write_archive(model, path, text, weights, size);
+    }
+    mst_keras_tree_free(&tree);
+    free(weights);
+    free(text);
+    return status;
+}
+
+mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
+    mst_keras_network network;
+    json_t *config;
+    if (!ends_in(path, ".keras") && !ends_in(path, ".weights.h5") && !ends_in(path, ".json"))
+        return MST_FAIL(MST_INVALID, "'%s': a model is saved as FILE.keras, FILE.weights.h5 or FILE.json", path);
+    mst_status status = mst_keras_network_write(model, &config, &network);
+    if (!status) status = save(model, path, &options, config, &network);
+    json_decref(config);
+    mst_keras_network_free(&network);
+    return status;
+}

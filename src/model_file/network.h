@@ -1,0 +1,32 @@
+/** Networks in Keras' JSON: what `to_json` gives, and what .keras and .h5 files have in them, of Keras 2 and 3. */
+#ifndef MUSTER_MODEL_FILE_NETWORK_H
+#define MUSTER_MODEL_FILE_NETWORK_H
+
+#include <jansson.h>
+
+#include "model/model.h"
+
+/** A layer of a file. */
+typedef struct mst_keras_layer {
+    const char *name;       /**< the model's name of it too */
+    const char *class_name; /**< "Dense" */
+} mst_keras_layer;
+
+/** The layers in the file's order, InputLayer among them where the file lists it. */
+typedef struct mst_keras_network {
+    mst_arena arena;
+    mst_keras_layer *layer;
+    int64_t num_layers;
+    bool is_sequential;
+} mst_keras_network;
+
+/** Adds the layers of CONFIG, an object with class_name and config, to MODEL, which is empty. NAME is the file's, for
+ *  messages. MST_UNIMPLEMENTED, naming the layer, where one is not known or would run code: nothing of it is run. OUT
+ *  is to be freed with mst_keras_network_free also after a failure. */
+MST_CHECKED mst_status mst_keras_network_read(const char *name, const json_t *config, mst_model *model,
+                                              mst_keras_network *out);
+/** What MODEL is, as Keras 3 writes it. Its inputs' shapes must be known. Layers that no output needs are left out. */
+MST_CHECKED mst_status mst_keras_network_write(mst_model *model, json_t **config, mst_keras_network *out);
+void mst_keras_network_free(mst_keras_network *network);
+
+#endif

@@ -1,0 +1,367 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "model/describe.h"
+#include "model_file/classes.h"
+#include "model_file/network.h"
+#include "muster/layers.h"
+
+enum { MOST_LAYERS = 100000, MOST_CALLS = 1000000 };
+
+/* One call of a layer that is not made yet, or its result. */
+typedef struct keras_call {
+    int64_t layer;
+    int64_t number;       /* the number-th call of the layer */
+    const json_t *inputs; /* what it is applied to, in either generation's form */
+    mst_output output;
+    bool done;
+} keras_call;
+
+typedef struct network_reader {
+    const char *file;
+    mst_model *model;
+    mst_keras_network *network;
+    const json_t *layers; /* of the file */
+    keras_call *call;
+    int64_t num_calls, capacity;
+    int64_t *axis; /* of each layer: that of a normalization, -1 */
+} network_reader;
+
+void mst_keras_network_free(mst_keras_network *network) {
+    mst_arena_free(&network->arena);
+    *network = (mst_keras_network){0};
+}
+
+static mst_status malformed(const network_reader *r, const char *what) {
+    return MST_FAIL(MST_CORRUPT, "'%s': the network in it is damaged: %s", r->file, what);
+}
+
+/* Puts the file and the layer before the error. */
+static mst_status of_layer(const network_reader *r, int64_t i, mst_status status) {
+    const mst_keras_layer *l = &r->network->layer[i];
+    return status ? mst_error_prefix("'%s': layer '%.100s' (%.100s)", r->file, l->name, l->class_name) : MST_OK;
+}
+
+static const json_t *config_of(const network_reader *r, int64_t i) {
+    return json_object_get(json_array_get(r->layers, (size_t)i), "config");
+}
+
+/* ---- single layers ---- */
+
+static mst_dtype dtype_named(const char *name) {
+    static const struct {
+        const char *name;
+        mst_dtype dtype;
+    } dtypes[] = {{"float32", MST_F32}, {"float64", MST_F64}, {"int32", MST_I32},
+                  {"int64", MST_I64},   {"uint8", MST_U8},    {"bool", MST_BOOL}};
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (strcmp(dtypes[i].name, name) == 0) return dtypes[i].dtype;
+    return MST_NO_DTYPE;
+}
+
+/* A name, or an object with it; "" where there is none. */
+static const char *dtype_text(const json_t *config) {
+    const json_t *dtype = json_object_get(config, "dtype");
+    const char *text = json_string_value(dtype);
+    if (!text) text = json_string_value(json_object_get(json_object_get(dtype, "config"), "name"));
+    return text ? text : "";
+}
+
+/* A list with the batch's size, which does not count. */
+static bool read_rows(const json_t *list, mst_shape *shape) {
+    const size_t count = json_array_size(list);
+    if (count < 1 || count > MST_MAX_NDIM) return false;
+    *shape = (mst_shape){.ndim = (int32_t)count - 1};
+    for (size_t i = 1; i < count; i++) {
+        const json_t *dim = json_array_get(list, i);
+        const json_int_t number = json_integer_value(dim);
+        if (!json_is_null(dim) && (!json_is_integer(dim) || number < 0 || number > (json_int_t)1 << 40)) return false;
+        shape->dim[i - 1] = json_is_null(dim) ? -1 : number;
+    }
+    return true;
+}
+
+static const json_t *shape_of(const json_t *config) {
+    const json_t *shape = json_object_get(config, "batch_shape");
+    if (!shape) shape = json_object_get(config, "batch_input_shape");
+    return json_is_array(shape) ? shape : NULL;
+}
+
+static mst_status add_input(const network_reader *r, const char *name, const json_t *shape, const char *dtype,
+                            mst_output *out) {
+    mst_layer_input_options options = {.name = name, .dtype = *dtype ? dtype_named(dtype) : MST_F32};
+    if (!read_rows(shape, &options.shape)) return malformed(r, "an input without a shape");
+    if (!options.dtype)
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': an input of dtype %.50s is not known here", r->file, dtype);
+    *out = mst_layer_append("input", mst_source_model(r->model), &options);
+    return mst_model_check(r->model);
+}
+
+/* Why a class is not here, in words. */
+static mst_status unknown_class(const char *class_name) {
+    if (strcmp(class_name, "Lambda") == 0)
+        return MST_FAIL(MST_UNIMPLEMENTED, "it is code of Python, which is never run here: replace it by layers");
+    if (strcmp(class_name, "Sequential") == 0 || strcmp(class_name, "Functional") == 0 ||
+        strcmp(class_name, "Model") == 0)
+        return MST_FAIL(MST_UNIMPLEMENTED, "a model inside of a model is not read");
+    return MST_FAIL(MST_UNIMPLEMENTED, "there is no such layer here");
+}
+
+static mst_status check_policy(const json_t *config) {
+    const char *dtype = dtype_text(config);
+    if (!*dtype || strcmp(dtype, "float32") == 0 || strncmp(dtype, "mixed_", strlen("mixed_")) == 0) return MST_OK;
+    return MST_FAIL(MST_UNIMPLEMENTED, "weights of dtype %.50s are not read: f32 is", dtype);
+}
+
+static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, mst_output *out) {
+    const mst_keras_layer *l = &r->network->layer[i];
+    const mst_keras_class *class = mst_keras_class_find(l->class_name);
+    if (!class) return unknown_class(l->class_name);
+    const mst_layer_type *type = mst_keras_class_type(class);
+    char *options = calloc(1, type->options_size);
+    if (!options) return MST_NO_MEMORY("for a layer");
+    mst_status status = mst_keras_class_read(class, config_of(r, i), options, &r->axis[i]);
+    if (!status) status = check_policy(config_of(r, i));
+    for (const mst_field *field = type->fields; field->name; field++)
+        if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = l->name;
+    if (!status) {
+        *out = mst_layer_append(type->name, source, options);
+        status = mst_model_check(r->model);
+        if (!status && json_is_false(json_object_get(config_of(r, i), "trainable")))
+            status = mst_model_set_trainable(r->model, l->name, false);
+    }
+    free(options);
+    return status;
+}
+
+/* ---- lists of layers ---- */
+
+static mst_status list_layers(network_reader *r, const json_t *layers) {
+    const size_t count = json_array_size(layers);
+    mst_keras_network *n = r->network;
+    if (!json_is_array(layers) || count < 1 || count > MOST_LAYERS) return malformed(r, "no layers");
+    r->layers = layers;
+    n->layer = mst_arena_alloc(&n->arena, count * sizeof *n->layer);
+    r->axis = calloc(count, sizeof *r->axis);
+    if (!n->layer || !r->axis) return MST_NO_MEMORY("for a network");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *layer = json_array_get(layers, i), *config = json_object_get(layer, "config");
+        const char *class_name = json_string_value(json_object_get(layer, "class_name"));
+        const char *name = json_string_value(json_object_get(config, "name"));
+        if (!name) name = json_string_value(json_object_get(layer, "name"));
+        if (!class_name || !name || !json_is_object(config)) return malformed(r, "a layer without class or name");
+        n->layer[i] = (mst_keras_layer){mst_arena_string(&n->arena, name), mst_arena_string(&n->arena, class_name)};
+        if (!n->layer[i].name || !n->layer[i].class_name) return MST_NO_MEMORY("for a network");
+        r->axis[i] = -1;
+        n->num_layers++;
+    }
+    return MST_OK;
+}
+
+/* The shape of the input: of an InputLayer, of the first layer, or what the model was built for. */
+static mst_status add_first_input(const network_reader *r, const json_t *object) {
+    const json_t *config = json_object_get(object, "config"), *first = config_of(r, 0), *shape = shape_of(first);
+    const bool is_input = strcmp(r->network->layer[0].class_name, "InputLayer") == 0;
+    const char *dtype = is_input ? dtype_text(first) : "";
+    mst_output input;
+    if (!shape) shape = json_object_get(json_object_get(object, "build_config"), "input_shape");
+    if (!json_is_array(shape)) shape = json_object_get(config, "build_input_shape");
+    if (!is_input && !json_is_array(shape)) return MST_OK;
+    return add_input(r, is_input ? r->network->layer[0].name : NULL, shape, dtype, &input);
+}
+
+static mst_status read_sequential(network_reader *r, const json_t *object) {
+    const json_t *config = json_object_get(object, "config");
+    mst_output output;
+    r->network->is_sequential = true;
+    MST_TRY(list_layers(r, json_is_array(config) ? config : json_object_get(config, "layers")));
+    MST_TRY(add_first_input(r, object));
+    for (int64_t i = 0; i < r->network->num_layers; i++)
+        if (i > 0 || strcmp(r->network->layer[i].class_name, "InputLayer") != 0)
+            MST_TRY(of_layer(r, i, add_known(r, i, mst_source_model(r->model), &output)));
+    return MST_OK;
+}
+
+/* ---- graphs of layers ---- */
+
+/* The call whose result is [layer, number, tensor]; NULL where there is none. */
+static const keras_call *find_call(const network_reader *r, const json_t *history) {
+    const char *name = json_string_value(json_array_get(history, 0));
+    const json_int_t number = json_integer_value(json_array_get(history, 1));
+    for (int64_t i = 0; name && i < r->num_calls; i++)
+        if (r->call[i].number == number && strcmp(r->network->layer[r->call[i].layer].name, name) == 0)
+            return &r->call[i];
+    return NULL;
+}
+
+/* Keras 3: {"args": [T] or [[T, T]], "kwargs": {...}}, where T has its history in config; Keras 2: [H, H], where H is
+ * [layer, number, tensor, kwargs]. Gives the histories of the tensors that come first. */
+static bool add_histories(const json_t *value, json_t *out) {
+    size_t i;
+    json_t *item;
+    if (json_is_object(value)) {
+        json_t *history = json_object_get(json_object_get(value, "config"), "keras_history");
+        return json_is_array(history) && json_array_append(out, history) == 0;
+    }
+    if (!json_is_array(value)) return false;
+    if (json_is_string(json_array_get(value, 0))) return json_array_append(out, (json_t *)(uintptr_t)value) == 0;
+    json_array_foreach(value, i, item) if (!json_is_null(item) && !add_histories(item, out)) return false;
+    return true;
+}
+
+static bool histories_of(const json_t *call, json_t *out) {
+    const json_t *args = json_is_object(call) ? json_object_get(call, "args") : call;
+    if (!json_is_array(args)) return false;
+    for (size_t i = 0; i < json_array_size(args); i++)
+        if (!json_is_array(json_array_get(args, i)) && !json_is_object(json_array_get(args, i))) return false;
+    return add_histories(args, out);
+}
+
+/* Makes call I, *READY where all that it is applied to is there. */
+static mst_status make_call(network_reader *r, keras_call *call, bool *ready) {
+    const mst_keras_layer *layer = &r->network->layer[call->layer];
+    mst_outputs sources = {0};
+    json_t *histories = json_array();
+    const bool good = histories && histories_of(call->inputs, histories);
+    const size_t count = json_array_size(histories);
+    *ready = true;
+    for (size_t i = 0; good && i < count && i < MST_MAX_OUTPUTS && *ready; i++) {
+        const keras_call *from = find_call(r, json_array_get(histories, i));
+        if (from && from->done)
+            sources.output[sources.count++] = from->output;
+        else
+            *ready = false;
+    }
+    json_decref(histories);
+    if (!good || count < 1) return MST_FAIL(MST_CORRUPT, "what it is applied to is damaged, or no output of a layer");
+    if (count > MST_MAX_OUTPUTS)
+        return MST_FAIL(MST_UNIMPLEMENTED, "is applied to more than %d outputs", MST_MAX_OUTPUTS);
+    if (!*ready) return MST_OK;
+    if (call->number == 0) return add_known(r, call->layer, mst_source_outputs(sources), &call->output);
+    for (int64_t i = 0; i < r->num_calls; i++)
+        if (r->call[i].layer == call->layer && r->call[i].number == 0) {
+            *ready = r->call[i].done;
+            if (*ready) call->output = mst_layer_again(r->call[i].output, mst_source_outputs(sources));
+            return mst_model_check(r->model);
+        }
+    return MST_FAIL(MST_CORRUPT, "layer '%s' has no first call", layer->name);
+}
+
+static mst_status list_calls(network_reader *r) {
+    for (int64_t i = 0; i < r->network->num_layers; i++) {
+        const json_t *nodes = json_object_get(json_array_get(r->layers, (size_t)i), "inbound_nodes");
+        const bool is_input = strcmp(r->network->layer[i].class_name, "InputLayer") == 0;
+        const size_t count = is_input ? 1 : json_array_size(nodes);
+        if (r->num_calls + (int64_t)count > MOST_CALLS) return malformed(r, "too many calls");
+        MST_TRY(mst_grow(&r->call, sizeof *r->call, r->num_calls + (int64_t)count, &r->capacity));
+        for (size_t k = 0; k < count; k++)
+            r->call[r->num_calls++] =
+                (keras_call){.layer = i, .number = (int64_t)k, .inputs = json_array_get(nodes, k)};
+    }
+    return MST_OK;
+}
+
+/* Makes calls whose sources are there until none is left. */
+static mst_status make_calls(network_reader *r) {
+    int64_t left = 0;
+    for (int64_t i = 0; i < r->num_calls; i++) left += !r->call[i].done;
+    for (int64_t before = left + 1; left > 0 && left < before;) {
+        before = left;
+        for (int64_t i = 0; i < r->num_calls; i++) {
+            keras_call *call = &r->call[i];
+            if (call->done) continue;
+            bool ready;
+            MST_TRY(of_layer(r, call->layer, make_call(r, call, &ready)));
+            call->done = ready;
+            left -= ready;
+        }
+    }
+    return left ? malformed(r, "layers that are applied to one another, or to none") : MST_OK;
+}
+
+/* [["input", 0, 0], ...], or for one alone ["input", 0, 0]. */
+static const json_t *history_at(const json_t *list, size_t i) {
+    if (json_is_string(json_array_get(list, 0))) return i == 0 ? list : NULL;
+    return json_array_get(list, i);
+}
+
+static mst_status add_inputs(network_reader *r, const json_t *list) {
+    for (size_t i = 0; history_at(list, i); i++) {
+        keras_call *call = (keras_call *)(uintptr_t)find_call(r, history_at(list, i));
+        if (!call || call->done) return malformed(r, "an input that no layer is, or that comes twice");
+        const mst_keras_layer *layer = &r->network->layer[call->layer];
+        const json_t *config = config_of(r, call->layer);
+        MST_TRY(
+            of_layer(r, call->layer, add_input(r, layer->name, shape_of(config), dtype_text(config), &call->output)));
+        call->done = true;
+    }
+    return MST_OK;
+}
+
+static mst_status set_outputs(const network_reader *r, const json_t *list) {
+    mst_outputs outputs = {0};
+    for (size_t i = 0; history_at(list, i); i++) {
+        const keras_call *call = find_call(r, history_at(list, i));
+        if (!call || i >= MST_MAX_OUTPUTS) return malformed(r, "an output that no layer gives, or too many");
+        outputs.output[outputs.count++] = call->output;
+    }
+    mst_model_outputs(r->model, outputs);
+    return mst_model_check(r->model);
+}
+
+static mst_status read_functional(network_reader *r, const json_t *config) {
+    MST_TRY(list_layers(r, json_object_get(config, "layers")));
+    MST_TRY(list_calls(r));
+    MST_TRY(add_inputs(r, json_object_get(config, "input_layers")));
+    MST_TRY(make_calls(r));
+    return set_outputs(r, json_object_get(config, "output_layers"));
+}
+
+/* ---- the whole ---- */
+
+static int64_t find_layer(const network_reader *r, const char *name) {
+    for (int64_t i = 0; i < r->network->num_layers; i++)
+        if (strcmp(r->network->layer[i].name, name) == 0) return i;
+    return -1;
+}
+
+/* Normalization is over the last axis here; Keras 2 writes its number. */
+static mst_status check_axes(const network_reader *r) {
+    mst_model_description d;
+    mst_status status = mst_model_describe(r->model, &d);
+    for (int64_t i = 0; !status && d.graph && i < r->model->num_nodes; i++) {
+        const mst_model_node *node = &r->model->node[i];
+        const int64_t layer = find_layer(r, r->model->layer[node->layer].name);
+        if (layer < 0 || r->axis[layer] < 0 || node->num_src < 1 || !d.order.has_node[i]) continue;
+        if (r->axis[layer] != mst_value_spec(d.value[node->src[0]]).shape.ndim - 1)
+            status = of_layer(r, layer,
+                              MST_FAIL(MST_UNIMPLEMENTED, "is over axis %lld, here it must be the last one",
+                                       (long long)r->axis[layer]));
+    }
+    mst_model_forget(&d);
+    return status;
+}
+
+mst_status mst_keras_network_read(const char *name, const json_t *object, mst_model *model, mst_keras_network *out) {
+    network_reader r = {.file = name, .model = model, .network = out};
+    const char *class_name = json_string_value(json_object_get(object, "class_name"));
+    const json_t *config = json_object_get(object, "config");
+    mst_status status;
+    *out = (mst_keras_network){0};
+    if (!class_name || !config)
+        status = MST_FAIL(MST_CORRUPT, "'%s': has no network of Keras", name);
+    else if (strcmp(class_name, "Sequential") == 0)
+        status = read_sequential(&r, object);
+    else if (strcmp(class_name, "Functional") == 0 || strcmp(class_name, "Model") == 0)
+        status = read_functional(&r, config);
+    else
+        status = MST_FAIL(MST_UNIMPLEMENTED,
+                          "'%s': its model is of the class '%.100s', code of Python, which is never run here: "
+                          "Sequential and Functional models are read",
+                          name, class_name);
+    if (!status) status = check_axes(&r);
+    free(r.axis);
+    free(r.call);
+    return status;
+}

@@ -1,0 +1,36 @@
+#include "model_file/network_text.h"
+
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "model_file/network.h"
+
+mst_status mst_network_print(mst_model *model, char **out) {
+    mst_keras_network network;
+    json_t *config;
+    *out = NULL;
+    mst_status status = mst_keras_network_write(model, &config, &network);
+    if (!status && !(*out = json_dumps(config, JSON_COMPACT))) status = MST_NO_MEMORY("for a network");
+    json_decref(config);
+    mst_keras_network_free(&network);
+    return status;
+}
+
+mst_status mst_network_parse(const char *name, const char *text, mst_model **out) {
+    mst_keras_network network = {.num_layers = 0};
+    json_error_t error;
+    mst_model *model = NULL;
+    json_t *config = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    *out = NULL;
+    mst_status status = config
+                            ? mst_model_create(&model)
+                            : MST_FAIL(MST_CORRUPT, "'%s': the network noted in it is damaged: %s", name, error.text);
+    if (!status) status = mst_keras_network_read(name, config, model, &network);
+    mst_keras_network_free(&network);
+    json_decref(config);
+    if (status)
+        mst_model_destroy(model);
+    else
+        *out = model;
+    return status;
+}

@@ -1,0 +1,12 @@
+/** Networks as texts, for the notes of the command. */
+#ifndef MUSTER_MODEL_FILE_NETWORK_TEXT_H
+#define MUSTER_MODEL_FILE_NETWORK_TEXT_H
+
+#include "muster/model.h"
+
+/** The network of MODEL in Keras' JSON, to be freed. Fails as mst_keras_network_write does. */
+MST_API MST_CHECKED mst_status mst_network_print(mst_model *model, char **out);
+/** A new model of such a text; NAME is that of its file, for messages. MST_CORRUPT where it is damaged. */
+MST_API MST_CHECKED mst_status mst_network_parse(const char *name, const char *text, mst_model **out);
+
+#endif

@@ -1,0 +1,44 @@
+/** What an HDF5 file of Keras has, in memory. */
+#ifndef MUSTER_MODEL_FILE_TREE_H
+#define MUSTER_MODEL_FILE_TREE_H
+
+#include "base/arena.h"
+#include "muster/tensor.h"
+
+typedef struct mst_keras_array {
+    const char *path;
+    mst_tensor *tensor;
+} mst_keras_array;
+
+typedef struct mst_keras_text {
+    const char *path, *name;
+    const char *const *text;
+    int64_t count;
+    bool list;
+} mst_keras_text;
+
+/** Zero-initialised is empty. */
+typedef struct mst_keras_tree {
+    mst_arena arena;
+    mst_keras_array *array;
+    int64_t num_arrays, array_capacity;
+    mst_keras_text *text;
+    int64_t num_texts, text_capacity;
+} mst_keras_tree;
+
+/** Reads SIZE bytes of DATA with the module `hdf5`; NAME is the file's, for messages. To be freed also after a
+ *  failure. */
+MST_CHECKED mst_status mst_keras_tree_read(const char *name, const void *data, size_t size, mst_keras_tree *out);
+void mst_keras_tree_free(mst_keras_tree *tree);
+/** NULL where there is none. */
+mst_tensor *mst_keras_tree_array(const mst_keras_tree *tree, const char *path);
+const mst_keras_text *mst_keras_tree_text(const mst_keras_tree *tree, const char *path, const char *name);
+
+/** Adds what is to be written. The tensor is retained. */
+MST_CHECKED mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor *tensor);
+MST_CHECKED mst_status mst_keras_tree_add_text(mst_keras_tree *tree, const char *path, const char *name,
+                                               const char *text);
+/** The bytes of an HDF5 file, to be freed with free(). */
+MST_CHECKED mst_status mst_keras_tree_write(const mst_keras_tree *tree, void **data, size_t *size);
+
+#endif

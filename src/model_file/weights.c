@@ -1,0 +1,394 @@
+#include "model_file/weights.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+
+/* ---- tensors of a file as entries of a store ---- */
+
+/* TENSOR in DTYPE; a new reference. */
+static mst_status as_dtype(mst_tensor *tensor, mst_dtype dtype, mst_tensor **out) {
+    if (mst_tensor_dtype(tensor) == dtype) {
+        *out = mst_tensor_retain(tensor);
+        return MST_OK;
+    }
+    MST_TRY(mst_tensor_create(dtype, mst_tensor_shape(tensor), out));
+    for (int64_t i = 0; i < mst_tensor_count(tensor); i++) mst_tensor_set(*out, i, mst_tensor_get(tensor, i));
+    return MST_OK;
+}
+
+static mst_status add_entry(mst_snapshot *snapshot, const char *name, mst_state_kind kind, mst_tensor *tensor,
+                            mst_dtype dtype) {
+    mst_tensor *converted;
+    MST_TRY(as_dtype(tensor, dtype, &converted));
+    const mst_status status = mst_snapshot_add(snapshot, NULL, name, kind, converted);
+    mst_tensor_release(converted);
+    return status;
+}
+
+static mst_status add_weight(const char *file, const char *path, const mst_weight *weight, mst_tensor *tensor,
+                             mst_snapshot *snapshot) {
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    if (!tensor) return MST_FAIL(MST_CORRUPT, "'%s': has no '%s', the weights of '%s'", file, path, weight->name);
+    if (!mst_shape_equal(mst_tensor_shape(tensor), weight->spec.shape))
+        return MST_FAIL(MST_INVALID, "'%s': '%s' is %s, '%s' needs %s: it is another model's", file, path,
+                        mst_shape_print(mst_tensor_shape(tensor), have, sizeof have), weight->name,
+                        mst_shape_print(weight->spec.shape, want, sizeof want));
+    return add_entry(snapshot, weight->name, MST_STATE_WEIGHT, tensor, weight->spec.dtype);
+}
+
+/* ---- where Keras 3 keeps them ---- */
+
+/* MaxPooling1D is max_pooling1d: an underscore before a capital that a small letter follows, or that follows one. */
+static void snake_case(const char *class_name, char *out, size_t size) {
+    size_t used = 0;
+    for (size_t i = 0; class_name[i] && used + 3 < size; i++) {
+        const unsigned char c = (unsigned char)class_name[i], next = (unsigned char)class_name[i + 1];
+        const unsigned char last = i ? (unsigned char)class_name[i - 1] : 0;
+        if (last && isupper(c) && (islower(next) || islower(last))) out[used++] = '_';
+        out[used++] = (char)tolower(c);
+    }
+    out[used] = '\0';
+}
+
+/* "/layers/conv1d_1/vars" of layer I: classes are counted from the second one on. */
+static void path_of(const mst_keras_network *network, int64_t i, char *out, size_t size) {
+    char name[200];
+    int64_t before = 0;
+    for (int64_t k = 0; k < i; k++) before += strcmp(network->layer[k].class_name, network->layer[i].class_name) == 0;
+    snake_case(network->layer[i].class_name, name, sizeof name);
+    if (before)
+        snprintf(out, size, "/layers/%s_%lld/vars", name, (long long)before);
+    else
+        snprintf(out, size, "/layers/%s/vars", name);
+}
+
+/* The K-th weight of a layer; NULL where it has less. */
+static const mst_weight *weight_of(const mst_weight *weights, int64_t count, const char *layer, int64_t k) {
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(weights[i].layer, layer) == 0 && k-- == 0) return &weights[i];
+    return NULL;
+}
+
+static mst_status read_layer(const char *file, const mst_keras_tree *tree, const mst_keras_network *network, int64_t i,
+                             const mst_weight *weights, int64_t count, mst_snapshot *snapshot) {
+    char folder[250], path[280];
+    const mst_weight *weight;
+    int64_t k = 0;
+    path_of(network, i, folder, sizeof folder);
+    for (; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
+        snprintf(path, sizeof path, "%s/%lld", folder, (long long)k);
+        MST_TRY(add_weight(file, path, weight, mst_keras_tree_array(tree, path), snapshot));
+    }
+    snprintf(path, sizeof path, "%s/%lld", folder, (long long)k);
+    if (k && mst_keras_tree_array(tree, path))
+        return MST_FAIL(MST_INVALID, "'%s': layer '%s' has more than %lld weights there: it is another one", file,
+                        network->layer[i].name, (long long)k);
+    return MST_OK;
+}
+
+static mst_status read_paths(const char *file, const mst_keras_tree *tree, const mst_keras_network *network,
+                             const mst_weight *weights, int64_t count, mst_snapshot *snapshot) {
+    for (int64_t i = 0; i < network->num_layers; i++)
+        MST_TRY(read_layer(file, tree, network, i, weights, count, snapshot));
+    return MST_OK;
+}
+
+/* ---- where .h5 files keep them: lists of names, layer by layer ---- */
+
+enum { PATH_SIZE = 1024 };
+
+/* A list of names, which is cut into NAME0, NAME1, ... where it is long. Calls USE with each. */
+static mst_status each_name(const mst_keras_tree *tree, const char *path, const char *list,
+                            mst_status (*use)(void *context, const char *name), void *context) {
+    const mst_keras_text *text = mst_keras_tree_text(tree, path, list);
+    char name[64];
+    for (int part = 0;; part++) {
+        if (!text) {
+            snprintf(name, sizeof name, "%s%d", list, part);
+            text = mst_keras_tree_text(tree, path, name);
+            if (!text) return MST_OK;
+        }
+        const bool whole = strcmp(text->name, list) == 0;
+        for (int64_t i = 0; i < text->count; i++) MST_TRY(use(context, text->text[i]));
+        if (whole) return MST_OK;
+        text = NULL;
+    }
+}
+
+typedef struct by_name {
+    const char *file, *root; /* "/model_weights" or "" */
+    const mst_keras_tree *tree;
+    const mst_keras_network *network;
+    const mst_weight *weights;
+    int64_t count, layer, k; /* layer of the network that comes next, weight of it */
+    char group[PATH_SIZE];
+    mst_snapshot *snapshot;
+} by_name;
+
+static mst_status read_named(void *context, const char *name) {
+    by_name *b = context;
+    char path[2 * PATH_SIZE];
+    const mst_keras_network *n = b->network;
+    const mst_weight *weight = NULL;
+    snprintf(path, sizeof path, "%s/%s", b->group, name);
+    while (b->layer < n->num_layers && !(weight = weight_of(b->weights, b->count, n->layer[b->layer].name, b->k))) {
+        if (b->k) break; /* this layer has no more */
+        b->layer++;
+    }
+    if (!weight)
+        return MST_FAIL(MST_INVALID, "'%s': '%s' has no place in the model: it is another one's", b->file, path);
+    b->k++;
+    return add_weight(b->file, path, weight, mst_keras_tree_array(b->tree, path), b->snapshot);
+}
+
+static mst_status read_group(void *context, const char *name) {
+    by_name *b = context;
+    snprintf(b->group, sizeof b->group, "%s/%s", b->root, name);
+    b->k = 0;
+    MST_TRY(each_name(b->tree, b->group, "weight_names", read_named, b));
+    if (b->k == 0) return MST_OK;
+    const char *layer = b->network->layer[b->layer].name;
+    const mst_weight *missing = weight_of(b->weights, b->count, layer, b->k);
+    if (missing)
+        return MST_FAIL(MST_INVALID, "'%s': '%s' has no weights for '%s': it is another model's", b->file, b->group,
+                        missing->name);
+    b->layer++;
+    return MST_OK;
+}
+
+static mst_status read_names(const char *file, const mst_keras_tree *tree, const mst_keras_network *network,
+                             const mst_weight *weights, int64_t count, mst_snapshot *snapshot) {
+    by_name b = {.file = file,
+                 .root = "",
+                 .tree = tree,
+                 .network = network,
+                 .weights = weights,
+                 .count = count,
+                 .snapshot = snapshot};
+    const bool inside = mst_keras_tree_text(tree, "/model_weights", "layer_names") ||
+                        mst_keras_tree_text(tree, "/model_weights", "layer_names0");
+    if (inside) b.root = "/model_weights";
+    MST_TRY(each_name(tree, inside ? b.root : "/", "layer_names", read_group, &b));
+    for (; b.layer < network->num_layers; b.layer++) {
+        const mst_weight *left = weight_of(weights, count, network->layer[b.layer].name, 0);
+        if (left) return MST_FAIL(MST_CORRUPT, "'%s': has nothing for '%s'", file, left->name);
+    }
+    return MST_OK;
+}
+
+static bool has_names(const mst_keras_tree *tree) {
+    static const char *const places[] = {"/", "/model_weights"};
+    for (int i = 0; i < 2; i++)
+        if (mst_keras_tree_text(tree, places[i], "layer_names") || mst_keras_tree_text(tree, places[i], "layer_names0"))
+            return true;
+    return false;
+}
+
+mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree, const mst_keras_network *network,
+                                  mst_model *model) {
+    const mst_weight *weights;
+    int64_t count;
+    mst_snapshot *snapshot;
+    if (mst_model_weights(model, &weights, &count)) return mst_error_prefix("'%s'", name);
+    MST_TRY(mst_snapshot_create(&snapshot));
+    mst_status status = has_names(tree) ? read_names(name, tree, network, weights, count, snapshot)
+                                        : read_paths(name, tree, network, weights, count, snapshot);
+    if (!status && mst_snapshot_count(snapshot) != count)
+        status = MST_FAIL(MST_INVALID, "'%s': has %lld weights, the model %lld: it is another one's", name,
+                          (long long)mst_snapshot_count(snapshot), (long long)count);
+    if (!status) status = mst_store_restore(model->store, snapshot);
+    mst_snapshot_release(snapshot);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static mst_status write_layer(mst_model *model, const mst_keras_network *network, int64_t i, const mst_weight *weights,
+                              int64_t count, mst_keras_tree *tree) {
+    char folder[250], path[280];
+    const mst_weight *weight;
+    path_of(network, i, folder, sizeof folder);
+    for (int64_t k = 0; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
+        mst_tensor *value, *converted = NULL;
+        snprintf(path, sizeof path, "%s/%lld", folder, (long long)k);
+        MST_TRY(mst_store_get(model->store, NULL, weight->name, &value));
+        mst_status status = as_dtype(value, mst_tensor_dtype(value) == MST_F64 ? MST_F64 : MST_F32, &converted);
+        if (!status) status = mst_keras_tree_add(tree, path, converted);
+        mst_tensor_release(converted);
+        mst_tensor_release(value);
+        MST_TRY(status);
+    }
+    return mst_keras_tree_add_text(tree, folder, "name", network->layer[i].name);
+}
+
+mst_status mst_keras_weights_write(mst_model *model, const mst_keras_network *network, mst_keras_tree *tree) {
+    const mst_weight *weights;
+    int64_t count;
+    MST_TRY(mst_model_weights(model, &weights, &count));
+    for (int64_t i = 0; i < network->num_layers; i++) MST_TRY(write_layer(model, network, i, weights, count, tree));
+    return MST_OK;
+}
+
+/* ---- the optimizer's state ---- */
+
+enum { MOST_SLOTS = 3, GLOBAL_STEP_AT = 0, RATE_AT = 1, FIRST_SLOT = 2 };
+
+/* Keras' slots, by the names that Muster has for them. Those of one group stand side by side for each variable; a group
+ * follows the other for all variables. */
+typedef struct keras_slots {
+    int count;
+    const char *name[MOST_SLOTS];
+    int group[MOST_SLOTS];
+} keras_slots;
+
+static bool find_slots(const mst_optimizer *o, keras_slots *out) {
+    *out = (keras_slots){0};
+    if (!o->rule) return false;
+    if (strcmp(o->rule, "sgd") == 0) {
+        if (o->momentum != 0) *out = (keras_slots){1, {"momentum"}, {0}};
+    } else if (strcmp(o->rule, "adam") == 0 || strcmp(o->rule, "adamw") == 0) {
+        *out = (keras_slots){o->amsgrad ? 3 : 2, {"m", "v", "vhat"}, {0, 0, 1}};
+    } else if (strcmp(o->rule, "rmsprop") == 0) {
+        *out = (keras_slots){1, {"rms"}, {0}};
+        if (o->momentum != 0) out->name[out->count] = "momentum", out->group[out->count] = 1, out->count++;
+        if (o->centered) out->name[out->count] = "mg", out->group[out->count] = 2, out->count++;
+    } else if (strcmp(o->rule, "adagrad") == 0) {
+        *out = (keras_slots){1, {"accumulator"}, {0}};
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The number that slot SLOT of trained variable VARIABLE, one of COUNT, has in Keras' list. */
+static int64_t slot_place(const keras_slots *slots, int slot, int64_t variable, int64_t count) {
+    int64_t before = FIRST_SLOT, inside = 0, width = 0;
+    for (int i = 0; i < slots->count; i++) {
+        before += slots->group[i] < slots->group[slot] ? count : 0;
+        width += slots->group[i] == slots->group[slot];
+        inside += i < slot && slots->group[i] == slots->group[slot];
+    }
+    return before + variable * width + inside;
+}
+
+static const char *state_path(int64_t i, char out[40]) {
+    snprintf(out, 40, "/optimizer/vars/%lld", (long long)i);
+    return out;
+}
+
+/* Calls USE for each slot of each trained weight, in the order of NETWORK's layers. */
+typedef mst_status (*slot_use)(void *context, const char *path, const char *entry, mst_spec spec);
+static mst_status each_slot(mst_model *model, const mst_keras_network *network, const keras_slots *slots, slot_use use,
+                            void *context, int64_t *total) {
+    const mst_weight *weights, *weight;
+    int64_t count, trained = 0, variable = 0;
+    char path[40], entry[600];
+    MST_TRY(mst_model_weights(model, &weights, &count));
+    for (int64_t i = 0; i < count; i++) trained += weights[i].trainable;
+    for (int64_t i = 0; i < network->num_layers; i++)
+        for (int64_t k = 0; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
+            if (!weight->trainable) continue;
+            for (int slot = 0; slot < slots->count; slot++) {
+                state_path(slot_place(slots, slot, variable, trained), path);
+                snprintf(entry, sizeof entry, "%s/%s", weight->name, slots->name[slot]);
+                MST_TRY(use(context, path, entry, weight->spec));
+            }
+            variable++;
+        }
+    *total = FIRST_SLOT + trained * slots->count;
+    return MST_OK;
+}
+
+typedef struct state_reader {
+    const mst_keras_tree *tree;
+    mst_snapshot *snapshot;
+    bool fits;
+} state_reader;
+
+static mst_status read_slot(void *context, const char *path, const char *entry, mst_spec spec) {
+    state_reader *r = context;
+    mst_tensor *tensor = mst_keras_tree_array(r->tree, path);
+    if (!tensor || !mst_shape_equal(mst_tensor_shape(tensor), spec.shape)) r->fits = false;
+    if (!r->fits) return MST_OK;
+    return add_entry(r->snapshot, entry, MST_STATE_SLOT, tensor, spec.dtype);
+}
+
+mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree, const mst_keras_network *network,
+                                mst_model *model, mst_optimizer *optimizer, bool *found) {
+    keras_slots slots;
+    char path[40];
+    int64_t total = 0;
+    mst_tensor *step = mst_keras_tree_array(tree, state_path(GLOBAL_STEP_AT, path));
+    mst_tensor *rate = mst_keras_tree_array(tree, state_path(RATE_AT, path));
+    state_reader r = {.tree = tree, .fits = true};
+    (void)name;
+    *found = false;
+    if (!find_slots(optimizer, &slots) || !step || !rate || mst_tensor_count(step) != 1 ||
+        mst_tensor_count(rate) != 1 || mst_tensor_shape(step).ndim || mst_tensor_shape(rate).ndim)
+        return MST_OK;
+    MST_TRY(mst_snapshot_create(&r.snapshot));
+    mst_status status = each_slot(model, network, &slots, read_slot, &r, &total);
+    if (!status) status = add_entry(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
+    if (!status && r.fits && !mst_keras_tree_array(tree, state_path(total, path))) {
+        status = mst_store_restore(model->store, r.snapshot);
+        optimizer->learning_rate = mst_tensor_get(rate, 0);
+        *found = !status;
+    }
+    mst_snapshot_release(r.snapshot);
+    return status;
+}
+
+typedef struct state_writer {
+    mst_model *model;
+    mst_keras_tree *tree;
+} state_writer;
+
+static mst_status write_slot(void *context, const char *path, const char *entry, mst_spec spec) {
+    const state_writer *w = context;
+    mst_tensor *value;
+    mst_status status = mst_store_get(w->model->store, NULL, entry, &value);
+    if (status == MST_NOT_FOUND)
+        return MST_FAIL(MST_NOT_FOUND,
+                        "the optimizer has no state '%s' yet: train first, or save without the optimizer", entry);
+    (void)spec;
+    if (!status) status = mst_keras_tree_add(w->tree, path, value);
+    mst_tensor_release(value);
+    return status;
+}
+
+static mst_status write_number(mst_keras_tree *tree, int64_t i, mst_dtype dtype, double number) {
+    char path[40];
+    mst_tensor *tensor;
+    MST_TRY(mst_tensor_create(dtype, MST_SCALAR, &tensor));
+    mst_tensor_set(tensor, 0, number);
+    const mst_status status = mst_keras_tree_add(tree, state_path(i, path), tensor);
+    mst_tensor_release(tensor);
+    return status;
+}
+
+mst_status mst_keras_state_write(mst_model *model, const mst_keras_network *network, const mst_optimizer *optimizer,
+                                 mst_keras_tree *tree) {
+    keras_slots slots;
+    state_writer w = {model, tree};
+    mst_tensor *step = NULL;
+    int64_t total;
+    if (!find_slots(optimizer, &slots))
+        return MST_FAIL(MST_UNIMPLEMENTED, "the state of the optimizer '%s' cannot be saved for Keras",
+                        optimizer->rule ? optimizer->rule : "");
+    mst_status status = mst_store_get(model->store, NULL, "global_step", &step);
+    if (status && status != MST_NOT_FOUND) return status;
+    status = write_number(tree, GLOBAL_STEP_AT, MST_I64, step ? mst_tensor_get(step, 0) : 0);
+    mst_tensor_release(step);
+    /* a callback may have set another one than the optimizer's */
+    mst_tensor *rate = NULL;
+    if (!status && mst_store_get(model->store, NULL, "learning_rate", &rate)) rate = NULL;
+    if (!status)
+        status = write_number(tree, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
+    mst_tensor_release(rate);
+    if (!status) status = each_slot(model, network, &slots, write_slot, &w, &total);
+    return status;
+}

@@ -1,0 +1,33 @@
+/** Weights and the optimizer's state of a model, in the places where Keras keeps them. */
+#ifndef MUSTER_MODEL_FILE_WEIGHTS_H
+#define MUSTER_MODEL_FILE_WEIGHTS_H
+
+#include "model_file/network.h"
+#include "model_file/tree.h"
+#include "muster/optimizer.h"
+
+/** Sets all weights of MODEL from TREE, of either layout; NETWORK is the order of layers in the file. All or none.
+ *  NAME is the file's, for messages. */
+MST_CHECKED mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree,
+                                              const mst_keras_network *network, mst_model *model);
+/** Adds them in the layout of Keras 3. */
+MST_CHECKED mst_status mst_keras_weights_write(mst_model *model, const mst_keras_network *network,
+                                               mst_keras_tree *tree);
+
+/** Sets the state of OPTIMIZER for MODEL's weights, and its learning rate, from TREE. *FOUND: TREE has all of it, in
+ *  the order of Keras 3; else nothing is set. */
+MST_CHECKED mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree,
+                                            const mst_keras_network *network, mst_model *model,
+                                            mst_optimizer *optimizer, bool *found);
+MST_CHECKED mst_status mst_keras_state_write(mst_model *model, const mst_keras_network *network,
+                                             const mst_optimizer *optimizer, mst_keras_tree *tree);
+
+/** OPTIMIZER as Keras' object with class_name and config; *OUT has no rule where Muster has none such, or where Keras'
+ *  has a schedule or what else is not taken over. */
+void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out);
+/** MST_UNIMPLEMENTED where Keras has no such optimizer. */
+MST_CHECKED mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object);
+/** Whether it has. */
+MST_API bool mst_keras_has_optimizer(const mst_optimizer *optimizer);
+
+#endif

@@ -1,0 +1,144 @@
+#!/bin/sh
+# Whole models in the commands: networks that come from a file. Usage: network_test.sh PATH_OF_MUSTER
+# lists of options are split on purpose
+# shellcheck disable=SC2086
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+write_data data
+run version
+if ! grep -q HDF5 out || sed '1,/^Not/d' out | grep -q HDF5; then
+    echo "skipped: the module hdf5 is not there"
+    exit 0
+fi
+small="--data idx:data --batch-size 40 --devices cpu:1 --seed 3"
+
+# ---- what muster train saves ------------------------------------------------------------------------
+
+works a_whole_model_is_saved "^test: loss" train $small --hidden-units 16 --dropout 0.1 --epochs 2 --learning-rate 0.01 --save m.keras \
+    --evaluate --predict p.csv
+grep '^test:' out > wanted
+works a_whole_model_is_evaluated_on_the_data_of_its_training "restored m.keras, step 22" evaluate --load m.keras
+grep '^test:' out > got
+check its_evaluation_is_that_of_the_training cmp -s wanted got
+works a_whole_model_predicts "predictions: q.csv" predict --load m.keras --out q.csv --devices cpu:1
+check its_predictions_are_those_of_the_training cmp -s p.csv q.csv
+run train $small --load m.keras --steps 1 --json --optimizer sgd --learning-rate 0.01
+check an_optimizer_that_is_given_begins_anew grep -q '"event":"restored","path":"m.keras","step":0' out
+check an_optimizer_that_is_given_is_taken grep -q '"optimizer":"sgd"' out
+works weights_alone_and_the_network_alone_are_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.weights.h5
+works the_network_alone_is_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.json
+
+# ---- training goes on -------------------------------------------------------------------------------
+
+adam="train $small --no-shuffle --devices cpu:1 --optimizer adam --learning-rate 0.002"
+run $adam --load m.json --epochs 3
+sha=$(sed -n 's/^weights sha256: //p' out)
+run $adam --load m.json --epochs 1 --save a.keras
+works training_goes_on_with_the_optimizer_of_the_file "adam with learning rate 0.002" train $small --no-shuffle --load a.keras --epochs 1 \
+    --save b.keras
+run train $small --no-shuffle --load b.keras --epochs 1
+check three_trainings_are_as_one [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
+two="train --data idx:data --batch-size 40 --no-shuffle --load a.keras --epochs 1"
+run $two
+sha=$(sed -n 's/^weights sha256: //p' out)
+if run version && grep -q ZeroMQ out; then
+    run launch --workers 2 -- "$muster" $two --save w.keras
+    check two_workers_train_on_as_one_does [ "$(grep -c "sha256: $sha" out)" = 2 ]
+    run train $small --no-shuffle --load w.keras --epochs 1 --json
+    check and_keep_the_optimizer grep -q '"path":"w.keras","step":22' out
+    run launch --workers 1 --ps 1 -- "$muster" $two --save ps.keras
+    check a_parameter_server_trains_on_too grep -q "sha256: $sha" out
+    run train $small --no-shuffle --load ps.keras --epochs 1 --json
+    check and_the_optimizer_begins_anew grep -q '"path":"ps.keras","step":0' out
+    run launch --workers 2 -- "$muster" $two --sharded-state
+    check a_state_that_is_cut_begins_anew grep -q "warning: --sharded-state: the optimizer of 'a.keras' begins anew" err
+fi
+works a_new_network_is_of_the_file "^m.json (1,176 parameters" train $small --load m.json --steps 3
+run train $small --load m.keras --freeze layer1 --epochs 1 --summary
+check frozen_layers_do_not_train grep -q "Non-trainable params: 1,040" out
+fails layers_that_are_frozen_must_be_there 2 "freeze: the model has no layer 'layer3': did you mean 'layer1'" train $small --load m.keras \
+    --freeze layer1,layer3
+works parts_of_new_networks_are_frozen_too "Trainable params: 136" train $small --hidden-units 16 --freeze layer1 --summary --steps 1
+
+# ---- checkpoints of such a training ------------------------------------------------------------------
+
+run train $small --load m.json --epochs 1 --checkpoint-dir run --evaluate
+grep '^test:' out > wanted
+run evaluate --checkpoint-dir run --devices cpu:1
+grep '^test:' out > got
+check checkpoints_have_the_network cmp -s wanted got
+works training_goes_on_from_its_checkpoint "restored run/model.ckpt-11, step 11" train $small --load m.json --epochs 2 --checkpoint-dir run
+run train $small --load m.json --epochs 1 --ema 0.9 --save s.safetensors
+works weights_of_others_have_the_network_too "^test: loss" evaluate --load s.safetensors --use-ema
+
+# ---- the end of a network, and its loss --------------------------------------------------------------
+
+# network ACTIVATION: of two dense layers, in Keras' JSON
+network() {
+    printf '{"class_name": "Sequential", "config": {"name": "s", "layers": [{"class_name": "InputLayer", "config":
+        {"batch_shape": [null, 8, 8], "name": "in"}}, {"class_name": "Flatten", "config": {"name": "flat"}},
+        {"class_name": "Dense", "config": {"name": "end", "units": 8, "activation": "%s"}}]}}' "$1"
+}
+network softmax > softmax.json
+network linear > linear.json
+one="train $small --no-shuffle --epochs 2 --learning-rate 0.01 --json"
+# differ_little FILE FILE: numbers of two tables
+differ_little() {
+    paste -d , "$1" "$2" | awk -F , 'NR > 1 { for (i = 2; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-13) exit 1 } }
+        END { exit NR < 10 }'
+}
+run $one --load linear.json --save linear.keras --predict linear.csv
+sha=$(value weights_sha256) loss=$(value loss)
+run $one --load softmax.json --save softmax.keras --predict softmax.csv
+check logits_and_a_softmax_train_alike [ "$(value weights_sha256)$(value loss)" = "$sha$loss" ]
+check a_softmax_is_not_done_twice differ_little linear.csv softmax.csv
+run predict --load linear.keras --out linear2.csv --devices cpu:1
+run predict --load softmax.keras --out softmax2.csv --devices cpu:1
+check nor_in_saved_models sh -c 'cmp -s linear.csv linear2.csv && cmp -s softmax.csv softmax2.csv'
+
+# ---- inspect and convert ----------------------------------------------------------------------------
+
+works inspect_shows_a_whole_model "^m.keras: Keras, Sequential of 5 layers" inspect m.keras
+check inspect_shows_its_layers grep -q '^  layer1 (Dense)$' out
+check inspect_shows_its_arrays grep -q '^  /layers/dense_1/vars/0 *f32 \[16, 8\]' out
+works inspect_shows_networks "^softmax.json: Keras, Sequential of 3 layers, 0 arrays" inspect softmax.json
+works inspect_shows_weights "^m.weights.h5: HDF5, 4 arrays" inspect m.weights.h5
+printf '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Lambda", "config": {"name": "f"}}]}}' > lambda.json
+works inspect_says_what_is_not_taken "not taken: .*code of Python" inspect lambda.json
+run inspect --json m.keras
+check inspect_writes_json json_lines out
+head -c 3000 m.keras > cut.keras
+run inspect cut.keras
+check inspect_tells_damage [ "$status" = 1 ]
+works a_model_is_converted "^c.keras from b.keras: 1,176 parameters" convert b.keras c.keras
+run train $small --no-shuffle --load b.keras --epochs 1
+sha=$(sed -n 's/^weights sha256: //p' out)
+run train $small --no-shuffle --load c.keras --epochs 1
+check a_converted_model_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
+works a_model_becomes_weights "^c.npz from b.keras" convert b.keras c.npz
+works weights_of_a_model_are_shown "NPZ" inspect c.npz
+fails what_is_there_stays 1 "'c.keras' is there already" convert m.keras c.keras
+works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras c.keras --overwrite
+fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.weights.h5" convert m.keras npz:c.npz
+fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights" convert m.json d.keras
+
+# ---- what is refused ---------------------------------------------------------------------------------
+
+fails a_network_without_weights_predicts_nothing 1 "'m.json': has a network without weights" predict --load m.json --data idx:data
+fails weights_alone_are_no_model 1 "'m.weights.h5': has weights alone, no network" predict --load m.weights.h5
+fails a_network_has_its_layers 2 "train: --hidden-units is not for a whole model, as --load m.keras is: leave it out" train $small \
+    --load m.keras --hidden-units 3
+fails a_whole_model_has_no_averages 1 "use-ema is not for whole models" evaluate --load m.keras --use-ema
+fails endings_of_files_are_told 2 "the name must end in .safetensors or .npz; of whole models in .keras" train $small --save m.pkl
+fails a_whole_model_that_is_not_there 1 "nowhere.keras" evaluate --load nowhere.keras
+printf 'x,y\n1,a\n2,b\n3,a\n4,b\n' > table.csv
+fails columns_of_tables_are_refused_before_training 1 "save: layer 'normalization': layers 'normalization' cannot be saved for Keras" \
+    train --data csv:table.csv --epochs 1 --batch-size 2 --save t.keras
+fails a_damaged_model_is_one_error 1 "cut.keras" predict --load cut.keras
+run train $small --load m.keras --data csv:table.csv
+check data_of_another_shape_is_one_error [ "$status" = 1 ]
+
+end_of_checks

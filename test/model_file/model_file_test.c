@@ -1,0 +1,284 @@
+/* cmocka needs these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "module/module.h"
+#include "muster/model_file.h"
+#include "muster/train.h"
+#include "support/expect.h"
+#include "support/folder.h"
+
+enum { ROWS = 6, SIDE = 5, CHANNELS = 2, CLASSES = 3 };
+
+static mst_dataset *pictures(void) {
+    mst_tensor *tensor[2];
+    mst_dataset *data;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(ROWS, SIDE, SIDE, CHANNELS), &tensor[0]));
+    EXPECT_OK(mst_tensor_create(MST_I64, MST_SHAPE(ROWS), &tensor[1]));
+    for (int64_t i = 0; i < mst_tensor_count(tensor[0]); i++)
+        mst_tensor_set(tensor[0], i, (double)(i * 37 % 19) / 9 - 1);
+    for (int64_t i = 0; i < ROWS; i++) mst_tensor_set(tensor[1], i, (double)(i % CLASSES));
+    EXPECT_OK(mst_dataset_from_tensors(tensor, 2, &data));
+    mst_tensor_release(tensor[0]);
+    mst_tensor_release(tensor[1]);
+    return data;
+}
+
+static const mst_optimizer *adam(void) {
+    static mst_optimizer optimizer;
+    optimizer = mst_adam(.learning_rate = 0.01, .epsilon = 1e-4);
+    return &optimizer;
+}
+
+/* A functional model, trained for some steps. */
+static mst_model *trained(mst_dataset *data) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    const mst_output in = mst_input(model, MST_SHAPE(SIDE, SIDE, CHANNELS));
+    const mst_output a = mst_conv2d(in, 4, 3, .kernel_width = 2, .padding = MST_PADDING_SAME, .no_bias = true);
+    const mst_output b = mst_re_lu(mst_batch_normalization(a, .momentum = 0.5f), .max_value = 6);
+    const mst_output sum = mst_merge(MST_OUTPUTS(a, b), MST_MERGE_ADD);
+    mst_dense(mst_flatten(mst_zero_padding2d(sum, .sides = MST_AXES(0, 1, 2, 0))), CLASSES, .l2 = 0.02f);
+    EXPECT_OK(mst_compile(model, .optimizer = *adam(), .seed = 3));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2, .epochs = 2, .no_shuffle = true));
+    return model;
+}
+
+static void expect_same_weights(mst_model *a, mst_model *b) {
+    char of_a[65], of_b[65];
+    EXPECT_OK(mst_model_sha256(a, of_a));
+    EXPECT_OK(mst_model_sha256(b, of_b));
+    assert_string_equal(of_a, of_b);
+}
+
+/* One more epoch changes both models' weights in the same way: slots and step are there too. */
+static void goes_on(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data), *copy;
+    mst_model_compiled compiled;
+    const mst_loss loss = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    const char *path = folder_path("m.keras");
+    EXPECT_OK(mst_model_save(model, path, .optimizer = adam(), .loss = &loss));
+    EXPECT_OK(mst_model_load(path, &copy, &compiled));
+    assert_true(compiled.has_loss && compiled.has_optimizer && compiled.has_optimizer_state);
+    assert_string_equal(compiled.optimizer.rule, "adam");
+    EXPECT_OK(mst_compile(copy, .optimizer = *adam(), .loss = compiled.loss, .seed = 3));
+    EXPECT_OK(mst_build(copy, data, true));
+    expect_same_weights(model, copy);
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2, .epochs = 1, .no_shuffle = true));
+    EXPECT_OK(mst_fit(copy, .data = data, .batch_size = 2, .epochs = 1, .no_shuffle = true));
+    expect_same_weights(model, copy);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    mst_dataset_release(data);
+}
+
+/* Layers that are frozen are so in the file, and in what is read of it. */
+static void frozen_layers(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data), *copy;
+    mst_model_compiled compiled;
+    const mst_weight *weight;
+    int64_t count;
+    EXPECT_OK(mst_model_set_trainable(model, "conv2d", false));
+    EXPECT_OK(mst_model_set_trainable(model, "batch_normalization", false));
+    EXPECT_OK(mst_model_save(model, folder_path("m.keras"), .optimizer = adam()));
+    EXPECT_OK(mst_model_load(folder_path("m.keras"), &copy, &compiled));
+    EXPECT_OK(mst_model_weights(copy, &weight, &count));
+    assert_int_equal(count, 7);
+    for (int64_t i = 0; i < count; i++) assert_int_equal(weight[i].trainable, strcmp(weight[i].layer, "dense") == 0);
+    assert_true(compiled.has_optimizer_state);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    mst_dataset_release(data);
+}
+
+/* The loss, of logits or of probabilities, and the notes of the store are in the file, without an optimizer too. */
+static void losses_and_notes(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data), *copy;
+    mst_model_compiled compiled;
+    const mst_loss loss = MST_LOSS_CATEGORICAL_CROSSENTROPY;
+    char *note;
+    EXPECT_OK(mst_store_set_note(mst_model_store(model), "classes", "[\"cat\", \"d\xc3\xb6g\"]"));
+    for (int probabilities = 0; probabilities < 2; probabilities++) {
+        EXPECT_OK(mst_model_save(model, folder_path("m.keras"), .loss = &loss, .from_probabilities = probabilities));
+        EXPECT_OK(mst_model_load(folder_path("m.keras"), &copy, &compiled));
+        assert_true(compiled.has_loss && !compiled.has_optimizer);
+        assert_int_equal(compiled.loss, loss);
+        assert_int_equal(compiled.from_probabilities, probabilities);
+        EXPECT_OK(mst_store_get_note(mst_model_store(copy), "classes", &note));
+        assert_string_equal(note, "[\"cat\", \"d\xc3\xb6g\"]");
+        free(note);
+        mst_model_destroy(copy);
+    }
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void weights_alone(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data), *copy, *other;
+    mst_model_compiled compiled;
+    EXPECT_OK(mst_model_save(model, folder_path("m.weights.h5")));
+    EXPECT_OK(mst_model_save(model, folder_path("m.json")));
+    EXPECT_OK(mst_model_load(folder_path("m.json"), &copy, &compiled));
+    assert_false(compiled.has_loss || compiled.has_optimizer || compiled.has_optimizer_state);
+    EXPECT_OK(mst_model_load_weights(copy, folder_path("m.weights.h5")));
+    EXPECT_OK(mst_compile(copy, .seed = 1));
+    EXPECT_OK(mst_build(copy, data, false));
+    expect_same_weights(model, copy);
+    EXPECT_ERROR(mst_model_load(folder_path("m.weights.h5"), &other, NULL), MST_INVALID, "no network");
+    EXPECT_OK(mst_model_create(&other));
+    mst_input(other, MST_SHAPE(7));
+    mst_dense(other, 2);
+    EXPECT_ERROR(mst_model_load_weights(other, folder_path("m.weights.h5")), MST_INVALID, "another model's");
+    EXPECT_ERROR(mst_model_load_weights(other, folder_path("m.json")), MST_INVALID, "no weights");
+    mst_model_destroy(other);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    mst_dataset_release(data);
+}
+
+/* Same bytes each time, and nothing is left beside the file. */
+static void writing(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data);
+    void *first, *second;
+    size_t first_size, second_size;
+    int count = 0;
+    EXPECT_OK(mst_model_save(model, folder_path("a.keras")));
+    EXPECT_OK(mst_model_save(model, folder_path("b.keras")));
+    EXPECT_OK(mst_file_read(folder_path("a.keras"), 1 << 24, &first, &first_size));
+    EXPECT_OK(mst_file_read(folder_path("b.keras"), 1 << 24, &second, &second_size));
+    assert_int_equal(first_size, second_size);
+    assert_memory_equal(first, second, first_size);
+    free(first);
+    free(second);
+    EXPECT_ERROR(mst_model_save(model, folder_path("a.pickle")), MST_INVALID, ".keras");
+    EXPECT_ERROR(mst_model_save(model, folder_path("nowhere/a.keras")), MST_IO, "nowhere");
+    mst_optimizer ftrl = mst_optimizer_named("ftrl", (mst_optimizer){0});
+    EXPECT_ERROR(mst_model_save(model, folder_path("a.keras"), .optimizer = &ftrl), MST_UNIMPLEMENTED, "ftrl");
+    DIR *folder = opendir(folder_path(""));
+    for (const struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
+    closedir(folder);
+    assert_int_equal(count, 2);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static mst_status load_text(const char *text) {
+    mst_model *model;
+    const mst_status status = mst_model_load(folder_write_text("net.json", text), &model, NULL);
+    mst_model_destroy(model);
+    return status;
+}
+
+#define SEQUENTIAL(layers) "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": [" layers "]}}"
+#define INPUT "{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, 4, 3], \"name\": \"in\"}}, "
+#define LAYER(class, config) "{\"class_name\": \"" class "\", \"config\": {\"name\": \"it\"" config "}}"
+
+static void networks(void **state) {
+    (void)state;
+    /* Keras 2: a bare list, and the shape at the first layer; the axis as a list */
+    EXPECT_OK(
+        load_text("{\"class_name\": \"Sequential\", \"config\": [{\"class_name\": \"Dense\", \"config\": {\"name\": "
+                  "\"d\", \"units\": 2, \"batch_input_shape\": [null, 3], \"activation\": \"linear\"}}]}"));
+    EXPECT_OK(load_text(SEQUENTIAL(INPUT LAYER("BatchNormalization", ", \"axis\": [2]"))));
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("BatchNormalization", ", \"axis\": [1]"))), MST_UNIMPLEMENTED,
+                 "layer 'it' (BatchNormalization): is over axis 1");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Lambda", ", \"function\": [\"4wEAAA==\"]"))), MST_UNIMPLEMENTED,
+                 "layer 'it' (Lambda): it is code of Python, which is never run");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("LSTM", ""))), MST_UNIMPLEMENTED, "layer 'it' (LSTM)");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Sequential", ""))), MST_UNIMPLEMENTED, "inside of a model");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 2, \"activation\": \"mish\""))),
+                 MST_UNIMPLEMENTED, "'mish'");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 1e300"))), MST_UNIMPLEMENTED, "units");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ""))), MST_INVALID, "units");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Embedding", ", \"mask_zero\": true"))), MST_UNIMPLEMENTED,
+                 "mask_zero = true");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ReLU", ", \"max_value\": 0"))), MST_UNIMPLEMENTED, "max_value");
+    EXPECT_ERROR(load_text("{\"class_name\": \"Mine\", \"config\": {}}"), MST_UNIMPLEMENTED, "'Mine'");
+    EXPECT_ERROR(load_text("{\"class_name\": "), MST_CORRUPT, "JSON");
+    EXPECT_ERROR(load_text("cos\nsystem"), MST_CORRUPT, "no model of Keras");
+    /* layers that wait for each other */
+    EXPECT_ERROR(load_text("{\"class_name\": \"Functional\", \"config\": {\"layers\": [{\"class_name\": \"Flatten\", "
+                           "\"config\": {\"name\": \"a\"}, \"inbound_nodes\": [[[\"a\", 0, 0, {}]]]}], "
+                           "\"input_layers\": [], \"output_layers\": [[\"a\", 0, 0]]}}"),
+                 MST_CORRUPT, "applied to one another");
+}
+
+static mst_status load_whole(mst_model *model, const char *path) {
+    mst_model *loaded;
+    (void)model;
+    const mst_status status = mst_model_load(path, &loaded, NULL);
+    if (status) assert_null(loaded);
+    mst_model_destroy(loaded);
+    return status;
+}
+
+/* Each beginning of a file, and files with bytes that are others, are loaded or are one error. */
+static void damage(const char *source, int64_t changes, mst_status (*load)(mst_model *model, const char *path),
+                   mst_model *model) {
+    void *bytes;
+    size_t size;
+    uint64_t random = 88172645463325252u;
+    EXPECT_OK(mst_file_read(source, 1 << 24, &bytes, &size));
+    for (size_t part = 0; part < size; part += 1 + size / 64) {
+        const char *path = folder_write("cut", bytes, part);
+        assert_int_not_equal(load(model, path), MST_OK);
+        assert_non_null(strstr(mst_error()->message, "cut"));
+    }
+    for (int64_t i = 0; i < changes; i++) {
+        unsigned char *copy = malloc(size);
+        memcpy(copy, bytes, size);
+        for (int k = 0; k < 1 + i % 4; k++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            copy[random % size] = (unsigned char)(random >> 32);
+        }
+        const char *path = folder_write("changed", copy, size);
+        if (load(model, path)) assert_non_null(strstr(mst_error()->message, "changed"));
+        free(copy);
+    }
+    free(bytes);
+}
+
+static void damaged_files(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = trained(data);
+    EXPECT_OK(mst_model_save(model, folder_path("m.keras"), .optimizer = adam()));
+    EXPECT_OK(mst_model_save(model, folder_path("m.json")));
+    EXPECT_OK(mst_model_save(model, folder_path("m.weights.h5"), .optimizer = adam()));
+    damage(folder_path("m.keras"), 300, load_whole, NULL);
+    damage(folder_path("m.json"), 2000, load_whole, NULL);
+    damage(folder_path("m.weights.h5"), 200, mst_model_load_weights, model);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),          TEST_IN_FOLDER(frozen_layers),
+                                       TEST_IN_FOLDER(losses_and_notes), TEST_IN_FOLDER(weights_alone),
+                                       TEST_IN_FOLDER(writing),          TEST_IN_FOLDER(networks),
+                                       TEST_IN_FOLDER(damaged_files)};
+    if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
+        print_message("skipped: the module hdf5 or zip is not there\n");
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+"""Keras' files, both ways: what Keras 3 saved gives the same predictions here and trains on with the same losses, and so
+does in Keras what Muster saved: .keras, .h5, .weights.h5 and JSON, Sequential and functional models."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import muster
+import numpy as np
+
+tf = muster.tensorflow()
+import keras  # noqa: E402
+
+L = keras.layers
+ROWS, BATCH, EPOCHS = 32, 8, 5
+random = np.random.RandomState(5)
+PICTURES = random.normal(0, 1, (ROWS, 8, 8, 3)).astype(np.float32)
+WORDS = random.randint(0, 20, (ROWS, 12)).astype(np.int32)
+LABELS = random.randint(0, 4, ROWS).astype(np.int32)
+
+
+def text_cnn():
+    return keras.Sequential([keras.Input((12,), dtype="int32"), L.Embedding(20, 6), L.Conv1D(5, 3, activation="relu"),
+                             L.MaxPooling1D(2), L.Conv1D(4, 3, padding="causal", dilation_rate=2), L.Flatten(),
+                             L.Dense(7, activation="silu", kernel_regularizer=keras.regularizers.L2(0.01)),
+                             L.Dense(4, activation="softmax")])
+
+
+def blocks():
+    """What MobileNetV2 is made of, and a layer that is used twice."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(6, 3, strides=2, padding="same", use_bias=False)(x)
+    x = L.BatchNormalization(momentum=0.9)(x)
+    x = short = L.ReLU(6.0)(x)
+    x = L.ZeroPadding2D(((0, 1), (0, 1)))(x)
+    x = L.DepthwiseConv2D((2, 2), use_bias=False)(x)
+    x = L.BatchNormalization(scale=False)(x)
+    x = L.Add()([short, x])
+    pool = L.MaxPooling2D((2, 1))
+    x = L.Concatenate()([pool(x), pool(L.AveragePooling2D(1)(short))])
+    x = L.LeakyReLU(negative_slope=0.2)(x)
+    x = L.GlobalAveragePooling2D()(x)
+    return keras.Model(start, L.Dense(4, activation="softmax")(x))
+
+
+def frozen():
+    """A pretrained network whose first layers stay as they are: batch normalization is then no function of the batch,
+    and there is no penalty."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(6, 3, strides=2, kernel_regularizer=keras.regularizers.L2(0.1), name="stays")(x)
+    x = L.BatchNormalization(momentum=0.9, name="stays_too")(x)
+    x = L.Conv2D(5, 2, activation="relu")(x)
+    x = L.BatchNormalization(momentum=0.9)(x)
+    x = L.Dense(4, activation="softmax")(L.Flatten()(x))
+    model = keras.Model(start, x)
+    for name in FROZEN:
+        model.get_layer(name).trainable = False
+    return model
+
+
+def logits():
+    return keras.Sequential([keras.Input((8, 8, 3)), L.Flatten(), L.Dense(5, activation="tanh"), L.Dense(4)])
+
+
+def probabilities():
+    """No softmax at the end, and no logits either."""
+    return keras.Sequential([keras.Input((8, 8, 3)), L.Flatten(), L.Dense(4, activation="softmax"), L.Flatten()])
+
+
+FROZEN = ["stays", "stays_too"]
+MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
+          "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES)}
+OPTIMIZERS = {
+    "sgd": lambda: keras.optimizers.SGD(0.05),
+    "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
+    "adam": lambda: keras.optimizers.Adam(0.002, epsilon=1e-4),
+    "amsgrad": lambda: keras.optimizers.Adam(0.002, epsilon=1e-4, amsgrad=True),
+    "adamw": lambda: keras.optimizers.AdamW(0.002, weight_decay=0.05, epsilon=1e-4),
+    "adagrad": lambda: keras.optimizers.Adagrad(0.05),
+    "centered rmsprop": lambda: keras.optimizers.RMSprop(0.001, centered=True, epsilon=1e-2),
+    "nesterov, clipped": lambda: keras.optimizers.SGD(0.02, momentum=0.9, nesterov=True, clipnorm=0.5),
+    "rmsprop": lambda: keras.optimizers.RMSprop(0.001, momentum=0.5, epsilon=1e-3),
+}
+
+
+def losses_of(model, rows, epochs=EPOCHS):
+    """The loss of each step, with the penalties."""
+    losses = []
+    model.reset_metrics()
+    for _ in range(epochs):
+        for i in range(0, ROWS, BATCH):
+            losses.append(float(model.train_on_batch(rows[i:i + BATCH], LABELS[i:i + BATCH])))
+            model.reset_metrics()
+    return losses
+
+
+def train(report, folder, name, make, rows, optimizer):
+    """Keras, then both; then back: Muster, then both."""
+    keras.utils.set_random_seed(3)
+    label = f"{name}, {optimizer}"
+    first, second = os.path.join(folder, "first.keras"), os.path.join(folder, "second.keras")
+    model = make()
+    model.compile(OPTIMIZERS[optimizer](), keras.losses.SparseCategoricalCrossentropy(from_logits=make is logits))
+    losses_of(model, rows, 2)
+    model.save(first)
+    data = {"data": [rows, LABELS], "batch_size": BATCH, "epochs": EPOCHS}
+    [here] = muster.evaluate([{"load": first, "predict": [rows], "fit": data, "save": second, "state": True}], "keras")
+    report.check(f"{label}: state", here["state"], here["state"], True)
+    report.values(f"{label}: predictions", here["predicted"], model.predict(rows, verbose=0), 1e-5, 1)
+    report.values(f"{label}: losses from Keras' file", here["losses"], losses_of(model, rows), 1e-5)
+    back = keras.models.load_model(second)
+    names = [layer.name for layer in back.layers if not layer.trainable]
+    report.check(f"{label}: frozen layers", names == (FROZEN if make is frozen else []), names, make)
+    report.check(f"{label}: iterations", int(back.optimizer.iterations.numpy()) == 28, back.optimizer.iterations, 28)
+    [more] = muster.evaluate([{"load": second, "predict": [rows], "fit": data}], "keras")
+    report.values(f"{label}: predictions of Muster's file", more["predicted"], back.predict(rows, verbose=0), 1e-5, 1)
+    report.values(f"{label}: losses from Muster's file", more["losses"], losses_of(back, rows), 1e-5)
+
+
+def files(report, folder, name, make, rows):
+    """The other kinds of files: predictions alone."""
+    keras.utils.set_random_seed(4)
+    model = make()
+    at = {kind: os.path.join(folder, "m." + kind) for kind in ("h5", "weights.h5", "json", "old.weights.h5")}
+    model.compile("adam", "sparse_categorical_crossentropy")
+    model.save(at["h5"])
+    model.save_weights(at["weights.h5"])
+    with open(at["json"], "w") as file:
+        file.write(model.to_json())
+    out = os.path.join(folder, "out.weights.h5")
+    network = os.path.join(folder, "out.json")
+    answers = muster.evaluate([
+        {"load": at["h5"], "predict": [rows], "save": out},
+        {"load": at["json"], "weights": at["weights.h5"], "predict": [rows], "save": network},
+        {"load": at["json"], "weights": at["h5"], "predict": [rows]}], "keras")
+    expected = model.predict(rows, verbose=0)
+    for answer, kind in zip(answers, ("h5", "JSON and weights.h5", "JSON and h5")):
+        report.values(f"{name}: {kind}", answer["predicted"], expected, 1e-5, 1)
+    with open(network) as file:
+        again = keras.models.model_from_json(file.read())
+    again.load_weights(out)
+    report.values(f"{name}: Muster's JSON and weights.h5", again.predict(rows, verbose=0).ravel(), expected, 1e-6, 1)
+
+
+def refused(report, folder):
+    """What is no layer here, and what is code: one error that names it."""
+    lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
+    unknown = keras.Sequential([keras.Input((4, 3)), L.LSTM(2, name="remember")])
+    for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "LSTM"))):
+        path = os.path.join(folder, "refused.keras")
+        model.save(path)
+        [answer] = muster.evaluate([{"load": path, "fails": True}], "keras")
+        message = answer.get("failed", "")
+        report.check("refused", all(word in message for word in words), message, words)
+
+
+def command(folder, *arguments):
+    """What the command prints; an error ends the test."""
+    call = [os.environ["MUSTER"], *arguments]
+    return subprocess.run(call, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def commands(report, folder, name, make, rows):
+    """muster predict, evaluate, convert and train with Keras' files, and Keras with theirs."""
+    keras.utils.set_random_seed(5)
+    model = make()
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=make is logits)
+    model.compile(keras.optimizers.Adam(0.002, epsilon=1e-4), loss)
+    losses_of(model, rows, 2)
+    np.savez(os.path.join(folder, "x.npz"), x=rows)
+    np.savez(os.path.join(folder, "data.npz"), x_train=rows, y_train=LABELS, x_test=rows, y_test=LABELS)
+
+    def predicted(path):
+        command(folder, "predict", "--load", path, "--data", "npz:x.npz", "--out", "p.npy")
+        return np.load(os.path.join(folder, "p.npy")).ravel()
+
+    def probabilities_of(of):
+        outputs = of.predict(rows, verbose=0)
+        return tf.nn.softmax(outputs).numpy() if make is logits else outputs
+
+    def evaluated(path):
+        lines = command(folder, "evaluate", "--load", path, "--data", "npz:data.npz", "--json").splitlines()
+        return [json.loads(lines[-1])["test_loss"]]
+
+    for kind in ("m.keras", "m.h5"):
+        model.save(os.path.join(folder, kind))
+        report.values(f"{name}: muster predict --load {kind}", predicted(kind), probabilities_of(model), 1e-5, 1)
+        wanted = model.evaluate(rows, LABELS, verbose=0)
+        report.values(f"{name}: muster evaluate --load {kind}", evaluated(kind), wanted, 1e-5)
+    command(folder, "convert", "m.h5", "converted.keras", "--overwrite")
+    again = keras.models.load_model(os.path.join(folder, "converted.keras"))
+    wanted = model.predict(rows, verbose=0)
+    report.values(f"{name}: muster convert", again.predict(rows, verbose=0).ravel(), wanted, 1e-6, 1)
+    command(folder, "train", "--load", "m.keras", "--data", "npz:data.npz", "--epochs", "2", "--batch-size", str(BATCH),
+            "--no-shuffle", "--shards", "1", "--save", "out.keras")
+    back = keras.models.load_model(os.path.join(folder, "out.keras"))
+    losses_of(model, rows, 2)
+    wanted = probabilities_of(model)
+    report.values(f"{name}: muster train --save out.keras", probabilities_of(back).ravel(), wanted, 1e-4, 1)
+    report.values(f"{name}: muster predict --load out.keras", predicted("out.keras"), probabilities_of(back), 1e-5, 1)
+    report.values(f"{name}: its loss in Keras", evaluated("out.keras"), back.evaluate(rows, LABELS, verbose=0), 1e-5)
+    report.check(f"{name}: its optimizer", int(back.optimizer.iterations.numpy()) == 16, back.optimizer.iterations, 16)
+
+
+def main():
+    report = muster.Report()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (make, rows) in MODELS.items():
+            for optimizer in OPTIMIZERS if make not in (logits, probabilities) else ["adam"]:
+                train(report, folder, name, make, rows, optimizer)
+            files(report, folder, name, make, rows)
+            commands(report, folder, name, make, rows)
+        refused(report, folder)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
