@@ -88,5 +88,18 @@ rate_of_job() { echo "--epochs $1 --optimizer momentum --learning-rate $2 --chec
     ended_well and_the_servers_end_with_the_other_rate ps_0 ps_1
 }
 
+# 33 steps leave the gradient of one, of the four of an update: it is in the checkpoint, in parts of two servers.
+accumulates="--optimizer adam --gradient-accumulation-steps 4 --ps-part-bytes 1000 --checkpoint-dir run-sums --issync 1"
+alone --epochs 5 --optimizer adam --gradient-accumulation-steps 4
+# a list of words
+# shellcheck disable=SC2086
+for epochs in 3 5; do
+    make_hosts_with_servers 2 2
+    start_job "ps_0 ps_1 worker_0 worker_1" --epochs $epochs --resume $accumulates
+    [ $epochs -eq 5 ] || ended_well job_that_ends_in_the_middle_of_an_accumulation ps_0 ps_1 worker_0 worker_1
+done
+ended_alike servers_go_on_in_the_middle_of_an_accumulation "$alone" worker_0 worker_1
+check sum_of_gradients_was_in_the_checkpoint grep -q gradient_accumulator run-sums/model.ckpt-33.index
+
 no_task_is_left
 end_of_checks

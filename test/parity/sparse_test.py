@@ -168,7 +168,8 @@ def main():
     compare(report, [(make, {**members, "learning_rate": RATE, **clip}) for make, members in KERAS for clip in CLIPS],
             False)
     # the sum of several steps is dense: all rows are updated, also where the option says those of the batch
-    compare(report, [(make, {**members, "learning_rate": RATE, "gradient_accumulation_steps": 2, "sparse": sparse, **clip})
+    accumulation = {"learning_rate": RATE, "gradient_accumulation_steps": 2}
+    compare(report, [(make, {**members, **accumulation, "sparse": sparse, **clip})
                      for make, members in KERAS for clip in CLIPS for sparse in ("keras", "tensorflow")], False)
     return report.finish()
 
