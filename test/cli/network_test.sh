@@ -118,11 +118,14 @@ run train $small --no-shuffle --load b.keras --epochs 1
 sha=$(sed -n 's/^weights sha256: //p' out)
 run train $small --no-shuffle --load c.keras --epochs 1
 check a_converted_model_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
+works a_model_becomes_an_older_file "^c.h5 from b.keras: 1,176 parameters" convert b.keras c.h5
+run train $small --no-shuffle --load c.h5 --epochs 1
+check an_older_file_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
 works a_model_becomes_weights "^c.npz from b.keras" convert b.keras c.npz
 works weights_of_a_model_are_shown "NPZ" inspect c.npz
 fails what_is_there_stays 1 "'c.keras' is there already" convert m.keras c.keras
 works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras c.keras --overwrite
-fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.weights.h5" convert m.keras npz:c.npz
+fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.h5, FILE.weights.h5" convert m.keras npz:c.npz
 fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights" convert m.json d.keras
 
 # ---- what is refused ---------------------------------------------------------------------------------
