@@ -268,39 +268,41 @@ mst_status mst_keras_weights_write_h5(mst_model *model, const mst_keras_network 
 
 /* ---- the optimizer's state ---- */
 
-enum { MOST_SLOTS = 3, GLOBAL_STEP_AT = 0, RATE_AT = 1, FIRST_SLOT = 2, STATE_PATH = 60 };
+enum { MOST_SLOTS = 3, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60 };
 static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders */
 
 /* Keras' slots, by the names that Muster has for them. Those of one group stand side by side for each variable; a group
  * follows the other for all variables. */
 typedef struct keras_slots {
+    int first; /* behind the step and, where it is no schedule, the learning rate */
     int count;
     const char *name[MOST_SLOTS];
     int group[MOST_SLOTS];
 } keras_slots;
 
 static bool find_slots(const mst_optimizer *o, keras_slots *out) {
-    *out = (keras_slots){0};
+    *out = (keras_slots){.first = 2};
     if (!o->rule) return false;
     if (strcmp(o->rule, "sgd") == 0) {
-        if (o->momentum != 0) *out = (keras_slots){1, {"momentum"}, {0}};
+        if (o->momentum != 0) *out = (keras_slots){2, 1, {"momentum"}, {0}};
     } else if (strcmp(o->rule, "adam") == 0 || strcmp(o->rule, "adamw") == 0) {
-        *out = (keras_slots){o->amsgrad ? 3 : 2, {"m", "v", "vhat"}, {0, 0, 1}};
+        *out = (keras_slots){2, o->amsgrad ? 3 : 2, {"m", "v", "vhat"}, {0, 0, 1}};
     } else if (strcmp(o->rule, "rmsprop") == 0) {
-        *out = (keras_slots){1, {"rms"}, {0}};
+        *out = (keras_slots){2, 1, {"rms"}, {0}};
         if (o->momentum != 0) out->name[out->count] = "momentum", out->group[out->count] = 1, out->count++;
         if (o->centered) out->name[out->count] = "mg", out->group[out->count] = 2, out->count++;
     } else if (strcmp(o->rule, "adagrad") == 0) {
-        *out = (keras_slots){1, {"accumulator"}, {0}};
+        *out = (keras_slots){2, 1, {"accumulator"}, {0}};
     } else {
         return false;
     }
+    if (mst_schedule_is_set(&o->schedule)) out->first = 1;
     return true;
 }
 
 /* The number that slot SLOT of trained variable VARIABLE, one of COUNT, has in Keras' list. */
 static int64_t slot_place(const keras_slots *slots, int slot, int64_t variable, int64_t count) {
-    int64_t before = FIRST_SLOT, inside = 0, width = 0;
+    int64_t before = slots->first, inside = 0, width = 0;
     for (int i = 0; i < slots->count; i++) {
         before += slots->group[i] < slots->group[slot] ? count : 0;
         width += slots->group[i] == slots->group[slot];
@@ -354,7 +356,7 @@ static mst_status each_slot(mst_model *model, const mst_keras_network *network, 
             }
             variable++;
         }
-    *total = FIRST_SLOT + trained * slots->count;
+    *total = slots->first + trained * slots->count;
     return MST_OK;
 }
 
@@ -376,7 +378,8 @@ mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree, co
                                 mst_model *model, mst_optimizer *optimizer, bool *found) {
     keras_slots slots;
     int64_t total = 0;
-    mst_tensor *step = state_of(tree, GLOBAL_STEP_AT), *rate = state_of(tree, RATE_AT);
+    const bool has_rate = !mst_schedule_is_set(&optimizer->schedule);
+    mst_tensor *step = state_of(tree, GLOBAL_STEP_AT), *rate = has_rate ? state_of(tree, RATE_AT) : step;
     state_reader r = {.tree = tree, .fits = true};
     (void)name;
     *found = false;
@@ -388,7 +391,7 @@ mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree, co
     if (!status) status = add_entry(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
     if (!status && r.fits && !state_of(tree, total)) {
         status = mst_store_restore(model->store, r.snapshot);
-        optimizer->learning_rate = mst_tensor_get(rate, 0);
+        if (has_rate) optimizer->learning_rate = mst_tensor_get(rate, 0);
         *found = !status;
     }
     mst_snapshot_release(r.snapshot);
@@ -440,7 +443,8 @@ static mst_status write_state(mst_model *model, const mst_keras_network *network
     /* a callback may have set another one than the optimizer's */
     mst_tensor *rate = NULL;
     if (!status && mst_store_get(model->store, NULL, "learning_rate", &rate)) rate = NULL;
-    if (!status) status = write_number(&w, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
+    if (!status && !mst_schedule_is_set(&optimizer->schedule))
+        status = write_number(&w, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
     mst_tensor_release(rate);
     if (!status) status = each_slot(model, network, &slots, write_slot, &w, total);
     return status;

@@ -15,6 +15,7 @@ import h5py  # noqa: E402
 import keras  # noqa: E402
 
 L = keras.layers
+schedules = keras.optimizers.schedules
 ROWS, BATCH, EPOCHS = 32, 8, 5
 random = np.random.RandomState(5)
 PICTURES = random.normal(0, 1, (ROWS, 8, 8, 3)).astype(np.float32)
@@ -82,6 +83,12 @@ OPTIMIZERS = {
     "adagrad": lambda: keras.optimizers.Adagrad(0.05),
     "centered rmsprop": lambda: keras.optimizers.RMSprop(0.001, centered=True, epsilon=1e-2),
     "nesterov, clipped": lambda: keras.optimizers.SGD(0.02, momentum=0.9, nesterov=True, clipnorm=0.5),
+    "exponential": lambda: keras.optimizers.Adam(schedules.ExponentialDecay(0.002, 5, 0.9), epsilon=1e-4),
+    "cosine": lambda: keras.optimizers.SGD(schedules.CosineDecay(
+        0.001, 20, alpha=0.1, warmup_target=0.02, warmup_steps=10), momentum=0.9),
+    "piecewise": lambda: keras.optimizers.SGD(schedules.PiecewiseConstantDecay([10, 20], [0.02, 0.01, 0.005])),
+    "polynomial": lambda: keras.optimizers.SGD(schedules.PolynomialDecay(0.02, 16, 0.0, 2.0, cycle=True)),
+    "inverse time": lambda: keras.optimizers.SGD(schedules.InverseTimeDecay(0.02, 5, 0.5, staircase=True)),
     "rmsprop": lambda: keras.optimizers.RMSprop(0.001, momentum=0.5, epsilon=1e-3),
 }
 
