@@ -19,4 +19,4 @@ static void read_input(const uint8_t *data, size_t size) {
     json_decref(config);
 }
 
-FUZZ(read_input, 4096, 4 << 20)
+FUZZ(read_input, 256, 256 << 10)

@@ -46,10 +46,10 @@ typedef struct mst_model_save_options {
     bool from_probabilities;        /**< as of mst_compile */
     int end_;
 } mst_model_save_options;
-/** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` file, a
+/** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` or `.h5` file, a
  *  `.weights.h5` file, or `.json`, the network alone. Keras 3 loads them. The shapes of MODEL's inputs must be known,
- *  and weights that have no value yet are an error. A `.keras` file has the notes of the model's store too, which
- *  mst_model_load reads and Keras leaves alone. */
+ *  and weights that have no value yet are an error. A `.keras` and an `.h5` file have the notes of the model's store
+ *  too, which mst_model_load reads and Keras leaves alone; an `.h5` file has a loss beside an optimizer only. */
 MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options);
 #define mst_model_save(model, ...) MST_MODEL_SAVE_(model, __VA_ARGS__, .end_ = 0)
 #define MST_MODEL_SAVE_(model, path, ...) \

@@ -25,6 +25,11 @@ static int64_t step_of(mst_store *store) {
     return number;
 }
 
+static void take_noted_loss(const model_note *note, mst_model_compiled *compiled) {
+    compiled->has_loss = note->loss && !mst_loss_from_name(note->loss, &compiled->loss);
+    compiled->from_probabilities = note->from_probabilities;
+}
+
 mst_status saved_network_load(const saved_options *o, const option_list *list, saved_model *out,
                               mst_model_compiled *compiled) {
     bool has_weights = false;
@@ -39,14 +44,15 @@ mst_status saved_network_load(const saved_options *o, const option_list *list, s
                         .left_over = strdup(""),
                         .damaged = strdup("")};
     if (!r->path || !r->missing || !r->left_over || !r->damaged) return MST_NO_MEMORY("for the name of a file");
-    return model_note_read(mst_model_store(out->model), &out->note) ? mst_error_prefix("'%s'", o->load) : MST_OK;
+    if (model_note_read(mst_model_store(out->model), &out->note)) return mst_error_prefix("'%s'", o->load);
+    if (!compiled->has_loss) take_noted_loss(&out->note, compiled);
+    return MST_OK;
 }
 
 mst_status saved_network_make(const char *path, saved_model *out, mst_model_compiled *compiled) {
-    const model_note *note = &out->note;
-    *compiled = (mst_model_compiled){.from_probabilities = note->from_probabilities};
-    if (note->loss) compiled->has_loss = !mst_loss_from_name(note->loss, &compiled->loss);
-    return mst_network_parse(path, note->network, &out->model);
+    *compiled = (mst_model_compiled){.has_loss = false};
+    take_noted_loss(&out->note, compiled);
+    return mst_network_parse(path, out->note.network, &out->model);
 }
 
 /* Where nothing tells the loss, predictions are shown as they are. */

@@ -110,6 +110,7 @@ static mst_status read_h5(const char *name, const void *data, size_t size, mst_k
     out->has_weights = true;
     MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
     MST_TRY(read_root_json(name, &out->tree, "training_config", &out->training));
+    MST_TRY(read_root_json(name, &out->tree, MST_KERAS_METADATA, &out->metadata));
     out->made = out->training;
     return MST_OK;
 }

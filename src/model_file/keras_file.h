@@ -10,10 +10,13 @@ typedef struct mst_keras_file {
     json_t *config;      /**< the network, or NULL */
     const json_t *made;  /**< compile_config or training_config: loss and optimizer; or NULL */
     json_t *training;    /**< holds MADE where it is a text of its own */
-    json_t *metadata;    /**< of .keras: what wrote it, and notes; or NULL */
+    json_t *metadata;    /**< what wrote it, and notes; or NULL */
     mst_keras_tree tree; /**< empty without weights */
     bool has_weights;
 } mst_keras_file;
+
+/** The attribute of the root of .h5 files that has the text of metadata.json. */
+#define MST_KERAS_METADATA "muster_metadata"
 
 /** To be freed also after a failure. MST_CORRUPT where PATH is none such, or damaged. */
 MST_CHECKED mst_status mst_keras_file_read(const char *path, mst_keras_file *out);

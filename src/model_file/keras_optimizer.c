@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "graph/field.h"
+#include "model_file/keras_schedule.h"
 #include "model_file/weights.h"
 
 /* Numbers of optimizers with Keras' names of them, which are doubles of mst_optimizer. */
@@ -34,11 +35,12 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out) {
     const json_t *config = json_object_get(object, "config"), *rate = json_object_get(config, "learning_rate");
     mst_optimizer read = {0};
     *out = (mst_optimizer){0};
-    if (!class_name || !json_is_number(rate) || json_is_true(json_object_get(config, "use_ema")) ||
+    const bool is_schedule = mst_keras_schedule_read(rate, &read.schedule);
+    if (!class_name || (!json_is_number(rate) && !is_schedule) || json_is_true(json_object_get(config, "use_ema")) ||
         json_is_number(json_object_get(config, "gradient_accumulation_steps")))
         return;
-    read.learning_rate = json_number_value(rate);
-    if (read.learning_rate == 0) read.learning_rate = MST_ZERO;
+    if (!is_schedule) read.learning_rate = json_number_value(rate);
+    if (!is_schedule && read.learning_rate == 0) read.learning_rate = MST_ZERO;
     read.nesterov = json_is_true(json_object_get(config, "nesterov"));
     read.centered = json_is_true(json_object_get(config, "centered"));
     read.amsgrad = json_is_true(json_object_get(config, "amsgrad"));
@@ -62,8 +64,11 @@ mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **ob
     for (int i = 0; optimizer->rule && i < NUM_OPTIMIZERS; i++) {
         if (strcmp(optimizers[i].rule, optimizer->rule) != 0) continue;
         full = mst_optimizer_named(optimizers[i].rule, full);
-        if (mst_schedule_is_set(&full.schedule) || full.ema_decay != 0 || full.epsilon_kind != MST_EPSILON_HAT) break;
-        json_t *config = json_pack("{s:f}", "learning_rate", full.learning_rate);
+        if (full.ema_decay != 0 || full.epsilon_kind != MST_EPSILON_HAT) break;
+        json_t *rate = mst_schedule_is_set(&full.schedule) ? mst_keras_schedule_write(&full.schedule)
+                                                           : json_real(full.learning_rate);
+        if (!rate) break;
+        json_t *config = json_pack("{s:o}", "learning_rate", rate);
         for (int k = 0; k < NUM_NUMBERS; k++)
             if (*number_at(&full, k) != 0) json_object_set_new(config, numbers[k].key, json_real(*number_at(&full, k)));
         if (full.nesterov) json_object_set_new(config, "nesterov", json_true());

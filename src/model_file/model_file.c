@@ -30,6 +30,7 @@ static mst_status read_compiled(const char *path, const mst_keras_file *file, co
     return mst_keras_state_read(path, &file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
 }
 
+#define KERAS_VERSION "3.0.0" /* whose files these are */
 static const char notes_key[] = "muster_notes";
 
 static mst_status read_notes(const char *path, const mst_keras_file *file, mst_model *model) {
@@ -110,7 +111,7 @@ static mst_status print_metadata(mst_model *model, char **out) {
     const char *key;
     MST_TRY(mst_store_snapshot(model->store, &snapshot));
     json_t *notes = json_object(),
-           *metadata = json_pack("{s:s, s:s}", "keras_version", "3.0.0", "date_saved", "1980-01-01@00:00:00");
+           *metadata = json_pack("{s:s, s:s}", "keras_version", KERAS_VERSION, "date_saved", "1980-01-01@00:00:00");
     for (int64_t i = 0; (key = mst_snapshot_note_key(snapshot, i)); i++)
         json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
     if (json_object_size(notes)) json_object_set(metadata, notes_key, notes);
@@ -165,24 +166,59 @@ static mst_status add_compiled(mst_model *model, json_t *config, const mst_model
     return json_object_set_new(config, "compile_config", compile) ? MST_NO_MEMORY("for a network") : MST_OK;
 }
 
+/* A whole model in one HDF5 file: texts are attributes of its root. */
+static mst_status fill_h5(mst_model *model, const mst_model_save_options *o, const json_t *config,
+                          const mst_keras_network *network, mst_keras_tree *tree) {
+    const json_t *made = json_object_get(config, "compile_config");
+    char *training = NULL, *text = json_dumps(config, 0), *metadata = NULL;
+    mst_status status = text ? print_metadata(model, &metadata) : MST_NO_MEMORY("for a network");
+    if (!status && made) {
+        json_t *loss = json_object_get(made, "loss"), *optimizer = json_object_get(made, "optimizer");
+        json_t *object = json_pack("{s:O?, s:n, s:n, s:n, s:O?}", "loss", loss, "metrics", "weighted_metrics",
+                                   "loss_weights", "optimizer_config", optimizer);
+        training = object ? json_dumps(object, 0) : NULL;
+        json_decref(object);
+        if (!training) status = MST_NO_MEMORY("for a network");
+    }
+    if (!status) status = mst_keras_weights_write_h5(model, network, tree);
+    if (!status && o->optimizer) status = mst_keras_state_write_h5(model, network, o->optimizer, tree);
+    if (!status) status = mst_keras_tree_add_text(tree, "/", "keras_version", KERAS_VERSION);
+    if (!status) status = mst_keras_tree_add_text(tree, "/", "backend", "muster");
+    if (!status) status = mst_keras_tree_add_text(tree, "/", "model_config", text);
+    if (!status) status = mst_keras_tree_add_text(tree, "/", MST_KERAS_METADATA, metadata);
+    if (!status && training && o->optimizer) status = mst_keras_tree_add_text(tree, "/", "training_config", training);
+    free(metadata);
+    free(training);
+    free(text);
+    return status;
+}
+
+static mst_status fill_keras(mst_model *model, const mst_model_save_options *o, const mst_keras_network *network,
+                             mst_keras_tree *tree) {
+    MST_TRY(mst_keras_weights_write(model, network, tree));
+    return o->optimizer ? mst_keras_state_write(model, network, o->optimizer, tree) : MST_OK;
+}
+
+static mst_status save_json(const char *path, const json_t *config) {
+    char *text = json_dumps(config, 0);
+    const mst_status status = text ? mst_file_write(path, text, strlen(text)) : MST_NO_MEMORY("for a network");
+    free(text);
+    return status;
+}
+
 static mst_status save(mst_model *model, const char *path, const mst_model_save_options *o, json_t *config,
                        const mst_keras_network *network) {
     mst_keras_tree tree = {0};
     void *weights = NULL;
+    char *text = NULL;
     size_t size = 0;
+    const bool h5 = ends_in(path, ".h5") && !ends_in(path, ".weights.h5");
     if (o->optimizer || o->loss) MST_TRY(add_compiled(model, config, o));
-    char *text = json_dumps(config, 0);
-    mst_status status = text ? MST_OK : MST_NO_MEMORY("for a network");
-    if (!status && ends_in(path, ".json")) {
-        status = mst_file_write(path, text, strlen(text));
-    } else if (!status) {
-        status = mst_keras_weights_write(model, network, &tree);
-        if (!status && o->optimizer) status = mst_keras_state_write(model, network, o->optimizer, &tree);
-        if (!status) status = mst_keras_tree_write(&tree, &weights, &size);
-        if (!status)
-            status = ends_in(path, ".h5") ? mst_file_write(path, weights, size)
-                                          : write_archive(model, path, text, weights, size);
-    }
+    if (ends_in(path, ".json")) return save_json(path, config);
+    mst_status status = h5 ? fill_h5(model, o, config, network, &tree) : fill_keras(model, o, network, &tree);
+    if (!status) status = mst_keras_tree_write(&tree, &weights, &size);
+    if (!status && ends_in(path, ".keras") && !(text = json_dumps(config, 0))) status = MST_NO_MEMORY("for a network");
+    if (!status) status = text ? write_archive(model, path, text, weights, size) : mst_file_write(path, weights, size);
     mst_keras_tree_free(&tree);
     free(weights);
     free(text);
@@ -193,8 +229,9 @@ mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_sav
     if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
     mst_keras_network network;
     json_t *config;
-    if (!ends_in(path, ".keras") && !ends_in(path, ".weights.h5") && !ends_in(path, ".json"))
-        return MST_FAIL(MST_INVALID, "'%s': a model is saved as FILE.keras, FILE.weights.h5 or FILE.json", path);
+    if (!ends_in(path, ".keras") && !ends_in(path, ".h5") && !ends_in(path, ".json"))
+        return MST_FAIL(MST_INVALID, "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5 or FILE.json",
+                        path);
     mst_status status = mst_keras_network_write(model, &config, &network);
     if (!status) status = save(model, path, &options, config, &network);
     json_decref(config);

@@ -1,5 +1,6 @@
 #include "model_file/tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,30 @@ mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor
 
 mst_status mst_keras_tree_add_text(mst_keras_tree *tree, const char *path, const char *name, const char *text) {
     return keep_text(tree, &(mst_hdf5_text){.path = path, .name = name, .text = &text, .count = 1});
+}
+
+/* Strings of a list have one length in the file. */
+mst_status mst_keras_tree_add_list(mst_keras_tree *tree, const char *path, const char *name, const char *const *text,
+                                   int64_t count) {
+    enum { MOST_BYTES = 64512 }; /* of an attribute, as Keras has it */
+    char part[64];
+    size_t longest = 1;
+    for (int64_t i = 0; i < count; i++)
+        if (strlen(text[i]) > longest) longest = strlen(text[i]);
+    const int64_t most = longest > MOST_BYTES ? 1 : (int64_t)(MOST_BYTES / longest);
+    if (count <= most)
+        return keep_text(tree,
+                         &(mst_hdf5_text){.path = path, .name = name, .text = text, .count = count, .list = true});
+    for (int64_t i = 0; i * most < count; i++) {
+        const int64_t left = count - i * most;
+        snprintf(part, sizeof part, "%s%lld", name, (long long)i);
+        MST_TRY(keep_text(tree, &(mst_hdf5_text){.path = path,
+                                                 .name = part,
+                                                 .text = text + i * most,
+                                                 .count = left < most ? left : most,
+                                                 .list = true}));
+    }
+    return MST_OK;
 }
 
 /* ---- writing ---- */

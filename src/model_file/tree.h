@@ -38,6 +38,9 @@ const mst_keras_text *mst_keras_tree_text(const mst_keras_tree *tree, const char
 MST_CHECKED mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor *tensor);
 MST_CHECKED mst_status mst_keras_tree_add_text(mst_keras_tree *tree, const char *path, const char *name,
                                                const char *text);
+/** A list of texts, cut as Keras cuts it, into NAME0, NAME1, ... where it is too long for HDF5. */
+MST_CHECKED mst_status mst_keras_tree_add_list(mst_keras_tree *tree, const char *path, const char *name,
+                                               const char *const *text, int64_t count);
 /** The bytes of an HDF5 file, to be freed with free(). */
 MST_CHECKED mst_status mst_keras_tree_write(const mst_keras_tree *tree, void **data, size_t *size);
 

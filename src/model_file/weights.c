@@ -207,20 +207,24 @@ mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree, 
 
 /* ---- writing ---- */
 
+static mst_status write_weight(mst_model *model, const mst_weight *weight, const char *path, mst_keras_tree *tree) {
+    mst_tensor *value, *converted = NULL;
+    MST_TRY(mst_store_get(model->store, NULL, weight->name, &value));
+    mst_status status = as_dtype(value, mst_tensor_dtype(value) == MST_F64 ? MST_F64 : MST_F32, &converted);
+    if (!status) status = mst_keras_tree_add(tree, path, converted);
+    mst_tensor_release(converted);
+    mst_tensor_release(value);
+    return status;
+}
+
 static mst_status write_layer(mst_model *model, const mst_keras_network *network, int64_t i, const mst_weight *weights,
                               int64_t count, mst_keras_tree *tree) {
     char folder[250], path[280];
     const mst_weight *weight;
     path_of(network, i, folder, sizeof folder);
     for (int64_t k = 0; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
-        mst_tensor *value, *converted = NULL;
         snprintf(path, sizeof path, "%s/%lld", folder, (long long)k);
-        MST_TRY(mst_store_get(model->store, NULL, weight->name, &value));
-        mst_status status = as_dtype(value, mst_tensor_dtype(value) == MST_F64 ? MST_F64 : MST_F32, &converted);
-        if (!status) status = mst_keras_tree_add(tree, path, converted);
-        mst_tensor_release(converted);
-        mst_tensor_release(value);
-        MST_TRY(status);
+        MST_TRY(write_weight(model, weight, path, tree));
     }
     return mst_keras_tree_add_text(tree, folder, "name", network->layer[i].name);
 }
@@ -233,40 +237,72 @@ mst_status mst_keras_weights_write(mst_model *model, const mst_keras_network *ne
     return MST_OK;
 }
 
+static mst_status write_layer_h5(mst_model *model, const mst_keras_layer *layer, const mst_weight *weights,
+                                 int64_t count, const char **names, mst_keras_tree *tree) {
+    char folder[PATH_SIZE], path[2 * PATH_SIZE];
+    const mst_weight *weight;
+    int64_t k = 0;
+    snprintf(folder, sizeof folder, "/model_weights/%s", layer->name);
+    for (; (weight = weight_of(weights, count, layer->name, k)); k++) {
+        names[k] = weight->name;
+        snprintf(path, sizeof path, "%s/%s", folder, weight->name);
+        MST_TRY(write_weight(model, weight, path, tree));
+    }
+    return mst_keras_tree_add_list(tree, folder, "weight_names", names, k);
+}
+
+mst_status mst_keras_weights_write_h5(mst_model *model, const mst_keras_network *network, mst_keras_tree *tree) {
+    const mst_weight *weights;
+    int64_t count, layers = 0;
+    MST_TRY(mst_model_weights(model, &weights, &count));
+    const char **names = calloc((size_t)(count + network->num_layers) + 1, sizeof *names);
+    mst_status status = names ? MST_OK : MST_NO_MEMORY("for a model file");
+    for (int64_t i = 0; i < network->num_layers && !status; i++)
+        status = write_layer_h5(model, &network->layer[i], weights, count, names, tree);
+    for (int64_t i = 0; i < network->num_layers && !status; i++)
+        if (strcmp(network->layer[i].class_name, "InputLayer") != 0) names[layers++] = network->layer[i].name;
+    if (!status) status = mst_keras_tree_add_list(tree, "/model_weights", "layer_names", names, layers);
+    free(names);
+    return status;
+}
+
 /* ---- the optimizer's state ---- */
 
-enum { MOST_SLOTS = 3, GLOBAL_STEP_AT = 0, RATE_AT = 1, FIRST_SLOT = 2 };
+enum { MOST_SLOTS = 3, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60 };
+static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders */
 
 /* Keras' slots, by the names that Muster has for them. Those of one group stand side by side for each variable; a group
  * follows the other for all variables. */
 typedef struct keras_slots {
+    int first; /* behind the step and, where it is no schedule, the learning rate */
     int count;
     const char *name[MOST_SLOTS];
     int group[MOST_SLOTS];
 } keras_slots;
 
 static bool find_slots(const mst_optimizer *o, keras_slots *out) {
-    *out = (keras_slots){0};
+    *out = (keras_slots){.first = 2};
     if (!o->rule) return false;
     if (strcmp(o->rule, "sgd") == 0) {
-        if (o->momentum != 0) *out = (keras_slots){1, {"momentum"}, {0}};
+        if (o->momentum != 0) *out = (keras_slots){2, 1, {"momentum"}, {0}};
     } else if (strcmp(o->rule, "adam") == 0 || strcmp(o->rule, "adamw") == 0) {
-        *out = (keras_slots){o->amsgrad ? 3 : 2, {"m", "v", "vhat"}, {0, 0, 1}};
+        *out = (keras_slots){2, o->amsgrad ? 3 : 2, {"m", "v", "vhat"}, {0, 0, 1}};
     } else if (strcmp(o->rule, "rmsprop") == 0) {
-        *out = (keras_slots){1, {"rms"}, {0}};
+        *out = (keras_slots){2, 1, {"rms"}, {0}};
         if (o->momentum != 0) out->name[out->count] = "momentum", out->group[out->count] = 1, out->count++;
         if (o->centered) out->name[out->count] = "mg", out->group[out->count] = 2, out->count++;
     } else if (strcmp(o->rule, "adagrad") == 0) {
-        *out = (keras_slots){1, {"accumulator"}, {0}};
+        *out = (keras_slots){2, 1, {"accumulator"}, {0}};
     } else {
         return false;
     }
+    if (mst_schedule_is_set(&o->schedule)) out->first = 1;
     return true;
 }
 
 /* The number that slot SLOT of trained variable VARIABLE, one of COUNT, has in Keras' list. */
 static int64_t slot_place(const keras_slots *slots, int slot, int64_t variable, int64_t count) {
-    int64_t before = FIRST_SLOT, inside = 0, width = 0;
+    int64_t before = slots->first, inside = 0, width = 0;
     for (int i = 0; i < slots->count; i++) {
         before += slots->group[i] < slots->group[slot] ? count : 0;
         width += slots->group[i] == slots->group[slot];
@@ -275,31 +311,52 @@ static int64_t slot_place(const keras_slots *slots, int slot, int64_t variable, 
     return before + variable * width + inside;
 }
 
-static const char *state_path(int64_t i, char out[40]) {
-    snprintf(out, 40, "/optimizer/vars/%lld", (long long)i);
+static const char *state_path(const char *folder, int64_t i, char out[STATE_PATH]) {
+    snprintf(out, STATE_PATH, "%s/vars/%lld", folder, (long long)i);
     return out;
 }
 
+/* The list of the state's names in an .h5 file, in the order of Keras 3. */
+typedef struct nth_name {
+    int64_t left;
+    const char *name;
+} nth_name;
+
+static mst_status take_name(void *context, const char *name) {
+    nth_name *n = context;
+    if (n->left-- == 0) n->name = name;
+    return MST_OK;
+}
+
+/* Variable I of the optimizer; NULL where there is none. */
+static mst_tensor *state_of(const mst_keras_tree *tree, int64_t i) {
+    char path[STATE_PATH], named[2 * PATH_SIZE];
+    nth_name n = {.left = i};
+    mst_tensor *tensor = mst_keras_tree_array(tree, state_path(keras_3, i, path));
+    if (tensor || each_name(tree, h5, "weight_names", take_name, &n) || !n.name) return tensor;
+    snprintf(named, sizeof named, "%s/%s", h5, n.name);
+    return mst_keras_tree_array(tree, named);
+}
+
 /* Calls USE for each slot of each trained weight, in the order of NETWORK's layers. */
-typedef mst_status (*slot_use)(void *context, const char *path, const char *entry, mst_spec spec);
+typedef mst_status (*slot_use)(void *context, int64_t place, const char *entry, mst_spec spec);
 static mst_status each_slot(mst_model *model, const mst_keras_network *network, const keras_slots *slots, slot_use use,
                             void *context, int64_t *total) {
     const mst_weight *weights, *weight;
     int64_t count, trained = 0, variable = 0;
-    char path[40], entry[600];
+    char entry[600];
     MST_TRY(mst_model_weights(model, &weights, &count));
     for (int64_t i = 0; i < count; i++) trained += weights[i].trainable;
     for (int64_t i = 0; i < network->num_layers; i++)
         for (int64_t k = 0; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
             if (!weight->trainable) continue;
             for (int slot = 0; slot < slots->count; slot++) {
-                state_path(slot_place(slots, slot, variable, trained), path);
                 snprintf(entry, sizeof entry, "%s/%s", weight->name, slots->name[slot]);
-                MST_TRY(use(context, path, entry, weight->spec));
+                MST_TRY(use(context, slot_place(slots, slot, variable, trained), entry, weight->spec));
             }
             variable++;
         }
-    *total = FIRST_SLOT + trained * slots->count;
+    *total = slots->first + trained * slots->count;
     return MST_OK;
 }
 
@@ -309,9 +366,9 @@ typedef struct state_reader {
     bool fits;
 } state_reader;
 
-static mst_status read_slot(void *context, const char *path, const char *entry, mst_spec spec) {
+static mst_status read_slot(void *context, int64_t place, const char *entry, mst_spec spec) {
     state_reader *r = context;
-    mst_tensor *tensor = mst_keras_tree_array(r->tree, path);
+    mst_tensor *tensor = state_of(r->tree, place);
     if (!tensor || !mst_shape_equal(mst_tensor_shape(tensor), spec.shape)) r->fits = false;
     if (!r->fits) return MST_OK;
     return add_entry(r->snapshot, entry, MST_STATE_SLOT, tensor, spec.dtype);
@@ -320,10 +377,9 @@ static mst_status read_slot(void *context, const char *path, const char *entry, 
 mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree, const mst_keras_network *network,
                                 mst_model *model, mst_optimizer *optimizer, bool *found) {
     keras_slots slots;
-    char path[40];
     int64_t total = 0;
-    mst_tensor *step = mst_keras_tree_array(tree, state_path(GLOBAL_STEP_AT, path));
-    mst_tensor *rate = mst_keras_tree_array(tree, state_path(RATE_AT, path));
+    const bool has_rate = !mst_schedule_is_set(&optimizer->schedule);
+    mst_tensor *step = state_of(tree, GLOBAL_STEP_AT), *rate = has_rate ? state_of(tree, RATE_AT) : step;
     state_reader r = {.tree = tree, .fits = true};
     (void)name;
     *found = false;
@@ -333,9 +389,9 @@ mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree, co
     MST_TRY(mst_snapshot_create(&r.snapshot));
     mst_status status = each_slot(model, network, &slots, read_slot, &r, &total);
     if (!status) status = add_entry(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
-    if (!status && r.fits && !mst_keras_tree_array(tree, state_path(total, path))) {
+    if (!status && r.fits && !state_of(tree, total)) {
         status = mst_store_restore(model->store, r.snapshot);
-        optimizer->learning_rate = mst_tensor_get(rate, 0);
+        if (has_rate) optimizer->learning_rate = mst_tensor_get(rate, 0);
         *found = !status;
     }
     mst_snapshot_release(r.snapshot);
@@ -344,51 +400,76 @@ mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree, co
 
 typedef struct state_writer {
     mst_model *model;
+    const char *folder;
     mst_keras_tree *tree;
 } state_writer;
 
-static mst_status write_slot(void *context, const char *path, const char *entry, mst_spec spec) {
+static mst_status write_slot(void *context, int64_t place, const char *entry, mst_spec spec) {
     const state_writer *w = context;
+    char path[STATE_PATH];
     mst_tensor *value;
     mst_status status = mst_store_get(w->model->store, NULL, entry, &value);
     if (status == MST_NOT_FOUND)
         return MST_FAIL(MST_NOT_FOUND,
                         "the optimizer has no state '%s' yet: train first, or save without the optimizer", entry);
     (void)spec;
-    if (!status) status = mst_keras_tree_add(w->tree, path, value);
+    if (!status) status = mst_keras_tree_add(w->tree, state_path(w->folder, place, path), value);
     mst_tensor_release(value);
     return status;
 }
 
-static mst_status write_number(mst_keras_tree *tree, int64_t i, mst_dtype dtype, double number) {
-    char path[40];
+static mst_status write_number(const state_writer *w, int64_t i, mst_dtype dtype, double number) {
+    char path[STATE_PATH];
     mst_tensor *tensor;
     MST_TRY(mst_tensor_create(dtype, MST_SCALAR, &tensor));
     mst_tensor_set(tensor, 0, number);
-    const mst_status status = mst_keras_tree_add(tree, state_path(i, path), tensor);
+    const mst_status status = mst_keras_tree_add(w->tree, state_path(w->folder, i, path), tensor);
     mst_tensor_release(tensor);
     return status;
 }
 
-mst_status mst_keras_state_write(mst_model *model, const mst_keras_network *network, const mst_optimizer *optimizer,
-                                 mst_keras_tree *tree) {
+static mst_status write_state(mst_model *model, const mst_keras_network *network, const mst_optimizer *optimizer,
+                              const char *folder, mst_keras_tree *tree, int64_t *total) {
     keras_slots slots;
-    state_writer w = {model, tree};
+    state_writer w = {model, folder, tree};
     mst_tensor *step = NULL;
-    int64_t total;
     if (!find_slots(optimizer, &slots))
         return MST_FAIL(MST_UNIMPLEMENTED, "the state of the optimizer '%s' cannot be saved for Keras",
                         optimizer->rule ? optimizer->rule : "");
     mst_status status = mst_store_get(model->store, NULL, "global_step", &step);
     if (status && status != MST_NOT_FOUND) return status;
-    status = write_number(tree, GLOBAL_STEP_AT, MST_I64, step ? mst_tensor_get(step, 0) : 0);
+    status = write_number(&w, GLOBAL_STEP_AT, MST_I64, step ? mst_tensor_get(step, 0) : 0);
     mst_tensor_release(step);
     /* a callback may have set another one than the optimizer's */
     mst_tensor *rate = NULL;
     if (!status && mst_store_get(model->store, NULL, "learning_rate", &rate)) rate = NULL;
-    if (!status)
-        status = write_number(tree, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
+    if (!status && !mst_schedule_is_set(&optimizer->schedule))
+        status = write_number(&w, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
     mst_tensor_release(rate);
-    if (!status) status = each_slot(model, network, &slots, write_slot, &w, &total);
+    if (!status) status = each_slot(model, network, &slots, write_slot, &w, total);
+    return status;
+}
+
+mst_status mst_keras_state_write(mst_model *model, const mst_keras_network *network, const mst_optimizer *optimizer,
+                                 mst_keras_tree *tree) {
+    int64_t total;
+    return write_state(model, network, optimizer, keras_3, tree, &total);
+}
+
+mst_status mst_keras_state_write_h5(mst_model *model, const mst_keras_network *network, const mst_optimizer *optimizer,
+                                    mst_keras_tree *tree) {
+    enum { NAME = 32 };
+    int64_t total = 0;
+    MST_TRY(write_state(model, network, optimizer, h5, tree, &total));
+    char(*name)[NAME] = calloc((size_t)total + 1, sizeof *name);
+    const char **names = calloc((size_t)total + 1, sizeof *names);
+    mst_status status = name && names ? MST_OK : MST_NO_MEMORY("for a model file");
+    for (int64_t i = 0; i < total && !status; i++) {
+        snprintf(name[i], sizeof name[i], "vars/%lld", (long long)i);
+        names[i] = name[i];
+    }
+    if (!status) status = mst_keras_tree_add_list(tree, h5, "weight_names", names, total);
+    free(names);
+    free(name);
     return status;
 }

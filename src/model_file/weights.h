@@ -14,6 +14,10 @@ MST_CHECKED mst_status mst_keras_weights_read(const char *name, const mst_keras_
 MST_CHECKED mst_status mst_keras_weights_write(mst_model *model, const mst_keras_network *network,
                                                mst_keras_tree *tree);
 
+/** Adds them in the layout of .h5, as whole models have it. */
+MST_CHECKED mst_status mst_keras_weights_write_h5(mst_model *model, const mst_keras_network *network,
+                                                  mst_keras_tree *tree);
+
 /** Sets the state of OPTIMIZER for MODEL's weights, and its learning rate, from TREE. *FOUND: TREE has all of it, in
  *  the order of Keras 3; else nothing is set. */
 MST_CHECKED mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree,
@@ -21,6 +25,9 @@ MST_CHECKED mst_status mst_keras_state_read(const char *name, const mst_keras_tr
                                             mst_optimizer *optimizer, bool *found);
 MST_CHECKED mst_status mst_keras_state_write(mst_model *model, const mst_keras_network *network,
                                              const mst_optimizer *optimizer, mst_keras_tree *tree);
+/** The same in the layout of .h5. */
+MST_CHECKED mst_status mst_keras_state_write_h5(mst_model *model, const mst_keras_network *network,
+                                                const mst_optimizer *optimizer, mst_keras_tree *tree);
 
 /** OPTIMIZER as Keras' object with class_name and config; *OUT has no rule where Muster has none such, or where Keras'
  *  has a schedule or what else is not taken over. */

@@ -61,13 +61,12 @@ static void expect_same_weights(mst_model *a, mst_model *b) {
 }
 
 /* One more epoch changes both models' weights in the same way: slots and step are there too. */
-static void goes_on(void **state) {
-    (void)state;
+static void goes_on_in(const char *name) {
     mst_dataset *data = pictures();
     mst_model *model = trained(data), *copy;
     mst_model_compiled compiled;
     const mst_loss loss = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
-    const char *path = folder_path("m.keras");
+    const char *path = folder_path(name);
     EXPECT_OK(mst_model_save(model, path, .optimizer = adam(), .loss = &loss));
     EXPECT_OK(mst_model_load(path, &copy, &compiled));
     assert_true(compiled.has_loss && compiled.has_optimizer && compiled.has_optimizer_state);
@@ -81,6 +80,41 @@ static void goes_on(void **state) {
     mst_model_destroy(model);
     mst_model_destroy(copy);
     mst_dataset_release(data);
+}
+
+static void goes_on(void **state) {
+    (void)state;
+    goes_on_in("m.keras");
+    goes_on_in("m.h5");
+}
+
+/* Lists of names that are longer than an attribute can be. */
+static void many_layers(void **state) {
+    (void)state;
+    enum { LAYERS = 400, LONG = 200 };
+    char name[LONG + 20];
+    mst_model *model, *copy;
+    mst_tensor *x;
+    mst_dataset *data;
+    EXPECT_OK(mst_model_create(&model));
+    mst_output h = mst_input(model, MST_SHAPE(2));
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(name, sizeof name, "%0*d", LONG, i);
+        h = i % 2 ? mst_flatten(h, .name = name) : mst_dense(h, 2, .name = name);
+    }
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(1, 2), &x));
+    EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+    EXPECT_OK(mst_compile(model, .seed = 1));
+    EXPECT_OK(mst_build(model, data, false));
+    EXPECT_OK(mst_model_save(model, folder_path("m.h5")));
+    EXPECT_OK(mst_model_load(folder_path("m.h5"), &copy, NULL));
+    EXPECT_OK(mst_compile(copy, .seed = 2));
+    EXPECT_OK(mst_build(copy, data, false));
+    expect_same_weights(model, copy);
+    mst_model_destroy(copy);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    mst_tensor_release(x);
 }
 
 /* Layers that are frozen are so in the file, and in what is read of it. */
@@ -264,7 +298,9 @@ static void damaged_files(void **state) {
     EXPECT_OK(mst_model_save(model, folder_path("m.keras"), .optimizer = adam()));
     EXPECT_OK(mst_model_save(model, folder_path("m.json")));
     EXPECT_OK(mst_model_save(model, folder_path("m.weights.h5"), .optimizer = adam()));
+    EXPECT_OK(mst_model_save(model, folder_path("m.h5"), .optimizer = adam()));
     damage(folder_path("m.keras"), 300, load_whole, NULL);
+    damage(folder_path("m.h5"), 100, load_whole, NULL);
     damage(folder_path("m.json"), 2000, load_whole, NULL);
     damage(folder_path("m.weights.h5"), 200, mst_model_load_weights, model);
     mst_model_destroy(model);
@@ -272,10 +308,10 @@ static void damaged_files(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),          TEST_IN_FOLDER(frozen_layers),
-                                       TEST_IN_FOLDER(losses_and_notes), TEST_IN_FOLDER(weights_alone),
-                                       TEST_IN_FOLDER(writing),          TEST_IN_FOLDER(networks),
-                                       TEST_IN_FOLDER(damaged_files)};
+    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),       TEST_IN_FOLDER(many_layers),
+                                       TEST_IN_FOLDER(frozen_layers), TEST_IN_FOLDER(losses_and_notes),
+                                       TEST_IN_FOLDER(weights_alone), TEST_IN_FOLDER(writing),
+                                       TEST_IN_FOLDER(networks),      TEST_IN_FOLDER(damaged_files)};
     if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
         print_message("skipped: the module hdf5 or zip is not there\n");
         return 0;

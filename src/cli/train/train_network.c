@@ -27,11 +27,24 @@ int train_network_find(training *t, train_options *o) {
     return EXIT_DONE;
 }
 
+/* Whether the schedule of the file's optimizer has come to its end, where it learns no more. */
+static bool has_ended(const training *t) {
+    const mst_schedule *s = &t->compiled.optimizer.schedule;
+    mst_tensor *step;
+    if (!t->compiled.has_optimizer_state || !mst_schedule_ends(s->kind) || s->cycle ||
+        mst_store_get(mst_model_store(t->model), NULL, "global_step", &step))
+        return false;
+    const bool ended = mst_tensor_get(step, 0) >= (double)(s->warmup_steps + s->decay_steps);
+    mst_tensor_release(step);
+    return ended;
+}
+
 /* An optimizer of the command line begins anew, without the state of the file's; so does one whose state is cut. */
 static mst_status load_network(training *t, const char *path) {
     MST_TRY(mst_model_load(path, &t->model, &t->compiled));
-    const bool is_cut = t->o->sharded_state;
-    if (t->compiled.has_optimizer_state && (is_cut || train_optimizer_is_given(t->list))) {
+    const bool is_cut = t->o->sharded_state, ended = has_ended(t);
+    if (ended) t->compiled.has_optimizer = false;
+    if (t->compiled.has_optimizer_state && (is_cut || ended || train_optimizer_is_given(t->list))) {
         if (is_cut) fprintf(stderr, "warning: --sharded-state: the optimizer of '%s' begins anew\n", path);
         mst_model_destroy(t->model);
         t->model = NULL;

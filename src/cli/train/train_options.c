@@ -258,7 +258,8 @@ static const option checkpoint_options[] = {
     {"save", OPTION_FILE, AT(save), "FILE",
      .help =
          "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz; or the whole model, with "
-         "the optimizer where Keras has such a one: FILE.keras; its weights alone, FILE.weights.h5, or its network "
+         "the optimizer where Keras has such a one: FILE.keras, FILE.h5; its weights alone, FILE.weights.h5, or its "
+         "network "
          "alone, FILE.json"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
