@@ -26,7 +26,7 @@ typedef struct mst_session mst_session;
 
 /** Writes rows of a fed value (along dimension 0), from FIRST_ROW on, to DST; SPEC is that of the rows that are wanted.
  *  Called in every run by the device that holds the placeholder: once for all rows, or where the feed has a grain, by
- *  its threads at once, each for some. For numbers: strings are fed as tensors. */
+ *  its threads at once, each for some. Strings are written as mst_string; their bytes must last as long as the run. */
 typedef mst_status (*mst_fill_function)(void *context, const mst_spec *spec, int64_t first_row, void *dst);
 
 /** A value for a placeholder (or in place of any other value). Either TENSOR (not copied, must not change during the

@@ -172,8 +172,8 @@ static mst_status place_device(layout *l, mst_program *program) {
         const mst_plan_node *node = &plan->node[instance->node];
         if ((int64_t)node->workspace > program->workspace_bytes) program->workspace_bytes = (int64_t)node->workspace;
         if (instance->part == 0) MST_TRY(place_node(l, (int32_t)k, node));
-        if (node->op == &mst_op_receive && node->num_dst && plan->value[node->dst].spec.dtype == MST_STRING)
-            program->receives_strings = true;
+        const bool takes = node->op == &mst_op_receive || (node->op == &mst_op_feed && !host);
+        if (takes && node->num_dst && plan->value[node->dst].spec.dtype == MST_STRING) program->receives_strings = true;
         if (node->op == &mst_op_feed && !host && mst_plan_bytes(&plan->value[node->dst]) > program->staging_bytes)
             program->staging_bytes = mst_plan_bytes(&plan->value[node->dst]);
     }

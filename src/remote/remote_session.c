@@ -229,10 +229,22 @@ mst_status mst_remote_plan_get(mst_remote_session *rs, const mst_feed *feeds, in
 
 /* ---- runs ---- */
 
+/* The same of strings, whose bytes are not the function's to give away. */
+static mst_status fill_strings(const mst_feed *feed, mst_tensor **out) {
+    const uint64_t before = mst_error_count();
+    mst_string *strings = calloc((size_t)mst_shape_count(feed->spec.shape) + 1, sizeof *strings);
+    if (!strings) return MST_NO_MEMORY("for the feed of '%s'", mst_value_name(feed->value));
+    mst_status status = mst_error_complete(feed->fill(feed->context, &feed->spec, 0, strings), before);
+    if (!status) status = mst_tensor_copy(MST_STRING, feed->spec.shape, strings, out);
+    free(strings);
+    return status;
+}
+
 /* The tensor of a feed that a function fills. */
 static mst_status fill_feed(const mst_feed *feed, mst_tensor **out) {
     mst_tensor *tensor;
     const uint64_t before = mst_error_count();
+    if (feed->spec.dtype == MST_STRING) return fill_strings(feed, out);
     MST_TRY(mst_tensor_create(feed->spec.dtype, feed->spec.shape, &tensor));
     const mst_status status = feed->fill(feed->context, &feed->spec, 0, mst_tensor_data(tensor));
     if (status) {

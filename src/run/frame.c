@@ -75,6 +75,13 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
         return status;
     }
     if (host) return MST_OK;
+    if (array.dtype == MST_STRING) {
+        int64_t copied;
+        MST_TRY(mst_strings_receive(&frame->strings[device - frame->devices->device], device->domain, array.data,
+                                    &mst_domain_host, staging, array.count, &copied));
+        atomic_fetch_add(frame->copied, copied);
+        return MST_OK;
+    }
     const size_t bytes = (size_t)array.count * mst_dtype_size(array.dtype);
     atomic_fetch_add(frame->copied, (int64_t)bytes);
     return mst_domain_copy(device->domain, array.data, &mst_domain_host, staging, bytes);

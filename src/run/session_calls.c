@@ -34,9 +34,6 @@ mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds,
         if (feeds[i].tensor && mst_tensor_check_strings(feeds[i].tensor))
             return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
         int64_t count;
-        if (feeds[i].fill && feeds[i].spec.dtype == MST_STRING)
-            return MST_FAIL(MST_INVALID, "run: the feed of '%s' is string: it needs a tensor, a function fills numbers",
-                            mst_value_name(feeds[i].value));
         if (feeds[i].fill && mst_tensor_check(feeds[i].spec.dtype, feeds[i].spec.shape, &count))
             return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
     }

@@ -259,8 +259,10 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
         mst_spec spec = data->row[i];
         char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
         const char *what = mst_objective_component(trainer, i, name);
-        if (spec.dtype == MST_STRING)
-            return MST_FAIL(MST_INVALID, "%s are strings: make numbers of them (mst_dataset_map)", what);
+        const bool takes_strings = i < trainer->num_inputs && trainer->model->input[i].row.dtype == MST_STRING;
+        if (spec.dtype == MST_STRING && !takes_strings)
+            return MST_FAIL(MST_INVALID, "%s are strings: make numbers of them (mst_dataset_map)%s", what,
+                            i < trainer->num_inputs ? ", or give the model an input of strings" : "");
         MST_TRY(mst_dataset_want_values(data, i, what));
         if (!trainer->row[i].dtype) {
             trainer->row[i] = spec;

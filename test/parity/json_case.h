@@ -1,6 +1,7 @@
 /** What the C programs of the parity tests read from JSON: numbers, tensors, options by their tables of fields.
  *
- *  TENSOR is {"dtype": "f32", "shape": [2], "values": [...]}. NaN and infinities are strings, "nan", "inf", "-inf". */
+ *  TENSOR is {"dtype": "f32", "shape": [2], "values": [...]}. NaN and infinities are strings, "nan", "inf", "-inf";
+ *  a value of dtype "string" is the list of its bytes. */
 #ifndef MUSTER_TEST_PARITY_JSON_CASE_H
 #define MUSTER_TEST_PARITY_JSON_CASE_H
 
@@ -44,13 +45,22 @@ static inline mst_dtype dtype_of(const json_t *j) {
     return name ? mst_dtype_from_name(name) : MST_F32;
 }
 
+static inline mst_status set_element(mst_tensor *tensor, int64_t i, const json_t *j) {
+    char bytes[256];
+    const size_t size = json_array_size(j);
+    if (!json_is_array(j)) mst_tensor_set(tensor, i, number(j, 0));
+    if (!json_is_array(j)) return MST_OK;
+    if (size > sizeof bytes) return MST_FAIL(MST_INVALID, "a string has %zu bytes", size);
+    for (size_t k = 0; k < size; k++) bytes[k] = (char)json_integer_value(json_array_get(j, k));
+    return mst_tensor_set_string(tensor, i, (mst_string){bytes, size});
+}
+
 static inline mst_status tensor_of(const json_t *j, mst_tensor **out) {
     const json_t *list = json_object_get(j, "values");
     MST_TRY(mst_tensor_create(dtype_of(j), shape_of(json_object_get(j, "shape")), out));
     if (json_array_size(list) != (size_t)mst_tensor_count(*out))
         return MST_FAIL(MST_INVALID, "a tensor has %zu values", json_array_size(list));
-    for (size_t i = 0; i < json_array_size(list); i++)
-        mst_tensor_set(*out, (int64_t)i, number(json_array_get(list, i), 0));
+    for (size_t i = 0; i < json_array_size(list); i++) MST_TRY(set_element(*out, (int64_t)i, json_array_get(list, i)));
     return MST_OK;
 }
 

@@ -54,6 +54,39 @@ def cases():
                 "category_encoding", options, x, dtype="i32"), keras.layers.CategoryEncoding(**options), None, x
 
 
+def words(shape, kinds, longest):
+    """Strings of KINDS different ones, of 1 to LONGEST letters, some with bytes above 127; small ones are frequent."""
+    letters = [bytes([c]) for c in b"abcdefgh0 "] + ["\u00e9".encode()]
+    known = sorted({b"".join(random.choice(letters, random.randint(1, longest + 1))) for _ in range(kinds)})
+    picked = np.minimum(random.geometric(0.15, shape), len(known)) - 1
+    out = np.empty(shape, object)
+    out.flat = [known[i] for i in picked.flat]
+    return out
+
+
+def lookup_cases():
+    """Pairs of a case and Keras' StringLookup; the data has strings that what was adapted to does not have."""
+    for kinds, longest, shape in [(5, 2, (6, 1)), (40, 9, (30, 3)), (60, 90, (50, 2))]:
+        adapt, x = words((200, 1), kinds, longest), words(shape, kinds, longest)
+        x.flat[::7] = [b"another %d" % i for i in range(len(x.flat[::7]))]
+        for mode in ["int", *MODES]:
+            for others, most in [(1, None), (3, None), (2, 9)]:
+                options = {"output_mode": mode, "num_oov_indices": others, "max_tokens": most or 0}
+                one = {"layers": [{"type": "input", "options": {"shape": list(shape[1:]), "dtype": "string"}},
+                                  {"type": "string_lookup", "options": options, "src": [0], "adapt": [adapt]}],
+                       "predict": [x]}
+                layer = keras.layers.StringLookup(output_mode=mode, num_oov_indices=others, max_tokens=most,
+                                                  **({"pad_to_max_tokens": True} if most and mode != "int" else {}))
+                layer.adapt(tf.constant(adapt))
+                yield f"string_lookup of {kinds} kinds, {mode}, {others} others, {most}", one, layer, x
+
+
+def compare_lookups(report):
+    listed = list(lookup_cases())
+    for (name, _, layer, x), answer in zip(listed, muster.evaluate([one[1] for one in listed], "models")):
+        report.values(name, answer["predicted"], np.asarray(layer(tf.constant(x))), 0, 1)
+
+
 def main():
     report, listed = muster.Report(), list(cases())
     for (name, _, layer, adapt, x), answer in zip(listed, muster.evaluate([one[1] for one in listed], "models")):
@@ -68,6 +101,7 @@ def main():
             report.values(f"boundaries of {name}", answer["values"]["discretization/bin_boundaries"],
                           layer.bin_boundaries, 1e-6, 1e-3)
         report.values(name, answer["predicted"], expected, 1e-4, 1)
+    compare_lookups(report)
     return report.finish()
 
 

@@ -195,6 +195,12 @@ static void clients_share_variables_by_name_and_container(void **state) {
     servers_end(&all);
 }
 
+static mst_status fill_strings(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
+    (void)first_row;
+    memcpy(dst, mst_tensor_data(context), (size_t)spec->shape.dim[0] * sizeof(mst_string));
+    return MST_OK;
+}
+
 static void strings_go_there_and_back(void **state) {
     (void)state;
     servers all;
@@ -208,10 +214,15 @@ static void strings_go_there_and_back(void **state) {
     mst_with_device (g, "/job:worker/task:1") hello = mst_identity(mst_constant(g, text));
     mst_with_device (g, "/job:ps") x = mst_identity(mst_placeholder(g, MST_STRING, MST_SHAPE(-1), .name = "x"));
     mst_session *session = servers_session(&all, 0, g, NULL);
-    const mst_feed feed = {.value = (mst_value){.node = mst_graph_find(g, "x")}, .tensor = text};
-    EXPECT_OK(mst_session_run(session, &feed, 1, (mst_value[]){hello, x}, 2, out));
-    assert_true(engine_same_bits(out[0], text));
-    assert_true(engine_same_bits(out[1], text));
+    const mst_value fed = {.node = mst_graph_find(g, "x")};
+    const mst_feed feeds[] = {
+        {.value = fed, .tensor = text},
+        {.value = fed, .fill = fill_strings, .context = text, .spec = {.dtype = MST_STRING, .shape = MST_SHAPE(2)}}};
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(mst_session_run(session, &feeds[i], 1, (mst_value[]){hello, x}, 2, out));
+        assert_true(engine_same_bits(out[0], text));
+        assert_true(engine_same_bits(out[1], text));
+    }
     mst_tensor_release(out[0]);
     mst_tensor_release(out[1]);
     mst_tensor_release(text);

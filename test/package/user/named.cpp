@@ -78,6 +78,7 @@ static void ops(mst_graph *graph, mst_value x) {
     mst_gelu(x, .approximate = true);
     mst_leaky_relu(x, .slope = 0.1F);
     mst_one_hot(index, .depth = 3);
+    mst_lookup(index, mst_range(graph, MST_I64, 0, 3, 1), mst_range(graph, MST_I64, 0, 3, 1), .found = true);
     mst_pad(x, .before = MST_SHAPE(1, 0), .after = MST_SHAPE(0, 1));
     mst_placeholder(graph, MST_F32, MST_SCALAR, .name = "fed");
     mst_random_normal(graph, MST_SHAPE(2), .mean = 1);
@@ -151,7 +152,9 @@ static bool functional() {
     mst_output c = mst_category_encoding(ids, 10, .output_mode = MST_OUTPUT_MODE_COUNT);
     mst_output d =
         mst_discretization(mst_normalization(b, .axis = 1), .num_bins = 4, .output_mode = MST_OUTPUT_MODE_COUNT);
-    mst_concatenate(MST_OUTPUTS(a, b, mst_share(b, a), c, d), .axis = 1);
+    mst_output kind = mst_input(model, MST_SCALAR, .dtype = MST_STRING, .name = "kind");
+    mst_output e = mst_string_lookup(kind, .max_tokens = 8, .output_mode = MST_OUTPUT_MODE_ONE_HOT);
+    mst_concatenate(MST_OUTPUTS(a, b, mst_share(b, a), c, d, e), .axis = 1);
     bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
     mst_model_destroy(model);
     return good;
