@@ -572,7 +572,7 @@ fi
 
 fails save_every_must_be_steps_or_seconds 2 "save-every.*1000.*60s" train $small --checkpoint-dir ck --save-every 5m
 fails save_every_without_folder_says_so 2 "checkpoint-dir" train $small --save-every 5
-fails saved_file_must_have_a_known_ending 2 "safetensors or .npz" train $small --save model.h5
+fails saved_file_must_have_a_known_ending 2 "safetensors or .npz" train $small --save model.pt
 fails monitor_without_use_is_refused 2 "patience" train $small --monitor loss
 fails checkpoints_in_a_file_are_refused 1 "is a file" train $small --checkpoint-dir data/train-images-idx3-ubyte
 fails evaluate_of_no_folder_says_so 1 "no such folder" evaluate --checkpoint-dir none --data idx:data
