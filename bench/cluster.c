@@ -86,10 +86,10 @@ static bench_row rows[NUM_ROWS] = {
     COMMAND                                                                                             \
     " train --hidden-units 500 --optimizer sgd --learning-rate 0.1 --batch-size 200 --shards 2 --json " \
     "--progress none --log-every 1000000 --steps "
-#define TRAIN_TINY                                                                                                \
-    COMMAND                                                                                                       \
-        " train --hidden-units 16 --batch-size 640 --shards 64 --devices cpu:1/1 --json --progress none --steps " \
-        "1 "
+#define TRAIN_TINY                                                                                            \
+    COMMAND                                                                                                   \
+    " train --hidden-units 16 --batch-size 640 --shards 64 --devices cpu:1/1 --json --progress none --steps " \
+    "1 "
 
 /* Runs COMMAND_LINE, and reads NUMBER, such as "examples_per_sec", of the events `done` that it prints: the mean over
  * its workers. The rate of each is that of all as long as they keep step. */

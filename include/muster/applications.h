@@ -19,7 +19,8 @@ extern "C" {
 
 typedef struct mst_application_options {
     int zero_;
-    mst_shape input_shape; /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1) */
+    mst_shape input_shape; /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1). Height and width:
+                            *   pictures without a dimension of channels, which a first layer gives one */
     double alpha;          /**< MobileNetV2 alone: multiplies the numbers of channels; up to 100, default 1 */
     bool no_top;           /**< ends with the last features, [n, rows, columns, channels] */
     int64_t classes;       /**< default 1000 (LeNet: 10) */

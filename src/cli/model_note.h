@@ -17,7 +17,7 @@
 typedef struct model_note {
     const char *loss;
     const char *data;        /**< specification */
-    const char *network;     /**< of a model that was loaded with its network: Keras' JSON */
+    const char *network;     /**< Keras' JSON; NULL: of an mlp, which the shapes of its weights tell */
     bool from_probabilities; /**< the loss is of probabilities, though no softmax made them */
     const char *schema;      /**< mst_dataset_schema of the train part */
     const char *const *classes;

@@ -21,6 +21,7 @@ typedef enum form {
     INITIALIZER,
     REGULARIZER, /* to members l1 and l2 */
     SIDES,       /* [[top, bottom], [left, right]] to four numbers */
+    SHAPE,       /* a list of numbers, of which one may be -1 */
     AXIS,        /* of normalization */
     ONLY         /* no member: the value must be this JSON text, null, or not there */
 } form;
@@ -158,6 +159,7 @@ static const mst_keras_class classes[] = {
      0},
     {"Dropout", "dropout", {{NUMBER, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
     {"Flatten", "flatten", {LAST}, NULL, 0},
+    {"Reshape", "reshape", {{SHAPE, "target_shape", "target_shape"}}, NULL, 0},
     {"Activation", "activation", {{ACTIVATION, "activation", "activation"}}, NULL, 0},
     {"Softmax", "activation", {{ONLY, "axis", "-1"}}, "activation", MST_SOFTMAX},
     {"ReLU",
@@ -271,6 +273,18 @@ static mst_status read_sides(const json_t *value, mst_axes *sides) {
     return MST_OK;
 }
 
+static mst_status read_shape(const char *key, const json_t *value, mst_shape *shape) {
+    const size_t count = json_array_size(value);
+    if (!json_is_array(value) || count >= MST_MAX_NDIM) return not_taken(key, value);
+    shape->ndim = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(value, i);
+        if (!json_is_integer(number) || json_integer_value(number) < -1) return not_taken(key, value);
+        shape->dim[i] = json_integer_value(number);
+    }
+    return MST_OK;
+}
+
 static mst_status read_axis(const json_t *value, int64_t *axis) {
     const json_t *number = element(value, 0);
     if (!value) return MST_OK;
@@ -317,6 +331,7 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
             return mst_keras_regularizer_read(value, (float *)((char *)options + l1->offset),
                                               (float *)((char *)options + l2->offset));
         case SIDES: return read_sides(value, at);
+        case SHAPE: return read_shape(m->key, value, at);
         case AXIS: return read_axis(value, axis);
         default: return check_only(m, value);
     }
@@ -391,6 +406,12 @@ static void write_sides(const mst_layer_type *type, const mst_axes *sides, const
         json_object_set_new(config, "padding", json_pack("[[i, i], [i, i]]", all, all, all, all));
 }
 
+static json_t *shape_json(const mst_shape *shape) {
+    json_t *list = json_array();
+    for (int i = 0; i < shape->ndim; i++) json_array_append_new(list, json_integer(shape->dim[i]));
+    return list;
+}
+
 static void write_member(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
     const void *at = (const char *)options + field->offset;
@@ -411,6 +432,7 @@ static void write_member(const mst_layer_type *type, const member *m, const void
                         mst_keras_regularizer_write((float)number_of(l1, options), (float)number_of(l2, options)));
             break;
         case SIDES: write_sides(type, at, options, config); break;
+        case SHAPE: write_given(config, m->key, shape_json(at)); break;
         default: break; /* Keras' default is what there is */
     }
 }

@@ -49,8 +49,12 @@ fails flags_of_a_cluster_need_its_strategies 2 "go with --strategy" train $hosts
 fails unknown_optimizer_names_the_nearest 2 "'adma'.*'adam'" train --optimizer adma
 fails unknown_schedule_names_the_nearest 2 "'cosin'.*'cosine'" train --schedule cosin
 fails unknown_progress_names_the_nearest 2 "'line'.*'lines'" train --progress line
-fails model_of_later_lists_what_there_is 2 "not built yet.*mlp" train --model text_cnn
-fails unknown_model_lists_what_there_is 2 "mlp" train --model resnet
+fails unknown_model_lists_what_there_is 2 "no 'resnet'.*mlp, lenet, mobilenet_v2, mobilenet_v2:ALPHA, resnet50" train --model resnet
+fails unknown_model_names_the_nearest 2 "'lenett': did you mean 'lenet'" train --model lenett
+fails alpha_is_a_number 2 "'wide' must be a number above 0" train --model mobilenet_v2:wide
+fails alpha_is_of_one_model 2 "'resnet50:2': did you mean 'resnet50'" train --model resnet50:2
+fails networks_for_pictures_have_their_own_layers 2 "--hidden-units is not for --model lenet, which has layers of its own" train \
+    --model lenet --hidden-units 10
 fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
 fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
 # What the page of daily use names is there.

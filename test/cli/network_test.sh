@@ -31,6 +31,27 @@ check an_optimizer_that_is_given_is_taken grep -q '"optimizer":"sgd"' out
 works weights_alone_and_the_network_alone_are_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.weights.h5
 works the_network_alone_is_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.json
 
+# ---- networks by name -------------------------------------------------------------------------------
+
+# 28x28 pictures without a dimension of channels, which the first layer gives one
+picture="train --model lenet --data fashion-mnist --steps 3 --batch-size 40 --devices cpu:1 --seed 3"
+works lenet_is_trained_by_name "^lenet (61,706 parameters" $picture --checkpoint-dir lenet --save lenet.keras --evaluate
+grep '^test:' out > wanted
+works its_checkpoint_has_the_network "^test:" evaluate --checkpoint-dir lenet --devices cpu:1
+grep '^test:' out > got
+check its_checkpoint_is_evaluated cmp -s wanted got
+works its_file_has_the_network "^test:" evaluate --load lenet.keras --data fashion-mnist --devices cpu:1
+grep '^test:' out > got
+check its_file_is_evaluated cmp -s wanted got
+works its_weights_note_the_network "^done" $picture --save lenet.safetensors
+works its_weights_are_evaluated "^test:" evaluate --load lenet.safetensors --devices cpu:1
+grep '^test:' out > got
+check as_they_were_trained cmp -s wanted got
+works mobilenet_has_a_width "^mobilenet_v2:0.35 (408,650 parameters" train --model mobilenet_v2:0.35 --data fashion-mnist --steps 1 --batch-size 8
+echo "a,b,label" > table.csv
+for i in 1 2 3 4 5 6 7 8; do echo "$i,$((i * 3)),$((i % 2))" >> table.csv; done
+fails a_row_of_a_table_is_no_picture 1 "takes pictures: .* shape .2." train --model lenet --data csv:table.csv
+
 # ---- training goes on -------------------------------------------------------------------------------
 
 adam="train $small --no-shuffle --devices cpu:1 --optimizer adam --learning-rate 0.002"

@@ -57,6 +57,31 @@ static void a_text_cnn_has_the_table_that_keras_prints(void **state) {
     mst_model_destroy(model);
 }
 
+static void a_reshape_keeps_the_elements_of_an_example(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_output x = mst_input(model, MST_SHAPE(4, 6));
+    EXPECT_OK(mst_model_check(model));
+    x = mst_reshape_to(mst_reshape_to(x, MST_SHAPE(2, -1, 3)), MST_SHAPE(24));
+    mst_dense(x, 1);
+    EXPECT_OK(mst_compile(model, .seed = 1));
+    mst_model_destroy(model);
+
+    static const struct {
+        mst_shape target;
+        const char *error;
+    } wrong[] = {{{2, {5, -1}}, "reshape 'reshape': [?, 4, 6] as [5, ?]: an example has another number of elements"},
+                 {{1, {23}}, "another number of elements"},
+                 {{2, {-1, -1}}, "two dimensions are -1"},
+                 {{1, {0}}, "another number of elements"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        model = new_model();
+        mst_dense(mst_reshape_to(mst_input(model, MST_SHAPE(4, 6)), wrong[i].target), 1);
+        EXPECT_ERROR(mst_model_summary(model, NULL, stderr), MST_INVALID, wrong[i].error);
+        mst_model_destroy(model);
+    }
+}
+
 /* ---- one answer ---- */
 
 enum { ROWS = 46, SIDE = 8, CLASSES = 5, BATCH = 20 /* the last batch has 6 rows: shards of 2, 2, 1, 1 */ };
@@ -341,6 +366,7 @@ int main(void) {
         cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),
         cmocka_unit_test(pooling_and_padding_do_what_keras_does),
         cmocka_unit_test(re_lu_has_a_largest_value_and_a_slope),
+        cmocka_unit_test(a_reshape_keeps_the_elements_of_an_example),
         cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),
         cmocka_unit_test(in_a_graph_of_ones_own_the_statistics_are_a_value_to_run),
     };

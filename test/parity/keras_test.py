@@ -68,7 +68,8 @@ def logits():
 
 def probabilities():
     """No softmax at the end, and no logits either."""
-    return keras.Sequential([keras.Input((8, 8, 3)), L.Flatten(), L.Dense(4, activation="softmax"), L.Flatten()])
+    return keras.Sequential([keras.Input((8, 8, 3)), L.Flatten(), L.Dense(4, activation="softmax"), L.Reshape((2, -1)),
+                             L.Reshape((4,))])
 
 
 FROZEN = ["stays", "stays_too"]

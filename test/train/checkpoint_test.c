@@ -60,7 +60,7 @@ static void powers_of_beta_are_written_for_rules_that_have_them(void **state) {
         mst_bundle_close(bundle);
         keeping += mst_rule_table[i]->keeps_powers;
     }
-    assert_int_equal(keeping, 2); /* saving_adam, adamw; not nadam */
+    assert_int_equal(keeping, 2);                                                 /* saving_adam, adamw; not nadam */
     const mst_optimizer accumulates = mst_adam(.gradient_accumulation_steps = 3); /* 7 steps have made 2 updates */
     mst_bundle *bundle;
     mst_tensor *power;

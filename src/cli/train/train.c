@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "cli/application_layers.h"
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
@@ -191,6 +192,11 @@ static mst_status make_layers(training *t) {
     const train_options *o = t->o;
     MST_TRY(mst_model_create(&t->model));
     MST_TRY(add_columns(t));
+    if (t->is_application) {
+        MST_TRY(application_layers(o->model, t->model, mst_dataset_spec(t->train, 0).shape, t->objective.outputs));
+        objective_add_layers(t->objective.loss, t->model);
+        return mst_model_check(t->model);
+    }
     mlp_layers(t->model, &(mlp_form){.hidden = o->hidden_units.value,
                                      .num_hidden = o->hidden_units.count,
                                      .outputs = t->objective.outputs,
@@ -249,7 +255,7 @@ static int fill_hparams(const training *t, mst_hparam *out) {
     out[count++] = (mst_hparam){.name = "schedule", .text = mst_schedule_names[schedule->kind]};
     out[count++] = (mst_hparam){.name = "learning_rate", .number = rate};
     out[count++] = (mst_hparam){.name = "batch_size", .number = (double)t->batch_size};
-    if (!t->has_network)
+    if (!t->has_network && !t->is_application)
         out[count++] = (mst_hparam){.name = "hidden_units", .number = (double)t->o->hidden_units.value[0]};
     out[count++] = (mst_hparam){.name = "dropout", .number = t->o->dropout};
     out[count++] = (mst_hparam){.name = "l2", .number = t->o->l2};

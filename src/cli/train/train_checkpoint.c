@@ -166,7 +166,8 @@ static mst_status write_note(const training *t) {
     json_t *options = noted_options(t->list);
     if (!options) return MST_NO_MEMORY("for what is noted of the model");
     char *network = NULL;
-    mst_status status = t->has_network ? mst_network_print(t->model, &network) : MST_OK;
+    const bool is_noted = t->has_network || t->is_application;
+    mst_status status = is_noted ? mst_network_print(t->model, &network) : MST_OK;
     const model_note note = {.loss = mst_loss_name(t->objective.loss),
                              .data = t->data,
                              .network = network,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "cli/application_layers.h"
 #include "cli/command.h"
 #include "cli/network_file.h"
 #include "cli/train/train_cluster.h"
@@ -14,17 +15,29 @@
 
 /* ---- loading ---- */
 
-int train_network_find(training *t, train_options *o) {
-    static const char *const others[] = {"hidden-units", "activation",  "classes", "l1",      "l2",
-                                         "dropout",      "embed-above", "missing", "name-map"};
-    t->has_network = network_file_is(o->load);
-    if (!t->has_network) return EXIT_DONE;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (option_given(t->list, others[i]))
-            return command_fail(EXIT_USAGE, "train: --%s is not for a whole model, as --load %s is: leave it out",
-                                others[i], o->load);
-    o->raw_columns = true; /* what its inputs are is the network's business */
+/* The network is there as a whole: no option of NAMES, ended by NULL, is for it. WHAT is such a network. */
+static int check_others(const training *t, const char *const *names, const char *what) {
+    for (int i = 0; names[i]; i++)
+        if (option_given(t->list, names[i]))
+            return command_fail(EXIT_USAGE, "train: --%s is not for %s: leave it out", names[i], what);
     return EXIT_DONE;
+}
+
+int train_network_find(training *t, train_options *o) {
+    static const char *const layers[] = {"hidden-units", "activation", "l1", "l2", "dropout", "embed-above", NULL};
+    static const char *const more[] = {"model", "classes", "missing", "name-map", NULL};
+    char what[512];
+    if (application_check(o->model)) return command_fail_library(EXIT_USAGE, NULL);
+    t->has_network = network_file_is(o->load);
+    t->is_application = application_is(o->model);
+    if (!t->has_network && !t->is_application) return EXIT_DONE;
+    if (t->has_network)
+        snprintf(what, sizeof what, "a whole model, as --load %s is", o->load);
+    else
+        snprintf(what, sizeof what, "--model %s, which has layers of its own", o->model);
+    o->raw_columns = true; /* what its inputs are is the network's business */
+    const int code = check_others(t, layers, what);
+    return code || !t->has_network ? code : check_others(t, more, what);
 }
 
 /* Whether the schedule of the file's optimizer has come to its end, where it learns no more. */

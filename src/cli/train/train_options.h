@@ -11,7 +11,7 @@ enum { VALIDATION_ROWS_LAST = 1 }; /* 0: random */
 
 /** A member that was not given is 0, but where the tables have a default. */
 typedef struct train_options {
-    int model;
+    const char *model;
     integer_list hidden_units;
     int activation; /**< mst_activation */
     int64_t classes;

@@ -38,6 +38,7 @@ typedef struct training {
     mst_dataset *train, *validation, *test;
     table_layers table; /**< of the columns, at the beginning of the model */
     mst_model *model;
+    bool is_application;         /**< a network of muster/applications.h */
     bool has_network;            /**< it is the whole model of --load, of which are: */
     bool has_weights;            /**< with weights */
     mst_model_compiled compiled; /**< loss and optimizer that were saved with it */

@@ -21,9 +21,11 @@ static mst_status take_options(const char *name, const mst_application_options *
     if (!(o->alpha >= 0 && o->alpha <= 100))
         return MST_FAIL(MST_INVALID, "%s: alpha is %g, must be above 0 and at most 100", name, o->alpha);
     if (given->input_shape.ndim) o->input_shape = given->input_shape;
-    bool known = o->input_shape.ndim == 3;
+    bool known = o->input_shape.ndim == 2 || o->input_shape.ndim == 3;
     for (int i = 0; i < o->input_shape.ndim && known; i++) known = o->input_shape.dim[i] > 0;
-    if (!known) return MST_FAIL(MST_INVALID, "%s: input_shape must be height, width and channels, all above 0", name);
+    if (!known)
+        return MST_FAIL(MST_INVALID, "%s: input_shape must be height and width, or these and channels, all above 0",
+                        name);
     if (given->classes) o->classes = given->classes;
     if (o->classes < 1)
         return MST_FAIL(MST_INVALID, "%s: classes is %lld, must be above 0", name, (long long)o->classes);
@@ -44,6 +46,8 @@ bool mst_application_begin(mst_model *model, const char *name, const mst_applica
         mst_model_stick(model);
     else
         *input = mst_input(model, options->input_shape);
+    if (!status && options->input_shape.ndim == 2)
+        *input = mst_reshape_to(*input, MST_SHAPE(options->input_shape.dim[0], options->input_shape.dim[1], 1));
     return !model->failure.code;
 }
 

@@ -204,7 +204,7 @@ static bool models() {
     data = mst_data_shuffle(mst_data_from_tensors(parts, 2), .seed = 1);
     mst_dense(model, 6, .activation = MST_RELU, .kernel_initializer = mst_he_normal_initializer());
     mst_dropout(model, .rate = 0.1F, .seed = 7);
-    mst_activate(mst_flatten(model, .name = "flat"), MST_TANH);
+    mst_activate(mst_flatten(mst_reshape_to(model, MST_SHAPE(2, 3), .name = "two"), .name = "flat"), MST_TANH);
     mst_output h = mst_dense(model, 10);
     mst_merge(MST_OUTPUTS(h, mst_lambda(h, same)), MST_MERGE_AVERAGE);
     const mst_weight *weight = nullptr;

@@ -1,0 +1,66 @@
+#include "cli/application_layers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/did_you_mean.h"
+#include "muster/applications.h"
+
+static const struct {
+    const char *name;
+    mst_output (*make)(mst_model *model, const mst_application_options *options);
+    bool has_alpha;
+} applications[] = {{"lenet", mst_lenet_with, false},
+                    {"mobilenet_v2", mst_mobilenet_v2_with, true},
+                    {"resnet50", mst_resnet50_with, false}};
+enum { NUM_APPLICATIONS = sizeof applications / sizeof *applications };
+
+/* Which one NAME is, up to its colon; NUM_APPLICATIONS: none. */
+static int find(const char *name) {
+    const size_t size = strcspn(name, ":");
+    int i = 0;
+    while (i < NUM_APPLICATIONS &&
+           (strncmp(applications[i].name, name, size) != 0 || applications[i].name[size] != '\0'))
+        i++;
+    return i;
+}
+
+bool application_is(const char *name) {
+    return find(name) < NUM_APPLICATIONS;
+}
+
+static mst_status read_alpha(const char *name, const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    if (end != text && !*end && *out > 0 && *out <= 100) return MST_OK;
+    return MST_FAIL(MST_INVALID, "--model %s: '%s' must be a number above 0 and at most 100", name, text);
+}
+
+mst_status application_check(const char *name) {
+    static const char *const words[] = {"mlp", "lenet", "mobilenet_v2", "resnet50", NULL};
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    double alpha;
+    const char *colon = strchr(name, ':');
+    const int number = find(name);
+    if (strcmp(name, "mlp") == 0 || (number < NUM_APPLICATIONS && !colon)) return MST_OK;
+    if (number < NUM_APPLICATIONS && applications[number].has_alpha) return read_alpha(name, colon + 1, &alpha);
+    return MST_FAIL(MST_INVALID,
+                    "--model: there is no '%s'%s (there is mlp, lenet, mobilenet_v2, mobilenet_v2:ALPHA, resnet50)",
+                    name, mst_did_you_mean(name, words, guess, sizeof guess));
+}
+
+mst_status application_layers(const char *name, mst_model *model, mst_shape shape, int64_t outputs) {
+    const int number = find(name);
+    const char *colon = strchr(name, ':');
+    mst_application_options options = {.input_shape = shape, .classes = outputs};
+    char text[MST_SHAPE_TEXT];
+    if (shape.ndim != 2 && shape.ndim != 3)
+        return MST_FAIL(
+            MST_INVALID,
+            "--model %s: takes pictures: height and width, or these and channels; the data has inputs of shape %s",
+            name, mst_shape_print(shape, text, sizeof text));
+    if (colon) MST_TRY(read_alpha(name, colon + 1, &options.alpha));
+    applications[number].make(model, &options);
+    return MST_OK;
+}
