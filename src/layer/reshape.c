@@ -36,7 +36,7 @@ static mst_status check(const void *options, const char *name) {
     return MST_OK;
 }
 
-static mst_value fail(const mst_layer_call *call, mst_shape src, mst_shape dst, const char *why) {
+static mst_value cannot(const mst_layer_call *call, mst_shape src, mst_shape dst, const char *why) {
     char from[MST_SHAPE_TEXT], to[MST_SHAPE_TEXT];
     MST_FAIL(MST_INVALID, "reshape '%s': %s as %s: %s", call->name, mst_shape_print(src, from, sizeof from),
              mst_shape_print(dst, to, sizeof to), why);
@@ -50,7 +50,7 @@ static mst_value reshape_build(const mst_layer_call *call) {
     int64_t elements = 1, known = 1;
     int open = 0;
     for (int i = 1; i < src.ndim; i++) {
-        if (src.dim[i] < 0) return fail(call, src, target, "only the first dimension may be open");
+        if (src.dim[i] < 0) return cannot(call, src, target, "only the first dimension may be open");
         elements *= src.dim[i];
     }
     for (int i = 0; i < target.ndim; i++) {
@@ -58,11 +58,11 @@ static mst_value reshape_build(const mst_layer_call *call) {
         if (target.dim[i] < 0)
             open = open ? -1 : i + 1;
         else if (__builtin_mul_overflow(known, target.dim[i], &known))
-            return fail(call, src, target, "too many elements");
+            return cannot(call, src, target, "too many elements");
     }
-    if (src.ndim < 1 || open < 0) return fail(call, src, target, open < 0 ? "two dimensions are -1" : "no examples");
+    if (src.ndim < 1 || open < 0) return cannot(call, src, target, open < 0 ? "two dimensions are -1" : "no examples");
     if (known < 1 || (open ? elements % known : elements - known) != 0)
-        return fail(call, src, target, "an example has another number of elements");
+        return cannot(call, src, target, "an example has another number of elements");
     if (open) dst.dim[open] = elements / known;
     return mst_reshape(call->src[0], dst);
 }

@@ -14,8 +14,8 @@ const char *mst_application_name(mst_application_layer_name *name, const char *f
 
 /** Begins the network called NAME in MODEL. OPTIONS has its defaults, alpha 0 where it has no alpha; what is GIVEN
  *  replaces them. Sets *INPUT to the input layer. False where MODEL has an error, or has one from now on: MODEL must be
- *  without layers, the shape one of known height and width, with or without channels, alpha as the header says; then *INPUT is
- *  no output. */
+ *  without layers, the shape one of known height and width, with or without channels, alpha as the header says; then
+ *  *INPUT is no output. */
 bool mst_application_begin(mst_model *model, const char *name, const mst_application_options *given,
                            mst_application_options *options, mst_output *input);
 
