@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "format/npz.h"
-#include "format/zip_write.h"
+#include "format/zip_module.h"
 #include "module/module.h"
 
 enum { NAME_MOST = 60000, HEADER_MOST = 512, ALIGNMENT = 64 };
@@ -67,7 +67,7 @@ static mst_status write_archive(const char *path, const mst_zip_file *files, int
     mst_file file;
     MST_TRY(mst_module_interface("zip", &interface));
     MST_TRY(mst_file_create(path, &file));
-    const mst_status status = ((const mst_zip_writer *)interface)->write(files, count, npz_write_put, &file);
+    const mst_status status = ((const mst_zip_library *)interface)->write(files, count, npz_write_put, &file);
     if (!status) return mst_file_commit(&file);
     mst_file_abandon(&file);
     return status;

@@ -8,7 +8,7 @@
 #include "base/argument.h"
 #include "base/file.h"
 #include "base/no_memory.h"
-#include "format/zip_write.h"
+#include "format/zip_module.h"
 #include "loss/loss.h"
 #include "model/describe.h"
 #include "model_file/keras_file.h"
@@ -134,7 +134,7 @@ static mst_status write_archive(mst_model *model, const char *path, const char *
                                   {"model.weights.h5", {{weights, size}}}};
     mst_status status = mst_file_create(path, &file);
     if (!status) {
-        status = ((const mst_zip_writer *)interface)->write(files, sizeof files / sizeof *files, put, &file);
+        status = ((const mst_zip_library *)interface)->write(files, sizeof files / sizeof *files, put, &file);
         if (status)
             mst_file_abandon(&file);
         else

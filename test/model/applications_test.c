@@ -60,8 +60,8 @@ static void what_cannot_be_built_is_refused(void **state) {
     mst_lenet(model);
     check_refused(model, "the model has layers");
     model = new_model();
-    mst_resnet50(model, .input_shape = MST_SHAPE(64, 64));
-    check_refused(model, "height, width and channels");
+    mst_resnet50(model, .input_shape = MST_SHAPE(64));
+    check_refused(model, "must be height and width, or these and channels");
     model = new_model();
     mst_mobilenet_v2(model, .alpha = -1);
     check_refused(model, "alpha is -1");

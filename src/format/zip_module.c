@@ -1,0 +1,222 @@
+/* The module `zip`: ZIP archives by libzip. */
+#include "format/zip_module.h"
+
+#include <stdlib.h>
+#include <zip.h>
+
+#include "base/no_memory.h"
+
+#include "module/module.h"
+
+enum { DATE = 33 /* 1980-01-01, as MS-DOS counts */ };
+
+/* What libzip writes to. It goes back in an archive to complete the header of a file whose check sum it did not
+ * know. */
+typedef struct target {
+    mst_zip_put put;
+    void *sink;
+    uint64_t at, size;
+    mst_status status; /* of the first failure */
+    zip_error_t error;
+} target;
+
+static zip_int64_t zip_write_put(target *t, const void *data, zip_uint64_t size) {
+    if (!t->status) t->status = t->put(t->sink, t->at, data, (size_t)size);
+    if (t->status) {
+        zip_error_set(&t->error, ZIP_ER_WRITE, 0);
+        return -1;
+    }
+    t->at += size;
+    if (t->at > t->size) t->size = t->at;
+    return (zip_int64_t)size;
+}
+
+static zip_int64_t seek(target *t, void *data, zip_uint64_t size) {
+    const zip_int64_t at = zip_source_seek_compute_offset(t->at, t->size, data, size, &t->error);
+    if (at < 0) return -1;
+    t->at = (uint64_t)at;
+    return 0;
+}
+
+/* Answers libzip's questions about the target, which is a new archive: there is nothing to read. */
+static zip_int64_t answer(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
+    target *t = context;
+    switch (command) {
+        case ZIP_SOURCE_SUPPORTS: return ZIP_SOURCE_SUPPORTS_WRITABLE;
+        case ZIP_SOURCE_ERROR: return zip_error_to_data(&t->error, data, size);
+        case ZIP_SOURCE_STAT:
+            zip_stat_init(data);
+            ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
+            ((zip_stat_t *)data)->size = 0;
+            return sizeof(zip_stat_t);
+        case ZIP_SOURCE_WRITE: return zip_write_put(t, data, size);
+        case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)t->at;
+        case ZIP_SOURCE_SEEK_WRITE: return seek(t, data, size);
+        default: return 0;
+    }
+}
+
+static bool zip_write_add(zip_t *archive, const mst_zip_file *file) {
+    enum { MOST = sizeof file->piece / sizeof *file->piece };
+    zip_buffer_fragment_t fragment[MOST];
+    zip_uint64_t count = 0;
+    for (; count < MOST && file->piece[count].size; count++)
+        fragment[count] = (zip_buffer_fragment_t){(zip_uint8_t *)(uintptr_t)file->piece[count].data,
+                                                  (zip_uint64_t)file->piece[count].size};
+    zip_source_t *source = zip_source_buffer_fragment(archive, fragment, count, 0);
+    const zip_int64_t i = source ? zip_file_add(archive, file->name, source, ZIP_FL_ENC_UTF_8) : -1;
+    if (i < 0) {
+        zip_source_free(source);
+        return false;
+    }
+    return zip_set_file_compression(archive, (zip_uint64_t)i, ZIP_CM_STORE, 0) == 0 &&
+           zip_file_set_dostime(archive, (zip_uint64_t)i, 0, DATE, 0) == 0;
+}
+
+static mst_status failed(const char *why) {
+    return MST_FAIL(MST_IO, "cannot write a ZIP archive: %s", why);
+}
+
+static mst_status write_archive(const mst_zip_file *files, int64_t count, mst_zip_put put_function, void *sink) {
+    target t = {.put = put_function, .sink = sink};
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_error_init(&t.error);
+    zip_source_t *source = zip_source_function_create(answer, &t, &error);
+    zip_t *archive = source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
+    mst_status status = archive ? MST_OK : failed(zip_error_strerror(&error));
+    if (!archive) zip_source_free(source);
+    for (int64_t i = 0; i < count && !status; i++)
+        if (!zip_write_add(archive, &files[i])) status = failed(zip_strerror(archive));
+    if (!status && zip_close(archive)) status = t.status ? t.status : failed(zip_strerror(archive));
+    if (status && archive) zip_discard(archive);
+    zip_error_fini(&t.error);
+    zip_error_fini(&error);
+    return status;
+}
+
+/* ---- reading ---- */
+
+struct mst_zip_archive {
+    const void *source;
+    mst_zip_get get;
+    uint64_t size, at;
+    mst_status status; /* of the first failure of GET */
+    zip_error_t error;
+    zip_t *zip;
+    zip_file_t *file; /* that is read; may be NULL */
+};
+
+static zip_int64_t get_bytes(mst_zip_archive *a, void *data, zip_uint64_t size) {
+    size_t got = 0;
+    if (!a->status) a->status = a->get(a->source, a->at, data, (size_t)size, &got);
+    if (a->status) {
+        zip_error_set(&a->error, ZIP_ER_READ, 0);
+        return -1;
+    }
+    a->at += got;
+    return (zip_int64_t)got;
+}
+
+static zip_int64_t seek_source(mst_zip_archive *a, void *data, zip_uint64_t size) {
+    const zip_int64_t at = zip_source_seek_compute_offset(a->at, a->size, data, size, &a->error);
+    if (at < 0) return -1;
+    a->at = (uint64_t)at;
+    return 0;
+}
+
+/* Answers libzip's questions about an archive that is read. */
+static zip_int64_t answer_reader(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
+    mst_zip_archive *a = context;
+    switch (command) {
+        case ZIP_SOURCE_SUPPORTS: return ZIP_SOURCE_SUPPORTS_SEEKABLE;
+        case ZIP_SOURCE_ERROR: return zip_error_to_data(&a->error, data, size);
+        case ZIP_SOURCE_STAT:
+            zip_stat_init(data);
+            ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
+            ((zip_stat_t *)data)->size = a->size;
+            return sizeof(zip_stat_t);
+        case ZIP_SOURCE_OPEN: a->at = 0; return 0;
+        case ZIP_SOURCE_READ: return get_bytes(a, data, size);
+        case ZIP_SOURCE_TELL: return (zip_int64_t)a->at;
+        case ZIP_SOURCE_SEEK: return seek_source(a, data, size);
+        default: return 0;
+    }
+}
+
+/* What libzip says of an archive, or GET of its source. */
+static mst_status cannot_read(const mst_zip_archive *a, zip_error_t *error) {
+    if (a->status) return a->status;
+    switch (zip_error_code_zip(error)) {
+        case ZIP_ER_MEMORY: return MST_NO_MEMORY("to read an archive");
+        case ZIP_ER_NOZIP: return MST_FAIL(MST_CORRUPT, "this is not a zip archive, or it is cut off");
+        case ZIP_ER_CRC: return MST_FAIL(MST_CORRUPT, "the check sum does not match the data");
+        default: return MST_FAIL(MST_CORRUPT, "%s", zip_error_strerror(error));
+    }
+}
+
+static void close_archive(mst_zip_archive *a) {
+    if (!a) return;
+    if (a->file) zip_fclose(a->file);
+    if (a->zip) zip_discard(a->zip);
+    zip_error_fini(&a->error);
+    free(a);
+}
+
+static mst_status open_archive(const void *source, mst_zip_get get, uint64_t size, mst_zip_archive **out,
+                               int64_t *count) {
+    mst_zip_archive *a = calloc(1, sizeof *a);
+    zip_error_t error;
+    *out = NULL;
+    if (!a) return MST_NO_MEMORY("for an archive");
+    *a = (mst_zip_archive){.source = source, .get = get, .size = size};
+    zip_error_init(&a->error);
+    zip_error_init(&error);
+    if (!size) zip_error_set(&error, ZIP_ER_NOZIP, 0); /* libzip takes no bytes for no entries */
+    zip_source_t *from = size ? zip_source_function_create(answer_reader, a, &error) : NULL;
+    a->zip = from ? zip_open_from_source(from, ZIP_RDONLY, &error) : NULL;
+    const mst_status status = a->zip ? MST_OK : cannot_read(a, &error);
+    if (!a->zip) zip_source_free(from);
+    zip_error_fini(&error);
+    if (status) {
+        close_archive(a);
+        return status;
+    }
+    *count = zip_get_num_entries(a->zip, 0);
+    *out = a;
+    return MST_OK;
+}
+
+static mst_status stat_entry(mst_zip_archive *a, int64_t entry, mst_zip_stat *out) {
+    enum { NEEDED = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD };
+    zip_stat_t stat;
+    if (zip_stat_index(a->zip, (zip_uint64_t)entry, ZIP_FL_ENC_RAW, &stat) || (stat.valid & NEEDED) != NEEDED)
+        return cannot_read(a, zip_get_error(a->zip));
+    const bool is_encrypted = (stat.valid & ZIP_STAT_ENCRYPTION_METHOD) && stat.encryption_method != ZIP_EM_NONE;
+    *out = (mst_zip_stat){stat.name, stat.size, stat.comp_size, stat.comp_method, is_encrypted};
+    return MST_OK;
+}
+
+static mst_status begin_entry(mst_zip_archive *a, int64_t entry) {
+    if (a->file) zip_fclose(a->file);
+    a->file = zip_fopen_index(a->zip, (zip_uint64_t)entry, 0);
+    return a->file ? MST_OK : cannot_read(a, zip_get_error(a->zip));
+}
+
+static mst_status read_bytes(mst_zip_archive *a, void *dst, size_t size, size_t *got) {
+    zip_int64_t n = 1;
+    for (*got = 0; *got < size && n > 0; *got += n > 0 ? (size_t)n : 0)
+        n = zip_fread(a->file, (char *)dst + *got, size - *got);
+    return n < 0 ? cannot_read(a, zip_file_get_error(a->file)) : MST_OK;
+}
+
+static const mst_zip_library library = {.write = write_archive,
+                                        .open = open_archive,
+                                        .stat = stat_entry,
+                                        .begin = begin_entry,
+                                        .read = read_bytes,
+                                        .close = close_archive};
+
+extern const mst_module mst_module_zip;
+const mst_module mst_module_zip = {
+    .abi = MST_MODULE_ABI, .size = sizeof(mst_module), .name = "zip", .version = MST_VERSION, .interface = &library};
