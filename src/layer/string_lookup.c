@@ -12,7 +12,7 @@
  *  name             default string_lookup, string_lookup_1, ...
  *
  *  Weights where no vocabulary is given, i64 [k], not trained: vocabulary_hashes, the hash of each string
- *  (mst_string_to_hash_bucket_fast into 2^63 - 1) in rising order, and vocabulary_places. Numbers, since checkpoints of
+ *  (mst_string_to_hash_bucket_fast into 2^53) in rising order, and vocabulary_places. Numbers, since checkpoints of
  *  all formats keep these; in Keras the strings are a part of the configuration. Before mst_adapt no string is in it.
  */
 #ifdef MST_LAYER_HEADER
@@ -40,7 +40,8 @@ typedef struct mst_layer_string_lookup_options {
 #include "muster/ops.h"
 
 enum { MOST_TOKENS = 2147483647 };
-static const char unknown_token[] = "[UNK]"; /* what Keras calls a string that is not there: it is not learnt */
+static const int64_t hashes = (int64_t)1 << 53; /* two of a million strings have the same once in 18,000 vocabularies */
+static const char unknown_token[] = "[UNK]";    /* what Keras calls a string that is not there: it is not learnt */
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_string_lookup_options, __VA_ARGS__)
 static const mst_field fields[] = {
@@ -60,7 +61,7 @@ static int64_t num_others(const mst_layer_string_lookup_options *o) {
 }
 
 static int64_t hash_of(mst_string token) {
-    return (int64_t)(mst_farm_hash(token.data, token.length) % INT64_MAX);
+    return (int64_t)(mst_farm_hash(token.data, token.length) % (uint64_t)hashes);
 }
 
 /* ---- a vocabulary ---- */
@@ -161,7 +162,7 @@ static mst_value string_lookup_build(const mst_layer_call *call) {
     const int64_t others = num_others(o);
     mst_value known[2] = {call->weight[0], call->weight[1]};
     if (o->vocabulary && make_constants(call, o, known)) return mst_layer_fail(call);
-    const mst_value hash = mst_string_to_hash_bucket_fast(call->src[0], INT64_MAX);
+    const mst_value hash = mst_string_to_hash_bucket_fast(call->src[0], hashes);
     mst_value number = mst_lookup(hash, known[0], known[1], .found = o->no_oov);
     if (others) {
         const mst_value other =

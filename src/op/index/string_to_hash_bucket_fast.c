@@ -1,7 +1,7 @@
 /** string_to_hash_bucket_fast: dst[i] = hash(src[i]) modulo num_buckets
  *
  *  src          strings, any shape
- *  num_buckets  at least 1
+ *  num_buckets  1 to 2^53
  *  dst          i64, src's shape, from 0 to num_buckets - 1
  *
  *  The hash is FarmHash's Fingerprint64, and never changes. As TensorFlow's StringToHashBucketFast.
@@ -19,14 +19,12 @@ typedef struct hash_options {
 } hash_options;
 
 static const mst_field fields[] = {
-    MST_FIELD_I64(hash_options, num_buckets, 0, 0, 0, "hashes that there are"),
+    MST_FIELD_I64(hash_options, num_buckets, 0, 1, 0x1p53, "hashes that there are"),
     MST_FIELD_END,
 };
 
 static mst_status string_to_hash_bucket_fast_infer(mst_infer *c) {
-    const int64_t buckets = ((const hash_options *)c->options)->num_buckets;
     MST_TRY(mst_infer_want_dtype(c, 0, MST_STRING));
-    if (buckets < 1) return mst_infer_fail(c, "num_buckets is %lld, must be at least 1", (long long)buckets);
     c->dst[0] = (mst_spec){.dtype = MST_I64, .shape = c->src[0].shape};
     return MST_OK;
 }
@@ -60,7 +58,7 @@ static const mst_example string_to_hash_bucket_fast_examples[] = {
     {.name = "a scalar",
      .num_src = 1,
      .src = {{.dtype = MST_STRING, .ndim = 0}},
-     .options = &(const hash_options){.num_buckets = INT64_MAX}},
+     .options = &(const hash_options){.num_buckets = (int64_t)1 << 53}},
     {.name = "none",
      .num_src = 1,
      .src = {{.dtype = MST_STRING, .ndim = 1, .dim = {0}}},
