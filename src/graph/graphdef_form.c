@@ -283,9 +283,9 @@ static mst_status add_types(writing *s, Muster__NodeDef *node, const operand *op
 
 static mst_status add_attributes(writing *s, const mst_form *form, Muster__NodeDef *node, const operand *operands,
                                  int count) {
-    static const char *const without[] = {"Const",     "Placeholder", "VariableV2", "NoOp",     "LogicalAnd",
-                                          "LogicalOr", "LogicalNot",  "Cast",       "GatherV2", "Range",
-                                          "All",       "Any",         NULL};
+    static const char *const without[] = {
+        "Const",      "Placeholder", "VariableV2", "NoOp",  "LogicalAnd", "LogicalOr", "StringToHashBucketFast",
+        "LogicalNot", "Cast",        "GatherV2",   "Range", "All",        "Any",       NULL};
     for (int i = 0; i < form->num_attributes; i++)
         MST_TRY(add_value(s, node, form->attribute[i].key, form->attribute[i].value));
     if (strcmp(form->op, "IdentityN") == 0) return add_types(s, node, operands, count);
