@@ -36,8 +36,8 @@ typedef struct mst_zip_reader {
     uint64_t done; /**< bytes of data read */
 } mst_zip_reader;
 
-/** Waits until no other thread reads an entry. Fails with MST_UNIMPLEMENTED where the entry is encrypted or compressed in
- *  another way than deflate. Close also after a failure, on the same thread. */
+/** Waits until no other thread reads an entry. Fails with MST_UNIMPLEMENTED where the entry is encrypted or compressed
+ *  in another way than deflate. Close also after a failure, on the same thread. */
 MST_CHECKED mst_status mst_zip_reader_open(const mst_zip *zip, const mst_zip_entry *entry, mst_zip_reader *out);
 void mst_zip_reader_close(mst_zip_reader *reader);
 /** Reads exactly SIZE bytes to DST; fewer left is MST_CORRUPT. */
