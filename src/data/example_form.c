@@ -26,11 +26,16 @@ static const mst_feature_value *example_form_find(const found *f, const char *co
     return NULL;
 }
 
+/* What an Example tells of its input. */
+static bool is_about_input(const mst_feature_value *value) {
+    return is_named(value, "shape") || is_named(value, "pixels");
+}
+
 /* The only feature that is not the label; NULL where there are more. */
 static const mst_feature_value *only_other(const found *f, const mst_feature_value *label) {
     const mst_feature_value *other = NULL;
     for (int i = 0; i < f->count; i++) {
-        if (&f->value[i] == label || is_named(&f->value[i], "shape") || f->value[i].sequence) continue;
+        if (&f->value[i] == label || is_about_input(&f->value[i]) || f->value[i].sequence) continue;
         if (other) return NULL;
         other = &f->value[i];
     }

@@ -450,6 +450,7 @@ for data in tfrecord:converted tfrecord:packed npz:converted.npz idx:converted; 
 done
 works records_are_inspected "TFRecord, plain, 143 records" inspect converted-train-00000-of-00003
 works features_are_inspected "image_raw  *bytes  *64 bytes" inspect packed-train-00000-of-00002
+check number_of_pixels_is_there grep -q "pixels  *integers  *1 value  *64 to 64" out
 works arrays_are_inspected "x_train  *u8 \[430, 8, 8\]  [0-9]* to" inspect converted.npz
 works idx_is_inspected "elements  *u8 \[430, 8, 8\]" inspect converted/train-images-idx3-ubyte
 printf '\001\002\003' > unknown

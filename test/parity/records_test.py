@@ -139,6 +139,7 @@ def arrays(random, rows):
 
 def parse_converted(record):
     return tf.io.parse_single_example(record, {"image_raw": tf.io.FixedLenFeature([], tf.string),
+                                               "pixels": tf.io.FixedLenFeature([], tf.int64),
                                                "label": tf.io.FixedLenFeature([], tf.int64),
                                                "shape": tf.io.FixedLenFeature([2], tf.int64)})
 
@@ -159,6 +160,8 @@ def check_converted(report):
         report.check(f"images, {option}", np.array_equal(got, images), got.shape, images.shape)
         got = [int(p["label"].numpy()) for p in parsed]
         report.check(f"labels, {option}", got == labels.tolist(), got, labels.tolist())
+        got = [int(p["pixels"].numpy()) for p in parsed]
+        report.check(f"pixels, {option}", got == [24] * len(parsed), got, 24)
         same = [tf.train.Example.FromString(r).SerializeToString(deterministic=True) == r for r in records]
         report.check(f"bytes, {option}", all(same), same.count(True), len(same))
 

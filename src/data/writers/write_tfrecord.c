@@ -8,7 +8,7 @@
 #include "data/schema_file.h"
 #include "data/writers/write.h"
 
-enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 3 };
+enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 4 };
 
 /* The part (train or test) that is being written, and its files. */
 typedef struct part {
@@ -18,7 +18,8 @@ typedef struct part {
     mst_tfrecord_compression compression;
     mst_feature_data feature[MOST_FEATURES];
     int num_features;
-    char *value[2]; /* of one row */
+    int64_t num_pixels; /* of a row of u8 */
+    char *value[2];     /* of one row */
     uint8_t *example;
     size_t capacity;
 } part;
@@ -47,6 +48,8 @@ static void set_features(part *p) {
     }
     const mst_shape *shape = &p->rows->row[0].shape;
     if (shape->ndim > 1) add_feature(p, "shape", MST_I64, shape->dim, shape->ndim);
+    p->num_pixels = mst_shape_count(*shape);
+    if (p->rows->row[0].dtype == MST_U8) add_feature(p, "pixels", MST_I64, &p->num_pixels, 1);
 }
 
 static mst_status write_row(part *p, mst_tfrecord_writer *writer) {
