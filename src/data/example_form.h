@@ -1,8 +1,8 @@
 /** How `muster convert` writes rows as tf.train.Example, and how a data spec finds inputs and labels in any Example.
  *
  *  Written are "image_raw" (u8, a bytes_list) or "x" (other inputs), "label" or "y", and "shape", the dimensions of an
- *  input; with "image_raw" also "pixels", how many they are, since readers of MNIST for TensorFlow 1 ask for it. Read are
- *  also other names that people use.
+ *  input; with "image_raw" also "pixels", how many they are, since readers of MNIST for TensorFlow 1 ask for it. Read
+ *  are also other names that people use.
  */
 #ifndef MUSTER_DATA_EXAMPLE_FORM_H
 #define MUSTER_DATA_EXAMPLE_FORM_H
