@@ -38,7 +38,7 @@ mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out) {
     uint64_t all = 0;
     *out = (mst_zip){.bytes = bytes};
     MST_TRY(mst_module_interface("zip", &interface));
-    if (!(out->lock = malloc(sizeof *out->lock))) return MST_NO_MEMORY("to read '%s'", bytes->name);
+    if (!(out->lock = malloc(sizeof(pthread_mutex_t)))) return MST_NO_MEMORY("to read '%s'", bytes->name);
     pthread_mutex_init(out->lock, NULL);
     out->library = interface;
     int64_t count = 0;
