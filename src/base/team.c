@@ -115,8 +115,8 @@ static void *work(void *context) {
     if (team->begin && team->begin(team->begin_context, self->number)) return NULL;
     for (uint64_t job = 0;;) {
         mst_timeline_wait(&team->begun, job + 1, MST_NEVER, team->spin);
+        job = mst_timeline_value(&team->begun); /* first: who has read the number that comes with `quit` sees it */
         if (atomic_load(&team->quit)) return NULL;
-        job = mst_timeline_value(&team->begun);
         share(team, (uint32_t)job, self->number);
     }
 }

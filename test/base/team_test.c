@@ -2,7 +2,6 @@
 #include "base/team.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/clock.h"
@@ -10,7 +9,7 @@
 #include "base/timeline.h"
 #include "support/test.h"
 
-enum { MOST_MEMBERS = 5, MOST_ITEMS = 1000, SMALL_JOBS = 20000 };
+enum { MOST_MEMBERS = 5, MOST_ITEMS = 1000, SMALL_JOBS = 20000, MANY_TEAMS = 5000 };
 
 static const double LONG = 30; /* seconds that a step of a test may take at most */
 
@@ -90,6 +89,20 @@ static void a_team_may_end_before_its_first_job(void **state) {
     (void)state;
     for (int i = 0; i < 100; i++) mst_team_destroy(make_team(1 + i % MOST_MEMBERS, i % 2, NULL, NULL));
     mst_team_destroy(NULL);
+}
+
+/* While its members wake for the last job, of which nothing is left: up to 128 microseconds after it. */
+static void a_team_may_end_soon_after_a_job(void **state) {
+    (void)state;
+    for (int i = 0; i < MANY_TEAMS; i++) {
+        mst_team *team = make_team(2 + i % (MOST_MEMBERS - 1), false, NULL, NULL);
+        for (int64_t n = 2; n <= 20; n++) {
+            int64_t sum[16 * MOST_MEMBERS] = {0};
+            EXPECT_OK(mst_team_run(team, n, 1, add_up, sum));
+        }
+        for (const int64_t until = mst_clock_now() + i % 128 * 1000; mst_clock_now() < until;) continue;
+        mst_team_destroy(team);
+    }
 }
 
 static void *run_jobs(void *context) {
@@ -302,6 +315,7 @@ int main(void) {
         cmocka_unit_test(every_item_is_done_once),
         cmocka_unit_test(thousands_of_small_jobs_follow_each_other),
         cmocka_unit_test(a_team_may_end_before_its_first_job),
+        cmocka_unit_test(a_team_may_end_soon_after_a_job),
         cmocka_unit_test(two_teams_work_at_once),
         cmocka_unit_test(a_late_member_is_not_waited_for_and_helps_when_it_comes),
         cmocka_unit_test(work_of_a_member_that_cannot_begin_is_done_by_the_others),
