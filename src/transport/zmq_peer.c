@@ -92,7 +92,7 @@ static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
 }
 
 static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance) {
-    p->refused = false;
+    p->refused = p->said_bye = p->finished = false;
     p->instance = instance;
     if (p->connected) return;
     p->connected = true;

@@ -57,7 +57,7 @@ typedef struct mst_zmq_peer {
     /* messages to it */
     mst_zmq_outgoing *first, **last;
     mst_zmq_loans loans;
-    bool said_bye, finished; /* while the transport closes */
+    bool said_bye, finished; /* of the present connections: goodbye was said, and heard */
 } mst_zmq_peer;
 
 /** Who is no task and has asked what this one does (zmq_visitor.h). */

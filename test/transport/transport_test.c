@@ -373,6 +373,28 @@ static void close_sends_what_was_asked_for(void **state) {
     tasks_close(&all);
 }
 
+/* Also where an earlier process of the other task has closed its transport. */
+static void close_sends_the_last_words_to_a_process_that_came_later(void **state) {
+    enum { WORDS = 2000 };
+    static char words[8192];
+    tasks all;
+    tasks_open(&all, *state, 2, NULL);
+    task_say(&all, 0, 1, "here");
+    task_told(&all.task[1], TOLD_CONTROL, 0, 0);
+    task_say(&all, 1, 0, "there");
+    task_told(&all.task[0], TOLD_CONTROL, 1, 0);
+    task_close(&all, 1, TASK_SECONDS);
+    task_told(&all.task[0], TOLD_LOST, 1, 0);
+    EXPECT_OK(task_open(&all, 1, 500));
+    task_say(&all, 1, 0, "again");
+    task_told(&all.task[0], TOLD_CONTROL, 1, 1);
+    memset(words, 'w', sizeof words - 1);
+    for (int i = 0; i < WORDS; i++) task_say(&all, 0, 1, words);
+    task_close(&all, 0, TASK_SECONDS);
+    task_told(&all.task[1], TOLD_CONTROL, 0, WORDS - 1);
+    tasks_close(&all);
+}
+
 /* ---- many at once ---- */
 
 enum { MANY_TASKS = 3, RUNS = 60, STREAMS = 4, MOST_MANY = 70000 };
@@ -520,6 +542,7 @@ int main(void) {
         TEST(address_in_use_is_told),
         TEST(closed_task_is_lost_and_its_next_instance_connected),
         TEST(close_completes_what_is_under_way),
+        TEST(close_sends_the_last_words_to_a_process_that_came_later),
         TEST(many_messages_of_many_threads_arrive_each_once),
         TEST(generations_end_while_messages_are_under_way),
         TEST(owner_may_call_the_transport_where_it_is_told),
