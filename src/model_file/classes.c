@@ -31,7 +31,7 @@ typedef struct member {
     const char *key, *name; /* Keras', ours; of ONLY the text */
 } member;
 
-enum { MOST_MEMBERS = 17 };
+enum { MOST_MEMBERS = 20 };
 struct mst_keras_class {
     const char *name, *type;
     member member[MOST_MEMBERS];
@@ -49,6 +49,12 @@ struct mst_keras_class {
 #define BIAS                                                                                                      \
     {NO, "use_bias", "no_bias"}, {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), \
         FREE("bias_constraint"), FREE("activity_regularizer")
+#define WINDOW2                                                                                                    \
+    {FIRST, "kernel_size", "kernel_size"}, {SECOND, "kernel_size", "kernel_width"}, {FIRST, "strides", "strides"}, \
+        {SECOND, "strides", "strides_width"}, {PADDING, "padding", "padding"},                                     \
+        {FIRST, "dilation_rate", "dilation_rate"}, {                                                               \
+        SECOND, "dilation_rate", "dilation_width"                                                                  \
+    }
 #define POOL1(class, type)                                                                                             \
     {                                                                                                                  \
         class, type,                                                                                                   \
@@ -90,42 +96,22 @@ static const mst_keras_class classes[] = {
     {"Conv2D",
      "conv2d",
      {{NUMBER, "filters", "filters"},
-      {FIRST, "kernel_size", "kernel_size"},
-      {SECOND, "kernel_size", "kernel_width"},
-      {FIRST, "strides", "strides"},
-      {SECOND, "strides", "strides_width"},
-      {PADDING, "padding", "padding"},
-      {FIRST, "dilation_rate", "dilation_rate"},
-      {SECOND, "dilation_rate", "dilation_width"},
+      WINDOW2,
       {NUMBER, "groups", "groups"},
       {ACTIVATION, "activation", "activation"},
       LAST,
-      {INITIALIZER, "kernel_initializer", "kernel_initializer"},
-      {REGULARIZER, "kernel_regularizer", ""},
-      {NO, "use_bias", "no_bias"},
-      {INITIALIZER, "bias_initializer", "bias_initializer"},
-      FREE("kernel_constraint"),
-      FREE("bias_constraint")},
+      KERNEL("kernel"),
+      BIAS},
      NULL,
      0},
     {"DepthwiseConv2D",
      "depthwise_conv2d",
-     {{FIRST, "kernel_size", "kernel_size"},
-      {SECOND, "kernel_size", "kernel_width"},
-      {FIRST, "strides", "strides"},
-      {SECOND, "strides", "strides_width"},
-      {PADDING, "padding", "padding"},
-      {FIRST, "dilation_rate", "dilation_rate"},
-      {SECOND, "dilation_rate", "dilation_width"},
+     {WINDOW2,
       {NUMBER, "depth_multiplier", "depth_multiplier"},
       {ACTIVATION, "activation", "activation"},
       LAST,
-      {INITIALIZER, "depthwise_initializer", "depthwise_initializer"},
-      {REGULARIZER, "depthwise_regularizer", ""},
-      {NO, "use_bias", "no_bias"},
-      {INITIALIZER, "bias_initializer", "bias_initializer"},
-      FREE("depthwise_constraint"),
-      FREE("bias_constraint")},
+      KERNEL("depthwise"),
+      BIAS},
      NULL,
      0},
     {"Embedding",
@@ -437,9 +423,8 @@ static void write_member(const mst_layer_type *type, const member *m, const void
     }
 }
 
-mst_status mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config) {
+void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config) {
     const mst_layer_type *type = mst_keras_class_type(class);
     for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++)
         write_member(type, &class->member[i], options, config);
-    return MST_OK;
 }

@@ -18,6 +18,6 @@ const mst_layer_type *mst_keras_class_type(const mst_keras_class *class);
 MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options,
                                             int64_t *axis);
 /** Adds to CONFIG what OPTIONS say. */
-MST_CHECKED mst_status mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
+void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
 
 #endif

@@ -4,6 +4,7 @@
 #include "graph/field.h"
 #include "model_file/keras_schedule.h"
 #include "model_file/weights.h"
+#include "rule/accumulate.h"
 
 /* Numbers of optimizers with Keras' names of them, which are doubles of mst_optimizer. */
 static const struct {
@@ -57,6 +58,11 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out) {
         }
 }
 
+/* What is not written for Keras: averages of weights, gradients that wait for others, the other epsilon. */
+static bool is_more(const mst_optimizer *o) {
+    return o->ema_decay != 0 || mst_accumulates(o) || o->epsilon_kind != MST_EPSILON_HAT;
+}
+
 /* Members that are 0 are left out where they are not what the rule takes. */
 mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object) {
     mst_optimizer full = *optimizer;
@@ -64,7 +70,7 @@ mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **ob
     for (int i = 0; optimizer->rule && i < NUM_OPTIMIZERS; i++) {
         if (strcmp(optimizers[i].rule, optimizer->rule) != 0) continue;
         full = mst_optimizer_named(optimizers[i].rule, full);
-        if (full.ema_decay != 0 || full.epsilon_kind != MST_EPSILON_HAT) break;
+        if (is_more(&full)) break;
         json_t *rate = mst_schedule_is_set(&full.schedule) ? mst_keras_schedule_write(&full.schedule)
                                                            : json_real(full.learning_rate);
         if (!rate) break;

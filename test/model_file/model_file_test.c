@@ -207,6 +207,9 @@ static void writing(void **state) {
     EXPECT_ERROR(mst_model_save(model, folder_path("nowhere/a.keras")), MST_IO, "nowhere");
     mst_optimizer ftrl = mst_optimizer_named("ftrl", (mst_optimizer){0});
     EXPECT_ERROR(mst_model_save(model, folder_path("a.keras"), .optimizer = &ftrl), MST_UNIMPLEMENTED, "ftrl");
+    mst_optimizer adds_up = mst_optimizer_named("adam", (mst_optimizer){.gradient_accumulation_steps = 4});
+    EXPECT_ERROR(mst_model_save(model, folder_path("a.keras"), .optimizer = &adds_up), MST_UNIMPLEMENTED,
+                 "'adam', with its options");
     DIR *folder = opendir(folder_path(""));
     for (const struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
     closedir(folder);
@@ -246,6 +249,10 @@ static void networks(void **state) {
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Embedding", ", \"mask_zero\": true"))), MST_UNIMPLEMENTED,
                  "mask_zero = true");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ReLU", ", \"max_value\": 0"))), MST_UNIMPLEMENTED, "max_value");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Conv2D", ", \"filters\": 2, \"bias_regularizer\": \"l2\""))),
+                 MST_UNIMPLEMENTED, "bias_regularizer");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("DepthwiseConv2D", ", \"activity_regularizer\": \"l1\""))),
+                 MST_UNIMPLEMENTED, "activity_regularizer");
     EXPECT_ERROR(load_text("{\"class_name\": \"Mine\", \"config\": {}}"), MST_UNIMPLEMENTED, "'Mine'");
     EXPECT_ERROR(load_text("{\"class_name\": "), MST_CORRUPT, "JSON");
     EXPECT_ERROR(load_text("cos\nsystem"), MST_CORRUPT, "no model of Keras");
