@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "cluster/ps_client.h"
 #include "muster/server.h"
-#include "strategy/update_graph.h"
+#include "support/ps_job.h"
 #include "support/tasks.h"
 #include "support/test.h"
 
-enum { WORKERS = 2, SERVERS = 2, ALL = WORKERS + SERVERS, COUNT = 4, SECONDS = 20, SPARE = 11 };
+enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, COUNT = PS_COUNT, SECONDS = 20, SPARE = 11 };
 
 static const mst_fingerprint fingerprint = {"program", 7};
 static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
@@ -28,15 +28,6 @@ typedef struct job {
     pthread_barrier_t finished;
     pid_t server[SERVERS];
 } job;
-
-static mst_cluster *cluster_of(task_address *address, const char *name, int index) {
-    char workers[80], servers[80];
-    mst_cluster *cluster;
-    snprintf(workers, sizeof workers, "%s,%s", address[0], address[1]);
-    snprintf(servers, sizeof servers, "%s,%s", address[2], address[3]);
-    EXPECT_OK(mst_cluster_from_hosts(servers, workers, name, index, &cluster));
-    return cluster;
-}
 
 /* ---- servers ---- */
 
@@ -56,7 +47,7 @@ static void serve(int orders) {
     order o;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (read(orders, &o, sizeof o) != sizeof o) _exit(0);
-    mst_cluster *cluster = cluster_of(o.address, "ps", o.number);
+    mst_cluster *cluster = ps_job_cluster(o.address, "ps", o.number);
     const mst_status status = mst_server_run(.cluster = cluster, .recovery_timeout = SECONDS);
     if (status) fprintf(stderr, "server: %s\n", mst_error()->message);
     mst_cluster_release(cluster);
@@ -100,51 +91,12 @@ static void begin_job(job *j) {
 
 /* ---- workers ---- */
 
-static mst_tensor *filled(double value) {
-    mst_tensor *tensor;
-    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(COUNT), &tensor));
-    for (int i = 0; i < COUNT; i++) mst_tensor_set(tensor, i, value);
-    return tensor;
-}
-
-static mst_store *make_store(void) {
-    mst_store *store;
-    mst_tensor *value = filled(first_value);
-    EXPECT_OK(mst_store_create(&store));
-    EXPECT_OK(mst_store_set(store, NULL, "w0", MST_STATE_WEIGHT, value));
-    EXPECT_OK(mst_store_set(store, NULL, "w1", MST_STATE_WEIGHT, value));
-    mst_tensor_release(value);
-    return store;
-}
-
-static void expect_last_values(mst_store *store) {
-    static const char *const names[] = {"w0", "w1"};
-    for (int v = 0; v < 2; v++) {
-        mst_tensor *value;
-        EXPECT_OK(mst_store_get(store, NULL, names[v], &value));
-        for (int i = 0; i < COUNT; i++) assert_true(mst_tensor_get(value, i) == last_value);
-        mst_tensor_release(value);
-    }
-}
-
-/* The update of the variable that server P keeps. */
-static mst_graph *update_of(int p) {
-    mst_graph *graph, *update;
-    char name[8];
-    snprintf(name, sizeof name, "w%d", p);
-    EXPECT_OK(mst_graph_create(&graph));
-    const mst_value variable = mst_variable(graph, name, mst_fill(graph, MST_F32, MST_SHAPE(COUNT), 0));
-    EXPECT_OK(mst_update_graph_create(&optimizer, &variable, NULL, NULL, 1, &update));
-    mst_graph_destroy(graph);
-    return update;
-}
-
 /* Joins, makes the only step, and waits until all have. */
 static mst_ps_client *train(job *j, int worker, mst_store *store) {
     const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)};
     const mst_ps_variable variables[] = {{"w0", spec, 0, false}, {"w1", spec, 1, false}};
-    mst_cluster *cluster = cluster_of(j->address, "worker", worker);
-    mst_graph *const graph[] = {update_of(0), update_of(1)};
+    mst_cluster *cluster = ps_job_cluster(j->address, "worker", worker);
+    mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
     const mst_ps_program program = {.store = store,
                                     .variable = variables,
                                     .num_variables = 2,
@@ -156,7 +108,7 @@ static mst_ps_client *train(job *j, int worker, mst_store *store) {
                                     .fingerprint = &fingerprint,
                                     .num_fingerprints = 1};
     const mst_task_options options = {.cluster = cluster, .recovery_timeout = j->recovery_timeout};
-    mst_tensor *gradient = filled(gradient_of[worker]);
+    mst_tensor *gradient = ps_job_filled(gradient_of[worker]);
     mst_ps_client *client;
     int64_t position, step;
     EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
@@ -172,12 +124,12 @@ static mst_ps_client *train(job *j, int worker, mst_store *store) {
 
 static void *work(void *context) {
     job *j = context;
-    mst_store *store = make_store();
+    mst_store *store = ps_job_store(first_value);
     mst_ps_client *client = train(j, 1, store);
-    expect_last_values(store);
+    ps_job_expect(store, last_value);
     for (int i = 0; i < 2; i++) pthread_barrier_wait(&j->finished); /* until the chief has saved */
     EXPECT_OK(mst_ps_client_leave(client));
-    expect_last_values(store);
+    ps_job_expect(store, last_value);
     mst_ps_client_close(client);
     mst_store_release(store);
     return NULL;
@@ -187,17 +139,17 @@ static void *work(void *context) {
 static void lose_server_at_the_end(job *j, bool comes_back) {
     pthread_t other;
     begin_job(j);
-    mst_store *store = make_store();
+    mst_store *store = ps_job_store(first_value);
     assert_int_equal(pthread_create(&other, NULL, work, j), 0);
     mst_ps_client *chief = train(j, 0, store);
     pthread_barrier_wait(&j->finished);
     kill_server(j, 0);
     EXPECT_OK(mst_ps_client_collect(chief)); /* to save it */
-    expect_last_values(store);
+    ps_job_expect(store, last_value);
     pthread_barrier_wait(&j->finished);
     if (comes_back) start_server(j, 0);
     EXPECT_OK(mst_ps_client_leave(chief));
-    expect_last_values(store);
+    ps_job_expect(store, last_value);
     mst_ps_client_close(chief);
     pthread_join(other, NULL);
     for (int p = comes_back ? 0 : 1; p < SERVERS; p++) assert_int_equal(await_end(j->server[p]), 0);
@@ -276,11 +228,11 @@ static void *train_chief(void *context) {
 static void worker_that_waits_for_the_last_values_gets_them(void **state) {
     (void)state;
     job j = {.recovery_timeout = SECONDS};
-    chief c = {.job = &j, .store = make_store()};
+    chief c = {.job = &j, .store = ps_job_store(first_value)};
     pthread_t thread;
     mst_mail *mail;
     begin_job(&j);
-    mst_cluster *cluster = cluster_of(j.address, "worker", 1);
+    mst_cluster *cluster = ps_job_cluster(j.address, "worker", 1);
     EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
     assert_int_equal(pthread_create(&thread, NULL, train_chief, &c), 0);
     finish_by_hand(mail);
@@ -305,7 +257,7 @@ static void worker_that_waits_for_the_last_values_gets_them(void **state) {
         tell(mail, p, (mst_parcel_head){.kind = MST_PARCEL_LEAVE, .number = 1, .request = 3}, NULL, 0);
     for (int p = 0; p < SERVERS; p++) mst_parcel_free(await_kind(mail, -1, MST_PARCEL_DONE));
     pthread_join(thread, NULL);
-    expect_last_values(c.store);
+    ps_job_expect(c.store, last_value);
     mst_mail_close(mail);
     mst_ps_client_close(c.client);
     for (int p = 0; p < SERVERS; p++) assert_int_equal(await_end(j.server[p]), 0);

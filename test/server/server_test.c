@@ -7,11 +7,11 @@
 #include "base/clock.h"
 #include "cluster/ps_client.h"
 #include "muster/server.h"
-#include "strategy/update_graph.h"
+#include "support/ps_job.h"
 #include "support/tasks.h"
 #include "support/test.h"
 
-enum { WORKERS = 2, SERVERS = 2, ALL = WORKERS + SERVERS, COUNT = 4, SECONDS = 20 };
+enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, COUNT = PS_COUNT, SECONDS = 20 };
 
 static const mst_fingerprint fingerprint = {"program", 7};
 static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
@@ -29,18 +29,9 @@ typedef struct server_thread {
     pthread_t thread;
 } server_thread;
 
-static mst_cluster *cluster_of(const job *j, const char *name, int index) {
-    char workers[80], servers[80];
-    mst_cluster *cluster;
-    snprintf(workers, sizeof workers, "%s,%s", j->address[0], j->address[1]);
-    snprintf(servers, sizeof servers, "%s,%s", j->address[2], j->address[3]);
-    EXPECT_OK(mst_cluster_from_hosts(servers, workers, name, index, &cluster));
-    return cluster;
-}
-
 static void *run_server(void *context) {
     server_thread *t = context;
-    mst_cluster *cluster = cluster_of(t->job, "ps", t->number);
+    mst_cluster *cluster = ps_job_cluster(t->job->address, "ps", t->number);
     t->job->status[t->number] = mst_server_run(.cluster = cluster, .recovery_timeout = SECONDS);
     mst_cluster_release(cluster);
     return NULL;
@@ -48,50 +39,11 @@ static void *run_server(void *context) {
 
 /* ---- a worker ---- */
 
-static mst_tensor *filled(double value) {
-    mst_tensor *tensor;
-    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(COUNT), &tensor));
-    for (int i = 0; i < COUNT; i++) mst_tensor_set(tensor, i, value);
-    return tensor;
-}
-
-static mst_store *make_store(void) {
-    mst_store *store;
-    mst_tensor *value = filled(first_value);
-    EXPECT_OK(mst_store_create(&store));
-    EXPECT_OK(mst_store_set(store, NULL, "w0", MST_STATE_WEIGHT, value));
-    EXPECT_OK(mst_store_set(store, NULL, "w1", MST_STATE_WEIGHT, value));
-    mst_tensor_release(value);
-    return store;
-}
-
-static void expect_values(mst_store *store, double wanted) {
-    static const char *const names[] = {"w0", "w1"};
-    for (int v = 0; v < 2; v++) {
-        mst_tensor *value;
-        EXPECT_OK(mst_store_get(store, NULL, names[v], &value));
-        for (int i = 0; i < COUNT; i++) assert_true(mst_tensor_get(value, i) == wanted);
-        mst_tensor_release(value);
-    }
-}
-
-/* The update of the variable that server P keeps. */
-static mst_graph *update_of(int p) {
-    mst_graph *graph, *update;
-    char name[8];
-    snprintf(name, sizeof name, "w%d", p);
-    EXPECT_OK(mst_graph_create(&graph));
-    const mst_value variable = mst_variable(graph, name, mst_fill(graph, MST_F32, MST_SHAPE(COUNT), 0));
-    EXPECT_OK(mst_update_graph_create(&optimizer, &variable, NULL, NULL, 1, &update));
-    mst_graph_destroy(graph);
-    return update;
-}
-
-static mst_ps_client *join(const job *j, int worker, mst_store *store, int64_t *position) {
+static mst_ps_client *join(job *j, int worker, mst_store *store, int64_t *position) {
     const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)};
     const mst_ps_variable variables[] = {{"w0", spec, 0, false}, {"w1", spec, 1, false}};
-    mst_cluster *cluster = cluster_of(j, "worker", worker);
-    mst_graph *const graph[] = {update_of(0), update_of(1)};
+    mst_cluster *cluster = ps_job_cluster(j->address, "worker", worker);
+    mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
     const mst_ps_program program = {.store = store,
                                     .variable = variables,
                                     .num_variables = 2,
@@ -111,7 +63,7 @@ static mst_ps_client *join(const job *j, int worker, mst_store *store, int64_t *
 }
 
 static void make_step(mst_ps_client *client, int worker, int64_t position) {
-    mst_tensor *gradient = filled(gradient_of[worker]);
+    mst_tensor *gradient = ps_job_filled(gradient_of[worker]);
     int64_t step;
     EXPECT_OK(mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step));
     assert_int_equal(step, 1);
@@ -121,14 +73,14 @@ static void make_step(mst_ps_client *client, int worker, int64_t position) {
 /* Joins, makes the step at 0, and leaves. */
 static void *work(void *context) {
     const server_thread *t = context;
-    mst_store *store = make_store();
+    mst_store *store = ps_job_store(first_value);
     int64_t position;
     mst_ps_client *client = join(t->job, t->number, store, &position);
     assert_int_equal(position, 0);
-    expect_values(store, first_value);
+    ps_job_expect(store, first_value);
     make_step(client, t->number, position);
     EXPECT_OK(mst_ps_client_leave(client));
-    expect_values(store, first_value - 0.5 * (gradient_of[0] + gradient_of[1]));
+    ps_job_expect(store, first_value - 0.5 * (gradient_of[0] + gradient_of[1]));
     mst_ps_client_close(client);
     mst_store_release(store);
     return NULL;
@@ -148,9 +100,9 @@ static uint32_t await_values(mst_mail *mail, int from, int64_t step) {
 }
 
 /* Worker W sends its gradients to server 0 alone, and is gone when that has made the update. */
-static void be_killed(const job *j, int w) {
-    mst_cluster *cluster = cluster_of(j, "worker", w);
-    mst_tensor *gradient = filled(gradient_of[w]);
+static void be_killed(job *j, int w) {
+    mst_cluster *cluster = ps_job_cluster(j->address, "worker", w);
+    mst_tensor *gradient = ps_job_filled(gradient_of[w]);
     const mst_iov body = {mst_tensor_data(gradient), mst_tensor_bytes(gradient)},
                   hello = {&fingerprint, sizeof fingerprint};
     mst_mail *mail;
@@ -166,8 +118,8 @@ static void be_killed(const job *j, int w) {
 }
 
 /* The chief gives the servers their values; its process ends. */
-static void begin(const job *j) {
-    mst_store *store = make_store();
+static void begin(job *j) {
+    mst_store *store = ps_job_store(first_value);
     int64_t position;
     mst_ps_client_close(join(j, 0, store, &position));
     mst_store_release(store);
@@ -209,7 +161,7 @@ static void so_it_is_where_the_chief_was_killed(void **state) {
 static void answer(mst_mail *mail, const mst_parcel *hello, uint64_t request, int64_t position, double value) {
     const mst_parcel_head head = {
         .kind = MST_PARCEL_VALUES, .round = 1, .number = position, .step = position, .request = request};
-    mst_tensor *values = filled(value);
+    mst_tensor *values = ps_job_filled(value);
     EXPECT_OK(mst_mail_send(mail, hello->from, &head, &(mst_iov){mst_tensor_data(values), mst_tensor_bytes(values)}, 1,
                             NULL));
     mst_tensor_release(values);
@@ -219,7 +171,7 @@ static void answer(mst_mail *mail, const mst_parcel *hello, uint64_t request, in
  * before that to the second HELLO, the values before its last update. */
 static void *answer_late(void *context) {
     server_thread *t = context;
-    mst_cluster *cluster = cluster_of(t->job, "ps", t->number);
+    mst_cluster *cluster = ps_job_cluster(t->job->address, "ps", t->number);
     mst_mail *mail;
     EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
     for (int hellos = 0; hellos < 2;) {
@@ -251,11 +203,11 @@ static void answers_to_an_earlier_request_are_dropped(void **state) {
         server[p] = (server_thread){.job = &j, .number = p};
         assert_int_equal(pthread_create(&server[p].thread, NULL, answer_late, &server[p]), 0);
     }
-    mst_store *store = make_store();
+    mst_store *store = ps_job_store(first_value);
     int64_t position;
     mst_ps_client *client = join(&j, 1, store, &position);
     assert_int_equal(position, 0);
-    expect_values(store, first_value);
+    ps_job_expect(store, first_value);
     for (int p = 0; p < SERVERS; p++) pthread_join(server[p].thread, NULL);
     mst_ps_client_close(client);
     mst_store_release(store);
@@ -283,7 +235,7 @@ static void answer_next(mst_mail *mail, mst_parcel_kind kind, int64_t position) 
  * where the gradients of another worker, which cannot join without server 0, are missing. */
 static void *come_back(void *context) {
     server_thread *t = context;
-    mst_cluster *cluster = cluster_of(t->job, "ps", t->number);
+    mst_cluster *cluster = ps_job_cluster(t->job->address, "ps", t->number);
     const mst_mail_options options = {.cluster = cluster};
     mst_mail *mail;
     EXPECT_OK(mst_mail_open(&options, &mail));
@@ -314,8 +266,8 @@ static void server_that_has_answered_and_comes_back_empty_is_noticed(void **stat
         server[p] = (server_thread){.job = &j, .number = p};
         assert_int_equal(pthread_create(&server[p].thread, NULL, come_back, &server[p]), 0);
     }
-    mst_store *store = make_store();
-    mst_tensor *gradient = filled(gradient_of[1]);
+    mst_store *store = ps_job_store(first_value);
+    mst_tensor *gradient = ps_job_filled(gradient_of[1]);
     int64_t position, step;
     mst_ps_client *client = join(&j, 1, store, &position);
     assert_int_equal(mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step),
