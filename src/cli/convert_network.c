@@ -4,16 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ending.h"
 #include "cli/command.h"
 #include "cli/network_file.h"
 #include "cli/number_text.h"
 #include "model_file/weights.h"
 #include "muster/checkpoint.h"
-
-static bool ends_in(const char *path, const char *end) {
-    const size_t length = strlen(path), more = strlen(end);
-    return length > more && strcmp(path + length - more, end) == 0;
-}
 
 static mst_status write_weights(mst_model *model, const char *to) {
     mst_snapshot *snapshot;
@@ -26,7 +22,7 @@ static mst_status write_weights(mst_model *model, const char *to) {
 /* With the optimizer and its state, where they were read and Keras has them. */
 static mst_status write_model(mst_model *model, const mst_model_compiled *compiled, const char *to) {
     const bool optimizer = compiled->has_optimizer_state && mst_keras_has_optimizer(&compiled->optimizer);
-    if (ends_in(to, ".safetensors") || ends_in(to, ".npz")) return write_weights(model, to);
+    if (mst_ends_in(to, ".safetensors") || mst_ends_in(to, ".npz")) return write_weights(model, to);
     return mst_model_save(model, to, .optimizer = optimizer ? &compiled->optimizer : NULL,
                           .loss = compiled->has_loss ? &compiled->loss : NULL,
                           .from_probabilities = compiled->from_probabilities);
@@ -41,7 +37,7 @@ static mst_status convert(const char *from, const char *to) {
     char text[NUMBER_TEXT];
     MST_TRY(mst_model_load(from, &model, &compiled));
     mst_status status = network_has_weights(model, &has_weights);
-    if (!status && !has_weights && !ends_in(to, ".json"))
+    if (!status && !has_weights && !mst_ends_in(to, ".json"))
         status = MST_FAIL(MST_INVALID, "'%s': has a network without weights, which becomes FILE.json only", from);
     if (!status) status = write_model(model, &compiled, to);
     if (!status) status = mst_model_weights(model, &weights, &count);
@@ -54,7 +50,7 @@ static mst_status convert(const char *from, const char *to) {
 int convert_network(const char *from, const char *to, bool overwrite) {
     static const char *const endings[] = {".keras", ".h5", ".json", ".safetensors", ".npz"};
     bool known = false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) known |= ends_in(to, endings[i]);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) known |= mst_ends_in(to, endings[i]);
     if (!known || strncmp(to, "npz:", strlen("npz:")) == 0) /* which is data */
         return command_fail(
             EXIT_USAGE,

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/no_memory.h"
 #include "format/npz.h"
-#include "format/zip_module.h"
-#include "module/module.h"
+#include "format/zip_write.h"
 
 enum { NAME_MOST = 60000, HEADER_MOST = 512, ALIGNMENT = 64 };
 
@@ -58,28 +56,13 @@ static mst_status npz_write_describe(const char *path, const mst_named_tensor *t
     return MST_OK;
 }
 
-static mst_status npz_write_put(void *sink, uint64_t offset, const void *data, size_t size) {
-    return mst_file_put(sink, offset, data, size);
-}
-
-static mst_status write_archive(const char *path, const mst_zip_file *files, int64_t count) {
-    const void *interface;
-    mst_file file;
-    MST_TRY(mst_module_interface("zip", &interface));
-    MST_TRY(mst_file_create(path, &file));
-    const mst_status status = ((const mst_zip_library *)interface)->write(files, count, npz_write_put, &file);
-    if (!status) return mst_file_commit(&file);
-    mst_file_abandon(&file);
-    return status;
-}
-
 mst_status mst_npz_write(const char *path, const mst_named_tensor *tensors, int64_t count) {
     array *arrays = calloc((size_t)count + 1, sizeof *arrays);
     mst_zip_file *files = calloc((size_t)count + 1, sizeof *files);
     mst_status status = arrays && files ? MST_OK : MST_NO_MEMORY("to write '%s'", path);
     for (int64_t i = 0; i < count && !status; i++)
         status = npz_write_describe(path, &tensors[i], &arrays[i], &files[i]);
-    if (!status) status = write_archive(path, files, count);
+    if (!status) status = mst_zip_write(path, files, count);
     for (int64_t i = 0; arrays && i < count; i++) free(arrays[i].name);
     free(files);
     free(arrays);

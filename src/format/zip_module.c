@@ -5,55 +5,70 @@
 #include <zip.h>
 
 #include "base/no_memory.h"
-
 #include "module/module.h"
 
 enum { DATE = 33 /* 1980-01-01, as MS-DOS counts */ };
 
-/* What libzip writes to. It goes back in an archive to complete the header of a file whose check sum it did not
- * know. */
-typedef struct target {
-    mst_zip_put put;
-    void *sink;
+/* Where libzip is in an archive, and the first failure there. */
+typedef struct place {
     uint64_t at, size;
-    mst_status status; /* of the first failure */
+    mst_status status;
     zip_error_t error;
-} target;
+} place;
 
-static zip_int64_t zip_write_put(target *t, const void *data, zip_uint64_t size) {
-    if (!t->status) t->status = t->put(t->sink, t->at, data, (size_t)size);
-    if (t->status) {
-        zip_error_set(&t->error, ZIP_ER_WRITE, 0);
-        return -1;
-    }
-    t->at += size;
-    if (t->at > t->size) t->size = t->at;
-    return (zip_int64_t)size;
+static zip_int64_t fail_at(place *p, int code) {
+    zip_error_set(&p->error, code, 0);
+    return -1;
 }
 
-static zip_int64_t seek(target *t, void *data, zip_uint64_t size) {
-    const zip_int64_t at = zip_source_seek_compute_offset(t->at, t->size, data, size, &t->error);
-    if (at < 0) return -1;
-    t->at = (uint64_t)at;
-    return 0;
-}
-
-/* Answers libzip's questions about the target, which is a new archive: there is nothing to read. */
-static zip_int64_t answer(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
-    target *t = context;
+/* Answers libzip's questions that are the same for an archive that is read and one that is written: SUPPORTS, how many
+ * bytes there ARE, and where it is. */
+static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t are, void *data, zip_uint64_t size,
+                          zip_source_cmd_t command) {
+    zip_int64_t at;
     switch (command) {
-        case ZIP_SOURCE_SUPPORTS: return ZIP_SOURCE_SUPPORTS_WRITABLE;
-        case ZIP_SOURCE_ERROR: return zip_error_to_data(&t->error, data, size);
+        case ZIP_SOURCE_SUPPORTS: return supports;
+        case ZIP_SOURCE_ERROR: return zip_error_to_data(&p->error, data, size);
         case ZIP_SOURCE_STAT:
             zip_stat_init(data);
             ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
-            ((zip_stat_t *)data)->size = 0;
+            ((zip_stat_t *)data)->size = are;
             return sizeof(zip_stat_t);
-        case ZIP_SOURCE_WRITE: return zip_write_put(t, data, size);
-        case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)t->at;
-        case ZIP_SOURCE_SEEK_WRITE: return seek(t, data, size);
+        case ZIP_SOURCE_TELL:
+        case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)p->at;
+        case ZIP_SOURCE_SEEK:
+        case ZIP_SOURCE_SEEK_WRITE:
+            if ((at = zip_source_seek_compute_offset(p->at, p->size, data, size, &p->error)) < 0) return -1;
+            p->at = (uint64_t)at;
+            return 0;
         default: return 0;
     }
+}
+
+/* ---- writing ---- */
+
+/* What libzip writes to. It goes back in an archive to complete the header of a file whose check sum it did not
+ * know. */
+typedef struct target {
+    place place;
+    mst_zip_put put;
+    void *sink;
+} target;
+
+static zip_int64_t put_bytes(target *t, const void *data, zip_uint64_t size) {
+    place *p = &t->place;
+    if (!p->status) p->status = t->put(t->sink, p->at, data, (size_t)size);
+    if (p->status) return fail_at(p, ZIP_ER_WRITE);
+    p->at += size;
+    if (p->at > p->size) p->size = p->at;
+    return (zip_int64_t)size;
+}
+
+/* A new archive has nothing to read. */
+static zip_int64_t answer_writer(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
+    target *t = context;
+    if (command == ZIP_SOURCE_WRITE) return put_bytes(t, data, size);
+    return answer(&t->place, ZIP_SOURCE_SUPPORTS_WRITABLE, 0, data, size, command);
 }
 
 static bool zip_write_add(zip_t *archive, const mst_zip_file *file) {
@@ -81,16 +96,16 @@ static mst_status write_archive(const mst_zip_file *files, int64_t count, mst_zi
     target t = {.put = put_function, .sink = sink};
     zip_error_t error;
     zip_error_init(&error);
-    zip_error_init(&t.error);
-    zip_source_t *source = zip_source_function_create(answer, &t, &error);
+    zip_error_init(&t.place.error);
+    zip_source_t *source = zip_source_function_create(answer_writer, &t, &error);
     zip_t *archive = source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
     mst_status status = archive ? MST_OK : failed(zip_error_strerror(&error));
     if (!archive) zip_source_free(source);
     for (int64_t i = 0; i < count && !status; i++)
         if (!zip_write_add(archive, &files[i])) status = failed(zip_strerror(archive));
-    if (!status && zip_close(archive)) status = t.status ? t.status : failed(zip_strerror(archive));
+    if (!status && zip_close(archive)) status = t.place.status ? t.place.status : failed(zip_strerror(archive));
     if (status && archive) zip_discard(archive);
-    zip_error_fini(&t.error);
+    zip_error_fini(&t.place.error);
     zip_error_fini(&error);
     return status;
 }
@@ -98,55 +113,32 @@ static mst_status write_archive(const mst_zip_file *files, int64_t count, mst_zi
 /* ---- reading ---- */
 
 struct mst_zip_archive {
+    place place;
     const void *source;
     mst_zip_get get;
-    uint64_t size, at;
-    mst_status status; /* of the first failure of GET */
-    zip_error_t error;
     zip_t *zip;
     zip_file_t *file; /* that is read; may be NULL */
 };
 
 static zip_int64_t get_bytes(mst_zip_archive *a, void *data, zip_uint64_t size) {
+    place *p = &a->place;
     size_t got = 0;
-    if (!a->status) a->status = a->get(a->source, a->at, data, (size_t)size, &got);
-    if (a->status) {
-        zip_error_set(&a->error, ZIP_ER_READ, 0);
-        return -1;
-    }
-    a->at += got;
+    if (!p->status) p->status = a->get(a->source, p->at, data, (size_t)size, &got);
+    if (p->status) return fail_at(p, ZIP_ER_READ);
+    p->at += got;
     return (zip_int64_t)got;
 }
 
-static zip_int64_t seek_source(mst_zip_archive *a, void *data, zip_uint64_t size) {
-    const zip_int64_t at = zip_source_seek_compute_offset(a->at, a->size, data, size, &a->error);
-    if (at < 0) return -1;
-    a->at = (uint64_t)at;
-    return 0;
-}
-
-/* Answers libzip's questions about an archive that is read. */
 static zip_int64_t answer_reader(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
     mst_zip_archive *a = context;
-    switch (command) {
-        case ZIP_SOURCE_SUPPORTS: return ZIP_SOURCE_SUPPORTS_SEEKABLE;
-        case ZIP_SOURCE_ERROR: return zip_error_to_data(&a->error, data, size);
-        case ZIP_SOURCE_STAT:
-            zip_stat_init(data);
-            ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
-            ((zip_stat_t *)data)->size = a->size;
-            return sizeof(zip_stat_t);
-        case ZIP_SOURCE_OPEN: a->at = 0; return 0;
-        case ZIP_SOURCE_READ: return get_bytes(a, data, size);
-        case ZIP_SOURCE_TELL: return (zip_int64_t)a->at;
-        case ZIP_SOURCE_SEEK: return seek_source(a, data, size);
-        default: return 0;
-    }
+    if (command == ZIP_SOURCE_READ) return get_bytes(a, data, size);
+    if (command == ZIP_SOURCE_OPEN) a->place.at = 0;
+    return answer(&a->place, ZIP_SOURCE_SUPPORTS_SEEKABLE, a->place.size, data, size, command);
 }
 
 /* What libzip says of an archive, or GET of its source. */
 static mst_status cannot_read(const mst_zip_archive *a, zip_error_t *error) {
-    if (a->status) return a->status;
+    if (a->place.status) return a->place.status;
     switch (zip_error_code_zip(error)) {
         case ZIP_ER_MEMORY: return MST_NO_MEMORY("to read an archive");
         case ZIP_ER_NOZIP: return MST_FAIL(MST_CORRUPT, "this is not a zip archive, or it is cut off");
@@ -159,7 +151,7 @@ static void close_archive(mst_zip_archive *a) {
     if (!a) return;
     if (a->file) zip_fclose(a->file);
     if (a->zip) zip_discard(a->zip);
-    zip_error_fini(&a->error);
+    zip_error_fini(&a->place.error);
     free(a);
 }
 
@@ -169,8 +161,8 @@ static mst_status open_archive(const void *source, mst_zip_get get, uint64_t siz
     zip_error_t error;
     *out = NULL;
     if (!a) return MST_NO_MEMORY("for an archive");
-    *a = (mst_zip_archive){.source = source, .get = get, .size = size};
-    zip_error_init(&a->error);
+    *a = (mst_zip_archive){.place = {.size = size}, .source = source, .get = get};
+    zip_error_init(&a->place.error);
     zip_error_init(&error);
     if (!size) zip_error_set(&error, ZIP_ER_NOZIP, 0); /* libzip takes no bytes for no entries */
     zip_source_t *from = size ? zip_source_function_create(answer_reader, a, &error) : NULL;

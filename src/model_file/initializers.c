@@ -136,3 +136,22 @@ json_t *mst_keras_regularizer_write(float l1, float l2) {
     return json_pack("{s:s, s:s, s:{s:f, s:f}, s:n}", "module", "keras.regularizers", "class_name", "L1L2", "config",
                      "l1", (double)l1, "l2", (double)l2 / 2, "registered_name");
 }
+
+static const struct {
+    const char *name;
+    mst_dtype dtype;
+} dtypes[] = {{"float32", MST_F32}, {"float64", MST_F64}, {"int32", MST_I32},
+              {"int64", MST_I64},   {"uint8", MST_U8},    {"bool", MST_BOOL}};
+enum { NUM_DTYPES = sizeof dtypes / sizeof *dtypes };
+
+mst_dtype mst_keras_dtype_named(const char *name) {
+    for (int i = 0; i < NUM_DTYPES; i++)
+        if (strcmp(dtypes[i].name, name) == 0) return dtypes[i].dtype;
+    return MST_NO_DTYPE;
+}
+
+const char *mst_keras_dtype_name(mst_dtype dtype) {
+    for (int i = 0; i < NUM_DTYPES; i++)
+        if (dtypes[i].dtype == dtype) return dtypes[i].name;
+    return dtypes[0].name;
+}

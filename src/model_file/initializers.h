@@ -1,4 +1,4 @@
-/** Initializers, activations and penalties in the configuration of Keras' layers. */
+/** Initializers, activations, penalties and dtypes in the configuration of Keras' layers. */
 #ifndef MUSTER_MODEL_FILE_INITIALIZERS_H
 #define MUSTER_MODEL_FILE_INITIALIZERS_H
 
@@ -17,5 +17,10 @@ const char *mst_keras_activation_name(int activation);
 /** L1, L2, L1L2, or null. Keras' L2(x) is l2 = 2 x here. */
 MST_CHECKED mst_status mst_keras_regularizer_read(const json_t *value, float *l1, float *l2);
 json_t *mst_keras_regularizer_write(float l1, float l2);
+
+/** "float32" and so on: MST_NO_DTYPE where NAME is none of those that inputs have here. */
+mst_dtype mst_keras_dtype_named(const char *name);
+/** "float32" too for a dtype that Keras has not. */
+const char *mst_keras_dtype_name(mst_dtype dtype);
 
 #endif

@@ -79,29 +79,29 @@ static mst_status read_keras(const char *name, const void *data, size_t size, ms
 
 /* ---- .h5 ---- */
 
-/* An attribute of the root, JSON, which is cut into parts NAME0, NAME1, ... where it is long. */
+typedef struct joined {
+    char *text; /* NULL: there is none */
+    size_t size;
+} joined;
+
+static mst_status join(void *context, const char *more) {
+    joined *j = context;
+    const size_t size = strlen(more);
+    char *grown = realloc(j->text, j->size + size + 1);
+    if (!grown) return MST_NO_MEMORY("for a model file");
+    j->text = grown;
+    memcpy(grown + j->size, more, size);
+    j->size += size;
+    return MST_OK;
+}
+
+/* An attribute of the root, JSON. */
 static mst_status read_root_json(const char *name, const mst_keras_tree *tree, const char *key, json_t **out) {
-    char part[64], *whole = NULL;
-    size_t size = 0;
-    const mst_keras_text *text = mst_keras_tree_text(tree, "/", key);
+    joined j = {NULL, 0};
     *out = NULL;
-    if (text) return text->count == 1 ? parse_json(name, text->text[0], strlen(text->text[0]), out) : MST_OK;
-    for (int i = 0;; i++) {
-        snprintf(part, sizeof part, "%s%d", key, i);
-        text = mst_keras_tree_text(tree, "/", part);
-        if (!text || text->count != 1) break;
-        const size_t more = strlen(text->text[0]);
-        char *grown = realloc(whole, size + more + 1);
-        if (!grown) {
-            free(whole);
-            return MST_NO_MEMORY("to read '%s'", name);
-        }
-        whole = grown;
-        memcpy(whole + size, text->text[0], more);
-        size += more;
-    }
-    const mst_status status = whole ? parse_json(name, whole, size, out) : MST_OK;
-    free(whole);
+    mst_status status = mst_keras_tree_each_text(tree, "/", key, join, &j);
+    if (!status && j.text) status = parse_json(name, j.text, j.size, out);
+    free(j.text);
     return status;
 }
 

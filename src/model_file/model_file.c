@@ -3,23 +3,22 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/argument.h"
+#include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
-#include "format/zip_module.h"
+#include "format/zip_write.h"
 #include "loss/loss.h"
 #include "model/describe.h"
 #include "model_file/keras_file.h"
 #include "model_file/loss.h"
 #include "model_file/weights.h"
-#include "module/module.h"
 
 /* ---- loading ---- */
 
-static mst_status read_compiled(const char *path, const mst_keras_file *file, const mst_keras_network *network,
-                                mst_model *model, mst_model_compiled *out) {
+static mst_status read_compiled(const mst_keras_file *file, const mst_keras_network *network, mst_model *model,
+                                mst_model_compiled *out) {
     const json_t *optimizer = json_object_get(file->made, "optimizer");
     if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
     *out = (mst_model_compiled){.has_loss = false};
@@ -27,7 +26,7 @@ static mst_status read_compiled(const char *path, const mst_keras_file *file, co
     mst_keras_optimizer_read(optimizer, &out->optimizer);
     out->has_optimizer = out->optimizer.rule;
     if (!out->has_optimizer || !file->has_weights) return MST_OK;
-    return mst_keras_state_read(path, &file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
+    return mst_keras_state_read(&file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
 }
 
 #define KERAS_VERSION "3.0.0" /* whose files these are */
@@ -50,7 +49,7 @@ static mst_status load_file(const char *path, const mst_keras_file *file, mst_mo
         return MST_FAIL(MST_INVALID, "'%s': has weights alone, no network: mst_model_load_weights takes it", path);
     mst_status status = mst_keras_network_read(path, file->config, model, &network);
     if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
-    if (!status && compiled) status = read_compiled(path, file, &network, model, compiled);
+    if (!status && compiled) status = read_compiled(file, &network, model, compiled);
     if (!status) status = read_notes(path, file, model);
     mst_keras_network_free(&network);
     return status;
@@ -95,15 +94,6 @@ mst_status mst_model_load_weights(mst_model *model, const char *path) {
 
 /* ---- saving ---- */
 
-static bool ends_in(const char *path, const char *end) {
-    const size_t length = strlen(path), more = strlen(end);
-    return length > more && strcmp(path + length - more, end) == 0;
-}
-
-static mst_status put(void *sink, uint64_t offset, const void *data, size_t size) {
-    return mst_file_put(sink, offset, data, size);
-}
-
 /* What wrote it, for people, and the notes: Keras does not look at it. Always the same date: equal models give equal
  * files. */
 static mst_status print_metadata(mst_model *model, char **out) {
@@ -124,22 +114,12 @@ static mst_status print_metadata(mst_model *model, char **out) {
 
 static mst_status write_archive(mst_model *model, const char *path, const char *config, const void *weights,
                                 size_t size) {
-    const void *interface;
     char *metadata;
-    mst_file file;
-    MST_TRY(mst_module_interface("zip", &interface));
     MST_TRY(print_metadata(model, &metadata));
     const mst_zip_file files[] = {{"metadata.json", {{metadata, strlen(metadata)}}},
                                   {"config.json", {{config, strlen(config)}}},
                                   {"model.weights.h5", {{weights, size}}}};
-    mst_status status = mst_file_create(path, &file);
-    if (!status) {
-        status = ((const mst_zip_library *)interface)->write(files, sizeof files / sizeof *files, put, &file);
-        if (status)
-            mst_file_abandon(&file);
-        else
-            status = mst_file_commit(&file);
-    }
+    const mst_status status = mst_zip_write(path, files, sizeof files / sizeof *files);
     free(metadata);
     return status;
 }
@@ -212,12 +192,13 @@ static mst_status save(mst_model *model, const char *path, const mst_model_save_
     void *weights = NULL;
     char *text = NULL;
     size_t size = 0;
-    const bool h5 = ends_in(path, ".h5") && !ends_in(path, ".weights.h5");
+    const bool h5 = mst_ends_in(path, ".h5") && !mst_ends_in(path, ".weights.h5");
     if (o->optimizer || o->loss) MST_TRY(add_compiled(model, config, o));
-    if (ends_in(path, ".json")) return save_json(path, config);
+    if (mst_ends_in(path, ".json")) return save_json(path, config);
     mst_status status = h5 ? fill_h5(model, o, config, network, &tree) : fill_keras(model, o, network, &tree);
     if (!status) status = mst_keras_tree_write(&tree, &weights, &size);
-    if (!status && ends_in(path, ".keras") && !(text = json_dumps(config, 0))) status = MST_NO_MEMORY("for a network");
+    if (!status && mst_ends_in(path, ".keras") && !(text = json_dumps(config, 0)))
+        status = MST_NO_MEMORY("for a network");
     if (!status) status = text ? write_archive(model, path, text, weights, size) : mst_file_write(path, weights, size);
     mst_keras_tree_free(&tree);
     free(weights);
@@ -229,7 +210,7 @@ mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_sav
     if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
     mst_keras_network network;
     json_t *config;
-    if (!ends_in(path, ".keras") && !ends_in(path, ".h5") && !ends_in(path, ".json"))
+    if (!mst_ends_in(path, ".keras") && !mst_ends_in(path, ".h5") && !mst_ends_in(path, ".json"))
         return MST_FAIL(MST_INVALID, "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5 or FILE.json",
                         path);
     mst_status status = mst_keras_network_write(model, &config, &network);

@@ -4,6 +4,7 @@
 #include "base/no_memory.h"
 #include "model/describe.h"
 #include "model_file/classes.h"
+#include "model_file/initializers.h"
 #include "model_file/network.h"
 #include "muster/layers.h"
 
@@ -49,17 +50,6 @@ static const json_t *config_of(const network_reader *r, int64_t i) {
 
 /* ---- single layers ---- */
 
-static mst_dtype dtype_named(const char *name) {
-    static const struct {
-        const char *name;
-        mst_dtype dtype;
-    } dtypes[] = {{"float32", MST_F32}, {"float64", MST_F64}, {"int32", MST_I32},
-                  {"int64", MST_I64},   {"uint8", MST_U8},    {"bool", MST_BOOL}};
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (strcmp(dtypes[i].name, name) == 0) return dtypes[i].dtype;
-    return MST_NO_DTYPE;
-}
-
 /* A name, or an object with it; "" where there is none. */
 static const char *dtype_text(const json_t *config) {
     const json_t *dtype = json_object_get(config, "dtype");
@@ -90,7 +80,7 @@ static const json_t *shape_of(const json_t *config) {
 
 static mst_status add_input(const network_reader *r, const char *name, const json_t *shape, const char *dtype,
                             mst_output *out) {
-    mst_layer_input_options options = {.name = name, .dtype = *dtype ? dtype_named(dtype) : MST_F32};
+    mst_layer_input_options options = {.name = name, .dtype = *dtype ? mst_keras_dtype_named(dtype) : MST_F32};
     if (!read_rows(shape, &options.shape)) return malformed(r, "an input without a shape");
     if (!options.dtype)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': an input of dtype %.50s is not known here", r->file, dtype);

@@ -3,6 +3,7 @@
 #include "base/no_memory.h"
 #include "model/describe.h"
 #include "model_file/classes.h"
+#include "model_file/initializers.h"
 #include "model_file/network.h"
 #include "muster/layers.h"
 
@@ -11,17 +12,6 @@ typedef struct network_writer {
     const mst_model_description *d;
     mst_keras_network *network;
 } network_writer;
-
-static const char *dtype_name(mst_dtype dtype) {
-    switch (dtype) {
-        case MST_F64: return "float64";
-        case MST_I32: return "int32";
-        case MST_I64: return "int64";
-        case MST_U8: return "uint8";
-        case MST_BOOL: return "bool";
-        default: return "float32";
-    }
-}
 
 static json_t *json_shape(mst_shape shape) {
     json_t *list = json_array();
@@ -46,7 +36,8 @@ static json_t *history(const network_writer *w, int64_t node) {
 static json_t *tensor(const network_writer *w, int64_t node) {
     const mst_spec spec = mst_value_spec(w->d->value[node]);
     return json_pack("{s:s, s:{s:o, s:s, s:o}}", "class_name", "__keras_tensor__", "config", "shape",
-                     json_shape(spec.shape), "dtype", dtype_name(spec.dtype), "keras_history", history(w, node));
+                     json_shape(spec.shape), "dtype", mst_keras_dtype_name(spec.dtype), "keras_history",
+                     history(w, node));
 }
 
 /* The calls of a layer: {"args": [T], "kwargs": {}}, or [[T, T]] for layers that take several. */
@@ -75,7 +66,7 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     if (l->type == mst_layer_find("input")) {
         const mst_spec spec = mst_value_spec(w->d->value[first_node(w, layer)]);
         json_object_set_new(config, "batch_shape", json_shape(spec.shape));
-        json_object_set_new(config, "dtype", json_string(dtype_name(spec.dtype)));
+        json_object_set_new(config, "dtype", json_string(mst_keras_dtype_name(spec.dtype)));
         return MST_OK;
     }
     const mst_keras_class *class = mst_keras_class_find(class_of(l));
@@ -83,7 +74,8 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': layers '%s' cannot be saved for Keras", l->name, l->type->name);
     json_object_set_new(config, "dtype", json_string("float32"));
     json_object_set_new(config, "trainable", json_boolean(!l->frozen));
-    return mst_keras_class_write(class, l->options, config);
+    mst_keras_class_write(class, l->options, config);
+    return MST_OK;
 }
 
 static mst_status write_layer(const network_writer *w, int64_t layer, json_t *layers) {

@@ -70,6 +70,28 @@ const mst_keras_text *mst_keras_tree_text(const mst_keras_tree *tree, const char
     return NULL;
 }
 
+/* Part PART of texts that were cut. */
+static const mst_keras_text *cut_text(const mst_keras_tree *tree, const char *path, const char *name, int part) {
+    char numbered[64];
+    snprintf(numbered, sizeof numbered, "%s%d", name, part);
+    return mst_keras_tree_text(tree, path, numbered);
+}
+
+bool mst_keras_tree_has_texts(const mst_keras_tree *tree, const char *path, const char *name) {
+    return mst_keras_tree_text(tree, path, name) || cut_text(tree, path, name, 0);
+}
+
+mst_status mst_keras_tree_each_text(const mst_keras_tree *tree, const char *path, const char *name,
+                                    mst_status (*use)(void *context, const char *text), void *context) {
+    const mst_keras_text *whole = mst_keras_tree_text(tree, path, name);
+    const mst_keras_text *text = whole ? whole : cut_text(tree, path, name, 0);
+    for (int part = 1; text; part++) {
+        for (int64_t i = 0; i < text->count; i++) MST_TRY(use(context, text->text[i]));
+        text = whole ? NULL : cut_text(tree, path, name, part);
+    }
+    return MST_OK;
+}
+
 mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor *tensor) {
     return add_array(tree, path, mst_tensor_retain(tensor));
 }

@@ -33,6 +33,11 @@ void mst_keras_tree_free(mst_keras_tree *tree);
 /** NULL where there is none. */
 mst_tensor *mst_keras_tree_array(const mst_keras_tree *tree, const char *path);
 const mst_keras_text *mst_keras_tree_text(const mst_keras_tree *tree, const char *path, const char *name);
+/** Whether there are texts NAME at PATH, whole or cut. */
+bool mst_keras_tree_has_texts(const mst_keras_tree *tree, const char *path, const char *name);
+/** Calls USE with each text of NAME at PATH, also where Keras has cut a long one into NAME0, NAME1, ... */
+MST_CHECKED mst_status mst_keras_tree_each_text(const mst_keras_tree *tree, const char *path, const char *name,
+                                                mst_status (*use)(void *context, const char *text), void *context);
 
 /** Adds what is to be written. The tensor is retained. */
 MST_CHECKED mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor *tensor);

@@ -100,27 +100,10 @@ static mst_status read_paths(const char *file, const mst_keras_tree *tree, const
 /* ---- where .h5 files keep them: lists of names, layer by layer ---- */
 
 enum { PATH_SIZE = 1024 };
-
-/* A list of names, which is cut into NAME0, NAME1, ... where it is long. Calls USE with each. */
-static mst_status each_name(const mst_keras_tree *tree, const char *path, const char *list,
-                            mst_status (*use)(void *context, const char *name), void *context) {
-    const mst_keras_text *text = mst_keras_tree_text(tree, path, list);
-    char name[64];
-    for (int part = 0;; part++) {
-        if (!text) {
-            snprintf(name, sizeof name, "%s%d", list, part);
-            text = mst_keras_tree_text(tree, path, name);
-            if (!text) return MST_OK;
-        }
-        const bool whole = strcmp(text->name, list) == 0;
-        for (int64_t i = 0; i < text->count; i++) MST_TRY(use(context, text->text[i]));
-        if (whole) return MST_OK;
-        text = NULL;
-    }
-}
+static const char weights_folder[] = "/model_weights"; /* of whole models; files of weights alone have them at "/" */
 
 typedef struct by_name {
-    const char *file, *root; /* "/model_weights" or "" */
+    const char *file, *root; /* weights_folder or "" */
     const mst_keras_tree *tree;
     const mst_keras_network *network;
     const mst_weight *weights;
@@ -149,7 +132,7 @@ static mst_status read_group(void *context, const char *name) {
     by_name *b = context;
     snprintf(b->group, sizeof b->group, "%s/%s", b->root, name);
     b->k = 0;
-    MST_TRY(each_name(b->tree, b->group, "weight_names", read_named, b));
+    MST_TRY(mst_keras_tree_each_text(b->tree, b->group, "weight_names", read_named, b));
     if (b->k == 0) return MST_OK;
     const char *layer = b->network->layer[b->layer].name;
     const mst_weight *missing = weight_of(b->weights, b->count, layer, b->k);
@@ -169,10 +152,8 @@ static mst_status read_names(const char *file, const mst_keras_tree *tree, const
                  .weights = weights,
                  .count = count,
                  .snapshot = snapshot};
-    const bool inside = mst_keras_tree_text(tree, "/model_weights", "layer_names") ||
-                        mst_keras_tree_text(tree, "/model_weights", "layer_names0");
-    if (inside) b.root = "/model_weights";
-    MST_TRY(each_name(tree, inside ? b.root : "/", "layer_names", read_group, &b));
+    if (mst_keras_tree_has_texts(tree, weights_folder, "layer_names")) b.root = weights_folder;
+    MST_TRY(mst_keras_tree_each_text(tree, *b.root ? b.root : "/", "layer_names", read_group, &b));
     for (; b.layer < network->num_layers; b.layer++) {
         const mst_weight *left = weight_of(weights, count, network->layer[b.layer].name, 0);
         if (left) return MST_FAIL(MST_CORRUPT, "'%s': has nothing for '%s'", file, left->name);
@@ -181,11 +162,8 @@ static mst_status read_names(const char *file, const mst_keras_tree *tree, const
 }
 
 static bool has_names(const mst_keras_tree *tree) {
-    static const char *const places[] = {"/", "/model_weights"};
-    for (int i = 0; i < 2; i++)
-        if (mst_keras_tree_text(tree, places[i], "layer_names") || mst_keras_tree_text(tree, places[i], "layer_names0"))
-            return true;
-    return false;
+    return mst_keras_tree_has_texts(tree, "/", "layer_names") ||
+           mst_keras_tree_has_texts(tree, weights_folder, "layer_names");
 }
 
 mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree, const mst_keras_network *network,
@@ -242,7 +220,7 @@ static mst_status write_layer_h5(mst_model *model, const mst_keras_layer *layer,
     char folder[PATH_SIZE], path[2 * PATH_SIZE];
     const mst_weight *weight;
     int64_t k = 0;
-    snprintf(folder, sizeof folder, "/model_weights/%s", layer->name);
+    snprintf(folder, sizeof folder, "%s/%s", weights_folder, layer->name);
     for (; (weight = weight_of(weights, count, layer->name, k)); k++) {
         names[k] = weight->name;
         snprintf(path, sizeof path, "%s/%s", folder, weight->name);
@@ -261,7 +239,7 @@ mst_status mst_keras_weights_write_h5(mst_model *model, const mst_keras_network 
         status = write_layer_h5(model, &network->layer[i], weights, count, names, tree);
     for (int64_t i = 0; i < network->num_layers && !status; i++)
         if (strcmp(network->layer[i].class_name, "InputLayer") != 0) names[layers++] = network->layer[i].name;
-    if (!status) status = mst_keras_tree_add_list(tree, "/model_weights", "layer_names", names, layers);
+    if (!status) status = mst_keras_tree_add_list(tree, weights_folder, "layer_names", names, layers);
     free(names);
     return status;
 }
@@ -333,7 +311,7 @@ static mst_tensor *state_of(const mst_keras_tree *tree, int64_t i) {
     char path[STATE_PATH], named[2 * PATH_SIZE];
     nth_name n = {.left = i};
     mst_tensor *tensor = mst_keras_tree_array(tree, state_path(keras_3, i, path));
-    if (tensor || each_name(tree, h5, "weight_names", take_name, &n) || !n.name) return tensor;
+    if (tensor || mst_keras_tree_each_text(tree, h5, "weight_names", take_name, &n) || !n.name) return tensor;
     snprintf(named, sizeof named, "%s/%s", h5, n.name);
     return mst_keras_tree_array(tree, named);
 }
@@ -374,14 +352,13 @@ static mst_status read_slot(void *context, int64_t place, const char *entry, mst
     return add_entry(r->snapshot, entry, MST_STATE_SLOT, tensor, spec.dtype);
 }
 
-mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree, const mst_keras_network *network,
-                                mst_model *model, mst_optimizer *optimizer, bool *found) {
+mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_network *network, mst_model *model,
+                                mst_optimizer *optimizer, bool *found) {
     keras_slots slots;
     int64_t total = 0;
     const bool has_rate = !mst_schedule_is_set(&optimizer->schedule);
     mst_tensor *step = state_of(tree, GLOBAL_STEP_AT), *rate = has_rate ? state_of(tree, RATE_AT) : step;
     state_reader r = {.tree = tree, .fits = true};
-    (void)name;
     *found = false;
     if (!find_slots(optimizer, &slots) || !step || !rate || mst_tensor_count(step) != 1 ||
         mst_tensor_count(rate) != 1 || mst_tensor_shape(step).ndim || mst_tensor_shape(rate).ndim)

@@ -20,9 +20,8 @@ MST_CHECKED mst_status mst_keras_weights_write_h5(mst_model *model, const mst_ke
 
 /** Sets the state of OPTIMIZER for MODEL's weights, and its learning rate, from TREE. *FOUND: TREE has all of it, in
  *  the order of Keras 3; else nothing is set. */
-MST_CHECKED mst_status mst_keras_state_read(const char *name, const mst_keras_tree *tree,
-                                            const mst_keras_network *network, mst_model *model,
-                                            mst_optimizer *optimizer, bool *found);
+MST_CHECKED mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_network *network,
+                                            mst_model *model, mst_optimizer *optimizer, bool *found);
 MST_CHECKED mst_status mst_keras_state_write(mst_model *model, const mst_keras_network *network,
                                              const mst_optimizer *optimizer, mst_keras_tree *tree);
 /** The same in the layout of .h5. */

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/command.h"
@@ -99,11 +100,6 @@ static int columns(void) {
     return width < LEAST_COLUMNS ? LEAST_COLUMNS : width > MOST_COLUMNS ? MOST_COLUMNS : width;
 }
 
-static bool has_ending(const char *path, const char *ending) {
-    const size_t length = strlen(path), size = strlen(ending);
-    return length > size && strcmp(path + length - size, ending) == 0;
-}
-
 /* By the ending of PATH, .png or .svg. */
 static mst_status write_picture(const plot_panel *panel, int64_t count, const char *path) {
     const void *interface;
@@ -111,7 +107,7 @@ static mst_status write_picture(const plot_panel *panel, int64_t count, const ch
     size_t size;
     MST_TRY(mst_module_interface("plot", &interface));
     const plot_painter *painter = interface;
-    MST_TRY(painter->paint(panel, count, has_ending(path, ".svg"), &data, &size));
+    MST_TRY(painter->paint(panel, count, mst_ends_in(path, ".svg"), &data, &size));
     const mst_status status = mst_file_write(path, data, size);
     free(data);
     return status;
@@ -154,7 +150,7 @@ static int plot_run(const command_call *call) {
     const plot_options *o = call->options;
     mst_curves *curves;
     if (!call->num_positional) return command_fail(EXIT_USAGE, "plot: of which log? write muster plot LOGDIR");
-    if (o->output && !has_ending(o->output, ".png") && !has_ending(o->output, ".svg"))
+    if (o->output && !mst_ends_in(o->output, ".png") && !mst_ends_in(o->output, ".svg"))
         return command_fail(EXIT_USAGE, "plot: --output %s: the name must end in .png or .svg", o->output);
     if (mst_curves_read(call->positional[0], &curves)) return command_fail_library(EXIT_FAILED, NULL);
     const int status = plot(curves, call->positional[0], o);

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/did_you_mean.h"
+#include "base/ending.h"
 #include "base/failure.h"
 #include "base/folder.h"
 #include "data/spec/data_spec.h"
@@ -52,9 +53,7 @@ static const char *list_forms(char *text, size_t size) {
 /* Whether PATH ends in SUFFIX; with "/", whether it is a folder. */
 static bool has_suffix(const char *path, const char *suffix) {
     if (suffix && strcmp(suffix, "/") == 0) return mst_is_folder(path);
-    if (!suffix || strchr(path, ':')) return false;
-    const size_t length = strlen(path), size = strlen(suffix);
-    return length > size && strcmp(path + length - size, suffix) == 0;
+    return suffix && !strchr(path, ':') && mst_ends_in(path, suffix);
 }
 
 /* The kind that says by its own look at PATH that it reads it; NULL: none. */
