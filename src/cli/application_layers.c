@@ -30,24 +30,37 @@ bool application_is(const char *name) {
     return find(name) < NUM_APPLICATIONS;
 }
 
+const char *application_form(int i) {
+    static const char *const forms[] = {"mlp", "lenet", "mobilenet_v2", "mobilenet_v2:ALPHA", "resnet50", NULL};
+    return forms[i];
+}
+
 static mst_status read_alpha(const char *name, const char *text, double *out) {
     char *end;
     *out = strtod(text, &end);
     if (end != text && !*end && *out > 0 && *out <= 100) return MST_OK;
-    return MST_FAIL(MST_INVALID, "--model %s: '%s' must be a number above 0 and at most 100", name, text);
+    return MST_FAIL(MST_INVALID, "--model %s: alpha '%s' must be a number above 0 and at most 100", name, text);
+}
+
+static mst_status fail_unknown(const char *name) {
+    enum { MOST = 8, LIST = 200 };
+    const char *words[MOST] = {NULL};
+    char list[LIST] = "", guess[MST_DID_YOU_MEAN_TEXT];
+    for (int i = 0; i < MOST - 1 && (words[i] = application_form(i)); i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+    }
+    return MST_FAIL(MST_INVALID, "--model: there is no '%s'%s (there is %s)", name,
+                    mst_did_you_mean(name, words, guess, sizeof guess), list);
 }
 
 mst_status application_check(const char *name) {
-    static const char *const words[] = {"mlp", "lenet", "mobilenet_v2", "resnet50", NULL};
-    char guess[MST_DID_YOU_MEAN_TEXT];
     double alpha;
     const char *colon = strchr(name, ':');
     const int number = find(name);
     if (strcmp(name, "mlp") == 0 || (number < NUM_APPLICATIONS && !colon)) return MST_OK;
     if (number < NUM_APPLICATIONS && applications[number].has_alpha) return read_alpha(name, colon + 1, &alpha);
-    return MST_FAIL(MST_INVALID,
-                    "--model: there is no '%s'%s (there is mlp, lenet, mobilenet_v2, mobilenet_v2:ALPHA, resnet50)",
-                    name, mst_did_you_mean(name, words, guess, sizeof guess));
+    return fail_unknown(name);
 }
 
 mst_status application_layers(const char *name, mst_model *model, mst_shape shape, int64_t outputs) {

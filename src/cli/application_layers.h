@@ -7,7 +7,9 @@
 
 #include "muster/model.h"
 
-/** Whether NAME is one of them: lenet, mobilenet_v2, mobilenet_v2:ALPHA, resnet50. */
+/** What --model takes, mlp among them, for an option; NULL past the last. */
+const char *application_form(int i);
+/** Whether NAME is one of the networks: lenet, mobilenet_v2, mobilenet_v2:ALPHA, resnet50. */
 bool application_is(const char *name);
 /** MST_INVALID where NAME is neither one of them nor mlp, or ALPHA is no number above 0; it names the nearest. */
 MST_CHECKED mst_status application_check(const char *name);

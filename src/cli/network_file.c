@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "muster/train.h"
 
 bool network_file_is(const char *path) {
@@ -23,4 +24,17 @@ mst_status network_has_weights(mst_model *model, bool *out) {
     mst_tensor_release(first);
     *out = !status;
     return status == MST_NOT_FOUND ? MST_OK : status;
+}
+
+mst_status network_restored(const char *path, mst_model *model, mst_restored *out) {
+    mst_tensor *step = NULL;
+    if (mst_store_get(mst_model_store(model), NULL, "global_step", &step)) step = NULL;
+    *out = (mst_restored){.path = strdup(path),
+                          .step = step ? (int64_t)mst_tensor_get(step, 0) : 0,
+                          .missing = strdup(""),
+                          .left_over = strdup(""),
+                          .damaged = strdup("")};
+    mst_tensor_release(step);
+    return out->path && out->missing && out->left_over && out->damaged ? MST_OK
+                                                                       : MST_NO_MEMORY("for the name of a file");
 }

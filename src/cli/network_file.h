@@ -3,6 +3,7 @@
 #ifndef MUSTER_CLI_NETWORK_FILE_H
 #define MUSTER_CLI_NETWORK_FILE_H
 
+#include "muster/checkpoint.h"
 #include "muster/model_file.h"
 
 /** What the endings of their names are, for help and errors. */
@@ -13,5 +14,8 @@ bool network_file_is(const char *path);
 
 /** Whether the weights of MODEL have values. */
 MST_CHECKED mst_status network_has_weights(mst_model *model, bool *out);
+
+/** What was restored where MODEL came whole from PATH: all of it, at the step that its store has. */
+MST_CHECKED mst_status network_restored(const char *path, mst_model *model, mst_restored *out);
 
 #endif

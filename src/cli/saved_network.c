@@ -1,9 +1,7 @@
 #include "cli/saved_network.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/no_memory.h"
 #include "cli/network_file.h"
 #include "model_file/network_end.h"
 #include "model_file/network_text.h"
@@ -15,14 +13,6 @@ static mst_status saved_network_check(const saved_options *o, const option_list 
         if (option_given(list, others[i]))
             return MST_FAIL(MST_INVALID, "--%s is not for whole models, as '%s' is: leave it out", others[i], o->load);
     return MST_OK;
-}
-
-static int64_t step_of(mst_store *store) {
-    mst_tensor *step;
-    if (mst_store_get(store, NULL, "global_step", &step)) return 0;
-    const int64_t number = (int64_t)mst_tensor_get(step, 0);
-    mst_tensor_release(step);
-    return number;
 }
 
 static void take_noted_loss(const model_note *note, mst_model_compiled *compiled) {
@@ -37,13 +27,7 @@ mst_status saved_network_load(const saved_options *o, const option_list *list, s
     MST_TRY(mst_model_load(o->load, &out->model, compiled));
     MST_TRY(network_has_weights(out->model, &has_weights));
     if (!has_weights) return MST_FAIL(MST_INVALID, "'%s': has a network without weights", o->load);
-    mst_restored *r = &out->restored;
-    *r = (mst_restored){.path = strdup(o->load),
-                        .step = step_of(mst_model_store(out->model)),
-                        .missing = strdup(""),
-                        .left_over = strdup(""),
-                        .damaged = strdup("")};
-    if (!r->path || !r->missing || !r->left_over || !r->damaged) return MST_NO_MEMORY("for the name of a file");
+    MST_TRY(network_restored(o->load, out->model, &out->restored));
     if (model_note_read(mst_model_store(out->model), &out->note)) return mst_error_prefix("'%s'", o->load);
     if (!compiled->has_loss) take_noted_loss(&out->note, compiled);
     return MST_OK;

@@ -75,6 +75,12 @@ static void print_specs(bool paths, const char *before, const char *after) {
         if (takes_path(form) == paths) printf("%s%.*s%s", before, (int)(strcspn(form, ":") + paths), form, after);
 }
 
+/* All kinds, as words. */
+static void print_spec_words(void) {
+    print_specs(true, "", " ");
+    print_specs(false, "", " ");
+}
+
 /* The kinds whose path is a folder, each followed by AFTER, but not the last. */
 static void print_folder_specs(const char *after) {
     const char *form;
@@ -94,8 +100,7 @@ static void print_bash_start(void) {
         "}\n"
         "_muster_data() {\n"
         "    COMPREPLY=($(compgen -W '");
-    print_specs(true, "", " ");
-    print_specs(false, "", " ");
+    print_spec_words();
     printf(
         "' -- \"$1\"))\n"
         "    [[ ${COMPREPLY-} != *: ]] || compopt -o nospace 2> /dev/null\n"
@@ -328,8 +333,7 @@ static int print_fish(void) {
         "    set -l kind (string match -r '^[^:]*:' -- $word)\n"
         "    or begin\n"
         "        string split ' ' -- '");
-    print_specs(true, "", " ");
-    print_specs(false, "", " ");
+    print_spec_words();
     printf(
         "'\n"
         "        return\n"

@@ -118,20 +118,6 @@ static mst_status load(const training *t, mst_restored *restored) {
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
 }
 
-/* A whole model has its weights already. */
-static mst_status tell_loaded(const training *t, mst_restored *restored) {
-    mst_tensor *step = NULL;
-    if (!mst_store_get(mst_model_store(t->model), NULL, "global_step", &step))
-        restored->step = (int64_t)mst_tensor_get(step, 0);
-    mst_tensor_release(step);
-    restored->path = strdup(t->o->load);
-    restored->missing = strdup("");
-    restored->left_over = strdup("");
-    restored->damaged = strdup("");
-    if (restored->path && restored->missing && restored->left_over && restored->damaged) return MST_OK;
-    return MST_NO_MEMORY("for the name of a file");
-}
-
 /* Restores the newest checkpoint of the folder: by our names, which every checkpoint that we wrote has; where they are
  * not found, by those of --name-map. */
 static mst_status restore_newest(training *t, mst_restored *restored) {
@@ -225,7 +211,7 @@ static int restore_any(training *t) {
         mst_restored_free(&restored);
     }
     if (!t->o->load || (t->has_network && !t->has_weights)) return EXIT_DONE;
-    const mst_status status = t->has_network ? tell_loaded(t, &restored) : load(t, &restored);
+    const mst_status status = t->has_network ? network_restored(t->o->load, t->model, &restored) : load(t, &restored);
     return finish_restore(t, status, "load", &restored);
 }
 

@@ -1,11 +1,12 @@
-/** `muster train` with a network from a file: --load FILE.keras, --save FILE.keras, --freeze. */
+/** `muster train` with a network that is made as a whole: --load FILE.keras, --model lenet; and --save FILE.keras,
+ *  --freeze. */
 #ifndef MUSTER_CLI_TRAIN_TRAIN_NETWORK_H
 #define MUSTER_CLI_TRAIN_TRAIN_NETWORK_H
 
 #include "cli/train/training.h"
 
-/** Whether --load names a whole model, whose options are then checked. The functions below return an exit status, and
- *  have printed what was wrong. */
+/** Finds out whether --load names a whole model or --model a well-known network (has_network, is_application), for
+ *  which some options are not. The functions below return an exit status, and have printed what was wrong. */
 int train_network_find(training *t, train_options *o);
 /** Loads it: network, weights, loss, optimizer with its state. A loss and an optimizer of the command line count. */
 int train_network_load(training *t, train_options *o);

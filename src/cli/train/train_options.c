@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/application_layers.h"
 #include "cli/cluster_options.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
@@ -15,15 +16,14 @@
 /* With cosine decay over 5 epochs of Fashion-MNIST: 0.885 on the test part; 0.002 reaches 0.883. */
 static const double default_rate = 0.003;
 
-static const char *const models[] = {"mlp", "lenet", "mobilenet_v2", "mobilenet_v2:ALPHA", "resnet50", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 static const char *const validation_rows[] = {"random", "last", NULL};              /* as VALIDATION_ROWS_LAST */
 static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* as PS_PLACEMENT_GREEDY */
 
 static const option model_options[] = {
-    {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choices = models, .noted = true,
-     .help = "mlp: dense layers, and linear outputs; the others are networks for pictures, which Keras has in its "
-             "applications; ALPHA multiplies the numbers of channels"},
+    {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .noted = true,
+     .help = "mlp: dense layers, and linear outputs; the others are convolutional networks for pictures, of which "
+             "mobilenet_v2 and resnet50 are those of keras.applications; ALPHA multiplies the numbers of channels"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true, .noted = true,
      .help = "units of each hidden layer; none: there is no hidden layer"},
     {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation, .noted = true,
@@ -370,9 +370,18 @@ mst_status train_optimizer(const train_options *o, const option_list *list, int6
     return mst_optimizer_check(out);
 }
 
+/* Those of a callback, which takes any optimizer, stand among the options of schedules. */
+static bool is_of_plateau(const char *name) {
+    static const char *const names[] = {"reduce-on-plateau", "plateau-factor", "plateau-min-delta", "plateau-cooldown",
+                                        "min-learning-rate"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) found |= strcmp(names[i], name) == 0;
+    return found;
+}
+
 static bool any_given(const option_list *list, const option_section *section) {
     for (const option *o = section->options; o->name; o++)
-        if (option_given(list, o->name) && !strstr(o->name, "plateau") && !strstr(o->name, "min-")) return true;
+        if (option_given(list, o->name) && !is_of_plateau(o->name)) return true;
     for (const mst_field *field = section->fields; field->name; field++) {
         const char *name = option_of_field(section, field);
         if (name && option_given(list, name)) return true;
