@@ -16,8 +16,10 @@
 #include "cli/command.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
+#include "cli/predict/picture_files.h"
 #include "cli/saved_network.h"
 #include "cli/scale_inputs.h"
+#include "model_file/network_end.h"
 
 #define AT(member) offsetof(saved_options, member)
 
@@ -263,7 +265,29 @@ static mst_status check_noted_data(const char *spec, const table_options *table)
     return MST_OK;
 }
 
-static mst_status open_data(const saved_options *o, const option_list *list, saved_model *out) {
+/* The shape of an example of the inputs of the model: a network, else of the weights in SNAPSHOT. */
+static mst_status input_shape(const saved_options *o, const mst_snapshot *snapshot, saved_model *out,
+                              mst_shape *shape) {
+    mst_network_end end;
+    if (!out->model) {
+        *shape = MST_SHAPE(mst_tensor_shape(layer_weights(snapshot, 1)).dim[0]);
+        return MST_OK;
+    }
+    MST_TRY(mst_network_end_of(path_of(o), out->model, &end));
+    *shape = end.input;
+    return MST_OK;
+}
+
+static mst_status open_pictures(const saved_options *o, const mst_snapshot *snapshot, saved_model *out) {
+    mst_shape shape;
+    if (out->note.encodes_columns)
+        return MST_FAIL(MST_INVALID, "'%s': the model takes the columns of a table, not pictures", path_of(o));
+    MST_TRY(input_shape(o, snapshot, out, &shape));
+    return picture_files_open(o->pictures, o->num_pictures, shape, o->image_size ? o->image_size : out->note.image_size,
+                              &out->data, &out->files);
+}
+
+static mst_status open_spec(const saved_options *o, saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
@@ -277,8 +301,15 @@ static mst_status open_data(const saved_options *o, const option_list *list, sav
     if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
     if (status && spec == note->data) status = fail_noted_data(spec);
     free(folder);
-    const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : note->raw_pixels;
-    return status ? status : scale_inputs(raw, &out->data);
+    return status;
+}
+
+/* SNAPSHOT: of a file without a network. */
+static mst_status open_data(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
+                            saved_model *out) {
+    const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
+    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, out));
+    return scale_inputs(raw, &out->data);
 }
 
 /* The names of the classes: from --class-names, else those noted in the file, else those of the data. */
@@ -310,34 +341,33 @@ static mst_status check_averages(const saved_options *o, const mst_snapshot *sna
                     "--use-ema: '%s' has no moving averages, which muster train --ema X keeps: leave it out", path);
 }
 
-/* A file of a whole model. */
-static mst_status open_network(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
-    mst_model_compiled compiled;
-    MST_TRY(saved_network_load(o, list, out, &compiled));
-    MST_TRY(open_data(o, list, out));
-    MST_TRY(saved_network_compile(o, list, command, &compiled, out));
-    return choose_names(o, out);
-}
-
-/* A checkpoint of a network that came from such a file. */
-static mst_status make_network(const saved_options *o, const option_list *list, const char *command, const char *path,
+/* A file of a whole model, or (PATH) a checkpoint of a network that came from such a file. */
+static mst_status open_network(const saved_options *o, const option_list *list, const char *command, const char *path,
                                saved_model *out) {
     mst_model_compiled compiled;
-    MST_TRY(saved_network_make(path, out, &compiled));
+    MST_TRY(path ? saved_network_make(path, out, &compiled) : saved_network_load(o, list, out, &compiled));
+    MST_TRY(open_data(o, list, NULL, out));
     return saved_network_compile(o, list, command, &compiled, out);
+}
+
+/* A file without a network, whose weights tell the layers. */
+static mst_status open_weights(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
+                               saved_model *out) {
+    MST_TRY(open_data(o, list, snapshot, out));
+    return make_model(snapshot, o, list, out);
 }
 
 static mst_status open_model(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
     mst_restored where = {.path = NULL};
     mst_snapshot *snapshot = NULL;
-    if (network_file_is(o->load)) return open_network(o, list, command, out);
-    mst_status status = name_map_read(o->name_map, &out->variables);
-    if (!status) status = read_file(o, &snapshot, &where, out);
-    if (!status) status = check_averages(o, snapshot, where.path);
-    if (!status) status = open_data(o, list, out);
+    const bool is_whole = network_file_is(o->load);
+    mst_status status = MST_OK;
+    if (!is_whole) status = name_map_read(o->name_map, &out->variables);
+    if (!status && !is_whole) status = read_file(o, &snapshot, &where, out);
+    if (!status && !is_whole) status = check_averages(o, snapshot, where.path);
     if (!status)
-        status =
-            out->note.network ? make_network(o, list, command, where.path, out) : make_model(snapshot, o, list, out);
+        status = is_whole || out->note.network ? open_network(o, list, command, where.path, out)
+                                               : open_weights(o, list, snapshot, out);
     if (!status) status = choose_names(o, out);
     mst_restored_free(&where);
     mst_snapshot_release(snapshot);

@@ -23,6 +23,8 @@ typedef struct saved_options {
     int64_t batch_size;
     const char *devices;
     bool json;
+    const char *const *pictures; /**< files and folders in place of data, of muster predict */
+    int num_pictures;
 } saved_options;
 
 /** The options of saved_options, which begins the struct of the command. */
@@ -30,8 +32,9 @@ extern const option saved_model_options[];
 
 typedef struct saved_model {
     mst_model *model;
-    table_layers table; /**< of the columns, at the beginning of the model */
-    mst_dataset *data;  /**< the test part */
+    table_layers table;       /**< of the columns, at the beginning of the model */
+    mst_dataset *data;        /**< the test part */
+    const mst_dataset *files; /**< the pictures that DATA is made of; else NULL */
     mst_restored restored;
     objective objective;
     model_note note;

@@ -88,6 +88,10 @@ mst_dataset *mst_data_from_images(const char *folder, const mst_images_options *
     OPEN(mst_dataset_from_images(folder, options, &out));
 }
 
+mst_dataset *mst_data_from_image_files(const char *const *paths, int n, const mst_images_options *options) {
+    OPEN(mst_dataset_from_image_files(paths, n, options, &out));
+}
+
 mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options) {
     OPEN(mst_dataset_from_tfrecord(paths, n, options, &out));
 }

@@ -2,12 +2,15 @@
 
 #include "loss/loss.h"
 #include "model/describe.h"
+#include "model/model.h"
 
 static mst_status look(const char *path, const mst_model *model, const mst_model_description *d, mst_network_end *out) {
     if (!d->graph) return MST_FAIL(MST_INVALID, "'%s': the shape of its input is not in it", path);
     const mst_value end = d->value[mst_model_get_outputs(model).output[0].node];
+    const mst_shape batch = mst_value_spec(d->value[model->input[0].node]).shape;
     mst_shape row = mst_value_spec(end).shape;
     char text[MST_SHAPE_TEXT];
+    out->input = mst_shape_make(batch.ndim - 1, batch.dim + 1);
     out->outputs = 1;
     for (int i = 1; i < row.ndim; i++) {
         if (row.dim[i] < 0)

@@ -236,6 +236,7 @@ for part, n in (("train", 12), ("test", 4)):
 for i in range(3):
     png(f"found/dog/{i}.png", (10, 210 + i, 10))
     png(f"strange/owl/{i}.png", (10, 210 + i, 10))
+    png(f"photos/{i}, green.png", (10, 210 + i, 10))
 
 def npy(dtype, shape, values):
     head = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (dtype, shape)
@@ -268,6 +269,19 @@ else
     works classes_of_folders_are_noted '^ *1 dog  *0  *4$' evaluate --load pets.npz --confusion
     works folder_of_one_class_has_the_numbers_of_the_training '^ *1 dog  *0  *3$' evaluate --load pets.npz --data images:found --confusion
     works pictures_are_predicted_by_name '^ *2  dog  ' predict --load pets.npz --data images:found
+    run predict --load pets.npz --data images:found --out found.csv
+    run predict --load pets.npz photos --out photos.csv
+    check pictures_of_files_are_predicted_as_those_of_classes [ "$(cut -d , -f 2- found.csv)" = "$(cut -d , -f 3- photos.csv | sed '1s/.*/class,cat,dog/')" ]
+    check table_of_predictions_names_the_files grep -q '^"photos/1, green.png",dog,' photos.csv
+    works files_are_predicted_in_their_order '^photos/0, green.png  dog  ' predict --load pets.npz "photos/2, green.png" "photos/0, green.png"
+    check first_file_comes_first [ "$(grep -A 1 '^file ' out | tail -n 1 | cut -c 1-8)" = photos/2 ]
+    works predicted_files_are_events '"event":"prediction","file":"photos/2, green.png","class":1,"name":"dog"' predict --load pets.npz --json "photos/2, green.png"
+    fails picture_that_is_not_there_is_named 1 "'photos/3.png': No such file" predict --load pets.npz photos/3.png
+    fails folder_of_folders_has_no_pictures_of_its_own 1 "'found': the folder has no .png, .jpg or .jpeg files of its own" predict --load pets.npz found
+    fails file_that_is_no_picture_is_named 1 "'found.csv': is neither a JPEG nor a PNG file" predict --load pets.npz found.csv photos
+    fails pictures_are_not_for_a_model_of_tables 1 "of shape .2., which are no pictures" predict --load raw.npz photos
+    fails columns_are_no_pictures 1 "takes the columns of a table, not pictures" predict --load m.npz photos
+    fails data_is_no_picture 2 "leave one of them out" predict --load pets.npz photos --data images:found
     fails class_folder_that_was_not_there_is_named 1 "class 'owl' was not there in training" predict --load pets.npz --data images:strange
 fi
 

@@ -51,12 +51,15 @@ mst_status predict_to_file(mst_model *model, const objective *objective, const c
                            const mst_dataset *data, int64_t batch_size, const char *path) {
     mst_tensor *outputs;
     MST_TRY(predict_rows(model, objective, data, batch_size, &outputs));
-    const mst_status status = write_rows(&(predictions){outputs, objective, names}, path);
+    const mst_status status =
+        write_rows(&(predictions){.outputs = outputs, .objective = objective, .names = names}, path);
     mst_tensor_release(outputs);
     return status;
 }
 
 /* ---- the command ---- */
+
+enum { PICTURES_BATCH = 32 }; /* they can be large */
 
 typedef struct predict_options {
     saved_options saved; /* first */
@@ -82,7 +85,11 @@ static mst_status show(const predict_options *o, const predictions *p) {
 static mst_status predict(const predict_options *o, const saved_model *saved) {
     mst_tensor *outputs;
     MST_TRY(predict_rows(saved->model, &saved->objective, saved->data, o->saved.batch_size, &outputs));
-    const mst_status status = show(o, &(predictions){outputs, &saved->objective, saved->names});
+    int64_t num_files;
+    const mst_status status = show(o, &(predictions){.outputs = outputs,
+                                                     .objective = &saved->objective,
+                                                     .names = saved->names,
+                                                     .files = mst_dataset_file_paths(saved->files, &num_files)});
     mst_tensor_release(outputs);
     MST_TRY(status);
     if (o->saved.json) {
@@ -96,8 +103,14 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
 }
 
 static int predict_run(const command_call *call) {
-    const predict_options *o = call->options;
+    predict_options *o = call->options;
     saved_model saved;
+    o->saved.pictures = call->positional;
+    o->saved.num_pictures = call->num_positional;
+    if (o->saved.num_pictures && (o->saved.data || o->saved.data_dir))
+        return command_fail(EXIT_USAGE, "'%s': pictures are predicted in place of --data: leave one of them out",
+                            o->saved.pictures[0]);
+    if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
     if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
     if (!status && (restored_show(&saved.restored, o->saved.json, false) || predict(o, &saved)))
@@ -110,11 +123,16 @@ const command command_predict = {
     .name = "predict",
     .summary =
         "what a saved model says of the test part, or of other data: the class of each row, or probabilities to a file",
-    .usage = "--checkpoint-dir DIR | --load FILE [options]",
+    .usage = "--checkpoint-dir DIR | --load FILE [options] [PICTURE...]",
     .notes =
+        "PICTURE: a PNG or JPEG file, or a folder, whose own .png, .jpg and .jpeg files are taken; resized to what the "
+        "model takes, and 32 in a batch by default.\n"
+        "\n"
         "muster predict --load model.safetensors --data csv:new.csv\n"
+        "muster predict --load model.keras photo.jpg holidays/*.png\n"
         "muster predict --checkpoint-dir run --out probabilities.npy",
     .sections = sections,
     .options_size = sizeof(predict_options),
+    .max_positional = COMMAND_MOST_POSITIONAL,
     .run = predict_run,
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/json_events.h"
@@ -29,7 +30,13 @@ static const char *class_of(const predictions *p, int64_t row, char number[24], 
     return name ? name : number;
 }
 
+static const char *row_title(const predictions *p) {
+    return p->files ? "file" : "row";
+}
+
 /* ---- table ---- */
+
+enum { MOST_PATH = 4096 };
 
 /* As wide as the longest name, or the number of the last class. */
 static int class_width(const predictions *p) {
@@ -37,15 +44,34 @@ static int class_width(const predictions *p) {
     return width > least ? width : least;
 }
 
+static int row_width(const predictions *p) {
+    int width = 8;
+    for (int64_t row = 0; p->files && row < num_rows(p); row++) {
+        const size_t length = strlen(p->files[row]);
+        if (length > (size_t)width) width = (int)length;
+    }
+    return width;
+}
+
+/* The number of the row, or its file without what would steer a terminal. */
+static void print_row_title(const predictions *p, int64_t row, int width) {
+    char text[MOST_PATH];
+    if (p->files)
+        printf("%-*s", width, mst_escape_line(p->files[row], strlen(p->files[row]), text, sizeof text));
+    else
+        printf("%*" PRId64, width, row);
+}
+
 void predictions_print(const predictions *p) {
     const bool classes = objective_has_classes(p->objective);
-    const int width = class_width(p);
+    const int width = class_width(p), first = row_width(p);
+    printf("%*s", p->files ? -first : first, row_title(p));
     if (classes)
-        printf("%8s  %-*s  probability\n", "row", width, "class");
+        printf("  %-*s  probability\n", width, "class");
     else
-        printf("%8s  %s\n", "row", num_outputs(p) == 1 ? "output" : "outputs");
+        printf("  %s\n", num_outputs(p) == 1 ? "output" : "outputs");
     for (int64_t row = 0; row < num_rows(p); row++) {
-        printf("%8" PRId64, row);
+        print_row_title(p, row, first);
         if (classes) {
             double probability;
             char number[24], text[CLASS_NAME_TEXT];
@@ -61,7 +87,7 @@ void predictions_print(const predictions *p) {
 
 static mst_status write_event(const predictions *p, int64_t row) {
     json_t *event = json_event("prediction");
-    json_add(&event, "", "row", json_integer(row));
+    json_add(&event, "", row_title(p), p->files ? json_text(p->files[row]) : json_integer(row));
     if (objective_has_classes(p->objective)) {
         double probability;
         char number[24];
@@ -98,7 +124,8 @@ static void write_cell(FILE *file, const char *text) {
 
 static void write_header(FILE *file, const predictions *p) {
     const int64_t n = num_outputs(p);
-    fputs(objective_has_classes(p->objective) ? "row,class" : "row", file);
+    fputs(row_title(p), file);
+    if (objective_has_classes(p->objective)) fputs(",class", file);
     for (int64_t i = 0; i < n; i++) {
         const char *name = n > 1 && objective_has_classes(p->objective) ? class_names_at(p->names, i) : NULL;
         putc(',', file);
@@ -113,7 +140,10 @@ static void write_header(FILE *file, const predictions *p) {
 }
 
 static void write_row(FILE *file, const predictions *p, int64_t row) {
-    fprintf(file, "%" PRId64, row);
+    if (p->files)
+        write_cell(file, p->files[row]);
+    else
+        fprintf(file, "%" PRId64, row);
     if (objective_has_classes(p->objective)) {
         double probability;
         char number[24];

@@ -72,22 +72,30 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n)
     return status;
 }
 
-static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t label) {
-    char **names = NULL, *sub = NULL;
+/* Adds the pictures of the folder DIR itself. */
+static mst_status add_pictures(mst_image_folder *folder, const char *dir) {
+    char **names = NULL;
     int64_t n = 0;
-    if (asprintf(&sub, "%s/%s", dir, folder->class_name[label]) < 0) return MST_NO_MEMORY("for the name of a folder");
-    mst_status status = list(sub, false, &names, &n);
-    int64_t *grown = realloc(folder->label, (size_t)(folder->num_files + n + 1) * sizeof *grown);
-    if (grown) folder->label = grown;
-    if (!status && !grown) status = MST_NO_MEMORY("for the labels of pictures");
+    mst_status status = list(dir, false, &names, &n);
     for (int64_t i = 0; i < n && !status; i++) {
         char *path = NULL;
-        if (asprintf(&path, "%s/%s", sub, names[i]) < 0) path = NULL;
+        if (asprintf(&path, "%s/%s", dir, names[i]) < 0) path = NULL;
         status = image_folder_add(&folder->path, &folder->num_files, path);
-        if (!status) folder->label[folder->num_files - 1] = label;
     }
     free_names(names, n);
+    return status;
+}
+
+static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t label) {
+    const int64_t before = folder->num_files;
+    char *sub = NULL;
+    if (asprintf(&sub, "%s/%s", dir, folder->class_name[label]) < 0) return MST_NO_MEMORY("for the name of a folder");
+    mst_status status = add_pictures(folder, sub);
     free(sub);
+    int64_t *grown = realloc(folder->label, (size_t)(folder->num_files + 1) * sizeof *grown);
+    if (grown) folder->label = grown;
+    if (!status && !grown) status = MST_NO_MEMORY("for the labels of pictures");
+    for (int64_t i = before; i < folder->num_files && !status; i++) folder->label[i] = label;
     return status;
 }
 
@@ -98,6 +106,24 @@ mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
     if (out->num_files) return MST_OK;
     return MST_FAIL(MST_NOT_FOUND, "'%s': has no folder with .png, .jpg or .jpeg files: a folder for each class is due",
                     dir);
+}
+
+static mst_status take_path(mst_image_folder *folder, const char *path) {
+    const int64_t before = folder->num_files;
+    struct stat info;
+    if (stat(path, &info))
+        return MST_FAIL(errno == ENOENT || errno == ENOTDIR ? MST_NOT_FOUND : MST_IO, "'%s': %s", path,
+                        strerror(errno));
+    if (!S_ISDIR(info.st_mode)) return image_folder_add(&folder->path, &folder->num_files, strdup(path));
+    MST_TRY(add_pictures(folder, path));
+    if (folder->num_files > before) return MST_OK;
+    return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no .png, .jpg or .jpeg files of its own", path);
+}
+
+mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out) {
+    *out = (mst_image_folder){0};
+    for (int i = 0; i < n; i++) MST_TRY(take_path(out, paths[i]));
+    return out->num_files ? MST_OK : MST_FAIL(MST_INVALID, "there are no pictures: name files or folders");
 }
 
 mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n) {

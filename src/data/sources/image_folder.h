@@ -11,8 +11,8 @@
 typedef struct mst_image_folder {
     char **class_name; /**< folders, sorted by their bytes */
     int64_t num_classes;
-    char **path; /**< files, class after class and sorted */
-    int64_t *label;
+    char **path;    /**< files, class after class and sorted */
+    int64_t *label; /**< NULL: the files have no classes */
     int64_t num_files;
 } mst_image_folder;
 
@@ -20,6 +20,9 @@ typedef struct mst_image_folder {
  *  .jpg or .jpeg. MST_NOT_FOUND, MST_INVALID or MST_IO where there are none or DIR cannot be read. Free it also after a
  *  failure. */
 MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
+/** Pictures without classes: of N PATHS, each a file of any name, or a folder, whose own pictures are taken, sorted.
+ *  Errors and freeing as above. */
+MST_CHECKED mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out);
 /** Gives FOLDER, which is empty, N classes; NAMES are sorted by their bytes, and are copied. */
 MST_CHECKED mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n);
 /** Renumbers the classes of FOLDER as LIKE has them. MST_INVALID where it lacks one that has files. */

@@ -25,6 +25,14 @@ typedef struct mst_images_options {
 } mst_images_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
+/** Pictures without classes: component 0 alone, [height, width, channels]. PATHS: n names of files, taken in their
+ *  order, and of folders, whose own .png, .jpg and .jpeg files are taken, sorted by name. OPTIONS as of
+ *  mst_dataset_from_images, without like and schema; may be NULL. Errors as there. */
+MST_API MST_CHECKED mst_status mst_dataset_from_image_files(const char *const *paths, int n,
+                                                            const mst_images_options *options, mst_dataset **out);
+/** The path of the file of each row of mst_dataset_from_images and mst_dataset_from_image_files; N gets their number.
+ *  NULL for others, and behind transforms. The data set's. */
+MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n);
 #endif
 #include <math.h>
 #include <stdlib.h>
@@ -74,7 +82,7 @@ static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t ro
     (void)base, (void)out;
     if (row < 0 || row >= d->files.num_files)
         return MST_FAIL(MST_INTERNAL, "images: there is no picture %lld", (long long)row);
-    if (dst[1]) *(int64_t *)dst[1] = d->files.label[row];
+    if (d->files.label && dst[1]) *(int64_t *)dst[1] = d->files.label[row];
     return dst[0] ? read_image(d, d->files.path[row], dst[0]) : MST_OK;
 }
 
@@ -168,23 +176,17 @@ static mst_status choose_size(images *d) {
     return MST_OK;
 }
 
-static mst_status images_source_set_up(images *d, const char *folder) {
+/* Takes the classes of the options, or those of FOLDER itself. */
+static mst_status take_classes(images *d, const char *folder) {
     mst_images_options *o = &d->options;
-    const bool fits = o->fit && !o->height && !o->width;
-    MST_TRY(fill_options(o));
-    MST_TRY(mst_image_folder_list(folder, &d->files));
-    if (fits) MST_TRY(choose_size(d));
     if (o->schema)
         MST_TRY(read_classes(d, o->schema));
     else if (o->like)
         MST_TRY(mst_image_folder_list(o->like, &d->like));
     if (d->like.num_classes) MST_TRY(mst_image_folder_match(&d->files, folder, &d->like));
     o->like = o->schema = NULL; /* these strings belong to the caller, who may free them now */
-    MST_TRY(write_schema(d));
-    d->base.row[0] = (mst_spec){o->dtype, MST_SHAPE(o->height, o->width, o->channels)};
     d->base.row[1] = (mst_spec){MST_I64, MST_SCALAR};
-    d->base.cardinality = d->files.num_files;
-    return MST_OK;
+    return write_schema(d);
 }
 
 /* Decodes the first picture, so that a missing module `png` or `jpeg` is reported at once, not during training. */
@@ -196,17 +198,51 @@ static mst_status try_first(const images *d) {
     return status;
 }
 
-mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options, mst_dataset **out) {
-    if (MST_IS_NULL(folder) || MST_IS_NULL(out)) return MST_INVALID;
+/* Of the folder, or where that is NULL of the N paths. */
+static mst_status images_source_set_up(images *d, const char *folder, const char *const *paths, int n) {
+    mst_images_options *o = &d->options;
+    const bool fits = o->fit && !o->height && !o->width;
+    MST_TRY(fill_options(o));
+    MST_TRY(folder ? mst_image_folder_list(folder, &d->files) : mst_image_folder_take(paths, n, &d->files));
+    if (fits) MST_TRY(choose_size(d));
+    if (folder) MST_TRY(take_classes(d, folder));
+    d->base.row[0] = (mst_spec){o->dtype, MST_SHAPE(o->height, o->width, o->channels)};
+    d->base.cardinality = d->files.num_files;
+    return try_first(d);
+}
+
+static mst_status images_source_open(const char *folder, const char *const *paths, int n,
+                                     const mst_images_options *options, mst_dataset **out) {
     images *d;
     *out = NULL;
-    MST_TRY(mst_dataset_alloc(&type, sizeof *d, 2, &d));
+    MST_TRY(mst_dataset_alloc(&type, sizeof *d, folder ? 2 : 1, &d));
     if (options) d->options = *options;
-    mst_status status = images_source_set_up(d, folder);
-    if (!status) status = try_first(d);
+    const mst_status status = images_source_set_up(d, folder, paths, n);
     if (status)
         mst_dataset_release(&d->base);
     else
         *out = &d->base;
     return status;
+}
+
+mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(folder) || MST_IS_NULL(out)) return MST_INVALID;
+    return images_source_open(folder, NULL, 0, options, out);
+}
+
+mst_status mst_dataset_from_image_files(const char *const *paths, int n, const mst_images_options *options,
+                                        mst_dataset **out) {
+    if (MST_IS_NULL(paths) || MST_IS_NULL(out)) return MST_INVALID;
+    if (options && (options->like || options->schema))
+        return MST_FAIL(MST_INVALID, "from_image_files: these pictures have no classes: leave like and schema out");
+    for (int i = 0; i < n; i++)
+        if (MST_IS_NULL(paths[i])) return MST_INVALID;
+    return images_source_open(NULL, paths, n, options, out);
+}
+
+const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n) {
+    if (!dataset || !n || dataset->type != &type) return NULL;
+    const images *d = (const images *)dataset;
+    *n = d->files.num_files;
+    return (const char *const *)d->files.path;
 }
