@@ -47,6 +47,7 @@ MST_API mst_dataset *mst_data_from_images(const char *folder, const mst_images_o
 MST_API mst_dataset *mst_data_from_image_files(const char *const *paths, int n, const mst_images_options *options);
 MST_API mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options);
 MST_API mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_lines_options *options);
+MST_API mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *options);
 
 /* ---- transforms of rows ---- */
 
@@ -56,6 +57,9 @@ MST_API mst_dataset *mst_data_map(mst_dataset *dataset, mst_map_function functio
 MST_API mst_dataset *mst_data_filter(mst_dataset *dataset, mst_filter_function function, void *context);
 MST_API mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features);
 MST_API mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n);
+MST_API mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_options *options);
+#define mst_data_vectorize_text(dataset, ...) \
+    mst_data_vectorize_text_with((dataset), &MST_NAMED(mst_text_options, __VA_ARGS__))
 MST_API mst_dataset *mst_data_cache(mst_dataset *dataset);
 MST_API mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path);
 MST_API mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index);

@@ -100,6 +100,10 @@ mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_line
     OPEN(mst_dataset_from_lines(paths, n, options, &out));
 }
 
+mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *options) {
+    OPEN(mst_dataset_from_texts(path, options, &out));
+}
+
 mst_dataset *mst_data_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor) {
     MST_DATASET_NEST(dataset, mst_dataset_scale(dataset, component, dtype, factor, &out));
 }
@@ -127,6 +131,10 @@ mst_dataset *mst_data_cache(mst_dataset *dataset) {
 
 mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path) {
     MST_DATASET_NEST(dataset, mst_dataset_cache_file(dataset, path, &out));
+}
+
+mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_vectorize_text(dataset, options, &out));
 }
 
 mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index) {

@@ -1,0 +1,241 @@
+/** Text files as strings and classes. Component 0 is the text, string [], component 1 its class, i64: classes are
+ *  numbered from 0, in the order of their names' bytes (mst_dataset_class_name). PATH is
+ *
+ *  - a folder with a folder for each class, PATH/sport/1.txt: each file is one text;
+ *  - a folder of files, PATH/science, each of which is a class: texts are between lines that are a % alone, as in the
+ *    files of `fortune`;
+ *  - a file of such texts, or of one; then there is no component 1.
+ *
+ *  Hidden files are passed over, and what `fortune` has beside its files: *.dat and *.u8. Between lines of % there is
+ *  no text where there is only white space. Rows come class by class, sorted by file name: shuffle them for training.
+ *  All files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text makes numbers of the texts.
+ *
+ *  Fails with MST_NOT_FOUND, MST_INVALID or MST_IO where there are no such files, or one cannot be read or is not
+ *  UTF-8: the message names it. */
+#ifdef MST_DATASET_HEADER
+typedef struct mst_texts_options {
+    int zero_;
+    const char *schema; /**< mst_dataset_schema of other texts, which numbers the classes; another class is an error */
+} mst_texts_options;
+MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options,
+                                                      mst_dataset **out);
+#endif
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "data/dataset.h"
+#include "data/schema.h"
+#include "data/text/tokens.h"
+
+static const size_t MOST_BYTES = (size_t)1 << 34; /* of a file */
+
+typedef struct texts {
+    mst_arena arena;   /* of names and paths */
+    mst_schema schema; /* of the options, empty where they have none */
+    const char **class_name;
+    int64_t num_classes, name_capacity;
+    bool has_labels;
+    void **file; /* the bytes of each file */
+    int64_t num_files, file_capacity;
+    mst_string *text; /* into these */
+    int64_t *label;
+    int64_t num_texts, text_capacity, label_capacity;
+} texts;
+
+/* ---- names ---- */
+
+static bool ends_with(const char *name, const char *ending) {
+    const size_t length = strlen(name), size = strlen(ending);
+    return length >= size && strcmp(name + length - size, ending) == 0;
+}
+
+static int is_wanted(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && !ends_with(entry->d_name, ".dat") && !ends_with(entry->d_name, ".u8");
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static const char *join(texts *t, const char *folder, const char *name) {
+    return mst_arena_print(&t->arena, "%s/%s", folder, name);
+}
+
+/* The paths of what is in FOLDER, sorted: folders, or else the rest. In the arena of T. */
+static mst_status list(texts *t, const char *folder, bool folders, const char ***paths, int64_t *n) {
+    struct dirent **entry;
+    const int count = scandir(folder, &entry, is_wanted, by_bytes);
+    if (count < 0)
+        return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "'%s': cannot be read as a folder of texts: %s",
+                        folder, strerror(errno));
+    *paths = mst_arena_alloc(&t->arena, ((size_t)count + 1) * sizeof **paths);
+    mst_status status = *paths ? MST_OK : MST_NO_MEMORY("for the names of files");
+    *n = 0;
+    for (int i = 0; i < count; i++) {
+        const char *path = status ? NULL : join(t, folder, entry[i]->d_name);
+        if (!status && !path) status = MST_NO_MEMORY("for the names of files");
+        if (path && mst_is_folder(path) == folders) (*paths)[(*n)++] = path;
+        free(entry[i]);
+    }
+    free(entry);
+    return status;
+}
+
+static const char *last_part(const char *path) {
+    return strrchr(path, '/') + 1;
+}
+
+/* The number of the class NAME, which is a new one where no schema says which there are. */
+static mst_status find_class(texts *t, const char *name, int64_t *out) {
+    const mst_schema_column *known = t->schema.num_columns ? &t->schema.column[t->schema.num_columns - 1] : NULL;
+    for (*out = 0; known && *out < known->num_categories; ++*out)
+        if (strcmp(known->category[*out], name) == 0) return MST_OK;
+    if (known) return MST_FAIL(MST_INVALID, "class '%s' was not there in training", name);
+    MST_TRY(mst_grow(&t->class_name, sizeof *t->class_name, t->num_classes + 1, &t->name_capacity));
+    *out = t->num_classes;
+    t->class_name[t->num_classes++] = name;
+    return MST_OK;
+}
+
+/* ---- texts ---- */
+
+static mst_status texts_source_add(texts *t, const char *data, size_t size, int64_t label) {
+    MST_TRY(mst_grow(&t->text, sizeof *t->text, t->num_texts + 1, &t->text_capacity));
+    MST_TRY(mst_grow(&t->label, sizeof *t->label, t->num_texts + 1, &t->label_capacity));
+    t->text[t->num_texts] = (mst_string){data, size};
+    t->label[t->num_texts++] = label;
+    return MST_OK;
+}
+
+static bool is_blank(const char *data, size_t size) {
+    size_t i = 0;
+    while (i < size && (data[i] == ' ' || (data[i] >= '\t' && data[i] <= '\r'))) i++;
+    return i == size;
+}
+
+static mst_status add_between(texts *t, const char *data, size_t size, int64_t label) {
+    return is_blank(data, size) ? MST_OK : texts_source_add(t, data, size, label);
+}
+
+/* The texts between lines of %. */
+static mst_status split(texts *t, const char *data, size_t size, int64_t label) {
+    const char *const end = data + size, *first = data;
+    for (const char *line = data; line < end;) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next + 1 : end;
+        const size_t length = (size_t)(next - line);
+        if (line[0] == '%' && is_blank(line + 1, length - 1)) {
+            MST_TRY(add_between(t, first, (size_t)(line - first), label));
+            first = next;
+        }
+        line = next;
+    }
+    return add_between(t, first, (size_t)(end - first), label);
+}
+
+static mst_status read_file(texts *t, const char *path, bool is_one_text, int64_t label) {
+    void *data;
+    size_t size;
+    MST_TRY(mst_grow(&t->file, sizeof *t->file, t->num_files + 1, &t->file_capacity));
+    MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
+    t->file[t->num_files++] = data;
+    if (mst_text_check((mst_string){data, size})) return mst_error_prefix("'%s'", path);
+    return is_one_text ? texts_source_add(t, data, size, label) : split(t, data, size, label);
+}
+
+static mst_status read_class_folder(texts *t, const char *folder) {
+    const char **files;
+    int64_t n, label;
+    MST_TRY(list(t, folder, false, &files, &n));
+    if (!n) return MST_OK;
+    if (find_class(t, last_part(folder), &label)) return mst_error_prefix("'%s'", folder);
+    for (int64_t i = 0; i < n; i++) MST_TRY(read_file(t, files[i], true, label));
+    return MST_OK;
+}
+
+static mst_status read_class_file(texts *t, const char *path) {
+    int64_t label;
+    if (find_class(t, last_part(path), &label)) return mst_error_prefix("'%s'", path);
+    return read_file(t, path, false, label);
+}
+
+/* A single folder beside files, as fortune's `off`, is not a class. */
+static mst_status read_folder(texts *t, const char *path) {
+    const char **folders, **files;
+    int64_t num_folders, num_files;
+    t->has_labels = true;
+    MST_TRY(list(t, path, true, &folders, &num_folders));
+    MST_TRY(list(t, path, false, &files, &num_files));
+    if (num_folders > 1 || !num_files)
+        for (int64_t i = 0; i < num_folders; i++) MST_TRY(read_class_folder(t, folders[i]));
+    else
+        for (int64_t i = 0; i < num_files; i++) MST_TRY(read_class_file(t, files[i]));
+    return MST_OK;
+}
+
+/* ---- the dataset ---- */
+
+static mst_status read_schema(texts *t, const char *text) {
+    MST_TRY(mst_schema_read(text, &t->schema));
+    if (t->schema.column[t->schema.num_columns - 1].category) return MST_OK;
+    return MST_FAIL(MST_INVALID, "schema: it has no names of classes");
+}
+
+static mst_status name_labels(const texts *t, mst_dataset **dataset) {
+    const mst_schema_column *known = t->schema.num_columns ? &t->schema.column[t->schema.num_columns - 1] : NULL;
+    const mst_schema_column columns[] = {
+        {.name = "text", .type = "text"},
+        {"class", "category", known ? known->category : t->class_name, known ? known->num_categories : t->num_classes}};
+    mst_dataset *named, *described;
+    char *text;
+    MST_TRY(mst_dataset_name_classes(*dataset, 1, columns[1].category, columns[1].num_categories, &named));
+    mst_dataset_release(*dataset);
+    *dataset = named;
+    MST_TRY(mst_schema_write(columns, 2, &text));
+    MST_TRY(mst_dataset_add_schema(named, text, &described));
+    mst_dataset_release(named);
+    *dataset = described;
+    return MST_OK;
+}
+
+static mst_status make_dataset(const texts *t, mst_dataset **out) {
+    mst_tensor *component[2] = {NULL, NULL};
+    mst_status status = mst_tensor_copy(MST_STRING, MST_SHAPE(t->num_texts), t->text, &component[0]);
+    if (!status) status = mst_tensor_copy(MST_I64, MST_SHAPE(t->num_texts), t->label, &component[1]);
+    if (!status) status = mst_dataset_from_tensors(component, t->has_labels ? 2 : 1, out);
+    for (int i = 0; i < 2; i++) mst_tensor_release(component[i]);
+    if (status || !t->has_labels || !(status = name_labels(t, out))) return status;
+    mst_dataset_release(*out);
+    *out = NULL;
+    return status;
+}
+
+static mst_status texts_source_make(texts *t, const char *path, const mst_texts_options *o, mst_dataset **out) {
+    if (o && o->schema) MST_TRY(read_schema(t, o->schema));
+    MST_TRY(mst_is_folder(path) ? read_folder(t, path) : read_file(t, path, false, 0));
+    if (t->num_texts) return make_dataset(t, out);
+    return MST_FAIL(MST_NOT_FOUND,
+                    "'%s': has no texts: a folder of text files for each class is due, or files of texts "
+                    "with lines of %% between them",
+                    path);
+}
+
+mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    texts t = {.num_texts = 0};
+    *out = NULL;
+    const mst_status status = texts_source_make(&t, path, options, out);
+    for (int64_t i = 0; i < t.num_files; i++) free(t.file[i]);
+    free(t.file);
+    free(t.text);
+    free(t.label);
+    free(t.class_name);
+    mst_schema_free(&t.schema);
+    mst_arena_free(&t.arena);
+    return status;
+}

@@ -1,0 +1,38 @@
+/** The different tokens of texts, and their numbers:
+ *
+ *      0   padding behind a text, or before it; its name is ""
+ *      1   every token that is not in the vocabulary; its name is "[UNK]"
+ *      2   the most frequent token, and so on; of equally frequent ones first that whose bytes come last, as in Keras
+ */
+#ifndef MUSTER_DATA_TEXT_VOCABULARY_H
+#define MUSTER_DATA_TEXT_VOCABULARY_H
+
+#include "base/arena.h"
+#include "muster/dataset.h"
+
+enum { MST_TOKEN_PADDING, MST_TOKEN_UNKNOWN, MST_TOKEN_FIRST };
+
+typedef struct mst_vocabulary_entry mst_vocabulary_entry;
+
+/** Zero-initialised is empty. */
+typedef struct mst_vocabulary {
+    mst_arena arena; /**< of the bytes of the tokens */
+    mst_vocabulary_entry *entry;
+    int64_t num_entries, capacity;
+    int32_t *slot; /**< entry + 1 by the hash of the token; 0: free */
+    size_t num_slots;
+    int32_t *number;   /**< [num_entries], of mst_vocabulary_rank */
+    const char **name; /**< [num_names], likewise: of each number */
+    int64_t num_names;
+} mst_vocabulary;
+
+/** Counts TOKEN; *ENTRY stands for it until it has its number. */
+MST_CHECKED mst_status mst_vocabulary_count(mst_vocabulary *vocabulary, mst_string token, int32_t *entry);
+/** The entry of TOKEN, or -1. */
+int32_t mst_vocabulary_find(const mst_vocabulary *vocabulary, mst_string token);
+/** Gives the tokens their numbers, less than MAX_TOKENS (0: any): by how often they were counted, or where KEEP_ORDER,
+ *  in the order in which they came. The rest is unknown. */
+MST_CHECKED mst_status mst_vocabulary_rank(mst_vocabulary *vocabulary, int64_t max_tokens, bool keep_order);
+void mst_vocabulary_free(mst_vocabulary *vocabulary);
+
+#endif
