@@ -1,5 +1,5 @@
-/** Well-known networks for pictures. MobileNetV2 and ResNet50 have the layers, names, initial values and order of
- *  weights that keras.applications gives them:
+/** Well-known networks, for pictures and for texts. MobileNetV2 and ResNet50 have the layers, names, initial values and
+ *  order of weights that keras.applications gives them:
  *
  *      mst_mobilenet_v2(model, .input_shape = MST_SHAPE(96, 96, 3), .classes = 10);
  *
@@ -20,11 +20,13 @@ extern "C" {
 typedef struct mst_application_options {
     int zero_;
     mst_shape input_shape; /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1). Height and width:
-                            *   pictures without a dimension of channels, which a first layer gives one */
+                            *   pictures without a dimension of channels, which a first layer gives one.
+                            *   Text CNN: numbers of tokens in a text, default 300 */
     double alpha;          /**< MobileNetV2 alone: multiplies the numbers of channels; up to 100, default 1 */
     bool no_top;           /**< ends with the last features, [n, rows, columns, channels] */
-    int64_t classes;       /**< default 1000 (LeNet: 10) */
+    int64_t classes;       /**< default 1000 (LeNet: 10, text CNN: 46) */
     mst_activation classifier_activation; /**< default linear: logits */
+    int64_t vocabulary_size;              /**< text CNN alone: tokens are below it; default 30982 */
     int end_;
 } mst_application_options;
 
@@ -41,6 +43,12 @@ MST_API mst_output mst_resnet50_with(mst_model *model, const mst_application_opt
  *  dense layers: 61,706 parameters for pictures of 28x28. */
 MST_API mst_output mst_lenet_with(mst_model *model, const mst_application_options *options);
 #define mst_lenet(...) MST_APPLICATION_(lenet, __VA_ARGS__, .end_ = 0)
+
+/** A convolutional network for texts, whose tokens are numbers (mst_dataset_vectorize_text): an embedding of 7 numbers
+ *  for each token, convolutions of 64 and of 32 channels over 5 and 3 positions, each with relu and a max pooling of 2,
+ *  and a dense layer: 332,856 parameters with the defaults. */
+MST_API mst_output mst_text_cnn_with(mst_model *model, const mst_application_options *options);
+#define mst_text_cnn(...) MST_APPLICATION_(text_cnn, __VA_ARGS__, .end_ = 0)
 
 #define MST_APPLICATION_(name, ...) MST_APPLICATION__(name, __VA_ARGS__)
 #define MST_APPLICATION__(name, model, ...) mst_##name##_with(model, &MST_NAMED(mst_application_options, __VA_ARGS__))

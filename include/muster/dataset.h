@@ -121,8 +121,8 @@ typedef struct mst_data_options {
     const char *label;    /**< the column of labels (csv); NULL: the last */
     int64_t image_size;   /**< height and width of the pictures (images); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images */
     int64_t channels;     /**< 1: gray; 3: red, green, blue (images); 0: 3 */
-    /** mst_dataset_schema of other data: csv and images are numbered as that was; other kinds ignore it. csv:FILE and
-     *  images:DIR can then be a test part without a train part beside it. */
+    /** mst_dataset_schema of other data: csv, images and texts are numbered as that was; other kinds ignore it. csv:FILE,
+     *  images:DIR and texts:DIR can then be a test part without a train part beside it. */
     const char *schema;
     char delimiter;          /**< between cells (csv); 0: ',' */
     const char *const *drop; /**< names of columns that are left out (csv) */
@@ -131,6 +131,9 @@ typedef struct mst_data_options {
         *categories; /**< names of columns that are of categories also where their cells are numbers (csv) */
     int num_categories;
     mst_missing missing; /**< numbers that are missing in inputs (csv) */
+    const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
+                       *   other columns but the label's are left out. With the schema of such data: as that says */
+    int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them */
     bool
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
                                   other kinds ignore it */

@@ -10,10 +10,11 @@
 static const struct {
     const char *name;
     mst_output (*make)(mst_model *model, const mst_application_options *options);
-    bool has_alpha;
-} applications[] = {{"lenet", mst_lenet_with, false},
-                    {"mobilenet_v2", mst_mobilenet_v2_with, true},
-                    {"resnet50", mst_resnet50_with, false}};
+    bool has_alpha, takes_texts;
+} applications[] = {{"lenet", mst_lenet_with, false, false},
+                    {"mobilenet_v2", mst_mobilenet_v2_with, true, false},
+                    {"resnet50", mst_resnet50_with, false, false},
+                    {"text_cnn", mst_text_cnn_with, false, true}};
 enum { NUM_APPLICATIONS = sizeof applications / sizeof *applications };
 
 /* Which one NAME is, up to its colon; NUM_APPLICATIONS: none. */
@@ -31,7 +32,8 @@ bool application_is(const char *name) {
 }
 
 const char *application_form(int i) {
-    static const char *const forms[] = {"mlp", "lenet", "mobilenet_v2", "mobilenet_v2:ALPHA", "resnet50", NULL};
+    static const char *const forms[] = {"mlp",      "lenet", "mobilenet_v2", "mobilenet_v2:ALPHA", "resnet50",
+                                        "text_cnn", NULL};
     return forms[i];
 }
 
@@ -63,12 +65,19 @@ mst_status application_check(const char *name) {
     return fail_unknown(name);
 }
 
-mst_status application_layers(const char *name, mst_model *model, mst_shape shape, int64_t outputs) {
+bool application_takes_texts(const char *name) {
+    return application_is(name) && applications[find(name)].takes_texts;
+}
+
+mst_status application_layers(const char *name, mst_model *model, const mst_dataset *data, int64_t outputs) {
     const int number = find(name);
     const char *colon = strchr(name, ':');
+    const mst_shape shape = mst_dataset_spec(data, 0).shape;
     mst_application_options options = {.input_shape = shape, .classes = outputs};
     char text[MST_SHAPE_TEXT];
-    if (shape.ndim != 2 && shape.ndim != 3)
+    if (applications[number].takes_texts)
+        options.vocabulary_size = mst_dataset_num_classes(data, 0);
+    else if (shape.ndim != 2 && shape.ndim != 3)
         return MST_FAIL(
             MST_INVALID,
             "--model %s: takes pictures: height and width, or these and channels; the data has inputs of shape %s",

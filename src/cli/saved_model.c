@@ -257,9 +257,9 @@ static mst_status fail_noted_data(const char *spec) {
 
 /* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
  * source without one would give its train part. */
-static mst_status check_noted_data(const char *spec, const table_options *table) {
+static mst_status check_noted_data(const char *spec, const table_options *table, const char *text) {
     mst_dataset *data;
-    const mst_data_options options = {.image_size = is_pictures(spec) ? 1 : 0};
+    const mst_data_options options = {.image_size = is_pictures(spec) ? 1 : 0, .text = text};
     MST_TRY(table_options_open(table, spec, "test", options, &data));
     mst_dataset_release(data);
     return MST_OK;
@@ -297,7 +297,8 @@ static mst_status open_spec(const saved_options *o, saved_model *out) {
         .image_size = o->image_size, .schema = note->schema, .unknown_categories = note->encodes_columns};
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
-    mst_status status = spec == note->data && note->schema ? check_noted_data(spec, &table) : MST_OK;
+    mst_status status =
+        spec == note->data && note->schema ? check_noted_data(spec, &table, noted(note, "text")) : MST_OK;
     if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
     if (status && spec == note->data) status = fail_noted_data(spec);
     free(folder);

@@ -47,6 +47,16 @@ static void resnet50_and_lenet_have_theirs(void **state) {
     assert_int_equal(parameters(model), 61706);
 }
 
+static void text_cnn_has_the_published_number_of_parameters(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_text_cnn(model);
+    assert_int_equal(parameters(model), 332856);
+    model = new_model();
+    mst_text_cnn(model, .vocabulary_size = 100, .input_shape = MST_SHAPE(12), .classes = 2);
+    assert_int_equal(parameters(model), 700 + 2304 + 6176 + 66);
+}
+
 static void check_refused(mst_model *model, const char *why) {
     assert_int_equal(mst_model_check(model), MST_INVALID);
     assert_non_null(strstr(mst_error()->message, why));
@@ -74,6 +84,18 @@ static void what_cannot_be_built_is_refused(void **state) {
     model = new_model();
     mst_lenet_with(model, NULL);
     check_refused(model, "mst_lenet: options is NULL");
+    model = new_model();
+    mst_lenet(model, .vocabulary_size = 5);
+    check_refused(model, "mst_lenet: has no vocabulary");
+    model = new_model();
+    mst_text_cnn(model, .vocabulary_size = -5);
+    check_refused(model, "mst_text_cnn: vocabulary_size is -5");
+    model = new_model();
+    mst_text_cnn(model, .input_shape = MST_SHAPE(28, 28));
+    check_refused(model, "mst_text_cnn: input_shape must be the length of a text, above 0");
+    model = new_model();
+    mst_text_cnn(model, .input_shape = MST_SHAPE(11));
+    check_refused(model, "mst_text_cnn: texts have 11 tokens, at least 12 are needed");
     mst_resnet50(NULL);
     assert_non_null(strstr(mst_error()->message, "mst_resnet50: model is NULL"));
 }
@@ -82,6 +104,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mobilenet_v2_has_the_published_numbers_of_parameters),
         cmocka_unit_test(resnet50_and_lenet_have_theirs),
+        cmocka_unit_test(text_cnn_has_the_published_number_of_parameters),
         cmocka_unit_test(what_cannot_be_built_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

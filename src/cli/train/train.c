@@ -33,7 +33,7 @@
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
 
-enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000 };
+enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
 
 /* ---- options ---- */
 
@@ -79,9 +79,17 @@ static bool is_pictures(const training *t) {
     return strncmp(t->data, "images:", strlen("images:")) == 0;
 }
 
+bool train_has_texts(const training *t) {
+    return t->o->text || strncmp(t->data, "texts:", strlen("texts:")) == 0;
+}
+
 int train_open_part(training *t, const char *part, mst_dataset **out) {
     mst_data_options options = {
         .skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size, .unknown_categories = !t->o->raw_columns};
+    options.text = t->o->text;
+    if (train_has_texts(t)) options.schema = t->schema;
+    options.max_tokens = t->o->max_tokens || !train_has_texts(t) ? t->o->max_tokens : DEFAULT_MAX_TOKENS;
+    options.sequence_length = t->o->sequence_length || !train_has_texts(t) ? t->o->sequence_length : DEFAULT_LENGTH;
     if (!options.image_size && is_pictures(t)) options.image_size = MST_IMAGE_SIZE_FIT;
     if (table_options_open(&t->o->table, t->data, part, options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
@@ -193,7 +201,7 @@ static mst_status make_layers(training *t) {
     MST_TRY(mst_model_create(&t->model));
     MST_TRY(add_columns(t));
     if (t->is_application) {
-        MST_TRY(application_layers(o->model, t->model, mst_dataset_spec(t->train, 0).shape, t->objective.outputs));
+        MST_TRY(application_layers(o->model, t->model, t->train, t->objective.outputs));
         objective_add_layers(t->objective.loss, t->model);
         return mst_model_check(t->model);
     }
@@ -510,6 +518,7 @@ static int train_run(const command_call *call) {
     mst_dataset_release(t.validation);
     mst_dataset_release(t.train);
     free(t.names);
+    free(t.schema);
     free(t.class_weight);
     name_map_free(&t.variables);
     free(t.device);

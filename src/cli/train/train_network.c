@@ -7,6 +7,7 @@
 #include "base/no_memory.h"
 #include "cli/application_layers.h"
 #include "cli/command.h"
+#include "cli/model_note.h"
 #include "cli/network_file.h"
 #include "cli/train/train_cluster.h"
 #include "model_file/network_text.h"
@@ -27,9 +28,15 @@ int train_network_find(training *t, train_options *o) {
     static const char *const layers[] = {"hidden-units", "activation", "l1", "l2", "dropout", "embed-above", NULL};
     static const char *const more[] = {"model", "classes", "missing", "name-map", NULL};
     char what[512];
+    if (train_has_texts(t) && !option_given(t->list, "model")) o->model = "text_cnn";
     if (application_check(o->model)) return command_fail_library(EXIT_USAGE, NULL);
     t->has_network = network_file_is(o->load);
     t->is_application = application_is(o->model);
+    if (!t->has_network && train_has_texts(t) != application_takes_texts(o->model))
+        return command_fail(EXIT_USAGE, "train: --model %s takes %s: %s", o->model,
+                            train_has_texts(t) ? "numbers, and the data has texts" : "texts, and the data has none",
+                            train_has_texts(t) ? "leave it out, or write --model text_cnn"
+                                               : "take texts:DIR, or csv:FILE with --text COLUMN");
     if (!t->has_network && !t->is_application) return EXIT_DONE;
     if (t->has_network)
         snprintf(what, sizeof what, "a whole model, as --load %s is", o->load);
@@ -52,6 +59,16 @@ static bool has_ended(const training *t) {
     return ended;
 }
 
+/* The numbers of tokens must be those that the network was trained with. */
+static mst_status take_vocabulary(training *t) {
+    model_note note;
+    if (!train_has_texts(t)) return MST_OK;
+    mst_status status = model_note_read(mst_model_store(t->model), &note);
+    if (!status && note.schema && !(t->schema = strdup(note.schema))) status = MST_NO_MEMORY("for a vocabulary");
+    model_note_free(&note);
+    return status;
+}
+
 /* An optimizer of the command line begins anew, without the state of the file's; so does one whose state is cut. */
 static mst_status load_network(training *t, const char *path) {
     MST_TRY(mst_model_load(path, &t->model, &t->compiled));
@@ -65,6 +82,7 @@ static mst_status load_network(training *t, const char *path) {
         t->compiled.has_optimizer_state = false;
     }
     MST_TRY(network_has_weights(t->model, &t->has_weights));
+    MST_TRY(take_vocabulary(t));
     return mst_network_end_of(path, t->model, &t->end);
 }
 

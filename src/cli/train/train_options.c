@@ -62,6 +62,14 @@ static const option data_options[] = {
     {"missing", OPTION_CHOICE, AT(table.missing), .initial = "refuse", .choices = table_missing, .noted = true,
      .help = "csv: a number that is empty, NA, NaN or null is an error (refuse), or becomes the mean of the column in "
              "what is trained on"},
+    {"text", OPTION_TEXT, AT(text), "COLUMN", .noted = true,
+     .help = "csv: the inputs are the texts of this column, whose words become numbers as Keras' TextVectorization "
+             "makes them; other columns but the label's are left out"},
+    {"max-tokens", OPTION_INTEGER, AT(max_tokens), "N", NULL, 3, 2147483647, .noted = true,
+     .help = "texts: size of the vocabulary, the most frequent words of the train part; others count as one (default "
+             "20000)"},
+    {"sequence-length", OPTION_INTEGER, AT(sequence_length), "N", NULL, 1, 1e6, .noted = true,
+     .help = "texts: words of a text that are taken; shorter ones are padded behind (default 300)"},
     {"raw-columns", OPTION_FLAG, AT(raw_columns), .noted = true,
      .help =
          "tables: numbers stay as they are, and categories are their numbers; else layers of the model make numbers "

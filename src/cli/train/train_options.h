@@ -20,6 +20,8 @@ typedef struct train_options {
     double l1, l2, dropout;
     const char *data, *data_dir, *class_names;
     table_options table;
+    const char *text;
+    int64_t max_tokens, sequence_length;
     bool raw_columns;
     int64_t embed_above;
     double validation_split;

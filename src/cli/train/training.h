@@ -43,6 +43,7 @@ typedef struct training {
     bool has_weights;            /**< with weights */
     mst_model_compiled compiled; /**< loss and optimizer that were saved with it */
     mst_network_end end;
+    char *schema;            /**< of the texts that it was trained on, whose vocabulary counts; NULL: none. Owned */
     bool from_probabilities; /**< the loss is of probabilities, though no softmax may have made them */
     train_events events;
     mst_tensorboard log; /**< folder NULL: none */
@@ -66,6 +67,8 @@ typedef struct training {
 int train_choose_devices(training *t);
 /** Looks a second time whether other programs keep the cores busy: some only end or begin at the first look. */
 void train_look_at_others(training *t);
+/** Whether the data are texts. */
+bool train_has_texts(const training *t);
 /** Opens a part of the data, "train" or "test", with inputs scaled as the options say. */
 int train_open_part(training *t, const char *part, mst_dataset **out);
 /** Number of updates, -1 where that is not known. */

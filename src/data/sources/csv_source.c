@@ -36,6 +36,8 @@ typedef struct mst_csv_options {
     int num_drop;
     mst_missing missing;     /**< of f32 inputs; labels and i64 are always refused. A column of integers in which one is
                                   missing is floats */
+    const char *text;        /**< a column that stays strings, as component 0; component 1 is the label, and the other
+                                  columns are left out. Beside a schema, whose columns these must be, it only says so */
     bool unknown_categories; /**< with like or schema: a category of an input that it lacks, or an empty cell, is -1 */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
@@ -87,27 +89,41 @@ static mst_status find_column(const csv_table *t, const mst_csv_options *o, int 
     return alone ? MST_OK : refuse_text(name);
 }
 
-static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i) {
-    return is_named(o->drop, o->num_drop, mst_csv_header(t->like, i));
+/* With .text, only that column and the label stay. */
+static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i, int label) {
+    const char *name = mst_csv_header(t->like, i);
+    return is_named(o->drop, o->num_drop, name) || (o->text && i != label && strcmp(name, o->text) != 0);
+}
+
+/* The column of labels: the last that is not dropped, nor the text. */
+static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *label) {
+    *label = -1;
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
+        const char *name = mst_csv_header(t->like, i);
+        if (!is_named(o->drop, o->num_drop, name) && !(o->text && strcmp(name, o->text) == 0)) *label = i;
+    }
+    if (o->label) MST_TRY(mst_csv_find(t->like, o->label, label));
+    if (o->label && is_dropped(t, o, *label, *label))
+        return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be dropped too", mst_csv_name(t->like),
+                        o->label);
+    if (o->label && o->text && strcmp(o->label, o->text) == 0)
+        return MST_FAIL(MST_INVALID, "'%s': column '%s' cannot be the label and the text", mst_csv_name(t->like),
+                        o->label);
+    return MST_OK;
 }
 
 /* Checks the names of O's columns. *LABEL is the column of labels, *COUNT the number of those that stay. */
 static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *label, int *count) {
     int ignored;
-    *label = -1;
     *count = 0;
     for (int i = 0; i < o->num_drop; i++) MST_TRY(mst_csv_find(t->like, o->drop[i], &ignored));
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
-    for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
-        if (is_dropped(t, o, i)) continue;
-        *label = i;
-        ++*count;
-    }
-    if (o->label) MST_TRY(mst_csv_find(t->like, o->label, label));
-    if (o->label && is_dropped(t, o, *label))
-        return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be dropped too", mst_csv_name(t->like),
-                        o->label);
+    MST_TRY(find_label(t, o, label));
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++) *count += !is_dropped(t, o, i, *label);
+    if (o->text && *count < 2)
+        return MST_FAIL(MST_INVALID, "'%s': has no column of labels beside the texts in '%s'", mst_csv_name(t->like),
+                        o->text);
     if (*count < 1) return MST_FAIL(MST_INVALID, "'%s': all columns are dropped", mst_csv_name(t->like));
     if (*count < 2 && !o->separate)
         return MST_FAIL(MST_INVALID, "'%s': has 1 column%s, inputs and labels are due%s", mst_csv_name(t->like),
@@ -120,7 +136,7 @@ static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
     MST_TRY(find_names(t, o, &label, &count));
     MST_TRY(make_columns(t, o, count));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
-        if (is_dropped(t, o, i)) continue;
+        if (is_dropped(t, o, i, label)) continue;
         mst_csv_column *column = &t->column[i == label ? t->num_columns - 1 : place++];
         *column = (mst_csv_column){.missing = o->missing, .is_label = i == label};
         MST_TRY(find_column(t, o, i, o->separate || i == label, column));
@@ -135,7 +151,7 @@ static bool has_column(const mst_csv *csv, const char *name) {
 }
 
 static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
-    if (o->like || o->num_categories || o->num_texts || o->num_drop)
+    if (o->like || o->num_categories || (o->num_texts && !o->text) || o->num_drop)
         return MST_FAIL(MST_INVALID,
                         "from_csv: the schema says what the columns are: no like, categories, texts or drop beside it");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
@@ -263,7 +279,9 @@ mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options
     if (options->num_drop > 0 && MST_IS_NULL(options->drop)) return MST_INVALID;
     for (int i = 0; i < options->num_drop; i++)
         if (!options->drop[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of dropped column %d is NULL", i);
-    const mst_status status = csv_source_make(&t, path, options, out);
+    mst_csv_options o = *options;
+    if (o.text) o.separate = true, o.texts = &options->text, o.num_texts = 1;
+    const mst_status status = csv_source_make(&t, path, &o, out);
     for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
     for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);
     mst_schema_free(&t.schema);

@@ -216,8 +216,9 @@ static mst_status make_dataset(const texts *t, mst_dataset **out) {
 }
 
 static mst_status texts_source_make(texts *t, const char *path, const mst_texts_options *o, mst_dataset **out) {
-    if (o && o->schema) MST_TRY(read_schema(t, o->schema));
-    MST_TRY(mst_is_folder(path) ? read_folder(t, path) : read_file(t, path, false, 0));
+    const bool has_classes = mst_is_folder(path);
+    if (o && o->schema && has_classes) MST_TRY(read_schema(t, o->schema));
+    MST_TRY(has_classes ? read_folder(t, path) : read_file(t, path, false, 0));
     if (t->num_texts) return make_dataset(t, out);
     return MST_FAIL(MST_NOT_FOUND,
                     "'%s': has no texts: a folder of text files for each class is due, or files of texts "

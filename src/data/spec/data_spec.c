@@ -111,6 +111,7 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
                         : o->num_drop       ? "drop"
                         : o->num_categories ? "categories"
                         : o->missing        ? "missing"
+                        : o->text           ? "text"
                                             : NULL;
     if (table && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no cells in columns: %s is for csv:FILE", spec, table);
@@ -119,6 +120,10 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
     if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR", spec,
                         o->image_size ? "image-size" : "channels");
+    const bool has_texts = kind->takes & MST_SPEC_TEXTS && (!(kind->takes & MST_SPEC_TABLE) || o->text || o->schema);
+    if ((o->max_tokens || o->sequence_length) && !has_texts)
+        return MST_FAIL(MST_INVALID, "data: '%s' has no texts: %s is for texts:PATH, and for csv:FILE with text", spec,
+                        o->max_tokens ? "max-tokens" : "sequence-length");
     if (o->channels && o->channels != 1 && o->channels != 3)
         return MST_FAIL(MST_INVALID, "data: channels is %lld: 1 is gray, 3 is red, green and blue",
                         (long long)o->channels);

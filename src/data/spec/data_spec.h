@@ -5,9 +5,10 @@
 #include "muster/dataset.h"
 
 /** Members of mst_data_options that a kind takes; any other that is given is an error. MST_SPEC_TABLE: label,
- *  delimiter, drop, categories and missing. MST_SPEC_IMAGE_SIZE includes channels. schema and unknown_categories need
+ *  delimiter, drop, categories, missing and text. MST_SPEC_IMAGE_SIZE includes channels. MST_SPEC_TEXTS:
+ *  max_tokens and sequence_length. schema and unknown_categories need
  *  no bit: kinds that do not use them ignore them. */
-enum { MST_SPEC_SKIP_CORRUPT = 1, MST_SPEC_TABLE = 2, MST_SPEC_IMAGE_SIZE = 4 };
+enum { MST_SPEC_SKIP_CORRUPT = 1, MST_SPEC_TABLE = 2, MST_SPEC_IMAGE_SIZE = 4, MST_SPEC_TEXTS = 8 };
 
 typedef struct mst_data_spec {
     const char *form; /**< the name, with a placeholder for the argument if it takes one: "idx:DIR" */

@@ -12,7 +12,8 @@ typedef struct mst_application_layer_name {
 const char *mst_application_name(mst_application_layer_name *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Begins the network called NAME in MODEL. OPTIONS has its defaults, alpha 0 where it has no alpha; what is GIVEN
+/** Begins the network called NAME in MODEL. OPTIONS has its defaults, alpha and
+ *  vocabulary_size 0 where it has none; what is GIVEN
  *  replaces them. Sets *INPUT to the input layer. False where MODEL has an error, or has one from now on: MODEL must be
  *  without layers, the shape one of known height and width, with or without channels, alpha as the header says; then
  *  *INPUT is no output. */

@@ -37,6 +37,34 @@ static void expect_i64(mst_dataset *dataset, int i, const int64_t *values, size_
     mst_tensor_release(tensor);
 }
 
+static const char reviews[] = "stars,review,id\n5,\"Good, very good\",a\n1,,b\n";
+
+static void a_text_column_is_all_inputs(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    const char *path = folder_write_text("reviews.csv", reviews);
+    EXPECT_OK(mst_dataset_from_csv(path, &(mst_csv_options){.text = "review", .label = "stars"}, &dataset));
+    assert_int_equal(mst_dataset_num_components(dataset), 2);
+    mst_tensor *texts = pipeline_column(dataset, 0);
+    assert_true(mst_string_equal(mst_tensor_get_string(texts, 0), mst_string_of("Good, very good")));
+    assert_int_equal(mst_tensor_get_string(texts, 1).length, 0);
+    mst_tensor_release(texts);
+    expect_i64(dataset, 1, (const int64_t[]){5, 1}, 2);
+    mst_dataset_release(dataset);
+    EXPECT_OK(
+        mst_dataset_from_csv(path, &(mst_csv_options){.text = "stars"}, &dataset)); /* the label is the last other */
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 1), "b");
+    mst_dataset_release(dataset);
+    EXPECT_ERROR(mst_dataset_from_csv(path, &(mst_csv_options){.text = "reviews"}, &dataset), MST_NOT_FOUND,
+                 "has no column 'reviews'");
+    EXPECT_ERROR(mst_dataset_from_csv(path, &(mst_csv_options){.text = "id", .label = "id"}, &dataset), MST_INVALID,
+                 "column 'id' cannot be the label and the text");
+    const char *const drop[] = {"stars", "id"};
+    EXPECT_ERROR(
+        mst_dataset_from_csv(path, &(mst_csv_options){.text = "review", .drop = drop, .num_drop = 2}, &dataset),
+        MST_INVALID, "has no column of labels beside the texts in 'review'");
+}
+
 static void columns_become_inputs_and_the_label_named(void **state) {
     (void)state;
     mst_dataset *dataset;
@@ -335,6 +363,7 @@ static void names_of_classes_stay_until_a_map(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(columns_become_inputs_and_the_label_named),
+        TEST_IN_FOLDER(a_text_column_is_all_inputs),
         TEST_IN_FOLDER(the_last_column_is_the_label_where_none_is_named),
         TEST_IN_FOLDER(columns_can_be_components_of_their_own),
         TEST_IN_FOLDER(columns_may_stay_strings),

@@ -1,0 +1,52 @@
+/* texts:PATH: text files, whose texts become numbers. A folder has a folder of files for each class, or a file for each
+ * class, with lines of % between texts; with folders train and test in between where there is a test part. With the
+ * schema of a training, PATH may also be a file, which has no labels. */
+#include <stdio.h>
+
+#include "base/folder.h"
+#include "data/spec/data_spec.h"
+#include "data/text/text_data.h"
+
+enum { PATH_SIZE = 4096 };
+
+static mst_status open_folder(const char *path, const mst_data_options *options, mst_dataset **out) {
+    const mst_texts_options o = {.schema = options ? options->schema : NULL};
+    mst_dataset *texts;
+    MST_TRY(mst_dataset_from_texts(path, &o, &texts));
+    return mst_text_data_make(path, texts, options, out);
+}
+
+static mst_status open_test(const char *train_path, const char *test_path, const mst_data_options *options,
+                            mst_dataset **out) {
+    mst_data_options o = options ? *options : (mst_data_options){0};
+    mst_dataset *train;
+    MST_TRY(open_folder(train_path, options, &train));
+    o.schema = mst_dataset_schema(train);
+    const mst_status status = open_folder(test_path, &o, out);
+    mst_dataset_release(train);
+    return status;
+}
+
+static mst_status texts_spec_open_part(const char *path, bool test, const mst_data_options *options,
+                                       mst_dataset **out) {
+    char train_path[PATH_SIZE], test_path[PATH_SIZE];
+    const int length = snprintf(train_path, PATH_SIZE, "%s/train", path);
+    if (length < 0 || length >= PATH_SIZE)
+        return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", path);
+    snprintf(test_path, PATH_SIZE, "%s/test", path);
+    const bool has_train = mst_is_folder(train_path), has_test = mst_is_folder(test_path);
+    if (!test) return open_folder(has_train ? train_path : path, options, out);
+    if (options && options->schema) return open_folder(has_test ? test_path : path, options, out);
+    if (!has_train || !has_test)
+        return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: it needs the folders train and test", path);
+    return open_test(train_path, test_path, options, out);
+}
+
+const mst_data_spec mst_data_spec_texts = {
+    .form = "texts:DIR",
+    .help =
+        "text files in a folder for each class, or a file for each class with % lines between texts; or DIR/train, "
+        "DIR/test",
+    .takes = MST_SPEC_TEXTS,
+    .open_with = texts_spec_open_part,
+};

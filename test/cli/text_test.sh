@@ -1,0 +1,92 @@
+#!/bin/sh
+# Texts: training on a column of a table, on folders of files and on files with lines of %, and what a model keeps of
+# them. Usage: text_test.sh PATH_OF_MUSTER
+# lists of options are split on purpose
+# shellcheck disable=SC2086
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/support/checks.sh"
+learnt='accuracy = \(0.9[5-9][0-9]*\|1.0000\) (200 examples)'
+options="--sequence-length 16 --batch-size 20 --epochs 8 --devices cpu:1"
+
+# sentences CLASS WORD...: 100 sentences of which some words are the class's own
+sentences() {
+    awk -v class="$1" -v own="$2" -v seed="$3" 'BEGIN {
+        srand(seed); n = split(own, word, " "); m = split("The a of on, and then It was there again.", common, " ")
+        for (i = 0; i < 100; i++) {
+            text = ""
+            for (j = 0; j < 8 + i % 5; j++)
+                text = text (j ? " " : "") (rand() < 0.5 ? word[1 + int(rand() * n)] : common[1 + int(rand() * m)])
+            print class "\t" text
+        }
+    }'
+}
+for part in train test; do
+    seed=$([ $part = train ] && echo 1 || echo 2)
+    { sentences sport "ball Goal! team match" "$seed" && sentences science "atom energy, Star cell" "$seed"; } > $part.tsv
+    awk -F '\t' 'BEGIN { print "id,quote,topic" } { printf "%d,\"%s\",%s\n", NR, $2, $1 }' $part.tsv > t-$part.csv
+    for class in sport science; do
+        mkdir -p folders/$part/$class files/$part
+        awk -F '\t' -v class=$class -v folder="folders/$part/$class" '$1 == class { print $2 > (folder "/" NR ".txt"); close(folder "/" NR ".txt") }' $part.tsv
+        awk -F '\t' -v class=$class '$1 == class { print $2; print "%" }' $part.tsv > files/$part/$class
+    done
+done
+
+# ---- training ----------------------------------------------------------------------------------------
+
+works column_of_texts_is_learnt "$learnt" train --data csv:t --text quote --label topic $options --evaluate --save t.safetensors
+check model_is_the_text_cnn grep -q '^text_cnn (' out
+run train --data texts:folders $options --evaluate --json --save t.keras
+check folders_of_texts_are_learnt grep -Eq '"test_accuracy":(0\.9[5-9]|1\.0)' out
+run train --data texts:files $options --evaluate --json --checkpoint-dir run
+check files_with_percent_lines_are_learnt grep -Eq '"test_accuracy":(0\.9[5-9]|1\.0)' out
+run train --data csv:t --text quote --label topic $options --max-tokens 5 --summary
+check max_tokens_is_the_vocabulary grep -q 'Embedding.*35 ' out
+
+# ---- predictions -------------------------------------------------------------------------------------
+
+printf '%s\n' quote '"A goal, and the ball!"' '"Energy of an atom,"' '""' > new.csv
+works column_of_texts_is_predicted '^ *0  sport  *[01]' predict --load t.safetensors --data csv:new.csv
+check second_text_is_of_science grep -q '^ *1  science ' out
+check empty_text_is_predicted grep -q '^ *2  s' out
+printf 'A goal, and the ball!\n%%\nEnergy of an atom,\n' > new.txt
+works file_of_texts_is_predicted '^ *0  sport  *[01]' predict --load t.keras --data texts:new.txt
+check second_text_of_the_file_is_of_science grep -q '^ *1  science ' out
+works checkpoint_predicts_too '^ *0  sport  *[01]' predict --checkpoint-dir run --data texts:new.txt
+works evaluate_takes_the_data_of_training "$learnt" evaluate --load t.safetensors
+works evaluate_takes_the_folders_of_training "$learnt" evaluate --load t.keras
+works evaluate_takes_other_texts "$learnt" evaluate --load t.keras --data texts:files
+
+# the vocabulary of --load stays: texts of other words are unknown tokens to it, not new numbers
+printf 'text,class\nball ball ball goal,sport\nzebra atom,science\n' > other.csv
+works training_goes_on_with_the_vocabulary_of_the_model 'done: step 1, loss = 0\.[0-9]*, accuracy = 1.0000' \
+    train --load t.keras --data csv:other.csv --text text --epochs 1 --batch-size 2 --shards 1 --devices cpu:1 --save more.keras
+sed 's/^quote/text/' new.csv > text.csv
+works model_that_went_on_predicts '^ *0  sport  *[01]' predict --load more.keras --data csv:text.csv
+
+# ---- bad input ---------------------------------------------------------------------------------------
+
+train="train $options"
+fails missing_column_is_told 1 "'t-train.csv': has no column 'nope': its columns are 'id', 'quote', 'topic'" $train --data csv:t --text nope
+fails label_and_text_differ 1 "column 'quote' cannot be the label and the text" $train --data csv:t --text quote --label quote
+fails text_is_for_tables 1 'text is for csv:FILE' $train --data texts:folders --text quote
+fails max_tokens_is_for_texts 1 'max-tokens is for texts:PATH' $train --data csv:t --max-tokens 50
+fails mlp_does_not_take_texts 2 'model mlp takes numbers, and the data has texts' $train --data csv:t --text quote --model mlp
+fails text_cnn_takes_texts 2 'model text_cnn takes texts, and the data has none' $train --data csv:t --model text_cnn
+fails short_texts_are_told 1 'texts have 5 tokens, at least 12 are needed' train --data csv:t --text quote --sequence-length 5
+printf 'quote\ncaf\351\n' > latin1.csv
+fails text_that_is_not_utf8_is_told 1 "'latin1.csv': text of row 0: byte 3, 0xe9, is not UTF-8" predict --load t.safetensors --data csv:latin1.csv
+printf 'caf\351\n' > files/test/sport
+fails file_that_is_not_utf8_is_told 1 "'files/test/sport': byte 3, 0xe9, is not UTF-8" $train --data texts:files --evaluate
+fails column_of_training_is_told 1 "'text.csv': has no column 'quote'" predict --load t.safetensors --data csv:text.csv
+printf 'quote,topic\n,a\n!,b\n' > empty.csv
+fails texts_without_words_are_told 1 "'empty.csv': .*the texts have no tokens" $train --data csv:empty.csv --text quote
+mkdir none
+fails folder_without_texts_is_told 1 "'none': has no texts" $train --data texts:none
+fails folder_without_parts_has_no_test_part 1 'has no test part' $train --data texts:folders/train --evaluate
+mkdir -p folders/test/art
+echo paint > folders/test/art/1
+fails new_class_is_told 1 "/art': class 'art' was not there in training" evaluate --load t.keras
+
+end_of_checks
