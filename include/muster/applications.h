@@ -19,14 +19,14 @@ extern "C" {
 
 typedef struct mst_application_options {
     int zero_;
-    mst_shape input_shape; /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1). Height and width:
-                            *   pictures without a dimension of channels, which a first layer gives one.
-                            *   Text CNN: numbers of tokens in a text, default 300 */
-    double alpha;          /**< MobileNetV2 alone: multiplies the numbers of channels; up to 100, default 1 */
-    bool no_top;           /**< ends with the last features, [n, rows, columns, channels] */
-    int64_t classes;       /**< default 1000 (LeNet: 10, text CNN: 46) */
+    mst_shape input_shape;   /**< height, width, channels; default 224, 224, 3 (LeNet: 28, 28, 1). Height and width:
+                              *   pictures without a dimension of channels, which a first layer gives one.
+                              *   Text CNN: numbers of tokens in a text, default 300 */
+    double alpha;            /**< MobileNetV2 alone: multiplies the numbers of channels; up to 100, default 1 */
+    int64_t vocabulary_size; /**< text CNN alone: tokens are below it; default 30982 */
+    bool no_top;             /**< ends with the last features, [n, rows, columns, channels] */
+    int64_t classes;         /**< default 1000 (LeNet: 10, text CNN: 46) */
     mst_activation classifier_activation; /**< default linear: logits */
-    int64_t vocabulary_size;              /**< text CNN alone: tokens are below it; default 30982 */
     int end_;
 } mst_application_options;
 

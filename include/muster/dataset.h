@@ -121,8 +121,8 @@ typedef struct mst_data_options {
     const char *label;    /**< the column of labels (csv); NULL: the last */
     int64_t image_size;   /**< height and width of the pictures (images); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images */
     int64_t channels;     /**< 1: gray; 3: red, green, blue (images); 0: 3 */
-    /** mst_dataset_schema of other data: csv, images and texts are numbered as that was; other kinds ignore it. csv:FILE,
-     *  images:DIR and texts:DIR can then be a test part without a train part beside it. */
+    /** mst_dataset_schema of other data: csv, images and texts are numbered as that was; other kinds ignore it.
+     *  csv:FILE, images:DIR and texts:PATH can then be a test part without a train part beside it. */
     const char *schema;
     char delimiter;          /**< between cells (csv); 0: ',' */
     const char *const *drop; /**< names of columns that are left out (csv) */

@@ -6,7 +6,7 @@
  *                                        "adapt": [TENSOR]: of a layer that learns from data
  *       "fit": {"optimizer": {...}, "loss": "...", "target": [{...}, ...], "class_weight": [...],
  *               "sample_weights": true, "data": [TENSOR, ...], "validation": [TENSOR, ...], "batch_size": 4,
- *               "epochs": 2, "shards": 1,
+ *               "epochs": 2, "shards": 1, "accuracy": true,                      the last: a metric
  *               "values": {"dense/kernel": TENSOR, ...}},                        weights before the first step
  *       "application": "lenet", "options": {...},       in place of layers: one of muster/applications.h
  *       "load": "weights.npz",                          weights before it predicts
@@ -72,6 +72,7 @@ static mst_status build_application(mst_model *model, const char *name, const js
     const mst_application_options o = {
         .input_shape = shape_of(json_object_get(j, "input_shape")),
         .alpha = number(json_object_get(j, "alpha"), 0),
+        .vocabulary_size = json_integer_value(json_object_get(j, "vocabulary_size")),
         .no_top = json_is_true(json_object_get(j, "no_top")),
         .classes = json_integer_value(json_object_get(j, "classes")),
         .classifier_activation = json_is_true(json_object_get(j, "softmax")) ? MST_SOFTMAX : MST_LINEAR,
@@ -80,6 +81,8 @@ static mst_status build_application(mst_model *model, const char *name, const js
         mst_mobilenet_v2_with(model, &o);
     else if (!strcmp(name, "resnet50"))
         mst_resnet50_with(model, &o);
+    else if (!strcmp(name, "text_cnn"))
+        mst_text_cnn_with(model, &o);
     else
         mst_lenet_with(model, &o);
     return mst_model_check(model);
@@ -124,6 +127,7 @@ static mst_status describe(mst_model *model, json_t *out) {
 
 static mst_status compile(mst_model *model, const json_t *fit, double *class_weight) {
     mst_compile_options o = {.seed = 1, .sample_weights = json_is_true(json_object_get(fit, "sample_weights"))};
+    if (json_is_true(json_object_get(fit, "accuracy"))) o.metric[0] = MST_METRIC_ACCURACY;
     o.strategy.num_shards = (int)json_integer_value(json_object_get(fit, "shards"));
     const json_t *targets = json_object_get(fit, "target"), *weights = json_object_get(fit, "class_weight");
     MST_TRY(optimizer_of(json_object_get(fit, "optimizer"), &o.optimizer));

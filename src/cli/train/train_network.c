@@ -36,7 +36,7 @@ int train_network_find(training *t, train_options *o) {
         return command_fail(EXIT_USAGE, "train: --model %s takes %s: %s", o->model,
                             train_has_texts(t) ? "numbers, and the data has texts" : "texts, and the data has none",
                             train_has_texts(t) ? "leave it out, or write --model text_cnn"
-                                               : "take texts:DIR, or csv:FILE with --text COLUMN");
+                                               : "take texts:PATH, or csv:FILE with --text COLUMN");
     if (!t->has_network && !t->is_application) return EXIT_DONE;
     if (t->has_network)
         snprintf(what, sizeof what, "a whole model, as --load %s is", o->load);

@@ -43,10 +43,10 @@ static mst_status texts_spec_open_part(const char *path, bool test, const mst_da
 }
 
 const mst_data_spec mst_data_spec_texts = {
-    .form = "texts:DIR",
+    .form = "texts:PATH",
     .help =
-        "text files in a folder for each class, or a file for each class with % lines between texts; or DIR/train, "
-        "DIR/test",
+        "text files in a folder for each class, or a file for each class with % lines between texts; or PATH/train, "
+        "PATH/test",
     .takes = MST_SPEC_TEXTS,
     .open_with = texts_spec_open_part,
 };
