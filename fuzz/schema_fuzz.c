@@ -1,15 +1,39 @@
-/* clang -fsanitize=fuzzer,address,undefined: schemas, which are JSON. What is read is written, and that is read as the
- * same. */
+/* clang -fsanitize=fuzzer,address,undefined: schemas, which are JSON, and those of texts. What is read is written, and
+ * that is read as the same. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/schema.h"
+#include "data/text/text_schema.h"
 #include "memory.h"
 
 static char *written(const mst_schema *schema) {
     char *text;
     if (mst_schema_write(schema->column, schema->num_columns, &text)) __builtin_trap();
     return text;
+}
+
+static char *written_text(const char *base, const mst_text_options *options, const mst_vocabulary *vocabulary) {
+    char *text;
+    if (mst_text_schema_write(base, options, vocabulary, &text)) __builtin_trap();
+    return text;
+}
+
+/* TEXT is a schema that can be read. */
+static void read_texts(const char *text) {
+    mst_text_options options = {.component = 0}, again = {.component = 0};
+    mst_vocabulary vocabulary = {.num_entries = 0}, other = {.num_entries = 0};
+    if (mst_text_schema_read(text, &options, &vocabulary) == MST_OK) {
+        if (!mst_text_schema_is(text)) __builtin_trap();
+        char *once = written_text(text, &options, &vocabulary);
+        if (vocabulary.num_names > MST_TOKEN_FIRST && mst_text_schema_read(once, &again, &other)) __builtin_trap();
+        char *twice = vocabulary.num_names > MST_TOKEN_FIRST ? written_text(once, &again, &other) : strdup(once);
+        if (strcmp(once, twice) != 0) __builtin_trap();
+        free(once);
+        free(twice);
+    }
+    mst_vocabulary_free(&vocabulary);
+    mst_vocabulary_free(&other);
 }
 
 static void read_input(const uint8_t *data, size_t size) {
@@ -21,6 +45,7 @@ static void read_input(const uint8_t *data, size_t size) {
         char *twice = written(&again);
         if (strcmp(once, twice) != 0) __builtin_trap();
         mst_schema_free(&again);
+        read_texts(text);
         free(once);
         free(twice);
     }

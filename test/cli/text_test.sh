@@ -41,6 +41,13 @@ run train --data texts:folders $options --evaluate --json --save t.keras
 check folders_of_texts_are_learnt grep -Eq '"test_accuracy":(0\.9[5-9]|1\.0)' out
 run train --data texts:files $options --evaluate --json --checkpoint-dir run
 check files_with_percent_lines_are_learnt grep -Eq '"test_accuracy":(0\.9[5-9]|1\.0)' out
+few="--data texts:folders --sequence-length 16 --batch-size 20 --epochs 1 --json"
+run train $few --devices cpu:1
+one=$(value weights_sha256)
+for elsewhere in '--devices cpu:2' '--devices cpu:4' '--devices cpu:2 --strategy towers'; do
+    run train $few $elsewhere
+    check "same_weights_with_$(echo $elsewhere | tr -c 'a-z0-9\n' _)" [ "$one" = "$(value weights_sha256)" ]
+done
 run train --data csv:t --text quote --label topic $options --max-tokens 5 --summary
 check max_tokens_is_the_vocabulary grep -q 'Embedding.*35 ' out
 
@@ -53,6 +60,11 @@ check empty_text_is_predicted grep -q '^ *2  s' out
 printf 'A goal, and the ball!\n%%\nEnergy of an atom,\n' > new.txt
 works file_of_texts_is_predicted '^ *0  sport  *[01]' predict --load t.keras --data texts:new.txt
 check second_text_of_the_file_is_of_science grep -q '^ *1  science ' out
+mkdir inbox
+echo 'Energy of an atom,' > inbox/2.txt && echo 'A goal, and the ball!' > inbox/1.txt
+works folder_of_files_is_predicted '^ *0  sport  *[01]' predict --load t.keras --data texts:inbox
+check second_file_is_of_science grep -q '^ *1  science ' out
+fails files_without_classes_are_not_evaluated 1 'the data has no labels: evaluate needs them' evaluate --load t.keras --data texts:inbox
 works checkpoint_predicts_too '^ *0  sport  *[01]' predict --checkpoint-dir run --data texts:new.txt
 works evaluate_takes_the_data_of_training "$learnt" evaluate --load t.safetensors
 works evaluate_takes_the_folders_of_training "$learnt" evaluate --load t.keras

@@ -4,7 +4,8 @@
  *  - a folder with a folder for each class, PATH/sport/1.txt: each file is one text;
  *  - a folder of files, PATH/science, each of which is a class: texts are between lines that are a % alone, as in the
  *    files of `fortune`;
- *  - a file of such texts, or of one; then there is no component 1.
+ *  - a file of such texts, or of one; then there is no component 1. Nor is there with a schema that has the name of none
+ *    of the files in a folder: then each of these is one text.
  *
  *  Hidden files are passed over, and what `fortune` has beside its files: *.dat and *.u8. Between lines of % there is
  *  no text where there is only white space. Rows come class by class, sorted by file name: shuffle them for training.
@@ -90,12 +91,24 @@ static const char *last_part(const char *path) {
     return strrchr(path, '/') + 1;
 }
 
+/* The column of classes of the schema; NULL: there is no schema. */
+static const mst_schema_column *known_classes(const texts *t) {
+    return t->schema.num_columns ? &t->schema.column[t->schema.num_columns - 1] : NULL;
+}
+
+/* The number of the class NAME of the schema; -1: it has none. */
+static int64_t known_class(const texts *t, const char *name) {
+    const mst_schema_column *known = known_classes(t);
+    for (int64_t i = 0; known && i < known->num_categories; i++)
+        if (strcmp(known->category[i], name) == 0) return i;
+    return -1;
+}
+
 /* The number of the class NAME, which is a new one where no schema says which there are. */
 static mst_status find_class(texts *t, const char *name, int64_t *out) {
-    const mst_schema_column *known = t->schema.num_columns ? &t->schema.column[t->schema.num_columns - 1] : NULL;
-    for (*out = 0; known && *out < known->num_categories; ++*out)
-        if (strcmp(known->category[*out], name) == 0) return MST_OK;
-    if (known) return MST_FAIL(MST_INVALID, "class '%s' was not there in training", name);
+    *out = known_class(t, name);
+    if (*out >= 0) return MST_OK;
+    if (known_classes(t)) return MST_FAIL(MST_INVALID, "class '%s' was not there in training", name);
     MST_TRY(mst_grow(&t->class_name, sizeof *t->class_name, t->num_classes + 1, &t->name_capacity));
     *out = t->num_classes;
     t->class_name[t->num_classes++] = name;
@@ -164,6 +177,13 @@ static mst_status read_class_file(texts *t, const char *path) {
     return read_file(t, path, false, label);
 }
 
+/* Whether files are classes: not where a schema has none of their names. */
+static bool are_classes(const texts *t, const char *const *files, int64_t n) {
+    bool are = !known_classes(t);
+    for (int64_t i = 0; i < n && !are; i++) are = known_class(t, last_part(files[i])) >= 0;
+    return are;
+}
+
 /* A single folder beside files, as fortune's `off`, is not a class. */
 static mst_status read_folder(texts *t, const char *path) {
     const char **folders, **files;
@@ -171,23 +191,20 @@ static mst_status read_folder(texts *t, const char *path) {
     t->has_labels = true;
     MST_TRY(list(t, path, true, &folders, &num_folders));
     MST_TRY(list(t, path, false, &files, &num_files));
-    if (num_folders > 1 || !num_files)
+    if (num_folders > 1 || !num_files) {
         for (int64_t i = 0; i < num_folders; i++) MST_TRY(read_class_folder(t, folders[i]));
-    else
-        for (int64_t i = 0; i < num_files; i++) MST_TRY(read_class_file(t, files[i]));
+        return MST_OK;
+    }
+    t->has_labels = are_classes(t, files, num_files);
+    for (int64_t i = 0; i < num_files; i++)
+        MST_TRY(t->has_labels ? read_class_file(t, files[i]) : read_file(t, files[i], true, 0));
     return MST_OK;
 }
 
 /* ---- the dataset ---- */
 
-static mst_status read_schema(texts *t, const char *text) {
-    MST_TRY(mst_schema_read(text, &t->schema));
-    if (t->schema.column[t->schema.num_columns - 1].category) return MST_OK;
-    return MST_FAIL(MST_INVALID, "schema: it has no names of classes");
-}
-
 static mst_status name_labels(const texts *t, mst_dataset **dataset) {
-    const mst_schema_column *known = t->schema.num_columns ? &t->schema.column[t->schema.num_columns - 1] : NULL;
+    const mst_schema_column *known = known_classes(t);
     const mst_schema_column columns[] = {
         {.name = "text", .type = "text"},
         {"class", "category", known ? known->category : t->class_name, known ? known->num_categories : t->num_classes}};
@@ -217,7 +234,7 @@ static mst_status make_dataset(const texts *t, mst_dataset **out) {
 
 static mst_status texts_source_make(texts *t, const char *path, const mst_texts_options *o, mst_dataset **out) {
     const bool has_classes = mst_is_folder(path);
-    if (o && o->schema && has_classes) MST_TRY(read_schema(t, o->schema));
+    if (o && o->schema && has_classes) MST_TRY(mst_schema_read(o->schema, &t->schema));
     MST_TRY(has_classes ? read_folder(t, path) : read_file(t, path, false, 0));
     if (t->num_texts) return make_dataset(t, out);
     return MST_FAIL(MST_NOT_FOUND,

@@ -77,6 +77,13 @@ static void a_schema_numbers_the_classes(void **state) {
     assert_int_equal(mst_dataset_num_classes(other, 1), 2);
     assert_string_equal(mst_dataset_schema(other), schema);
     mst_dataset_release(other);
+    make_folder("new");
+    folder_write_text("new/1.txt", "five\n%\nsix");
+    folder_write_text("new/0.txt", "seven");
+    expect_rows(&(mst_texts_options){.schema = schema}, folder_path("new"), "-:seven|-:five\n%\nsix|");
+    folder_write_text("new/a", "eight"); /* a class: so the others are to be classes too */
+    EXPECT_ERROR(mst_dataset_from_texts(folder_path("new"), &(mst_texts_options){.schema = schema}, &other),
+                 MST_INVALID, "/new/0.txt': class '0.txt' was not there in training");
     folder_write_text("test/c", "four");
     EXPECT_ERROR(mst_dataset_from_texts(folder_path("test"), &(mst_texts_options){.schema = schema}, &other),
                  MST_INVALID, "/c': class 'c' was not there in training");
