@@ -4,8 +4,8 @@
  *  - a folder with a folder for each class, PATH/sport/1.txt: each file is one text;
  *  - a folder of files, PATH/science, each of which is a class: texts are between lines that are a % alone, as in the
  *    files of `fortune`;
- *  - a file of such texts, or of one; then there is no component 1. Nor is there with a schema that has the name of none
- *    of the files in a folder: then each of these is one text.
+ *  - a file of such texts, or of one; then there is no component 1. Nor is there with a schema that has the name of
+ *    none of the files in a folder: then each of these is one text.
  *
  *  Hidden files are passed over, and what `fortune` has beside its files: *.dat and *.u8. Between lines of % there is
  *  no text where there is only white space. Rows come class by class, sorted by file name: shuffle them for training.
