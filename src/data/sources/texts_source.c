@@ -7,7 +7,7 @@
  *  - a file of such texts, or of one; then there is no component 1. Nor is there with a schema that has the name of
  *    none of the files in a folder: then each of these is one text.
  *
- *  Hidden files are passed over, and what `fortune` has beside its files: *.dat and *.u8. Between lines of % there is
+ *  Hidden files are passed over, what `fortune` has beside its files (*.dat and *.u8), and byte order marks. Between lines of % there is
  *  no text where there is only white space. Rows come class by class, sorted by file name: shuffle them for training.
  *  All files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text makes numbers of the texts.
  *
@@ -158,7 +158,9 @@ static mst_status read_file(texts *t, const char *path, bool is_one_text, int64_
     MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
     t->file[t->num_files++] = data;
     if (mst_text_check((mst_string){data, size})) return mst_error_prefix("'%s'", path);
-    return is_one_text ? texts_source_add(t, data, size, label) : split(t, data, size, label);
+    const size_t mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
+    const char *first = (const char *)data + mark;
+    return is_one_text ? texts_source_add(t, first, size - mark, label) : split(t, first, size - mark, label);
 }
 
 static mst_status read_class_folder(texts *t, const char *folder) {

@@ -42,7 +42,7 @@ static void each_file_in_a_class_folder_is_a_text(void **state) {
     make_folder("a");
     make_folder(".git");
     folder_write_text("b/2", "two\n%\n");
-    folder_write_text("b/1.txt", "one");
+    folder_write_text("b/1.txt", "\xef\xbb\xbfone");
     folder_write_text("a/x", "");
     folder_write_text("README", "is no class");
     expect_rows(NULL, folder_path(""), "a:|b:one|b:two\n%\n|");
