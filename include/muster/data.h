@@ -60,6 +60,9 @@ MST_API mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, 
 MST_API mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_options *options);
 #define mst_data_vectorize_text(dataset, ...) \
     mst_data_vectorize_text_with((dataset), &MST_NAMED(mst_text_options, __VA_ARGS__))
+MST_API mst_dataset *mst_data_pad_sequences_with(mst_dataset *dataset, const mst_pad_sequences_options *options);
+#define mst_data_pad_sequences(dataset, ...) \
+    mst_data_pad_sequences_with((dataset), &MST_NAMED(mst_pad_sequences_options, __VA_ARGS__))
 MST_API mst_dataset *mst_data_cache(mst_dataset *dataset);
 MST_API mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path);
 MST_API mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index);

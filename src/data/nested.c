@@ -137,6 +137,10 @@ mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_o
     MST_DATASET_NEST(dataset, mst_dataset_vectorize_text(dataset, options, &out));
 }
 
+mst_dataset *mst_data_pad_sequences_with(mst_dataset *dataset, const mst_pad_sequences_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_pad_sequences(dataset, options, &out));
+}
+
 mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index) {
     MST_DATASET_NEST(dataset, mst_dataset_shard(dataset, num, index, &out));
 }

@@ -7,9 +7,9 @@
  *  - a file of such texts, or of one; then there is no component 1. Nor is there with a schema that has the name of
  *    none of the files in a folder: then each of these is one text.
  *
- *  Hidden files are passed over, what `fortune` has beside its files (*.dat and *.u8), and byte order marks. Between lines of % there is
- *  no text where there is only white space. Rows come class by class, sorted by file name: shuffle them for training.
- *  All files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text makes numbers of the texts.
+ *  Hidden files are passed over, what `fortune` has beside its files (*.dat and *.u8), and byte order marks. Between
+ *  lines of % there is no text where there is only white space. Rows come class by class, sorted by file name: shuffle
+ *  them for training. All files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text makes numbers of them.
  *
  *  Fails with MST_NOT_FOUND, MST_INVALID or MST_IO where there are no such files, or one cannot be read or is not
  *  UTF-8: the message names it. */

@@ -203,6 +203,7 @@ static bool models() {
         mst_tensor_create(MST_I64, MST_SHAPE(8), &parts[1]))
         return false;
     data = mst_data_shuffle(mst_data_from_tensors(parts, 2), .seed = 1);
+    mst_dataset_release(mst_data_pad_sequences(mst_dataset_retain(data), .length = 8));
     mst_dataset_release(mst_data_vectorize_text(mst_dataset_retain(data), .max_tokens = 100, .sequence_length = 8));
     mst_dense(model, 6, .activation = MST_RELU, .kernel_initializer = mst_he_normal_initializer());
     mst_dropout(model, .rate = 0.1F, .seed = 7);

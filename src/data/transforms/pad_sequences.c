@@ -1,0 +1,126 @@
+/** Component .component of DATASET, numbers whose length along dimension 0 differs from row to row, as [.length, ...]:
+ *  Keras' pad_sequences. As Keras does by default, short rows are padded in front, and long ones lose their beginning.
+ *
+ *      mst_dataset *rows = mst_data_pad_sequences(words, .length = 300);
+ *
+ *  Before batch. Costs a copy of the row. Fails with MST_INVALID where the component is no row of numbers, its other
+ *  dimensions are not known, .length is below 1 or .value is none of the dtype. OPTIONS must give a length. */
+#ifdef MST_DATASET_HEADER
+typedef struct mst_pad_sequences_options {
+    int zero_;
+    int component;
+    int64_t length;     /**< Keras' maxlen */
+    double value;       /**< what pads */
+    bool pad_back;      /**< behind the row: Keras' padding="post" */
+    bool truncate_back; /**< the beginning of a long row stays: truncating="post" */
+} mst_pad_sequences_options;
+MST_API MST_CHECKED mst_status mst_dataset_pad_sequences(mst_dataset *dataset, const mst_pad_sequences_options *options,
+                                                         mst_dataset **out);
+#endif
+#include <string.h>
+
+#include "base/argument.h"
+#include "data/dataset.h"
+
+typedef struct pad_sequences {
+    mst_dataset base;
+    mst_row_stage stage;
+    mst_pad_sequences_options o;
+    size_t item; /* bytes of an element along dimension 0 */
+    size_t size; /* of a number */
+    char value[sizeof(int64_t)];
+} pad_sequences;
+
+static const char *const *pad_sequences_classes(const mst_dataset *dataset, int component, int64_t *n) {
+    return mst_dataset_classes(dataset->upstream, component, n);
+}
+
+static const char *pad_sequences_schema(const mst_dataset *dataset) {
+    return mst_dataset_schema(dataset->upstream);
+}
+
+static const mst_dataset_type type = {
+    .name = "pad_sequences", .classes = pad_sequences_classes, .schema = pad_sequences_schema};
+
+static void fill(const pad_sequences *d, char *dst, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += d->size) memcpy(dst + at, d->value, d->size);
+}
+
+static void pad_row(const pad_sequences *d, const mst_array *in, char *dst) {
+    const int64_t length = d->o.length, all = in->shape.dim[0], n = all < length ? all : length;
+    const char *from = (const char *)in->data + (size_t)(d->o.truncate_back ? 0 : all - n) * d->item;
+    const size_t kept = (size_t)n * d->item, padded = (size_t)(length - n) * d->item;
+    if (kept) memcpy(d->o.pad_back ? dst : dst + padded, from, kept);
+    fill(d, d->o.pad_back ? dst + kept : dst, padded);
+}
+
+/* Other components of lengths of their own stay where they are. */
+static mst_status map_row(const mst_array *in, mst_array *out, void *context) {
+    const pad_sequences *d = context;
+    for (int i = 0; i < d->base.num_components; i++) {
+        const size_t bytes = (size_t)in[i].count * mst_dtype_size(in[i].dtype);
+        if (i == d->o.component) {
+            pad_row(d, &in[i], out[i].data);
+        } else if (mst_shape_count(d->base.row[i].shape) < 0) {
+            out[i].data = in[i].data;
+            out[i].count = in[i].count;
+            out[i].shape = in[i].shape;
+        } else if (bytes) {
+            memcpy(out[i].data, in[i].data, bytes);
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status pad_sequences_check(const mst_dataset *dataset, const mst_pad_sequences_options *o) {
+    char text[MST_SHAPE_TEXT];
+    MST_TRY(mst_dataset_want_rows(dataset, "pad_sequences"));
+    if (o->component < 0 || o->component >= dataset->num_components)
+        return MST_FAIL(MST_INVALID, "pad_sequences: component %d, the dataset has 0 to %d", o->component,
+                        dataset->num_components - 1);
+    const mst_spec row = dataset->row[o->component];
+    mst_shape item = row.shape;
+    if (item.ndim) item.dim[0] = 1;
+    if (row.dtype == MST_STRING || !item.ndim || mst_shape_count(item) < 0)
+        return MST_FAIL(MST_INVALID,
+                        "pad_sequences: component %d is %s%s, must be numbers along dimension 0, and the other "
+                        "dimensions known",
+                        o->component, mst_dtype_name(row.dtype), mst_shape_print(row.shape, text, sizeof text));
+    return mst_dataset_want_least("pad_sequences", "length", o->length, 1);
+}
+
+/* The value that pads, in the dtype of the component. */
+static mst_status take_value(pad_sequences *d, mst_dtype dtype) {
+    mst_tensor *value;
+    d->size = mst_dtype_size(dtype);
+    MST_TRY(mst_tensor_create(dtype, MST_SCALAR, &value));
+    mst_tensor_set(value, 0, d->o.value);
+    const double taken = mst_tensor_get(value, 0);
+    memcpy(d->value, mst_tensor_data(value), d->size);
+    mst_tensor_release(value);
+    if (mst_dtype_is_float(dtype) || !(taken < d->o.value || taken > d->o.value)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "pad_sequences: value is %g, which %s cannot hold", d->o.value, mst_dtype_name(dtype));
+}
+
+mst_status mst_dataset_pad_sequences(mst_dataset *dataset, const mst_pad_sequences_options *options,
+                                     mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(options) || MST_IS_NULL(out)) return MST_INVALID;
+    pad_sequences *d;
+    *out = NULL;
+    MST_TRY(pad_sequences_check(dataset, options));
+    MST_TRY(mst_dataset_derive(&type, sizeof *d, dataset, &d));
+    mst_spec *row = &d->base.row[options->component];
+    row->shape.dim[0] = 1;
+    d->o = *options;
+    d->item = (size_t)mst_shape_count(row->shape) * mst_dtype_size(row->dtype);
+    row->shape.dim[0] = options->length;
+    const mst_status status = take_value(d, row->dtype);
+    if (status) {
+        mst_dataset_release(&d->base);
+        return status;
+    }
+    d->stage = (mst_row_stage){.map = map_row, .context = d};
+    d->base.stage = &d->stage;
+    *out = &d->base;
+    return MST_OK;
+}
