@@ -63,7 +63,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static const char *join(texts *t, const char *folder, const char *name) {
+static const char *join_path(texts *t, const char *folder, const char *name) {
     return mst_arena_print(&t->arena, "%s/%s", folder, name);
 }
 
@@ -78,7 +78,7 @@ static mst_status list(texts *t, const char *folder, bool folders, const char **
     mst_status status = *paths ? MST_OK : MST_NO_MEMORY("for the names of files");
     *n = 0;
     for (int i = 0; i < count; i++) {
-        const char *path = status ? NULL : join(t, folder, entry[i]->d_name);
+        const char *path = status ? NULL : join_path(t, folder, entry[i]->d_name);
         if (!status && !path) status = MST_NO_MEMORY("for the names of files");
         if (path && mst_is_folder(path) == folders) (*paths)[(*n)++] = path;
         free(entry[i]);
