@@ -277,8 +277,11 @@ static mst_status check_cluster(const mst_cluster *cluster) {
         return MST_FAIL(MST_INVALID, "task: each worker must know the addresses of all: give TF_CONFIG the whole list");
     for (int i = 0; i < workers; i++)
         if (!mst_cluster_task(cluster, i).address)
-            return MST_FAIL(MST_INVALID, "task: the address of worker %d is not known: give TF_CONFIG the whole list",
-                            i);
+            return MST_FAIL(
+                MST_INVALID,
+                "task: the address of worker %d is not known: give TF_CONFIG the whole list, or mpiexec of Open MPI on "
+                "several hosts -x MASTER_ADDR=HOST -x MASTER_PORT=PORT, where worker 0 is to listen",
+                i);
     return MST_OK;
 }
 
