@@ -51,8 +51,10 @@ typedef struct mst_session_options {
     /** A node that cannot run where it was put runs elsewhere in the same task: on the first device of the host's
      *  memory that can. */
     bool allow_soft_placement;
-    FILE *placement_log;   /**< one line per node, when its plan is made, also what was moved; NULL: none */
-    FILE *plan_log;        /**< each plan, when it is made, after each pass; NULL: none */
+    FILE *placement_log; /**< one line per node, when its plan is made, also what was moved; NULL: none */
+    /** Each plan, when it is made, after each pass; NULL: none. With a target: as that task makes it, and as each other
+     *  task does from where its own part differs. */
+    FILE *plan_log;
     const char *plan_pass; /**< with plan_log: only after this pass, such as "memory"; NULL: after each */
     /** Bytes that each device may use; 0: none. Checked before a plan runs, and for the bytes of strings that come from
      *  another memory domain when they come. */
@@ -74,7 +76,7 @@ typedef struct mst_session_options {
     int task_index;
     /** A task of a cluster of task servers (muster/server.h), "tcp://host:port" or "grpc://host:port": the session has
      *  the devices of all tasks of that cluster, and what lies on no task runs on this one. Variables are in the stores
-     *  of the tasks on which they lie; `devices`, `visible_devices`, `store`, `job_name`, `plan_log` and `pin_threads`
+     *  of the tasks on which they lie; `devices`, `visible_devices`, `store`, `job_name` and `pin_threads`
      *  are not given, and runs of the session are one at a time. Default: this process. */
     const char *target;
     const char *key_file; /**< with target: of its cluster (muster keygen); NULL: it has none */

@@ -86,6 +86,12 @@ MST_API int mst_task_num_workers(const mst_task *task);
 MST_API int mst_task_worker(const mst_task *task);
 /** Whether this task saves, logs and prints for all. */
 MST_API bool mst_task_is_chief(const mst_task *task);
+/** Whether this task does now what the chief does: 0 where it does not. With `elastic_min` the first of the workers
+ *  that train, or have trained last, stands in for a chief that is away: then it is a number that stays as long as this
+ *  task is the first, and becomes another one where others have trained without it meanwhile. Of workers that are cut
+ *  off from each other each may take itself for the first: who writes to a folder of all must lock it. Without
+ *  `elastic_min` it is 1 for the chief. */
+MST_API uint32_t mst_task_first_since(mst_task *task);
 
 /** Collectives: calls that all workers make together, for programs with steps of their own.
  *

@@ -692,7 +692,7 @@ void mst_leader_tick(mst_leader *leader, int64_t now) {
     if (leader->held.code && leader->phase < LEAVING && now > leader->held_until) tell_cause(leader);
     if (leader->kept_out.code && leader->phase < ENDING) judge_kept_out(leader);
     if (mst_leader_is_elastic(leader)) tick_elastic(leader);
-    if (leader->phase <= PROPOSING && leader->has_run) look_for_the_lost(leader);
+    if (leader->phase <= PROPOSING && (leader->has_run || mst_leader_is_elastic(leader))) look_for_the_lost(leader);
     if (leader->phase == ENDING && now > leader->deadline) close_job(leader);
     if (leader->phase == GATHERING && now > after(leader->reported_at, leader->options->report)) report_waiting(leader);
 }

@@ -87,11 +87,15 @@ bool mst_elastic_has_waited_too_long(const mst_leader *leader, mst_task_failure 
     const int32_t there = mst_num_tasks_in(mst_elastic_tasks(leader));
     if (leader->phase != GATHERING || leader->now <= mst_leader_after(leader->gathers_since, o->recovery_timeout))
         return false;
-    mst_task_failure_set(failure, MST_UNAVAILABLE, -1, leader->state_number,
-                         "%d of %d workers were here for %g s, and may not go on alone: %s; start the others again, or "
-                         "give a longer recovery timeout",
-                         there, o->num_tasks, o->recovery_timeout,
-                         leader->cause == MST_WAITS_FOR_MIN ? "they are fewer than the job may have"
-                                                            : "they are no majority of those who were there last");
+    const bool few = leader->cause == MST_WAITS_FOR_MIN, went_on = has_run(leader);
+    mst_task_failure_set(
+        failure, MST_UNAVAILABLE, -1, leader->state_number,
+        "%d of %d workers were here for %g s, and may not %s alone: they are %s; start the others %s, or give a longer "
+        "recovery timeout%s",
+        there, o->num_tasks, o->recovery_timeout, went_on ? "go on" : "begin",
+        few       ? "fewer than the job may have"
+        : went_on ? "no majority of those who were there last"
+                  : "no majority of all",
+        went_on ? "again" : "too", went_on ? "" : "; if the job has ended before, nothing is left to do");
     return true;
 }

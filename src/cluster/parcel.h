@@ -22,7 +22,7 @@
 typedef struct mst_mail mst_mail;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 6 };
+enum { MST_PARCEL_VERSION = 7 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */

@@ -75,6 +75,10 @@ static void members_begun(void *context, const mst_generation *generation) {
         if (task->instance[i] && task->instance[i] != standing->instance) task->back[i] = true;
         task->instance[i] = standing->instance;
     }
+    if (!task->num_members || task->member[0] != task->self)
+        task->first_since = 0;
+    else if (!task->first_since || task->copies)
+        task->first_since = generation->number;
     if (generation->anew) say_what_counts(task, generation);
     task->type->begin(task->transport, generation->number);
     if (task->group) mst_group_begin(task->group, generation->number);
@@ -273,8 +277,11 @@ static mst_status check_cluster(const mst_cluster *cluster) {
         return MST_FAIL(MST_INVALID, "task: each worker must know the addresses of all: give TF_CONFIG the whole list");
     for (int i = 0; i < workers; i++)
         if (!mst_cluster_task(cluster, i).address)
-            return MST_FAIL(MST_INVALID, "task: the address of worker %d is not known: give TF_CONFIG the whole list",
-                            i);
+            return MST_FAIL(
+                MST_INVALID,
+                "task: the address of worker %d is not known: give TF_CONFIG the whole list, or mpiexec of Open MPI on "
+                "several hosts -x MASTER_ADDR=HOST -x MASTER_PORT=PORT, where worker 0 is to listen",
+                i);
     return MST_OK;
 }
 
@@ -542,4 +549,13 @@ int mst_task_worker(const mst_task *task) {
 
 bool mst_task_is_chief(const mst_task *task) {
     return MST_IS_NULL(task) ? false : mst_cluster_is_chief(task->cluster);
+}
+
+uint32_t mst_task_first_since(mst_task *task) {
+    if (MST_IS_NULL(task)) return 0;
+    if (!task->options.elastic_min) return mst_cluster_is_chief(task->cluster);
+    pthread_mutex_lock(&task->lock);
+    const uint32_t since = task->phase == FAILED ? 0 : task->first_since;
+    pthread_mutex_unlock(&task->lock);
+    return since;
 }

@@ -44,7 +44,8 @@ struct mst_task {
     bool *back;         /**< [num_workers] was lost, or is another process than in the generation before */
     int32_t *member;    /**< [num_workers] tasks of the generation, in order */
     int32_t num_members;
-    int32_t *copiers; /**< [num_workers] tasks that copy the state of the source */
+    uint32_t first_since; /**< the generation since which this task has been the first member; 0: it is not */
+    int32_t *copiers;     /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
     bool was_together;
     mst_task_failure failure;

@@ -98,8 +98,9 @@ static void say_fewer(const mst_task *task, long long made) {
         if (takes_part || used >= sizeof list) continue;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", num_missing++ ? ", " : "", task->name[i]);
     }
-    mst_task_say(task, "%d of %d workers go on after step %lld, without %s%s", task->num_members, task->num_workers,
-                 made, list, task->member[0] == CHIEF ? "" : "; files are written when the chief is back");
+    const bool has_chief = task->member[0] == CHIEF;
+    mst_task_say(task, "%d of %d workers go on after step %lld, without %s%s%s", task->num_members, task->num_workers,
+                 made, list, has_chief ? "" : "; files are written by ", has_chief ? "" : task->name[task->member[0]]);
 }
 
 /* Who has come back, and how far the job is. */

@@ -65,6 +65,7 @@ void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
     if (plan->program) {
         for (int d = 0; d < plan->host->devices->count; d++) {
             const mst_program *program = &plan->program[d];
+            if (plan->host->devices->device[d].task != plan->host->devices->self) continue;
             fprintf(file, " %s:", plan->host->devices->device[d].text);
             if (memory_is_known(plan))
                 fprintf(file, " %" PRId64 " bytes, workspace %" PRId64 ", %" PRId64 " calls", program->arena_bytes,

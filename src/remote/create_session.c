@@ -83,7 +83,6 @@ static mst_status check_given(const mst_session_options *o) {
                               : o->visible_devices ? "visible_devices"
                               : o->store           ? "store"
                               : o->job_name        ? "job_name"
-                              : o->plan_log        ? "plan_log"
                               : o->pin_threads     ? "pin_threads"
                                                    : NULL;
     if (!wrong) return MST_OK;
@@ -93,7 +92,9 @@ static mst_status check_given(const mst_session_options *o) {
                     wrong);
 }
 
-static mst_status make_remote(mst_graph *graph, const mst_session_options *o, mst_remote_session **out) {
+/* PLAN_PASS: that of O, which stays as long as the session. */
+static mst_status make_remote(mst_graph *graph, const mst_session_options *o, const char *plan_pass,
+                              mst_remote_session **out) {
     const double timeout = o->timeout > 0 ? o->timeout : MST_DEFAULT_TIMEOUT;
     MST_TRY(check_given(o));
     mst_remote_session *rs = calloc(1, sizeof *rs);
@@ -102,6 +103,7 @@ static mst_status make_remote(mst_graph *graph, const mst_session_options *o, ms
     rs->options = *o;
     rs->options.timeout = timeout;
     rs->options.target = rs->options.key_file = NULL;
+    rs->options.plan_pass = plan_pass;
     pthread_mutex_init(&rs->lock, NULL);
     mst_status status = mst_remote_client_open(o->target, o->key_file, o->insecure,
                                                timeout < PATIENCE ? timeout : PATIENCE, &rs->client);
@@ -121,7 +123,7 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     mst_remote_session *rs;
     own.target = own.key_file = NULL; /* the strings are the caller's */
     MST_TRY(mst_session_create_elsewhere(graph, &own, &task_servers, NULL, out));
-    const mst_status status = make_remote(graph, options, &rs);
+    const mst_status status = make_remote(graph, options, (*out)->plan_pass, &rs);
     if (status) {
         (*out)->elsewhere = NULL;
         mst_session_destroy(*out);

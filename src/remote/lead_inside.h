@@ -21,9 +21,10 @@ typedef struct mst_lead_plan {
     bool commits, has_step; /**< as mst_part_plan_info */
     bool has_hash;
     uint64_t hash;
-    int32_t num_feeds, num_fetches, num_runs_on;
+    int32_t num_tasks, num_feeds, num_fetches, num_runs_on;
     bool *runs_on;                   /**< by task of the cluster */
     int32_t *feed_task, *fetch_task; /**< task of the cluster, -1: none */
+    char **made;                     /**< by task of the cluster: its lines of the plan log; NULL: not told */
     char *log;                       /**< lines of the placement log, for the answer; NULL: told */
 } mst_lead_plan;
 
@@ -132,7 +133,7 @@ void mst_lead_plan_forget(mst_lead_session *session, uint64_t number);
 void mst_lead_plan_begin(mst_lead_session *session);
 /** What TASK says of its plan, behind an error that is none. */
 MST_CHECKED mst_status mst_lead_plan_take(mst_lead_session *session, int32_t task, mst_wire_reader *reader);
-void mst_lead_plan_put(const mst_lead_plan *plan, mst_wire_writer *writer);
+void mst_lead_plan_put(const mst_lead_session *session, const mst_lead_plan *plan, mst_wire_writer *writer);
 
 /* ---- runs: lead_run.c ---- */
 

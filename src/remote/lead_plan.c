@@ -29,9 +29,11 @@ static mst_status alloc_plan(mst_lead_plan *plan, int32_t num_tasks, const mst_p
     plan->bytes = parcel->bytes;
     MST_TRY(count_call(plan));
     plan->runs_on = calloc((size_t)num_tasks, sizeof *plan->runs_on);
+    plan->made = calloc((size_t)num_tasks, sizeof *plan->made);
+    plan->num_tasks = num_tasks;
     plan->feed_task = calloc((size_t)plan->num_feeds + 1, sizeof *plan->feed_task);
     plan->fetch_task = calloc((size_t)plan->num_fetches + 1, sizeof *plan->fetch_task);
-    return plan->runs_on && plan->feed_task && plan->fetch_task ? MST_OK : MST_NO_MEMORY("for a plan");
+    return plan->runs_on && plan->made && plan->feed_task && plan->fetch_task ? MST_OK : MST_NO_MEMORY("for a plan");
 }
 
 mst_status mst_lead_plan_create(mst_lead_session *s, const mst_parcel *parcel, mst_lead_plan **out) {
@@ -54,6 +56,8 @@ void mst_lead_plan_free(mst_lead_plan *plan) {
     free(plan->runs_on);
     free(plan->feed_task);
     free(plan->fetch_task);
+    for (int32_t i = 0; plan->made && i < plan->num_tasks; i++) free(plan->made[i]);
+    free(plan->made);
     free(plan->log);
     free(plan);
 }
@@ -121,6 +125,9 @@ mst_status mst_lead_plan_take(mst_lead_session *s, int32_t task, mst_wire_reader
     char name[320];
     mst_lead_plan *plan = s->plan;
     const uint64_t hash = mst_wire_get_number(r);
+    const char *made = mst_wire_get_text(r);
+    free(plan->made[task]);
+    if (!(plan->made[task] = strdup(made))) return MST_NO_MEMORY("for a plan");
     if (plan->has_hash && hash != plan->hash)
         return MST_FAIL(MST_INVALID,
                         "task %s plans the graph in another way than others do: see that all tasks run the same "
@@ -132,8 +139,34 @@ mst_status mst_lead_plan_take(mst_lead_session *s, int32_t task, mst_wire_reader
     return keep_facts(s, r);
 }
 
-void mst_lead_plan_put(const mst_lead_plan *plan, mst_wire_writer *w) {
+/* Where TEXT, plans after one pass each, differs from FIRST: the beginning of that pass. Up to their common order all
+ * tasks plan alike. */
+static const char *own_passes(const char *text, const char *first) {
+    const char *pass = text, *at = text;
+    for (; *at && *at == *first; at++, first++)
+        if (at == text || at[-1] == '\n') pass = strncmp(at, "after ", strlen("after ")) == 0 ? at : pass;
+    return *at ? pass : at;
+}
+
+/* The plan log: all of the target's, of the other tasks what they plan in another way. */
+static void put_made(const mst_lead_session *s, const mst_lead_plan *plan, mst_wire_writer *w) {
+    char *text = NULL, name[320];
+    size_t size = 0;
+    FILE *log = open_memstream(&text, &size);
+    const char *first = plan->made[s->open.first];
+    for (int32_t i = 0; i < plan->num_tasks && log && first; i++) {
+        const int32_t task = mst_session_task_at(s->open.first, i);
+        const char *made = plan->made[task] ? plan->made[task] : "", *own = i ? own_passes(made, first) : made;
+        if (*own) fprintf(log, "on %s:\n%s", mst_service_name(s->lead->server, task, name, sizeof name), own);
+    }
+    if (!log || fclose(log)) w->failed = true;
+    mst_wire_put_text(w, text ? text : "");
+    free(text);
+}
+
+void mst_lead_plan_put(const mst_lead_session *s, const mst_lead_plan *plan, mst_wire_writer *w) {
     for (int32_t i = 0; i < plan->num_feeds; i++) mst_wire_put_number(w, (uint64_t)plan->feed_task[i]);
     for (int32_t i = 0; i < plan->num_fetches; i++) mst_wire_put_number(w, (uint64_t)plan->fetch_task[i]);
     mst_wire_put_text(w, plan->log ? plan->log : "");
+    put_made(s, plan, w);
 }

@@ -111,7 +111,7 @@ static void answer_client(mst_lead_session *s) {
     mst_wire_put_failure(&w, &s->failure);
     if (kind == MST_PARCEL_SESSION_RUN) mst_lead_run_put(s, &w);
     if (!failed && is_new) put_devices(s, &w);
-    if (!failed && kind == MST_PARCEL_SESSION_PLAN) mst_lead_plan_put(s->plan, &w);
+    if (!failed && kind == MST_PARCEL_SESSION_PLAN) mst_lead_plan_put(s, s->plan, &w);
     if (!failed && kind == MST_PARCEL_SESSION_STATE) mst_wire_put_bytes(&w, s->has, s->num_entries);
     mst_service_send(s->lead->server, s->client, &head, &w);
     const uint64_t useless = failed && kind == MST_PARCEL_SESSION_PLAN && s->plan ? s->plan->number : 0;

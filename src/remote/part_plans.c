@@ -14,21 +14,30 @@ struct mst_part_plan {
     int32_t num_feeds, num_fetches;
 };
 
-mst_status mst_part_plans_init(mst_part_plans *plans, bool logs) {
+static mst_status open_log(mst_part_log *log, bool wanted) {
+    if (wanted && !(log->file = open_memstream(&log->text, &log->bytes))) return MST_NO_MEMORY("for a log of plans");
+    return MST_OK;
+}
+
+mst_status mst_part_plans_init(mst_part_plans *plans, bool logs, bool wants_plans) {
     pthread_mutex_init(&plans->lock, NULL);
     plans->is_used = true;
-    if (logs && !(plans->log = open_memstream(&plans->log_text, &plans->log_bytes)))
-        return MST_NO_MEMORY("for a placement log");
-    return MST_OK;
+    MST_TRY(open_log(&plans->placements, logs));
+    return open_log(&plans->made, wants_plans);
 }
 
 void mst_part_plans_free(mst_part_plans *plans, mst_session *session) {
     while (plans->first) mst_part_plans_forget(plans, session, plans->first->number);
 }
 
-void mst_part_plans_close_log(mst_part_plans *plans) {
-    if (plans->log) fclose(plans->log);
-    free(plans->log_text);
+static void close_log(mst_part_log *log) {
+    if (log->file) fclose(log->file);
+    free(log->text);
+}
+
+void mst_part_plans_close_logs(mst_part_plans *plans) {
+    close_log(&plans->placements);
+    close_log(&plans->made);
     if (plans->is_used) pthread_mutex_destroy(&plans->lock);
 }
 
@@ -54,26 +63,27 @@ static mst_status get_call(mst_wire_reader *r, const mst_graph *graph, int32_t n
 }
 
 /* What the session has written since the last time. */
-static void put_log(mst_part_plans *plans, mst_wire_writer *out) {
-    if (!plans->log) {
+static void put_log(mst_part_log *log, mst_wire_writer *out) {
+    if (!log->file) {
         mst_wire_put_text(out, "");
         return;
     }
-    fputc('\0', plans->log); /* the end of what is there, and not of what was there before */
-    if (fflush(plans->log)) out->failed = true;
-    mst_wire_put_text(out, plans->log_text);
-    rewind(plans->log);
+    fputc('\0', log->file); /* the end of what is there, and not of what was there before */
+    if (fflush(log->file)) out->failed = true;
+    mst_wire_put_text(out, log->text);
+    rewind(log->file);
 }
 
 static void put_answer(mst_part_plans *plans, const mst_part_plan *plan, int32_t num_tasks, mst_wire_writer *out) {
     const mst_part_plan_info info = mst_part_describe_plan(plan->plan);
     mst_wire_put_number(out, info.hash);
+    put_log(&plans->made, out);
     mst_wire_put_number(out, info.commits);
     mst_wire_put_number(out, info.has_step);
     for (int32_t i = 0; i < num_tasks; i++) mst_wire_put_number(out, info.runs_on[i]);
     for (int32_t i = 0; i < plan->num_feeds; i++) mst_wire_put_number(out, (uint64_t)info.feed_task[i]);
     for (int32_t i = 0; i < plan->num_fetches; i++) mst_wire_put_number(out, (uint64_t)info.fetch_task[i]);
-    put_log(plans, out);
+    put_log(&plans->placements, out);
 }
 
 static mst_status make_plan(mst_part_plan *plan, mst_session *session, const mst_graph *graph, mst_wire_reader *r) {

@@ -11,20 +11,26 @@
 
 typedef struct mst_part_plan mst_part_plan;
 
+/** What the session writes, and what goes to the client with each plan. */
+typedef struct mst_part_log {
+    FILE *file; /**< NULL: the client does not want it */
+    char *text;
+    size_t bytes;
+} mst_part_log;
+
 /** All zeros is one that is not used. */
 typedef struct mst_part_plans {
     bool is_used;
     pthread_mutex_t lock;
     mst_part_plan *first;
-    FILE *log; /**< the placement log, which goes to the client with each plan; NULL: it wants none */
-    char *log_text;
-    size_t log_bytes;
+    mst_part_log placements, made; /**< placement log, plan log */
 } mst_part_plans;
 
-MST_CHECKED mst_status mst_part_plans_init(mst_part_plans *plans, bool logs);
-/** Drops all plans. The log stays open as long as SESSION writes to it: mst_part_plans_close_log. */
+/** LOGS: the client wants the placement log; WANTS_PLANS: the plan log. */
+MST_CHECKED mst_status mst_part_plans_init(mst_part_plans *plans, bool logs, bool wants_plans);
+/** Drops all plans. The logs stay open as long as SESSION writes to them: mst_part_plans_close_logs. */
 void mst_part_plans_free(mst_part_plans *plans, mst_session *session);
-void mst_part_plans_close_log(mst_part_plans *plans);
+void mst_part_plans_close_logs(mst_part_plans *plans);
 
 /** Makes plan NUMBER of what READER has, as PLAN of session_message.h; OUT gets the answer. */
 MST_CHECKED mst_status mst_part_plans_make(mst_part_plans *plans, mst_session *session, const mst_graph *graph,

@@ -61,6 +61,8 @@ static mst_status open_session(mst_remote_session *rs) {
                                    .soft_placement = o->allow_soft_placement,
                                    .check_numerics = o->check_numerics,
                                    .logs = o->placement_log != NULL,
+                                   .plans = o->plan_log != NULL,
+                                   .plan_pass = o->plan_pass,
                                    .memory_limit = o->memory_limit,
                                    .runs = rs->runs,
                                    .timeout = o->timeout,
@@ -183,9 +185,10 @@ static mst_status ask_plan(mst_remote_session *rs, mst_remote_plan *plan) {
     MST_TRY(mst_remote_ask(rs, MST_PARCEL_SESSION_PLAN, &w, &parcel, &r, NULL));
     for (int i = 0; i < plan->num_feeds; i++) plan->feed_task[i] = (int32_t)mst_wire_get_within(&r, -1, INT32_MAX);
     for (int i = 0; i < plan->num_fetches; i++) plan->fetch_task[i] = (int32_t)mst_wire_get_within(&r, -1, INT32_MAX);
-    const char *log = mst_wire_get_text(&r);
+    const char *log = mst_wire_get_text(&r), *made = mst_wire_get_text(&r);
     const mst_status status = mst_wire_check_read(&r, "the leader");
     if (!status && rs->options.placement_log) fputs(log, rs->options.placement_log);
+    if (!status && rs->options.plan_log) fputs(made, rs->options.plan_log);
     plan->number = (uint64_t)parcel->head.step;
     mst_parcel_free(parcel);
     return status;

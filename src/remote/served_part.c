@@ -29,7 +29,7 @@ typedef struct served_part {
     mst_task_server *server;
     mst_served_parts *owner;
     uint64_t id;
-    mst_open_message open; /* graph: not any more */
+    mst_open_message open; /* graph, plan_pass: not any more */
     mst_graph *graph;
     mst_session *_Atomic session; /* NULL: not open yet, or it cannot be */
     mst_part_plans plans;
@@ -99,7 +99,7 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
     mst_open_message_get(r, n, &p->open);
     for (int32_t i = 0; i < n; i++) mst_task_devices_get(r, &task[mst_session_place_of(p->open.first, i)]);
     mst_status status = mst_wire_check_read(r, "the leader");
-    if (!status) status = mst_part_plans_init(&p->plans, p->open.logs);
+    if (!status) status = mst_part_plans_init(&p->plans, p->open.logs, p->open.plans);
     if (!status)
         status = p->open.graph_bytes ? mst_graph_decode(p->open.graph, p->open.graph_bytes, &p->graph)
                                      : mst_graph_create(&p->graph);
@@ -107,7 +107,9 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
         .devices = server->device_spec,
         .visible_devices = server->visible_devices,
         .allow_soft_placement = p->open.soft_placement,
-        .placement_log = p->plans.log,
+        .placement_log = p->plans.placements.file,
+        .plan_log = p->plans.made.file,
+        .plan_pass = p->plans.made.file && *p->open.plan_pass ? p->open.plan_pass : NULL,
         .memory_limit = p->open.memory_limit ? p->open.memory_limit : server->memory_limit,
         .check_numerics = p->open.check_numerics,
         .timeout = p->open.timeout,
@@ -124,6 +126,7 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
     for (int32_t i = 0; i < n; i++) free((void *)(uintptr_t)task[i].device);
     free(task);
     p->open.graph = NULL;
+    p->open.plan_pass = NULL;
     return status;
 }
 
@@ -193,7 +196,7 @@ static void free_part(served_part *p) {
     mst_part_plans_free(&p->plans, p->session);
     mst_session_destroy(p->session);
     mst_graph_destroy(p->graph);
-    mst_part_plans_close_log(&p->plans);
+    mst_part_plans_close_logs(&p->plans);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
     free(p);

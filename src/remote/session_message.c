@@ -12,6 +12,8 @@ void mst_open_message_put(mst_wire_writer *w, const mst_open_message *o) {
     mst_wire_put_number(w, o->soft_placement);
     mst_wire_put_number(w, o->check_numerics);
     mst_wire_put_number(w, o->logs);
+    mst_wire_put_number(w, o->plans);
+    mst_wire_put_text(w, o->plan_pass ? o->plan_pass : "");
     mst_wire_put_number(w, (uint64_t)o->memory_limit);
     mst_wire_put_number(w, (uint64_t)o->runs);
     mst_wire_put_real(w, o->timeout);
@@ -23,6 +25,8 @@ void mst_open_message_get(mst_wire_reader *r, int32_t num_tasks, mst_open_messag
     out->soft_placement = mst_wire_get_within(r, 0, 1);
     out->check_numerics = mst_wire_get_within(r, 0, 1);
     out->logs = mst_wire_get_within(r, 0, 1);
+    out->plans = mst_wire_get_within(r, 0, 1);
+    out->plan_pass = mst_wire_get_text(r);
     out->memory_limit = mst_wire_get_within(r, 0, INT64_MAX);
     out->runs = mst_wire_get_within(r, 0, INT64_MAX / 2);
     out->timeout = mst_wire_get_real(r);

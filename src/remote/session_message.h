@@ -12,7 +12,8 @@
  *
  *      ANSWER   session   plan    an error; where that is MST_OK, then
  *                                 of OPEN: the names of all devices
- *                                 of PLAN: task of each feed, task of each fetch, lines of the placement log
+ *                                 of PLAN: task of each feed, task of each fetch, lines of the placement log,
+ *                                 lines of the plan log
  *                                 of RUN: overtaken, runs counted, a tensor or none for each fetch
  *                                 of STATE: a byte for each entry: whether it has a value
  *
@@ -28,9 +29,9 @@
  *      PART_FORGET, PART_CLOSE        as those of the client
  *
  *      PART_ANSWER   session   -      an error; where that is MST_OK, then
- *                                     of PART_PLAN: hash, whether it changes variables, whether a global step numbers
- *                                     it, by task whether it has something to do, task of each feed and fetch, lines
- *                                     of the placement log
+ *                                     of PART_PLAN: hash, lines of the plan log, whether it changes variables, whether
+ *                                     a global step numbers it, by task whether it has something to do, task of each
+ *                                     feed and fetch, lines of the placement log
  *                                     of PART_STATE: as above, for the entries of this task
  *      PART_VOTE     session   run    -
  *      PART_DONE     session   run    an error, overtaken, a tensor or none for each fetch
@@ -53,7 +54,9 @@ enum { MST_REMOTE_CLIENTS = 64, MST_REMOTE_LEADER = 0 };
 typedef struct mst_open_message {
     int32_t first; /**< the task to which goes what is put nowhere */
     bool soft_placement, check_numerics;
-    bool logs; /**< where nodes are put is to be told with each plan */
+    bool logs;             /**< where nodes are put is to be told with each plan */
+    bool plans;            /**< each plan is to be told, */
+    const char *plan_pass; /**< ... after this pass, "": after each; in the body where it was read */
     int64_t memory_limit;
     int64_t runs; /**< that have been counted for random numbers before */
     double timeout;

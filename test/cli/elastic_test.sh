@@ -69,7 +69,7 @@ begin 3 1
 random_ms 300
 kill_worker 0
 check the_others_go_on_without_the_chief \
-    within $patience says 1 "2 of 3 workers go on after step [0-9]*, without worker:0; files are written when the chief"
+    within $patience says 1 "2 of 3 workers go on after step [0-9]*, without worker:0; files are written by worker:1"
 random_ms 300
 kill_worker 2
 check one_goes_on_without_two within $patience says 1 "1 of 3 workers go on after step [0-9]*, without worker:0, worker:2"
@@ -100,8 +100,76 @@ check fewer_than_the_least_wait \
 worker 2
 ended_alike they_go_on_when_they_are_enough "$alone" 0 1 2
 
+# ---- who saves -------------------------------------------------------------------------------------
+
+# goes_on_to NAME WANTED: one process that goes on from the folder of checkpoints has made all steps, and has these weights
+goes_on_to() {
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    "$muster" train $training --epochs "$epochs" --shards 4 --checkpoint-dir run > again.out 2> again.err
+    check "$1" [ "$(sha again.out)" = "$2" ]
+    check "$1_without_a_step" sh -c '! grep -q "\"event\":\"step\"" again.out'
+}
+newest() { sed -n 's/^model_checkpoint_path: "model.ckpt-\([0-9]*\).*"/\1/p' run/checkpoint 2> /dev/null; }
+# got.csv has no row that wanted.csv has not, and lacks at most $1 of it: that of an epoch which ended as a chief was lost
+missing_at_most() {
+    rows history.csv > got.csv
+    [ "$(comm -13 wanted.csv got.csv | wc -l)" -eq 0 ] && [ "$(comm -23 wanted.csv got.csv | wc -l)" -le "$1" ]
+}
+is_past() { [ "$(newest || echo 0)" -gt "$1" ]; }
+last_step=$((epochs * 11))
+
+# The chief is lost and does not come back: epochs, checkpoints and points of TensorBoard go on.
+rm -rf run log
+begin 3 1 --checkpoint-dir run --save-every 50 --save model.npz --logdir log
+within $patience is_past 50
+kill_worker 0
+then=$(newest)
+check another_worker_saves_while_the_chief_is_lost within $patience is_past $((then + 100))
+ended_alike the_others_end_without_the_chief "$alone" 1 2
+check the_last_state_is_saved_without_the_chief [ "$(newest)" -eq $last_step ]
+check the_model_too test -s model.npz
+check the_end_is_noted test -s run/.muster.ended
+check by_one_of_them sh -c 'grep -q "\"checkpoint\":\"run/model.ckpt-" out-1 && ! grep -q "\"checkpoint\":" out-2'
+check each_epoch_has_its_row missing_at_most 1
+check summaries_go_on_too sh -c 'ls -l log/train | grep -c tfevents | grep -q -x 2'
+goes_on_to a_job_without_its_chief_leaves_all_steps "$alone"
+
+# It comes back, and saves again: nobody else may write then.
+rm -rf run
+begin 3 1 --checkpoint-dir run --save-every 20
+within $patience is_past 20
+kill_worker 0
+then=$(newest)
+within $patience is_past $((then + 60))
+worker 0 --checkpoint-dir run --save-every 20
+ended_alike the_chief_saves_again_when_it_is_back "$alone" 0 1 2
+check it_has_saved_the_end grep -q '"checkpoint":"run/model.ckpt-'$last_step'"' out-0
+check and_no_other_has sh -c '! grep -q "ckpt-'$last_step'" out-1 out-2'
+check whose_history_has_each_epoch_too missing_at_most 2
+goes_on_to the_folder_of_both_has_all_steps "$alone"
+
+# It is killed when all steps are made, before it has saved the last one: another process has the folder until then.
+rm -rf run
+alone --epochs 5 --shards 4 --checkpoint-dir run
+cp -r run copy
+alone --epochs "$epochs" --shards 4 --checkpoint-dir copy
+sh -c 'flock 8 && exec sleep 100' 8> run/.muster.lock &
+has_started holder
+begin 3 1 --checkpoint-dir run --save-every 100000
+within 60 grep -q '"event":"epoch","epoch":'$epochs, out-0
+check who_cannot_save_says_so within $patience says 0 "another training writes its checkpoints there"
+kill_worker 0
+signal 9 holder
+wait_for holder
+ended_alike the_others_end_where_the_chief_was_killed_at_the_end "$alone" 1 2
+check the_first_of_them_saves_the_end [ "$(newest)" -eq $last_step ]
+goes_on_to all_steps_are_there_too "$alone"
+
 # ---- late, stopped ---------------------------------------------------------------------------------
 
+epochs=1500 # long enough for one to be late
+alone --epochs "$epochs" --shards 4
 find_ports 3
 make_hosts
 min=2
@@ -111,6 +179,24 @@ within $patience begun 0
 worker 1 --timeout 1
 ended_alike who_is_late_joins "$alone" 0 1 2
 check it_has_trained_with_them says 1 "the job is under way"
+
+# Who comes when the others have ended is told so, by the folder of checkpoints, or at last by nobody's being there.
+epochs=5
+alone --epochs "$epochs" --shards 4
+rm -rf run
+find_ports 3
+make_hosts
+for i in 0 2; do worker $i --timeout 1 --checkpoint-dir run; done
+ended_alike two_of_three_end_without_one "$alone" 0 2
+worker 1 --timeout 1 --checkpoint-dir run
+wait_for 1
+check who_comes_after_the_end_has_nothing_to_do [ "$status" -eq 0 ]
+check and_is_told_so says 1 "worker:1: the job has ended: 'run' has its last step; a greater --epochs goes on"
+worker 1 --timeout 0.5 --recovery-timeout 1
+ended_in_error who_waits_for_nobody_ends_too \
+    "1 of 3 workers were here for 1 s, and may not begin alone: .* if the job has ended before, nothing is left to do" 1
+epochs=300
+alone --epochs "$epochs" --shards 4
 
 begin 3 1 --timeout 1
 signal STOP 1

@@ -340,8 +340,23 @@ for line in 'kind: TFJob' 'apiVersion: kubeflow.org/v1' '    backoffLimit: 4' ' 
 done
 kinds=$(sed -n 's/^    \([A-Z][A-Za-z]*\):$/\1/p; s/^      replicas: //p' out | tr '\n' ' ')
 check manifest_has_the_replicas_of_each_kind [ "$kinds" = "PS 2 Chief 1 Worker 3 Evaluator 1 " ]
+
+# Of an MPIJob the launcher's command is run here, with an mpirun that shows what it is given.
+run launch --print mpijob --workers 3 --restarts 2 --port 2300 --image ours:3 -- train --name "$word"
+for line in 'kind: MPIJob' 'apiVersion: kubeflow.org/v2beta1' '    backoffLimit: 2' '              image: ours:3' \
+    '              args: ["train", "--name", "it'\''s \"$$x\" $$(y)"]' '      replicas: 3'; do
+    check "mpijob_has:$line" grep -q -F -x -e "$line" out
+done
+printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' > mpirun
+chmod +x mpirun
+printf 'muster-worker-0.muster.default.svc slots=1\nmuster-worker-1.muster.default.svc slots=1\n' > hostfile
+line=$(sed -n 's/^ *read -r/read -r/p; s/^ *exec mpirun/exec mpirun/p' out)
+PATH=.:$PATH OMPI_MCA_orte_default_hostfile=hostfile sh -c "$line" mpirun train "$word" > got
+printf '%s\n' --allow-run-as-root -n 3 -x MASTER_ADDR=muster-worker-0.muster.default.svc -x MASTER_PORT=2300 train "$word" > wanted
+check mpijob_tells_where_worker_0_is cmp got wanted
+fails mpijob_has_workers_only 2 "an MPIJob has workers only: leave out --ps" launch --print mpijob --ps 1 -- train
 fails manifest_cannot_have_other_bytes 1 "is no UTF-8" launch --print kubernetes -- train "$(printf '\377')"
 fails option_without_effect_is_refused 2 "--log-dir: has no effect with --print slurm" launch --print slurm --log-dir x -- train
-fails image_is_for_manifests 2 "--image: has no effect without --print kubernetes" launch --image x -- train
+fails image_is_for_manifests 2 "--image: has no effect without --print kubernetes or mpijob" launch --image x -- train
 
 end_of_checks

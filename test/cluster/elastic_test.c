@@ -218,13 +218,20 @@ static void too_few_for_too_long_is_an_error(void **state) {
     sim_destroy(s);
 }
 
-/* ---- whatever happens ---- */
-
-static bool any_done(const sim *s, int32_t num_tasks) {
-    for (int32_t i = 0; i < num_tasks; i++)
-        if (sim_look(s, i).end == SIM_BYE) return true;
-    return false;
+static void who_comes_when_all_have_ended_ends_too(void **state) {
+    (void)state;
+    sim *s = sim_create(&(sim_options){.num_tasks = 3, .elastic_min = 1, .num_steps = STEPS});
+    sim_start(s, 1, 0);
+    assert_true(sim_run_to_end(s, 100));
+    assert_int_equal(sim_look(s, 1).end, SIM_FAILED);
+    assert_non_null(strstr(sim_look(s, 1).failure.message,
+                           "1 of 3 workers were here for 60 s, and may not begin alone: they are no majority of all; "
+                           "start the others too"));
+    assert_non_null(strstr(sim_look(s, 1).failure.message, "if the job has ended before, nothing is left to do"));
+    sim_destroy(s);
 }
+
+/* ---- whatever happens ---- */
 
 static void fault(sim *s, int32_t num_tasks) {
     const int32_t task = (int32_t)sim_random(s, (uint64_t)num_tasks), part = (int32_t)sim_random(s, 1u << num_tasks);
@@ -260,15 +267,15 @@ static bool seed_is_right(uint64_t seed, bool trace) {
             faults--;
             next = sim_seconds(s) + (double)sim_random(s, 12);
         }
-        if (any_done(s, n) && sim_seconds(s) > 1000) sim_kill_newcomers(s); /* they wait for who has ended */
     }
     if (sim_seconds(s) > 2000) wrong = "a job is stuck";
     bool done = false; /* who was away when the job ended has made fewer steps, and may wait for the others in vain */
     for (int32_t i = 0; i < n; i++) done |= sim_look(s, i).has_left;
     for (int32_t i = 0; i < n && !*wrong; i++) {
         const sim_view v = sim_look(s, i);
-        if (v.end == SIM_FAILED && (!done || !strstr(v.failure.message, "may not go on alone")))
-            wrong = v.failure.message;
+        const bool is_alone =
+            strstr(v.failure.message, "may not go on alone") || strstr(v.failure.message, "may not begin alone");
+        if (v.end == SIM_FAILED && !(done && is_alone)) wrong = v.failure.message;
         if (v.end == SIM_BYE && v.num_generations && v.state_hash != sim_state(s, v.state_number))
             wrong = "a state is wrong";
     }
@@ -300,6 +307,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(of_two_the_first_goes_on_and_the_second_where_the_first_has_ended),
         cmocka_unit_test(the_smaller_part_of_a_cut_network_waits),
         cmocka_unit_test(too_few_for_too_long_is_an_error),
+        cmocka_unit_test(who_comes_when_all_have_ended_ends_too),
         cmocka_unit_test(every_seed_ends_with_the_undisturbed_state),
     };
     if (argc == 2) return seed_is_right(strtoull(argv[1], NULL, 10), true) ? 0 : 1;

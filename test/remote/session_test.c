@@ -279,6 +279,69 @@ static void placement_is_told(void **state) {
     servers_end(&all);
 }
 
+/* The lines of LOG from the head of task NAME to that of the next one. */
+static char *of_task(const char *log, const char *name) {
+    char head[64];
+    snprintf(head, sizeof head, "on %s at ", name);
+    const char *begin = strstr(log, head);
+    assert_non_null(begin);
+    const char *end = strstr(begin + 1, "\non ");
+    return strndup(begin, end ? (size_t)(end - begin) : strlen(begin));
+}
+
+static char *plan_of(mst_graph *g, mst_value fetch, const servers *all, const char *pass) {
+    char *text = NULL;
+    size_t size;
+    mst_tensor *out = NULL, *x = engine_random(MST_F32, MST_SHAPE(2), 0, 1, 1);
+    FILE *log = open_memstream(&text, &size);
+    mst_session *session = servers_session(all, 1, g, &(mst_session_options){.plan_log = log, .plan_pass = pass});
+    const mst_feed feed = {.value = (mst_value){.node = mst_graph_find(g, "x")}, .tensor = x};
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_session_run(session, &feed, 1, &fetch, 1, &out)); /* one plan */
+    mst_session_destroy(session);
+    mst_tensor_release(out);
+    mst_tensor_release(x);
+    fclose(log);
+    return text;
+}
+
+static void plan_of_each_task_is_told(void **state) {
+    (void)state;
+    servers all;
+    servers_start(&all);
+    mst_graph *g = engine_graph();
+    mst_value there = MST_NONE, y;
+    mst_with_device (g, "/job:ps/cpu:1") there = mst_rename(mst_tanh(engine_input(g, "x", MST_SHAPE(2))), "there");
+    y = mst_rename(mst_square(there), "y");
+    char *log = plan_of(g, y, &all, NULL);
+    char *target = of_task(log, "worker:1"), *ps = of_task(log, "ps:0"), *none = of_task(log, "worker:0");
+    assert_ptr_equal(strstr(log, "on worker:1 at "), log);
+    assert_non_null(strstr(target, "\nafter prune: "));
+    assert_null(strstr(strstr(target, "after prune: ") + 1, "after prune: "));
+    const char *mine = strstr(target, "after memory: "), *other = strstr(ps, "after memory: ");
+    assert_non_null(mine);
+    assert_non_null(strstr(mine, " y = "));
+    assert_null(strstr(mine, " there = "));
+    assert_non_null(strstr(other, " there = "));
+    assert_null(strstr(other, " y = "));
+    assert_null(strstr(ps, "after prune: "));
+    assert_null(strstr(none, " y = "));
+    free(target);
+    free(ps);
+    free(none);
+    free(log);
+    log = plan_of(g, y, &all, "place"); /* alike on all */
+    assert_non_null(strstr(log, "on worker:1 at "));
+    assert_null(strstr(log, "\non "));
+    assert_null(strstr(strstr(log, "after place: ") + 1, "after "));
+    free(log);
+    mst_session *session;
+    EXPECT_ERROR(
+        mst_session_create(g, &(mst_session_options){.target = "tcp://localhost:1", .plan_pass = "memmory"}, &session),
+        MST_INVALID, "did you mean 'memory'");
+    mst_graph_destroy(g);
+    servers_end(&all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(training_gives_the_bits_of_one_process),
@@ -287,6 +350,7 @@ int main(void) {
         cmocka_unit_test(strings_go_there_and_back),
         cmocka_unit_test(grown_graph_keeps_its_variables),
         cmocka_unit_test(placement_is_told),
+        cmocka_unit_test(plan_of_each_task_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,13 @@ static void put_all(mst_wire_writer *w, mst_tensor *const *tensor, int count) {
     static const mst_device_description device[] = {{"/job:a/replica:0/task:0/device:CPU:0", 0},
                                                     {"/job:a/replica:0/task:0/device:CPU:1", 3}};
     const mst_failure failure = {.code = MST_IO, .message = "the disk\x1b is gone", .node = "n", .device = "/cpu:0"};
-    mst_open_message_put(
-        w, &(mst_open_message){.first = 1, .logs = true, .timeout = 2.5, .graph = "graph", .graph_bytes = 5});
+    mst_open_message_put(w, &(mst_open_message){.first = 1,
+                                                .logs = true,
+                                                .plans = true,
+                                                .plan_pass = "memory",
+                                                .timeout = 2.5,
+                                                .graph = "graph",
+                                                .graph_bytes = 5});
     mst_task_devices_put(w, &(mst_task_devices){2, device});
     mst_wire_put_failure(w, &failure);
     mst_wire_put_failure(w, &(mst_failure){.code = MST_OK});
@@ -35,6 +40,8 @@ static mst_status get_all(const char *data, size_t bytes, mst_tensor ***tensor, 
     const mst_status status = mst_wire_check_read(&r, "the test");
     if (!status) {
         assert_int_equal(open.first, 1);
+        assert_true(open.plans);
+        assert_string_equal(open.plan_pass, "memory");
         assert_true(open.logs && !open.soft_placement && open.timeout == 2.5);
         assert_memory_equal(open.graph, "graph", 5);
         assert_string_equal(devices.device[1].name, "/job:a/replica:0/task:0/device:CPU:1");

@@ -167,3 +167,48 @@ mst_status job_print_kubernetes(const job_plan *plan, const char *image, int res
     free(command);
     return MST_OK;
 }
+
+/* mpirun tells the processes their numbers; the first host of the operator's list is that of worker 0. */
+mst_status job_print_mpijob(const job_plan *plan, const char *image, int restarts) {
+    enum { PORT = 2222 };
+    char *command;
+    const int workers = plan->num[JOB_WORKER];
+    MST_TRY(command_text(plan, &command));
+    printf(
+        "# Submit this with kubectl create -f FILE, where Kubeflow's MPI operator is installed. The image has Open MPI "
+        "and "
+        "sshd.\n"
+        "apiVersion: kubeflow.org/v2beta1\n"
+        "kind: MPIJob\n"
+        "metadata:\n"
+        "  name: muster\n"
+        "spec:\n"
+        "  slotsPerWorker: 1\n"
+        "  runPolicy:\n    cleanPodPolicy: Running\n    backoffLimit: %d\n"
+        "  mpiReplicaSpecs:\n"
+        "    Launcher:\n"
+        "      replicas: 1\n"
+        "      template:\n"
+        "        spec:\n"
+        "          containers:\n"
+        "            - name: launcher\n"
+        "              image: %s\n"
+        "              command:\n"
+        "                - sh\n"
+        "                - -c\n"
+        "                - >-\n"
+        "                  read -r first rest < \"${OMPI_MCA_orte_default_hostfile:-/etc/mpi/hostfile}\";\n"
+        "                  exec mpirun --allow-run-as-root -n %d -x MASTER_ADDR=\"$first\" -x MASTER_PORT=%d \"$@\"\n"
+        "                - mpirun\n"
+        "              args: %s\n"
+        "    Worker:\n"
+        "      replicas: %d\n"
+        "      template:\n"
+        "        spec:\n"
+        "          containers:\n"
+        "            - name: worker\n"
+        "              image: %s\n",
+        restarts, image, workers, plan->first_port ? plan->first_port : PORT, command, workers, image);
+    free(command);
+    return MST_OK;
+}

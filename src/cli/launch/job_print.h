@@ -11,5 +11,7 @@ void job_print_slurm(const job_plan *plan);
 /** Prints a TFJob of Kubeflow. Its containers are made from IMAGE, and restarted at most RESTARTS times. MST_INVALID
  *  where an argument is no UTF-8, which a manifest cannot have. */
 MST_CHECKED mst_status job_print_kubernetes(const job_plan *plan, const char *image, int restarts);
+/** Prints an MPIJob of Kubeflow, for an image with Open MPI, likewise; the plan has workers only. */
+MST_CHECKED mst_status job_print_mpijob(const job_plan *plan, const char *image, int restarts);
 
 #endif

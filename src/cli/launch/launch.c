@@ -19,7 +19,7 @@
 enum { MOST_TASKS = 4096, USUAL_PORT = 2222 /* of TensorFlow's programs and Kubeflow */ };
 
 /* What is done with a job: one of print_choices, or it is started. */
-enum { PRINT_SHELL, PRINT_SLURM, PRINT_KUBERNETES, START };
+enum { PRINT_SHELL, PRINT_SLURM, PRINT_KUBERNETES, PRINT_MPIJOB, START };
 
 typedef struct launch_options {
     int ps, workers, port, restarts, restarts_without_progress, print;
@@ -61,7 +61,7 @@ static const option running_options[] = {
      .help = "also writes what each task prints to a file, DIR/worker-0.log; lines of earlier jobs stay"},
     {0}};
 
-static const char *const print_choices[] = {"shell", "slurm", "kubernetes", NULL};
+static const char *const print_choices[] = {"shell", "slurm", "kubernetes", "mpijob", NULL};
 
 static const option other_options[] = {
     {"hosts", OPTION_FILE, offsetof(launch_options, hosts), "FILE",
@@ -70,9 +70,9 @@ static const option other_options[] = {
      .help = "what is run in place of ssh, with the host and one argument for the shell there"},
     {"print", OPTION_CHOICE, offsetof(launch_options, print), .choices = print_choices,
      .help = "starts nothing, and prints a line for each task to paste in a terminal, a script for sbatch, or a TFJob "
-             "of Kubeflow"},
+             "(kubernetes) or MPIJob of Kubeflow"},
     {"image", OPTION_TEXT, offsetof(launch_options, image), "IMAGE", "muster:latest",
-     .help = "of the containers of a TFJob"},
+     .help = "of the containers of a TFJob or MPIJob"},
     {0}};
 
 static const option_section sections[] = {{.title = "Tasks", .options = cluster_options},
@@ -86,22 +86,22 @@ static const option_section sections[] = {{.title = "Tasks", .options = cluster_
 static mst_status check_effects(const option_list *list, int what) {
     static const struct {
         const char *option;
-        bool has_effect[START + 1]; /* with --print shell, slurm, kubernetes; without */
+        bool has_effect[START + 1]; /* with --print shell, slurm, kubernetes, mpijob; without */
     } table[] = {
-        {"flags", {true, false, false, true}},
-        {"restarts", {false, false, true, true}},
-        {"grace", {false, false, false, true}},
-        {"restarts-without-progress", {false, false, false, true}},
-        {"log-dir", {false, false, false, true}},
-        {"hosts", {true, false, false, true}},
-        {"ssh", {true, false, false, true}},
-        {"image", {false, false, true, false}},
-        {"evaluator-timeout", {false, false, false, true}},
+        {"flags", {true, false, false, false, true}},
+        {"restarts", {false, false, true, true, true}},
+        {"grace", {false, false, false, false, true}},
+        {"restarts-without-progress", {false, false, false, false, true}},
+        {"log-dir", {false, false, false, false, true}},
+        {"hosts", {true, false, false, false, true}},
+        {"ssh", {true, false, false, false, true}},
+        {"image", {false, false, true, true, false}},
+        {"evaluator-timeout", {false, false, false, false, true}},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (option_given(list, table[i].option) && !table[i].has_effect[what])
             return MST_FAIL(MST_INVALID, "--%s: has no effect %s%s: leave it out", table[i].option,
-                            what == START ? "without --print kubernetes" : "with --print ",
+                            what == START ? "without --print kubernetes or mpijob" : "with --print ",
                             what == START ? "" : print_choices[what]);
     if (option_given(list, "evaluator-timeout") && !option_given(list, "evaluator"))
         return MST_FAIL(MST_INVALID, "--evaluator-timeout: has no effect without --evaluator: leave it out");
@@ -128,7 +128,8 @@ static int launch(const launch_options *o, const job_plan *plan, int what) {
     if (what == PRINT_SHELL || what == START) return launch_tasks(o, plan, what);
     if (what == PRINT_SLURM)
         job_print_slurm(plan);
-    else if (job_print_kubernetes(plan, o->image, o->restarts))
+    else if (what == PRINT_MPIJOB ? job_print_mpijob(plan, o->image, o->restarts)
+                                  : job_print_kubernetes(plan, o->image, o->restarts))
         return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
@@ -140,6 +141,11 @@ static int launch_run(const command_call *call) {
     if (!call->num_positional)
         return command_fail(EXIT_USAGE, "launch: which program? write muster launch --workers 2 -- PROGRAM ARGUMENTS");
     if (check_effects(call->list, what)) return command_fail_usage("launch");
+    if (what == PRINT_MPIJOB && (o->ps || o->chief || o->evaluator))
+        return command_fail(EXIT_USAGE, "--print mpijob: an MPIJob has workers only: leave out --%s",
+                            o->ps      ? "ps"
+                            : o->chief ? "chief"
+                                       : "evaluator");
     if (o->flags && (o->chief || o->evaluator))
         return command_fail(EXIT_USAGE, "--flags: TensorFlow 1's flags know ps and workers only: leave out --%s",
                             o->chief ? "chief" : "evaluator");

@@ -32,6 +32,7 @@
 #include "cli/train/train_network.h"
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
+#include "cli/train/training_end.h"
 
 enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
 
@@ -271,6 +272,13 @@ static int fill_hparams(const training *t, mst_hparam *out) {
     return count;
 }
 
+/* What the chief does for all; with --elastic who stands in for it. */
+static mst_callback chief_work(const training *t, stand_in *in, mst_callback work) {
+    if (!t->o->elastic) return work;
+    *in = (stand_in){.task = t->task, .work = work};
+    return stand_in_callback(in);
+}
+
 static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
@@ -280,7 +288,7 @@ static mst_status fit(training *t) {
     if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
         t->log.hparams = hparams;
         t->log.num_hparams = fill_hparams(t, hparams);
-        callbacks[count++] = mst_tensorboard_callback(&t->log);
+        callbacks[count++] = chief_work(t, &t->logs, mst_tensorboard_callback(&t->log));
     }
     callbacks[count++] = (mst_callback){.context = t, .train_begin = train_begin};
     if (!o->json && o->progress != MST_PROGRESS_NONE) {
@@ -289,7 +297,7 @@ static mst_status fit(training *t) {
     }
     if (o->history) {
         t->history.path = o->history;
-        callbacks[count++] = mst_csv_logger_callback(&t->history);
+        callbacks[count++] = chief_work(t, &t->rows, mst_csv_logger_callback(&t->history));
     }
     callbacks[count++] = train_events_callback(&t->events);
     count = train_checkpoint_callbacks(t, callbacks, count);
@@ -339,7 +347,7 @@ static mst_status use_test_part(training *t) {
     if (rows >= 0 && batch_size > rows) batch_size = rows;
     if (t->o->evaluate || t->o->confusion)
         MST_TRY(mst_evaluate(t->model, t->test, batch_size, &t->test_result, t->o->confusion ? &t->confusion : NULL));
-    if (t->o->predict)
+    if (t->o->predict && t->writes)
         MST_TRY(predict_to_file(t->model, &t->objective, (const char *const *)t->names, t->test, batch_size,
                                 t->o->predict));
     return MST_OK;
@@ -394,7 +402,7 @@ static mst_status write_done(const training *t) {
     if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
         json_add(&event, "", "weights", json_string(has_best_weights(t) ? "best" : t->o->use_ema ? "ema" : "last"));
     if (t->checkpoint) json_add(&event, "", "checkpoint", json_text(t->checkpoint));
-    json_add(&event, "", "saved", t->o->save ? json_text(t->o->save) : json_null());
+    json_add(&event, "", "saved", t->o->save && t->writes ? json_text(t->o->save) : json_null());
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
 }
@@ -433,11 +441,11 @@ static void print_summary(const training *t) {
         printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
                                               : "those of the last step; --use-ema takes the moving averages");
     if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, (const char *const *)t->names);
-    if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
+    if (t->o->predict && t->writes && !skipped) printf("predictions: %s\n", t->o->predict);
     if (t->log.folder)
         printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);
     printf("weights sha256: %s\n", t->sha256);
-    if (!t->o->save && !t->checkpoint)
+    if (!t->o->save && !t->checkpoint && t->writes)
         printf("the weights are gone now: --save FILE.safetensors or --checkpoint-dir DIR keeps them\n");
 }
 
@@ -452,9 +460,9 @@ static mst_status leave_servers(training *t) {
     return MST_OK;
 }
 
-static mst_status train(training *t) {
-    MST_TRY(fit(t));
-    MST_TRY(leave_servers(t));
+/* Ends the checkpoints, and writes the file of --save. */
+static mst_status write_files(training *t) {
+    if (t->o->elastic) MST_TRY(train_checkpoint_last(t));
     const char *newest = t->checkpoints ? mst_checkpoint_manager_latest(t->checkpoints) : NULL;
     if (newest && !(t->checkpoint = strdup(newest))) return MST_NO_MEMORY("for the name of the checkpoint");
     MST_TRY(mst_checkpoint_manager_close(t->checkpoints));
@@ -462,12 +470,47 @@ static mst_status train(training *t) {
     if (!is_interrupted(t)) MST_TRY(train_checkpoint_note_end(t));
     if (!train_network_is_saved(t->o)) MST_TRY(train_checkpoint_save(t));
     if (t->o->use_ema) MST_TRY(take_averages(t));
-    if (train_network_is_saved(t->o)) MST_TRY(train_network_save(t)); /* which has one value for each weight */
+    return train_network_is_saved(t->o) ? train_network_save(t) : MST_OK; /* which has one value for each weight */
+}
+
+/* With --elastic not the first: it may have to write, should the first be lost before all have left. */
+static mst_status leave_files(training *t) {
+    if (!t->o->use_ema) return MST_OK;
+    MST_TRY(mst_store_snapshot(mst_model_store(t->model), &t->trained));
+    return take_averages(t);
+}
+
+static mst_status train(training *t) {
+    MST_TRY(fit(t));
+    MST_TRY(leave_servers(t));
+    t->writes = !t->o->elastic || mst_task_first_since(t->task) != 0;
+    MST_TRY(t->writes ? write_files(t) : leave_files(t));
     MST_TRY(use_test_part(t));
     MST_TRY(mst_model_sha256(t->model, t->sha256));
     if (t->o->json) return write_done(t);
     print_summary(t);
     return MST_OK;
+}
+
+/* Where the worker that was to write was lost when training had ended. */
+static mst_status write_late(training *t) {
+    training_end end;
+    if (!t->o->elastic || t->writes || !mst_task_first_since(t->task)) return MST_OK;
+    const bool has_note = t->o->checkpoint_dir && training_end_read(t->o->checkpoint_dir, &end);
+    if (has_note && end.step == t->result.step && !t->o->save) return MST_OK; /* it had written all */
+    if (t->trained) MST_TRY(mst_store_restore(mst_model_store(t->model), t->trained));
+    return write_files(t);
+}
+
+static int leave(training *t) {
+    const int status = train_cluster_leave(t);
+    return !status && write_late(t) ? command_fail_library(EXIT_FAILED, NULL) : status;
+}
+
+static int tell_ended(const training *t) {
+    fprintf(stderr, "worker:%d: the job has ended: '%s' has its last step; a greater --%s goes on\n",
+            mst_cluster_self(t->cluster), t->o->checkpoint_dir, t->o->steps ? "steps" : "epochs");
+    return EXIT_DONE;
 }
 
 /* O: the options of T. */
@@ -477,6 +520,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = train_cluster_find(t);
     if (!status && t->evaluates) return evaluator_run(t);
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
+    if (!status && train_checkpoint_has_ended(t)) return tell_ended(t);
     if (!status) status = train_network_load(t, o);
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t, o);
@@ -489,7 +533,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
     if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
-    return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : train_cluster_leave(t);
+    return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : leave(t);
 }
 
 /* The data spec; to be freed. NULL where memory runs out. */
@@ -524,6 +568,7 @@ static int train_run(const command_call *call) {
     free(t.device);
     free(t.devices);
     free(t.checkpoint);
+    mst_snapshot_release(t.trained);
     free(data);
     return status;
 }

@@ -6,10 +6,14 @@
  * and options, and this training's own are written in their place. */
 #include "cli/train/train_checkpoint.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/number.h"
@@ -98,17 +102,17 @@ int train_checkpoint_check_monitor(const training *t) {
 
 /* ---- restoring ---- */
 
-static int open_manager(training *t) {
+/* ANEW: not a training that goes on. */
+static mst_status open_manager(training *t, bool anew) {
     const train_options *o = t->o;
     mst_checkpoint_options options = {.directory = o->checkpoint_dir,
                                       .keep = o->keep,
                                       .keep_every_hours = o->keep_every_hours,
-                                      .anew = !o->resume,
+                                      .anew = anew,
                                       .monitor = o->best ? monitor_of(t) : NULL};
     if (o->save_every) (void)read_interval(o->save_every, &options.every_steps, &options.every_seconds);
-    const bool failed =
-        mst_checkpoint_manager_open(&options, &t->checkpoints) || training_end_remove(o->checkpoint_dir);
-    return failed ? command_fail_library(EXIT_FAILED, "checkpoint-dir") : EXIT_DONE;
+    MST_TRY(mst_checkpoint_manager_open(&options, &t->checkpoints));
+    return training_end_remove(o->checkpoint_dir);
 }
 
 /* Restores the weights of --load into the model. */
@@ -118,15 +122,24 @@ static mst_status load(const training *t, mst_restored *restored) {
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
 }
 
+/* Where no manager has the folder, another worker may write to it now, or it may not be there yet. */
+static mst_status restore_with(const training *t, const mst_restore_options *options, mst_restored *restored) {
+    mst_store *store = mst_model_store(t->model);
+    struct stat info;
+    if (t->checkpoints) return mst_checkpoint_manager_restore(t->checkpoints, store, options, restored);
+    if (stat(t->o->checkpoint_dir, &info) && (errno == ENOENT || errno == ENOTDIR))
+        return MST_FAIL(MST_NOT_FOUND, "'%s': there is no checkpoint in it", t->o->checkpoint_dir);
+    return mst_checkpoint_restore(t->o->checkpoint_dir, store, options, restored);
+}
+
 /* Restores the newest checkpoint of the folder: by our names, which every checkpoint that we wrote has; where they are
  * not found, by those of --name-map. */
-static mst_status restore_newest(training *t, mst_restored *restored) {
-    mst_store *store = mst_model_store(t->model);
+static mst_status restore_newest(const training *t, mst_restored *restored) {
     const mst_restore_options options = {.names = t->variables.name, .num_names = t->variables.count};
-    const mst_status status = mst_checkpoint_manager_restore(t->checkpoints, store, NULL, restored);
+    const mst_status status = restore_with(t, NULL, restored);
     if (status != MST_NOT_FOUND || !restored->path || !t->variables.count) return status;
     mst_restored_free(restored);
-    return mst_checkpoint_manager_restore(t->checkpoints, store, &options, restored);
+    return restore_with(t, &options, restored);
 }
 
 /* The shape of the weights follows from the categories that a table has. */
@@ -201,9 +214,10 @@ static int restore_any(training *t) {
     mst_restored restored = {.path = NULL};
     if (!t->o->checkpoint_dir && !t->o->load) return EXIT_DONE;
     if (name_map_read(t->o->name_map, &t->variables)) return command_fail_library(EXIT_FAILED, "name-map");
-    if (t->o->checkpoint_dir && open_manager(t)) return EXIT_FAILED;
+    if (t->o->checkpoint_dir && !t->o->elastic && open_manager(t, !t->o->resume))
+        return command_fail_library(EXIT_FAILED, "checkpoint-dir");
     if (mst_build(t->model, t->train, true)) return command_fail_library(EXIT_FAILED, NULL);
-    if (t->checkpoints && t->o->resume) {
+    if (t->o->checkpoint_dir && t->o->resume) {
         const mst_status status = restore_newest(t, &restored);
         t->resumes = status == MST_OK;
         if (status != MST_NOT_FOUND || mst_error()->code != MST_NOT_FOUND || restored.path)
@@ -231,6 +245,31 @@ static mst_status set_rate(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
+/* With --elastic: opens the folder where this worker is the first. */
+static mst_status open_for_saves(void *context, const mst_train_state *state, mst_callback *work) {
+    training *t = context;
+    const mst_status status = open_manager(t, !t->o->resume && !state->resumed);
+    if (status == MST_UNAVAILABLE && !state->resumed)
+        return MST_FAIL(MST_EXISTS, "%s", mst_error()->message); /* that of another job */
+    if (status == MST_UNAVAILABLE && !t->has_told && t->o->progress != MST_PROGRESS_NONE)
+        fprintf(stderr, "%s\n", mst_error()->message);
+    t->has_told = status == MST_UNAVAILABLE;
+    if (!status) *work = mst_checkpoint_callback(t->checkpoints);
+    return status;
+}
+
+static mst_status close_saves(void *context) {
+    training *t = context;
+    mst_checkpoint_manager *manager = t->checkpoints;
+    t->checkpoints = NULL;
+    return mst_checkpoint_manager_close(manager);
+}
+
+static mst_callback stand_in_for_saves(training *t) {
+    t->saves = (stand_in){.task = t->task, .open = open_for_saves, .close = close_saves, .context = t};
+    return stand_in_callback(&t->saves);
+}
+
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) {
     if (t->new_rate) callbacks[count++] = (mst_callback){.context = t, .train_begin = set_rate};
     if (t->o->patience || t->o->restore_best_weights) {
@@ -250,8 +289,37 @@ int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) 
                                              .min_learning_rate = t->o->min_learning_rate};
         callbacks[count++] = mst_reduce_on_plateau_callback(&t->plateau);
     }
-    if (t->checkpoints) callbacks[count++] = mst_checkpoint_callback(t->checkpoints);
+    if (t->checkpoints)
+        callbacks[count++] = mst_checkpoint_callback(t->checkpoints);
+    else if (t->o->checkpoint_dir)
+        callbacks[count++] = stand_in_for_saves(t);
     return count;
+}
+
+/* A process that is stopped may have the folder for ever. */
+static mst_status open_soon(training *t) {
+    static const double SECONDS = 5;
+    static const struct timespec PAUSE = {.tv_nsec = 50000000};
+    const double begun = mst_clock_seconds();
+    mst_status status;
+    while ((status = open_manager(t, false)) == MST_UNAVAILABLE && mst_clock_seconds() < begun + SECONDS)
+        nanosleep(&PAUSE, NULL);
+    return status ? mst_error_prefix("the last state is not saved") : MST_OK;
+}
+
+mst_status train_checkpoint_last(training *t) {
+    if (!t->o->checkpoint_dir || t->checkpoints) return MST_OK;
+    MST_TRY(open_soon(t));
+    const mst_callback saves = mst_checkpoint_callback(t->checkpoints);
+    MST_TRY(saves.train_begin(saves.context, &(mst_train_state){.model = t->model, .resumed = true}));
+    return saves.train_end(saves.context, &(mst_train_state){.model = t->model});
+}
+
+bool train_checkpoint_has_ended(const training *t) {
+    const train_options *o = t->o;
+    training_end end;
+    if (!o->elastic || !o->checkpoint_dir || !o->resume || !training_end_read(o->checkpoint_dir, &end)) return false;
+    return end.steps == o->steps && end.epochs == o->epochs && !end.stopped_early;
 }
 
 mst_status train_checkpoint_note_end(const training *t) {

@@ -200,10 +200,14 @@ static bool is_stopped(void *context) {
     return signals_caught() != 0;
 }
 
-/* What only the chief writes. */
-static void leave_files_to_chief(train_options *o) {
-    o->checkpoint_dir = o->save = o->history = o->logdir = o->profile = o->predict = NULL;
+/* What only the chief writes; with --elastic another worker may have to stand in for it. */
+static void leave_files_to_chief(training *t, train_options *o) {
+    o->profile = NULL;
     o->best = false;
+    t->log.profile_first = t->log.profile_last = 0;
+    if (o->elastic) return;
+    o->checkpoint_dir = o->save = o->history = o->logdir = o->predict = NULL;
+    t->log.folder = NULL;
 }
 
 int train_cluster_open(training *t, train_options *o) {
@@ -211,9 +215,7 @@ int train_cluster_open(training *t, train_options *o) {
     const mst_task_options options = {CLUSTER_CONNECTION(t->cluster, o), .elastic_min = o->elastic,
                                       .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr, .stop = is_stopped};
     if (mst_task_open_with(&options, &t->task)) return command_fail_library(EXIT_FAILED, NULL);
-    if (mst_task_is_chief(t->task)) return EXIT_DONE;
-    leave_files_to_chief(o);
-    t->log.folder = NULL;
+    if (!mst_task_is_chief(t->task)) leave_files_to_chief(t, o);
     return EXIT_DONE;
 }
 

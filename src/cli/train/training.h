@@ -7,6 +7,7 @@
 #include "cli/network_file.h"
 #include "cli/objective.h"
 #include "cli/table_layers.h"
+#include "cli/train/stand_in.h"
 #include "cli/train/train_events.h"
 #include "cli/train/train_options.h"
 #include "model_file/network_end.h"
@@ -48,8 +49,12 @@ typedef struct training {
     train_events events;
     mst_tensorboard log; /**< folder NULL: none */
     mst_csv_logger history;
-    mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
+    mst_checkpoint_manager *checkpoints; /**< NULL: none are written; with --elastic: not by this worker now */
     char *checkpoint;                    /**< the newest at the end; NULL: none. Owned */
+    stand_in logs, rows, saves;          /**< with --elastic: the callbacks of log, history and checkpoints */
+    bool writes;                         /**< this process writes the files at the end of training */
+    bool has_told;                       /**< that another process has the folder of checkpoints */
+    mst_snapshot *trained;               /**< the state before --use-ema, where it may have to be written; NULL: not */
     mst_early_stopping stopping;
     mst_reduce_on_plateau plateau;
     name_map variables; /**< what they are called in a file that is restored */
