@@ -385,6 +385,14 @@ static mst_status measure_all(work *w, const bench_tensorflow *peer, double seco
     return measure_growth(w);
 }
 
+static bool open_peer(const char *folder, bench_tensorflow *out) {
+    char *arguments;
+    if (asprintf(&arguments, "--folder %s", folder) < 0) return false;
+    const bool good = bench_tensorflow_open("data", "tensorflow", folder, "tensorflow_data.py", arguments, out);
+    free(arguments);
+    return good;
+}
+
 static int run(const command_call *call) {
     const bench_options *options = call->options;
     files f = {.has_pictures = false};
@@ -400,7 +408,7 @@ static int run(const command_call *call) {
     fflush(stdout);
     bench_progress("writing files");
     mst_status status = buffer && w.picture ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
-    if (!status && options->peers) good = bench_tensorflow_open(f.folder, &peer);
+    if (!status && options->peers) good = open_peer(f.folder, &peer);
     if (!status) status = measure_all(&w, options->peers && good ? &peer : NULL, options->seconds / 8, &good);
     if (options->peers) good = bench_tensorflow_close(&peer) && good;
     bench_progress_end();

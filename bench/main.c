@@ -4,16 +4,18 @@
 #include "bench/bench.h"
 
 const char *const command_program = "muster-bench";
-const command *const command_table[] = {&bench_mlp,    &bench_ops,     &bench_plan,   &bench_data, &bench_checkpoint,
-                                        &bench_events, &bench_cluster, &bench_remote, NULL};
+const command *const command_table[] = {
+    &bench_mlp,        &bench_text_cnn, &bench_mobilenet_v2, &bench_ops,    &bench_plan, &bench_data,
+    &bench_checkpoint, &bench_events,   &bench_cluster,      &bench_remote, NULL};
 enum { NUM_BENCHMARKS = sizeof command_table / sizeof *command_table - 1 };
-static const char names_of_all[] = "there are mlp, ops, plan, data, checkpoint, events, cluster and remote";
+static const char names_of_all[] =
+    "there are mlp, text_cnn, mobilenet_v2, ops, plan, data, checkpoint, events, cluster and remote";
 
 static int print_benchmarks(void) {
     printf(
         "Measures how fast Muster is on this machine, as ratios.\n\n"
         "usage: muster-bench BENCHMARK [options]\n\n");
-    for (int i = 0; i < NUM_BENCHMARKS; i++) printf("  %-10s %s\n", command_table[i]->name, command_table[i]->summary);
+    for (int i = 0; i < NUM_BENCHMARKS; i++) printf("  %-12s %s\n", command_table[i]->name, command_table[i]->summary);
     printf("\nmuster-bench BENCHMARK --help  the options of a benchmark\n");
     return EXIT_DONE;
 }

@@ -8,21 +8,21 @@
 #include "bench/python.h"
 #include "cli/command.h"
 
-bool bench_tensorflow_open(const char *folder, bench_tensorflow *out) {
-    char *arguments;
+bool bench_tensorflow_open(const char *benchmark, const char *peers, const char *folder, const char *script,
+                           const char *arguments, bench_tensorflow *out) {
+    char *command;
     *out = (bench_tensorflow){.questions = NULL};
-    if (!bench_python_install("data", "tensorflow")) return false;
+    if (!bench_python_install(benchmark, peers)) return false;
     snprintf(out->path, sizeof out->path, "%s/answers", folder);
     if (mkfifo(out->path, 0600)) {
-        command_fail(EXIT_FAILED, "data: %s cannot be made", out->path);
+        command_fail(EXIT_FAILED, "%s: %s cannot be made", benchmark, out->path);
         return false;
     }
     signal(SIGPIPE, SIG_IGN); /* of a process that ended early there is no answer */
-    if (asprintf(&arguments, "-B \"$MUSTER_SOURCE/bench/peers/tensorflow_data.py\" --folder %s > %s", folder,
-                 out->path) < 0)
+    if (asprintf(&command, "-B \"$MUSTER_SOURCE/bench/peers/%s\" %s > %s", script, arguments, out->path) < 0)
         return false;
-    out->questions = bench_python_open(arguments, "w");
-    free(arguments);
+    out->questions = bench_python_open(command, "w");
+    free(command);
     if (out->questions) out->answers = fopen(out->path, "r");
     return out->answers != NULL;
 }

@@ -51,11 +51,11 @@ def load(directory):
     return pixels, labels
 
 
-def measure(run, examples_a_step, version, steps_a_call=STEPS_A_CALL):
+def measure(run, examples_a_step, version, steps_a_call=STEPS_A_CALL, warm_up_steps=WARM_UP_STEPS):
     """Measures windows as standard input asks for them. run(n) does n steps, and returns when they are done."""
     run(1)
     print(FIRST_STEP, flush=True)
-    run(WARM_UP_STEPS)
+    run(warm_up_steps)
     for line in sys.stdin:
         seconds = float(line)
         steps = 0

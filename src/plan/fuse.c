@@ -3,7 +3,9 @@
 #include "base/no_memory.h"
 #include "op/list.h"
 #include "op/matrix/fused_matmul.h"
+#include "op/norm/batch_norm.h"
 #include "op/op.h"
+#include "op/shape/strided.h"
 #include "plan/plan.h"
 
 /* The node that makes VALUE, where USER alone uses it, on the same device and the same side of the gate; else NULL. */
@@ -13,16 +15,17 @@ static mst_plan_node *sole_maker(mst_plan *plan, const mst_plan_node *user, int3
     return plan->value[value].num_uses == 1 && !apart && !plan->value[value].constant ? maker : NULL;
 }
 
-static mst_status become(mst_plan *plan, mst_plan_node *node, const mst_fused_matmul_options *options, int num_src,
-                         const int32_t *src, mst_plan_node *absorbed) {
-    node->options = mst_arena_copy(&plan->memory, options, sizeof *options);
+static mst_status become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options, int num_src,
+                         const int32_t *src) {
+    node->options = mst_arena_copy(&plan->memory, options, op->options_size);
     node->src = mst_arena_copy(&plan->memory, src, (size_t)num_src * sizeof *src);
     if (!node->options || !node->src) return MST_NO_MEMORY("for a plan");
-    node->op = &mst_op_fused_matmul;
+    node->op = op;
     node->num_src = num_src;
-    absorbed->dead = true;
     return MST_OK;
 }
+
+/* ---- products ---- */
 
 /* add(matmul(a, b), bias), of floats */
 static mst_status fuse_bias(mst_plan *plan, mst_plan_node *node) {
@@ -38,8 +41,9 @@ static mst_status fuse_bias(mst_plan *plan, mst_plan_node *node) {
             continue;
         const mst_matmul_options *o = matmul->options;
         mst_fused_matmul_options fused = {.transpose_a = o->transpose_a, .transpose_b = o->transpose_b};
-        return become(plan, node, &fused, 3, (const int32_t[]){matmul->src[0], matmul->src[1], node->src[1 - i]},
-                      matmul);
+        matmul->dead = true;
+        return become(plan, node, &mst_op_fused_matmul, &fused, 3,
+                      (const int32_t[]){matmul->src[0], matmul->src[1], node->src[1 - i]});
     }
     return MST_OK;
 }
@@ -52,10 +56,102 @@ static mst_status fuse_activation(mst_plan *plan, mst_plan_node *node) {
     mst_fused_matmul_options fused = *(const mst_fused_matmul_options *)matmul->options;
     if (fused.activation != MST_FUSED_NONE) return MST_OK;
     fused.activation = node->op == &mst_op_relu ? MST_FUSED_RELU : MST_FUSED_RELU6;
-    return become(plan, node, &fused, 3, matmul->src, matmul);
+    matmul->dead = true;
+    return become(plan, node, &mst_op_fused_matmul, &fused, 3, matmul->src);
 }
 
-static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {fuse_bias, fuse_activation};
+/* ---- batch norm ---- */
+
+/* relu(batch_norm(...)): the batch norm applies it, and what was relu passes its output on. */
+static mst_status fuse_batch_norm(mst_plan *plan, mst_plan_node *node) {
+    if ((node->op != &mst_op_relu && node->op != &mst_op_relu6) || node->num_control) return MST_OK;
+    mst_plan_node *norm = sole_maker(plan, node, node->src[0]);
+    if (!norm || norm->op != &mst_op_batch_norm || node->src[0] != norm->dst) return MST_OK;
+    const mst_fused_batch_norm_options fused = {
+        .epsilon = ((const mst_batch_norm_options *)norm->options)->epsilon,
+        .activation = node->op == &mst_op_relu ? MST_BATCH_RELU : MST_BATCH_RELU6};
+    MST_TRY(become(plan, norm, &mst_op_fused_batch_norm, &fused, norm->num_src, norm->src));
+    node->op = &mst_op_identity;
+    return MST_OK;
+}
+
+/* batch_norm_grad(..., relu_grad(gradient, output)), where output is that of the fused batch norm of the sources */
+static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
+    if (node->op != &mst_op_batch_norm_grad || node->num_control) return MST_OK;
+    mst_plan_node *relu = sole_maker(plan, node, node->src[4]);
+    if (!relu || (relu->op != &mst_op_relu_grad && relu->op != &mst_op_relu6_grad)) return MST_OK;
+    const mst_plan_node *passed = &plan->node[plan->value[relu->src[1]].node];
+    if (passed->op != &mst_op_identity || passed->device != node->device) return MST_OK;
+    const mst_plan_node *norm = &plan->node[plan->value[passed->src[0]].node];
+    if (norm->op != &mst_op_fused_batch_norm || norm->src[0] != node->src[0] || norm->src[1] != node->src[1] ||
+        norm->dst + 1 != node->src[2] || norm->dst + 2 != node->src[3])
+        return MST_OK;
+    relu->dead = true;
+    return become(
+        plan, node, &mst_op_fused_batch_norm_grad, norm->options, 6,
+        (const int32_t[]){node->src[0], node->src[1], norm->src[2], node->src[2], node->src[3], relu->src[0]});
+}
+
+/* ---- zeros around the source of a convolution, which it can have itself ---- */
+
+/* The node that pads VALUE with zeros above, below, left and right, on the device of NODE; else NULL. */
+static const mst_plan_node *pad_of(const mst_plan *plan, const mst_plan_node *node, int32_t value) {
+    const mst_plan_node *pad = &plan->node[plan->value[value].node];
+    if (pad->op != &mst_op_pad || pad->device != node->device || pad->region != node->region || pad->num_control ||
+        plan->value[value].constant || plan->value[value].spec.shape.ndim != 4)
+        return NULL;
+    const mst_pad_options *o = pad->options;
+    for (int axis = 0; axis < 4; axis += 3)
+        if ((o->before.ndim && o->before.dim[axis]) || (o->after.ndim && o->after.dim[axis])) return NULL;
+    return o->value == 0 ? pad : NULL;
+}
+
+/* The options of the convolution of what PAD pads; false where there are none. */
+static bool padded_options(const mst_plan_node *pad, const void *options, mst_conv2d_options *out) {
+    enum { MOST = 1 << 20 };
+    const mst_pad_options *o = pad->options;
+    *out = *(const mst_conv2d_options *)options;
+    if (out->padding != MST_PADDING_VALID) return false;
+    out->pads.count = 4;
+    for (int side = 0; side < 4; side++) {
+        const mst_shape *more = side % 2 ? &o->after : &o->before;
+        const int64_t zeros = more->ndim ? more->dim[1 + side / 2] : 0;
+        if (zeros > MOST || out->pads.axis[side] > MOST) return false;
+        out->pads.axis[side] += (int)zeros;
+    }
+    return true;
+}
+
+/* conv2d(pad(src), weights), and its gradient by the weights */
+static mst_status fuse_pad(mst_plan *plan, mst_plan_node *node) {
+    mst_conv2d_options fused;
+    if (node->op != &mst_op_conv2d && node->op != &mst_op_conv2d_weights_grad) return MST_OK;
+    const mst_plan_node *pad = pad_of(plan, node, node->src[0]);
+    if (!pad || !padded_options(pad, node->options, &fused)) return MST_OK;
+    int32_t src[3] = {pad->src[0]};
+    for (int i = 1; i < node->num_src; i++) src[i] = node->src[i];
+    return become(plan, node, node->op, &fused, node->num_src, src);
+}
+
+/* slice_like(conv2d_src_grad(pad(src), weights, gradient), src): what lies in the zeros is left out */
+static mst_status fuse_pad_grad(mst_plan *plan, mst_plan_node *node) {
+    mst_conv2d_options fused;
+    if (node->op != &mst_op_slice_like || node->num_control) return MST_OK;
+    mst_plan_node *conv = sole_maker(plan, node, node->src[0]);
+    const mst_plan_node *pad = conv && conv->op == &mst_op_conv2d_src_grad ? pad_of(plan, conv, conv->src[0]) : NULL;
+    if (!pad || !padded_options(pad, conv->options, &fused)) return MST_OK;
+    const mst_shape *begin = &((const mst_slice_like_options *)node->options)->begin;
+    const mst_shape *before = &((const mst_pad_options *)pad->options)->before;
+    if (!mst_shape_equal(plan->value[node->dst].spec.shape, plan->value[pad->src[0]].spec.shape)) return MST_OK;
+    for (int axis = 0; axis < 4; axis++)
+        if (begin->dim[axis] != (before->ndim ? before->dim[axis] : 0)) return MST_OK;
+    conv->dead = true;
+    return become(plan, node, &mst_op_conv2d_src_grad, &fused, 3,
+                  (const int32_t[]){pad->src[0], conv->src[1], conv->src[2]});
+}
+
+static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {
+    fuse_bias, fuse_activation, fuse_batch_norm, fuse_batch_norm_grad, fuse_pad, fuse_pad_grad};
 
 mst_status mst_plan_fuse(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++)

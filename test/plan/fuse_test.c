@@ -1,6 +1,7 @@
 /* Nodes that the plan makes one of, products with bias and activation: the same values as of the parts, and which
  * parts are left alone. */
 #include <math.h>
+#include <string.h>
 
 #include "support/test.h"
 
@@ -140,6 +141,101 @@ static void fused_activations_keep_a_nan(void **state) {
     }
 }
 
+/* ---- batch norm and zeros around convolutions ---- */
+
+enum { NUM_INPUTS = 5, NUM_FETCHES = 6 };
+
+/* relu(batch_norm(conv2d(x with zeros around it, w))), and the gradients of a weighted sum of it. */
+typedef struct block {
+    mst_graph *graph;
+    mst_value normalized, relu, fetch[NUM_FETCHES];
+    mst_feed feed[NUM_INPUTS];
+} block;
+
+static block make_block(mst_dtype dtype, mst_value (*activation)(mst_value), bool pads_apart) {
+    block b = {.graph = engine_graph()};
+    static const mst_shape shape[NUM_INPUTS] = {{.ndim = 4, .dim = {3, 6, 5, 4}},
+                                                {.ndim = 4, .dim = {3, 3, 4, 8}},
+                                                {.ndim = 1, .dim = {8}},
+                                                {.ndim = 1, .dim = {8}},
+                                                {.ndim = 4, .dim = {3, 3, 3, 8}}};
+    static const char *const name[NUM_INPUTS] = {"x", "w", "gamma", "beta", "factors"};
+    mst_value in[NUM_INPUTS];
+    for (int i = 0; i < NUM_INPUTS; i++) {
+        in[i] = mst_placeholder(b.graph, dtype, shape[i], name[i]);
+        b.feed[i] = (mst_feed){.value = in[i], .tensor = engine_random(dtype, shape[i], -2, 4, 7 + (unsigned)i)};
+    }
+    mst_value padded = mst_pad(in[0], .before = MST_SHAPE(0, 0, 1, 0), .after = MST_SHAPE(0, 1, 0, 0));
+    mst_value y = pads_apart ? mst_convolve2d(padded, in[1], .strides = MST_AXES(2), .pads = MST_AXES(0, 0, 0, 1))
+                             : mst_convolve2d(in[0], in[1], .strides = MST_AXES(2), .pads = MST_AXES(0, 1, 1, 1));
+    b.normalized = mst_batch_norm(y, in[2], in[3]);
+    b.relu = activation(b.normalized);
+    mst_gradients(mst_reduce_sum(mst_mul(b.relu, in[4])), in, 4, b.fetch);
+    b.fetch[4] = mst_value_output(b.normalized, 1);
+    b.fetch[5] = mst_value_output(b.normalized, 2);
+    return b;
+}
+
+/* Runs B; with WHOLE the output of the batch norm is fetched too, so that it stays a node of its own. LOG is freed by
+ * the caller. */
+static void run_block(block *b, bool whole, mst_tensor *out[NUM_FETCHES + 2], char **log) {
+    size_t size;
+    mst_session *session;
+    mst_value fetch[NUM_FETCHES + 2];
+    FILE *file = open_memstream(log, &size);
+    memcpy(fetch, b->fetch, sizeof b->fetch);
+    fetch[NUM_FETCHES] = b->relu;
+    fetch[NUM_FETCHES + 1] = b->normalized;
+    EXPECT_OK(mst_session_create(b->graph, &(mst_session_options){.devices = "cpu:1/1", .plan_log = file}, &session));
+    EXPECT_OK(mst_session_run(session, b->feed, NUM_INPUTS, fetch, NUM_FETCHES + 1 + whole, out));
+    for (int i = 0; i < NUM_INPUTS; i++) mst_tensor_release(b->feed[i].tensor);
+    engine_end(b->graph, session);
+    fclose(file);
+}
+
+static void expect_block_like_its_parts(mst_dtype dtype, mst_value (*activation)(mst_value)) {
+    block fused = make_block(dtype, activation, true), parts = make_block(dtype, activation, false);
+    mst_tensor *got[NUM_FETCHES + 2] = {NULL}, *wanted[NUM_FETCHES + 2] = {NULL};
+    char *log = NULL, *other = NULL;
+    run_block(&fused, false, got, &log);
+    run_block(&parts, true, wanted, &other);
+    assert_non_null(strstr(log, " = fused_batch_norm("));
+    assert_non_null(strstr(log, " = fused_batch_norm_grad("));
+    assert_null(strstr(strstr(log, "after fuse"), " = pad("));
+    assert_null(strstr(strstr(log, "after fuse"), " = slice_like("));
+    assert_null(strstr(other, "fused_batch_norm"));
+    for (int i = 0; i <= NUM_FETCHES; i++)
+        if (!(engine_distance(got[i], wanted[i]) < (dtype == MST_F32 ? 2e-4 : 1e-12)))
+            fail_msg("fetch %d: %g", i, engine_distance(got[i], wanted[i]));
+    for (int i = 0; i < NUM_FETCHES + 2; i++) mst_tensor_release(got[i]);
+    for (int i = 0; i < NUM_FETCHES + 2; i++) mst_tensor_release(wanted[i]);
+    free(log);
+    free(other);
+}
+
+static void fused_batch_norms_and_pads_give_what_their_parts_give(void **state) {
+    (void)state;
+    expect_block_like_its_parts(MST_F32, mst_relu6);
+    expect_block_like_its_parts(MST_F32, mst_relu);
+    expect_block_like_its_parts(MST_F64, mst_relu6);
+    expect_block_like_its_parts(MST_F64, mst_relu);
+}
+
+static void pads_that_are_no_zeros_around_pictures_stay(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = number(g, MST_SHAPE(2, 4, 4, 3)), w = number(g, MST_SHAPE(2, 2, 3, 5));
+    mst_value few = number(g, MST_SHAPE(2, 4, 4, 2));
+    mst_value y[4] = {
+        mst_convolve2d(mst_pad(x, .before = MST_SHAPE(0, 1, 0, 0), .value = 1), w),
+        mst_convolve2d(mst_pad(x, .after = MST_SHAPE(1, 0, 0, 0)), w),
+        mst_convolve2d(mst_pad(few, .before = MST_SHAPE(0, 0, 0, 1)), w),
+        mst_convolve2d(mst_pad(x, .before = MST_SHAPE(0, 1, 0, 0)), w, .padding = MST_PADDING_SAME),
+    };
+    for (int i = 0; i < 4; i++) assert_true(plan_has(g, &y[i], 1, " = pad("));
+    mst_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_matmul_gives_what_its_parts_give),
@@ -150,6 +246,8 @@ int main(void) {
         cmocka_unit_test(additions_that_are_no_bias_are_not_fused),
         cmocka_unit_test(parts_on_two_devices_are_not_fused),
         cmocka_unit_test(fused_activations_keep_a_nan),
+        cmocka_unit_test(fused_batch_norms_and_pads_give_what_their_parts_give),
+        cmocka_unit_test(pads_that_are_no_zeros_around_pictures_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

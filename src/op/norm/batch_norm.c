@@ -121,9 +121,13 @@ static mst_value batch_norm_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/norm/batch_norm_loops.inc"
 #include "base/floats.inc"
 
+mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits) {
+    return (a->src[0].dtype == MST_F32 ? batch_norm_f32 : batch_norm_f64)(a, epsilon, limits);
+}
+
 static mst_status batch_norm_reference(const mst_kernel_args *a) {
-    const double epsilon = ((const mst_batch_norm_options *)a->options)->epsilon;
-    return (a->src[0].dtype == MST_F32 ? batch_norm_f32 : batch_norm_f64)(a, epsilon);
+    const mst_batch_limits none = {-INFINITY, INFINITY};
+    return mst_batch_norm_run(a, ((const mst_batch_norm_options *)a->options)->epsilon, none);
 }
 
 #define CHANNELS(...)                                      \

@@ -2,6 +2,8 @@
 #ifndef MUSTER_OP_BATCH_NORM_H
 #define MUSTER_OP_BATCH_NORM_H
 
+#include <math.h>
+
 #include "muster/op.h"
 #include "muster/ops.h"
 
@@ -16,8 +18,35 @@ typedef struct mst_batch_rows {
     int64_t rows, channels, rows_of_part, parts;
 } mst_batch_rows;
 mst_batch_rows mst_batch_rows_of(const mst_shape *src);
+static inline int64_t mst_batch_rows_in(const mst_batch_rows *b, int64_t part) {
+    const int64_t left = b->rows - part * b->rows_of_part;
+    return left < b->rows_of_part ? left : b->rows_of_part;
+}
+/** What a channel is multiplied with. */
+static inline double mst_batch_scale(double gamma, double variance, double epsilon) {
+    return gamma / sqrt(variance + epsilon);
+}
 /** Of workspace: two sums for each part and channel, and four numbers for each channel. */
 size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
+
+/** What outputs are cut to. */
+typedef struct mst_batch_limits {
+    double low, high;
+} mst_batch_limits;
+/** The kernels, with these limits. The gradient's LIMITS may be NULL; else beta is a source behind gamma. */
+MST_CHECKED mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits);
+MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon,
+                                               const mst_batch_limits *limits);
+
+/** Of fused_batch_norm and its gradient, which the plan makes out of batch_norm and what follows it. */
+typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6 } mst_batch_activation;
+typedef struct mst_fused_batch_norm_options {
+    int zero_;
+    double epsilon;
+    int activation; /**< mst_batch_activation */
+} mst_fused_batch_norm_options;
+extern const mst_field mst_fused_batch_norm_fields[];
+mst_batch_limits mst_batch_limits_of(const mst_fused_batch_norm_options *options);
 
 /** Nodes: the sum over all axes but the last; the number of rows of SRC as its dtype. */
 mst_value mst_batch_sum(mst_value value);

@@ -95,9 +95,12 @@ static mst_value batch_norm_grad_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/norm/batch_norm_grad_loops.inc"
 #include "base/floats.inc"
 
+mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, const mst_batch_limits *limits) {
+    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_f32 : batch_norm_grad_f64)(a, epsilon, limits);
+}
+
 static mst_status batch_norm_grad_reference(const mst_kernel_args *a) {
-    const double epsilon = ((const mst_batch_norm_options *)a->options)->epsilon;
-    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_f32 : batch_norm_grad_f64)(a, epsilon);
+    return mst_batch_norm_grad_run(a, ((const mst_batch_norm_options *)a->options)->epsilon, NULL);
 }
 
 #define POSITIVE(n) \

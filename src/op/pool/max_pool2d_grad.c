@@ -6,6 +6,8 @@
  *
  *  Options are those of max_pool2d.
  */
+#include <math.h>
+
 #include "op/list.h"
 #include "op/op.h"
 #include "op/pool/pool.h"
@@ -36,6 +38,15 @@ static const mst_example max_pool2d_grad_examples[] = {
              {.ndim = 4, .dim = {1, 1, 1, 1}, .value = (const double[]){4}}},
      .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {1, 2}}},
      .expect = {(const double[]){4, 0, 0}}},
+    {.name = "pairs in a row, and one more; to what is no number, and to the first of equals",
+     .num_src = 2,
+     .src = {{.ndim = 4,
+              .dim = {1, 2, 5, 1},
+              .value = (const double[]){1, 2, 4, 4, 9, NAN, 0, 1, NAN, 5},
+              .no_grad = true},
+             {.ndim = 4, .dim = {1, 2, 2, 1}, .value = (const double[]){1, 2, 3, 4}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {1, 2}}},
+     .expect = {(const double[]){0, 1, 2, 0, 0, 3, 0, 0, 4, 0}}},
     {.name = "same",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {2, 5, 6, 5}}, {.ndim = 4, .dim = {2, 3, 6, 5}}},

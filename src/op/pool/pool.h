@@ -35,6 +35,12 @@ static inline int64_t mst_pool_size(const mst_pool *pool) {
     return pool->window[0].in * pool->window[1].in;
 }
 /** Window O, counted through the rows of the output. */
+/** Windows of two neighbours in a row, none of which overlap or reach beyond the source, as max_pooling1d has them. */
+static inline bool mst_pool_is_of_pairs(const mst_pool *pool) {
+    const mst_window *h = &pool->window[0], *w = &pool->window[1];
+    return h->size == 1 && h->stride == 1 && h->before == 0 && h->out == h->in && w->size == 2 && w->stride == 2 &&
+           w->dilation == 1 && w->before == 0 && 2 * w->out <= w->in;
+}
 static inline mst_pool_window mst_pool_window_at(const mst_pool *pool, int64_t o) {
     const mst_window *h = &pool->window[0], *w = &pool->window[1];
     int64_t first_y, end_y, first_x, end_x;

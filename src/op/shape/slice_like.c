@@ -11,29 +11,24 @@ MST_API mst_value mst_slice_like(mst_value src, mst_value like, mst_shape begin)
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-typedef struct slice_like_options {
-    int zero_;
-    mst_shape begin;
-} slice_like_options;
-
 static const mst_field slice_like_fields[] = {
-    MST_FIELD_SHAPE(slice_like_options, begin, "first element along each dimension"),
+    MST_FIELD_SHAPE(mst_slice_like_options, begin, "first element along each dimension"),
     MST_FIELD_END,
 };
 
 static mst_status slice_like_infer(mst_infer *c) {
-    MST_TRY(mst_infer_part(c, &((const slice_like_options *)c->options)->begin, 0, 1));
+    MST_TRY(mst_infer_part(c, &((const mst_slice_like_options *)c->options)->begin, 0, 1));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
     return MST_OK;
 }
 
 static mst_value slice_like_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
-    return mst_slice_grad(c->ddst[0], c->src[0], ((const slice_like_options *)c->options)->begin);
+    return mst_slice_grad(c->ddst[0], c->src[0], ((const mst_slice_like_options *)c->options)->begin);
 }
 
 static mst_status slice_like_reference(const mst_kernel_args *a) {
-    return mst_slice_copy(a, &a->src[0], &((const slice_like_options *)a->options)->begin, &a->dst[0], true);
+    return mst_slice_copy(a, &a->src[0], &((const mst_slice_like_options *)a->options)->begin, &a->dst[0], true);
 }
 
 static const mst_example slice_like_examples[] = {
@@ -41,21 +36,21 @@ static const mst_example slice_like_examples[] = {
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
              {.dtype = MST_I32, .ndim = 2, .dim = {1, 2}}},
-     .options = &(const slice_like_options){.begin = {.ndim = 2, .dim = {1, 0}}},
+     .options = &(const mst_slice_like_options){.begin = {.ndim = 2, .dim = {1, 0}}},
      .expect = {(const double[]){4, 5}}},
     {.name = "all dtypes",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {3, 4}}, {.ndim = 2, .dim = {2, 2}, .no_grad = true}},
-     .options = &(const slice_like_options){.begin = {.ndim = 2, .dim = {1, 1}}}},
+     .options = &(const mst_slice_like_options){.begin = {.ndim = 2, .dim = {1, 1}}}},
     {.name = "scalar", .num_src = 2, .src = {{.ndim = 0}, {.ndim = 0, .no_grad = true}}},
     {.name = "nothing",
      .num_src = 2,
      .src = {{.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {0}, .no_grad = true}},
-     .options = &(const slice_like_options){.begin = {.ndim = 1, .dim = {3}}}},
+     .options = &(const mst_slice_like_options){.begin = {.ndim = 1, .dim = {3}}}},
     {.name = "past the end",
      .num_src = 2,
      .src = {{.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {2}}},
-     .options = &(const slice_like_options){.begin = {.ndim = 1, .dim = {2}}},
+     .options = &(const mst_slice_like_options){.begin = {.ndim = 1, .dim = {2}}},
      .fails = MST_INVALID},
 };
 
@@ -67,7 +62,7 @@ const mst_op mst_op_slice_like = {
     .dtypes = MST_MOVED_DTYPES,
     .shape_only = 1u << 1,
     .fields = slice_like_fields,
-    .options_size = sizeof(slice_like_options),
+    .options_size = sizeof(mst_slice_like_options),
     .infer = slice_like_infer,
     .grad = slice_like_grad,
     .reference = slice_like_reference,
@@ -75,5 +70,5 @@ const mst_op mst_op_slice_like = {
 };
 
 mst_value mst_slice_like(mst_value src, mst_value like, mst_shape begin) {
-    return mst_call(NULL, &mst_op_slice_like, 2, (mst_value[]){src, like}, &(slice_like_options){.begin = begin});
+    return mst_call(NULL, &mst_op_slice_like, 2, (mst_value[]){src, like}, &(mst_slice_like_options){.begin = begin});
 }

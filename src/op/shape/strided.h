@@ -40,6 +40,12 @@ MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array 
 MST_CHECKED mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part, int num,
                                       int64_t rows, bool to_whole);
 
+/** Options of slice_like. */
+typedef struct mst_slice_like_options {
+    int zero_;
+    mst_shape begin;
+} mst_slice_like_options;
+
 /** Options of split and unstack, which cut source 0 along an axis, their `count_dst` and their kernel. */
 typedef struct mst_parts_options {
     int zero_;

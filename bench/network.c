@@ -1,0 +1,313 @@
+#include "bench/network.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/simd.h"
+#include "bench/folder.h"
+#include "bench/table.h"
+#include "bench/tensorflow.h"
+
+enum { ROUNDS = BENCH_ROUNDS, WARM_STEPS = 3, BATCHES = 4 };
+
+/* ---- the bound ---- */
+
+/* Of a process, all of its threads. */
+static double processor_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Adam's work, or one alike. */
+MST_SIMD static void update_pass(float *restrict w, float *restrict m, float *restrict v, const float *restrict g,
+                                 int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        m[i] += 0.1F * (g[i] - m[i]);
+        v[i] += 0.001F * (g[i] * g[i] - v[i]);
+        w[i] -= 1e-9F * m[i] / (sqrtf(v[i]) + 1e-7F);
+    }
+}
+
+/* Least seconds of a pass over the parameters and what the optimizer keeps of them; negative without memory. */
+static double pass_seconds(int64_t count) {
+    enum { TIMES = 5 };
+    float *array = malloc((size_t)count * 4 * sizeof *array);
+    double least = -1;
+    if (!array) return least;
+    for (int64_t i = 0; i < count * 4; i++) array[i] = (float)(i % 17) * 0.01F;
+    for (int i = 0; i < TIMES; i++) {
+        const double before = bench_now();
+        update_pass(array, array + count, array + 2 * count, array + 3 * count, count);
+        const double took = bench_now() - before;
+        if (least < 0 || took < least) least = took;
+    }
+    free(array);
+    return least;
+}
+
+/* Layers that are alike in one. */
+static int join_layers(bench_layer *layer, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        int k = 0;
+        while (k < kept && (memcmp(&layer[k].product, &layer[i].product, sizeof layer[i].product) != 0 ||
+                            layer[k].reads_input != layer[i].reads_input))
+            k++;
+        if (k < kept)
+            layer[k].count += layer[i].count;
+        else
+            layer[kept++] = layer[i];
+    }
+    return kept;
+}
+
+/* Seconds of one thread for the products of a step and the pass over the parameters; each primitive is tried for
+ * SECONDS. Negative where it failed. */
+static double bound_seconds(const bench_network *network, double seconds) {
+    bench_layer layer[BENCH_MAX_LAYERS];
+    memset(layer, 0, sizeof layer);
+    const int count = join_layers(layer, network->layers(layer));
+    double sum = pass_seconds(network->parameters);
+    for (int i = 0; i < count && sum > 0; i++)
+        for (int kind = BARE_FORWARD; kind <= BARE_WEIGHTS_GRAD; kind++) {
+            if (kind == BARE_SRC_GRAD && layer[i].reads_input) continue;
+            const double took = bare_convolution_seconds(&layer[i].product, (bare_kind)kind, seconds);
+            if (took < 0) return took;
+            sum += layer[i].count * took;
+        }
+    return sum;
+}
+
+/* ---- the table ---- */
+
+enum {
+    BOUND,
+    ONE,
+    ONE_TO_BOUND,
+    ALL,
+    MIRRORED,
+    FIRST_STEP,
+    PEAK,
+    BESIDE_PEERS,
+    TENSORFLOW,
+    PYTORCH,
+    TO_TENSORFLOW,
+    TO_PYTORCH,
+    TO_PEERS,
+    NUM_ROWS
+};
+
+typedef struct table {
+    bench_row row[NUM_ROWS];
+} table;
+
+static void make_table(const bench_network *network, table *out) {
+    const bench_row rows[NUM_ROWS] = {
+        [BOUND] = BENCH_RATE("bound", "limit: bare oneDNN primitives and one pass, one thread"),
+        [ONE] = BENCH_RATE("one", "one device of one thread, by processor time"),
+        [ONE_TO_BOUND] = BENCH_AT_LEAST("one_to_bound", "  the same / limit", "x", network->reach_bound),
+        [ALL] = BENCH_RATE("all", "one device of all cores"),
+        [MIRRORED] = BENCH_RATE("mirrored", "a device for each core, mirrored, the same batch"),
+        [FIRST_STEP] = BENCH_AT_MOST("first_step", "start to first step", "s", 0),
+        [PEAK] = BENCH_AT_MOST("peak", "peak memory, one device of one thread", "MB", 0),
+        [BESIDE_PEERS] = BENCH_RATE("beside_peers", "the faster of the two, beside peers"),
+        [TENSORFLOW] = BENCH_RATE("tensorflow", "TensorFlow, its fastest way"),
+        [PYTORCH] = BENCH_RATE("pytorch", "PyTorch, its fastest way"),
+        [TO_TENSORFLOW] = BENCH_AT_LEAST("to_tensorflow", "  beside peers / TensorFlow", "x", 0),
+        [TO_PYTORCH] = BENCH_AT_LEAST("to_pytorch", "  beside peers / PyTorch", "x", 0),
+        [TO_PEERS] = BENCH_AT_LEAST("to_peers", "  beside peers / the faster of both", "x", network->reach_peers),
+    };
+    memcpy(out->row, rows, sizeof rows);
+}
+
+/* ---- training ---- */
+
+/* What is done between two windows of training. */
+typedef struct training {
+    const bench_network *network;
+    double seconds; /* of a window */
+    double (*clock)(void);
+    double started, window; /* bench_now when it began, and the clock at the window's begin */
+    int64_t step;           /* since then */
+    int rounds;
+    double rate, first_step, peak_mb;
+    bool (*between)(struct training *training);
+    void *context;
+    table *table;
+} training;
+
+static double peak_mb(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+static mst_status step_end(void *context, mst_train_state *state) {
+    training *t = context;
+    if (state->step_in_epoch == 0 || t->first_step == 0) t->first_step = bench_now() - t->started;
+    if (t->step < 0) { /* still warming up */
+        if (++t->step == 0) {
+            t->peak_mb = peak_mb();
+            t->window = t->clock();
+        }
+        return MST_OK;
+    }
+    t->step++;
+    const double now = t->clock();
+    if (now - t->window < t->seconds) return MST_OK;
+    t->rate = (double)(t->step * t->network->batch) / (now - t->window);
+    if (!t->between(t)) return MST_FAIL(MST_INTERNAL, "a measurement failed");
+    state->stop = ++t->rounds == ROUNDS;
+    t->step = 0;
+    t->window = t->clock();
+    return MST_OK;
+}
+
+/* BATCHES batches of anything. */
+static mst_status make_data(const bench_network *network, mst_dataset **out) {
+    const int64_t rows = BATCHES * network->batch;
+    mst_shape shape = network->input.shape;
+    mst_tensor *tensor[2] = {NULL, NULL};
+    for (int i = shape.ndim++; i > 0; i--) shape.dim[i] = shape.dim[i - 1];
+    shape.dim[0] = rows;
+    mst_status status = mst_tensor_create(network->input.dtype, shape, &tensor[0]);
+    if (!status) status = mst_tensor_create(MST_I32, MST_SHAPE(rows), &tensor[1]);
+    unsigned noise = 1;
+    for (int64_t i = 0; !status && i < mst_tensor_count(tensor[0]); i++) {
+        noise = noise * 1664525u + 1013904223u;
+        mst_tensor_set(tensor[0], i, floor((double)(noise >> 8) / (1 << 24) * 256 * network->largest) / 256);
+    }
+    for (int64_t i = 0; !status && i < rows; i++) mst_tensor_set(tensor[1], i, (double)(i * 7 % network->classes));
+    if (!status) {
+        *out = mst_data_repeat(mst_data_batch(mst_data_from_tensors(tensor, 2), network->batch, true), -1);
+        status = mst_dataset_check(*out);
+    }
+    for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
+    return status;
+}
+
+static mst_status train(training *t, const char *devices, mst_strategy_kind strategy) {
+    mst_model *model = NULL;
+    mst_dataset *data = NULL;
+    const mst_callback callback = {.context = t, .step_end = step_end};
+    t->step = -WARM_STEPS;
+    t->rounds = 0;
+    t->first_step = 0;
+    mst_status status = make_data(t->network, &data);
+    t->started = bench_now();
+    if (!status) status = mst_model_create(&model);
+    if (!status) {
+        t->network->build(model);
+        status = mst_compile(model, .optimizer = t->network->optimizer(), .strategy = {.kind = strategy},
+                             .session = {.devices = devices});
+    }
+    if (!status)
+        status = mst_fit(model, .data = data, .steps = INT64_C(1) << 40, .callbacks = &callback, .num_callbacks = 1,
+                         .check_replicas = -1);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    return status;
+}
+
+/* ---- between the windows ---- */
+
+static bool measure_bound(training *t) {
+    const double took = bound_seconds(t->network, *(const double *)t->context);
+    if (took <= 0) return false;
+    const double bound = (double)t->network->batch / took;
+    bench_add(&t->table->row[BOUND], bound);
+    bench_add(&t->table->row[ONE], t->rate);
+    bench_add(&t->table->row[ONE_TO_BOUND], t->rate / bound);
+    return true;
+}
+
+static bool measure_all(training *t) {
+    bench_add(&t->table->row[ALL], t->rate);
+    return true;
+}
+
+static bool measure_mirrored(training *t) {
+    bench_add(&t->table->row[MIRRORED], t->rate);
+    return true;
+}
+
+static bool measure_peers(training *t) {
+    static const struct {
+        const char *name;
+        int rate, ratio;
+    } peers[] = {{"tensorflow", TENSORFLOW, TO_TENSORFLOW}, {"pytorch", PYTORCH, TO_PYTORCH}};
+    const bench_tensorflow *peer = t->context;
+    double most = 0;
+    bench_add(&t->table->row[BESIDE_PEERS], t->rate);
+    for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
+        const double rate = bench_tensorflow_ask(peer, peers[i].name, t->seconds);
+        if (rate <= 0) continue;
+        bench_add(&t->table->row[peers[i].rate], rate);
+        bench_add(&t->table->row[peers[i].ratio], t->rate / rate);
+        if (rate > most) most = rate;
+    }
+    if (most > 0) bench_add(&t->table->row[TO_PEERS], t->rate / most);
+    return most > 0;
+}
+
+static mst_status measure(training *t, int cores, bench_tensorflow *peer, double each) {
+    char whole[32], apart[32];
+    snprintf(whole, sizeof whole, "cpu:1/%d", cores);
+    snprintf(apart, sizeof apart, "cpu:%d/1", cores);
+    bench_progress("one device of one thread, and the limit");
+    t->clock = processor_seconds;
+    t->between = measure_bound;
+    t->context = &each;
+    MST_TRY(train(t, "cpu:1/1", MST_STRATEGY_ONE));
+    bench_add(&t->table->row[FIRST_STEP], t->first_step);
+    bench_add(&t->table->row[PEAK], t->peak_mb);
+    bench_progress("all cores");
+    t->clock = bench_now;
+    t->between = measure_all;
+    MST_TRY(train(t, whole, MST_STRATEGY_ONE));
+    t->between = measure_mirrored;
+    if (cores > 1) MST_TRY(train(t, apart, MST_STRATEGY_MIRRORED));
+    if (!peer->questions) return MST_OK;
+    bench_progress("all cores, beside peers");
+    t->between = measure_peers;
+    t->context = peer;
+    const bool mirrored = bench_median(&t->table->row[MIRRORED]) > bench_median(&t->table->row[ALL]);
+    return mirrored ? train(t, apart, MST_STRATEGY_MIRRORED) : train(t, whole, MST_STRATEGY_ONE);
+}
+
+/* True when all ways of the peers have been tried. */
+static bool start_peers(const char *name, const char *folder, bench_tensorflow *out) {
+    bench_progress("the ways of TensorFlow and PyTorch: some minutes");
+    if (!bench_tensorflow_open(name, "tensorflow pytorch", folder, "networks.py", name, out)) return false;
+    (void)bench_tensorflow_ask(out, "tensorflow", 1);
+    return true;
+}
+
+int bench_network_run(const bench_network *network, const bench_options *options) {
+    static table rows;
+    mst_machine machine;
+    bench_tensorflow peer = {.questions = NULL};
+    training t = {.network = network, .seconds = options->seconds, .table = &rows};
+    mst_machine_read(&machine);
+    make_table(network, &rows);
+    if (!options->json)
+        printf("%s; medians of %d rounds\n%s, %d cores, %s\n", network->title, ROUNDS, machine.cpu, machine.num_cores,
+               machine.isa);
+    fflush(stdout);
+    char *folder = NULL;
+    mst_status status = options->peers ? bench_folder_make(NULL, &folder) : MST_OK;
+    bool good = true;
+    if (folder) good = start_peers(network->name, folder, &peer);
+    if (!status) status = measure(&t, machine.num_cores, &peer, options->seconds / 500);
+    if (peer.questions) good = bench_tensorflow_close(&peer) && good;
+    bench_folder_remove(folder);
+    bench_progress_end();
+    if (status) return command_fail(EXIT_FAILED, "%s: %s", network->name, mst_error()->message);
+    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows.row[i], options->json);
+    return good ? EXIT_DONE : EXIT_FAILED;
+}

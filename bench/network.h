@@ -1,0 +1,32 @@
+/** Networks with convolutions: a training step against the bare primitives that it cannot do without, and peers. */
+#ifndef MUSTER_BENCH_NETWORK_H
+#define MUSTER_BENCH_NETWORK_H
+
+#include "bench/bare_convolution.h"
+#include "bench/bench.h"
+#include "muster/muster.h"
+
+/** A layer that is a product: a convolution, or a dense layer, which is one of 1x1 on pictures of one pixel. */
+typedef struct bench_layer {
+    bare_convolution product;
+    int count;        /**< layers that are alike */
+    bool reads_input; /**< of the network, which needs no gradient */
+} bench_layer;
+
+enum { BENCH_MAX_LAYERS = 80 };
+typedef struct bench_network {
+    const char *name, *title;
+    int64_t batch, classes, parameters; /**< trained */
+    int64_t slots;                      /**< numbers that the optimizer keeps of each parameter */
+    mst_spec input;                     /**< of one example */
+    double largest;                     /**< inputs are below it */
+    void (*build)(mst_model *model);
+    mst_optimizer (*optimizer)(void);
+    int (*layers)(bench_layer layer[BENCH_MAX_LAYERS]); /**< how many; may be alike */
+    double reach_bound, reach_peers;
+} bench_network;
+
+/** Measures NETWORK as the benchmark of its name; the exit status. */
+int bench_network_run(const bench_network *network, const bench_options *options);
+
+#endif

@@ -1,0 +1,75 @@
+/* muster-bench text_cnn: a small convolutional network on texts of 300 words, with batch 32 and Nadam. */
+#include "bench/network.h"
+
+enum { BATCH = 32, WORDS = 30982, VECTOR = 7, LENGTH = 300, CLASSES = 46, PARAMETERS = 332856 };
+enum { FILTERS = 64, WINDOW = 5, MORE_FILTERS = 32, MORE_WINDOW = 3 };
+
+static void build(mst_model *model) {
+    mst_embedding(mst_input(model, MST_SHAPE(LENGTH), .dtype = MST_I32), WORDS, VECTOR);
+    mst_conv1d(model, FILTERS, WINDOW, .activation = MST_RELU);
+    mst_max_pooling1d(model);
+    mst_conv1d(model, MORE_FILTERS, MORE_WINDOW, .activation = MST_RELU);
+    mst_max_pooling1d(model);
+    mst_flatten(model);
+    mst_dense(model, CLASSES);
+}
+
+static mst_optimizer optimizer(void) {
+    return mst_nadam(.learning_rate = 0.001);
+}
+
+static bare_convolution row(int length, int channels, int filters, int window) {
+    return (bare_convolution){.n = BATCH,
+                              .height = 1,
+                              .width = length,
+                              .channels = channels,
+                              .filters = filters,
+                              .groups = 1,
+                              .window_height = 1,
+                              .window_width = window,
+                              .stride = 1};
+}
+
+static int layers(bench_layer *layer) {
+    const int first = (LENGTH - WINDOW + 1) / 2, second = (first - MORE_WINDOW + 1) / 2;
+    layer[0] = (bench_layer){.product = row(LENGTH, VECTOR, FILTERS, WINDOW), .count = 1};
+    layer[1] = (bench_layer){.product = row(first, FILTERS, MORE_FILTERS, MORE_WINDOW), .count = 1};
+    layer[2] = (bench_layer){.product = row(1, second * MORE_FILTERS, CLASSES, 1), .count = 1};
+    return 3;
+}
+
+static int run(const command_call *call) {
+    const bench_network network = {
+        .name = "text_cnn",
+        .title = "text CNN, 30,982 x 7, 300 words, batch 32, Nadam, f32",
+        .batch = BATCH,
+        .classes = CLASSES,
+        .parameters = PARAMETERS,
+        .slots = 2,
+        .input = {.dtype = MST_I32, .shape = MST_SHAPE(LENGTH)},
+        .largest = WORDS,
+        .build = build,
+        .optimizer = optimizer,
+        .layers = layers,
+        .reach_bound = 0.85,
+        .reach_peers = 5,
+    };
+    return bench_network_run(&network, call->options);
+}
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    BENCH_PEERS_OPTION("also TensorFlow and PyTorch, in a virtual environment made under build/ of the source tree"),
+    {0},
+};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
+
+const command bench_text_cnn = {
+    .name = "text_cnn",
+    .summary = "a convolutional network on texts against its bare convolutions, and against peers",
+    .usage = "[options]",
+    .notes = "Random texts of 300 of 30,982 words in memory, 46 classes, batch 32, Nadam, f32.",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .run = run,
+};
