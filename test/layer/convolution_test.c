@@ -91,7 +91,7 @@ static mst_value as_pictures(void *context, mst_value src, bool training) {
     return mst_reshape(src, MST_SHAPE(-1, SIDE, SIDE, 1));
 }
 
-/* What MobileNetV2 is made of, and a pooling. */
+/* What MobileNetV2 is made of, a pooling, and layers that make pictures larger and normalize each example by itself. */
 static mst_model *small_network(void) {
     mst_model *model = new_model();
     mst_lambda(model, as_pictures, .name = "pictures");
@@ -103,6 +103,8 @@ static mst_model *small_network(void) {
     y = mst_re_lu(mst_batch_normalization(y), .max_value = 6);
     y = mst_batch_normalization(mst_conv2d(y, 8, 1, .no_bias = true));
     y = mst_max_pooling2d(mst_merge(MST_OUTPUTS(x, y), MST_MERGE_ADD));
+    y = mst_conv2d_transpose(mst_group_normalization(y, .groups = 4), 4, 3, .strides = 2);
+    y = mst_up_sampling2d(mst_layer_normalization(y), .interpolation = MST_INTERPOLATION_BILINEAR);
     mst_dense(mst_global_average_pooling2d(y), CLASSES);
     return model;
 }
@@ -329,6 +331,16 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     expect_refusal(model, MST_SHAPE(2, 8), "needs 3");
     mst_batch_normalization(model = new_model(), .name = "norm");
     expect_refusal(model, MST_SHAPE(2), "batch_normalization 'norm': needs [n, ..., channels]");
+    mst_layer_normalization(model = new_model(), .axes = MST_AXES(1), .name = "norm");
+    expect_refusal(model, MST_SHAPE(2, 3, 4), "layer_normalization 'norm': of [2, 3, 4] the last axes are taken");
+    mst_layer_normalization(model = new_model(), .axes = MST_AXES(-2, -1));
+    expect_refusal(model, MST_SHAPE(2, 3), "without the batch");
+    mst_group_normalization(model = new_model(), .groups = 2, .name = "norm");
+    expect_refusal(model, MST_SHAPE(2, 3), "group_normalization 'norm': 3 channels are no multiple of 2 groups");
+    mst_conv2d_transpose(model = new_model(), 3, 3, .name = "larger");
+    expect_refusal(model, MST_SHAPE(2, 8, 8), "conv2d_transpose 'larger': needs [n, height, width, channels]");
+    mst_up_sampling2d(model = new_model(), .name = "larger");
+    expect_refusal(model, MST_SHAPE(2, 8, 8), "up_sampling2d 'larger': needs [n, height, width, channels]");
     mst_zero_padding2d(model = new_model(), .sides = MST_AXES(1, 1));
     EXPECT_ERROR(mst_model_check(model), MST_INVALID, "2 sides, give top, bottom, left and right");
     mst_model_destroy(model);
