@@ -183,7 +183,7 @@ static const mst_keras_class classes[] = {
       {NO, "scale", "no_scale"},
       {INITIALIZER, "beta_initializer", "beta_initializer"},
       {INITIALIZER, "gamma_initializer", "gamma_initializer"},
-      {ONLY, "synchronized", "false"},
+      {YES, "synchronized", "synchronized"},
       {ONLY, "renorm", "false"},
       FREE("beta_regularizer"),
       FREE("gamma_regularizer"),

@@ -73,7 +73,7 @@ def probabilities():
 
 
 def normalizations():
-    """Each example normalized by itself, and pictures that become larger."""
+    """Each example normalized by itself, all together, and pictures that become larger."""
     x = start = keras.Input((8, 8, 3))
     x = L.Conv2D(6, 3, strides=2)(x)
     x = L.GroupNormalization(groups=3)(x)
@@ -82,6 +82,7 @@ def normalizations():
     x = L.UpSampling2D((1, 2), interpolation="bilinear")(L.UpSampling2D()(x))
     x = L.Conv2D(5, 3, strides=(2, 4), activation="relu")(x)
     x = L.LayerNormalization(axis=[2, 3])(x)
+    x = L.BatchNormalization(momentum=0.9, synchronized=True)(x)
     x = L.Conv2DTranspose(2, 2, strides=(1, 3), use_bias=False)(x)
     x = L.LayerNormalization(center=False)(L.Dense(9)(L.Flatten()(x)))
     return keras.Model(start, L.Dense(4, activation="softmax")(x))

@@ -170,7 +170,7 @@ static bool convolutions() {
     mst_output x = mst_input(model, MST_SHAPE(16, 16, 2));
     x = mst_zero_padding2d(x, .sides = MST_AXES(0, 1, 0, 1));
     x = mst_conv2d(x, 8, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true);
-    x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F), .max_value = 6);
+    x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F, .synchronized = true), .max_value = 6);
     x = mst_depthwise_conv2d(x, 3, .depth_multiplier = 2);
     x = mst_layer_normalization(mst_group_normalization(x, .groups = 8), .axes = MST_AXES(-2, -1));
     x = mst_conv2d_transpose(mst_up_sampling2d(x, .size = 3), 4, 3, .padding = MST_PADDING_SAME, .no_bias = true);
