@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/argument.h"
 #include "base/failure.h"
+#include "base/shard_tree.h"
 #include "graph/names.h"
 #include "muster/op.h"
 
@@ -37,6 +38,13 @@ typedef int (*mst_choose_task)(void *context, const mst_spec *variable);
 /** What a scope does with the variables that are made in it: mst_device_setter_push. */
 typedef struct mst_device_setter mst_device_setter;
 
+/** The shard of a step that a strategy is building, or differentiating. */
+typedef struct mst_replica_place {
+    int32_t shard, num_shards; /**< of all tasks */
+    mst_shards window;         /**< shards of this task */
+    int64_t next_sum;          /**< number of its next sum over the shards (op/elementwise/sum_replicas.h) */
+} mst_replica_place;
+
 /** One frame of the stack of open scopes: what a pop restores. */
 typedef struct mst_scope {
     mst_scope_kind kind;
@@ -49,6 +57,7 @@ typedef struct mst_scope {
     mst_reuse reuse;
     const char *seed_prefix; /**< random ops below it take their seeds from the rest of their names; NULL: the whole */
     uint64_t seed_salt;      /**< and from this number */
+    mst_replica_place *replica; /**< NULL: nodes are of no shard */
 } mst_scope;
 
 typedef struct mst_collection_list {

@@ -1,17 +1,21 @@
 /** batch_normalization: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, for each channel over all other
  *  axes
  *
- *  src       [n, ..., channels]
- *  momentum  of the moving statistics, default 0.99
- *  epsilon   default 0.001
- *  no_center leaves beta out
- *  no_scale  leaves gamma out
- *  dst       like src
+ *  src           [n, ..., channels]
+ *  momentum      of the moving statistics, default 0.99
+ *  epsilon       default 0.001
+ *  no_center     leaves beta out
+ *  no_scale      leaves gamma out
+ *  synchronized  while training mean and variance are those of the whole batch, over all shards and workers
+ *  dst           like src
  *
- *  While training mean and variance are those of the batch, of each shard by itself, and the moving ones take a step
- *  towards them: moving * momentum + batch * (1 - momentum), joined over the shards as their mean, in the fixed tree. A
- *  shard without examples leaves them. Otherwise mean and variance are the moving ones. As Keras 3, which divides the
- *  variance by the number of elements.
+ *  While training mean and variance are those of the batch, of each shard by itself if not synchronized, and the moving
+ *  ones take a step towards them: moving * momentum + batch * (1 - momentum), joined over the shards as their mean, in
+ *  the fixed tree. A shard without examples leaves them, if not synchronized. Otherwise mean and variance are the
+ *  moving ones. As Keras 3, which divides the variance by the number of elements.
+ *
+ *  Synchronized, each layer makes two sums over the shards on the way forward and two on the way back, in the fixed
+ *  tree, and devices and workers wait for each other there. On a parameter server each worker has its own.
  *
  *  Weights: gamma, beta, moving_mean, moving_variance, [channels] each; the last two are not trained. In a graph of
  *  your own mst_state_updates (muster/minimize.h) runs the steps of the moving statistics.
@@ -22,6 +26,7 @@ typedef struct mst_layer_batch_normalization_options {
     float momentum;
     float epsilon;
     bool no_center, no_scale;
+    bool synchronized;
     mst_initializer beta_initializer;  /**< default zeros, also in place of glorot_uniform */
     mst_initializer gamma_initializer; /**< default ones, also in place of glorot_uniform */
     const char *name;
@@ -35,6 +40,7 @@ typedef struct mst_layer_batch_normalization_options {
 #include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
+#include "op/elementwise/sum_replicas.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_batch_normalization_options, __VA_ARGS__)
 static const mst_field fields[] = {
@@ -42,6 +48,7 @@ static const mst_field fields[] = {
     FIELD(F32, epsilon, 1e-3, 1e-30, 1e30, "added to the variance"),
     FIELD(BOOL, no_center, "leaves beta out"),
     FIELD(BOOL, no_scale, "leaves gamma out"),
+    FIELD(BOOL, synchronized, "statistics of the whole batch, not of each shard"),
     FIELD(NESTED, beta_initializer, mst_initializer_fields, "of beta"),
     FIELD(NESTED, gamma_initializer, mst_initializer_fields, "of gamma"),
     FIELD(STRING, name, "of the layer"),
@@ -86,12 +93,43 @@ static void take_step(const mst_layer_call *call, mst_value moving, mst_value ba
     mst_layer_update(call, moving, mst_add(mst_mul(moving, kept), mst_mul(batch, used)));
 }
 
+/* Mean and variance of the batches of all shards, in two sums, so that nothing cancels; and the normalized SRC. */
+static mst_value normalize_together(const mst_layer_call *call, mst_value gamma, mst_value beta, mst_value *mean,
+                                    mst_value *variance) {
+    const mst_layer_batch_normalization_options *o = call->options;
+    const mst_value src = call->src[0];
+    const mst_spec spec = mst_value_spec(src);
+    const int64_t channels = spec.shape.dim[spec.shape.ndim - 1];
+    mst_axes axes = {.count = spec.shape.ndim - 1};
+    mst_value rows = mst_dim_size(src, 0, MST_F64);
+    for (int i = 0; i < axes.count; i++) axes.axis[i] = i;
+    for (int i = 1; i < axes.count; i++) rows = mst_mul(rows, mst_dim_size(src, i, MST_F64));
+    const mst_value own[] = {mst_reduce_sum(src, axes), mst_expand_dims(mst_cast(rows, spec.dtype), 0)};
+    const mst_value sums = mst_sum_replicas(mst_concat(own, 2, 0));
+    const mst_value n = mst_slice(sums, MST_SHAPE(channels), MST_SHAPE(1));
+    *mean = mst_div(mst_slice(sums, MST_SHAPE(0), MST_SHAPE(channels)), n);
+    const mst_value u = mst_sub(src, *mean);
+    *variance = mst_div(mst_sum_replicas(mst_reduce_sum(mst_square(u), axes)), n);
+    const mst_value epsilon = mst_scalar(call->graph, spec.dtype, (double)o->epsilon);
+    return mst_add(mst_mul(u, mst_mul(gamma, mst_rsqrt(mst_add(*variance, epsilon)))), beta);
+}
+
 static mst_value batch_normalization_build(const mst_layer_call *call) {
     const mst_layer_batch_normalization_options *o = call->options;
     const mst_value src = call->src[0], *weight = call->weight;
     const mst_value mean = weight[call->num_weights - 2], variance = weight[call->num_weights - 1];
     const mst_value gamma = o->no_scale ? mst_ones_like(mean) : weight[0];
     const mst_value beta = o->no_center ? mst_zeros_like(mean) : weight[o->no_scale ? 0 : 1];
+    if (call->training && !call->frozen && o->synchronized) {
+        mst_value batch[2];
+        const mst_value y = normalize_together(call, gamma, beta, &batch[0], &batch[1]);
+        for (int i = 0; i < 2; i++) {
+            const mst_value moving = weight[call->num_weights - 2 + i];
+            const mst_value kept = mst_scale(moving, (double)o->momentum);
+            mst_layer_update(call, moving, mst_add(kept, mst_scale(batch[i], 1 - (double)o->momentum)));
+        }
+        return y;
+    }
     if (call->training && !call->frozen) {
         const mst_value y = mst_batch_norm(src, gamma, beta, .epsilon = (double)o->epsilon);
         take_step(call, mean, mst_value_output(y, 1));

@@ -23,6 +23,8 @@ typedef enum form {
     SIDES,       /* [[top, bottom], [left, right]] to four numbers */
     SHAPE,       /* a list of numbers, of which one may be -1 */
     AXIS,        /* of normalization */
+    AXES,        /* of normalization: one, or a list */
+    CHOICE,      /* the name of a number */
     ONLY         /* no member: the value must be this JSON text, null, or not there */
 } form;
 
@@ -73,6 +75,12 @@ struct mst_keras_class {
 #define MERGE(class, kind) \
     { class, "merge", {{NONE, NULL, NULL}}, "kind", kind }
 
+#define EPSILON_AND_WEIGHTS                                                                                           \
+    {NUMBER, "epsilon", "epsilon"}, {NO, "center", "no_center"}, {NO, "scale", "no_scale"},                           \
+        {INITIALIZER, "beta_initializer", "beta_initializer"},                                                        \
+        {INITIALIZER, "gamma_initializer", "gamma_initializer"}, FREE("beta_regularizer"), FREE("gamma_regularizer"), \
+        FREE("beta_constraint"), FREE("gamma_constraint")
+
 static const mst_keras_class classes[] = {
     {"Dense",
      "dense",
@@ -102,6 +110,32 @@ static const mst_keras_class classes[] = {
       LAST,
       KERNEL("kernel"),
       BIAS},
+     NULL,
+     0},
+    {"Conv2DTranspose",
+     "conv2d_transpose",
+     {{NUMBER, "filters", "filters"},
+      {FIRST, "kernel_size", "kernel_size"},
+      {SECOND, "kernel_size", "kernel_width"},
+      {FIRST, "strides", "strides"},
+      {SECOND, "strides", "strides_width"},
+      {PADDING, "padding", "padding"},
+      {FIRST, "dilation_rate", "dilation_rate"},
+      {SECOND, "dilation_rate", "dilation_width"},
+      {ACTIVATION, "activation", "activation"},
+      LAST,
+      {INITIALIZER, "kernel_initializer", "kernel_initializer"},
+      {REGULARIZER, "kernel_regularizer", ""},
+      {NO, "use_bias", "no_bias"},
+      {INITIALIZER, "bias_initializer", "bias_initializer"},
+      FREE("output_padding"),
+      FREE("kernel_constraint"),
+      FREE("bias_constraint")},
+     NULL,
+     0},
+    {"UpSampling2D",
+     "up_sampling2d",
+     {{FIRST, "size", "size"}, {SECOND, "size", "size_width"}, {CHOICE, "interpolation", "interpolation"}, LAST},
      NULL,
      0},
     {"DepthwiseConv2D",
@@ -135,12 +169,22 @@ static const mst_keras_class classes[] = {
       {NO, "scale", "no_scale"},
       {INITIALIZER, "beta_initializer", "beta_initializer"},
       {INITIALIZER, "gamma_initializer", "gamma_initializer"},
-      {ONLY, "synchronized", "false"},
+      {YES, "synchronized", "synchronized"},
       {ONLY, "renorm", "false"},
       FREE("beta_regularizer"),
       FREE("gamma_regularizer"),
       FREE("beta_constraint"),
       FREE("gamma_constraint")},
+     NULL,
+     0},
+    {"LayerNormalization",
+     "layer_normalization",
+     {{AXES, "axis", "axes"}, EPSILON_AND_WEIGHTS, {ONLY, "rms_scaling", "false"}},
+     NULL,
+     0},
+    {"GroupNormalization",
+     "group_normalization",
+     {{NUMBER, "groups", "groups"}, {AXIS, "axis", ""}, EPSILON_AND_WEIGHTS},
      NULL,
      0},
     {"Dropout", "dropout", {{NUMBER, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
@@ -280,6 +324,31 @@ static mst_status read_axis(const json_t *value, int64_t *axis) {
     return MST_OK;
 }
 
+static mst_status read_axes(const json_t *value, mst_axes *axes) {
+    const size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    if (!value) return MST_OK;
+    if (count < 1 || count > MST_MAX_NDIM) return not_taken("axis", value);
+    axes->count = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = element(value, i);
+        if (!json_is_integer(number) || llabs(json_integer_value(number)) > MST_MAX_NDIM)
+            return not_taken("axis", value);
+        axes->axis[i] = (int32_t)json_integer_value(number);
+    }
+    return MST_OK;
+}
+
+static mst_status read_choice(const char *key, const json_t *value, const mst_field *field, void *options) {
+    const char *text = json_string_value(value);
+    if (!value) return MST_OK;
+    for (int i = 0; text && field->names[i]; i++) {
+        if (strcmp(field->names[i], text) != 0) continue;
+        set_number(field, options, i);
+        return MST_OK;
+    }
+    return not_taken(key, value);
+}
+
 /* null is what stands for nothing in every key. */
 static mst_status check_only(const member *m, const json_t *value) {
     json_t *wanted = json_loads(m->name, JSON_DECODE_ANY, NULL);
@@ -319,6 +388,8 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
         case SIDES: return read_sides(value, at);
         case SHAPE: return read_shape(m->key, value, at);
         case AXIS: return read_axis(value, axis);
+        case AXES: return read_axes(value, at);
+        case CHOICE: return read_choice(m->key, value, field, options);
         default: return check_only(m, value);
     }
 }
@@ -398,6 +469,12 @@ static json_t *shape_json(const mst_shape *shape) {
     return list;
 }
 
+static json_t *axes_json(const mst_axes *axes) {
+    json_t *list = json_array();
+    for (int i = 0; i < axes->count; i++) json_array_append_new(list, json_integer(axes->axis[i]));
+    return list;
+}
+
 static void write_member(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
     const void *at = (const char *)options + field->offset;
@@ -419,6 +496,10 @@ static void write_member(const mst_layer_type *type, const member *m, const void
             break;
         case SIDES: write_sides(type, at, options, config); break;
         case SHAPE: write_given(config, m->key, shape_json(at)); break;
+        case CHOICE: write_given(config, m->key, json_string(field->names[(int)number_of(field, options)])); break;
+        case AXES:
+            if (((const mst_axes *)at)->count) write_given(config, m->key, axes_json(at));
+            break;
         default: break; /* Keras' default is what there is */
     }
 }

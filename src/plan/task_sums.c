@@ -233,6 +233,7 @@ static mst_status lower_round(mst_distribution *d, mst_sum_round round, const ch
 mst_status mst_distribute_sums(mst_distribution *d) {
     mst_plan *plan = d->plan;
     MST_TRY(lower_round(d, MST_SUM_EARLY, "early_sums"));
+    MST_TRY(mst_distribute_replica_sums(d));
     const int64_t before = plan->num_exchanges;
     MST_TRY(lower_round(d, MST_SUM_LATE, "late_sums"));
     if (plan->num_exchanges == 0) return MST_OK;

@@ -24,7 +24,9 @@ MST_CHECKED mst_status mst_plan_check_window(const mst_plan *plan, int32_t n, ms
 MST_CHECKED mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int32_t *out);
 /** Has leaves made in the memory of their exchange, where that is possible. */
 void mst_plan_place_leaves(mst_plan *plan);
-/** Lowers all nodes sum_shards, those of a round as one exchange. */
+/** Lowers all nodes sum_replicas (plan/replica_sums.c). */
+MST_CHECKED mst_status mst_distribute_replica_sums(mst_distribution *d);
+/** Lowers all nodes sum_shards, those of a round as one exchange, and sum_replicas. */
 MST_CHECKED mst_status mst_distribute_sums(mst_distribution *d);
 
 #endif

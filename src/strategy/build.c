@@ -27,9 +27,10 @@ typedef struct builder {
     mst_graph *graph;
     const mst_strategy *strategy;
     const mst_strategy_form *form;
-    int first, count;      /* shards that are built here: all or, in a cluster, those of this task */
-    mst_replica *replicas; /* [count] */
-    mst_value *loss_sums;  /* [count] */
+    int first, count;          /* shards that are built here: all or, in a cluster, those of this task */
+    mst_replica *replicas;     /* [count] */
+    mst_value *loss_sums;      /* [count] */
+    mst_replica_place *places; /* [count] */
 } builder;
 
 /* What layers have put among the updates of the graph, from number FIRST on, are updates of the replica. */
@@ -53,11 +54,23 @@ static void build_replica(builder *b, int i, mst_replica_function replica, void 
         mst_with_name (graph, scope) {
             graph->current.reuse = MST_REUSE_AUTO;  /* restored with the scope */
             mst_seed_scope(graph, (uint64_t)shard); /* a shard draws the same under each strategy */
+            graph->current.replica = &b->places[i];
             const int updates = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
             replica(context, graph, shard, &b->replicas[i]);
             take_updates(&b->replicas[i], graph, updates);
             b->loss_sums[i] = mst_reduce_sum(b->replicas[i].loss);
         }
+}
+
+/* Where the shards are, for what sums over them while they are built. Numbers of sums are above those of what was built
+ * in the graph before. */
+static void number_shards(builder *b) {
+    for (int i = 0; i < b->count; i++)
+        b->places[i] = b->form->apart ? (mst_replica_place){.shard = i, .num_shards = b->count, .window = {0, b->count}}
+                                      : (mst_replica_place){.shard = b->first + i,
+                                                            .num_shards = b->strategy->num_shards,
+                                                            .window = {b->first, b->count}};
+    for (int i = 0; i < b->count; i++) b->places[i].next_sum = b->graph->num_nodes;
 }
 
 /* ---- how variables are kept ---- */
@@ -212,6 +225,7 @@ static void differentiate(builder *b, mst_value num_examples, const mst_value *v
         char device[64], scope[64];
         snprintf(scope, sizeof scope, "%s_%d", b->form->scope, shard);
         mst_name_scope_enter(b->graph, scope);
+        b->graph->current.replica = &b->places[i];
         mst_with_device (b->graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
             mst_gradients_from(b->loss_sums[i], mst_div(one, num_examples), variables, n, &gradients[i * n]);
         mst_name_scope_pop(b->graph);
@@ -327,7 +341,9 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
                  .count = mst_strategy_window(&resolved).count};
     b.replicas = calloc((size_t)b.count, sizeof *b.replicas);
     b.loss_sums = calloc((size_t)b.count + 1, sizeof *b.loss_sums);
-    if (b.replicas && b.loss_sums) {
+    b.places = calloc((size_t)b.count + 1, sizeof *b.places);
+    if (b.replicas && b.loss_sums && b.places) {
+        number_shards(&b);
         const int before = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
         char first[64];
         for (int i = 0; i < b.count; i++) build_replica(&b, i, replica, context);
@@ -348,4 +364,5 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
     }
     free(b.replicas);
     free(b.loss_sums);
+    free(b.places);
 }

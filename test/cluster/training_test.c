@@ -12,6 +12,7 @@ typedef struct job {
     mst_optimizer optimizer;
     int shards;
     const char *devices;
+    bool normalized; /* has branches with synchronized batch normalization */
     mst_status status[WORKERS_MOST];
     char error[WORKERS_MOST][300];
     char hex[WORKERS_MOST][65];
@@ -22,7 +23,12 @@ static mst_model *make_model(const job *j, mst_shards window, mst_task_group *gr
     mst_model *model;
     EXPECT_OK(mst_model_create(&model));
     mst_dense(model, 70, .activation = MST_RELU, .l2 = 1e-2f);
-    mst_dropout(model, .rate = 0.25f);
+    mst_output x = mst_dropout(model, .rate = 0.25f);
+    if (j->normalized) {
+        const mst_output a = mst_batch_normalization(mst_dense(x, 20, .no_bias = true), .synchronized = true);
+        const mst_output b = mst_batch_normalization(mst_dense(x, 20), .synchronized = true, .no_scale = true);
+        mst_batch_normalization(mst_merge(MST_OUTPUTS(a, b), MST_MERGE_ADD), .synchronized = true);
+    }
     mst_dense(model, CLASSES, .l1 = 1e-3f);
     EXPECT_OK(mst_compile(model, .optimizer = j->optimizer,
                           .strategy = {.kind = MST_STRATEGY_MIRRORED,
@@ -49,9 +55,10 @@ static void train(void *context, int number, mst_shards window, mst_task_group *
     mst_dataset_release(data);
 }
 
-static void expect_weights_of_one_process(const char *name, mst_optimizer optimizer, const char *devices, int n,
-                                          const int *count) {
-    job one = {.optimizer = optimizer, .devices = "cpu:1/1"}, many = {.optimizer = optimizer, .devices = devices};
+static void expect_alike(const char *name, job one, const char *devices, int n, const int *count) {
+    job many = one;
+    one.devices = "cpu:1/1";
+    many.devices = devices;
     for (int i = 0; i < n; i++) one.shards += count[i];
     many.shards = one.shards;
     train(&one, 0, (mst_shards){0, one.shards}, NULL);
@@ -65,6 +72,11 @@ static void expect_weights_of_one_process(const char *name, mst_optimizer optimi
         assert_true(many.evaluated[i].loss == one.evaluated[0].loss);
         assert_true(many.evaluated[i].metric[0] == one.evaluated[0].metric[0]);
     }
+}
+
+static void expect_weights_of_one_process(const char *name, mst_optimizer optimizer, const char *devices, int n,
+                                          const int *count) {
+    expect_alike(name, (job){.optimizer = optimizer}, devices, n, count);
 }
 
 static void two_tasks_give_the_weights_of_one_process(void **state) {
@@ -93,6 +105,15 @@ static void uneven_windows_give_the_weights_of_one_process(void **state) {
                                   (const int[]){1, 5, 1, 4});
 }
 
+static void synchronized_statistics_are_those_of_all_tasks(void **state) {
+    (void)state;
+    const job normalized = {.optimizer = mst_sgd(.learning_rate = 0.1), .normalized = true};
+    expect_alike("2, 2", normalized, "cpu:1/1", 2, (const int[]){2, 2});
+    expect_alike("two devices", normalized, "cpu:2/1", 2, (const int[]){2, 4});
+    expect_alike("two islands", normalized, "island:2/1", 2, (const int[]){2, 2});
+    expect_alike("1, 3, 1", normalized, "cpu:1/1", 3, (const int[]){1, 3, 1});
+}
+
 static void part_of_the_shards_without_a_cluster_is_an_error(void **state) {
     (void)state;
     job alone = {.optimizer = mst_sgd(.learning_rate = 0.1), .shards = 4, .devices = "cpu:1/1"};
@@ -106,6 +127,7 @@ int main(void) {
         cmocka_unit_test(two_tasks_give_the_weights_of_one_process),
         cmocka_unit_test(tasks_of_several_devices_give_the_weights_of_one_process),
         cmocka_unit_test(uneven_windows_give_the_weights_of_one_process),
+        cmocka_unit_test(synchronized_statistics_are_those_of_all_tasks),
         cmocka_unit_test(part_of_the_shards_without_a_cluster_is_an_error),
     };
     static const char *const names[] = {"inproc", "shm"};

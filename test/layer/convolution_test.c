@@ -1,5 +1,6 @@
 /* Models with convolutions, pooling and batch normalization: shapes and parameters as Keras has them, one answer on any
  * devices, moving statistics. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,25 +92,27 @@ static mst_value as_pictures(void *context, mst_value src, bool training) {
     return mst_reshape(src, MST_SHAPE(-1, SIDE, SIDE, 1));
 }
 
-/* What MobileNetV2 is made of, and a pooling. */
-static mst_model *small_network(void) {
+/* What MobileNetV2 is made of, a pooling, and layers that make pictures larger and normalize each example by itself. */
+static mst_model *small_network(bool synchronized) {
     mst_model *model = new_model();
     mst_lambda(model, as_pictures, .name = "pictures");
     mst_zero_padding2d(model, .sides = MST_AXES(0, 1, 0, 1));
     mst_conv2d(model, 8, 3, .strides = 2, .no_bias = true);
-    mst_batch_normalization(model, .momentum = 0.9f);
+    mst_batch_normalization(model, .momentum = 0.9f, .synchronized = synchronized);
     mst_output x = mst_re_lu(model, .max_value = 6);
     mst_output y = mst_depthwise_conv2d(x, 3, .padding = MST_PADDING_SAME, .no_bias = true);
-    y = mst_re_lu(mst_batch_normalization(y), .max_value = 6);
-    y = mst_batch_normalization(mst_conv2d(y, 8, 1, .no_bias = true));
+    y = mst_re_lu(mst_batch_normalization(y, .synchronized = synchronized), .max_value = 6);
+    y = mst_batch_normalization(mst_conv2d(y, 8, 1, .no_bias = true), .synchronized = synchronized);
     y = mst_max_pooling2d(mst_merge(MST_OUTPUTS(x, y), MST_MERGE_ADD));
+    y = mst_conv2d_transpose(mst_group_normalization(y, .groups = 4), 4, 3, .strides = 2);
+    y = mst_up_sampling2d(mst_layer_normalization(y), .interpolation = MST_INTERPOLATION_BILINEAR);
     mst_dense(mst_global_average_pooling2d(y), CLASSES);
     return model;
 }
 
-static void train(mst_strategy_kind kind, const char *devices, int64_t batch, char hex[65]) {
+static void train(mst_strategy_kind kind, const char *devices, int64_t batch, bool synchronized, char hex[65]) {
     mst_dataset *data = training_data(ROWS, SIDE * SIDE, CLASSES, 3);
-    mst_model *model = small_network();
+    mst_model *model = small_network(synchronized);
     EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01),
                           .strategy = {.kind = kind, .num_shards = 4}, .session = {.devices = devices}, .seed = 1));
     EXPECT_OK(mst_fit(model, .data = data, .batch_size = batch, .epochs = 2));
@@ -118,7 +121,7 @@ static void train(mst_strategy_kind kind, const char *devices, int64_t batch, ch
     mst_dataset_release(data);
 }
 
-static void expect_one_answer(int64_t batch) {
+static void expect_one_answer(int64_t batch, bool synchronized) {
     static const struct {
         mst_strategy_kind kind;
         const char *devices;
@@ -131,7 +134,7 @@ static void expect_one_answer(int64_t batch) {
     };
     char wanted[65], got[65];
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        train(places[i].kind, places[i].devices, batch, i ? got : wanted);
+        train(places[i].kind, places[i].devices, batch, synchronized, i ? got : wanted);
         if (i && strcmp(got, wanted) != 0)
             fail_msg("batches of %d: strategy %d on %s gives %s, one device %s", (int)batch, (int)places[i].kind,
                      places[i].devices, got, wanted);
@@ -140,13 +143,19 @@ static void expect_one_answer(int64_t batch) {
 
 static void a_network_of_convolutions_gives_one_answer_on_any_devices(void **state) {
     (void)state;
-    expect_one_answer(BATCH);
+    expect_one_answer(BATCH, false);
 }
 
 /* A shard without examples has no statistics. */
 static void so_it_does_where_a_batch_has_fewer_rows_than_there_are_shards(void **state) {
     (void)state;
-    expect_one_answer(3);
+    expect_one_answer(3, false);
+}
+
+static void so_it_does_where_statistics_are_synchronized(void **state) {
+    (void)state;
+    expect_one_answer(BATCH, true);
+    expect_one_answer(3, true);
 }
 
 /* ---- batch normalization ---- */
@@ -157,6 +166,38 @@ static double weight_of(mst_model *model, const char *name, int64_t i) {
     const double value = mst_tensor_get(tensor, i);
     mst_tensor_release(tensor);
     return value;
+}
+
+/* Trains with 15 rows a batch, in shards of 4, 4, 4 and 3. */
+static mst_model *trained(int shards, bool synchronized) {
+    mst_dataset *data = training_data(30, 6, 3, 3);
+    mst_model *model = new_model();
+    mst_dense(model, 8);
+    mst_batch_normalization(model, .momentum = 0.8f, .synchronized = synchronized);
+    mst_dense(mst_activate(model, MST_TANH), 3);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 0.5),
+                          .strategy = {.kind = MST_STRATEGY_ONE, .num_shards = shards}, .seed = 1));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = 15, .epochs = 3));
+    mst_dataset_release(data);
+    return model;
+}
+
+/* The kernel of ordinary normalization sees the whole batch where there is one shard. */
+static void synchronized_shards_train_as_the_whole_batch_does(void **state) {
+    (void)state;
+    static const char *const names[] = {"dense/kernel", "batch_normalization/gamma", "batch_normalization/beta",
+                                        "batch_normalization/moving_mean", "batch_normalization/moving_variance"};
+    mst_model *whole = trained(1, false), *shards = trained(4, true), *apart = trained(4, false);
+    double most = 0;
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 8; k++) {
+            assert_float_equal(weight_of(shards, names[i], k), weight_of(whole, names[i], k), 2e-5);
+            most = fmax(most, fabs(weight_of(apart, names[i], k) - weight_of(whole, names[i], k)));
+        }
+    assert_true(most > 0.01); /* that of each shard by itself is something else */
+    mst_model_destroy(whole);
+    mst_model_destroy(shards);
+    mst_model_destroy(apart);
 }
 
 /* A convolution and its normalization that are frozen stay as they are and give what they give without training; the
@@ -329,6 +370,16 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     expect_refusal(model, MST_SHAPE(2, 8), "needs 3");
     mst_batch_normalization(model = new_model(), .name = "norm");
     expect_refusal(model, MST_SHAPE(2), "batch_normalization 'norm': needs [n, ..., channels]");
+    mst_layer_normalization(model = new_model(), .axes = MST_AXES(1), .name = "norm");
+    expect_refusal(model, MST_SHAPE(2, 3, 4), "layer_normalization 'norm': of [2, 3, 4] the last axes are taken");
+    mst_layer_normalization(model = new_model(), .axes = MST_AXES(-2, -1));
+    expect_refusal(model, MST_SHAPE(2, 3), "without the batch");
+    mst_group_normalization(model = new_model(), .groups = 2, .name = "norm");
+    expect_refusal(model, MST_SHAPE(2, 3), "group_normalization 'norm': 3 channels are no multiple of 2 groups");
+    mst_conv2d_transpose(model = new_model(), 3, 3, .name = "larger");
+    expect_refusal(model, MST_SHAPE(2, 8, 8), "conv2d_transpose 'larger': needs [n, height, width, channels]");
+    mst_up_sampling2d(model = new_model(), .name = "larger");
+    expect_refusal(model, MST_SHAPE(2, 8, 8), "up_sampling2d 'larger': needs [n, height, width, channels]");
     mst_zero_padding2d(model = new_model(), .sides = MST_AXES(1, 1));
     EXPECT_ERROR(mst_model_check(model), MST_INVALID, "2 sides, give top, bottom, left and right");
     mst_model_destroy(model);
@@ -360,6 +411,8 @@ int main(void) {
         cmocka_unit_test(a_text_cnn_has_the_table_that_keras_prints),
         cmocka_unit_test(a_network_of_convolutions_gives_one_answer_on_any_devices),
         cmocka_unit_test(so_it_does_where_a_batch_has_fewer_rows_than_there_are_shards),
+        cmocka_unit_test(so_it_does_where_statistics_are_synchronized),
+        cmocka_unit_test(synchronized_shards_train_as_the_whole_batch_does),
         cmocka_unit_test(frozen_layers_stay_as_they_are),
         cmocka_unit_test(moving_statistics_take_a_step_to_the_mean_of_those_of_the_shards),
         cmocka_unit_test(a_causal_convolution_sees_the_past_alone),

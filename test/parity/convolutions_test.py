@@ -1,4 +1,4 @@
-"""Convolutions, pooling and batch normalization against TensorFlow: values and gradients, over strides, dilations,
+"""Convolutions, pooling, normalization and resizing against TensorFlow: values and gradients, over strides, dilations,
 groups, paddings and shapes drawn at random, in f32 and f64.
 
     convolutions_test.py [--count N] [--seed N]
@@ -90,14 +90,65 @@ def normalization(rng, dtype):
     return "batch_norm", {"epsilon": epsilon}, function, [x.astype(dtype) for x in sources]
 
 
+def transposed(rng, dtype):
+    window, strides, same = pair(rng, 3), pair(rng, 3), bool(rng.integers(2))
+    n, height, width, channels, filters = (int(x) for x in rng.integers(1, 5, 5))
+    src = rng.normal(size=(n, height, width, channels)).astype(dtype)
+    weights = rng.normal(size=(*window, filters, channels)).astype(dtype)
+    options = {"strides": strides, "padding": "same" if same else "valid"}
+    return "conv2d_transpose", options, lambda x, w: keras.ops.conv_transpose(
+        x, w, strides, "same" if same else "valid", None, "channels_last"), [src, weights]
+
+
+def of_layer(rng, dtype):
+    """layer_norm over the last axes."""
+    shape = tuple(int(x) for x in rng.integers(1, 20, int(rng.integers(2, 5))))
+    axes, epsilon = int(rng.integers(1, len(shape))), float(rng.choice([1e-3, 0.1]))
+    sources = [rng.normal(size=shape), rng.normal(size=shape[-axes:]), rng.normal(size=shape[-axes:])]
+
+    def function(x, gamma, beta):
+        mean, variance = tf.nn.moments(x, list(range(-axes, 0)), keepdims=True)
+        return tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
+
+    return "layer_norm", {"epsilon": epsilon}, function, [x.astype(dtype) for x in sources]
+
+
+def of_groups(rng, dtype):
+    groups, of_group = (int(x) for x in rng.integers(1, 6, 2))
+    between, n = pair(rng, 5)[: int(rng.integers(0, 3))], int(rng.integers(1, 20))
+    channels, rows = groups * of_group, int(np.prod(between))
+    sources = [rng.normal(size=(n, *between, channels)), rng.normal(size=channels), rng.normal(size=channels)]
+
+    def function(x, gamma, beta):
+        seen = tf.reshape(x, (n, rows, groups, of_group))
+        mean, variance = tf.nn.moments(seen, [1, 3], keepdims=True)
+        seen = tf.nn.batch_normalization(seen, mean, variance, tf.reshape(beta, (groups, of_group)),
+                                         tf.reshape(gamma, (groups, of_group)), 1e-3)
+        return tf.reshape(seen, x.shape)
+
+    return "group_norm", {"groups": groups}, function, [x.astype(dtype) for x in sources]
+
+
+def resized(rng, dtype):
+    """tf.image.resize computes in f32."""
+    size, to, corners = pair(rng, 9), pair(rng, 9), bool(rng.integers(2))
+    method = ("nearest", "bilinear")[int(rng.integers(2))]
+    src = rng.normal(size=(2, *size, 3)).astype(dtype)
+    resize = tf.compat.v1.image.resize if corners else tf.image.resize
+    more = {"align_corners": True} if corners else {}
+    options = {"size": to, "interpolation": method, "align_corners": corners}
+    return "resize2d", options, lambda x: tf.cast(resize(tf.cast(x, tf.float32), to, method, **more), x.dtype), [src]
+
+
 def expected_of(function, inputs, rng):
-    """Value, a random gradient of it, and what that makes of the gradients of the inputs."""
-    sources = [tf.constant(x) for x in inputs]
+    """Value, a random gradient of it, and what that makes of the gradients of the inputs. In f64: TensorFlow's f32
+    convolution is wrong where windows are as wide as the source and the strides of rows and columns differ."""
+    sources = [tf.constant(x.astype("float64")) for x in inputs]
     with tf.GradientTape() as tape:
         tape.watch(sources)
         value = function(*sources)
     upstream = rng.normal(size=value.shape).astype(inputs[0].dtype)
-    return value.numpy(), upstream, tape.gradient(value, sources, output_gradients=tf.constant(upstream))
+    return value.numpy(), upstream, tape.gradient(value, sources, output_gradients=tf.constant(upstream.astype("float64")))
 
 
 def check_layer(report, rng):
@@ -121,16 +172,18 @@ def main():
     report = muster.Report()
     for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-9)):
         rng = np.random.default_rng(arguments.seed)
-        kinds = (convolution, convolution, padded, depthwise, pooling, normalization)
+        kinds = (convolution, convolution, padded, depthwise, pooling, normalization, transposed, of_layer, of_groups,
+                 resized)
         cases = [kinds[i % len(kinds)](rng, dtype) for i in range(arguments.count * len(kinds))]
         expected = [expected_of(function, inputs, rng) for _, _, function, inputs in cases]
         answers = muster.evaluate({"kind": "op", "op": op, "inputs": inputs, "options": options, "upstream": upstream}
                                   for (op, options, _, inputs), (_, upstream, _) in zip(cases, expected))
         for (op, options, _, inputs), (value, _, gradients), answer in zip(cases, expected, answers):
+            limit = 2e-5 if op == "resize2d" else tolerance
             name = f"{op} {options} {dtype} {[x.shape for x in inputs]}"
-            report.values(f"{name}: value", answer["outputs"][0], value, tolerance, 10)
+            report.values(f"{name}: value", answer["outputs"][0], value, limit, 10)
             for i, gradient in enumerate(gradients):
-                report.values(f"{name}: gradient {i}", answer["gradients"][i], gradient.numpy(), tolerance, 10)
+                report.values(f"{name}: gradient {i}", answer["gradients"][i], gradient.numpy(), limit, 10)
     check_layer(report, np.random.default_rng(arguments.seed))
     return report.finish()
 

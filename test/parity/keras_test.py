@@ -72,9 +72,25 @@ def probabilities():
                              L.Reshape((4,))])
 
 
+def normalizations():
+    """Each example normalized by itself, all together, and pictures that become larger."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(6, 3, strides=2)(x)
+    x = L.GroupNormalization(groups=3)(x)
+    x = L.Conv2DTranspose(4, (3, 2), strides=2, padding="same", activation="relu")(x)
+    x = L.GroupNormalization(groups=-1, scale=False, epsilon=1e-2)(x)
+    x = L.UpSampling2D((1, 2), interpolation="bilinear")(L.UpSampling2D()(x))
+    x = L.Conv2D(5, 3, strides=(2, 4), activation="relu")(x)
+    x = L.LayerNormalization(axis=[2, 3])(x)
+    x = L.BatchNormalization(momentum=0.9, synchronized=True)(x)
+    x = L.Conv2DTranspose(2, 2, strides=(1, 3), use_bias=False)(x)
+    x = L.LayerNormalization(center=False)(L.Dense(9)(L.Flatten()(x)))
+    return keras.Model(start, L.Dense(4, activation="softmax")(x))
+
+
 FROZEN = ["stays", "stays_too"]
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
-          "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES)}
+          "normalizations": (normalizations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES)}
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
@@ -237,7 +253,7 @@ def main():
     report = muster.Report()
     with tempfile.TemporaryDirectory() as folder:
         for name, (make, rows) in MODELS.items():
-            for optimizer in OPTIMIZERS if make not in (logits, probabilities) else ["adam"]:
+            for optimizer in OPTIMIZERS if make not in (normalizations, logits, probabilities) else ["adam"]:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
             commands(report, folder, name, make, rows)

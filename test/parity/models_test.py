@@ -60,7 +60,8 @@ class Builder:
         if dims not in (1, 2) or (min(shape[:-1]) < 3 and padding == "valid"):
             return None
         kind = rng.choice(["conv", "conv", "depthwise", "max_pooling", "average_pooling", "global_max_pooling",
-                           "global_average_pooling", "zero_padding", "batch_normalization", "re_lu"])
+                           "global_average_pooling", "zero_padding", "batch_normalization", "re_lu", "transposed",
+                           "up_sampling", "layer_normalization", "group_normalization"])
         options, size, bias = self.name({}), rng.choice([1, 2, 3]), rng.random() < 0.7
         name, use = dict(options), {} if bias else {"no_bias": True}
         if kind == "conv":
@@ -85,6 +86,18 @@ class Builder:
             center, scale = rng.random() < 0.7, rng.random() < 0.7
             chosen = dict(name, **({} if center else {"no_center": True}), **({} if scale else {"no_scale": True}))
             return kind, chosen, layers.BatchNormalization(center=center, scale=scale, **name)
+        if kind == "layer_normalization":
+            chosen = dict(name, **({"axes": [-2, -1]} if dims == 1 and rng.random() < 0.5 else {}))
+            return kind, chosen, layers.LayerNormalization(**dict(name, axis=chosen.get("axes", -1)))
+        if kind == "group_normalization":
+            options.update(groups=rng.choice([1, -1, shape[-1]]))
+            return kind, options, layers.GroupNormalization(**options)
+        if kind == "transposed" and dims == 2:
+            options.update(filters=rng.choice([1, 4]), kernel_size=size, padding=padding, strides=rng.choice([1, 2, 3]))
+            return "conv2d_transpose", dict(options, **use), layers.Conv2DTranspose(use_bias=bias, **options)
+        if kind == "up_sampling" and dims == 2:
+            options.update(interpolation=rng.choice(["nearest", "bilinear"]))
+            return "up_sampling2d", dict(options, size=3), layers.UpSampling2D(3, **options)
         return "re_lu", dict(name, max_value=6.0), layers.ReLU(6.0, **name)
 
     def kind(self, shape=()):

@@ -146,7 +146,7 @@ static dnnl_status_t make_state(state *s) {
 static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
-    const bool forward = c->op == &mst_op_conv2d;
+    const bool forward = c->op == &mst_op_conv2d, transposed = c->op == &mst_op_conv2d_transpose;
     state *s = calloc(1, sizeof *s);
     if (s) s->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *s->calls);
     if (!s || !s->calls) {
@@ -154,11 +154,12 @@ static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, 
         return MST_NO_MEMORY("for a kernel");
     }
     s->num_threads = num_threads;
-    s->kind = forward                            ? MST_CONVOLUTION
-              : c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
-                                                 : MST_CONVOLUTION_WEIGHTS_GRAD;
-    s->conv =
-        mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape, forward ? &c->dst[0].shape : &c->src[2].shape);
+    s->kind = forward                                          ? MST_CONVOLUTION
+              : transposed || c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
+                                                               : MST_CONVOLUTION_WEIGHTS_GRAD;
+    s->conv = transposed ? mst_conv_make(c->options, &c->dst[0].shape, &c->src[1].shape, &c->src[0].shape)
+                         : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
+                                         forward ? &c->dst[0].shape : &c->src[2].shape);
     const dnnl_status_t status = make_state(s);
     if (status) {
         conv_release(s);
@@ -203,7 +204,8 @@ static mst_status run_parts(void *context, int64_t begin, int64_t end, int threa
     const mst_kernel_args *a = context;
     const state *s = a->state;
     float *src = s->kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
-    float *dst = s->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[2].data;
+    const bool transposed = a->op == &mst_op_conv2d_transpose; /* its source is what the others call the gradient */
+    float *dst = s->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[transposed ? 0 : 2].data;
     for (int64_t part = begin; part < end; part++) {
         const int size = s->primitive[REST] && part == s->parts - 1 ? REST : WHOLE;
         call *k = &s->calls[thread * NUM_SIZES + size];
@@ -260,7 +262,7 @@ static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_onednn_conv = {
     .engine = "onednn",
-    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_weights_grad", NULL},
+    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", NULL},
     .select = conv_choose,
     .prepare = conv_prepare,
     .release = conv_release,

@@ -116,6 +116,10 @@ static void windows(mst_graph *graph) {
     mst_max_pool1d(rows, 2, .stride = 1);
     mst_avg_pool1d(rows, 2, .padding = MST_PADDING_SAME);
     mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
+    mst_layer_norm(pictures, channels, channels, .epsilon = 0.1);
+    mst_group_norm(pictures, channels, channels, .groups = 2);
+    mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
+    mst_resize2d(pictures, MST_AXES(7, 3), .interpolation = MST_INTERPOLATION_BILINEAR);
 }
 
 static bool graphs() {
@@ -166,8 +170,10 @@ static bool convolutions() {
     mst_output x = mst_input(model, MST_SHAPE(16, 16, 2));
     x = mst_zero_padding2d(x, .sides = MST_AXES(0, 1, 0, 1));
     x = mst_conv2d(x, 8, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true);
-    x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F), .max_value = 6);
+    x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F, .synchronized = true), .max_value = 6);
     x = mst_depthwise_conv2d(x, 3, .depth_multiplier = 2);
+    x = mst_layer_normalization(mst_group_normalization(x, .groups = 8), .axes = MST_AXES(-2, -1));
+    x = mst_conv2d_transpose(mst_up_sampling2d(x, .size = 3), 4, 3, .padding = MST_PADDING_SAME, .no_bias = true);
     x = mst_average_pooling2d(mst_max_pooling2d(x), .pool_size = 2, .strides = 1);
     mst_output a = mst_global_average_pooling2d(x), b = mst_global_max_pooling2d(x);
     mst_output row = mst_input(model, MST_SHAPE(32, 2));

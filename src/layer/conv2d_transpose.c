@@ -1,0 +1,104 @@
+/** conv2d_transpose: dst = activation(transposed convolution of src with kernel + bias)
+ *
+ *  src            [n, height, width, channels]
+ *  filters        channels of dst
+ *  kernel_size    rows of a window, and its columns where kernel_width is not given
+ *  strides        from one window of dst to the next, default 1
+ *  padding        MST_PADDING_VALID (default): dst has height * strides rows, and more where a window reaches beyond;
+ *                 MST_PADDING_SAME: height * strides
+ *  dilation_rate  between the elements of a window, default 1
+ *  activation     default linear
+ *  dst            [n, rows, columns, filters]
+ *
+ *  Weights: kernel [rows, columns, filters, channels], bias [filters]. The op on values is mst_convolve2d_transpose.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_conv2d_transpose_options {
+    int zero_;
+    int64_t filters;
+    int32_t kernel_size;
+    int32_t kernel_width; /**< default kernel_size */
+    int32_t strides;
+    int32_t strides_width; /**< default strides */
+    mst_window_padding padding;
+    int32_t dilation_rate;
+    int32_t dilation_width; /**< default dilation_rate */
+    mst_activation activation;
+    bool no_bias;
+    mst_initializer kernel_initializer; /**< default glorot_uniform */
+    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *name;
+} mst_layer_conv2d_transpose_options;
+#define mst_conv2d_transpose(source, ...) \
+    MST_LAYER(conv2d_transpose, source,   \
+              MST_NAMED_2(mst_layer_conv2d_transpose_options, filters, kernel_size, __VA_ARGS__))
+#endif
+#include "layer/activation/activation.h"
+#include "layer/initializer/initializer.h"
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv2d_transpose_options, __VA_ARGS__)
+static const char *const padding_names[] = {"valid", "same", NULL};
+
+static const mst_field fields[] = {
+    FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
+    FIELD(I32, kernel_size, 0, 1, 1e6, "rows of a window"),
+    FIELD(I32, kernel_width, 0, 0, 1e6, "columns of a window; 0: as many as rows"),
+    FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
+    FIELD(I32, strides_width, 0, 0, 1e6, "the same along rows; 0: strides"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "of the convolution that it is the transpose of"),
+    FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
+    FIELD(I32, dilation_width, 0, 0, 1e6, "the same along rows; 0: dilation_rate"),
+    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
+    FIELD(BOOL, no_bias, "leaves the bias out"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
+    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
+    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status conv2d_transpose_weights(mst_layer_call *call) {
+    const mst_layer_conv2d_transpose_options *o = call->options;
+    const mst_spec src = mst_value_spec(call->src[0]);
+    const int64_t channels = src.shape.ndim == 4 ? src.shape.dim[3] : 0;
+    mst_initializer bias = o->bias_initializer;
+    if (bias.kind == MST_INITIALIZER_GLOROT_UNIFORM) bias = mst_zeros_initializer(); /* none was given */
+    if (channels < 1)
+        return MST_FAIL(MST_INVALID,
+                        "conv2d_transpose '%s': needs [n, height, width, channels] with channels that are known, got "
+                        "%d dimensions",
+                        call->name, src.shape.ndim);
+    mst_layer_weight(
+        call, .name = "kernel",
+        .shape = MST_SHAPE(o->kernel_size, o->kernel_width ? o->kernel_width : o->kernel_size, o->filters, channels),
+        .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);
+    if (!o->no_bias)
+        mst_layer_weight(call, .name = "bias", .shape = MST_SHAPE(o->filters), .dtype = src.dtype, .initializer = bias);
+    return MST_OK;
+}
+
+static mst_value conv2d_transpose_build(const mst_layer_call *call) {
+    const mst_layer_conv2d_transpose_options *o = call->options;
+    mst_value y = mst_convolve2d_transpose(
+        call->src[0], call->weight[0],
+        .strides = MST_AXES(o->strides, o->strides_width ? o->strides_width : o->strides), .padding = o->padding,
+        .dilations = MST_AXES(o->dilation_rate, o->dilation_width ? o->dilation_width : o->dilation_rate));
+    if (!o->no_bias) y = mst_add(y, call->weight[1]);
+    return mst_activation_build(y, o->activation);
+}
+
+const mst_layer_type mst_layer_type_conv2d_transpose = {
+    .name = "conv2d_transpose",
+    .class_name = "Conv2DTranspose",
+    .options_size = sizeof(mst_layer_conv2d_transpose_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = conv2d_transpose_weights,
+    .build = conv2d_transpose_build,
+};

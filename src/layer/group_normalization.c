@@ -1,0 +1,91 @@
+/** group_normalization: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, with mean and variance for each
+ *  example and group of channels, over all other axes
+ *
+ *  src       [n, ..., channels], f32 or f64
+ *  groups    of channels that are side by side, default 32; must divide the channels; -1: each channel by itself
+ *  epsilon   default 0.001
+ *  no_center leaves beta out
+ *  no_scale  leaves gamma out
+ *  dst       like src
+ *
+ *  Weights: gamma, beta, [channels] each.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_group_normalization_options {
+    int zero_;
+    int32_t groups;
+    float epsilon;
+    bool no_center, no_scale;
+    mst_initializer beta_initializer;  /**< default zeros, also in place of glorot_uniform */
+    mst_initializer gamma_initializer; /**< default ones, also in place of glorot_uniform */
+    const char *name;
+    int end_;
+} mst_layer_group_normalization_options;
+#define mst_group_normalization(...) MST_GROUP_NORMALIZATION_(__VA_ARGS__, .end_ = 0)
+#define MST_GROUP_NORMALIZATION_(source, ...) \
+    MST_LAYER(group_normalization, source, MST_NAMED(mst_layer_group_normalization_options, __VA_ARGS__))
+#endif
+#include "layer/initializer/initializer.h"
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_group_normalization_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(I32, groups, 32, -1, 1e9, "of channels; -1: each channel by itself"),
+    FIELD(F32, epsilon, 1e-3, 1e-30, 1e30, "added to the variance"),
+    FIELD(BOOL, no_center, "leaves beta out"),
+    FIELD(BOOL, no_scale, "leaves gamma out"),
+    FIELD(NESTED, beta_initializer, mst_initializer_fields, "of beta"),
+    FIELD(NESTED, gamma_initializer, mst_initializer_fields, "of gamma"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_initializer given(mst_initializer initializer, mst_initializer otherwise) {
+    return initializer.kind == MST_INITIALIZER_GLOROT_UNIFORM ? otherwise : initializer;
+}
+
+static mst_status group_normalization_weights(mst_layer_call *call) {
+    const mst_layer_group_normalization_options *o = call->options;
+    const mst_spec src = mst_value_spec(call->src[0]);
+    const int64_t channels = src.shape.ndim >= 2 ? src.shape.dim[src.shape.ndim - 1] : 0;
+    if (channels < 1)
+        return MST_FAIL(MST_INVALID,
+                        "group_normalization '%s': needs [n, ..., channels] with channels that are known, got %d "
+                        "dimensions",
+                        call->name, src.shape.ndim);
+    if (o->groups > 0 && channels % o->groups)
+        return MST_FAIL(MST_INVALID, "group_normalization '%s': %lld channels are no multiple of %d groups", call->name,
+                        (long long)channels, (int)o->groups);
+    if (!o->no_scale)
+        mst_layer_weight(call, .name = "gamma", .shape = MST_SHAPE(channels), .dtype = src.dtype,
+                         .initializer = given(o->gamma_initializer, mst_ones_initializer()));
+    if (!o->no_center)
+        mst_layer_weight(call, .name = "beta", .shape = MST_SHAPE(channels), .dtype = src.dtype,
+                         .initializer = given(o->beta_initializer, mst_zeros_initializer()));
+    return MST_OK;
+}
+
+static mst_value group_normalization_build(const mst_layer_call *call) {
+    const mst_layer_group_normalization_options *o = call->options;
+    const mst_spec src = mst_value_spec(call->src[0]);
+    const int64_t channels = src.shape.dim[src.shape.ndim - 1];
+    const mst_shape shape = MST_SHAPE(channels);
+    const mst_value gamma = o->no_scale ? mst_fill(call->graph, src.dtype, shape, 1) : call->weight[0];
+    const mst_value beta =
+        o->no_center ? mst_fill(call->graph, src.dtype, shape, 0) : call->weight[o->no_scale ? 0 : 1];
+    return mst_group_norm(call->src[0], gamma, beta, .groups = o->groups < 0 ? (int32_t)channels : o->groups,
+                          .epsilon = (double)o->epsilon);
+}
+
+const mst_layer_type mst_layer_type_group_normalization = {
+    .name = "group_normalization",
+    .class_name = "GroupNormalization",
+    .options_size = sizeof(mst_layer_group_normalization_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = group_normalization_weights,
+    .build = group_normalization_build,
+};

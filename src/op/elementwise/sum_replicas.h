@@ -1,0 +1,19 @@
+/** The op sum_replicas. */
+#ifndef MUSTER_OP_SUM_REPLICAS_H
+#define MUSTER_OP_SUM_REPLICAS_H
+
+#include "muster/op.h"
+
+typedef struct mst_sum_replicas_options {
+    int zero_;
+    int32_t num_shards;            /**< of all tasks */
+    int32_t first_shard, num_here; /**< the window of this task */
+    int32_t shard;                 /**< of the source */
+    int64_t number;                /**< of the sum: nodes of all shards with one number belong together */
+} mst_sum_replicas_options;
+
+/** The sum of SRC over all shards of the step that a strategy is building; SRC where none is, or it has one shard. All
+ *  shards must ask for the same sums in the same order. */
+mst_value mst_sum_replicas(mst_value src);
+
+#endif

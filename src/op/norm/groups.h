@@ -1,0 +1,30 @@
+/** What layer_norm, group_norm and their gradients share: elements are normalized within groups.
+ *
+ *  A source is seen as [outer, rows, groups, inner]. Each of outer * groups has a mean and a variance, over its rows
+ *  and inner elements; gamma and beta have groups * inner elements. Of layer_norm rows and groups are 1.
+ */
+#ifndef MUSTER_OP_NORM_GROUPS_H
+#define MUSTER_OP_NORM_GROUPS_H
+
+#include "muster/op.h"
+#include "muster/ops.h"
+
+typedef struct mst_norm_groups {
+    int64_t outer, rows, groups, inner;
+} mst_norm_groups;
+
+/** Sources of an op: src, gamma, beta; outputs: dst, mean, variance. */
+MST_CHECKED mst_status mst_norm_groups_run(const mst_kernel_args *a, const mst_norm_groups *view, double epsilon);
+size_t mst_norm_groups_workspace(const mst_norm_groups *view, int num_threads);
+
+/** Sources of its gradient: src, gamma, mean, variance, gradient; outputs: the gradients by src, gamma and beta. */
+MST_CHECKED mst_status mst_norm_groups_grad_run(const mst_kernel_args *a, const mst_norm_groups *view, double epsilon);
+size_t mst_norm_groups_grad_workspace(const mst_norm_groups *view, mst_dtype dtype, int num_threads);
+
+/** Nodes: SUM, or MST_NONE, and what flows to source 0 of the op through its outputs mean and variance. GROUPS are the
+ *  op's, 0 of layer_norm. */
+mst_value mst_norm_groups_by_statistics(const mst_grad *c, int32_t groups, mst_value sum);
+/** Nodes: the gradient of the gradient, by its source I. */
+mst_value mst_norm_groups_second(const mst_grad *c, int32_t groups, double epsilon, int i);
+
+#endif

@@ -1,0 +1,133 @@
+/* replica_sums: nodes sum_replicas of all shards become one sum, a part of the pass distribute.
+ *
+ *      shard 0:  part ---> sum_replicas 7          part --+
+ *      shard 1:  part ---> sum_replicas 7    to    part --+--> add_n ----> identity of shard 0, 1, ...
+ *
+ * In a cluster the sums of the leaves of this task's window are exchanged. All tasks start these exchanges in one
+ * order, that of their numbers: each comes after the start of the one before. Then no two tasks wait for each other,
+ * since whoever waits for an exchange has started all before it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "base/shard_tree.h"
+#include "graph/spec.h"
+#include "op/elementwise/sum_replicas.h"
+#include "op/list.h"
+#include "plan/task_sums.h"
+
+/* A node, and what it says of itself. */
+typedef struct part {
+    const mst_sum_replicas_options *options;
+    int32_t node;
+} part;
+
+static int by_number_and_shard(const void *a, const void *b) {
+    const mst_sum_replicas_options *x = ((const part *)a)->options, *y = ((const part *)b)->options;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return (x->shard > y->shard) - (x->shard < y->shard);
+}
+
+/* The COUNT parts that have the number of the first; an error where they are not those of all shards, or not alike. */
+static mst_status find_group(const mst_plan *plan, const part *parts, int64_t left, int32_t *count) {
+    const mst_sum_replicas_options *o = parts[0].options;
+    const mst_plan_node *first = &plan->node[parts[0].node];
+    const mst_spec *spec = &plan->value[first->src[0]].spec;
+    for (*count = 0; *count < left && parts[*count].options->number == o->number; ++*count) {
+        const mst_plan_node *node = &plan->node[parts[*count].node];
+        if (!mst_spec_equal(&plan->value[node->src[0]].spec, spec))
+            return MST_FAIL(MST_INVALID, "'%s' and '%s', of two shards, have sources of two shapes", first->name,
+                            node->name);
+    }
+    if (*count != o->num_here)
+        return MST_FAIL(MST_INVALID,
+                        "'%s' is a sum over %d shards, but the run needs those of %d: run what depends on all shards",
+                        first->name, (int)o->num_here, (int)*count);
+    return MST_OK;
+}
+
+/* The sum of COUNT parts, in the tree: a new node, or the one part. */
+static mst_status add_sum(mst_plan *plan, const part *parts, int32_t count, int32_t *out) {
+    const mst_plan_node *first = &plan->node[parts[0].node];
+    int32_t *src = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *src), added;
+    const mst_spec spec = plan->value[first->src[0]].spec;
+    mst_plan_node sum = {.op = &mst_op_add_n,
+                         .name = mst_arena_print(&plan->memory, "%s/sum", first->name),
+                         .asked = "",
+                         .num_src = count,
+                         .num_dst = 1,
+                         .device = first->device,
+                         .made = first->made,
+                         .earliest = first->phase,
+                         .group = -1};
+    if (!src || !sum.name) return MST_NO_MEMORY("for a plan");
+    for (int32_t i = 0; i < count; i++) src[i] = plan->node[parts[i].node].src[0];
+    *out = src[0];
+    if (count == 1) return MST_OK;
+    MST_TRY(mst_plan_add(plan, &sum, src, &spec, &added));
+    *out = plan->node[added].dst;
+    return MST_OK;
+}
+
+/* The sum over the shards of all tasks, by an exchange. */
+static mst_status exchange_sum(mst_plan *plan, const part *parts, int32_t *out) {
+    enum { MOST = 2 * MST_SHARD_LEVELS };
+    const mst_sum_replicas_options *o = parts[0].options;
+    int32_t leaf[MOST], num_leaves = 0;
+    MST_TRY(mst_plan_check_window(plan, parts[0].node, (mst_shards){o->first_shard, o->num_here}, o->num_shards));
+    for (int32_t at = 0; at < o->num_here; num_leaves++) {
+        const int32_t first = o->first_shard + at;
+        const int32_t count = mst_shards_within(first, o->first_shard + o->num_here, o->num_shards).count;
+        MST_TRY(add_sum(plan, parts + at, count, &leaf[num_leaves]));
+        at += count;
+    }
+    int32_t *leaves = mst_arena_copy(&plan->memory, leaf, (size_t)num_leaves * sizeof *leaves);
+    if (!leaves) return MST_NO_MEMORY("for a plan");
+    const int64_t before = plan->num_exchanges;
+    const mst_plan_sums sums = {.name = "replica_sum",
+                                .device = plan->node[parts[0].node].device,
+                                .num_values = 1,
+                                .num_leaves = num_leaves,
+                                .leaf = leaves};
+    MST_TRY(mst_plan_add_exchange(plan, &sums, out));
+    if (before == 0) return MST_OK;
+    return mst_plan_add_control(plan, plan->exchange[before].start, plan->exchange[before - 1].start);
+}
+
+static mst_status lower_all(mst_plan *plan, const part *parts, int64_t count) {
+    for (int64_t at = 0; at < count;) {
+        const mst_sum_replicas_options *o = parts[at].options;
+        int32_t here, sum;
+        MST_TRY(find_group(plan, parts + at, count - at, &here));
+        if (here < o->num_shards)
+            MST_TRY(exchange_sum(plan, parts + at, &sum));
+        else
+            MST_TRY(add_sum(plan, parts + at, here, &sum));
+        for (int32_t i = 0; i < here; i++) {
+            mst_plan_node *node = &plan->node[parts[at + i].node];
+            node->op = &mst_op_identity;
+            node->options = NULL;
+            node->src[0] = sum;
+        }
+        at += here;
+    }
+    return MST_OK;
+}
+
+mst_status mst_distribute_replica_sums(mst_distribution *d) {
+    mst_plan *plan = d->plan;
+    int64_t count = 0;
+    for (int64_t n = 0; n < d->num_imported; n++)
+        count += plan->node[n].op == &mst_op_sum_replicas && !plan->node[n].dead;
+    if (count == 0) return MST_OK;
+    part *parts = calloc((size_t)count, sizeof *parts);
+    if (!parts) return MST_NO_MEMORY("for a plan");
+    count = 0;
+    for (int32_t n = 0; n < d->num_imported; n++)
+        if (plan->node[n].op == &mst_op_sum_replicas && !plan->node[n].dead)
+            parts[count++] = (part){.options = plan->node[n].options, .node = n};
+    qsort(parts, (size_t)count, sizeof *parts, by_number_and_shard);
+    const mst_status status = lower_all(plan, parts, count);
+    free(parts);
+    return status;
+}
