@@ -187,6 +187,7 @@ static const mst_keras_class classes[] = {
      {{NUMBER, "groups", "groups"}, {AXIS, "axis", ""}, EPSILON_AND_WEIGHTS},
      NULL,
      0},
+    {"UnitNormalization", "unit_normalization", {{AXES, "axis", "axes"}}, NULL, 0},
     {"Dropout", "dropout", {{NUMBER, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
     {"Flatten", "flatten", {LAST}, NULL, 0},
     {"Reshape", "reshape", {{SHAPE, "target_shape", "target_shape"}}, NULL, 0},

@@ -332,6 +332,16 @@ static void pooling_and_padding_do_what_keras_does(void **state) {
     expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, (const double[]){4}, 1);
 }
 
+static void unit_normalization_divides_by_the_norm(void **state) {
+    (void)state;
+    const double x[] = {3, 4, 0, 0, 0, -0.5};
+    mst_model *model = new_model();
+    mst_unit_normalization(model);
+    expect_output(model, MST_SHAPE(3, 2), x, (const double[]){0.6, 0.8, 0, 0, 0, -1}, 6);
+    mst_unit_normalization(model = new_model(), .axes = MST_AXES(1, 2));
+    expect_output(model, MST_SHAPE(1, 2, 2), (const double[]){1, 1, -1, 1}, (const double[]){0.5, 0.5, -0.5, 0.5}, 4);
+}
+
 static void re_lu_has_a_largest_value_and_a_slope(void **state) {
     (void)state;
     const double x[] = {-2, 3, 7, 5};
@@ -376,6 +386,8 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     expect_refusal(model, MST_SHAPE(2, 3), "without the batch");
     mst_group_normalization(model = new_model(), .groups = 2, .name = "norm");
     expect_refusal(model, MST_SHAPE(2, 3), "group_normalization 'norm': 3 channels are no multiple of 2 groups");
+    mst_unit_normalization(model = new_model(), .axes = MST_AXES(0), .name = "unit");
+    expect_refusal(model, MST_SHAPE(2, 3), "unit_normalization 'unit': a source of 2 dimensions has no axis 0 beside");
     mst_conv2d_transpose(model = new_model(), 3, 3, .name = "larger");
     expect_refusal(model, MST_SHAPE(2, 8, 8), "conv2d_transpose 'larger': needs [n, height, width, channels]");
     mst_up_sampling2d(model = new_model(), .name = "larger");
@@ -419,6 +431,7 @@ int main(void) {
         cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),
         cmocka_unit_test(pooling_and_padding_do_what_keras_does),
         cmocka_unit_test(re_lu_has_a_largest_value_and_a_slope),
+        cmocka_unit_test(unit_normalization_divides_by_the_norm),
         cmocka_unit_test(a_reshape_keeps_the_elements_of_an_example),
         cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),
         cmocka_unit_test(in_a_graph_of_ones_own_the_statistics_are_a_value_to_run),

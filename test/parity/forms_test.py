@@ -263,6 +263,7 @@ def raw_cases():
     yield "TanhGrad", [UNIT, F], lambda y, g: r.TanhGrad(y=y, dy=g)
     yield "Equal, unlike shapes", [F, F[:, :2]], lambda x, y: r.Equal(x=x, y=y, incompatible_shape_error=False)
     yield "Cumsum", [F], lambda x: r.Cumsum(x=x, axis=constant(0))
+    yield "Cumsum, reverse", [F], lambda x: r.Cumsum(x=x, axis=constant(1), exclusive=True, reverse=True)
     yield "Selu", [F], lambda x: r.Selu(features=x)
     yield "Conv2D", [F.reshape(1, 2, 3, 1), P.reshape(2, 3, 1, 1)], lambda x, w: r.Conv2D(
         input=x, filter=w, strides=[1, 1, 1, 1], padding="VALID")
@@ -270,7 +271,7 @@ def raw_cases():
 
 # What Muster has no equal of, and refuses.
 NOT_READ = {"BiasAdd, NCHW", "Select, rows", "Snapshot", "StridedSlice, ellipsis", "StridedSlice, new axis",
-            "OneHot, axis 0", "GatherV2, batch_dims", "Equal, unlike shapes", "Cumsum", "Selu", "Conv2D"}
+            "OneHot, axis 0", "GatherV2, batch_dims", "Equal, unlike shapes", "Selu", "Conv2D"}
 
 
 def run_read(title, sources, build, folder):

@@ -84,6 +84,7 @@ def normalizations():
     x = L.LayerNormalization(axis=[2, 3])(x)
     x = L.BatchNormalization(momentum=0.9, synchronized=True)(x)
     x = L.Conv2DTranspose(2, 2, strides=(1, 3), use_bias=False)(x)
+    x = L.UnitNormalization(axis=[1, 3])(x)
     x = L.LayerNormalization(center=False)(L.Dense(9)(L.Flatten()(x)))
     return keras.Model(start, L.Dense(4, activation="softmax")(x))
 

@@ -61,7 +61,7 @@ class Builder:
             return None
         kind = rng.choice(["conv", "conv", "depthwise", "max_pooling", "average_pooling", "global_max_pooling",
                            "global_average_pooling", "zero_padding", "batch_normalization", "re_lu", "transposed",
-                           "up_sampling", "layer_normalization", "group_normalization"])
+                           "up_sampling", "layer_normalization", "group_normalization", "unit_normalization"])
         options, size, bias = self.name({}), rng.choice([1, 2, 3]), rng.random() < 0.7
         name, use = dict(options), {} if bias else {"no_bias": True}
         if kind == "conv":
@@ -89,6 +89,8 @@ class Builder:
         if kind == "layer_normalization":
             chosen = dict(name, **({"axes": [-2, -1]} if dims == 1 and rng.random() < 0.5 else {}))
             return kind, chosen, layers.LayerNormalization(**dict(name, axis=chosen.get("axes", -1)))
+        if kind == "unit_normalization":
+            return kind, options, layers.UnitNormalization(**options)
         if kind == "group_normalization":
             options.update(groups=rng.choice([1, -1, shape[-1]]))
             return kind, options, layers.GroupNormalization(**options)

@@ -84,6 +84,7 @@ static void ops(mst_graph *graph, mst_value x) {
     mst_random_normal(graph, MST_SHAPE(2), .mean = 1);
     mst_random_truncated_normal(graph, MST_SHAPE(2), .stddev = 2);
     mst_random_uniform(graph, MST_SHAPE(2), .low = 1, .high = 2);
+    mst_cumsum(x, .axis = 1, .reverse = true);
     mst_squeeze(mst_expand_dims(x, 0), .axes = MST_AXES(0));
     mst_strided_slice(x, .begin = MST_AXES(0, 1), .end = MST_AXES(2, 3));
     mst_top_k(x, .k = 2);
@@ -119,6 +120,7 @@ static void windows(mst_graph *graph) {
     mst_layer_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_group_norm(pictures, channels, channels, .groups = 2);
     mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
+    mst_l2_normalize(pictures, .axes = MST_AXES(-1), .epsilon = 1e-9);
     mst_resize2d(pictures, MST_AXES(7, 3), .interpolation = MST_INTERPOLATION_BILINEAR);
 }
 
@@ -172,7 +174,8 @@ static bool convolutions() {
     x = mst_conv2d(x, 8, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true);
     x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F, .synchronized = true), .max_value = 6);
     x = mst_depthwise_conv2d(x, 3, .depth_multiplier = 2);
-    x = mst_layer_normalization(mst_group_normalization(x, .groups = 8), .axes = MST_AXES(-2, -1));
+    x = mst_group_normalization(mst_unit_normalization(x), .groups = 8);
+    x = mst_layer_normalization(x, .axes = MST_AXES(-2, -1));
     x = mst_conv2d_transpose(mst_up_sampling2d(x, .size = 3), 4, 3, .padding = MST_PADDING_SAME, .no_bias = true);
     x = mst_average_pooling2d(mst_max_pooling2d(x), .pool_size = 2, .strides = 1);
     mst_output a = mst_global_average_pooling2d(x), b = mst_global_max_pooling2d(x);
