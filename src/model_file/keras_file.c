@@ -80,8 +80,8 @@ static mst_status read_keras(const char *name, const void *data, size_t size, ms
 /* ---- .h5 ---- */
 
 typedef struct joined {
-    char *text; /* NULL: there is none */
-    size_t size;
+    char *text;  /* NULL: there is none */
+    size_t size; /* without its end */
 } joined;
 
 static mst_status join(void *context, const char *more) {
@@ -90,7 +90,7 @@ static mst_status join(void *context, const char *more) {
     char *grown = realloc(j->text, j->size + size + 1);
     if (!grown) return MST_NO_MEMORY("for a model file");
     j->text = grown;
-    memcpy(grown + j->size, more, size);
+    memcpy(grown + j->size, more, size + 1);
     j->size += size;
     return MST_OK;
 }
