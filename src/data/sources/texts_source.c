@@ -27,6 +27,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
@@ -50,13 +51,8 @@ typedef struct texts {
 
 /* ---- names ---- */
 
-static bool ends_with(const char *name, const char *ending) {
-    const size_t length = strlen(name), size = strlen(ending);
-    return length >= size && strcmp(name + length - size, ending) == 0;
-}
-
 static int is_wanted(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && !ends_with(entry->d_name, ".dat") && !ends_with(entry->d_name, ".u8");
+    return entry->d_name[0] != '.' && !mst_ends_in(entry->d_name, ".dat") && !mst_ends_in(entry->d_name, ".u8");
 }
 
 static int by_bytes(const struct dirent **a, const struct dirent **b) {
