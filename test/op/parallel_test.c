@@ -117,6 +117,15 @@ static mst_dtype dtype_of(const one *c, int i) {
     return c->example->src[i].dtype ? c->example->src[i].dtype : c->dtype;
 }
 
+/* Of windows: products, about one for each source element and element of the window. Large windows over large pictures
+ * take seconds. */
+static bool is_too_much_work(const one *c) {
+    enum { MOST_PRODUCTS = 1 << 22 };
+    if (!strstr(c->op->name, "conv") || c->example->num_src < 2 || !c->shape[0].ndim) return false;
+    const int64_t channels = c->shape[0].dim[c->shape[0].ndim - 1];
+    return mst_shape_count(c->shape[0]) * (mst_shape_count(c->shape[1]) / (channels ? channels : 1)) > MOST_PRODUCTS;
+}
+
 /* Adds the node and its sources to GRAPH; false where the op does not allow these shapes, or they are too large to be
  * worth the time. */
 static bool build(one *c, const plan *p, mst_graph *graph) {
@@ -130,6 +139,7 @@ static bool build(one *c, const plan *p, mst_graph *graph) {
         src[i] = mst_placeholder(.graph = graph, .dtype = dtype_of(c, i), .shape = c->shape[i]);
         c->feed[i].value = src[i];
     }
+    if (is_too_much_work(c)) return false;
     void *options = grown_options(c->op, c->example, p);
     mst_value out = mst_call(graph, c->op, c->example->num_src, src, options);
     free(options);
