@@ -79,60 +79,57 @@ static mst_status conv2d_transpose_reference(const mst_kernel_args *a) {
     return mst_parallel(a, rows, mst_grain(rows, dim[2] * a->src[1].count), conv2d_transpose_run, mst_context_of(a));
 }
 
-#define VALUES(...)    \
-    (const double[]) { \
-        __VA_ARGS__    \
-    }
-#define RANDOM(...)                                                                  \
-    {                                                                                \
-        .ndim = sizeof(VALUES(__VA_ARGS__)) / sizeof(double), .dim = { __VA_ARGS__ } \
-    }
-
 static const mst_example conv2d_transpose_examples[] = {
     {.name = "valid",
      .num_src = 2,
-     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = VALUES(5, 7)},
-             {.ndim = 4, .dim = {2, 2, 1, 1}, .value = VALUES(1, 2, 3, 4)}},
-     .expect = {VALUES(5, 17, 14, 15, 41, 28)}},
+     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){5, 7}},
+             {.ndim = 4, .dim = {2, 2, 1, 1}, .value = (const double[]){1, 2, 3, 4}}},
+     .expect = {(const double[]){5, 17, 14, 15, 41, 28}}},
     {.name = "a stride beyond the window",
      .num_src = 2,
-     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = VALUES(5, 7)},
-             {.ndim = 4, .dim = {1, 1, 1, 1}, .value = VALUES(3)}},
+     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){5, 7}},
+             {.ndim = 4, .dim = {1, 1, 1, 1}, .value = (const double[]){3}}},
      .options = &(const mst_conv2d_options){.strides = {.count = 2, .axis = {1, 2}}},
-     .expect = {VALUES(15, 0, 21, 0)}},
+     .expect = {(const double[]){15, 0, 21, 0}}},
     {.name = "same", /* the window's last row and column fall on the padding */
      .num_src = 2,
-     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = VALUES(5, 7)},
-             {.ndim = 4, .dim = {2, 2, 1, 1}, .value = VALUES(1, 2, 3, 4)}},
+     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){5, 7}},
+             {.ndim = 4, .dim = {2, 2, 1, 1}, .value = (const double[]){1, 2, 3, 4}}},
      .options = &(const mst_conv2d_options){.padding = MST_PADDING_SAME},
-     .expect = {VALUES(5, 17)}},
+     .expect = {(const double[]){5, 17}}},
     {.name = "strides and channels",
      .num_src = 2,
-     .src = {RANDOM(2, 3, 2, 3), RANDOM(3, 2, 2, 3)},
+     .src = {{.ndim = 4, .dim = {2, 3, 2, 3}}, {.ndim = 4, .dim = {3, 2, 2, 3}}},
      .options = &(const mst_conv2d_options){.strides = {.count = 2, .axis = {2, 3}}}},
     {.name = "strides, same",
      .num_src = 2,
-     .src = {RANDOM(2, 3, 2, 3), RANDOM(3, 3, 2, 3)},
+     .src = {{.ndim = 4, .dim = {2, 3, 2, 3}}, {.ndim = 4, .dim = {3, 3, 2, 3}}},
      .options = &(const mst_conv2d_options){.strides = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME}},
     {.name = "dilations",
      .num_src = 2,
-     .src = {RANDOM(1, 3, 2, 1), RANDOM(2, 2, 2, 1)},
+     .src = {{.ndim = 4, .dim = {1, 3, 2, 1}}, {.ndim = 4, .dim = {2, 2, 2, 1}}},
      .options = &(const mst_conv2d_options){.dilations = {.count = 2, .axis = {2, 3}}}},
-    {.name = "channels differ", .num_src = 2, .src = {RANDOM(1, 2, 2, 3), RANDOM(2, 2, 3, 1)}, .fails = MST_INVALID},
-    {.name = "three dimensions", .num_src = 2, .src = {RANDOM(2, 2, 3), RANDOM(2, 2, 3, 1)}, .fails = MST_INVALID},
+    {.name = "channels differ",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 2, 2, 3}}, {.ndim = 4, .dim = {2, 2, 3, 1}}},
+     .fails = MST_INVALID},
+    {.name = "three dimensions",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 2, 3}}, {.ndim = 4, .dim = {2, 2, 3, 1}}},
+     .fails = MST_INVALID},
     {.name = "groups",
      .num_src = 2,
-     .src = {RANDOM(1, 2, 2, 2), RANDOM(2, 2, 1, 2)},
+     .src = {{.ndim = 4, .dim = {1, 2, 2, 2}}, {.ndim = 4, .dim = {2, 2, 1, 2}}},
      .options = &(const mst_conv2d_options){.groups = 2},
      .fails = MST_INVALID},
     {.name = "pads",
      .num_src = 2,
-     .src = {RANDOM(1, 2, 2, 2), RANDOM(2, 2, 1, 2)},
+     .src = {{.ndim = 4, .dim = {1, 2, 2, 2}}, {.ndim = 4, .dim = {2, 2, 1, 2}}},
      .options = &(const mst_conv2d_options){.pads = {.count = 4, .axis = {1, 1, 1, 1}}},
      .fails = MST_INVALID},
     {.name = "a stride of 0",
      .num_src = 2,
-     .src = {RANDOM(1, 2, 2, 2), RANDOM(2, 2, 1, 2)},
+     .src = {{.ndim = 4, .dim = {1, 2, 2, 2}}, {.ndim = 4, .dim = {2, 2, 1, 2}}},
      .options = &(const mst_conv2d_options){.strides = {.count = 1, .axis = {0}}},
      .fails = MST_INVALID},
 };

@@ -92,16 +92,12 @@ static mst_status group_norm_reference(const mst_kernel_args *a) {
     return mst_norm_groups_run(a, &view, o->epsilon);
 }
 
-#define VALUES(...)    \
-    (const double[]) { \
-        __VA_ARGS__    \
+#define ROW(n, ...)                                        \
+    {                                                      \
+        .ndim = 1, .dim = {n}, .value = (const double[]) { \
+            __VA_ARGS__                                    \
+        }                                                  \
     }
-#define RANDOM(...)                                                                  \
-    {                                                                                \
-        .ndim = sizeof(VALUES(__VA_ARGS__)) / sizeof(double), .dim = { __VA_ARGS__ } \
-    }
-#define ROW(n, ...) \
-    { .ndim = 1, .dim = {n}, .value = VALUES(__VA_ARGS__) }
 #define OPTIONS(...)                  \
     &(const mst_group_norm_options) { \
         __VA_ARGS__                   \
@@ -110,48 +106,53 @@ static mst_status group_norm_reference(const mst_kernel_args *a) {
 static const mst_example group_norm_examples[] = {
     {.name = "two groups of two rows", /* means 3 and 25, variances 4 and 225 */
      .num_src = 3,
-     .src = {{.ndim = 3, .dim = {1, 2, 2}, .value = VALUES(1, 10, 5, 40)}, ROW(2, 1, 2), ROW(2, 3, 4)},
+     .src = {{.ndim = 3, .dim = {1, 2, 2}, .value = (const double[]){1, 10, 5, 40}}, ROW(2, 1, 2), ROW(2, 3, 4)},
      .options = OPTIONS(.groups = 2, .epsilon = 5),
-     .expect = {VALUES(3 - 2.0 / 3, 4 - 30 / 15.165750888103101, 3 + 2.0 / 3, 4 + 30 / 15.165750888103101),
-                VALUES(3, 25), VALUES(4, 225)}},
+     .expect = {(const double[]){3 - 2.0 / 3, 4 - 30 / 15.165750888103101, 3 + 2.0 / 3, 4 + 30 / 15.165750888103101},
+                (const double[]){3, 25}, (const double[]){4, 225}}},
     {.name = "one group",
      .num_src = 3,
-     .src = {{.ndim = 3, .dim = {1, 2, 2}, .value = VALUES(1, 5, 5, 1)}, ROW(2, 1, 2), ROW(2, 3, 4)},
+     .src = {{.ndim = 3, .dim = {1, 2, 2}, .value = (const double[]){1, 5, 5, 1}}, ROW(2, 1, 2), ROW(2, 3, 4)},
      .options = OPTIONS(.groups = 1, .epsilon = 5),
-     .expect = {VALUES(3 - 2.0 / 3, 4 + 4.0 / 3, 3 + 2.0 / 3, 4 - 4.0 / 3), VALUES(3), VALUES(4)}},
+     .expect = {(const double[]){3 - 2.0 / 3, 4 + 4.0 / 3, 3 + 2.0 / 3, 4 - 4.0 / 3}, (const double[]){3},
+                (const double[]){4}}},
     {.name = "no axes between",
      .num_src = 3,
-     .src = {{.ndim = 2, .dim = {1, 4}, .value = VALUES(1, 5, 10, 40)}, ROW(4, 1, 2, 1, 2), ROW(4, 3, 4, 5, 6)},
+     .src = {{.ndim = 2, .dim = {1, 4}, .value = (const double[]){1, 5, 10, 40}},
+             ROW(4, 1, 2, 1, 2),
+             ROW(4, 3, 4, 5, 6)},
      .options = OPTIONS(.groups = 2, .epsilon = 5),
-     .expect = {VALUES(3 - 2.0 / 3, 4 + 4.0 / 3, 5 - 15 / 15.165750888103101, 6 + 30 / 15.165750888103101),
-                VALUES(3, 25), VALUES(4, 225)}},
-    {.name = "default groups", .num_src = 3, .src = {RANDOM(2, 3, 64), RANDOM(64), RANDOM(64)}},
+     .expect = {(const double[]){3 - 2.0 / 3, 4 + 4.0 / 3, 5 - 15 / 15.165750888103101, 6 + 30 / 15.165750888103101},
+                (const double[]){3, 25}, (const double[]){4, 225}}},
+    {.name = "default groups",
+     .num_src = 3,
+     .src = {{.ndim = 3, .dim = {2, 3, 64}}, {.ndim = 1, .dim = {64}}, {.ndim = 1, .dim = {64}}}},
     {.name = "pictures",
      .num_src = 3,
-     .src = {RANDOM(2, 3, 3, 6), RANDOM(6), RANDOM(6)},
+     .src = {{.ndim = 4, .dim = {2, 3, 3, 6}}, {.ndim = 1, .dim = {6}}, {.ndim = 1, .dim = {6}}},
      .options = OPTIONS(.groups = 3, .epsilon = 0.1)},
     {.name = "many examples",
      .num_src = 3,
-     .src = {RANDOM(9, 2, 4), RANDOM(4), RANDOM(4)},
+     .src = {{.ndim = 3, .dim = {9, 2, 4}}, {.ndim = 1, .dim = {4}}, {.ndim = 1, .dim = {4}}},
      .options = OPTIONS(.groups = 2)},
     {.name = "channels are no multiple of the groups",
      .num_src = 3,
-     .src = {RANDOM(2, 3), RANDOM(3), RANDOM(3)},
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {3}}},
      .options = OPTIONS(.groups = 2),
      .fails = MST_INVALID},
     {.name = "gamma of another length",
      .num_src = 3,
-     .src = {RANDOM(2, 4), RANDOM(2), RANDOM(2)},
+     .src = {{.ndim = 2, .dim = {2, 4}}, {.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {2}}},
      .options = OPTIONS(.groups = 2),
      .fails = MST_INVALID},
     {.name = "a row",
      .num_src = 3,
-     .src = {RANDOM(4), RANDOM(4), RANDOM(4)},
+     .src = {{.ndim = 1, .dim = {4}}, {.ndim = 1, .dim = {4}}, {.ndim = 1, .dim = {4}}},
      .options = OPTIONS(.groups = 2),
      .fails = MST_INVALID},
     {.name = "negative groups",
      .num_src = 3,
-     .src = {RANDOM(2, 4), RANDOM(4), RANDOM(4)},
+     .src = {{.ndim = 2, .dim = {2, 4}}, {.ndim = 1, .dim = {4}}, {.ndim = 1, .dim = {4}}},
      .options = OPTIONS(.groups = -1),
      .fails = MST_INVALID},
 };

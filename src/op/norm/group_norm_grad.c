@@ -44,16 +44,6 @@ static mst_status group_norm_grad_reference(const mst_kernel_args *a) {
     return mst_norm_groups_grad_run(a, &view, o->epsilon);
 }
 
-#define VALUES(...)    \
-    (const double[]) { \
-        __VA_ARGS__    \
-    }
-#define RANDOM(...)                                                                  \
-    {                                                                                \
-        .ndim = sizeof(VALUES(__VA_ARGS__)) / sizeof(double), .dim = { __VA_ARGS__ } \
-    }
-#define POSITIVE(...) \
-    { .ndim = sizeof(VALUES(__VA_ARGS__)) / sizeof(double), .dim = {__VA_ARGS__}, .low = 0.5, .high = 2 }
 #define OPTIONS(...)                  \
     &(const mst_group_norm_options) { \
         __VA_ARGS__                   \
@@ -62,33 +52,53 @@ static mst_status group_norm_grad_reference(const mst_kernel_args *a) {
 static const mst_example group_norm_grad_examples[] = {
     {.name = "one channel of two rows", /* u = -2, 2, s = 1/3 */
      .num_src = 5,
-     .src = {{.ndim = 3, .dim = {1, 2, 1}, .value = VALUES(1, 5)},
-             {.ndim = 1, .dim = {1}, .value = VALUES(6)},
-             {.ndim = 2, .dim = {1, 1}, .value = VALUES(3)},
-             {.ndim = 2, .dim = {1, 1}, .value = VALUES(4)},
-             {.ndim = 3, .dim = {1, 2, 1}, .value = VALUES(7, 16)}},
+     .src = {{.ndim = 3, .dim = {1, 2, 1}, .value = (const double[]){1, 5}},
+             {.ndim = 1, .dim = {1}, .value = (const double[]){6}},
+             {.ndim = 2, .dim = {1, 1}, .value = (const double[]){3}},
+             {.ndim = 2, .dim = {1, 1}, .value = (const double[]){4}},
+             {.ndim = 3, .dim = {1, 2, 1}, .value = (const double[]){7, 16}}},
      .options = OPTIONS(.groups = 1, .epsilon = 5),
-     .expect = {VALUES(-5, 5), VALUES(6), VALUES(23)}},
+     .expect = {(const double[]){-5, 5}, (const double[]){6}, (const double[]){23}}},
     {.name = "pictures",
      .num_src = 5,
-     .src = {RANDOM(2, 2, 2, 4), RANDOM(4), RANDOM(2, 2), POSITIVE(2, 2), RANDOM(2, 2, 2, 4)},
+     .src = {{.ndim = 4, .dim = {2, 2, 2, 4}},
+             {.ndim = 1, .dim = {4}},
+             {.ndim = 2, .dim = {2, 2}},
+             {.ndim = 2, .dim = {2, 2}, .low = 0.5, .high = 2},
+             {.ndim = 4, .dim = {2, 2, 2, 4}}},
      .options = OPTIONS(.groups = 2, .epsilon = 0.1)},
     {.name = "no axes between",
      .num_src = 5,
-     .src = {RANDOM(3, 6), RANDOM(6), RANDOM(3, 2), POSITIVE(3, 2), RANDOM(3, 6)},
+     .src = {{.ndim = 2, .dim = {3, 6}},
+             {.ndim = 1, .dim = {6}},
+             {.ndim = 2, .dim = {3, 2}},
+             {.ndim = 2, .dim = {3, 2}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {3, 6}}},
      .options = OPTIONS(.groups = 2)},
     {.name = "many examples",
      .num_src = 5,
-     .src = {RANDOM(9, 2, 2), RANDOM(2), RANDOM(9, 2), POSITIVE(9, 2), RANDOM(9, 2, 2)},
+     .src = {{.ndim = 3, .dim = {9, 2, 2}},
+             {.ndim = 1, .dim = {2}},
+             {.ndim = 2, .dim = {9, 2}},
+             {.ndim = 2, .dim = {9, 2}, .low = 0.5, .high = 2},
+             {.ndim = 3, .dim = {9, 2, 2}}},
      .options = OPTIONS(.groups = 2)},
     {.name = "a gradient of another shape",
      .num_src = 5,
-     .src = {RANDOM(2, 2), RANDOM(2), RANDOM(2, 2), POSITIVE(2, 2), RANDOM(3, 2)},
+     .src = {{.ndim = 2, .dim = {2, 2}},
+             {.ndim = 1, .dim = {2}},
+             {.ndim = 2, .dim = {2, 2}},
+             {.ndim = 2, .dim = {2, 2}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {3, 2}}},
      .options = OPTIONS(.groups = 2),
      .fails = MST_INVALID},
     {.name = "means of other groups",
      .num_src = 5,
-     .src = {RANDOM(2, 2), RANDOM(2), RANDOM(2, 1), POSITIVE(2, 1), RANDOM(2, 2)},
+     .src = {{.ndim = 2, .dim = {2, 2}},
+             {.ndim = 1, .dim = {2}},
+             {.ndim = 2, .dim = {2, 1}},
+             {.ndim = 2, .dim = {2, 1}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {2, 2}}},
      .options = OPTIONS(.groups = 2),
      .fails = MST_INVALID},
 };

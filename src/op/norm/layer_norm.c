@@ -85,56 +85,62 @@ static mst_status layer_norm_reference(const mst_kernel_args *a) {
     return mst_norm_groups_run(a, &view, ((const mst_layer_norm_options *)a->options)->epsilon);
 }
 
-#define VALUES(...)    \
-    (const double[]) { \
-        __VA_ARGS__    \
-    }
-#define ROW(n, ...) \
-    { .ndim = 1, .dim = {n}, .value = VALUES(__VA_ARGS__) }
-#define RANDOM(...)                                                                  \
-    {                                                                                \
-        .ndim = sizeof(VALUES(__VA_ARGS__)) / sizeof(double), .dim = { __VA_ARGS__ } \
+#define ROW(n, ...)                                        \
+    {                                                      \
+        .ndim = 1, .dim = {n}, .value = (const double[]) { \
+            __VA_ARGS__                                    \
+        }                                                  \
     }
 
 static const mst_example layer_norm_examples[] = {
     {.name = "two rows",
      .num_src = 3,
-     .src = {{.ndim = 2, .dim = {2, 2}, .value = VALUES(1, 5, 10, 40)}, ROW(2, 1, 2), ROW(2, 3, 4)},
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 5, 10, 40}}, ROW(2, 1, 2), ROW(2, 3, 4)},
      .options = &(const mst_layer_norm_options){.epsilon = 5},
-     .expect = {VALUES(3 - 2.0 / 3, 4 + 4.0 / 3, 3 - 15 / 15.165750888103101, 4 + 30 / 15.165750888103101),
-                VALUES(3, 25), VALUES(4, 225)}},
+     .expect = {(const double[]){3 - 2.0 / 3, 4 + 4.0 / 3, 3 - 15 / 15.165750888103101, 4 + 30 / 15.165750888103101},
+                (const double[]){3, 25}, (const double[]){4, 225}}},
     {.name = "default epsilon",
      .num_src = 3,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = VALUES(1, 7)}, ROW(1, 2), ROW(1, 3)},
-     .expect = {VALUES(3, 3), VALUES(1, 7), VALUES(0, 0)}},
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){1, 7}}, ROW(1, 2), ROW(1, 3)},
+     .expect = {(const double[]){3, 3}, (const double[]){1, 7}, (const double[]){0, 0}}},
     {.name = "a row alone",
      .num_src = 3,
      .src = {ROW(2, 1, 5), ROW(2, 1, 1), ROW(2, 0, 0)},
      .options = &(const mst_layer_norm_options){.epsilon = 5},
-     .expect = {VALUES(-2.0 / 3, 2.0 / 3), VALUES(3), VALUES(4)}},
+     .expect = {(const double[]){-2.0 / 3, 2.0 / 3}, (const double[]){3}, (const double[]){4}}},
     {.name = "two axes",
      .num_src = 3,
-     .src = {RANDOM(3, 2, 4), RANDOM(2, 4), RANDOM(2, 4)},
+     .src = {{.ndim = 3, .dim = {3, 2, 4}}, {.ndim = 2, .dim = {2, 4}}, {.ndim = 2, .dim = {2, 4}}},
      .options = &(const mst_layer_norm_options){.epsilon = 0.1}},
-    {.name = "a long axis", .num_src = 3, .src = {RANDOM(2, 3, 37), RANDOM(37), RANDOM(37)}},
-    {.name = "many rows", .num_src = 3, .src = {RANDOM(40, 5), RANDOM(5), RANDOM(5)}},
+    {.name = "a long axis",
+     .num_src = 3,
+     .src = {{.ndim = 3, .dim = {2, 3, 37}}, {.ndim = 1, .dim = {37}}, {.ndim = 1, .dim = {37}}}},
+    {.name = "many rows",
+     .num_src = 3,
+     .src = {{.ndim = 2, .dim = {40, 5}}, {.ndim = 1, .dim = {5}}, {.ndim = 1, .dim = {5}}}},
     {.name = "gamma of another length",
      .num_src = 3,
-     .src = {RANDOM(2, 3), RANDOM(2), RANDOM(2)},
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {2}}},
      .fails = MST_INVALID},
     {.name = "gamma and beta differ",
      .num_src = 3,
-     .src = {RANDOM(2, 3), RANDOM(3), RANDOM(2, 3)},
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {3}}, {.ndim = 2, .dim = {2, 3}}},
      .fails = MST_INVALID},
-    {.name = "gamma has more axes", .num_src = 3, .src = {RANDOM(3), RANDOM(2, 3), RANDOM(2, 3)}, .fails = MST_INVALID},
-    {.name = "gamma is a scalar", .num_src = 3, .src = {RANDOM(3), {.ndim = 0}, {.ndim = 0}}, .fails = MST_INVALID},
+    {.name = "gamma has more axes",
+     .num_src = 3,
+     .src = {{.ndim = 1, .dim = {3}}, {.ndim = 2, .dim = {2, 3}}, {.ndim = 2, .dim = {2, 3}}},
+     .fails = MST_INVALID},
+    {.name = "gamma is a scalar",
+     .num_src = 3,
+     .src = {{.ndim = 1, .dim = {3}}, {.ndim = 0}, {.ndim = 0}},
+     .fails = MST_INVALID},
     {.name = "integers",
      .num_src = 3,
-     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}, RANDOM(2), RANDOM(2)},
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {2}}},
      .fails = MST_INVALID},
     {.name = "a negative epsilon",
      .num_src = 3,
-     .src = {RANDOM(2, 2), RANDOM(2), RANDOM(2)},
+     .src = {{.ndim = 2, .dim = {2, 2}}, {.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {2}}},
      .options = &(const mst_layer_norm_options){.epsilon = -1},
      .fails = MST_INVALID},
 };

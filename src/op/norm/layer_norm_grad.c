@@ -43,48 +43,61 @@ static mst_status layer_norm_grad_reference(const mst_kernel_args *a) {
     return mst_norm_groups_grad_run(a, &view, ((const mst_layer_norm_options *)a->options)->epsilon);
 }
 
-#define VALUES(...)    \
-    (const double[]) { \
-        __VA_ARGS__    \
-    }
-#define RANDOM(...)                                                                  \
-    {                                                                                \
-        .ndim = sizeof(VALUES(__VA_ARGS__)) / sizeof(double), .dim = { __VA_ARGS__ } \
-    }
-#define POSITIVE(...) \
-    { .ndim = sizeof(VALUES(__VA_ARGS__)) / sizeof(double), .dim = {__VA_ARGS__}, .low = 0.5, .high = 2 }
-
 static const mst_example layer_norm_grad_examples[] = {
     {.name = "one row", /* u = -2, 2, s = 1/3, h = 6 g, M(h) = 69, M(h u) = 54 */
      .num_src = 5,
-     .src = {{.ndim = 2, .dim = {1, 2}, .value = VALUES(1, 5)},
-             {.ndim = 1, .dim = {2}, .value = VALUES(6, 6)},
-             {.ndim = 2, .dim = {1, 1}, .value = VALUES(3)},
-             {.ndim = 2, .dim = {1, 1}, .value = VALUES(4)},
-             {.ndim = 2, .dim = {1, 2}, .value = VALUES(7, 16)}},
+     .src = {{.ndim = 2, .dim = {1, 2}, .value = (const double[]){1, 5}},
+             {.ndim = 1, .dim = {2}, .value = (const double[]){6, 6}},
+             {.ndim = 2, .dim = {1, 1}, .value = (const double[]){3}},
+             {.ndim = 2, .dim = {1, 1}, .value = (const double[]){4}},
+             {.ndim = 2, .dim = {1, 2}, .value = (const double[]){7, 16}}},
      .options = &(const mst_layer_norm_options){.epsilon = 5},
-     .expect = {VALUES(-5, 5), VALUES(-14.0 / 3, 32.0 / 3), VALUES(7, 16)}},
+     .expect = {(const double[]){-5, 5}, (const double[]){-14.0 / 3, 32.0 / 3}, (const double[]){7, 16}}},
     {.name = "two axes",
      .num_src = 5,
-     .src = {RANDOM(3, 2, 2), RANDOM(2, 2), RANDOM(3, 1, 1), POSITIVE(3, 1, 1), RANDOM(3, 2, 2)},
+     .src = {{.ndim = 3, .dim = {3, 2, 2}},
+             {.ndim = 2, .dim = {2, 2}},
+             {.ndim = 3, .dim = {3, 1, 1}},
+             {.ndim = 3, .dim = {3, 1, 1}, .low = 0.5, .high = 2},
+             {.ndim = 3, .dim = {3, 2, 2}}},
      .options = &(const mst_layer_norm_options){.epsilon = 0.1}},
     {.name = "a long axis",
      .num_src = 5,
-     .src = {RANDOM(2, 37), RANDOM(37), RANDOM(2, 1), POSITIVE(2, 1), RANDOM(2, 37)}},
+     .src = {{.ndim = 2, .dim = {2, 37}},
+             {.ndim = 1, .dim = {37}},
+             {.ndim = 2, .dim = {2, 1}},
+             {.ndim = 2, .dim = {2, 1}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {2, 37}}}},
     {.name = "many rows",
      .num_src = 5,
-     .src = {RANDOM(20, 3), RANDOM(3), RANDOM(20, 1), POSITIVE(20, 1), RANDOM(20, 3)}},
+     .src = {{.ndim = 2, .dim = {20, 3}},
+             {.ndim = 1, .dim = {3}},
+             {.ndim = 2, .dim = {20, 1}},
+             {.ndim = 2, .dim = {20, 1}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {20, 3}}}},
     {.name = "a gradient of another shape",
      .num_src = 5,
-     .src = {RANDOM(2, 3), RANDOM(3), RANDOM(2, 1), POSITIVE(2, 1), RANDOM(3, 3)},
+     .src = {{.ndim = 2, .dim = {2, 3}},
+             {.ndim = 1, .dim = {3}},
+             {.ndim = 2, .dim = {2, 1}},
+             {.ndim = 2, .dim = {2, 1}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {3, 3}}},
      .fails = MST_INVALID},
     {.name = "a mean for each element",
      .num_src = 5,
-     .src = {RANDOM(2, 3), RANDOM(3), RANDOM(2, 3), POSITIVE(2, 3), RANDOM(2, 3)},
+     .src = {{.ndim = 2, .dim = {2, 3}},
+             {.ndim = 1, .dim = {3}},
+             {.ndim = 2, .dim = {2, 3}},
+             {.ndim = 2, .dim = {2, 3}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {2, 3}}},
      .fails = MST_INVALID},
     {.name = "a mean of fewer dimensions",
      .num_src = 5,
-     .src = {RANDOM(2, 3), RANDOM(3), RANDOM(2), POSITIVE(2), RANDOM(2, 3)},
+     .src = {{.ndim = 2, .dim = {2, 3}},
+             {.ndim = 1, .dim = {3}},
+             {.ndim = 1, .dim = {2}},
+             {.ndim = 1, .dim = {2}, .low = 0.5, .high = 2},
+             {.ndim = 2, .dim = {2, 3}}},
      .fails = MST_INVALID},
 };
 

@@ -111,48 +111,39 @@ static mst_status resize2d_reference(const mst_kernel_args *a) {
     return mst_parallel(a, rows, mst_grain(rows, 4 * dim[2] * dim[3]), resize2d_run, mst_context_of(a));
 }
 
-#define VALUES(...)    \
-    (const double[]) { \
-        __VA_ARGS__    \
-    }
-#define PICTURE(h, w, ...) \
-    { .ndim = 4, .dim = {1, h, w, 1}, .value = VALUES(__VA_ARGS__) }
-#define OPTIONS(h, w, ...)                                \
-    &(const mst_resize2d_options) {                       \
-        .size = {.count = 2, .axis = {h, w}}, __VA_ARGS__ \
-    }
+#include "op/resize/resize_examples.inc"
 
 static const mst_example resize2d_examples[] = {
     {.name = "twice",
      .num_src = 1,
      .src = {PICTURE(1, 2, 1, 5)},
      .options = OPTIONS(2, 4, .interpolation = MST_INTERPOLATION_NEAREST),
-     .expect = {VALUES(1, 1, 5, 5, 1, 1, 5, 5)}},
+     .expect = {(const double[]){1, 1, 5, 5, 1, 1, 5, 5}}},
     {.name = "bilinear",
      .num_src = 1,
      .src = {PICTURE(1, 2, 1, 5)},
      .options = OPTIONS(1, 4, .interpolation = MST_INTERPOLATION_BILINEAR),
-     .expect = {VALUES(1, 2, 4, 5)}},
+     .expect = {(const double[]){1, 2, 4, 5}}},
     {.name = "bilinear, aligned corners",
      .num_src = 1,
      .src = {PICTURE(2, 2, 1, 5, 3, 7)},
      .options = OPTIONS(3, 3, .interpolation = MST_INTERPOLATION_BILINEAR, .align_corners = true),
-     .expect = {VALUES(1, 3, 5, 2, 4, 6, 3, 5, 7)}},
+     .expect = {(const double[]){1, 3, 5, 2, 4, 6, 3, 5, 7}}},
     {.name = "nearest, aligned corners", /* at 0, 0.75, 1.5, 2.25, 3 */
      .num_src = 1,
      .src = {PICTURE(1, 4, 1, 2, 3, 4)},
      .options = OPTIONS(1, 5, .align_corners = true),
-     .expect = {VALUES(1, 2, 3, 3, 4)}},
+     .expect = {(const double[]){1, 2, 3, 3, 4}}},
     {.name = "smaller",
      .num_src = 1,
      .src = {PICTURE(1, 4, 1, 2, 3, 4)},
      .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_BILINEAR),
-     .expect = {VALUES(1.5, 3.5)}},
+     .expect = {(const double[]){1.5, 3.5}}},
     {.name = "one pixel, aligned corners",
      .num_src = 1,
      .src = {PICTURE(1, 3, 1, 2, 3)},
      .options = OPTIONS(1, 1, .interpolation = MST_INTERPOLATION_BILINEAR, .align_corners = true),
-     .expect = {VALUES(1)}},
+     .expect = {(const double[]){1}}},
     {.name = "channels",
      .num_src = 1,
      .src = {{.ndim = 4, .dim = {2, 3, 4, 3}}},

@@ -53,33 +53,24 @@ static mst_status resize2d_grad_reference(const mst_kernel_args *a) {
                         mst_context_of(a));
 }
 
-#define VALUES(...)    \
-    (const double[]) { \
-        __VA_ARGS__    \
-    }
-#define PICTURE(h, w, ...) \
-    { .ndim = 4, .dim = {1, h, w, 1}, .value = VALUES(__VA_ARGS__) }
-#define OPTIONS(h, w, ...)                                \
-    &(const mst_resize2d_options) {                       \
-        .size = {.count = 2, .axis = {h, w}}, __VA_ARGS__ \
-    }
+#include "op/resize/resize_examples.inc"
 
 static const mst_example resize2d_grad_examples[] = {
     {.name = "twice",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 1, 2, 1}}, PICTURE(2, 4, 1, 2, 3, 4, 5, 6, 7, 8)},
      .options = OPTIONS(2, 4, .interpolation = MST_INTERPOLATION_NEAREST),
-     .expect = {VALUES(14, 22)}},
+     .expect = {(const double[]){14, 22}}},
     {.name = "bilinear",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 1, 2, 1}}, PICTURE(1, 4, 1, 4, 8, 16)},
      .options = OPTIONS(1, 4, .interpolation = MST_INTERPOLATION_BILINEAR),
-     .expect = {VALUES(1 + 3 + 2, 1 + 6 + 16)}},
+     .expect = {(const double[]){1 + 3 + 2, 1 + 6 + 16}}},
     {.name = "what no pixel is made of",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 1, 4, 1}}, PICTURE(1, 2, 1, 2)},
      .options = OPTIONS(1, 2, .align_corners = true),
-     .expect = {VALUES(1, 0, 0, 2)}},
+     .expect = {(const double[]){1, 0, 0, 2}}},
     {.name = "channels",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {2, 3, 4, 3}}, {.ndim = 4, .dim = {2, 5, 3, 3}}},
