@@ -36,6 +36,7 @@ typedef struct mst_layer_batch_normalization_options {
 #define MST_BATCH_NORMALIZATION_(source, ...) \
     MST_LAYER(batch_normalization, source, MST_NAMED(mst_layer_batch_normalization_options, __VA_ARGS__))
 #endif
+#include "layer/gamma_beta.h"
 #include "layer/initializer/initializer.h"
 #include "layer/type.h"
 #include "muster/layers.h"
@@ -55,26 +56,13 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_initializer given(mst_initializer initializer, mst_initializer otherwise) {
-    return initializer.kind == MST_INITIALIZER_GLOROT_UNIFORM ? otherwise : initializer;
-}
-
 static mst_status batch_normalization_weights(mst_layer_call *call) {
     const mst_layer_batch_normalization_options *o = call->options;
     const mst_spec src = mst_value_spec(call->src[0]);
-    const int64_t channels = src.shape.ndim >= 2 ? src.shape.dim[src.shape.ndim - 1] : 0;
-    if (channels < 1)
-        return MST_FAIL(MST_INVALID,
-                        "batch_normalization '%s': needs [n, ..., channels] with channels that are known, got %d "
-                        "dimensions",
-                        call->name, src.shape.ndim);
+    int64_t channels;
+    MST_TRY(mst_layer_channels(call, "[n, ..., channels]", 2, MST_MAX_NDIM, &channels));
     const mst_shape shape = MST_SHAPE(channels);
-    if (!o->no_scale)
-        mst_layer_weight(call, .name = "gamma", .shape = shape, .dtype = src.dtype,
-                         .initializer = given(o->gamma_initializer, mst_ones_initializer()));
-    if (!o->no_center)
-        mst_layer_weight(call, .name = "beta", .shape = shape, .dtype = src.dtype,
-                         .initializer = given(o->beta_initializer, mst_zeros_initializer()));
+    mst_gamma_beta_weights(call, MST_GAMMA_BETA(o), shape);
     mst_layer_weight(call, .name = "moving_mean", .shape = shape, .dtype = src.dtype,
                      .initializer = mst_zeros_initializer(), .not_trainable = true);
     mst_layer_weight(call, .name = "moving_variance", .shape = shape, .dtype = src.dtype,

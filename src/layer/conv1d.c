@@ -63,13 +63,9 @@ static const mst_field fields[] = {
 static mst_status conv1d_weights(mst_layer_call *call) {
     const mst_layer_conv1d_options *o = call->options;
     const mst_spec src = mst_value_spec(call->src[0]);
-    const int64_t channels = src.shape.ndim == 3 ? src.shape.dim[2] : 0;
-    mst_initializer bias = o->bias_initializer;
-    if (bias.kind == MST_INITIALIZER_GLOROT_UNIFORM) bias = mst_zeros_initializer(); /* none was given */
-    if (channels < 1)
-        return MST_FAIL(MST_INVALID,
-                        "conv1d '%s': needs [n, steps, channels] with channels that are known, got %d dimensions",
-                        call->name, src.shape.ndim);
+    int64_t channels;
+    const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
+    MST_TRY(mst_layer_channels(call, "[n, steps, channels]", 3, 3, &channels));
     if (channels % o->groups || o->filters % o->groups)
         return MST_FAIL(MST_INVALID, "conv1d '%s': %lld channels and %lld filters are no multiples of %d groups",
                         call->name, (long long)channels, (long long)o->filters, (int)o->groups);

@@ -58,8 +58,7 @@ static mst_status weights(mst_layer_call *call) {
     const mst_layer_dense_options *o = call->options;
     const mst_spec src = mst_value_spec(call->src[0]);
     int64_t features = 1;
-    mst_initializer bias = o->bias_initializer;
-    if (bias.kind == MST_INITIALIZER_GLOROT_UNIFORM) bias = mst_zeros_initializer(); /* none was given */
+    const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
     MST_TRY(count_features(call, &features));
     mst_layer_weight(call, .name = o->kernel_name ? o->kernel_name : "kernel", .shape = MST_SHAPE(features, o->units),
                      .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);

@@ -64,14 +64,9 @@ static const mst_field fields[] = {
 static mst_status depthwise_conv2d_weights(mst_layer_call *call) {
     const mst_layer_depthwise_conv2d_options *o = call->options;
     const mst_spec src = mst_value_spec(call->src[0]);
-    const int64_t channels = src.shape.ndim == 4 ? src.shape.dim[3] : 0;
-    mst_initializer bias = o->bias_initializer;
-    if (bias.kind == MST_INITIALIZER_GLOROT_UNIFORM) bias = mst_zeros_initializer(); /* none was given */
-    if (channels < 1)
-        return MST_FAIL(
-            MST_INVALID,
-            "depthwise_conv2d '%s': needs [n, height, width, channels] with channels that are known, got %d dimensions",
-            call->name, src.shape.ndim);
+    int64_t channels;
+    const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
+    MST_TRY(mst_layer_channels(call, "[n, height, width, channels]", 4, 4, &channels));
     mst_layer_weight(call, .name = "kernel",
                      .shape = MST_SHAPE(o->kernel_size, o->kernel_width ? o->kernel_width : o->kernel_size, channels,
                                         o->depth_multiplier),

@@ -36,8 +36,7 @@ static const mst_field fields[] = {
 
 static mst_status weights(mst_layer_call *call) {
     const mst_layer_embedding_options *o = call->options;
-    mst_initializer rows = o->initializer;
-    if (rows.kind == MST_INITIALIZER_GLOROT_UNIFORM) rows = mst_random_uniform_initializer(); /* none was given */
+    const mst_initializer rows = mst_initializer_or(o->initializer, mst_random_uniform_initializer());
     mst_layer_weight(call, .name = "embeddings", .shape = MST_SHAPE(o->input_dim, o->output_dim), .initializer = rows);
     return MST_OK;
 }

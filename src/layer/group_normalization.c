@@ -25,6 +25,7 @@ typedef struct mst_layer_group_normalization_options {
 #define MST_GROUP_NORMALIZATION_(source, ...) \
     MST_LAYER(group_normalization, source, MST_NAMED(mst_layer_group_normalization_options, __VA_ARGS__))
 #endif
+#include "layer/gamma_beta.h"
 #include "layer/initializer/initializer.h"
 #include "layer/type.h"
 #include "muster/layers.h"
@@ -42,28 +43,14 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_initializer given(mst_initializer initializer, mst_initializer otherwise) {
-    return initializer.kind == MST_INITIALIZER_GLOROT_UNIFORM ? otherwise : initializer;
-}
-
 static mst_status group_normalization_weights(mst_layer_call *call) {
     const mst_layer_group_normalization_options *o = call->options;
-    const mst_spec src = mst_value_spec(call->src[0]);
-    const int64_t channels = src.shape.ndim >= 2 ? src.shape.dim[src.shape.ndim - 1] : 0;
-    if (channels < 1)
-        return MST_FAIL(MST_INVALID,
-                        "group_normalization '%s': needs [n, ..., channels] with channels that are known, got %d "
-                        "dimensions",
-                        call->name, src.shape.ndim);
+    int64_t channels;
+    MST_TRY(mst_layer_channels(call, "[n, ..., channels]", 2, MST_MAX_NDIM, &channels));
     if (o->groups > 0 && channels % o->groups)
         return MST_FAIL(MST_INVALID, "group_normalization '%s': %lld channels are no multiple of %d groups", call->name,
                         (long long)channels, (int)o->groups);
-    if (!o->no_scale)
-        mst_layer_weight(call, .name = "gamma", .shape = MST_SHAPE(channels), .dtype = src.dtype,
-                         .initializer = given(o->gamma_initializer, mst_ones_initializer()));
-    if (!o->no_center)
-        mst_layer_weight(call, .name = "beta", .shape = MST_SHAPE(channels), .dtype = src.dtype,
-                         .initializer = given(o->beta_initializer, mst_zeros_initializer()));
+    mst_gamma_beta_weights(call, MST_GAMMA_BETA(o), MST_SHAPE(channels));
     return MST_OK;
 }
 
@@ -72,9 +59,8 @@ static mst_value group_normalization_build(const mst_layer_call *call) {
     const mst_spec src = mst_value_spec(call->src[0]);
     const int64_t channels = src.shape.dim[src.shape.ndim - 1];
     const mst_shape shape = MST_SHAPE(channels);
-    const mst_value gamma = o->no_scale ? mst_fill(call->graph, src.dtype, shape, 1) : call->weight[0];
-    const mst_value beta =
-        o->no_center ? mst_fill(call->graph, src.dtype, shape, 0) : call->weight[o->no_scale ? 0 : 1];
+    mst_value gamma, beta;
+    mst_gamma_beta_values(call, MST_GAMMA_BETA(o), shape, &gamma, &beta);
     return mst_group_norm(call->src[0], gamma, beta, .groups = o->groups < 0 ? (int32_t)channels : o->groups,
                           .epsilon = (double)o->epsilon);
 }

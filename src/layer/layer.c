@@ -37,6 +37,14 @@ mst_value mst_layer_fail(const mst_layer_call *call) {
     return mst_value_of_last_error(call->graph);
 }
 
+mst_status mst_layer_channels(const mst_layer_call *call, const char *form, int least, int most, int64_t *channels) {
+    const mst_shape shape = mst_value_spec(call->src[0]).shape;
+    *channels = shape.ndim >= least && shape.ndim <= most ? shape.dim[shape.ndim - 1] : 0;
+    if (*channels >= 1) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s '%s': needs %s with channels that are known, got %d dimensions", call->type->name,
+                    call->name, form, shape.ndim);
+}
+
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options) {
     assert(call->num_weights < MST_MAX_LAYER_WEIGHTS);
     options.graph = call->graph;

@@ -26,6 +26,7 @@ typedef struct mst_layer_layer_normalization_options {
 #define MST_LAYER_NORMALIZATION_(source, ...) \
     MST_LAYER(layer_normalization, source, MST_NAMED(mst_layer_layer_normalization_options, __VA_ARGS__))
 #endif
+#include "layer/gamma_beta.h"
 #include "layer/initializer/initializer.h"
 #include "layer/type.h"
 #include "muster/layers.h"
@@ -42,10 +43,6 @@ static const mst_field fields[] = {
     FIELD(STRING, name, "of the layer"),
     MST_FIELD_END,
 };
-
-static mst_initializer given(mst_initializer initializer, mst_initializer otherwise) {
-    return initializer.kind == MST_INITIALIZER_GLOROT_UNIFORM ? otherwise : initializer;
-}
 
 /* The lengths of the axes of SRC that are normalized. */
 static mst_status find_shape(const mst_layer_layer_normalization_options *o, const char *name, mst_shape src,
@@ -72,12 +69,7 @@ static mst_status layer_normalization_weights(mst_layer_call *call) {
     const mst_spec src = mst_value_spec(call->src[0]);
     mst_shape shape;
     MST_TRY(find_shape(o, call->name, src.shape, &shape));
-    if (!o->no_scale)
-        mst_layer_weight(call, .name = "gamma", .shape = shape, .dtype = src.dtype,
-                         .initializer = given(o->gamma_initializer, mst_ones_initializer()));
-    if (!o->no_center)
-        mst_layer_weight(call, .name = "beta", .shape = shape, .dtype = src.dtype,
-                         .initializer = given(o->beta_initializer, mst_zeros_initializer()));
+    mst_gamma_beta_weights(call, MST_GAMMA_BETA(o), shape);
     return MST_OK;
 }
 
@@ -86,9 +78,8 @@ static mst_value layer_normalization_build(const mst_layer_call *call) {
     const mst_spec src = mst_value_spec(call->src[0]);
     mst_shape shape;
     if (find_shape(o, call->name, src.shape, &shape)) return mst_layer_fail(call);
-    const mst_value gamma = o->no_scale ? mst_fill(call->graph, src.dtype, shape, 1) : call->weight[0];
-    const mst_value beta =
-        o->no_center ? mst_fill(call->graph, src.dtype, shape, 0) : call->weight[o->no_scale ? 0 : 1];
+    mst_value gamma, beta;
+    mst_gamma_beta_values(call, MST_GAMMA_BETA(o), shape, &gamma, &beta);
     return mst_layer_norm(call->src[0], gamma, beta, .epsilon = (double)o->epsilon);
 }
 

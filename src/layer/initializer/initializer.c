@@ -43,6 +43,10 @@ void mst_shape_fans(mst_shape shape, double *fan_in, double *fan_out) {
     *fan_in = field * (double)shape.dim[last > 0 ? last - 1 : 0];
 }
 
+mst_initializer mst_initializer_or(mst_initializer initializer, mst_initializer otherwise) {
+    return initializer.kind == MST_INITIALIZER_GLOROT_UNIFORM ? otherwise : initializer;
+}
+
 mst_value mst_initializer_scaled(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape,
                                  double scale, mst_fan fan, mst_distribution distribution) {
     double fan_in, fan_out;
