@@ -91,19 +91,12 @@ static int run(const command_call *call) {
     return bench_network_run(&network, call->options);
 }
 
-static const option options[] = {
-    BENCH_COMMON_OPTIONS,
-    BENCH_PEERS_OPTION("also TensorFlow and PyTorch, in a virtual environment made under build/ of the source tree"),
-    {0},
-};
-static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
-
 const command bench_mobilenet_v2 = {
     .name = "mobilenet_v2",
     .summary = "MobileNetV2 against its bare convolutions, and against peers",
     .usage = "[options]",
     .notes = "Random pictures of 224x224 in memory, 1,000 classes, batch 16, Adam, f32.",
-    .sections = sections,
+    .sections = bench_network_sections,
     .options_size = sizeof(bench_options),
     .run = run,
 };

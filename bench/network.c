@@ -311,3 +311,10 @@ int bench_network_run(const bench_network *network, const bench_options *options
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows.row[i], options->json);
     return good ? EXIT_DONE : EXIT_FAILED;
 }
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    BENCH_PEERS_OPTION("also TensorFlow and PyTorch, in a virtual environment made under build/ of the source tree"),
+    {0},
+};
+const option_section bench_network_sections[] = {{.title = "Options", .options = options}, {0}};

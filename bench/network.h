@@ -26,6 +26,8 @@ typedef struct bench_network {
     double reach_bound, reach_peers;
 } bench_network;
 
+/** Of the benchmark of a network. */
+extern const option_section bench_network_sections[];
 /** Measures NETWORK as the benchmark of its name; the exit status. */
 int bench_network_run(const bench_network *network, const bench_options *options);
 

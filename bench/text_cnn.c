@@ -5,13 +5,7 @@ enum { BATCH = 32, WORDS = 30982, VECTOR = 7, LENGTH = 300, CLASSES = 46, PARAME
 enum { FILTERS = 64, WINDOW = 5, MORE_FILTERS = 32, MORE_WINDOW = 3 };
 
 static void build(mst_model *model) {
-    mst_embedding(mst_input(model, MST_SHAPE(LENGTH), .dtype = MST_I32), WORDS, VECTOR);
-    mst_conv1d(model, FILTERS, WINDOW, .activation = MST_RELU);
-    mst_max_pooling1d(model);
-    mst_conv1d(model, MORE_FILTERS, MORE_WINDOW, .activation = MST_RELU);
-    mst_max_pooling1d(model);
-    mst_flatten(model);
-    mst_dense(model, CLASSES);
+    mst_text_cnn(model, .input_shape = MST_SHAPE(LENGTH), .vocabulary_size = WORDS, .classes = CLASSES);
 }
 
 static mst_optimizer optimizer(void) {
@@ -57,19 +51,12 @@ static int run(const command_call *call) {
     return bench_network_run(&network, call->options);
 }
 
-static const option options[] = {
-    BENCH_COMMON_OPTIONS,
-    BENCH_PEERS_OPTION("also TensorFlow and PyTorch, in a virtual environment made under build/ of the source tree"),
-    {0},
-};
-static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
-
 const command bench_text_cnn = {
     .name = "text_cnn",
     .summary = "a convolutional network on texts against its bare convolutions, and against peers",
     .usage = "[options]",
     .notes = "Random texts of 300 of 30,982 words in memory, 46 classes, batch 32, Nadam, f32.",
-    .sections = sections,
+    .sections = bench_network_sections,
     .options_size = sizeof(bench_options),
     .run = run,
 };
