@@ -1,27 +1,19 @@
 #include "base/escape.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the character of UTF-8 that begins at C and has more than one byte; 0 where there is none. Not in its
- * shortest form, or half of a pair of UTF-16, it is none (RFC 3629). */
-static size_t character(const unsigned char *c, size_t length) {
-    const size_t size = c[0] >= 0xc2 && c[0] < 0xe0   ? 2
-                        : (c[0] & 0xf0) == 0xe0       ? 3
-                        : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
-                                                      : 0;
-    if (size == 0 || size > length) return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((c[i] & 0xc0) != 0x80) return 0;
-    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0)) return 0;
-    if (c[0] == 0xc2 && c[1] < 0xa0) return 0; /* control characters, which terminals obey */
-    if ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90)) return 0;
-    return size;
+#include "base/utf8.h"
+
+/* Control characters above ASCII, which terminals obey too. */
+static bool is_upper_control(const unsigned char *c) {
+    return c[0] == 0xc2 && c[1] < 0xa0;
 }
 
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]) {
     const unsigned char *bytes = (const unsigned char *)data, c = bytes[0];
-    const size_t size = c < 0x80 ? 1 : character(bytes, length);
+    const size_t found = mst_utf8_size(data, length), size = found == 2 && is_upper_control(bytes) ? 0 : found;
     if (c == '\\' || c == '\'')
         snprintf(text, MST_ESCAPE_TEXT, "\\%c", c);
     else if (c == '\n' || c == '\t' || c == '\r')

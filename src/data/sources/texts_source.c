@@ -123,7 +123,7 @@ static mst_status texts_source_add(texts *t, const char *data, size_t size, int6
 
 static bool is_blank(const char *data, size_t size) {
     size_t i = 0;
-    while (i < size && (data[i] == ' ' || (data[i] >= '\t' && data[i] <= '\r'))) i++;
+    while (i < size && mst_text_is_white(data[i])) i++;
     return i == size;
 }
 

@@ -15,6 +15,11 @@
 /** MST_INVALID where TEXT is not UTF-8 or has a zero byte: the message says where. */
 MST_CHECKED mst_status mst_text_check(mst_string text);
 
+/** Whether tokens end at C. */
+static inline bool mst_text_is_white(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /** Zero-initialised but for the first two members. */
 typedef struct mst_tokens {
     mst_text_standardize standardize;
