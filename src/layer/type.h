@@ -67,8 +67,8 @@ const char *mst_layer_name(const mst_layer_type *type, const void *options);
 MST_CHECKED mst_status mst_layer_check(const mst_layer_type *type, void *options, const char *name);
 /** Builds a call; REUSE says of the scope of its name whether the weights are there already. */
 mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);
-/** The last dimension of the source, which must be known, where it has LEAST to MOST dimensions; else an error that says
- *  that the layer needs FORM, "[n, steps, channels]". */
+/** The last dimension of the source, known and at least 1, where the source has LEAST to MOST dimensions; else an error
+ *  that says that the layer needs FORM, "[n, steps, channels]". */
 MST_CHECKED mst_status mst_layer_channels(const mst_layer_call *call, const char *form, int least, int most,
                                           int64_t *channels);
 /** Declares the next weight of the layer. */
