@@ -281,6 +281,7 @@ else
     fails file_that_is_no_picture_is_named 1 "'found.csv': is neither a JPEG nor a PNG file" predict --load pets.npz found.csv photos
     fails pictures_are_not_for_a_model_of_tables 1 "of shape .2., which are no pictures" predict --load raw.npz photos
     fails columns_are_no_pictures 1 "takes the columns of a table, not pictures" predict --load m.npz photos
+    fails size_that_the_model_does_not_take_is_refused 1 "no pictures of that size: leave --image-size out" predict --load pets.npz photos --image-size 5
     fails data_is_no_picture 2 "leave one of them out" predict --load pets.npz photos --data images:found
     fails class_folder_that_was_not_there_is_named 1 "class 'owl' was not there in training" predict --load pets.npz --data images:strange
 fi

@@ -21,14 +21,19 @@ static bool fill_flat(int64_t count, int64_t size, mst_images_options *o) {
     return false;
 }
 
+/* A side of SIDE, where it is known, else of SIZE. */
+static bool fill_side(int64_t side, int64_t size, int64_t *out) {
+    *out = side > 0 ? side : size;
+    return side <= 0 || !size || side == size;
+}
+
 static bool fill(mst_shape input, int64_t size, mst_images_options *o) {
     if (input.ndim == 1) return fill_flat(input.dim[0], size, o);
     if (input.ndim != 2 && input.ndim != 3) return false;
     const int64_t channels = input.ndim == 3 ? input.dim[2] : 1;
-    o->height = input.dim[0] > 0 ? input.dim[0] : size;
-    o->width = input.dim[1] > 0 ? input.dim[1] : size;
     o->channels = channels == 1 ? 1 : 3;
-    return channels == 1 || channels == 3 || channels < 0;
+    return (channels == 1 || channels == 3 || channels < 0) && fill_side(input.dim[0], size, &o->height) &&
+           fill_side(input.dim[1], size, &o->width);
 }
 
 static mst_status copy_picture(const mst_array *in, mst_array *out, void *context) {
@@ -44,7 +49,7 @@ mst_status picture_files_open(const char *const *paths, int n, mst_shape input, 
     char text[MST_SHAPE_TEXT];
     if (!fill(input, size, &options))
         return MST_FAIL(MST_INVALID, "'%s': the model takes inputs of shape %s, which are no pictures%s", paths[0],
-                        mst_shape_print(input, text, sizeof text), size ? " of this size" : "");
+                        mst_shape_print(input, text, sizeof text), size ? " of that size: leave --image-size out" : "");
     MST_TRY(mst_dataset_from_image_files(paths, n, &options, &pictures));
     *files = *rows = pictures;
     if (input.ndim == 3) return MST_OK;
