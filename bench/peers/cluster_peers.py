@@ -19,6 +19,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True  # nothing of ours lands beside the sources
@@ -79,7 +80,8 @@ def tensorflow_1(arguments):
             optimizer = tf.train.SyncReplicasOptimizer(optimizer, replicas_to_aggregate=WORKERS,
                                                        total_num_replicas=WORKERS)
             hooks.append(optimizer.make_session_run_hook(chief))
-        step = optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
+        global_step = tf.train.get_or_create_global_step()
+        step = optimizer.minimize(loss, global_step=global_step)
     source = batches(arguments.data, arguments.index)
     # without the filter a session begins when all workers are there, and these wait for the chief, 30 s at a time
     config.device_filters.extend(["/job:ps", worker_device])
@@ -91,7 +93,28 @@ def tensorflow_1(arguments):
                 pixels, labels = next(source)
                 session.run(step, {x: pixels, y: labels})
 
-        serve(run)
+        # A gradient that comes late is dropped, so that as many steps of each worker may be fewer of the job, and the
+        # last ones would wait for ever: each makes steps without end, and COUNT steps are those of the job.
+        seen = threading.Condition()
+        made = 0
+
+        def run_for_ever():
+            nonlocal made
+            while True:
+                pixels, labels = next(source)
+                reached = session.run([step, global_step], {x: pixels, y: labels})[1]
+                with seen:
+                    made = reached
+                    seen.notify()
+
+        def wait_for(count):
+            with seen:
+                end = made + count
+                seen.wait_for(lambda: made >= end)
+
+        if arguments.config == "ps-synchronous":
+            threading.Thread(target=run_for_ever, daemon=True).start()
+        serve(wait_for if arguments.config == "ps-synchronous" else run)
         os._exit(0)  # the session's end would wait for tokens of the other worker
 
 
