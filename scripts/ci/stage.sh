@@ -23,12 +23,17 @@ need() {
     need_packages $MUSTER_PACKAGES "$@"
 }
 
-# All of build/release; what is built already stays. A build that is there is configured anew with the flags of CI.
+# All of build/release; what is built already stays. A build that is there is configured anew with the flags of CI. Of
+# stages that run beside each other one builds, and the other waits for it.
 make_release() {
+    local lock
+    exec {lock}> build/release.lock
+    flock "$lock"
     need
     if [ -e build/release/build.ninja ]; then cmake -B build/release "$MUSTER_CMAKE_FLAGS" > /dev/null; fi
     configure_release
     build_release --target all
+    exec {lock}>&-
 }
 
 # Builds that are not installed are linked by lld where it is there: of hundreds of programs, that takes a third of the
