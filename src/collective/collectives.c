@@ -8,6 +8,7 @@
 #include "base/no_memory.h"
 #include "base/shard_rows.h"
 #include "collective/group_thread.h"
+#include "collective/stages.h"
 #include "collective/tree_sum.h"
 
 /* ---- a call ---- */
@@ -140,7 +141,8 @@ mst_status mst_group_broadcast(mst_task_group *group, int32_t root, void *data, 
 
 /* ---- all_gather ---- */
 
-static mst_status gather_parts(call *c, const size_t *bytes, char *data) {
+/* A part goes from each member to each other. */
+static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     size_t at = 0, own = 0;
     for (int32_t m = 0, i = 0; m < g->num_members; at += bytes[m++])
@@ -154,10 +156,52 @@ static mst_status gather_parts(call *c, const size_t *bytes, char *data) {
     return call_wait_all(c);
 }
 
+/* COUNT neighbouring parts from that of FIRST on; member 0 comes behind the last one. So they lie in one or two places,
+ * and travel as two messages. */
+typedef struct parts {
+    mst_iov place[2];
+} parts;
+
+static parts find_parts(const mst_task_group *g, const size_t *bytes, char *data, int32_t first, int32_t count) {
+    parts p = {.place = {{data, 0}, {data, 0}}};
+    size_t at = 0;
+    for (int32_t m = 0; m < g->num_members; at += bytes[m++]) {
+        if (m == first) p.place[0].data = data + at;
+        if (m >= first && m < first + count) p.place[0].bytes += bytes[m];
+        if (m < first + count - g->num_members) p.place[1].bytes += bytes[m];
+    }
+    return p;
+}
+
+/* Rounds of the algorithm of Bruck and others, "Efficient Algorithms for All-to-All Communications in Multiport
+ * Message-Passing Systems", 1997: in round r each member gives what it has, its own part and those of the 2^r - 1 behind
+ * it, to the one that is 2^r before it. So each is connected with 2 log2 N others and not with all. */
+static mst_status gather_in_rounds(call *c, const size_t *bytes, char *data) {
+    const mst_task_group *g = c->group;
+    const int32_t n = g->num_members;
+    for (int32_t r = 0, has = 1; has < n; r++, has *= 2) {
+        const int32_t from = (g->self + has) % n, count = has < n - has ? has : n - has;
+        const parts p = find_parts(g, bytes, data, from, count);
+        for (int32_t i = 0; i < 2; i++)
+            MST_TRY(call_post(c, 2 * r + i, 2 * r + i, from, (char *)(uintptr_t)p.place[i].data, p.place[i].bytes));
+    }
+    for (int32_t r = 0, has = 1; has < n; r++, has *= 2) {
+        const int32_t to = (g->self - has + n) % n, count = has < n - has ? has : n - has;
+        const parts p = find_parts(g, bytes, data, g->self, count);
+        for (int32_t i = 0; i < 2; i++) MST_TRY(call_send(c, 2 * r + i, to, &p.place[i], 1));
+        for (int32_t i = 0; i < 2; i++) MST_TRY(call_wait(c, 2 * r + i));
+    }
+    return MST_OK;
+}
+
 mst_status mst_group_all_gather(mst_task_group *group, const size_t *bytes, void *data, int64_t deadline) {
+    const bool in_rounds = group->num_members > MST_FEW_MEMBERS;
+    int64_t num_rounds = 0;
+    while (1 << num_rounds < group->num_members) num_rounds++;
     call c;
-    mst_status status = call_open(&c, group, "all_gather", ALL_GATHER, group->num_members - 1, deadline);
-    if (!status) status = gather_parts(&c, bytes, data);
+    mst_status status =
+        call_open(&c, group, "all_gather", ALL_GATHER, in_rounds ? 2 * num_rounds : group->num_members - 1, deadline);
+    if (!status) status = in_rounds ? gather_in_rounds(&c, bytes, data) : gather_from_each(&c, bytes, data);
     return call_close(&c, status);
 }
 

@@ -16,7 +16,8 @@ MST_CHECKED mst_status mst_group_broadcast(mst_task_group *group, int32_t root, 
                                            int64_t deadline);
 
 /** DATA has a part of BYTES[m] bytes for each member m, one behind the other; the caller's is there before, those of
- *  the others come. */
+ *  the others come. Of more than MST_FEW_MEMBERS (collective/stages.h) each takes part in log2 N rounds, in which it
+ *  gets what another one has gathered. */
 MST_CHECKED mst_status mst_group_all_gather(mst_task_group *group, const size_t *bytes, void *data, int64_t deadline);
 
 /** The same for member ROOT alone: DATA of the others is their part, which goes to it. */
