@@ -42,6 +42,16 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
     return MST_OK;
 }
 
+mst_status mst_plan_become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options, int num_src,
+                           const int32_t *src) {
+    node->options = mst_arena_copy(&plan->memory, options, op->options_size);
+    node->src = mst_arena_copy(&plan->memory, src, (size_t)num_src * sizeof *src);
+    if (!node->options || !node->src) return MST_NO_MEMORY("for a plan");
+    node->op = op;
+    node->num_src = num_src;
+    return MST_OK;
+}
+
 mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variable, int32_t device, bool of_domain, int32_t group,
                               int32_t *out) {
     const int kind = ((const mst_variable_options *)variable->options)->kind;

@@ -4,7 +4,9 @@
  * Each part is a call of its own, on one thread. The gradient of the weights is a sum over the examples: each part's
  * goes to a place of its own, and they are added up in the order of the parts.
  *
- * The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest. */
+ * The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest.
+ *
+ * Where the source is the output of a batch norm, each part makes its own of it, right before it is read. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -12,7 +14,9 @@
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/convolution.h"
 #include "kernel/onednn/base/primitive.h"
+#include "op/conv/normalized_conv.h"
 #include "op/list.h"
+#include "op/norm/batch_norm.h"
 #include "op/op.h"
 #include "tensor/buffer.h"
 
@@ -37,9 +41,10 @@ typedef struct state {
     int num_threads;
     int64_t parts, chunk;
     int64_t src_step, dst_step; /* elements from one part to the next */
+    int terms;                  /* source that has the terms of the batch norm of the source; 0: there is none */
     /* The workspace: weights in the layout of the primitive, or their gradients, one of each part; then the scratchpads
-     * of the threads. */
-    size_t weights_step, scratchpads, scratchpad_step;
+     * of the threads, and their parts of the output of the batch norm. */
+    size_t weights_step, scratchpads, scratchpad_step, normalized, normalized_step;
 } state;
 
 static void conv_release(void *context) {
@@ -143,23 +148,30 @@ static dnnl_status_t make_state(state *s) {
     return status;
 }
 
+/* What NODE does, and what of it is known without oneDNN. */
+static void describe_state(state *s, const mst_infer *c, int num_threads) {
+    const bool transposed = c->op == &mst_op_conv2d_transpose;
+    const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_normalized_conv2d;
+    s->num_threads = num_threads;
+    s->kind = forward                                          ? MST_CONVOLUTION
+              : transposed || c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
+                                                               : MST_CONVOLUTION_WEIGHTS_GRAD;
+    s->terms = c->op == &mst_op_normalized_conv2d ? 2 : c->op == &mst_op_normalized_conv2d_weights_grad ? 3 : 0;
+    s->conv = transposed ? mst_conv_make(c->options, &c->dst[0].shape, &c->src[1].shape, &c->src[0].shape)
+                         : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
+                                         forward ? &c->dst[0].shape : &c->src[2].shape);
+}
+
 static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
-    const bool forward = c->op == &mst_op_conv2d, transposed = c->op == &mst_op_conv2d_transpose;
     state *s = calloc(1, sizeof *s);
     if (s) s->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *s->calls);
     if (!s || !s->calls) {
         free(s);
         return MST_NO_MEMORY("for a kernel");
     }
-    s->num_threads = num_threads;
-    s->kind = forward                                          ? MST_CONVOLUTION
-              : transposed || c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
-                                                               : MST_CONVOLUTION_WEIGHTS_GRAD;
-    s->conv = transposed ? mst_conv_make(c->options, &c->dst[0].shape, &c->src[1].shape, &c->src[0].shape)
-                         : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
-                                         forward ? &c->dst[0].shape : &c->src[2].shape);
+    describe_state(s, c, num_threads);
     const dnnl_status_t status = make_state(s);
     if (status) {
         conv_release(s);
@@ -170,7 +182,9 @@ static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, 
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     s->src_step = s->chunk * h->in * w->in * s->conv.in_channels;
     s->dst_step = s->chunk * h->out * w->out * s->conv.out_channels;
-    *workspace = s->scratchpads + (size_t)num_threads * s->scratchpad_step;
+    s->normalized = s->scratchpads + (size_t)num_threads * s->scratchpad_step;
+    if (s->terms) s->normalized_step = mst_align((size_t)s->src_step * sizeof(float));
+    *workspace = s->normalized + (size_t)num_threads * s->normalized_step;
     *out = s;
     return MST_OK;
 }
@@ -200,16 +214,29 @@ static void *weights_of(const mst_kernel_args *a, int64_t part) {
     return s->weights_step ? a->workspace : a->src[1].data;
 }
 
+/* The source of part PART, in the workspace of the thread where it is the output of a batch norm. */
+static float *source_of(const mst_kernel_args *a, int64_t part, int thread) {
+    const state *s = a->state;
+    float *src = s->kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
+    src += part * s->src_step;
+    if (!s->terms) return src;
+    const mst_normalized_conv_options *o = a->options;
+    float *normalized = (float *)((char *)a->workspace + s->normalized + (size_t)thread * s->normalized_step);
+    const int64_t left = a->src[0].count - part * s->src_step, count = left < s->src_step ? left : s->src_step;
+    mst_batch_normalize_f32(a->src[s->terms].data, mst_batch_limits_for(o->activation), src,
+                            count / s->conv.in_channels, s->conv.in_channels, normalized);
+    return normalized;
+}
+
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const state *s = a->state;
-    float *src = s->kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
     const bool transposed = a->op == &mst_op_conv2d_transpose; /* its source is what the others call the gradient */
     float *dst = s->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[transposed ? 0 : 2].data;
     for (int64_t part = begin; part < end; part++) {
         const int size = s->primitive[REST] && part == s->parts - 1 ? REST : WHOLE;
         call *k = &s->calls[thread * NUM_SIZES + size];
-        void *data[NUM_ARGS] = {src + part * s->src_step, weights_of(a, part), dst + part * s->dst_step,
+        void *data[NUM_ARGS] = {source_of(a, part, thread), weights_of(a, part), dst + part * s->dst_step,
                                 (char *)a->workspace + s->scratchpads + (size_t)thread * s->scratchpad_step};
         dnnl_status_t status = dnnl_success;
         for (int i = 0; i < NUM_ARGS && !status; i++) status = dnnl_memory_set_data_handle(k->memory[i], data[i]);
@@ -262,7 +289,8 @@ static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_onednn_conv = {
     .engine = "onednn",
-    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", NULL},
+    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad",
+                                 "normalized_conv2d", "normalized_conv2d_weights_grad", NULL},
     .select = conv_choose,
     .prepare = conv_prepare,
     .release = conv_release,

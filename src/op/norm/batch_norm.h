@@ -39,14 +39,25 @@ MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double 
                                                const mst_batch_limits *limits);
 
 /** Of fused_batch_norm and its gradient, which the plan makes out of batch_norm and what follows it. */
-typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6 } mst_batch_activation;
+typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6, MST_BATCH_LINEAR } mst_batch_activation;
+extern const char *const mst_batch_activations[];
+mst_batch_limits mst_batch_limits_for(int activation);
 typedef struct mst_fused_batch_norm_options {
     int zero_;
     double epsilon;
     int activation; /**< mst_batch_activation */
 } mst_fused_batch_norm_options;
 extern const mst_field mst_fused_batch_norm_fields[];
-mst_batch_limits mst_batch_limits_of(const mst_fused_batch_norm_options *options);
+
+/** What an output is made with, [MST_BATCH_TERMS, channels]: mean, scale and beta. */
+enum { MST_BATCH_MEAN, MST_BATCH_SCALE, MST_BATCH_BETA, MST_BATCH_TERMS };
+/** ROWS rows of the output of batch_norm: the bits that the op itself gives. */
+void mst_batch_normalize_f32(const float *terms, mst_batch_limits limits, const float *src, int64_t rows,
+                             int64_t channels, float *dst);
+void mst_batch_normalize_f64(const double *terms, mst_batch_limits limits, const double *src, int64_t rows,
+                             int64_t channels, double *dst);
+/** The kernel of batch_norm_statistics. */
+MST_CHECKED mst_status mst_batch_statistics_run(const mst_kernel_args *a, double epsilon);
 
 /** Nodes: the sum over all axes but the last; the number of rows of SRC as its dtype. */
 mst_value mst_batch_sum(mst_value value);
