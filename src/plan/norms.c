@@ -37,8 +37,7 @@ static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) 
     mst_plan_node *norm = &plan->node[plan->value[value].node];
     if ((norm->op != &mst_op_batch_norm && norm->op != &mst_op_fused_batch_norm) || value != norm->dst) return NULL;
     /* What is in a variable may change before the last user reads it. */
-    const mst_plan_node *maker = &plan->node[plan->value[norm->src[0]].node];
-    return maker->op->flags & (MST_OP_VIEW | MST_OP_VARIABLE) ? NULL : norm;
+    return mst_plan_in_variable(plan, norm->src[0]) ? NULL : norm;
 }
 
 /* NODE can take the source of NORM in place of its output as source I. */

@@ -136,6 +136,12 @@ bool mst_plan_is_variable(const mst_plan *plan, int32_t value) {
     return (plan->node[plan->value[value].node].op->flags & MST_OP_VARIABLE) != 0;
 }
 
+bool mst_plan_in_variable(const mst_plan *plan, int32_t value) {
+    const mst_plan_node *maker;
+    while (maker = &plan->node[plan->value[value].node], mst_plan_is_view(maker)) value = maker->src[0];
+    return mst_plan_is_variable(plan, value);
+}
+
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device) {
     return plan->host->devices->device[device].domain;
 }

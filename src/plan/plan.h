@@ -211,6 +211,8 @@ bool mst_plan_shape_only(const mst_plan_node *node, int i);
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
 /** VALUE is a variable: a copy of an entry of the store. */
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value);
+/** VALUE is in the memory of a variable: it, or a view of it. */
+bool mst_plan_in_variable(const mst_plan *plan, int32_t value);
 /** The node changes its source I. */
 bool mst_plan_writes(const mst_plan_node *node, int i);
 /** Output 0 is the memory of source 0. */

@@ -1,11 +1,13 @@
-/* Batch norms whose output is not written where only convolutions read it: the bits are those of the nodes apart. */
+/* Batch norms whose output, or the gradient of whose source, is not written where only convolutions read it: the bits
+ * are those of the nodes apart. */
 #include <string.h>
 
 #include "support/test.h"
 
-enum { NUM_INPUTS = 6, NUM_FETCHES = 9 };
+enum { NUM_INPUTS = 8, NUM_SOURCES = 7, NUM_FETCHES = 12, NUM_ALWAYS = 9 };
 
-/* Two convolutions with a batch norm between them, and the gradients of a weighted sum of what comes out. */
+/* Two convolutions with a batch norm behind each, and the gradients of a weighted sum of what comes out; then what is
+ * not written where it is not fetched. */
 typedef struct chain {
     mst_graph *graph;
     mst_value between, fetch[NUM_FETCHES];
@@ -29,9 +31,11 @@ static chain make_chain(const form *f) {
         MST_SHAPE(8),
         MST_SHAPE(8),
         f->one_by_one ? MST_SHAPE(1, 1, 8, 24) : MST_SHAPE(3, 3, 1, 8),
+        MST_SHAPE(last),
+        MST_SHAPE(last),
         MST_SHAPE(n, windows, windows, last),
     };
-    static const char *const name[NUM_INPUTS] = {"x", "u", "gamma", "beta", "v", "factors"};
+    static const char *const name[NUM_INPUTS] = {"x", "u", "gamma", "beta", "v", "gamma2", "beta2", "factors"};
     mst_value in[NUM_INPUTS];
     for (int i = 0; i < NUM_INPUTS; i++) {
         in[i] = mst_placeholder(b.graph, f->dtype, shape[i], name[i]);
@@ -48,29 +52,36 @@ static chain make_chain(const form *f) {
         y = mst_convolve2d(y, in[4], .strides = MST_AXES(2), .groups = 8);
     else
         y = mst_convolve2d(y, in[4], .strides = MST_AXES(2), .groups = 8, .padding = MST_PADDING_SAME);
-    mst_gradients(mst_reduce_sum(mst_mul(y, in[5])), in, 5, b.fetch);
-    b.fetch[5] = mst_value_output(norm, 1);
-    b.fetch[6] = mst_value_output(norm, 2);
-    b.fetch[7] = y;
-    b.fetch[8] = b.between;
+    mst_value out = mst_batch_norm(y, in[5], in[6]), of[NUM_SOURCES + 2], gradient[NUM_SOURCES + 2];
+    if (f->activation) out = f->activation(out);
+    memcpy(of, in, NUM_SOURCES * sizeof *of);
+    of[NUM_SOURCES] = h;
+    of[NUM_SOURCES + 1] = y;
+    mst_gradients(mst_reduce_sum(mst_mul(out, in[7])), of, NUM_SOURCES + 2, gradient);
+    memcpy(b.fetch, gradient, NUM_SOURCES * sizeof *gradient);
+    b.fetch[NUM_SOURCES] = mst_value_output(norm, 2);
+    b.fetch[NUM_SOURCES + 1] = out;
+    b.fetch[NUM_ALWAYS] = b.between;
+    b.fetch[NUM_ALWAYS + 1] = gradient[NUM_SOURCES];
+    b.fetch[NUM_ALWAYS + 2] = gradient[NUM_SOURCES + 1];
     return b;
 }
 
-/* Runs the chain; with APART the output of the batch norm is fetched too, so that it is written. */
+/* Runs the chain; with APART what need not be written is fetched too. */
 static void run_chain(const form *f, const char *devices, bool apart, mst_tensor *out[NUM_FETCHES], char **log) {
     size_t size;
     mst_session *session;
     chain b = make_chain(f);
     FILE *file = open_memstream(log, &size);
     EXPECT_OK(mst_session_create(b.graph, &(mst_session_options){.devices = devices, .plan_log = file}, &session));
-    EXPECT_OK(mst_session_run(session, b.feed, NUM_INPUTS, b.fetch, NUM_FETCHES - !apart, out));
+    EXPECT_OK(mst_session_run(session, b.feed, NUM_INPUTS, b.fetch, apart ? NUM_FETCHES : NUM_ALWAYS, out));
     for (int i = 0; i < NUM_INPUTS; i++) mst_tensor_release(b.feed[i].tensor);
     engine_end(b.graph, session);
     fclose(file);
 }
 
 static void expect_same_bits(mst_tensor *const *got, mst_tensor *const *wanted) {
-    for (int i = 0; i < NUM_FETCHES - 1; i++) {
+    for (int i = 0; i < NUM_ALWAYS; i++) {
         assert_int_equal(mst_tensor_bytes(got[i]), mst_tensor_bytes(wanted[i]));
         if (memcmp(mst_tensor_data(got[i]), mst_tensor_data(wanted[i]), mst_tensor_bytes(got[i])) != 0)
             fail_msg("fetch %d: off by %g", i, engine_distance(got[i], wanted[i]));
@@ -83,13 +94,16 @@ static void expect_chain_like_its_parts(const form *f) {
     run_chain(f, "cpu:1/1", false, one, &log);
     run_chain(f, "cpu:1/3", false, three, &again);
     run_chain(f, "cpu:1/1", true, wanted, &apart);
-    const char *after = strstr(log, "after norms");
+    const char *after = strstr(log, "after norm_grads");
     assert_non_null(strstr(after, " = batch_norm_statistics("));
     assert_non_null(strstr(after, " = normalized_conv2d("));
-    assert_non_null(strstr(after, " = normalized_conv2d_weights_grad("));
-    assert_null(strstr(after, " = fused_batch_norm("));
-    assert_null(strstr(after, " = batch_norm("));
+    assert_non_null(strstr(after, " = batch_norm_grad_sums("));
+    assert_non_null(strstr(after, " = conv2d_grads(x, u, "));
+    static const char *const gone[] = {" = conv2d_src_grad(", " = conv2d_weights_grad(", " = batch_norm_grad(",
+                                       " = normalized_conv2d_weights_grad(", " = fused_batch_norm_grad("};
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) assert_null(strstr(after, gone[i]));
     assert_null(strstr(apart, "normalized_conv2d"));
+    assert_null(strstr(apart, "conv2d_grads"));
     expect_same_bits(one, wanted);
     expect_same_bits(three, wanted);
     for (int i = 0; i < NUM_FETCHES; i++) {

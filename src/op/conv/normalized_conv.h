@@ -12,8 +12,10 @@ typedef struct mst_normalized_conv_options {
 } mst_normalized_conv_options;
 extern const mst_field mst_normalized_conv_fields[];
 
-/** Source TERMS is of batch_norm_statistics of source 0. */
-MST_CHECKED mst_status mst_normalized_conv_infer(mst_infer *c, int terms);
+/** Source TERMS is [COUNT, channels of source OF]. */
+MST_CHECKED mst_status mst_infer_batch_terms(mst_infer *c, int terms, int64_t count, int of);
+/** Makes, in DST, the output of the batch norm of source 0, whose terms source TERMS has. */
+MST_CHECKED mst_status mst_normalize_source(const mst_kernel_args *a, int terms, int activation, void *dst);
 size_t mst_normalized_conv_workspace(const mst_infer *c, int num_threads);
 /** Makes the output of the batch norm, and calls the reference of OP with that in place of source 0. */
 MST_CHECKED mst_status mst_normalized_conv_run(const mst_kernel_args *a, int terms, const mst_op *op);

@@ -17,7 +17,7 @@
 
 static mst_status normalized_conv2d_infer(mst_infer *c) {
     MST_TRY(mst_op_conv2d.infer(c));
-    return mst_normalized_conv_infer(c, 2);
+    return mst_infer_batch_terms(c, 2, MST_BATCH_TERMS, 0);
 }
 
 static mst_status normalized_conv2d_reference(const mst_kernel_args *a) {

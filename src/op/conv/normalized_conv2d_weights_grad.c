@@ -16,7 +16,7 @@
 
 static mst_status normalized_conv2d_weights_grad_infer(mst_infer *c) {
     MST_TRY(mst_op_conv2d_weights_grad.infer(c));
-    return mst_normalized_conv_infer(c, 3);
+    return mst_infer_batch_terms(c, 3, MST_BATCH_TERMS, 0);
 }
 
 static mst_status normalized_conv2d_weights_grad_reference(const mst_kernel_args *a) {

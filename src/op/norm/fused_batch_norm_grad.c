@@ -25,8 +25,7 @@ static mst_status fused_batch_norm_grad_infer(mst_infer *c) {
 
 static mst_status fused_batch_norm_grad_reference(const mst_kernel_args *a) {
     const mst_fused_batch_norm_options *o = a->options;
-    const mst_batch_limits limits = mst_batch_limits_for(o->activation);
-    return mst_batch_norm_grad_run(a, o->epsilon, &limits);
+    return mst_batch_norm_grad_run(a, o->epsilon, o->activation);
 }
 
 /* clang-format off */
