@@ -1,6 +1,5 @@
 /* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern; that node becomes the fused
  * one, so that it stays behind all of its sources. */
-#include "base/no_memory.h"
 #include "op/list.h"
 #include "op/matrix/fused_matmul.h"
 #include "op/norm/batch_norm.h"
@@ -13,16 +12,6 @@ static mst_plan_node *sole_maker(mst_plan *plan, const mst_plan_node *user, int3
     mst_plan_node *maker = &plan->node[plan->value[value].node];
     bool apart = maker->device != user->device || maker->region != user->region || maker->num_control;
     return plan->value[value].num_uses == 1 && !apart && !plan->value[value].constant ? maker : NULL;
-}
-
-static mst_status become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options, int num_src,
-                         const int32_t *src) {
-    node->options = mst_arena_copy(&plan->memory, options, op->options_size);
-    node->src = mst_arena_copy(&plan->memory, src, (size_t)num_src * sizeof *src);
-    if (!node->options || !node->src) return MST_NO_MEMORY("for a plan");
-    node->op = op;
-    node->num_src = num_src;
-    return MST_OK;
 }
 
 /* ---- products ---- */
@@ -42,8 +31,8 @@ static mst_status fuse_bias(mst_plan *plan, mst_plan_node *node) {
         const mst_matmul_options *o = matmul->options;
         mst_fused_matmul_options fused = {.transpose_a = o->transpose_a, .transpose_b = o->transpose_b};
         matmul->dead = true;
-        return become(plan, node, &mst_op_fused_matmul, &fused, 3,
-                      (const int32_t[]){matmul->src[0], matmul->src[1], node->src[1 - i]});
+        return mst_plan_become(plan, node, &mst_op_fused_matmul, &fused, 3,
+                               (const int32_t[]){matmul->src[0], matmul->src[1], node->src[1 - i]});
     }
     return MST_OK;
 }
@@ -57,7 +46,7 @@ static mst_status fuse_activation(mst_plan *plan, mst_plan_node *node) {
     if (fused.activation != MST_FUSED_NONE) return MST_OK;
     fused.activation = node->op == &mst_op_relu ? MST_FUSED_RELU : MST_FUSED_RELU6;
     matmul->dead = true;
-    return become(plan, node, &mst_op_fused_matmul, &fused, 3, matmul->src);
+    return mst_plan_become(plan, node, &mst_op_fused_matmul, &fused, 3, matmul->src);
 }
 
 /* ---- batch norm ---- */
@@ -70,7 +59,7 @@ static mst_status fuse_batch_norm(mst_plan *plan, mst_plan_node *node) {
     const mst_fused_batch_norm_options fused = {
         .epsilon = ((const mst_batch_norm_options *)norm->options)->epsilon,
         .activation = node->op == &mst_op_relu ? MST_BATCH_RELU : MST_BATCH_RELU6};
-    MST_TRY(become(plan, norm, &mst_op_fused_batch_norm, &fused, norm->num_src, norm->src));
+    MST_TRY(mst_plan_become(plan, norm, &mst_op_fused_batch_norm, &fused, norm->num_src, norm->src));
     node->op = &mst_op_identity;
     return MST_OK;
 }
@@ -87,7 +76,7 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
         norm->dst + 1 != node->src[2] || norm->dst + 2 != node->src[3])
         return MST_OK;
     relu->dead = true;
-    return become(
+    return mst_plan_become(
         plan, node, &mst_op_fused_batch_norm_grad, norm->options, 6,
         (const int32_t[]){node->src[0], node->src[1], norm->src[2], node->src[2], node->src[3], relu->src[0]});
 }
@@ -130,7 +119,7 @@ static mst_status fuse_pad(mst_plan *plan, mst_plan_node *node) {
     if (!pad || !padded_options(pad, node->options, &fused)) return MST_OK;
     int32_t src[3] = {pad->src[0]};
     for (int i = 1; i < node->num_src; i++) src[i] = node->src[i];
-    return become(plan, node, node->op, &fused, node->num_src, src);
+    return mst_plan_become(plan, node, node->op, &fused, node->num_src, src);
 }
 
 /* slice_like(conv2d_src_grad(pad(src), weights, gradient), src): what lies in the zeros is left out */
@@ -146,8 +135,8 @@ static mst_status fuse_pad_grad(mst_plan *plan, mst_plan_node *node) {
     for (int axis = 0; axis < 4; axis++)
         if (begin->dim[axis] != (before->ndim ? before->dim[axis] : 0)) return MST_OK;
     conv->dead = true;
-    return become(plan, node, &mst_op_conv2d_src_grad, &fused, 3,
-                  (const int32_t[]){pad->src[0], conv->src[1], conv->src[2]});
+    return mst_plan_become(plan, node, &mst_op_conv2d_src_grad, &fused, 3,
+                           (const int32_t[]){pad->src[0], conv->src[1], conv->src[2]});
 }
 
 static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {

@@ -15,6 +15,8 @@
     PASS(distribute) /* copies of mirrored variables, and the update of variables over devices and memory domains */ \
     PASS(commit)     /* what is written when: no state changes before everything that can fail is done */            \
     PASS(fuse)       /* several nodes into one kernel */                                                             \
+    PASS(norms)      /* batch norms that only convolutions read are not written to memory */                         \
+    PASS(norm_grads) /* both gradients of a convolution in one, with the gradient of the batch norm behind it */     \
     PASS(select)     /* the fastest kernel that does each node */                                                    \
     PASS(layout)     /* constants in the layout that their kernel reads fastest */                                   \
     PASS(cross)      /* a send and a receive where a value goes to another memory domain or task */                  \

@@ -42,6 +42,16 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
     return MST_OK;
 }
 
+mst_status mst_plan_become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options, int num_src,
+                           const int32_t *src) {
+    node->options = mst_arena_copy(&plan->memory, options, op->options_size);
+    node->src = mst_arena_copy(&plan->memory, src, (size_t)num_src * sizeof *src);
+    if (!node->options || !node->src) return MST_NO_MEMORY("for a plan");
+    node->op = op;
+    node->num_src = num_src;
+    return MST_OK;
+}
+
 mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variable, int32_t device, bool of_domain, int32_t group,
                               int32_t *out) {
     const int kind = ((const mst_variable_options *)variable->options)->kind;
@@ -124,6 +134,12 @@ bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node) {
 
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value) {
     return (plan->node[plan->value[value].node].op->flags & MST_OP_VARIABLE) != 0;
+}
+
+bool mst_plan_in_variable(const mst_plan *plan, int32_t value) {
+    const mst_plan_node *maker;
+    while (maker = &plan->node[plan->value[value].node], mst_plan_is_view(maker)) value = maker->src[0];
+    return mst_plan_is_variable(plan, value);
 }
 
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device) {

@@ -183,6 +183,9 @@ mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed)
  *  parts of the plan, DST may not. */
 MST_CHECKED mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t *src, const mst_spec *dst,
                                     int32_t *out);
+/** NODE becomes another op; OPTIONS and SRC are copied, its outputs stay. */
+MST_CHECKED mst_status mst_plan_become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options,
+                                       int num_src, const int32_t *src);
 /** Appends a variable node for a copy of VARIABLE on DEVICE (OF_DOMAIN: in its domain); *OUT is its value. */
 MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variable, int32_t device, bool of_domain,
                                           int32_t group, int32_t *out);
@@ -208,6 +211,8 @@ bool mst_plan_shape_only(const mst_plan_node *node, int i);
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
 /** VALUE is a variable: a copy of an entry of the store. */
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value);
+/** VALUE is in the memory of a variable: it, or a view of it. */
+bool mst_plan_in_variable(const mst_plan *plan, int32_t value);
 /** The node changes its source I. */
 bool mst_plan_writes(const mst_plan_node *node, int i);
 /** Output 0 is the memory of source 0. */

@@ -20,8 +20,9 @@ static void plan_is_printed_after_each_pass(void **state) {
     mst_tensor_release(engine_fetch(session, &feed, 1, y));
     fflush(file);
     const char *at = log + initial;
-    static const char *const passes[] = {"prune",  "infer",  "place", "simplify", "distribute", "commit", "fuse",
-                                         "select", "layout", "cross", "schedule", "partition",  "memory", "compile"};
+    static const char *const passes[] = {"prune",    "infer",     "place",      "simplify", "distribute", "commit",
+                                         "fuse",     "norms",     "norm_grads", "select",   "layout",     "cross",
+                                         "schedule", "partition", "memory",     "compile"};
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
         char title[64];
         snprintf(title, sizeof title, "after %s: ", passes[i]);

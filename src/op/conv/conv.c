@@ -3,16 +3,9 @@
 #include "base/simd.h"
 #include "op/list.h"
 
-static const char *const padding_names[] = {"valid", "same", NULL};
+const char *const mst_conv_paddings[] = {"valid", "same", NULL};
 
-const mst_field mst_conv_fields[] = {
-    MST_FIELD_AXES(mst_conv2d_options, strides, "from one window to the next: one, or rows and columns; default 1"),
-    MST_FIELD_ENUM(mst_conv2d_options, padding, MST_PADDING_VALID, padding_names, "around the source"),
-    MST_FIELD_AXES(mst_conv2d_options, pads, "zeros at top, bottom, left and right, in place of a padding"),
-    MST_FIELD_AXES(mst_conv2d_options, dilations, "between the elements of a window; default 1"),
-    MST_FIELD_I32(mst_conv2d_options, groups, 1, 1, 1 << 30, "groups of channels that do not mix"),
-    MST_FIELD_END,
-};
+const mst_field mst_conv_fields[] = {MST_CONV_FIELDS, MST_FIELD_END};
 
 static mst_window_options windows_of(const mst_conv2d_options *o) {
     return (mst_window_options){

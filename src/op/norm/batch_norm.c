@@ -26,6 +26,7 @@ MST_API mst_value mst_batch_norm_with(mst_batch_norm_options options);
 #include "op/norm/batch_norm.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/simd.h"
 #include "op/list.h"
@@ -125,9 +126,13 @@ mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batc
     return (a->src[0].dtype == MST_F32 ? batch_norm_f32 : batch_norm_f64)(a, epsilon, limits);
 }
 
+mst_status mst_batch_statistics_run(const mst_kernel_args *a, double epsilon) {
+    return (a->src[0].dtype == MST_F32 ? batch_norm_statistics_f32 : batch_norm_statistics_f64)(a, epsilon);
+}
+
 static mst_status batch_norm_reference(const mst_kernel_args *a) {
-    const mst_batch_limits none = {-INFINITY, INFINITY};
-    return mst_batch_norm_run(a, ((const mst_batch_norm_options *)a->options)->epsilon, none);
+    return mst_batch_norm_run(a, ((const mst_batch_norm_options *)a->options)->epsilon,
+                              mst_batch_limits_for(MST_BATCH_LINEAR));
 }
 
 #define CHANNELS(...)                                      \

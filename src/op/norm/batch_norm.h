@@ -33,20 +33,48 @@ size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
 typedef struct mst_batch_limits {
     double low, high;
 } mst_batch_limits;
-/** The kernels, with these limits. The gradient's LIMITS may be NULL; else beta is a source behind gamma. */
 MST_CHECKED mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits);
-MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon,
-                                               const mst_batch_limits *limits);
 
 /** Of fused_batch_norm and its gradient, which the plan makes out of batch_norm and what follows it. */
-typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6 } mst_batch_activation;
+typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6, MST_BATCH_LINEAR } mst_batch_activation;
+extern const char *const mst_batch_activations[];
+mst_batch_limits mst_batch_limits_for(int activation);
+/** NULL where no output was cut, else LIMITS, which are filled in. */
+const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits);
+/** The kernel of the gradient. With six sources the third is beta, which activations need. */
+MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation);
 typedef struct mst_fused_batch_norm_options {
     int zero_;
     double epsilon;
     int activation; /**< mst_batch_activation */
 } mst_fused_batch_norm_options;
 extern const mst_field mst_fused_batch_norm_fields[];
-mst_batch_limits mst_batch_limits_of(const mst_fused_batch_norm_options *options);
+
+/** What an output is made with, [MST_BATCH_TERMS, channels]: mean, scale and beta. What a gradient is made with,
+ *  [MST_BATCH_GRAD_TERMS, channels]: these, and then shift and slope in
+ *  scale (gradient - shift - slope (src - mean)). */
+enum {
+    MST_BATCH_MEAN,
+    MST_BATCH_SCALE,
+    MST_BATCH_BETA,
+    MST_BATCH_TERMS,
+    MST_BATCH_SHIFT = MST_BATCH_TERMS,
+    MST_BATCH_SLOPE,
+    MST_BATCH_GRAD_TERMS
+};
+/** ROWS rows of the output of batch_norm: the bits that the op itself gives. */
+void mst_batch_normalize_f32(const float *terms, mst_batch_limits limits, const float *src, int64_t rows,
+                             int64_t channels, float *dst);
+void mst_batch_normalize_f64(const double *terms, mst_batch_limits limits, const double *src, int64_t rows,
+                             int64_t channels, double *dst);
+/** ROWS rows of output 0 of batch_norm_grad, or of fused_batch_norm_grad, with LIMITS of mst_batch_grad_limits. */
+void mst_batch_differentiate_f32(const float *terms, const mst_batch_limits *limits, const float *src,
+                                 const float *gradient, int64_t rows, int64_t channels, float *dst);
+void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
+                                 const double *gradient, int64_t rows, int64_t channels, double *dst);
+/** The kernels of batch_norm_statistics and of batch_norm_grad_sums. */
+MST_CHECKED mst_status mst_batch_statistics_run(const mst_kernel_args *a, double epsilon);
+MST_CHECKED mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double epsilon, int activation);
 
 /** Nodes: the sum over all axes but the last; the number of rows of SRC as its dtype. */
 mst_value mst_batch_sum(mst_value value);

@@ -13,6 +13,7 @@
  *  Sums are over all axes but the last.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/simd.h"
 #include "op/list.h"
@@ -95,12 +96,25 @@ static mst_value batch_norm_grad_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/norm/batch_norm_grad_loops.inc"
 #include "base/floats.inc"
 
-mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, const mst_batch_limits *limits) {
-    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_f32 : batch_norm_grad_f64)(a, epsilon, limits);
+const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits) {
+    *limits = mst_batch_limits_for(activation);
+    return activation == MST_BATCH_LINEAR ? NULL : limits;
+}
+
+mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation) {
+    mst_batch_limits storage;
+    const mst_batch_limits *limits = mst_batch_grad_limits(activation, &storage);
+    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_f32 : batch_norm_grad_f64)(a, a->num_src - 3, epsilon, limits);
+}
+
+mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double epsilon, int activation) {
+    mst_batch_limits storage;
+    const mst_batch_limits *limits = mst_batch_grad_limits(activation, &storage);
+    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_sums_f32 : batch_norm_grad_sums_f64)(a, epsilon, limits);
 }
 
 static mst_status batch_norm_grad_reference(const mst_kernel_args *a) {
-    return mst_batch_norm_grad_run(a, ((const mst_batch_norm_options *)a->options)->epsilon, NULL);
+    return mst_batch_norm_grad_run(a, ((const mst_batch_norm_options *)a->options)->epsilon, MST_BATCH_LINEAR);
 }
 
 #define POSITIVE(n) \

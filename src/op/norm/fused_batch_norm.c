@@ -2,7 +2,7 @@
  *
  *  src, gamma, beta  as batch_norm's
  *  epsilon           as batch_norm's
- *  activation        relu or relu6
+ *  activation        relu, relu6 or linear, which is none
  *  dst               output 0, like src
  *  mean, variance    outputs 1 and 2, as batch_norm's
  *
@@ -14,16 +14,17 @@
 #include "op/norm/batch_norm.h"
 #include "op/op.h"
 
-static const char *const activations[] = {"relu", "relu6", NULL};
+const char *const mst_batch_activations[] = {"relu", "relu6", "linear", NULL};
 
 const mst_field mst_fused_batch_norm_fields[] = {
     MST_FIELD_F64(mst_fused_batch_norm_options, epsilon, 1e-3, 1e-30, 1e30, "added to the variance"),
-    MST_FIELD_ENUM(mst_fused_batch_norm_options, activation, MST_BATCH_RELU, activations, "applied last"),
+    MST_FIELD_ENUM(mst_fused_batch_norm_options, activation, MST_BATCH_RELU, mst_batch_activations, "applied last"),
     MST_FIELD_END,
 };
 
-mst_batch_limits mst_batch_limits_of(const mst_fused_batch_norm_options *options) {
-    return (mst_batch_limits){0, options->activation == MST_BATCH_RELU6 ? 6 : INFINITY};
+mst_batch_limits mst_batch_limits_for(int activation) {
+    return (mst_batch_limits){activation == MST_BATCH_LINEAR ? -INFINITY : 0,
+                              activation == MST_BATCH_RELU6 ? 6 : INFINITY};
 }
 
 static mst_status fused_batch_norm_infer(mst_infer *c) {
@@ -32,7 +33,7 @@ static mst_status fused_batch_norm_infer(mst_infer *c) {
 
 static mst_status fused_batch_norm_reference(const mst_kernel_args *a) {
     const mst_fused_batch_norm_options *o = a->options;
-    return mst_batch_norm_run(a, o->epsilon, mst_batch_limits_of(o));
+    return mst_batch_norm_run(a, o->epsilon, mst_batch_limits_for(o->activation));
 }
 
 /* clang-format off */

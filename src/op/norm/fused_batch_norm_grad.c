@@ -4,7 +4,7 @@
  *  mean, variance        outputs 1 and 2 of batch_norm
  *  gradient              of what the activation gave
  *  epsilon               as batch_norm's
- *  activation            relu or relu6
+ *  activation            relu, relu6 or linear, which is none
  *  dsrc, dgamma, dbeta   as batch_norm_grad's
  *
  *  The plan makes it; it comes after differentiation and has no gradient.
@@ -25,8 +25,7 @@ static mst_status fused_batch_norm_grad_infer(mst_infer *c) {
 
 static mst_status fused_batch_norm_grad_reference(const mst_kernel_args *a) {
     const mst_fused_batch_norm_options *o = a->options;
-    const mst_batch_limits limits = mst_batch_limits_of(o);
-    return mst_batch_norm_grad_run(a, o->epsilon, &limits);
+    return mst_batch_norm_grad_run(a, o->epsilon, o->activation);
 }
 
 /* clang-format off */

@@ -1,0 +1,61 @@
+/** A convolution, or a gradient of one, in parts of the batch: whoever has one gives each part its source and output.
+ *
+ *  The examples are cut into parts in the same way on any number of threads, so that they give the same bits. Each part
+ *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples: each part's goes to a
+ *  place of its own, and they are added up in the order of the parts.
+ *
+ *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest. */
+#ifndef MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
+#define MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
+
+#include "kernel/onednn/base/convolution.h"
+
+enum { MST_CONV_PART_ARGS = MST_CONVOLUTION_OPERANDS + 1 };
+enum { MST_CONV_WHOLE, MST_CONV_REST, MST_CONV_SIZES }; /* parts of `chunk` examples, and the last one */
+
+/** What one thread gives to a primitive. */
+typedef struct mst_conv_call {
+    dnnl_stream_t stream;
+    dnnl_memory_t memory[MST_CONV_PART_ARGS];
+    dnnl_exec_arg_t args[MST_CONV_PART_ARGS];
+} mst_conv_call;
+
+typedef struct mst_conv_parts {
+    mst_convolution_kind kind;
+    mst_conv conv;
+    mst_convolution *primitive[MST_CONV_SIZES];
+    mst_conv_call *calls; /* [num_threads][MST_CONV_SIZES] */
+    dnnl_stream_t stream;
+    dnnl_memory_t plain, chosen; /* weights */
+    int num_threads;
+    int64_t parts, chunk;
+    int64_t src_step, dst_step; /* elements from one part to the next */
+    /* The workspace: weights in the layout of the primitive, or their gradients, one of each part; then the scratchpads
+     * of the threads. */
+    size_t weights_step, scratchpads, scratchpad_step, workspace;
+} mst_conv_parts;
+
+/** Makes PARTS; CHUNK examples a part, or as many as are best where that is 0. NAME is the node's. */
+MST_CHECKED mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv,
+                                           int num_threads, int64_t chunk, const char *name);
+/** Frees what it has made. PARTS may be all zero. */
+void mst_conv_parts_free(mst_conv_parts *parts);
+
+/** The elements of what a convolution reads, or of its gradient, in part PART, where all have COUNT, and STEP lie from
+ *  one part to the next. */
+static inline int64_t mst_conv_part_count(int64_t part, int64_t step, int64_t count) {
+    const int64_t left = count - part * step;
+    return left < step ? left : step;
+}
+
+/** Before the parts: WEIGHTS to the workspace, which has `workspace` bytes. Nothing for a gradient of weights. */
+MST_CHECKED mst_status mst_conv_parts_begin(const mst_conv_parts *parts, const mst_kernel_args *a, const void *weights,
+                                            void *workspace);
+/** Part PART, by THREAD: SRC and DST are those of the part, WEIGHTS as in begin or, for their gradient, in end. */
+MST_CHECKED mst_status mst_conv_parts_run(const mst_conv_parts *parts, const mst_kernel_args *a, int64_t part,
+                                          int thread, void *src, void *weights, void *dst, void *workspace);
+/** After the parts: the gradient of the weights, COUNT elements, to WEIGHTS. Nothing for the others. */
+MST_CHECKED mst_status mst_conv_parts_end(const mst_conv_parts *parts, const mst_kernel_args *a, void *weights,
+                                          int64_t count, void *workspace);
+
+#endif

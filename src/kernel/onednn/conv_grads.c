@@ -1,0 +1,123 @@
+/* conv2d_grads by oneDNN: for each part of the batch the gradient of the output of the convolution and what the
+ * convolution has read, and from these both gradients of the convolution, while they are in the cache. */
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "kernel/kernel.h"
+#include "kernel/onednn/base/conv_parts.h"
+#include "op/conv/conv2d_grads.h"
+#include "op/norm/batch_norm.h"
+#include "op/op.h"
+#include "op/share.h"
+#include "tensor/buffer.h"
+
+typedef struct state {
+    mst_conv_parts src, weights; /* both of the same parts */
+    /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
+     * the part that it works on. */
+    size_t of_weights, scratch, scratch_step, read;
+} state;
+
+static void conv_grads_release(void *context) {
+    state *s = context;
+    if (!s) return;
+    mst_conv_parts_free(&s->src);
+    mst_conv_parts_free(&s->weights);
+    free(s);
+}
+
+static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
+    const mst_conv conv =
+        mst_conv_make(c->options, &c->src[MST_CONV2D_GRADS_SRC].shape, &c->src[MST_CONV2D_GRADS_WEIGHTS].shape,
+                      &c->src[MST_CONV2D_GRADS_GRADIENT].shape);
+    MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, c->name));
+    MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, c->name));
+    if (s->src.chunk != s->weights.chunk) { /* one of them does without parts, so both do */
+        mst_conv_parts *other = s->src.chunk < s->weights.chunk ? &s->src : &s->weights;
+        const mst_convolution_kind kind = other->kind;
+        mst_conv_parts_free(other);
+        MST_TRY(mst_conv_parts_make(other, kind, &conv, num_threads, conv.n, c->name));
+    }
+    s->of_weights = mst_align(s->src.workspace);
+    s->scratch = s->of_weights + mst_align(s->weights.workspace);
+    s->read = mst_align((size_t)s->src.dst_step * sizeof(float));
+    s->scratch_step = s->read;
+    if (c->num_src > MST_CONV2D_GRADS_SRC_TERMS) s->scratch_step += mst_align((size_t)s->src.src_step * sizeof(float));
+    return MST_OK;
+}
+
+static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
+    state *s = calloc(1, sizeof *s);
+    if (!s) return MST_NO_MEMORY("for a kernel");
+    const mst_status status = make_state(s, c, num_threads);
+    if (status) {
+        conv_grads_release(s);
+        return status;
+    }
+    *workspace = s->scratch + (size_t)num_threads * s->scratch_step;
+    *out = s;
+    return MST_OK;
+}
+
+/* The gradient of the output of the convolution in part PART, in SCRATCH. */
+static void differentiate(const mst_kernel_args *a, int64_t part, float *scratch) {
+    const state *s = a->state;
+    mst_batch_limits storage;
+    const int64_t channels = s->src.conv.out_channels, first = part * s->src.dst_step;
+    const int64_t count = mst_conv_part_count(part, s->src.dst_step, a->src[MST_CONV2D_GRADS_OUTPUT].count);
+    mst_batch_differentiate_f32(
+        a->src[MST_CONV2D_GRADS_TERMS].data,
+        mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
+        (const float *)a->src[MST_CONV2D_GRADS_OUTPUT].data + first,
+        (const float *)a->src[MST_CONV2D_GRADS_GRADIENT].data + first, count / channels, channels, scratch);
+}
+
+/* What the convolution reads in part PART, in SCRATCH where it is the output of a batch norm. */
+static float *read_by(const mst_kernel_args *a, int64_t part, float *scratch) {
+    const state *s = a->state;
+    float *src = (float *)a->src[MST_CONV2D_GRADS_SRC].data + part * s->src.src_step;
+    if (a->num_src <= MST_CONV2D_GRADS_SRC_TERMS) return src;
+    const int64_t channels = s->src.conv.in_channels;
+    const int64_t count = mst_conv_part_count(part, s->src.src_step, a->src[MST_CONV2D_GRADS_SRC].count);
+    mst_batch_normalize_f32(a->src[MST_CONV2D_GRADS_SRC_TERMS].data,
+                            mst_batch_limits_for(((const mst_conv2d_grads_options *)a->options)->src_activation), src,
+                            count / channels, channels, scratch);
+    return scratch;
+}
+
+static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const state *s = a->state;
+    char *workspace = a->workspace, *scratch = workspace + s->scratch + (size_t)thread * s->scratch_step;
+    for (int64_t part = begin; part < end; part++) {
+        differentiate(a, part, (float *)scratch);
+        MST_TRY(mst_conv_parts_run(&s->weights, a, part, thread, read_by(a, part, (float *)(scratch + s->read)),
+                                   a->dst[1].data, scratch, workspace + s->of_weights));
+        MST_TRY(mst_conv_parts_run(&s->src, a, part, thread, (float *)a->dst[0].data + part * s->src.src_step,
+                                   a->src[MST_CONV2D_GRADS_WEIGHTS].data, scratch, workspace));
+    }
+    return MST_OK;
+}
+
+static mst_status conv_grads_run(const mst_kernel_args *a) {
+    const state *s = a->state;
+    MST_TRY(mst_conv_parts_begin(&s->src, a, a->src[MST_CONV2D_GRADS_WEIGHTS].data, a->workspace));
+    MST_TRY(mst_parallel(a, s->src.parts, 1, conv_grads_parts, mst_context_of(a)));
+    return mst_conv_parts_end(&s->weights, a, a->dst[1].data, a->dst[1].count, (char *)a->workspace + s->of_weights);
+}
+
+static mst_kernel_function conv_grads_choose(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    if (c->src[0].dtype != MST_F32) return NULL;
+    for (int i = 0; i < c->num_src; i++)
+        if (mst_shape_count(c->src[i].shape) == 0) return NULL;
+    return conv_grads_run;
+}
+
+const mst_kernel mst_kernel_onednn_conv_grads = {
+    .engine = "onednn",
+    .ops = (const char *const[]){"conv2d_grads", NULL},
+    .select = conv_grads_choose,
+    .prepare = conv_grads_prepare,
+    .release = conv_grads_release,
+};

@@ -1,0 +1,159 @@
+/* norm_grads: the gradient of the source of a batch norm that only the gradients of a convolution read is never in
+ * memory as a whole. The gradient of the batch norm becomes its sums, and both gradients of the convolution become one
+ * node, which makes each part of the gradient once, and uses it twice while it is in the cache:
+ *
+ *     dh, ... = fused_batch_norm_grad(h, ..., dn)      terms, ... = batch_norm_grad_sums(h, ..., dn)
+ *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
+ *     dx = conv2d_src_grad(x, u, dh)
+ *
+ * where h = conv2d(x, u). The bits are the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "graph/options.h"
+#include "op/conv/conv.h"
+#include "op/conv/conv2d_grads.h"
+#include "op/conv/normalized_conv.h"
+#include "op/list.h"
+#include "op/norm/batch_norm.h"
+#include "op/op.h"
+#include "plan/plan.h"
+
+/* Of a gradient of a batch norm: who reads its output 0. */
+typedef struct readers {
+    int32_t src_grad, weights_grad; /* nodes, -1 */
+    bool others;
+} readers;
+
+static bool is_norm_grad(const mst_plan_node *node) {
+    return node->op == &mst_op_batch_norm_grad || node->op == &mst_op_fused_batch_norm_grad;
+}
+
+static bool is_weights_grad(const mst_plan_node *node) {
+    return node->op == &mst_op_conv2d_weights_grad || node->op == &mst_op_normalized_conv2d_weights_grad;
+}
+
+static void read_by(int32_t *reader, bool *others, int32_t node) {
+    *others |= *reader >= 0;
+    *reader = node;
+}
+
+static void find_readers(const mst_plan *plan, readers *of) {
+    enum { GRADIENT = 2 }; /* source of gradients of convolutions */
+    for (int64_t n = 0; n < plan->num_nodes; n++) of[n] = (readers){-1, -1, false};
+    for (int64_t n = 0; n < plan->num_nodes; n++) {
+        const mst_plan_node *node = &plan->node[n];
+        for (int i = 0; i < node->num_src && !node->dead; i++) {
+            const int32_t maker = plan->value[node->src[i]].node;
+            if (!is_norm_grad(&plan->node[maker]) || node->src[i] != plan->node[maker].dst) continue;
+            if (i == GRADIENT && node->op == &mst_op_conv2d_src_grad)
+                read_by(&of[maker].src_grad, &of[maker].others, (int32_t)n);
+            else if (i == GRADIENT && is_weights_grad(node))
+                read_by(&of[maker].weights_grad, &of[maker].others, (int32_t)n);
+            else
+                of[maker].others = true;
+        }
+    }
+}
+
+/* The node whose outputs 1 and 2 are mean and variance of NODE, the gradient of a batch norm; else NULL. */
+static const mst_plan_node *norm_of(const mst_plan *plan, const mst_plan_node *node, int mean) {
+    const mst_plan_node *norm = &plan->node[plan->value[node->src[mean]].node];
+    const bool is_norm = norm->op == &mst_op_batch_norm || norm->op == &mst_op_fused_batch_norm ||
+                         norm->op == &mst_op_batch_norm_statistics;
+    return is_norm && norm->dst + 1 == node->src[mean] && norm->dst + 2 == node->src[mean + 1] ? norm : NULL;
+}
+
+static bool together(const mst_plan_node *a, const mst_plan_node *b) {
+    return a->device == b->device && a->region == b->region && a->group < 0 && b->group < 0 && !b->num_control;
+}
+
+/* NODE's two readers are the gradients of one convolution, and can become one. */
+static bool can_join(const mst_plan *plan, const mst_plan_node *node, const readers *r) {
+    if (r->others || r->src_grad < 0 || r->weights_grad < 0) return false;
+    const mst_plan_node *src = &plan->node[r->src_grad], *weights = &plan->node[r->weights_grad];
+    const bool plain = node->op == &mst_op_batch_norm_grad;
+    if (!together(node, src) || !together(node, weights)) return false;
+    if (src->src[0] != weights->src[0] || src->src[1] != weights->src[1]) return false;
+    /* Options of a normalized convolution begin with those of a convolution. What is in a variable may change before
+     * it is read. */
+    return mst_options_equal(mst_conv_fields, src->options, weights->options) &&
+           !mst_plan_in_variable(plan, node->src[0]) && !mst_plan_in_variable(plan, weights->src[0]) &&
+           !mst_plan_in_variable(plan, node->src[plain ? 4 : 5]) && (!plain || norm_of(plan, node, 2));
+}
+
+static mst_status add_joined(mst_plan *plan, const mst_plan_node *norm, const readers *r, int activation,
+                             int32_t *out) {
+    const mst_plan_node *src_grad = &plan->node[r->src_grad], *weights_grad = &plan->node[r->weights_grad];
+    const bool normalized = weights_grad->op == &mst_op_normalized_conv2d_weights_grad;
+    mst_conv2d_grads_options options = {.conv = *(const mst_conv2d_options *)src_grad->options,
+                                        .activation = activation};
+    if (normalized) options.src_activation = ((const mst_normalized_conv_options *)weights_grad->options)->activation;
+    const int32_t src[MST_CONV2D_GRADS_MOST] = {
+        [MST_CONV2D_GRADS_SRC] = src_grad->src[0],
+        [MST_CONV2D_GRADS_WEIGHTS] = src_grad->src[1],
+        [MST_CONV2D_GRADS_GRADIENT] = norm->src[5],
+        [MST_CONV2D_GRADS_OUTPUT] = norm->src[0],
+        [MST_CONV2D_GRADS_TERMS] = norm->dst,
+        [MST_CONV2D_GRADS_SRC_TERMS] = normalized ? weights_grad->src[3] : -1,
+    };
+    const mst_spec dst[2] = {plan->value[src_grad->dst].spec, plan->value[weights_grad->dst].spec};
+    mst_plan_node node = *src_grad;
+    node.op = &mst_op_conv2d_grads;
+    node.options = mst_arena_copy(&plan->memory, &options, sizeof options);
+    node.num_src = MST_CONV2D_GRADS_SRC_TERMS + normalized;
+    node.num_dst = 2;
+    if (!node.options) return MST_NO_MEMORY("for a plan");
+    return mst_plan_add(plan, &node, src, dst, out);
+}
+
+/* NODE, a gradient of a batch norm, becomes its sums, and its two readers one node. JOINED: by value what it is now. */
+static mst_status join_readers(mst_plan *plan, int32_t n, const readers *r, int32_t *joined) {
+    mst_plan_node *node = &plan->node[n];
+    mst_fused_batch_norm_options options = {.activation = MST_BATCH_LINEAR};
+    if (node->op == &mst_op_batch_norm_grad) {
+        const int32_t src[6] = {node->src[0], node->src[1], norm_of(plan, node, 2)->src[2],
+                                node->src[2], node->src[3], node->src[4]};
+        options.epsilon = ((const mst_batch_norm_options *)node->options)->epsilon;
+        MST_TRY(mst_plan_become(plan, node, &mst_op_batch_norm_grad_sums, &options, 6, src));
+    } else {
+        options = *(const mst_fused_batch_norm_options *)node->options;
+        MST_TRY(mst_plan_become(plan, node, &mst_op_batch_norm_grad_sums, &options, 6, node->src));
+    }
+    plan->value[node->dst].spec.shape =
+        mst_shape_make(2, (const int64_t[]){MST_BATCH_GRAD_TERMS, plan->value[node->dst + 1].spec.shape.dim[0]});
+    int32_t added;
+    MST_TRY(add_joined(plan, node, r, options.activation, &added));
+    joined[plan->node[r->src_grad].dst] = plan->node[added].dst;
+    joined[plan->node[r->weights_grad].dst] = plan->node[added].dst + 1;
+    return MST_OK;
+}
+
+static mst_status join_all(mst_plan *plan, const readers *of, int32_t *joined) {
+    const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
+    for (int64_t v = 0; v < num_values; v++) joined[v] = -1;
+    for (int32_t n = 0; n < num_nodes; n++)
+        if (!plan->node[n].dead && is_norm_grad(&plan->node[n]) && can_join(plan, &plan->node[n], &of[n]))
+            MST_TRY(join_readers(plan, n, &of[n], joined));
+    if (plan->num_nodes == num_nodes) return MST_OK;
+    for (int64_t n = 0; n < plan->num_nodes; n++)
+        for (int i = 0; i < plan->node[n].num_src && !plan->node[n].dead; i++) {
+            int32_t *src = &plan->node[n].src[i];
+            if (*src < num_values && joined[*src] >= 0) *src = joined[*src];
+        }
+    return mst_plan_sweep(plan);
+}
+
+mst_status mst_plan_norm_grads(mst_plan *plan) {
+    readers *of = calloc((size_t)plan->num_nodes + 1, sizeof *of);
+    int32_t *joined = malloc(((size_t)plan->num_values + 1) * sizeof *joined);
+    mst_status status = of && joined ? MST_OK : MST_NO_MEMORY("for a plan");
+    if (!status) {
+        find_readers(plan, of);
+        status = join_all(plan, of, joined);
+    }
+    free(of);
+    free(joined);
+    return status;
+}

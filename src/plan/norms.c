@@ -1,0 +1,121 @@
+/* norms: the output of a batch norm that only convolutions read is never in memory as a whole. The batch norm becomes
+ * its statistics, and the convolutions, forward and backward, read its source and make each part of the output when
+ * they work on that part:
+ *
+ *     h = conv2d(x, u)                                 h = conv2d(x, u)
+ *     n, mean, variance = fused_batch_norm(h, ...)     terms, mean, variance = batch_norm_statistics(h, ...)
+ *     y = conv2d(n, v)                                 y = normalized_conv2d(h, v, terms)
+ *     ...                                              ...
+ *     dv = conv2d_weights_grad(n, v, dy)               dv = normalized_conv2d_weights_grad(h, v, dy, terms)
+ *
+ * The gradient of a batch norm needs its source in any case. So half of what is kept for the backward pass is not kept,
+ * and what is made twice is neither written nor read beyond the cache. The bits are the same. */
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "op/conv/normalized_conv.h"
+#include "op/list.h"
+#include "op/norm/batch_norm.h"
+#include "op/op.h"
+#include "plan/plan.h"
+
+/* The value of NODE is that of its source. */
+static bool passes_on(const mst_plan_node *node) {
+    return node->op == &mst_op_identity && node->num_control == 0 && !node->materialize;
+}
+
+/* The value that VALUE is, behind nodes that pass it on. */
+static int32_t passed_on(const mst_plan *plan, int32_t value) {
+    const mst_plan_node *maker;
+    while (maker = &plan->node[plan->value[value].node], passes_on(maker)) value = maker->src[0];
+    return value;
+}
+
+/* The batch norm whose output 0 source I of NODE is, where it can do without writing that; else NULL. */
+static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) {
+    const int32_t value = passed_on(plan, node->src[i]);
+    mst_plan_node *norm = &plan->node[plan->value[value].node];
+    if ((norm->op != &mst_op_batch_norm && norm->op != &mst_op_fused_batch_norm) || value != norm->dst) return NULL;
+    /* What is in a variable may change before the last user reads it. */
+    return mst_plan_in_variable(plan, norm->src[0]) ? NULL : norm;
+}
+
+/* NODE can take the source of NORM in place of its output as source I. */
+static bool can_take(const mst_plan_node *node, int i, const mst_plan_node *norm) {
+    if (mst_plan_shape_only(node, i)) return true;
+    if (i || node->device != norm->device || node->group >= 0 || node->region != norm->region) return false;
+    return node->op == &mst_op_conv2d || node->op == &mst_op_conv2d_weights_grad;
+}
+
+static mst_status norms_take(mst_plan *plan, mst_plan_node *node, const mst_plan_node *norm) {
+    enum { MOST_SRC = 4 };
+    const bool forward = node->op == &mst_op_conv2d;
+    int32_t src[MOST_SRC] = {norm->src[0]};
+    for (int i = 1; i < node->num_src; i++) src[i] = node->src[i];
+    src[node->num_src] = norm->dst;
+    const mst_normalized_conv_options options = {
+        .conv = *(const mst_conv2d_options *)node->options,
+        .activation = norm->op == &mst_op_batch_norm
+                          ? MST_BATCH_LINEAR
+                          : ((const mst_fused_batch_norm_options *)norm->options)->activation};
+    return mst_plan_become(plan, node, forward ? &mst_op_normalized_conv2d : &mst_op_normalized_conv2d_weights_grad,
+                           &options, node->num_src + 1, src);
+}
+
+/* The users of NORM's output have its source now. */
+static mst_status become_statistics(mst_plan *plan, mst_plan_node *norm) {
+    const double epsilon = norm->op == &mst_op_batch_norm
+                               ? ((const mst_batch_norm_options *)norm->options)->epsilon
+                               : ((const mst_fused_batch_norm_options *)norm->options)->epsilon;
+    const mst_batch_norm_options options = {.epsilon = epsilon};
+    const int64_t channels = plan->value[norm->dst + 1].spec.shape.dim[0];
+    plan->value[norm->dst].spec.shape = mst_shape_make(2, (const int64_t[]){MST_BATCH_TERMS, channels});
+    return mst_plan_become(plan, norm, &mst_op_batch_norm_statistics, &options, norm->num_src, norm->src);
+}
+
+/* Marks batch norms that a convolution reads, and those that something else reads as well. */
+static void find_users(mst_plan *plan, bool *read, bool *spoiled) {
+    for (int64_t n = 0; n < plan->num_nodes; n++) {
+        const mst_plan_node *node = &plan->node[n];
+        for (int i = 0; i < node->num_src && !node->dead; i++) {
+            const mst_plan_node *norm = norm_of(plan, node, i);
+            if (!norm || passes_on(node)) continue; /* what it passes on has users of its own */
+            if (can_take(node, i, norm))
+                read[norm - plan->node] |= i == 0 && !mst_plan_shape_only(node, i);
+            else
+                spoiled[norm - plan->node] = true;
+        }
+    }
+}
+
+static mst_status change_users(mst_plan *plan, const bool *chosen) {
+    for (int64_t n = 0; n < plan->num_nodes; n++) {
+        mst_plan_node *node = &plan->node[n];
+        for (int i = node->num_src - 1; i >= 0 && !node->dead; i--) {
+            const mst_plan_node *norm = norm_of(plan, node, i);
+            if (!norm || !chosen[norm - plan->node] || passes_on(node)) continue;
+            if (mst_plan_shape_only(node, i))
+                node->src[i] = norm->src[0];
+            else
+                MST_TRY(norms_take(plan, node, norm));
+        }
+    }
+    for (int64_t n = 0; n < plan->num_nodes; n++)
+        if (chosen[n]) MST_TRY(become_statistics(plan, &plan->node[n]));
+    return mst_plan_sweep(plan);
+}
+
+mst_status mst_plan_norms(mst_plan *plan) {
+    bool *chosen = calloc((size_t)plan->num_nodes + 1, sizeof *chosen);
+    bool *spoiled = calloc((size_t)plan->num_nodes + 1, sizeof *spoiled);
+    mst_status status = chosen && spoiled ? MST_OK : MST_NO_MEMORY("for a plan");
+    if (!status) {
+        bool any = false;
+        find_users(plan, chosen, spoiled);
+        for (int64_t n = 0; n < plan->num_nodes; n++) any |= chosen[n] &= !spoiled[n];
+        if (any) status = change_users(plan, chosen);
+    }
+    free(chosen);
+    free(spoiled);
+    return status;
+}

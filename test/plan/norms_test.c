@@ -1,0 +1,165 @@
+/* Batch norms whose output, or the gradient of whose source, is not written where only convolutions read it: the bits
+ * are those of the nodes apart. */
+#include <string.h>
+
+#include "support/test.h"
+
+enum { NUM_INPUTS = 8, NUM_SOURCES = 7, NUM_FETCHES = 12, NUM_ALWAYS = 9 };
+
+/* Two convolutions with a batch norm behind each, and the gradients of a weighted sum of what comes out; then what is
+ * not written where it is not fetched. */
+typedef struct chain {
+    mst_graph *graph;
+    mst_value between, fetch[NUM_FETCHES];
+    mst_feed feed[NUM_INPUTS];
+} chain;
+
+typedef struct form {
+    mst_dtype dtype;
+    int64_t batch, size;
+    mst_value (*activation)(mst_value); /* NULL: none */
+    bool pads, one_by_one;
+} form;
+
+static chain make_chain(const form *f) {
+    chain b = {.graph = engine_graph()};
+    const int64_t n = f->batch, size = f->size, last = f->one_by_one ? 24 : 8,
+                  windows = f->one_by_one ? size : size / 2;
+    const mst_shape shape[NUM_INPUTS] = {
+        MST_SHAPE(n, size, size, 3),
+        MST_SHAPE(3, 3, 3, 8),
+        MST_SHAPE(8),
+        MST_SHAPE(8),
+        f->one_by_one ? MST_SHAPE(1, 1, 8, 24) : MST_SHAPE(3, 3, 1, 8),
+        MST_SHAPE(last),
+        MST_SHAPE(last),
+        MST_SHAPE(n, windows, windows, last),
+    };
+    static const char *const name[NUM_INPUTS] = {"x", "u", "gamma", "beta", "v", "gamma2", "beta2", "factors"};
+    mst_value in[NUM_INPUTS];
+    for (int i = 0; i < NUM_INPUTS; i++) {
+        in[i] = mst_placeholder(b.graph, f->dtype, shape[i], name[i]);
+        b.feed[i] = (mst_feed){.value = in[i], .tensor = engine_random(f->dtype, shape[i], -2, 4, 7 + (unsigned)i)};
+    }
+    const mst_value h = mst_convolve2d(in[0], in[1], .padding = MST_PADDING_SAME);
+    const mst_value norm = mst_batch_norm(h, in[2], in[3]);
+    b.between = f->activation ? f->activation(norm) : norm;
+    mst_value y = b.between;
+    if (f->pads) y = mst_pad(y, .before = MST_SHAPE(0, 0, 1, 0), .after = MST_SHAPE(0, 1, 0, 0));
+    if (f->one_by_one)
+        y = mst_convolve2d(y, in[4]);
+    else if (f->pads)
+        y = mst_convolve2d(y, in[4], .strides = MST_AXES(2), .groups = 8);
+    else
+        y = mst_convolve2d(y, in[4], .strides = MST_AXES(2), .groups = 8, .padding = MST_PADDING_SAME);
+    mst_value out = mst_batch_norm(y, in[5], in[6]), of[NUM_SOURCES + 2], gradient[NUM_SOURCES + 2];
+    if (f->activation) out = f->activation(out);
+    memcpy(of, in, NUM_SOURCES * sizeof *of);
+    of[NUM_SOURCES] = h;
+    of[NUM_SOURCES + 1] = y;
+    mst_gradients(mst_reduce_sum(mst_mul(out, in[7])), of, NUM_SOURCES + 2, gradient);
+    memcpy(b.fetch, gradient, NUM_SOURCES * sizeof *gradient);
+    b.fetch[NUM_SOURCES] = mst_value_output(norm, 2);
+    b.fetch[NUM_SOURCES + 1] = out;
+    b.fetch[NUM_ALWAYS] = b.between;
+    b.fetch[NUM_ALWAYS + 1] = gradient[NUM_SOURCES];
+    b.fetch[NUM_ALWAYS + 2] = gradient[NUM_SOURCES + 1];
+    return b;
+}
+
+/* Runs the chain; with APART what need not be written is fetched too. */
+static void run_chain(const form *f, const char *devices, bool apart, mst_tensor *out[NUM_FETCHES], char **log) {
+    size_t size;
+    mst_session *session;
+    chain b = make_chain(f);
+    FILE *file = open_memstream(log, &size);
+    EXPECT_OK(mst_session_create(b.graph, &(mst_session_options){.devices = devices, .plan_log = file}, &session));
+    EXPECT_OK(mst_session_run(session, b.feed, NUM_INPUTS, b.fetch, apart ? NUM_FETCHES : NUM_ALWAYS, out));
+    for (int i = 0; i < NUM_INPUTS; i++) mst_tensor_release(b.feed[i].tensor);
+    engine_end(b.graph, session);
+    fclose(file);
+}
+
+static void expect_same_bits(mst_tensor *const *got, mst_tensor *const *wanted) {
+    for (int i = 0; i < NUM_ALWAYS; i++) {
+        assert_int_equal(mst_tensor_bytes(got[i]), mst_tensor_bytes(wanted[i]));
+        if (memcmp(mst_tensor_data(got[i]), mst_tensor_data(wanted[i]), mst_tensor_bytes(got[i])) != 0)
+            fail_msg("fetch %d: off by %g", i, engine_distance(got[i], wanted[i]));
+    }
+}
+
+static void expect_chain_like_its_parts(const form *f) {
+    mst_tensor *one[NUM_FETCHES] = {NULL}, *three[NUM_FETCHES] = {NULL}, *wanted[NUM_FETCHES] = {NULL};
+    char *log = NULL, *again = NULL, *apart = NULL;
+    run_chain(f, "cpu:1/1", false, one, &log);
+    run_chain(f, "cpu:1/3", false, three, &again);
+    run_chain(f, "cpu:1/1", true, wanted, &apart);
+    const char *after = strstr(log, "after norm_grads");
+    assert_non_null(strstr(after, " = batch_norm_statistics("));
+    assert_non_null(strstr(after, " = normalized_conv2d("));
+    assert_non_null(strstr(after, " = batch_norm_grad_sums("));
+    assert_non_null(strstr(after, " = conv2d_grads(x, u, "));
+    static const char *const gone[] = {" = conv2d_src_grad(", " = conv2d_weights_grad(", " = batch_norm_grad(",
+                                       " = normalized_conv2d_weights_grad(", " = fused_batch_norm_grad("};
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) assert_null(strstr(after, gone[i]));
+    assert_null(strstr(apart, "normalized_conv2d"));
+    assert_null(strstr(apart, "conv2d_grads"));
+    expect_same_bits(one, wanted);
+    expect_same_bits(three, wanted);
+    for (int i = 0; i < NUM_FETCHES; i++) {
+        mst_tensor_release(one[i]);
+        mst_tensor_release(three[i]);
+        mst_tensor_release(wanted[i]);
+    }
+    free(log);
+    free(again);
+    free(apart);
+}
+
+static void convolutions_of_batch_norms_give_the_bits_of_their_parts(void **state) {
+    (void)state;
+    static const form forms[] = {
+        {MST_F32, 3, 6, mst_relu6, false, false}, {MST_F32, 5, 40, mst_relu6, true, false},
+        {MST_F32, 5, 40, mst_relu, false, true},  {MST_F32, 2, 6, NULL, true, false},
+        {MST_F64, 3, 6, mst_relu, true, false},   {MST_F64, 3, 6, NULL, false, true},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) expect_chain_like_its_parts(&forms[i]);
+}
+
+/* The plan of a batch norm of X that a convolution reads; with ALSO something else reads it as well. */
+static char *plan_of(mst_graph *g, mst_value x, bool also) {
+    char *log = NULL;
+    size_t size;
+    FILE *file = open_memstream(&log, &size);
+    mst_session *session;
+    const mst_value ones = mst_fill(g, MST_F32, MST_SHAPE(3), 1), norm = mst_batch_norm(x, ones, ones);
+    const mst_value y[2] = {mst_convolve2d(norm, mst_random_uniform(g, MST_SHAPE(1, 1, 3, 4))), mst_neg(norm)};
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .plan_log = file}, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    EXPECT_OK(mst_session_run(session, NULL, 0, y, 1 + also, NULL));
+    mst_session_destroy(session);
+    fclose(file);
+    return log;
+}
+
+static void batch_norms_that_others_read_or_that_read_variables_are_written(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    const mst_value x = mst_random_uniform(g, MST_SHAPE(2, 3, 3, 3)), v = mst_variable(g, "v", x);
+    char *alone = plan_of(g, x, false), *also = plan_of(g, x, true), *variable = plan_of(g, v, false);
+    assert_non_null(strstr(alone, "batch_norm_statistics"));
+    assert_null(strstr(also, "batch_norm_statistics"));
+    assert_null(strstr(variable, "batch_norm_statistics"));
+    free(alone);
+    free(also);
+    free(variable);
+    mst_graph_destroy(g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_of_batch_norms_give_the_bits_of_their_parts),
+        cmocka_unit_test(batch_norms_that_others_read_or_that_read_variables_are_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
