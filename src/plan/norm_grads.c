@@ -6,7 +6,12 @@
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
  *     dx = conv2d_src_grad(x, u, dh)
  *
- * where h = conv2d(x, u). The bits are the same. */
+ * where h = conv2d(x, u). Where x is the output of another batch norm, the same node also makes the sums of that one:
+ *
+ *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,
+ *     of_w, ... = batch_norm_grad_sums(w, ..., variance, dx)                                    of_x, variance)
+ *
+ * The bits are the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,30 +135,87 @@ static mst_status join_readers(mst_plan *plan, int32_t n, const readers *r, int3
     return MST_OK;
 }
 
-static mst_status join_all(mst_plan *plan, const readers *of, int32_t *joined) {
-    const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
-    for (int64_t v = 0; v < num_values; v++) joined[v] = -1;
-    for (int32_t n = 0; n < num_nodes; n++)
-        if (!plan->node[n].dead && is_norm_grad(&plan->node[n]) && can_join(plan, &plan->node[n], &of[n]))
-            MST_TRY(join_readers(plan, n, &of[n], joined));
-    if (plan->num_nodes == num_nodes) return MST_OK;
+/* Everyone reads what values are JOINED to, -1 where they have stayed. */
+static mst_status change_readers(mst_plan *plan, const int32_t *joined, int64_t num_values) {
     for (int64_t n = 0; n < plan->num_nodes; n++)
         for (int i = 0; i < plan->node[n].num_src && !plan->node[n].dead; i++) {
             int32_t *src = &plan->node[n].src[i];
             if (*src < num_values && joined[*src] >= 0) *src = joined[*src];
         }
-    return mst_plan_sweep(plan);
+    MST_TRY(mst_plan_sweep(plan));
+    return mst_plan_sort(plan);
 }
 
-mst_status mst_plan_norm_grads(mst_plan *plan) {
-    readers *of = calloc((size_t)plan->num_nodes + 1, sizeof *of);
-    int32_t *joined = malloc(((size_t)plan->num_values + 1) * sizeof *joined);
+static mst_status join_gradients(mst_plan *plan) {
+    const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
+    readers *of = calloc((size_t)num_nodes + 1, sizeof *of);
+    int32_t *joined = malloc(((size_t)num_values + 1) * sizeof *joined);
     mst_status status = of && joined ? MST_OK : MST_NO_MEMORY("for a plan");
-    if (!status) {
-        find_readers(plan, of);
-        status = join_all(plan, of, joined);
-    }
+    if (!status) find_readers(plan, of);
+    for (int64_t v = 0; v < num_values && joined; v++) joined[v] = -1;
+    for (int32_t n = 0; n < num_nodes && !status; n++)
+        if (!plan->node[n].dead && is_norm_grad(&plan->node[n]) && can_join(plan, &plan->node[n], &of[n]))
+            status = join_readers(plan, n, &of[n], joined);
+    if (!status && plan->num_nodes > num_nodes) status = change_readers(plan, joined, num_values);
     free(of);
     free(joined);
     return status;
+}
+
+/* ---- the sums of the batch norm before ---- */
+
+/* SUMS can be made where CONV is: they are of the batch norm whose output the convolution reads. */
+static bool can_add_up(const mst_plan *plan, const mst_plan_node *conv, const mst_plan_node *sums) {
+    if (conv->op != &mst_op_conv2d_grads || conv->num_src != MST_CONV2D_GRADS_SRC_TERMS + 1 || conv->dead) return false;
+    const mst_plan_node *norm = norm_of(plan, sums, 3);
+    const mst_conv2d_grads_options *o = conv->options;
+    const mst_fused_batch_norm_options *of = sums->options;
+    return norm && sums->src[5] == conv->dst && together(conv, sums) &&
+           norm->dst == conv->src[MST_CONV2D_GRADS_SRC_TERMS] && norm->src[0] == sums->src[0] &&
+           norm->src[1] == sums->src[1] && norm->src[2] == sums->src[2] &&
+           conv->src[MST_CONV2D_GRADS_SRC] == sums->src[0] && o->src_activation == of->activation &&
+           ((const mst_batch_norm_options *)norm->options)->epsilon == of->epsilon;
+}
+
+static mst_status add_sums(mst_plan *plan, int32_t c, int32_t n, int32_t *joined) {
+    const mst_plan_node *conv = &plan->node[c], *sums = &plan->node[n];
+    int32_t src[MST_CONV2D_GRADS_MOST], added;
+    mst_spec dst[MST_CONV2D_GRADS_OUTPUTS];
+    mst_conv2d_grads_options options = *(const mst_conv2d_grads_options *)conv->options;
+    options.epsilon = ((const mst_fused_batch_norm_options *)sums->options)->epsilon;
+    for (int i = 0; i < conv->num_src; i++) src[i] = conv->src[i];
+    src[MST_CONV2D_GRADS_VARIANCE] = sums->src[4];
+    for (int i = 0; i < MST_CONV2D_GRADS_OUTPUTS; i++)
+        dst[i] = plan->value[i < MST_CONV2D_GRADS_SUMS ? conv->dst + i : sums->dst + i - MST_CONV2D_GRADS_SUMS].spec;
+    mst_plan_node node = *conv;
+    node.options = mst_arena_copy(&plan->memory, &options, sizeof options);
+    node.num_src = MST_CONV2D_GRADS_MOST;
+    node.num_dst = MST_CONV2D_GRADS_OUTPUTS;
+    if (!node.options) return MST_NO_MEMORY("for a plan");
+    MST_TRY(mst_plan_add(plan, &node, src, dst, &added));
+    for (int i = 0; i < MST_CONV2D_GRADS_OUTPUTS; i++)
+        joined[i < MST_CONV2D_GRADS_SUMS ? plan->node[c].dst + i : plan->node[n].dst + i - MST_CONV2D_GRADS_SUMS] =
+            plan->node[added].dst + i;
+    return MST_OK;
+}
+
+static mst_status join_sums(mst_plan *plan) {
+    const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
+    int32_t *joined = malloc(((size_t)num_values + 1) * sizeof *joined);
+    mst_status status = joined ? MST_OK : MST_NO_MEMORY("for a plan");
+    for (int64_t v = 0; v < num_values && joined; v++) joined[v] = -1;
+    for (int32_t n = 0; n < num_nodes && !status; n++) {
+        const mst_plan_node *sums = &plan->node[n];
+        if (sums->dead || sums->op != &mst_op_batch_norm_grad_sums) continue;
+        const int32_t conv = plan->value[sums->src[5]].node;
+        if (can_add_up(plan, &plan->node[conv], sums)) status = add_sums(plan, conv, n, joined);
+    }
+    if (!status && plan->num_nodes > num_nodes) status = change_readers(plan, joined, num_values);
+    free(joined);
+    return status;
+}
+
+mst_status mst_plan_norm_grads(mst_plan *plan) {
+    MST_TRY(join_gradients(plan));
+    return join_sums(plan);
 }

@@ -1,5 +1,6 @@
 /* conv2d_grads by oneDNN: for each part of the batch the gradient of the output of the convolution and what the
- * convolution has read, and from these both gradients of the convolution, while they are in the cache. */
+ * convolution has read, from these both gradients of the convolution, and what these add to the sums of the batch norm
+ * before it, while they are in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -16,6 +17,8 @@ typedef struct state {
     /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
      * the part that it works on. */
     size_t of_weights, scratch, scratch_step, read;
+    size_t sums;          /* behind all that: of mst_batch_sums */
+    int64_t sums_of_part; /* parts of the batch norm in a part; 0: none lies in one */
 } state;
 
 static void conv_grads_release(void *context) {
@@ -43,6 +46,13 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     s->read = mst_align((size_t)s->src.dst_step * sizeof(float));
     s->scratch_step = s->read;
     if (c->num_src > MST_CONV2D_GRADS_SRC_TERMS) s->scratch_step += mst_align((size_t)s->src.src_step * sizeof(float));
+    s->sums = s->scratch + (size_t)num_threads * s->scratch_step;
+    const mst_batch_rows rows = mst_batch_rows_of(&c->src[MST_CONV2D_GRADS_SRC].shape);
+    const int64_t rows_here = s->src.src_step / conv.in_channels;
+    if (s->src.parts == 1)
+        s->sums_of_part = rows.parts;
+    else if (rows_here % rows.rows_of_part == 0)
+        s->sums_of_part = rows_here / rows.rows_of_part;
     return MST_OK;
 }
 
@@ -54,7 +64,9 @@ static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void *
         conv_grads_release(s);
         return status;
     }
-    *workspace = s->scratch + (size_t)num_threads * s->scratch_step;
+    const mst_batch_rows rows = mst_batch_rows_of(&c->src[MST_CONV2D_GRADS_SRC].shape);
+    const bool sums = c->num_src > MST_CONV2D_GRADS_VARIANCE;
+    *workspace = s->sums + (sums ? (size_t)mst_batch_sums_count(&rows) * sizeof(float) : 0);
     *out = s;
     return MST_OK;
 }
@@ -85,6 +97,26 @@ static float *read_by(const mst_kernel_args *a, int64_t part, float *scratch) {
     return scratch;
 }
 
+static mst_batch_sums sums_of(const mst_kernel_args *a) {
+    mst_batch_sums sums = mst_conv2d_grads_sums(a);
+    sums.sums = (char *)a->workspace + ((const state *)a->state)->sums;
+    return sums;
+}
+
+/* The parts of the batch norm that lie in part PART, whose gradients have just been made. */
+static void add_up_part(const mst_kernel_args *a, int64_t part) {
+    const int64_t count = ((const state *)a->state)->sums_of_part, begin = part * count;
+    const mst_batch_sums sums = sums_of(a);
+    mst_batch_add_up_f32(&sums, begin, begin + count < sums.rows.parts ? begin + count : sums.rows.parts);
+}
+
+static mst_status conv_grads_sums(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_batch_sums sums = sums_of(context);
+    (void)thread;
+    mst_batch_add_up_f32(&sums, begin, end);
+    return MST_OK;
+}
+
 static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const state *s = a->state;
@@ -95,6 +127,7 @@ static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, in
                                    a->dst[1].data, scratch, workspace + s->of_weights));
         MST_TRY(mst_conv_parts_run(&s->src, a, part, thread, (float *)a->dst[0].data + part * s->src.src_step,
                                    a->src[MST_CONV2D_GRADS_WEIGHTS].data, scratch, workspace));
+        if (a->num_src > MST_CONV2D_GRADS_VARIANCE && s->sums_of_part) add_up_part(a, part);
     }
     return MST_OK;
 }
@@ -103,7 +136,12 @@ static mst_status conv_grads_run(const mst_kernel_args *a) {
     const state *s = a->state;
     MST_TRY(mst_conv_parts_begin(&s->src, a, a->src[MST_CONV2D_GRADS_WEIGHTS].data, a->workspace));
     MST_TRY(mst_parallel(a, s->src.parts, 1, conv_grads_parts, mst_context_of(a)));
-    return mst_conv_parts_end(&s->weights, a, a->dst[1].data, a->dst[1].count, (char *)a->workspace + s->of_weights);
+    MST_TRY(mst_conv_parts_end(&s->weights, a, a->dst[1].data, a->dst[1].count, (char *)a->workspace + s->of_weights));
+    if (a->num_src <= MST_CONV2D_GRADS_VARIANCE) return MST_OK;
+    const mst_batch_sums sums = sums_of(a);
+    if (!s->sums_of_part) MST_TRY(mst_parallel(a, sums.rows.parts, 1, conv_grads_sums, mst_context_of(a)));
+    mst_batch_join_f32(&sums);
+    return MST_OK;
 }
 
 static mst_kernel_function conv_grads_choose(const mst_infer *c, int num_threads) {

@@ -6,11 +6,14 @@
  *  output     of the convolution
  *  terms      output 0 of batch_norm_grad_sums: of output and gradient the gradient of output follows
  *  src_terms  may be left out: output 0 of batch_norm_statistics of src
+ *  variance   may be left out: output 2 of batch_norm_statistics of src
  *  strides, padding, pads, dilations, groups   as conv2d's
  *  activation      behind the batch norm of output: relu, relu6 or linear, which is none
  *  src_activation  behind that of src
+ *  epsilon         of the batch norm of src
  *  dsrc       output 0, like src: the gradient of what the convolution reads
  *  dweights   output 1, like weights
+ *  sums, dgamma, dbeta   outputs 2 to 4 where there is a variance: the outputs of batch_norm_grad_sums of src and dsrc
  *
  *  The plan makes it; it comes after differentiation and has no gradient.
  */
@@ -29,7 +32,8 @@ enum {
     GRADIENT = MST_CONV2D_GRADS_GRADIENT,
     OUTPUT = MST_CONV2D_GRADS_OUTPUT,
     TERMS = MST_CONV2D_GRADS_TERMS,
-    SRC_TERMS = MST_CONV2D_GRADS_SRC_TERMS
+    SRC_TERMS = MST_CONV2D_GRADS_SRC_TERMS,
+    VARIANCE = MST_CONV2D_GRADS_VARIANCE
 };
 
 static const mst_field fields[] = {
@@ -37,13 +41,30 @@ static const mst_field fields[] = {
     MST_FIELD_ENUM(mst_conv2d_grads_options, activation, MST_BATCH_RELU, mst_batch_activations, "behind the output"),
     MST_FIELD_ENUM(mst_conv2d_grads_options, src_activation, MST_BATCH_RELU, mst_batch_activations,
                    "before the source"),
+    MST_FIELD_F64(mst_conv2d_grads_options, epsilon, 1e-3, 1e-30, 1e30, "of the batch norm before the source"),
     MST_FIELD_END,
 };
 
+static int conv2d_grads_count(const void *options, int num_src) {
+    (void)options;
+    return num_src > VARIANCE ? MST_CONV2D_GRADS_OUTPUTS : MST_CONV2D_GRADS_SUMS;
+}
+
+/* The variance, and the outputs that come with it. */
+static mst_status infer_sums(mst_infer *c) {
+    int64_t channels;
+    MST_TRY(mst_infer_same_dtype(c, SRC, VARIANCE));
+    MST_TRY(mst_infer_want_ndim(c, VARIANCE, 1));
+    MST_TRY(mst_infer_same_dim(c, c->src[SRC].shape.dim[3], c->src[VARIANCE].shape.dim[0], "channels", &channels));
+    for (int i = MST_CONV2D_GRADS_SUMS; i < MST_CONV2D_GRADS_OUTPUTS; i++) c->dst[i] = c->src[VARIANCE];
+    c->dst[MST_CONV2D_GRADS_SUMS].shape = mst_shape_make(2, (const int64_t[]){MST_BATCH_GRAD_TERMS, channels});
+    return MST_OK;
+}
+
 static mst_status conv2d_grads_infer(mst_infer *c) {
     mst_shape shape;
-    if (c->num_src != SRC_TERMS && c->num_src != SRC_TERMS + 1)
-        return mst_infer_fail(c, "there must be 5 or 6 sources, not %d", c->num_src);
+    if (c->num_src < SRC_TERMS || c->num_src > VARIANCE + 1)
+        return mst_infer_fail(c, "there must be 5 to 7 sources, not %d", c->num_src);
     MST_TRY(mst_conv_infer_grad(c));
     MST_TRY(mst_infer_same_dtype(c, GRADIENT, OUTPUT));
     MST_TRY(mst_infer_same_shape(c, GRADIENT, OUTPUT, &shape));
@@ -51,12 +72,14 @@ static mst_status conv2d_grads_infer(mst_infer *c) {
     if (c->num_src > SRC_TERMS) MST_TRY(mst_infer_batch_terms(c, SRC_TERMS, MST_BATCH_TERMS, SRC));
     c->dst[0] = c->src[SRC];
     c->dst[1] = c->src[WEIGHTS];
-    return MST_OK;
+    return c->num_src > VARIANCE ? infer_sums(c) : MST_OK;
 }
 
-/* The gradient of the output, and what the convolution reads, as a whole. */
+/* The gradient of the output, and what the convolution reads, as a whole; and the sums. */
 static size_t conv2d_grads_workspace(const mst_infer *c, int num_threads) {
-    const int64_t count = mst_shape_count(c->src[GRADIENT].shape) + mst_shape_count(c->src[SRC].shape);
+    const mst_batch_rows rows = mst_batch_rows_of(&c->src[SRC].shape);
+    const int64_t count =
+        mst_shape_count(c->src[GRADIENT].shape) + mst_shape_count(c->src[SRC].shape) + mst_batch_sums_count(&rows);
     (void)num_threads;
     return (size_t)count * mst_dtype_size(c->src[SRC].dtype);
 }
@@ -79,6 +102,32 @@ static mst_status conv2d_grads_differentiate(void *context, int64_t begin, int64
     return MST_OK;
 }
 
+mst_batch_sums mst_conv2d_grads_sums(const mst_kernel_args *a) {
+    const mst_conv2d_grads_options *o = a->options;
+    return (mst_batch_sums){.rows = mst_batch_rows_of(&a->src[SRC].shape),
+                            .src = a->src[SRC].data,
+                            .gradient = a->dst[MST_CONV2D_GRADS_DSRC].data,
+                            .src_terms = a->src[SRC_TERMS].data,
+                            .variance = a->src[VARIANCE].data,
+                            .epsilon = o->epsilon,
+                            .activation = o->src_activation,
+                            .terms = a->dst[MST_CONV2D_GRADS_SUMS].data,
+                            .dgamma = a->dst[MST_CONV2D_GRADS_DGAMMA].data,
+                            .dbeta = a->dst[MST_CONV2D_GRADS_DBETA].data};
+}
+
+static void reference_sums(const mst_kernel_args *a, void *workspace) {
+    mst_batch_sums sums = mst_conv2d_grads_sums(a);
+    sums.sums = workspace;
+    if (a->src[SRC].dtype == MST_F32) {
+        mst_batch_add_up_f32(&sums, 0, sums.rows.parts);
+        mst_batch_join_f32(&sums);
+    } else {
+        mst_batch_add_up_f64(&sums, 0, sums.rows.parts);
+        mst_batch_join_f64(&sums);
+    }
+}
+
 static mst_status conv2d_grads_reference(const mst_kernel_args *a) {
     const mst_conv2d_grads_options *o = a->options;
     const int64_t channels = a->src[GRADIENT].shape.dim[3], rows = a->src[GRADIENT].count / channels;
@@ -94,6 +143,8 @@ static mst_status conv2d_grads_reference(const mst_kernel_args *a) {
     inner.src = src;
     inner.num_dst = 1;
     MST_TRY(mst_op_conv2d_src_grad.reference(&inner));
+    if (a->num_src > VARIANCE)
+        reference_sums(a, (char *)src[SRC].data + (size_t)a->src[SRC].count * mst_dtype_size(a->src[SRC].dtype));
     inner.dst = &a->dst[1];
     return mst_op_conv2d_weights_grad.reference(&inner);
 }
@@ -134,7 +185,7 @@ static const mst_example conv2d_grads_examples[] = {
      .options =
          &(const mst_conv2d_grads_options){
              .conv.strides = {.count = 1, .axis = {2}}, .conv.groups = 2, .activation = MST_BATCH_RELU6}},
-    {.name = "one by one, several parts",
+    {.name = "one by one, many rows",
      .num_src = 5,
      .src = {RANDOM(5, 40, 40, 4),
              RANDOM(1, 1, 4, 64),
@@ -143,7 +194,7 @@ static const mst_example conv2d_grads_examples[] = {
              {.ndim = 2, .dim = {5, 64}}},
      .options = &(const mst_conv2d_grads_options){.activation = MST_BATCH_RELU},
      .tolerance = 1e-3},
-    {.name = "depthwise, several parts",
+    {.name = "depthwise, strided",
      .num_src = 6,
      .src = {RANDOM(5, 40, 40, 48),
              RANDOM(3, 3, 1, 48),
@@ -179,10 +230,11 @@ static const mst_example conv2d_grads_examples[] = {
 const mst_op mst_op_conv2d_grads = {
     .name = "conv2d_grads",
     .num_src = MST_VARIADIC,
-    .num_dst = 2,
+    .num_dst = MST_VARIADIC,
     .dtypes = MST_FLOATS,
     .fields = fields,
     .options_size = sizeof(mst_conv2d_grads_options),
+    .count_dst = conv2d_grads_count,
     .infer = conv2d_grads_infer,
     .workspace = conv2d_grads_workspace,
     .reference = conv2d_grads_reference,

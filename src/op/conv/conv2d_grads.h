@@ -5,23 +5,38 @@
 
 #include "muster/op.h"
 #include "muster/ops.h"
+#include "op/norm/batch_norm.h"
 
 typedef struct mst_conv2d_grads_options {
     mst_conv2d_options conv; /**< first: functions of convolutions take these options too */
     int activation;          /**< mst_batch_activation behind the batch norm of the output */
     int src_activation;      /**< likewise of the batch norm before the convolution, where that has one */
+    double epsilon;          /**< of that */
 } mst_conv2d_grads_options;
 
-/** Sources. The last one is not there where src is what the convolution reads, and not what a batch norm before it
- *  does. */
+/** Sources. */
 enum {
     MST_CONV2D_GRADS_SRC,
     MST_CONV2D_GRADS_WEIGHTS,
     MST_CONV2D_GRADS_GRADIENT,
     MST_CONV2D_GRADS_OUTPUT,
     MST_CONV2D_GRADS_TERMS,
-    MST_CONV2D_GRADS_SRC_TERMS,
+    MST_CONV2D_GRADS_SRC_TERMS, /**< where src is what a batch norm before the convolution reads */
+    MST_CONV2D_GRADS_VARIANCE,  /**< where there are sums */
     MST_CONV2D_GRADS_MOST
 };
+
+/** Outputs. The last three are those of batch_norm_grad_sums of the batch norm before the convolution. */
+enum {
+    MST_CONV2D_GRADS_DSRC,
+    MST_CONV2D_GRADS_DWEIGHTS,
+    MST_CONV2D_GRADS_SUMS,
+    MST_CONV2D_GRADS_DGAMMA,
+    MST_CONV2D_GRADS_DBETA,
+    MST_CONV2D_GRADS_OUTPUTS
+};
+
+/** What the sums are made of, without their workspace. */
+mst_batch_sums mst_conv2d_grads_sums(const mst_kernel_args *a);
 
 #endif

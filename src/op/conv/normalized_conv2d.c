@@ -51,7 +51,7 @@ static const mst_example normalized_conv2d_examples[] = {
      .num_src = 3,
      .src = {RANDOM(5, 6, 5, 4), RANDOM(3, 2, 2, 6), TERMS(4, 0.5, -1, 0, 1, 1, 2, -1, 0.5, 0, 1, 2, -0.5)},
      .options = &(const mst_normalized_conv_options){.conv.strides = {.count = 1, .axis = {2}}, .conv.groups = 2}},
-    {.name = "one by one, several parts",
+    {.name = "one by one, many rows",
      .num_src = 3,
      .src = {RANDOM(5, 40, 40, 4), RANDOM(1, 1, 4, 64), TERMS(4, 0.5, -1, 0, 1, 1, 2, -1, 0.5, 0, 1, 2, -0.5)},
      .options = &(const mst_normalized_conv_options){.activation = MST_BATCH_RELU6},

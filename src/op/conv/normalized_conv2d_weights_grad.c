@@ -47,7 +47,7 @@ static const mst_example normalized_conv2d_weights_grad_examples[] = {
      .options =
          &(const mst_normalized_conv_options){
              .conv.strides = {.count = 1, .axis = {2}}, .conv.groups = 2, .activation = MST_BATCH_RELU6}},
-    {.name = "one by one, several parts",
+    {.name = "one by one, many rows",
      .num_src = 4,
      .src = {{.ndim = 4, .dim = {5, 40, 40, 4}},
              {.ndim = 4, .dim = {1, 1, 4, 64}},

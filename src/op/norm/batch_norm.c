@@ -60,14 +60,26 @@ static mst_status batch_norm_infer(mst_infer *c) {
     return MST_OK;
 }
 
+/* The largest divisor of ROWS that is at most MOST, and at least a quarter of that; 0 where there is none. */
+static int64_t divisor_near(int64_t rows, int64_t most) {
+    for (int64_t d = most; d > 0 && 4 * d >= most; d--)
+        if (rows % d == 0) return d;
+    return 0;
+}
+
 /* Each part has about as many elements as are worth a thread's while, and there are not so many parts that their sums
- * cost time. */
+ * cost time. Where it can be, a part lies in one example, or examples in one part, so that who makes the examples one
+ * after the other can add up the parts as well. */
 mst_batch_rows mst_batch_rows_of(const mst_shape *src) {
     enum { ELEMENTS = 1 << 14, MOST_PARTS = 256 };
     mst_batch_rows b = {.rows = 1, .channels = src->dim[src->ndim - 1]};
     for (int i = 0; i < src->ndim - 1; i++) b.rows *= src->dim[i];
     b.rows_of_part = b.channels && b.channels < ELEMENTS ? ELEMENTS / b.channels : 1;
     if (b.rows > b.rows_of_part * MOST_PARTS) b.rows_of_part = (b.rows + MOST_PARTS - 1) / MOST_PARTS;
+    const int64_t of_example = b.rows && src->ndim > 2 ? b.rows / src->dim[0] : 1;
+    const int64_t inside = of_example > b.rows_of_part ? divisor_near(of_example, b.rows_of_part)
+                                                       : b.rows_of_part / of_example * of_example;
+    if (inside) b.rows_of_part = inside;
     b.parts = (b.rows + b.rows_of_part - 1) / b.rows_of_part;
     return b;
 }

@@ -72,6 +72,25 @@ void mst_batch_differentiate_f32(const float *terms, const mst_batch_limits *lim
                                  const float *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
                                  const double *gradient, int64_t rows, int64_t channels, double *dst);
+/** The sums of batch_norm_grad_sums by whoever has a part of the gradient in the cache. Arrays are of the dtype of the
+ *  functions. */
+typedef struct mst_batch_sums {
+    mst_batch_rows rows;
+    const void *src, *gradient;
+    const void *src_terms, *variance; /**< outputs 0 and 2 of batch_norm_statistics */
+    double epsilon;
+    int activation;
+    void *sums;                   /**< [parts][2][channels] */
+    void *terms, *dgamma, *dbeta; /**< outputs */
+} mst_batch_sums;
+static inline int64_t mst_batch_sums_count(const mst_batch_rows *rows) {
+    return rows->parts * 2 * rows->channels;
+}
+/** Parts BEGIN to END - 1; then, when all have been added up, the outputs. */
+void mst_batch_add_up_f32(const mst_batch_sums *sums, int64_t begin, int64_t end);
+void mst_batch_add_up_f64(const mst_batch_sums *sums, int64_t begin, int64_t end);
+void mst_batch_join_f32(const mst_batch_sums *sums);
+void mst_batch_join_f64(const mst_batch_sums *sums);
 /** The kernels of batch_norm_statistics and of batch_norm_grad_sums. */
 MST_CHECKED mst_status mst_batch_statistics_run(const mst_kernel_args *a, double epsilon);
 MST_CHECKED mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double epsilon, int activation);
