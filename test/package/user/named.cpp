@@ -88,6 +88,8 @@ static void ops(mst_graph *graph, mst_value x) {
     mst_squeeze(mst_expand_dims(x, 0), .axes = MST_AXES(0));
     mst_strided_slice(x, .begin = MST_AXES(0, 1), .end = MST_AXES(2, 3));
     mst_top_k(x, .k = 2);
+    mst_sort(x, .axis = MST_AXES(0), .descending = true);
+    mst_argsort(x, .descending = true);
     mst_transpose(x, .perm = MST_AXES(1, 0));
     mst_confusion_matrix(index, index, .num_classes = 3);
     mst_metric_batch(.metric = MST_METRIC_SPARSE_ACCURACY, .labels = index, .predictions = x);
@@ -120,6 +122,7 @@ static void windows(mst_graph *graph) {
     mst_layer_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_group_norm(pictures, channels, channels, .groups = 2);
     mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
+    mst_space_to_depth(mst_depth_to_space(mst_fill(graph, MST_F32, MST_SHAPE(1, 2, 2, 4), 1), 2), 2);
     mst_l2_normalize(pictures, .axes = MST_AXES(-1), .epsilon = 1e-9);
     mst_resize2d(pictures, MST_AXES(7, 3), .interpolation = MST_INTERPOLATION_BILINEAR);
 }
