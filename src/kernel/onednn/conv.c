@@ -1,4 +1,4 @@
-/* conv2d and its gradients by oneDNN.
+/* conv2d, conv3d and their gradients by oneDNN.
  *
  * The examples of a batch are cut into parts in the same way on any number of threads, so that they give the same bits.
  * Each part is a call of its own, on one thread. The gradient of the weights is a sum over the examples: each part's
@@ -64,10 +64,10 @@ static void conv_release(void *context) {
 static int64_t choose_chunk(const mst_conv *v) {
     enum { MOST_PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
-    const mst_window *h = &v->window[0], *w = &v->window[1];
+    const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
     const int64_t of_group = v->in_channels / v->groups;
     const double flops = 2.0 * (double)v->n * (double)h->out * (double)w->out * (double)v->out_channels *
-                         (double)of_group * (double)h->size * (double)w->size;
+                         (double)of_group * (double)h->size * (double)w->size * (double)d->out * (double)d->size;
     const int64_t enough = flops < MOST_PARTS * LEAST_FLOPS ? (int64_t)(flops / LEAST_FLOPS) : MOST_PARTS;
     const int64_t most = enough < v->n ? enough : v->n;
     int64_t parts = 1; /* a power of two, as numbers of threads often are */
@@ -143,10 +143,14 @@ static dnnl_status_t make_state(state *s) {
     return status;
 }
 
+static bool is_transposed(const mst_op *op) {
+    return op == &mst_op_conv2d_transpose || op == &mst_op_conv3d_transpose;
+}
+
 static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
-    const bool forward = c->op == &mst_op_conv2d, transposed = c->op == &mst_op_conv2d_transpose;
+    const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_conv3d, transposed = is_transposed(c->op);
     state *s = calloc(1, sizeof *s);
     if (s) s->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *s->calls);
     if (!s || !s->calls) {
@@ -167,9 +171,9 @@ static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, 
             return MST_NO_MEMORY("for the convolution '%s': take a smaller batch or model", c->name);
         return MST_FAIL(MST_INTERNAL, "%s: oneDNN made no convolution, status %d", c->name, (int)status);
     }
-    const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
-    s->src_step = s->chunk * h->in * w->in * s->conv.in_channels;
-    s->dst_step = s->chunk * h->out * w->out * s->conv.out_channels;
+    const mst_window *d = &s->conv.depth, *h = &s->conv.window[0], *w = &s->conv.window[1];
+    s->src_step = s->chunk * d->in * h->in * w->in * s->conv.in_channels;
+    s->dst_step = s->chunk * d->out * h->out * w->out * s->conv.out_channels;
     *workspace = s->scratchpads + (size_t)num_threads * s->scratchpad_step;
     *out = s;
     return MST_OK;
@@ -204,7 +208,7 @@ static mst_status run_parts(void *context, int64_t begin, int64_t end, int threa
     const mst_kernel_args *a = context;
     const state *s = a->state;
     float *src = s->kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
-    const bool transposed = a->op == &mst_op_conv2d_transpose; /* its source is what the others call the gradient */
+    const bool transposed = is_transposed(a->op); /* its source is what the others call the gradient */
     float *dst = s->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[transposed ? 0 : 2].data;
     for (int64_t part = begin; part < end; part++) {
         const int size = s->primitive[REST] && part == s->parts - 1 ? REST : WHOLE;
@@ -262,7 +266,8 @@ static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_onednn_conv = {
     .engine = "onednn",
-    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", NULL},
+    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "conv3d",
+                                 "conv3d_transpose", NULL},
     .select = conv_choose,
     .prepare = conv_prepare,
     .release = conv_release,

@@ -116,6 +116,12 @@ static void windows(mst_graph *graph) {
     mst_convolve1d(rows, mst_reshape(weights, MST_SHAPE(2, 2, 3)), .stride = 2, .causal = true);
     mst_max_pool2d(pictures, MST_AXES(2), .strides = MST_AXES(1));
     mst_avg_pool2d(pictures, MST_AXES(2, 1));
+    mst_value volumes = mst_reshape(pictures, MST_SHAPE(1, 1, 5, 5, 2));
+    mst_value filters = mst_reshape(weights, MST_SHAPE(1, 1, 2, 2, 3));
+    mst_max_pool3d(mst_convolve3d(volumes, filters, .strides = MST_AXES(1, 2, 1)), MST_AXES(1));
+    mst_avg_pool3d(mst_convolve3d_transpose(volumes, mst_reshape(weights, MST_SHAPE(1, 1, 2, 3, 2))),
+                   MST_AXES(1, 2, 2));
+    mst_convolve1d_transpose(rows, mst_reshape(weights, MST_SHAPE(2, 3, 2)), .stride = 2);
     mst_max_pool1d(rows, 2, .stride = 1);
     mst_avg_pool1d(rows, 2, .padding = MST_PADDING_SAME);
     mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
@@ -184,6 +190,11 @@ static bool convolutions() {
     mst_output a = mst_global_average_pooling2d(x), b = mst_global_max_pooling2d(x);
     mst_output row = mst_input(model, MST_SHAPE(32, 2));
     row = mst_average_pooling1d(mst_max_pooling1d(mst_conv1d(row, 4, 3, .causal = true)), .pool_size = 3);
+    row = mst_conv1d_transpose(row, 3, 2, .strides = 2);
+    mst_output block = mst_conv3d(mst_input(model, MST_SHAPE(4, 4, 4, 1)), 2, MST_AXES(3), .padding = MST_PADDING_SAME);
+    block = mst_conv3d_transpose(block, 2, MST_AXES(1, 2, 2), .strides = MST_AXES(2));
+    block = mst_average_pooling3d(mst_max_pooling3d(block), .pool_size = MST_AXES(2), .strides = MST_AXES(1));
+    mst_concatenate(MST_OUTPUTS(mst_global_average_pooling3d(block), mst_global_max_pooling3d(block)));
     mst_output c = mst_global_average_pooling1d(row), d = mst_global_max_pooling1d(row);
     mst_concatenate(MST_OUTPUTS(a, b, c, d));
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
