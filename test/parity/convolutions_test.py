@@ -179,6 +179,18 @@ def resized(rng, dtype):
     return "resize2d", options, lambda x: tf.cast(resize(tf.cast(x, tf.float32), to, method, **more), x.dtype), [src]
 
 
+def area_resized(rng, dtype):
+    """By TensorFlow's weights of rows and columns, which an identity matrix shows: it has no gradient of its own."""
+    size, to = pair(rng, 9), pair(rng, 9)
+    corners = min(size) > 1 and bool(rng.integers(2))  # of one pixel TensorFlow makes 0 / 0
+    rows, columns = (tf.raw_ops.ResizeArea(images=tf.eye(n)[None, :, :, None], size=[m, n], align_corners=corners)
+                     for n, m in zip(size, to))
+    options = {"size": to, "interpolation": "area", "align_corners": corners}
+    return "resize2d", options, lambda x: tf.einsum(
+        "yh,nhwc,xw->nyxc", tf.cast(rows[0, :, :, 0], x.dtype), x, tf.cast(columns[0, :, :, 0], x.dtype)), [
+            rng.normal(size=(2, *size, 3)).astype(dtype)]
+
+
 def expected_of(function, inputs, rng):
     """Value, a random gradient of it, and what that makes of the gradients of the inputs. In f64: TensorFlow's f32
     convolution is wrong where windows are as wide as the source and the strides of rows and columns differ."""
@@ -212,7 +224,8 @@ def main():
     for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-9)):
         rng = np.random.default_rng(arguments.seed)
         kinds = (convolution, convolution, padded, depthwise, pooling, normalization, transposed, of_layer, of_groups,
-                 resized, volumes, volumes_transposed, volumes_pooled)
+                 resized, volumes, volumes_transposed, volumes_pooled,
+                 area_resized)
         cases = [kinds[i % len(kinds)](rng, dtype) for i in range(arguments.count * len(kinds))]
         expected = [expected_of(function, inputs, rng) for _, _, function, inputs in cases]
         answers = muster.evaluate({"kind": "op", "op": op, "inputs": inputs, "options": options, "upstream": upstream}

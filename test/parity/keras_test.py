@@ -268,7 +268,7 @@ def main():
     report = muster.Report()
     with tempfile.TemporaryDirectory() as folder:
         for name, (make, rows) in MODELS.items():
-            for optimizer in OPTIMIZERS if make not in (normalizations, logits, probabilities) else ["adam"]:
+            for optimizer in OPTIMIZERS if make not in (normalizations, volumes, logits, probabilities) else ["adam"]:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
             commands(report, folder, name, make, rows)
