@@ -118,6 +118,7 @@ CASE(build_uniform_int, mst_random_uniform_int(in->graph, MST_SHAPE(ROWS, COLUMN
 CASE(build_normal, mst_random_normal(in->graph, MST_SHAPE(ROWS, COLUMNS)))
 CASE(build_truncated, mst_random_truncated_normal(in->graph, MST_SHAPE(ROWS, COLUMNS)))
 CASE(build_top_k, mst_top_k(in->x, 5))
+CASE(build_sort, mst_sort(in->x))
 
 /* ---- convolutions: two layers of MobileNetV2, one of each kind, and one of a text CNN, forward and backward ---- */
 
@@ -394,6 +395,7 @@ static mst_status run_cases(bench *b, int *failed) {
                        {"slice", build_slice, 0},
                        {"slice_grad", build_slice_grad, 0},
                        {"softmax_cross_entropy", build_cross_entropy, 0},
+                       {"sort", build_sort, 0},
                        {"sparse_softmax_cross_entropy", build_sparse_cross_entropy, 0},
                        {"split", build_split, 0},
                        {"stack", build_stack, 0},

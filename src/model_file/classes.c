@@ -14,6 +14,7 @@ typedef enum form {
     ABOVE,  /* a number above 0 */
     FIRST,  /* of a list, or the number itself */
     SECOND, /* likewise */
+    THREE,  /* a number, or a list of three */
     ACTIVATION,
     PADDING, /* "valid", "same"; "causal" sets the member causal */
     YES,     /* a bool */
@@ -33,7 +34,7 @@ typedef struct member {
     const char *key, *name; /* Keras', ours; of ONLY the text */
 } member;
 
-enum { MOST_MEMBERS = 20 };
+enum { MOST_MEMBERS = 20, NUM_THREE = 3 };
 struct mst_keras_class {
     const char *name, *type;
     member member[MOST_MEMBERS];
@@ -72,6 +73,18 @@ struct mst_keras_class {
     }
 #define GLOBAL(class, type) \
     { class, type, {{YES, "keepdims", "keep_dims"}, LAST}, NULL, 0 }
+#define POOL3(class, type)                                                                                             \
+    {                                                                                                                  \
+        class, type,                                                                                                   \
+            {{THREE, "pool_size", "pool_size"}, {THREE, "strides", "strides"}, {PADDING, "padding", "padding"}, LAST}, \
+            NULL, 0                                                                                                    \
+    }
+/* Of transposed convolutions. */
+#define TRANSPOSED                                                                                                \
+    {ACTIVATION, "activation", "activation"}, LAST, {INITIALIZER, "kernel_initializer", "kernel_initializer"},    \
+        {REGULARIZER, "kernel_regularizer", ""}, {NO, "use_bias", "no_bias"},                                     \
+        {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("output_padding"), FREE("kernel_constraint"), \
+        FREE("bias_constraint")
 #define MERGE(class, kind) \
     { class, "merge", {{NONE, NULL, NULL}}, "kind", kind }
 
@@ -122,15 +135,41 @@ static const mst_keras_class classes[] = {
       {PADDING, "padding", "padding"},
       {FIRST, "dilation_rate", "dilation_rate"},
       {SECOND, "dilation_rate", "dilation_width"},
+      TRANSPOSED},
+     NULL,
+     0},
+    {"Conv1DTranspose",
+     "conv1d_transpose",
+     {{NUMBER, "filters", "filters"},
+      {FIRST, "kernel_size", "kernel_size"},
+      {FIRST, "strides", "strides"},
+      {PADDING, "padding", "padding"},
+      {FIRST, "dilation_rate", "dilation_rate"},
+      TRANSPOSED},
+     NULL,
+     0},
+    {"Conv3D",
+     "conv3d",
+     {{NUMBER, "filters", "filters"},
+      {THREE, "kernel_size", "kernel_size"},
+      {THREE, "strides", "strides"},
+      {PADDING, "padding", "padding"},
+      {THREE, "dilation_rate", "dilation_rate"},
+      {NUMBER, "groups", "groups"},
       {ACTIVATION, "activation", "activation"},
       LAST,
-      {INITIALIZER, "kernel_initializer", "kernel_initializer"},
-      {REGULARIZER, "kernel_regularizer", ""},
-      {NO, "use_bias", "no_bias"},
-      {INITIALIZER, "bias_initializer", "bias_initializer"},
-      FREE("output_padding"),
-      FREE("kernel_constraint"),
-      FREE("bias_constraint")},
+      KERNEL("kernel"),
+      BIAS},
+     NULL,
+     0},
+    {"Conv3DTranspose",
+     "conv3d_transpose",
+     {{NUMBER, "filters", "filters"},
+      {THREE, "kernel_size", "kernel_size"},
+      {THREE, "strides", "strides"},
+      {PADDING, "padding", "padding"},
+      {THREE, "dilation_rate", "dilation_rate"},
+      TRANSPOSED},
      NULL,
      0},
     {"UpSampling2D",
@@ -215,10 +254,14 @@ static const mst_keras_class classes[] = {
     POOL1("AveragePooling1D", "average_pooling1d"),
     POOL2("MaxPooling2D", "max_pooling2d"),
     POOL2("AveragePooling2D", "average_pooling2d"),
+    POOL3("MaxPooling3D", "max_pooling3d"),
+    POOL3("AveragePooling3D", "average_pooling3d"),
     GLOBAL("GlobalMaxPooling1D", "global_max_pooling1d"),
     GLOBAL("GlobalMaxPooling2D", "global_max_pooling2d"),
     GLOBAL("GlobalAveragePooling1D", "global_average_pooling1d"),
     GLOBAL("GlobalAveragePooling2D", "global_average_pooling2d"),
+    GLOBAL("GlobalMaxPooling3D", "global_max_pooling3d"),
+    GLOBAL("GlobalAveragePooling3D", "global_average_pooling3d"),
 };
 enum { NUM_CLASSES = sizeof classes / sizeof *classes };
 
@@ -277,6 +320,19 @@ static mst_status read_number(const char *key, const json_t *value, const mst_fi
 
 static const json_t *element(const json_t *value, size_t i) {
     return json_is_array(value) ? json_array_get(value, i) : value;
+}
+
+/* A number is that of all axes. */
+static mst_status read_three(const char *key, const json_t *value, mst_axes *axes) {
+    if (!value || json_is_null(value)) return MST_OK;
+    if (json_is_array(value) && json_array_size(value) != NUM_THREE) return not_taken(key, value);
+    axes->count = NUM_THREE;
+    for (size_t i = 0; i < NUM_THREE; i++) {
+        const json_int_t number = json_integer_value(element(value, i));
+        if (number < 1 || number > 1000000) return not_taken(key, value);
+        axes->axis[i] = (int32_t)number;
+    }
+    return MST_OK;
 }
 
 static mst_status read_padding(const mst_layer_type *type, const json_t *value, void *options) {
@@ -378,6 +434,7 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
         case NUMBER: return read_number(m->key, value, field, options);
         case FIRST: return read_number(m->key, element(value, 0), field, options);
         case SECOND: return read_number(m->key, element(value, 1), field, options);
+        case THREE: return read_three(m->key, value, at);
         case ACTIVATION: return mst_keras_activation_read(value, at);
         case PADDING: return read_padding(type, value, options);
         case YES:
@@ -476,6 +533,13 @@ static json_t *axes_json(const mst_axes *axes) {
     return list;
 }
 
+/* All three, as Keras reads them. */
+static json_t *three_json(const mst_axes *axes) {
+    json_t *list = json_array();
+    for (int i = 0; i < NUM_THREE; i++) json_array_append_new(list, json_integer(axes->axis[axes->count == 1 ? 0 : i]));
+    return list;
+}
+
 static void write_member(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
     const void *at = (const char *)options + field->offset;
@@ -486,6 +550,9 @@ static void write_member(const mst_layer_type *type, const member *m, const void
             break;
         case FIRST:
         case SECOND: write_list(type, m, options, config); break;
+        case THREE:
+            if (((const mst_axes *)at)->count) write_given(config, m->key, three_json(at));
+            break;
         case ACTIVATION: write_given(config, m->key, json_string(mst_keras_activation_name(*(const int *)at))); break;
         case PADDING: write_padding(type, options, config); break;
         case YES:

@@ -80,6 +80,7 @@ static bool can_join(const mst_plan *plan, const mst_plan_node *node, const read
     const mst_plan_node *src = &plan->node[r->src_grad], *weights = &plan->node[r->weights_grad];
     const bool plain = node->op == &mst_op_batch_norm_grad;
     if (!together(node, src) || !together(node, weights)) return false;
+    if (plan->value[src->src[0]].spec.shape.ndim != MST_CONV2D_NDIM) return false; /* conv3d has these gradients too */
     if (src->src[0] != weights->src[0] || src->src[1] != weights->src[1]) return false;
     /* Options of a normalized convolution begin with those of a convolution. What is in a variable may change before
      * it is read. */

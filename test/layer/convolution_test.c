@@ -332,6 +332,26 @@ static void pooling_and_padding_do_what_keras_does(void **state) {
     expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, (const double[]){4}, 1);
 }
 
+static void layers_over_three_axes_do_what_keras_does(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_conv3d(model, 1, MST_AXES(1, 2, 1), .kernel_initializer = mst_ones_initializer(),
+               .bias_initializer = mst_constant_initializer(10));
+    expect_output(model, MST_SHAPE(1, 2, 2, 1, 1), FOUR, (const double[]){13, 17}, 2);
+    mst_conv3d_transpose(model = new_model(), 1, MST_AXES(2, 1, 1), .kernel_initializer = mst_ones_initializer());
+    expect_output(model, MST_SHAPE(1, 2, 2, 1, 1), FOUR, (const double[]){1, 2, 4, 6, 3, 4}, 6);
+    mst_conv1d_transpose(model = new_model(), 1, 2, .strides = 2, .kernel_initializer = mst_ones_initializer());
+    expect_output(model, MST_SHAPE(1, 2, 1), FOUR, (const double[]){1, 1, 2, 2}, 4);
+    mst_max_pooling3d(model = new_model(), .pool_size = MST_AXES(2, 1, 1));
+    expect_output(model, MST_SHAPE(1, 2, 2, 1, 1), FOUR, (const double[]){3, 4}, 2);
+    mst_average_pooling3d(model = new_model(), .padding = MST_PADDING_SAME);
+    expect_output(model, MST_SHAPE(1, 2, 2, 1, 1), FOUR, (const double[]){2.5}, 1);
+    mst_global_max_pooling3d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 2, 1, 1, 2), FOUR, (const double[]){3, 4}, 2);
+    mst_global_average_pooling3d(model = new_model(), .keep_dims = true);
+    expect_output(model, MST_SHAPE(1, 2, 1, 1, 2), FOUR, (const double[]){2, 3}, 2);
+}
+
 static void unit_normalization_divides_by_the_norm(void **state) {
     (void)state;
     const double x[] = {3, 4, 0, 0, 0, -0.5};
@@ -392,6 +412,20 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     expect_refusal(model, MST_SHAPE(2, 8, 8), "conv2d_transpose 'larger': needs [n, height, width, channels]");
     mst_up_sampling2d(model = new_model(), .name = "larger");
     expect_refusal(model, MST_SHAPE(2, 8, 8), "up_sampling2d 'larger': needs [n, height, width, channels]");
+    mst_conv3d(model = new_model(), 3, MST_AXES(3), .name = "deep");
+    expect_refusal(model, MST_SHAPE(2, 8, 8, 1), "conv3d 'deep': needs [n, depth, height, width, channels]");
+    mst_conv3d(model = new_model(), 3, MST_AXES(1), .groups = 2);
+    expect_refusal(model, MST_SHAPE(2, 3, 3, 3, 2), "2 channels and 3 filters are no multiples of 2 groups");
+    mst_global_max_pooling3d(model = new_model(), .name = "pool");
+    expect_refusal(model, MST_SHAPE(2, 8, 8, 1),
+                   "global_max_pooling3d 'pool': needs [n, depth, height, width, channels]");
+    mst_max_pooling3d(model = new_model(), .pool_size = MST_AXES(2, 2), .name = "pool");
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID,
+                 "max_pooling3d 'pool': pool_size of 2 numbers, give one or three");
+    mst_model_destroy(model);
+    mst_conv3d_transpose(model = new_model(), 3, MST_AXES(3), .strides = MST_AXES(1, 0, 1), .name = "deep");
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "conv3d_transpose 'deep': strides of 0, must be at least 1");
+    mst_model_destroy(model);
     mst_zero_padding2d(model = new_model(), .sides = MST_AXES(1, 1));
     EXPECT_ERROR(mst_model_check(model), MST_INVALID, "2 sides, give top, bottom, left and right");
     mst_model_destroy(model);
@@ -431,6 +465,7 @@ int main(void) {
         cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),
         cmocka_unit_test(pooling_and_padding_do_what_keras_does),
         cmocka_unit_test(re_lu_has_a_largest_value_and_a_slope),
+        cmocka_unit_test(layers_over_three_axes_do_what_keras_does),
         cmocka_unit_test(unit_normalization_divides_by_the_norm),
         cmocka_unit_test(a_reshape_keeps_the_elements_of_an_example),
         cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),

@@ -1,4 +1,4 @@
-/* Rows of many lengths, as the vector loops of argmax, argmin, top_k and select cut them, against the plain search. */
+/* Rows of many lengths, as the loops of argmax, argmin, top_k, sort and select cut them, against the plain search. */
 #include <math.h>
 
 #include "support/test.h"
@@ -47,6 +47,16 @@ static void argmax_and_argmin_give_the_first_of_equals(void **state) {
     }
 }
 
+/* Of the elements of ROW that are not TAKEN the first of the largest (SIGN 1) or the least (-1), NaN last; takes it. */
+static int64_t take_best(const double *row, int64_t n, double sign, bool *taken) {
+    int64_t best = -1;
+    for (int64_t i = 0; i < n; i++)
+        if (!taken[i] && (best < 0 || sign * row[i] > sign * row[best] || (isnan(row[best]) && !isnan(row[i]))))
+            best = i;
+    taken[best] = true;
+    return best;
+}
+
 /* As many as there are: each index once, in order, NaN last. */
 static void top_k_orders_a_row(void **state) {
     (void)state;
@@ -59,19 +69,61 @@ static void top_k_orders_a_row(void **state) {
         mst_session *session = engine_session(graph, NULL);
         mst_tensor *index = engine_fetch(session, NULL, 0, mst_value_output(top, 1));
         for (int64_t r = 0; r < ROWS; r++) {
-            double *row = value + r * n;
             bool taken[LONGEST] = {false};
-            for (int64_t j = 0; j < k; j++) {
-                int64_t best = -1;
-                for (int64_t i = 0; i < n; i++)
-                    if (!taken[i] && (best < 0 || row[i] > row[best] || (isnan(row[best]) && !isnan(row[i])))) best = i;
-                taken[best] = true;
-                assert_int_equal((int64_t)mst_tensor_get(index, r * k + j), best);
-            }
+            for (int64_t j = 0; j < k; j++)
+                assert_int_equal((int64_t)mst_tensor_get(index, r * k + j), take_best(value + r * n, n, 1, taken));
         }
         mst_tensor_release(index);
         engine_end(graph, session);
     }
+}
+
+/* Of the columns of [LENGTH, ROWS], and of rows of the same. */
+static void sort_along(mst_dtype dtype, int64_t n, bool down, bool descending) {
+    double value[ROWS * LONGEST], turned[ROWS * LONGEST];
+    for (int64_t r = 0; r < ROWS; r++) fill(value + r * n, r, n);
+    for (int64_t i = 0; i < ROWS * n; i++) turned[i % n * ROWS + i / n] = value[i];
+    mst_graph *graph = engine_graph();
+    const mst_value x = down ? mst_values(graph, dtype, MST_SHAPE(n, ROWS), turned)
+                             : mst_values(graph, dtype, MST_SHAPE(ROWS, n), value);
+    const mst_axes axis = down ? MST_AXES(0) : (mst_axes){.count = 0};
+    const mst_value fetch[] = {mst_sort(x, .axis = axis, .descending = descending),
+                               mst_argsort(x, .axis = axis, .descending = descending)};
+    mst_session *session = engine_session(graph, NULL);
+    mst_tensor *got[2] = {NULL};
+    EXPECT_OK(mst_session_run(session, NULL, 0, fetch, 2, got));
+    assert_int_equal(mst_tensor_dtype(got[1]), MST_I32);
+    for (int64_t r = 0; r < ROWS; r++) {
+        bool taken[LONGEST] = {false};
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t at = down ? j * ROWS + r : r * n + j;
+            const int64_t best = take_best(value + r * n, n, descending ? 1 : -1, taken);
+            const double wanted = value[r * n + best], sorted = mst_tensor_get(got[0], at);
+            assert_int_equal((int64_t)mst_tensor_get(got[1], at), best);
+            assert_true(isnan(wanted) ? isnan(sorted) : sorted == wanted);
+        }
+    }
+    mst_tensor_release(got[0]);
+    mst_tensor_release(got[1]);
+    engine_end(graph, session);
+}
+
+static void sort_orders_rows_and_columns(void **state) {
+    (void)state;
+    for (int64_t n = 1; n <= LONGEST; n += 33)
+        for (int way = 0; way < 8; way++) sort_along(way & 1 ? MST_F64 : MST_F32, n, (way & 2) != 0, (way & 4) != 0);
+}
+
+static void sort_refuses_axes_that_are_not_there(void **state) {
+    (void)state;
+    mst_graph *graph = engine_graph();
+    mst_sort(mst_scalar(graph, MST_F32, 1));
+    EXPECT_ERROR(mst_graph_check(graph), MST_INVALID, "is a scalar");
+    mst_graph_destroy(graph);
+    graph = engine_graph();
+    mst_argsort(mst_values(graph, MST_F32, MST_SHAPE(2), (const double[]){2, 1}), .axis = MST_AXES(1));
+    EXPECT_ERROR(mst_graph_check(graph), MST_INVALID, "argsort: give one axis, of the 1 of");
+    mst_graph_destroy(graph);
 }
 
 /* Bit K of SHAPES: source K is a column, which stays at one element along a row. */
@@ -106,6 +158,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(argmax_and_argmin_give_the_first_of_equals),
         cmocka_unit_test(top_k_orders_a_row),
+        cmocka_unit_test(sort_orders_rows_and_columns),
+        cmocka_unit_test(sort_refuses_axes_that_are_not_there),
         cmocka_unit_test(select_takes_from_rows_and_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-"""Convolutions, pooling, normalization and resizing against TensorFlow: values and gradients, over strides, dilations,
+"""Convolutions and pooling over two and three axes, normalization and resizing against TensorFlow: values and gradients, over strides, dilations,
 groups, paddings and shapes drawn at random, in f32 and f64.
 
     convolutions_test.py [--count N] [--seed N]
@@ -78,6 +78,45 @@ def pooling(rng, dtype):
     return "avg_pool2d", options, lambda x: tf.nn.avg_pool2d(x, size, strides, padding), [src]
 
 
+def volumes(rng, dtype):
+    """Convolutions over three axes. TensorFlow's have no dilations on CPUs."""
+    groups, same = int(rng.choice([1, 1, 2])), bool(rng.integers(2))
+    channels, filters = groups * int(rng.integers(1, 4)), groups * int(rng.integers(1, 4))
+    window, strides = [int(x) for x in rng.integers(1, 4, 3)], [int(x) for x in rng.integers(1, 3, 3)]
+    src = rng.normal(size=(2, *[k + int(rng.integers(0, 3)) for k in window], channels)).astype(dtype)
+    weights = rng.normal(size=(*window, channels // groups, filters)).astype(dtype)
+    options = {"strides": strides, "groups": groups, "padding": "same" if same else "valid"}
+
+    def function(x, w):
+        pairs = zip(tf.split(x, groups, 4), tf.split(w, groups, 4))
+        return tf.concat([tf.nn.conv3d(a, b, [1, *strides, 1], "SAME" if same else "VALID") for a, b in pairs], 4)
+
+    return "conv3d", options, function, [src, weights]
+
+
+def volumes_transposed(rng, dtype):
+    same, sizes = bool(rng.integers(2)), [int(x) for x in rng.integers(1, 4, 6)]
+    window, strides = [int(x) for x in rng.integers(1, 4, 3)], [int(x) for x in rng.integers(1, 3, 3)]
+    src = rng.normal(size=sizes[:5]).astype(dtype)
+    weights = rng.normal(size=(*window, sizes[5], sizes[4])).astype(dtype)
+    options = {"strides": strides, "padding": "same" if same else "valid"}
+    return "conv3d_transpose", options, lambda x, w: keras.ops.conv_transpose(
+        x, w, strides, options["padding"], None, "channels_last"), [src, weights]
+
+
+def volumes_pooled(rng, dtype):
+    size, strides = [int(x) for x in rng.integers(1, 4, 3)], [int(x) for x in rng.integers(1, 4, 3)]
+    src = rng.normal(size=(2, *[k + int(rng.integers(0, 4)) for k in size], int(rng.integers(1, 5)))).astype(dtype)
+    padding = ("SAME", "VALID")[int(rng.integers(2))]
+    options = {"size": size, "strides": strides, "padding": padding.lower()}
+    kind, pool = (("max_pool3d", tf.nn.max_pool3d), ("avg_pool3d", tf.nn.avg_pool3d))[int(rng.integers(2))]
+
+    def function(x):  # TensorFlow has it in f32 only
+        return tf.cast(pool(tf.cast(x, tf.float32), size, strides, padding), x.dtype)
+
+    return kind, options, function, [src]
+
+
 def normalization(rng, dtype):
     shape = (int(rng.integers(2, 9)), *pair(rng, 4)[: int(rng.integers(0, 3))], int(rng.integers(1, 9)))
     epsilon = float(rng.choice([1e-3, 0.1]))
@@ -140,6 +179,18 @@ def resized(rng, dtype):
     return "resize2d", options, lambda x: tf.cast(resize(tf.cast(x, tf.float32), to, method, **more), x.dtype), [src]
 
 
+def area_resized(rng, dtype):
+    """By TensorFlow's weights of rows and columns, which an identity matrix shows: it has no gradient of its own."""
+    size, to = pair(rng, 9), pair(rng, 9)
+    corners = min(size) > 1 and bool(rng.integers(2))  # of one pixel TensorFlow makes 0 / 0
+    rows, columns = (tf.raw_ops.ResizeArea(images=tf.eye(n)[None, :, :, None], size=[m, n], align_corners=corners)
+                     for n, m in zip(size, to))
+    options = {"size": to, "interpolation": "area", "align_corners": corners}
+    return "resize2d", options, lambda x: tf.einsum(
+        "yh,nhwc,xw->nyxc", tf.cast(rows[0, :, :, 0], x.dtype), x, tf.cast(columns[0, :, :, 0], x.dtype)), [
+            rng.normal(size=(2, *size, 3)).astype(dtype)]
+
+
 def expected_of(function, inputs, rng):
     """Value, a random gradient of it, and what that makes of the gradients of the inputs. In f64: TensorFlow's f32
     convolution is wrong where windows are as wide as the source and the strides of rows and columns differ."""
@@ -173,13 +224,14 @@ def main():
     for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-9)):
         rng = np.random.default_rng(arguments.seed)
         kinds = (convolution, convolution, padded, depthwise, pooling, normalization, transposed, of_layer, of_groups,
-                 resized)
+                 resized, volumes, volumes_transposed, volumes_pooled,
+                 area_resized)
         cases = [kinds[i % len(kinds)](rng, dtype) for i in range(arguments.count * len(kinds))]
         expected = [expected_of(function, inputs, rng) for _, _, function, inputs in cases]
         answers = muster.evaluate({"kind": "op", "op": op, "inputs": inputs, "options": options, "upstream": upstream}
                                   for (op, options, _, inputs), (_, upstream, _) in zip(cases, expected))
         for (op, options, _, inputs), (value, _, gradients), answer in zip(cases, expected, answers):
-            limit = 2e-5 if op == "resize2d" else tolerance
+            limit = 2e-5 if op in ("resize2d", "max_pool3d", "avg_pool3d") else tolerance
             name = f"{op} {options} {dtype} {[x.shape for x in inputs]}"
             report.values(f"{name}: value", answer["outputs"][0], value, limit, 10)
             for i, gradient in enumerate(gradients):

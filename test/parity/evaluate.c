@@ -2,6 +2,7 @@
  *  prints one JSON line a case. muster.py writes the cases, which say what they need by the names of the library:
  *
  *      {"kind": "op", "op": "maximum", "inputs": [TENSOR, ...], "options": {...}, "upstream": TENSOR}
+ *      {"kind": "op", "op": "einsum", "inputs": [TENSOR, ...], "equation": "ij,jk", "upstream": TENSOR}
  *      {"kind": "loss", "loss": "huber", "labels": TENSOR, "predictions": TENSOR, "weights": TENSOR, ...}
  *      {"kind": "metric", "metric": "accuracy", "batches": [[TENSOR, TENSOR], ...], ...}
  *      {"kind": "schedule", "schedule": {...}, "steps": [...]}
@@ -99,7 +100,8 @@ static mst_status run_with_gradients(bench *b, int num_targets, const mst_value 
 static mst_status run_op(bench *b, json_t *c, json_t *out) {
     static max_align_t options[OPTIONS_SIZE / sizeof(max_align_t)];
     const char *name = json_string_value(json_object_get(c, "op"));
-    const mst_op *op = name ? mst_find_op(name) : NULL;
+    const char *equation = json_string_value(json_object_get(c, "equation"));
+    const mst_op *op = name ? mst_find_op(equation ? "identity" : name) : NULL;
     json_t *inputs = json_object_get(c, "inputs"), *upstream = json_object_get(c, "upstream");
     if (!op || op->options_size > sizeof options) return MST_FAIL(MST_NOT_FOUND, "there is no op '%s'", name);
     memset(options, 0, sizeof options);
@@ -108,7 +110,8 @@ static mst_status run_op(bench *b, json_t *c, json_t *out) {
     int num_src = (int)json_array_size(inputs), num_floats = 0;
     for (int i = 0; i < num_src; i++) MST_TRY(feed(b, json_array_get(inputs, (size_t)i), &src[i]));
     if (upstream) MST_TRY(feed(b, upstream, &given));
-    target[0] = mst_call(b->graph, op, num_src, src, op->options_size ? (void *)options : NULL);
+    target[0] = equation ? mst_einsum(equation, src, num_src)
+                         : mst_call(b->graph, op, num_src, src, op->options_size ? (void *)options : NULL);
     MST_TRY(mst_graph_check(b->graph));
     for (int i = 1; i < mst_node_num_dst(target[0].node); i++) target[i] = mst_value_output(target[0], i);
     if (mst_dtype_is_float(mst_value_spec(target[0]).dtype))

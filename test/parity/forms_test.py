@@ -58,14 +58,14 @@ def parse(path):
 # ---- what Muster writes ----
 
 # Ops that TensorFlow cannot say: it refuses their graphs.
-REFUSED = {"avg_pool2d", "avg_pool2d_grad", "batch_norm", "batch_norm_grad", "batch_norm_grad_sums",
+REFUSED = {"avg_pool2d", "avg_pool2d_grad", "avg_pool3d", "batch_norm", "batch_norm_grad", "batch_norm_grad_sums",
            "batch_norm_statistics", "class_number", "concat_grad", "confusion_matrix", "conv2d", "conv2d_grads",
-           "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "fused_batch_norm", "fused_batch_norm_grad",
-           "gather_grad", "global_norm", "group_norm", "group_norm_grad", "group_view", "layer_norm",
-           "layer_norm_grad", "lookup", "max_pool2d", "max_pool2d_grad", "max_pool2d_grad_grad", "normalized_conv2d",
-           "normalized_conv2d_weights_grad", "reduce_prod_others", "reduce_prod_others_grad", "resize2d",
-           "resize2d_grad", "scatter_last", "slice_grad", "sparse_gradient", "sum_replicas", "sum_shards",
-           "tile_grad"}
+           "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "conv3d", "conv3d_transpose",
+           "fused_batch_norm", "fused_batch_norm_grad", "gather_grad", "global_norm", "group_norm", "group_norm_grad",
+           "group_view", "layer_norm", "layer_norm_grad", "lookup", "max_pool2d", "max_pool2d_grad",
+           "max_pool2d_grad_grad", "max_pool3d", "normalized_conv2d", "normalized_conv2d_weights_grad",
+           "reduce_prod_others", "reduce_prod_others_grad", "resize2d", "resize2d_grad", "scatter_last", "slice_grad",
+           "sort", "sparse_gradient", "sum_replicas", "sum_shards", "tile_grad"}
 # Cases that TensorFlow's ops of the kind refuse: dtypes that they do not have, in the main.
 SOME_REFUSED = {
     "abs", "broadcast_like", "clip", "in_top_k", "matmul", "neg", "pow", "sign", "square", "squared_difference",
@@ -266,6 +266,9 @@ def raw_cases():
     yield "Equal, unlike shapes", [F, F[:, :2]], lambda x, y: r.Equal(x=x, y=y, incompatible_shape_error=False)
     yield "Cumsum", [F], lambda x: r.Cumsum(x=x, axis=constant(0))
     yield "Cumsum, reverse", [F], lambda x: r.Cumsum(x=x, axis=constant(1), exclusive=True, reverse=True)
+    space, depth = F.reshape(1, 1, 2, 3).repeat(2, 1), np.arange(24, dtype=np.float32).reshape(1, 1, 3, 8)
+    yield "SpaceToDepth", [space], lambda x: r.SpaceToDepth(input=x, block_size=2)
+    yield "DepthToSpace", [depth], lambda x: r.DepthToSpace(input=x, block_size=2)
     yield "Selu", [F], lambda x: r.Selu(features=x)
     yield "Conv2D", [F.reshape(1, 2, 3, 1), P.reshape(2, 3, 1, 1)], lambda x, w: r.Conv2D(
         input=x, filter=w, strides=[1, 1, 1, 1], padding="VALID")

@@ -89,9 +89,23 @@ def normalizations():
     return keras.Model(start, L.Dense(4, activation="softmax")(x))
 
 
+def volumes():
+    """Layers over three axes, and a row that becomes longer."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Reshape((4, 8, 6, 1))(x)
+    x = L.Conv3D(4, (2, 3, 3), strides=(1, 2, 2), padding="same", activation="relu")(x)
+    x = L.Conv3D(6, 2, groups=2, use_bias=False, dilation_rate=(2, 1, 1))(x)
+    x = L.Conv3DTranspose(3, (1, 2, 2), strides=(1, 2, 1), activation="tanh")(x)
+    x = L.AveragePooling3D(2, strides=1, padding="same")(L.MaxPooling3D((1, 2, 1))(x))
+    pooled = L.Concatenate()([L.GlobalAveragePooling3D()(x), L.GlobalMaxPooling3D()(x)])
+    row = L.Conv1DTranspose(2, 3, strides=2, padding="same", activation="relu")(L.Reshape((6, -1))(x))
+    row = L.Conv1DTranspose(3, 2, use_bias=False)(row)
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()([pooled, L.Flatten()(row)])))
+
+
 FROZEN = ["stays", "stays_too"]
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
-          "normalizations": (normalizations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES)}
+          "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES)}
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
@@ -254,7 +268,7 @@ def main():
     report = muster.Report()
     with tempfile.TemporaryDirectory() as folder:
         for name, (make, rows) in MODELS.items():
-            for optimizer in OPTIMIZERS if make not in (normalizations, logits, probabilities) else ["adam"]:
+            for optimizer in OPTIMIZERS if make not in (normalizations, volumes, logits, probabilities) else ["adam"]:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
             commands(report, folder, name, make, rows)

@@ -66,6 +66,12 @@ def cases(dtype):
     for k in (1, 2, 4):
         yield "top_k", {"k": k}, lambda x, k=k: tf.math.top_k(x, k).values, [TIED.astype(dtype)]
         yield "top_k", {"k": k, "output": 1}, lambda x, k=k: tf.math.top_k(x, k).indices, [TIED.astype(dtype)]
+    for direction in ("ASCENDING", "DESCENDING"):
+        options = {"descending": direction == "DESCENDING"}
+        for inputs in (TIED.astype(dtype), np.random.default_rng(1).normal(size=(2, 300)).astype(dtype)):
+            yield "sort", options, lambda x, d=direction: tf.sort(x, direction=d), [inputs]
+            yield ("sort", {**options, "output": 1},
+                   lambda x, d=direction: tf.argsort(x, direction=d, stable=True), [inputs])
     for row in rows:
         yield "l2_loss", {}, tf.nn.l2_loss, [row]
         yield "global_norm", {}, lambda *x: tf.linalg.global_norm(x), [row, row[:2]]
@@ -85,8 +91,48 @@ def expected_of(function, inputs):
     return value.numpy(), gradients
 
 
+# Equations, and the shapes of their sources.
+EINSUMS = [
+    ("ij,jk->ik", (3, 4), (4, 5)), ("ij,jk", (3, 4), (4, 5)), ("ba", (2, 3)), ("ij,jk->ki", (3, 4), (4, 5)),
+    ("ii", (4, 4)), ("ii->i", (4, 4)), ("iij->ji", (3, 3, 2)), ("iji,kj->k", (3, 2, 3), (4, 2)), ("iii->i", (3, 3, 3)),
+    ("i,j->ij", (3,), (4,)), ("i,i->", (5,), (5,)), ("ij->", (2, 3)), ("ij,ij->ij", (2, 3), (2, 3)),
+    ("bhqd,bhkd->bhqk", (2, 3, 4, 5), (2, 3, 6, 5)), ("bqhd,bkhd->bhqk", (2, 4, 3, 5), (2, 6, 3, 5)),
+    ("bhqk,bkhd->bqhd", (2, 3, 4, 6), (2, 6, 3, 5)), ("abc,cde->abde", (2, 3, 4), (4, 5, 6)),
+    ("abcd,bde->eca", (2, 3, 4, 5), (3, 5, 6)), ("...ij,jk->...ik", (2, 3, 4), (4, 5)),
+    ("...ij,...jk->...ik", (2, 1, 3, 4), (5, 4, 6)), ("...i,...i", (2, 3, 4), (3, 4)), ("i...->...i", (2, 3, 4)),
+    ("ij,jk,kl->il", (2, 3), (3, 4), (4, 5)), ("i,ij,j->", (3,), (3, 4), (4,)), ("ij,kl->jl", (2, 3), (4, 5)),
+    ("aB,Bc", (2, 3), (3, 2)), ("i j , j k -> i k", (3, 4), (4, 5)), ("bij,bjk,bk->bi", (2, 3, 4), (2, 4, 5), (2, 5)),
+]
+
+
+# What TensorFlow refuses to guess.
+IN_FULL = {"...i,...i": "...i,...i->..."}
+
+
+def check_einsums(report):
+    rng = np.random.default_rng(1)
+    for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-12)):
+        asked = []
+        for equation, *shapes in EINSUMS:
+            sources = [tf.constant(rng.normal(size=shape).astype(dtype)) for shape in shapes]
+            with tf.GradientTape() as tape:
+                tape.watch(sources)
+                value = tf.einsum(IN_FULL.get(equation, equation.replace(" ", "")), *sources)
+            upstream = rng.normal(size=value.shape).astype(dtype)
+            asked.append((equation, sources, upstream, value, tape.gradient(value, sources, tf.constant(upstream))))
+        answers = muster.evaluate({"kind": "op", "op": "einsum", "equation": equation, "upstream": upstream,
+                                   "inputs": [x.numpy() for x in sources]}
+                                  for equation, sources, upstream, _, _ in asked)
+        for (equation, sources, _, value, gradients), answer in zip(asked, answers):
+            report.values(f"einsum {equation} {dtype}", answer["outputs"][0], value.numpy(), tolerance, 10)
+            for i, gradient in enumerate(gradients):
+                report.values(f"einsum {equation} {dtype}: gradient {i}", answer["gradients"][i], gradient.numpy(),
+                              tolerance, 10)
+
+
 def main():
     report = muster.Report()
+    check_einsums(report)
     for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-9)):
         all_cases = list(cases(dtype))
         answers = muster.evaluate(

@@ -1,4 +1,4 @@
-/* conv2d and its gradients by oneDNN, in parts of the batch (conv_parts.h). Where the source is the output of a batch
+/* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (conv_parts.h). Where the source is the output of a batch
  * norm, each part makes its own of it, right before it is read. */
 #include <stdlib.h>
 
@@ -26,9 +26,13 @@ static void conv_release(void *context) {
     free(s);
 }
 
+static bool is_transposed(const mst_op *op) {
+    return op == &mst_op_conv2d_transpose || op == &mst_op_conv3d_transpose;
+}
+
 static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
-    const bool transposed = c->op == &mst_op_conv2d_transpose;
-    const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_normalized_conv2d;
+    const bool transposed = is_transposed(c->op);
+    const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_conv3d || c->op == &mst_op_normalized_conv2d;
     const mst_convolution_kind kind = forward                                          ? MST_CONVOLUTION
                                       : transposed || c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
                                                                                        : MST_CONVOLUTION_WEIGHTS_GRAD;
@@ -73,7 +77,7 @@ static float *source_of(const mst_kernel_args *a, int64_t part, int thread) {
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_conv_parts *p = &((const state *)a->state)->parts;
-    const bool transposed = a->op == &mst_op_conv2d_transpose; /* its source is what the others call the gradient */
+    const bool transposed = is_transposed(a->op); /* its source is what the others call the gradient */
     float *dst = p->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[transposed ? 0 : 2].data;
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
     for (int64_t part = begin; part < end; part++)
@@ -99,8 +103,8 @@ static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_onednn_conv = {
     .engine = "onednn",
-    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad",
-                                 "normalized_conv2d", "normalized_conv2d_weights_grad", NULL},
+    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "conv3d",
+                                 "conv3d_transpose", "normalized_conv2d", "normalized_conv2d_weights_grad", NULL},
     .select = conv_choose,
     .prepare = conv_prepare,
     .release = conv_release,

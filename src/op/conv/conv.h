@@ -1,6 +1,7 @@
-/** What the convolution and its two gradients share: one table of options, shapes, and the loops of the references.
+/** What convolutions over two and three axes and their gradients share: one table of options, shapes, and the loops of
+ *  the references. The gradients are one op for both:
  *
- *      dst    = conv2d(src, weights)
+ *      dst    = conv2d(src, weights), conv3d(src, weights)
  *      d src  = conv2d_src_grad(src, weights, gradient)      of src only the shape is read
  *      d weights = conv2d_weights_grad(src, weights, gradient)   of weights only the shape is read
  *
@@ -13,21 +14,34 @@
 extern const mst_field mst_conv_fields[];
 extern const char *const mst_conv_paddings[];
 /** Fields of options that are, or begin with, mst_conv2d_options. */
-#define MST_CONV_FIELDS                                                                                              \
-    MST_FIELD_AXES(mst_conv2d_options, strides, "from one window to the next: one, or rows and columns; default 1"), \
-        MST_FIELD_ENUM(mst_conv2d_options, padding, MST_PADDING_VALID, mst_conv_paddings, "around the source"),      \
-        MST_FIELD_AXES(mst_conv2d_options, pads, "zeros at top, bottom, left and right, in place of a padding"),     \
-        MST_FIELD_AXES(mst_conv2d_options, dilations, "between the elements of a window; default 1"),                \
+#define MST_CONV_FIELDS                                                                                               \
+    MST_FIELD_AXES(mst_conv2d_options, strides, "from one window to the next: one, or one for each axis; default 1"), \
+        MST_FIELD_ENUM(mst_conv2d_options, padding, MST_PADDING_VALID, mst_conv_paddings, "around the source"),       \
+        MST_FIELD_AXES(mst_conv2d_options, pads, "zeros before and after each axis, in place of a padding"),          \
+        MST_FIELD_AXES(mst_conv2d_options, dilations, "between the elements of a window; default 1"),                 \
         MST_FIELD_I32(mst_conv2d_options, groups, 1, 1, 1 << 30, "groups of channels that do not mix")
+
+enum { MST_CONV2D_NDIM = 4, MST_CONV3D_NDIM = 5 };
+/** How many dimensions the sources of a convolution or a pooling of two or three axes should have, from those of its
+ *  source. */
+static inline int mst_conv_ndim(const mst_shape *src) {
+    return src->ndim == MST_CONV3D_NDIM ? MST_CONV3D_NDIM : MST_CONV2D_NDIM;
+}
 
 /** A convolution with all lengths known. */
 typedef struct mst_conv {
     int64_t n, in_channels, out_channels, groups;
+    mst_window depth;                   /**< of one element where there are two axes */
     mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
 } mst_conv;
 
 /** The shape of the output for shapes of source and weights, in DST; checks all. */
 MST_CHECKED mst_status mst_conv_infer(mst_infer *c, const mst_shape *src, const mst_shape *weights, mst_shape *dst);
+/** The same for the output 0 of a convolution, of sources 0 and 1 of NDIM dimensions, and its reference kernel. */
+MST_CHECKED mst_status mst_conv_infer_dst(mst_infer *c, int ndim);
+mst_status mst_conv_reference(const mst_kernel_args *a);
+/** The gradient of source I of a convolution. */
+mst_value mst_conv_grad(mst_grad *c, int i);
 /** Sources 0 to 2 of a gradient: source, weights and the gradient of the output. */
 MST_CHECKED mst_status mst_conv_infer_grad(mst_infer *c);
 mst_conv mst_conv_make(const mst_conv2d_options *o, const mst_shape *src, const mst_shape *weights,
@@ -40,8 +54,8 @@ mst_value mst_conv_weights_grad(const mst_conv2d_options *options, mst_value src
 /** The convolution with the options of OPTIONS. */
 mst_value mst_conv_again(const mst_conv2d_options *options, mst_value src, mst_value weights);
 
-/** Rows BEGIN to END - 1: of the output, [n, height] in all; of the source; of the weights, [height, width, channels].
- */
+/** Rows BEGIN to END - 1: of the output, [n, depth, height] in all; of the source; of the weights, [depth, height,
+ *  width, channels]. */
 typedef struct mst_conv_arrays {
     mst_conv conv;
     const void *src, *weights, *gradient;

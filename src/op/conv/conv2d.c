@@ -28,36 +28,9 @@ MST_API mst_value mst_conv2d_with(mst_conv2d_options options);
 #endif
 #include "op/conv/conv.h"
 #include "op/op.h"
-#include "op/share.h"
 
 static mst_status conv2d_infer(mst_infer *c) {
-    MST_TRY(mst_infer_want_float(c, 0));
-    MST_TRY(mst_infer_same_dtype(c, 0, 1));
-    for (int i = 0; i < 2; i++) MST_TRY(mst_infer_want_ndim(c, i, 4));
-    c->dst[0].dtype = c->src[0].dtype;
-    return mst_conv_infer(c, &c->src[0].shape, &c->src[1].shape, &c->dst[0].shape);
-}
-
-static mst_value conv2d_grad(mst_grad *c, int i) {
-    return (i == 0 ? mst_conv_src_grad : mst_conv_weights_grad)(c->options, c->src[0], c->src[1], c->ddst[0]);
-}
-
-static mst_status conv2d_run(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_kernel_args *a = context;
-    const mst_conv_arrays arrays = {
-        .conv = mst_conv_make(a->options, &a->src[0].shape, &a->src[1].shape, &a->dst[0].shape),
-        .src = a->src[0].data,
-        .weights = a->src[1].data,
-        .dst = a->dst[0].data};
-    (void)thread;
-    (a->dst[0].dtype == MST_F32 ? mst_conv_rows_f32 : mst_conv_rows_f64)(&arrays, begin, end);
-    return MST_OK;
-}
-
-static mst_status conv2d_reference(const mst_kernel_args *a) {
-    const int64_t *dim = a->dst[0].shape.dim, rows = dim[0] * dim[1];
-    if (a->dst[0].count == 0) return MST_OK;
-    return mst_parallel(a, rows, mst_grain(rows, dim[2] * a->src[1].count), conv2d_run, mst_context_of(a));
+    return mst_conv_infer_dst(c, MST_CONV2D_NDIM);
 }
 
 /* clang-format off */
@@ -181,8 +154,8 @@ const mst_op mst_op_conv2d = {
     .fields = mst_conv_fields,
     .options_size = sizeof(mst_conv2d_options),
     .infer = conv2d_infer,
-    .grad = conv2d_grad,
-    .reference = conv2d_reference,
+    .grad = mst_conv_grad,
+    .reference = mst_conv_reference,
     MST_EXAMPLES(conv2d_examples),
 };
 

@@ -1,14 +1,15 @@
-/** conv2d_src_grad: the gradient of conv2d by its source
+/** conv2d_src_grad: the gradient of conv2d and of conv3d by its source
  *
- *  src       as conv2d's; of it only the shape counts
- *  weights   as conv2d's
- *  gradient  of the output of conv2d
+ *  src       as conv2d's or conv3d's; of it only the shape counts
+ *  weights   likewise
+ *  gradient  of the output
  *  dst       like src
  *
- *  Options are those of conv2d. It is also the transposed convolution of gradient.
+ *  Options are those of conv2d and conv3d. It is also the transposed convolution of gradient.
  */
 #include "op/conv/conv.h"
 #include "op/op.h"
+#include "op/shape/strided.h"
 #include "op/share.h"
 
 static mst_status conv2d_src_grad_infer(mst_infer *c) {
@@ -35,9 +36,11 @@ static mst_status conv2d_src_grad_run(void *context, int64_t begin, int64_t end,
 }
 
 static mst_status conv2d_src_grad_reference(const mst_kernel_args *a) {
-    const int64_t *dim = a->dst[0].shape.dim, rows = dim[0] * dim[1];
+    const mst_shape *dst = &a->dst[0].shape;
+    const int64_t rows = mst_rows_before(dst, -2);
     if (a->dst[0].count == 0) return MST_OK;
-    return mst_parallel(a, rows, mst_grain(rows, dim[2] * a->src[1].count), conv2d_src_grad_run, mst_context_of(a));
+    return mst_parallel(a, rows, mst_grain(rows, dst->dim[dst->ndim - 2] * a->src[1].count), conv2d_src_grad_run,
+                        mst_context_of(a));
 }
 
 static const mst_example conv2d_src_grad_examples[] = {
@@ -68,6 +71,20 @@ static const mst_example conv2d_src_grad_examples[] = {
      .num_src = 3,
      .src = {{.ndim = 4, .dim = {2, 4, 4, 8}}, {.ndim = 4, .dim = {3, 3, 1, 8}}, {.ndim = 4, .dim = {2, 2, 2, 8}}},
      .options = &(const mst_conv2d_options){.groups = 8}},
+    {.name = "three axes: strides, dilations, same",
+     .num_src = 3,
+     .src = {{.ndim = 5, .dim = {2, 3, 4, 3, 2}},
+             {.ndim = 5, .dim = {2, 3, 1, 2, 3}},
+             {.ndim = 5, .dim = {2, 2, 4, 3, 3}}},
+     .options = &(const mst_conv2d_options){.strides = {.count = 3, .axis = {2, 1, 1}},
+                                            .dilations = {.count = 3, .axis = {1, 2, 1}},
+                                            .padding = MST_PADDING_SAME}},
+    {.name = "three axes: pads and groups",
+     .num_src = 3,
+     .src = {{.ndim = 5, .dim = {1, 2, 3, 3, 4}},
+             {.ndim = 5, .dim = {2, 2, 2, 2, 2}},
+             {.ndim = 5, .dim = {1, 3, 2, 3, 2}}},
+     .options = &(const mst_conv2d_options){.pads = {.count = 6, .axis = {1, 1, 0, 0, 0, 1}}, .groups = 2}},
     {.name = "a gradient of another shape",
      .num_src = 3,
      .src = {{.ndim = 4, .dim = {1, 2, 3, 1}}, {.ndim = 4, .dim = {2, 2, 1, 1}}, {.ndim = 4, .dim = {1, 1, 3, 1}}},

@@ -1,14 +1,16 @@
-/** conv2d_weights_grad: the gradient of conv2d by its weights
+/** conv2d_weights_grad: the gradient of conv2d and of conv3d by its weights
  *
- *  src       as conv2d's
- *  weights   as conv2d's; of them only the shape counts
- *  gradient  of the output of conv2d
+ *  src       as conv2d's or conv3d's
+ *  weights   likewise; of them only the shape counts
+ *  gradient  of the output
  *  dst       like weights
  *
- *  Options are those of conv2d. Sums are over the examples, the rows, then the columns of gradient.
+ *  Options are those of conv2d and conv3d. Sums are over the examples, the depth, the rows, then the columns of
+ *  gradient.
  */
 #include "op/conv/conv.h"
 #include "op/op.h"
+#include "op/shape/strided.h"
 #include "op/share.h"
 
 static mst_status conv2d_weights_grad_infer(mst_infer *c) {
@@ -35,7 +37,7 @@ static mst_status conv2d_weights_grad_run(void *context, int64_t begin, int64_t 
 }
 
 static mst_status conv2d_weights_grad_reference(const mst_kernel_args *a) {
-    const int64_t *dim = a->dst[0].shape.dim, rows = dim[0] * dim[1] * dim[2];
+    const int64_t rows = mst_rows_before(&a->dst[0].shape, -1);
     if (a->dst[0].count == 0) return MST_OK;
     return mst_parallel(a, rows, mst_grain(rows, a->src[2].count), conv2d_weights_grad_run, mst_context_of(a));
 }
@@ -65,6 +67,14 @@ static const mst_example conv2d_weights_grad_examples[] = {
      .num_src = 3,
      .src = {{.ndim = 4, .dim = {2, 4, 4, 8}}, {.ndim = 4, .dim = {3, 3, 1, 8}}, {.ndim = 4, .dim = {2, 2, 2, 8}}},
      .options = &(const mst_conv2d_options){.groups = 8}},
+    {.name = "three axes: strides, dilations, same",
+     .num_src = 3,
+     .src = {{.ndim = 5, .dim = {2, 3, 4, 3, 2}},
+             {.ndim = 5, .dim = {2, 3, 1, 2, 3}},
+             {.ndim = 5, .dim = {2, 2, 4, 3, 3}}},
+     .options = &(const mst_conv2d_options){.strides = {.count = 3, .axis = {2, 1, 1}},
+                                            .dilations = {.count = 3, .axis = {1, 2, 1}},
+                                            .padding = MST_PADDING_SAME}},
     {.name = "a gradient of another shape",
      .num_src = 3,
      .src = {{.ndim = 4, .dim = {1, 2, 3, 1}}, {.ndim = 4, .dim = {2, 2, 1, 1}}, {.ndim = 4, .dim = {1, 1, 3, 1}}},

@@ -1,22 +1,23 @@
 #include "op/conv/window.h"
 
-/* Element AXIS of LIST, which has none, one for both axes, or two. */
+/* Element AXIS of LIST, which has none, one for all axes, or one for each. */
 static int64_t of_axis(const mst_axes *list, int axis) {
     return list->count == 0 ? 1 : list->axis[list->count == 1 ? 0 : axis];
 }
 
-static mst_status check_list(mst_infer *c, const mst_axes *list, const char *what) {
-    if (list->count > MST_WINDOW_AXES)
-        return mst_infer_fail(c, "%d %s: give one, or one for each of the two axes", (int)list->count, what);
+static mst_status check_list(mst_infer *c, const mst_axes *list, int num_axes, const char *what) {
+    if (list->count > 1 && list->count != num_axes)
+        return mst_infer_fail(c, "%d %s: give one, or one for each of the %d axes", (int)list->count, what, num_axes);
     for (int i = 0; i < list->count; i++)
         if (list->axis[i] < 1) return mst_infer_fail(c, "%s of %d: must be at least 1", what, (int)list->axis[i]);
     return MST_OK;
 }
 
-static mst_status check_pads(mst_infer *c, const mst_window_options *o) {
+static mst_status check_pads(mst_infer *c, const mst_window_options *o, int num_axes) {
     if (o->pads.count == 0) return MST_OK;
-    if (o->pads.count != 2 * MST_WINDOW_AXES)
-        return mst_infer_fail(c, "%d pads: give top, bottom, left and right", (int)o->pads.count);
+    if (o->pads.count != 2 * num_axes)
+        return mst_infer_fail(c, "%d pads: give those before and after each of the %d axes%s", (int)o->pads.count,
+                              num_axes, num_axes == MST_WINDOW_AXES ? ": top, bottom, left and right" : "");
     if (o->padding == MST_PADDING_SAME) return mst_infer_fail(c, "pads are given, and padding 'same'");
     for (int i = 0; i < o->pads.count; i++)
         if (o->pads.axis[i] < 0) return mst_infer_fail(c, "a pad of %d: must not be negative", (int)o->pads.axis[i]);
@@ -44,12 +45,12 @@ static mst_window make_axis(const mst_window_options *o, int axis, int64_t in, i
     return w;
 }
 
-mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, const int64_t *in, const int64_t *size,
-                            int64_t *out) {
-    MST_TRY(check_list(c, &o->strides, "strides"));
-    MST_TRY(check_list(c, &o->dilations, "dilations"));
-    MST_TRY(check_pads(c, o));
-    for (int axis = 0; axis < MST_WINDOW_AXES; axis++) {
+mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, int num_axes, const int64_t *in,
+                            const int64_t *size, int64_t *out) {
+    MST_TRY(check_list(c, &o->strides, num_axes, "strides"));
+    MST_TRY(check_list(c, &o->dilations, num_axes, "dilations"));
+    MST_TRY(check_pads(c, o, num_axes));
+    for (int axis = 0; axis < num_axes; axis++) {
         out[axis] = -1;
         if (size[axis] == 0) return mst_infer_fail(c, "a window without elements");
         if (size[axis] > INT32_MAX || in[axis] > INT64_MAX / 4)
@@ -65,11 +66,14 @@ mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, const int
     return MST_OK;
 }
 
-void mst_window_make(const mst_window_options *o, const int64_t *in, const int64_t *size, const int64_t *out,
-                     mst_window *windows) {
-    for (int axis = 0; axis < MST_WINDOW_AXES; axis++) {
-        windows[axis] = make_axis(o, axis, in[axis], size[axis]);
-        windows[axis].out = out[axis];
+void mst_window_make(const mst_window_options *o, int num_axes, const int64_t *in, const int64_t *size,
+                     const int64_t *out, mst_window *depth, mst_window windows[MST_WINDOW_AXES]) {
+    const int num_before = num_axes - MST_WINDOW_AXES;
+    *depth = (mst_window){.in = 1, .out = 1, .size = 1, .stride = 1, .dilation = 1};
+    for (int axis = 0; axis < num_axes; axis++) {
+        mst_window *w = axis < num_before ? depth : &windows[axis - num_before];
+        *w = make_axis(o, axis, in[axis], size[axis]);
+        w->out = out[axis];
     }
 }
 

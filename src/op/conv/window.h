@@ -1,16 +1,17 @@
-/** Windows that slide over the two axes in the middle of [n, height, width, channels]. */
+/** Windows that slide over the axes in the middle of [n, height, width, channels] or [n, depth, height, width,
+ *  channels]. */
 #ifndef MUSTER_OP_CONV_WINDOW_H
 #define MUSTER_OP_CONV_WINDOW_H
 
 #include "muster/op.h"
 #include "muster/ops.h"
 
-enum { MST_WINDOW_AXES = 2 };
+enum { MST_WINDOW_AXES = 2, /* rows and columns */ MST_MOST_WINDOW_AXES = 3 };
 
-/** As the options of an op give them: one number for both axes, or one for each. */
+/** As the options of an op give them: one number for all axes, or one for each. */
 typedef struct mst_window_options {
     mst_axes strides, dilations; /**< none: 1 */
-    mst_axes pads;               /**< none, or top, bottom, left, right */
+    mst_axes pads;               /**< none, or two for each axis: before and after */
     mst_window_padding padding;
 } mst_window_options;
 
@@ -20,13 +21,18 @@ typedef struct mst_window {
     int64_t before, after; /**< of the padding that is read */
 } mst_window;
 
-/** Elements IN (-1: not known yet) and window SIZE of both axes to the length OUT of the output; fails where the
+/** Elements IN (-1: not known yet) and window SIZE of each of NUM_AXES to the length OUT of the output; fails where the
  *  options are no good, or a window does not fit. */
-MST_CHECKED mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, const int64_t *in,
+MST_CHECKED mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, int num_axes, const int64_t *in,
                                         const int64_t *size, int64_t *out);
-/** Both axes, after mst_window_infer, with all lengths known. */
-void mst_window_make(const mst_window_options *o, const int64_t *in, const int64_t *size, const int64_t *out,
-                     mst_window *windows);
+/** Two or three axes, after mst_window_infer, with all lengths known: to WINDOWS rows and columns, to DEPTH what is
+ *  before them, which is one element where there are two. */
+void mst_window_make(const mst_window_options *o, int num_axes, const int64_t *in, const int64_t *size,
+                     const int64_t *out, mst_window *depth, mst_window windows[MST_WINDOW_AXES]);
+/** Whether there is more than one element along DEPTH, or a window of more. */
+static inline bool mst_window_is_deep(const mst_window *depth) {
+    return depth->in != 1 || depth->out != 1 || depth->size != 1;
+}
 /** The first and one past the last k whose element for output O is inside. */
 static inline void mst_window_inside(const mst_window *w, int64_t o, int64_t *first, int64_t *end) {
     const int64_t at = o * w->stride - w->before;

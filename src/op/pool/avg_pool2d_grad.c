@@ -1,17 +1,19 @@
-/** avg_pool2d_grad: the gradient of avg_pool2d
+/** avg_pool2d_grad: the gradient of avg_pool2d and of avg_pool3d
  *
- *  src       as avg_pool2d's; of it only the shape counts
+ *  src       as theirs; of it only the shape counts
  *  gradient  of its output
  *  dst       like src
  *
- *  Options are those of avg_pool2d.
+ *  Options are those of avg_pool2d and avg_pool3d.
  */
 #include "op/list.h"
 #include "op/op.h"
 #include "op/pool/pool.h"
 
 static mst_value avg_pool2d_grad_grad(mst_grad *c, int i) {
-    return i == 0 ? MST_NONE : mst_pool_again(&mst_op_avg_pool2d, c->options, c->ddst[0]);
+    const bool is_deep = mst_value_spec(c->ddst[0]).shape.ndim == MST_CONV3D_NDIM;
+    return i == 0 ? MST_NONE
+                  : mst_pool_again(is_deep ? &mst_op_avg_pool3d : &mst_op_avg_pool2d, c->options, c->ddst[0]);
 }
 
 static mst_status avg_pool2d_grad_reference(const mst_kernel_args *a) {
@@ -44,6 +46,16 @@ static const mst_example avg_pool2d_grad_examples[] = {
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 4, 2, 300}}, {.ndim = 4, .dim = {1, 2, 1, 300}}},
      .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}}},
+    {.name = "three axes, windows that overlap",
+     .num_src = 2,
+     .src = {{.ndim = 5, .dim = {1, 3, 1, 1, 1}}, {.ndim = 5, .dim = {1, 2, 1, 1, 1}, .value = (const double[]){4, 6}}},
+     .options =
+         &(const mst_pool2d_options){.size = {.count = 3, .axis = {2, 1, 1}}, .strides = {.count = 1, .axis = {1}}},
+     .expect = {(const double[]){2, 5, 3}}},
+    {.name = "three axes, same",
+     .num_src = 2,
+     .src = {{.ndim = 5, .dim = {2, 3, 4, 5, 3}}, {.ndim = 5, .dim = {2, 2, 2, 3, 3}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME}},
     {.name = "a gradient of another shape",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 3, 3, 1}}, {.ndim = 4, .dim = {1, 2, 1, 1}}},

@@ -1,10 +1,10 @@
-/** max_pool2d_grad: the gradient of max_pool2d
+/** max_pool2d_grad: the gradient of max_pool2d and of max_pool3d
  *
- *  src       as max_pool2d's
+ *  src       as theirs
  *  gradient  of its output
  *  dst       like src: sums of the gradients of the windows in which an element is the first that is largest
  *
- *  Options are those of max_pool2d.
+ *  Options are those of max_pool2d and max_pool3d.
  */
 #include <math.h>
 
@@ -57,6 +57,17 @@ static const mst_example max_pool2d_grad_examples[] = {
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 4, 2, 300}}, {.ndim = 4, .dim = {1, 2, 1, 300}}},
      .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}}},
+    {.name = "three axes, windows that overlap",
+     .num_src = 2,
+     .src = {{.ndim = 5, .dim = {1, 3, 1, 1, 1}, .value = (const double[]){3, 7, 2}},
+             {.ndim = 5, .dim = {1, 2, 1, 1, 1}, .value = (const double[]){4, 5}}},
+     .options =
+         &(const mst_pool2d_options){.size = {.count = 3, .axis = {2, 1, 1}}, .strides = {.count = 1, .axis = {1}}},
+     .expect = {(const double[]){0, 9, 0}}},
+    {.name = "three axes, same",
+     .num_src = 2,
+     .src = {{.ndim = 5, .dim = {2, 3, 4, 5, 3}}, {.ndim = 5, .dim = {2, 2, 2, 3, 3}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME}},
     {.name = "a gradient of another shape",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 3, 3, 1}}, {.ndim = 4, .dim = {1, 2, 1, 1}}},

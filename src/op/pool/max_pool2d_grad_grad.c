@@ -1,10 +1,10 @@
 /** max_pool2d_grad_grad: for each window the gradient where src is largest, the gradient of max_pool2d_grad
  *
- *  src       as max_pool2d's
+ *  src       as max_pool2d's or max_pool3d's
  *  gradient  like src
- *  dst       like the output of max_pool2d; 0 where a window lies outside
+ *  dst       like the output of these; 0 where a window lies outside
  *
- *  Options are those of max_pool2d.
+ *  Options are those of max_pool2d and max_pool3d.
  */
 #include "op/list.h"
 #include "op/op.h"
@@ -14,7 +14,7 @@ static mst_status max_pool2d_grad_grad_infer(mst_infer *c) {
     mst_shape shape;
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
     MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
-    return mst_pool_infer(c);
+    return mst_pool_infer_any(c);
 }
 
 static mst_value max_pool2d_grad_grad_grad(mst_grad *c, int i) {
@@ -40,6 +40,10 @@ static const mst_example max_pool2d_grad_grad_examples[] = {
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {2, 2, 2, 300}}, {.ndim = 4, .dim = {2, 2, 2, 300}}},
      .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {1}}}},
+    {.name = "three axes",
+     .num_src = 2,
+     .src = {{.ndim = 5, .dim = {2, 3, 4, 5, 3}}, {.ndim = 5, .dim = {2, 3, 4, 5, 3}}},
+     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME}},
     {.name = "shapes differ",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {1, 3, 3, 1}}, {.ndim = 4, .dim = {1, 2, 2, 1}}},

@@ -10,10 +10,10 @@
 static const char *const padding_names[] = {"valid", "same", NULL};
 
 const mst_field mst_pool_fields[] = {
-    MST_FIELD_AXES(mst_pool2d_options, size, "of a window: one number, or rows and columns"),
+    MST_FIELD_AXES(mst_pool2d_options, size, "of a window: one number, or one for each axis"),
     MST_FIELD_AXES(mst_pool2d_options, strides, "from one window to the next; default: size"),
     MST_FIELD_ENUM(mst_pool2d_options, padding, MST_PADDING_VALID, padding_names, "around the source"),
-    MST_FIELD_AXES(mst_pool2d_options, pads, "at top, bottom, left and right, in place of a padding"),
+    MST_FIELD_AXES(mst_pool2d_options, pads, "before and after each axis, in place of a padding"),
     MST_FIELD_END,
 };
 
@@ -22,37 +22,52 @@ static mst_window_options windows_of(const mst_pool2d_options *o) {
         .strides = o->strides.count ? o->strides : o->size, .pads = o->pads, .padding = o->padding};
 }
 
-static void size_of(const mst_pool2d_options *o, int64_t *size) {
-    size[0] = o->size.axis[0];
-    size[1] = o->size.axis[o->size.count == 1 ? 0 : 1];
+static void size_of(const mst_pool2d_options *o, int64_t size[MST_MOST_WINDOW_AXES]) {
+    for (int k = 0; k < MST_MOST_WINDOW_AXES; k++) size[k] = o->size.axis[o->size.count == 1 ? 0 : k];
 }
 
-static mst_status infer_shape(mst_infer *c, mst_shape *dst) {
+static mst_status infer_shape(mst_infer *c, int ndim, mst_shape *dst) {
     const mst_pool2d_options *o = c->options;
     const mst_window_options w = windows_of(o);
     const mst_shape *src = &c->src[0].shape;
-    int64_t size[MST_WINDOW_AXES];
+    const int num_axes = ndim - 2;
+    int64_t size[MST_MOST_WINDOW_AXES];
     MST_TRY(mst_infer_want_float(c, 0));
-    MST_TRY(mst_infer_want_ndim(c, 0, 4));
-    if (o->size.count != 1 && o->size.count != MST_WINDOW_AXES)
-        return mst_infer_fail(c, "a size of %d numbers: give one, or rows and columns", (int)o->size.count);
+    MST_TRY(mst_infer_want_ndim(c, 0, ndim));
+    if (o->size.count != 1 && o->size.count != num_axes)
+        return mst_infer_fail(c, "a size of %d numbers: give one, or one for each of the %d axes", (int)o->size.count,
+                              num_axes);
     size_of(o, size);
-    if (size[0] < 1 || size[1] < 1) return mst_infer_fail(c, "the size of a window must be at least 1");
-    *dst = mst_shape_make(4, (const int64_t[]){src->dim[0], -1, -1, src->dim[3]});
-    return mst_window_infer(c, &w, &src->dim[1], size, &dst->dim[1]);
+    for (int k = 0; k < num_axes; k++)
+        if (size[k] < 1) return mst_infer_fail(c, "the size of a window must be at least 1");
+    *dst = *src;
+    return mst_window_infer(c, &w, num_axes, &src->dim[1], size, &dst->dim[1]);
+}
+
+static mst_status infer_pool(mst_infer *c, int ndim) {
+    c->dst[0].dtype = c->src[0].dtype;
+    return infer_shape(c, ndim, &c->dst[0].shape);
 }
 
 mst_status mst_pool_infer(mst_infer *c) {
-    c->dst[0].dtype = c->src[0].dtype;
-    return infer_shape(c, &c->dst[0].shape);
+    return infer_pool(c, MST_CONV2D_NDIM);
+}
+
+mst_status mst_pool_infer_deep(mst_infer *c) {
+    return infer_pool(c, MST_CONV3D_NDIM);
+}
+
+mst_status mst_pool_infer_any(mst_infer *c) {
+    return infer_pool(c, mst_conv_ndim(&c->src[0].shape));
 }
 
 mst_status mst_pool_infer_grad(mst_infer *c) {
     mst_shape dst = {0};
     int64_t unified;
-    MST_TRY(infer_shape(c, &dst));
+    const int ndim = mst_conv_ndim(&c->src[0].shape);
+    MST_TRY(infer_shape(c, ndim, &dst));
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
-    MST_TRY(mst_infer_want_ndim(c, 1, 4));
+    MST_TRY(mst_infer_want_ndim(c, 1, ndim));
     for (int i = 0; i < dst.ndim; i++)
         MST_TRY(mst_infer_same_dim(c, dst.dim[i], c->src[1].shape.dim[i], "dimensions of the output and its gradient",
                                    &unified));
@@ -62,10 +77,10 @@ mst_status mst_pool_infer_grad(mst_infer *c) {
 
 mst_pool mst_pool_make(const mst_pool2d_options *o, const mst_shape *src, const mst_shape *dst) {
     const mst_window_options w = windows_of(o);
-    mst_pool pool = {.channels = src->dim[3]};
-    int64_t size[MST_WINDOW_AXES];
+    mst_pool pool = {.channels = src->dim[src->ndim - 1]};
+    int64_t size[MST_MOST_WINDOW_AXES];
     size_of(o, size);
-    mst_window_make(&w, &src->dim[1], size, &dst->dim[1], pool.window);
+    mst_window_make(&w, src->ndim - 2, &src->dim[1], size, &dst->dim[1], &pool.depth, pool.window);
     return pool;
 }
 

@@ -1,4 +1,5 @@
-/** What pooling shares: options, shapes, and loops over channels.
+/** What pooling over two and over three axes shares: options, shapes, and loops over channels. The gradients are one op
+ *  for both:
  *
  *      max_pool2d(src)          max_pool2d_grad(src, gradient)        max_pool2d_grad_grad(src, gradient)
  *      avg_pool2d(src)          avg_pool2d_grad(src, gradient)        of src only the shape is read
@@ -8,52 +9,63 @@
 #ifndef MUSTER_OP_POOL_POOL_H
 #define MUSTER_OP_POOL_POOL_H
 
-#include "op/conv/window.h"
+#include "op/conv/conv.h"
 
 extern const mst_field mst_pool_fields[];
 
-/** dst[0] of a pooling of source 0. */
+/** dst[0] of a pooling of source 0 over two axes, and over three. */
 MST_CHECKED mst_status mst_pool_infer(mst_infer *c);
+MST_CHECKED mst_status mst_pool_infer_deep(mst_infer *c);
+/** The same over two axes or three. */
+MST_CHECKED mst_status mst_pool_infer_any(mst_infer *c);
 /** dst[0] is like source 0; source 1 is the gradient of the output. */
 MST_CHECKED mst_status mst_pool_infer_grad(mst_infer *c);
 
 /** One example: its windows and channels. */
 typedef struct mst_pool {
-    mst_window window[MST_WINDOW_AXES];
+    mst_window depth;                   /**< of one element where there are two axes */
+    mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
     int64_t channels;
 } mst_pool;
 /** The pixels of one window that are inside. */
 typedef struct mst_pool_window {
-    int64_t y, x, columns; /**< the first pixel; columns of the window */
+    int64_t z, y, x;       /**< the first pixel */
+    int64_t rows, columns; /**< of the window, in each slice */
     int64_t count;
 } mst_pool_window;
 static inline int64_t mst_pool_num_windows(const mst_pool *pool) {
-    return pool->window[0].out * pool->window[1].out;
+    return pool->depth.out * pool->window[0].out * pool->window[1].out;
 }
 /** Pixels of the source. */
 static inline int64_t mst_pool_size(const mst_pool *pool) {
-    return pool->window[0].in * pool->window[1].in;
+    return pool->depth.in * pool->window[0].in * pool->window[1].in;
 }
-/** Window O, counted through the rows of the output. */
 /** Windows of two neighbours in a row, none of which overlap or reach beyond the source, as max_pooling1d has them. */
 static inline bool mst_pool_is_of_pairs(const mst_pool *pool) {
     const mst_window *h = &pool->window[0], *w = &pool->window[1];
-    return h->size == 1 && h->stride == 1 && h->before == 0 && h->out == h->in && w->size == 2 && w->stride == 2 &&
-           w->dilation == 1 && w->before == 0 && 2 * w->out <= w->in;
+    return !mst_window_is_deep(&pool->depth) && h->size == 1 && h->stride == 1 && h->before == 0 && h->out == h->in &&
+           w->size == 2 && w->stride == 2 && w->dilation == 1 && w->before == 0 && 2 * w->out <= w->in;
 }
+/** Window O, counted through the slices and rows of the output. */
 static inline mst_pool_window mst_pool_window_at(const mst_pool *pool, int64_t o) {
-    const mst_window *h = &pool->window[0], *w = &pool->window[1];
-    int64_t first_y, end_y, first_x, end_x;
-    mst_window_inside(h, o / w->out, &first_y, &end_y);
-    mst_window_inside(w, o % w->out, &first_x, &end_x);
-    return (mst_pool_window){.y = o / w->out * h->stride - h->before + first_y,
-                             .x = o % w->out * w->stride - w->before + first_x,
+    const mst_window *d = &pool->depth, *h = &pool->window[0], *w = &pool->window[1];
+    const int64_t row = o / w->out, column = o % w->out, slice = d->out == 1 ? 0 : row / h->out;
+    int64_t first_z, end_z, first_y, end_y, first_x, end_x;
+    mst_window_inside(d, slice, &first_z, &end_z);
+    mst_window_inside(h, row - slice * h->out, &first_y, &end_y);
+    mst_window_inside(w, column, &first_x, &end_x);
+    return (mst_pool_window){.z = slice * d->stride - d->before + first_z,
+                             .y = (row - slice * h->out) * h->stride - h->before + first_y,
+                             .x = column * w->stride - w->before + first_x,
+                             .rows = end_y - first_y,
                              .columns = end_x - first_x,
-                             .count = (end_y - first_y) * (end_x - first_x)};
+                             .count = (end_z - first_z) * (end_y - first_y) * (end_x - first_x)};
 }
 /** The number in the source of pixel K of a window. */
 static inline int64_t mst_pool_pixel(const mst_pool *pool, const mst_pool_window *w, int64_t k) {
-    return (w->y + k / w->columns) * pool->window[1].in + w->x + k % w->columns;
+    const mst_window *rows = &pool->window[0], *columns = &pool->window[1];
+    const int64_t row = k / w->columns, slice = pool->depth.size == 1 ? 0 : row / w->rows;
+    return ((w->z + slice) * rows->in + w->y + row - slice * w->rows) * columns->in + w->x + k % w->columns;
 }
 /** For a source of SHAPE. */
 mst_pool mst_pool_make(const mst_pool2d_options *o, const mst_shape *src, const mst_shape *dst);

@@ -1,13 +1,13 @@
-/** Options of pooling in two dimensions, and in one. */
+/** Options of pooling in two dimensions, in three, and in one. */
 #ifdef MST_OP_HEADER
 typedef struct mst_pool2d_options {
     int zero_;
     mst_value src;
-    mst_axes size;    /**< of a window: one number, or rows and columns */
+    mst_axes size;    /**< of a window: one number, or one for each axis */
     mst_axes strides; /**< from one window to the next; default: size */
     mst_window_padding padding;
-    mst_axes pads; /**< top, bottom, left, right, in place of a padding */
-} mst_pool2d_options;
+    mst_axes pads;    /**< before and after each axis, in place of a padding */
+} mst_pool2d_options; /**< of pooling in three dimensions too */
 typedef struct mst_pool1d_options {
     int zero_;
     mst_value src;

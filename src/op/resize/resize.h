@@ -7,11 +7,17 @@
 
 extern const mst_field mst_resize_fields[];
 
-/** An element of the output is lower + (upper - lower) * part of two of the source. */
+/** An element of the output is lower + (upper - lower) * part of two of the source; of MST_INTERPOLATION_AREA the sum
+ *  of those from lower to upper, each times its mst_resize_weight. */
 typedef struct mst_resize_place {
     int64_t lower, upper;
     double part;
+    double first, between; /**< weights of lower, and of those between lower and upper; that of upper is part */
 } mst_resize_place;
+
+static inline double mst_resize_weight(const mst_resize_place *place, int64_t i) {
+    return i == place->lower ? place->first : i == place->upper ? place->part : place->between;
+}
 
 /** Of element I of OUT, along an axis of IN elements. */
 mst_resize_place mst_resize_find(const mst_resize2d_options *o, int64_t i, int64_t in, int64_t out);

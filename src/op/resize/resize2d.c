@@ -2,15 +2,21 @@
  *
  *  src            f32 or f64, [n, height, width, channels]
  *  size           rows and columns of dst
- *  interpolation  MST_INTERPOLATION_NEAREST (default) or MST_INTERPOLATION_BILINEAR
+ *  interpolation  MST_INTERPOLATION_NEAREST (default), MST_INTERPOLATION_BILINEAR, or MST_INTERPOLATION_AREA: the mean
+ *                 of what lies under the element of dst, pixels at the edge as far as they do
  *  align_corners  the corner pixels keep their places: element i of dst is at i (in - 1) / (out - 1) of src. Default:
- *                 the edges of the pictures do, and it is at (i + 1/2) in / out - 1/2, as in tf.image.resize and Keras
+ *                 the edges of the pictures do, and it is at (i + 1/2) in / out - 1/2, as in tf.image.resize and Keras.
+ *                 The areas are in / out long, or with aligned corners (in - 1) / (out - 1)
  *  dst            src's dtype, [n, size]
  *
  *  Without a filter against aliasing. Places are computed in f32, as TensorFlow does it.
  */
 #ifdef MST_OP_HEADER
-typedef enum mst_interpolation { MST_INTERPOLATION_NEAREST = 0, MST_INTERPOLATION_BILINEAR } mst_interpolation;
+typedef enum mst_interpolation {
+    MST_INTERPOLATION_NEAREST = 0,
+    MST_INTERPOLATION_BILINEAR,
+    MST_INTERPOLATION_AREA
+} mst_interpolation;
 typedef struct mst_resize2d_options {
     int zero_;
     mst_value src;
@@ -23,12 +29,13 @@ MST_API mst_value mst_resize2d_with(mst_resize2d_options options);
 #endif
 #include <math.h>
 
+#include "base/simd.h"
 #include "op/list.h"
 #include "op/op.h"
 #include "op/resize/resize.h"
 #include "op/share.h"
 
-static const char *const interpolation_names[] = {"nearest", "bilinear", NULL};
+static const char *const interpolation_names[] = {"nearest", "bilinear", "area", NULL};
 
 const mst_field mst_resize_fields[] = {
     MST_FIELD_AXES(mst_resize2d_options, size, "rows and columns of the output"),
@@ -42,9 +49,26 @@ static int64_t within(float place, int64_t in) {
     return place <= 0 ? 0 : place >= (float)(in - 1) ? in - 1 : (int64_t)place;
 }
 
+/* Of the pixels from I SCALE to (I + 1) SCALE, of which those beyond the last count as the last. */
+static mst_resize_place find_area(int64_t i, float scale, int64_t in) {
+    const float begin = (float)i * scale, end = (float)(i + 1) * scale;
+    mst_resize_place place = {.lower = within(floorf(begin), in), .upper = within(ceilf(end) - 1, in)};
+    if (place.upper < place.lower) place.upper = place.lower;
+    const float length = end > begin ? end - begin : 1;
+    if (place.upper == place.lower) {
+        place.first = 1;
+        return place;
+    }
+    place.between = 1 / (double)length;
+    place.first = ((double)place.lower + 1 - (double)begin) / (double)length;
+    place.part = ((double)end - (double)place.upper) / (double)length;
+    return place;
+}
+
 mst_resize_place mst_resize_find(const mst_resize2d_options *o, int64_t i, int64_t in, int64_t out) {
     const bool corners = o->align_corners && out > 1;
     const float scale = corners ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
+    if (o->interpolation == MST_INTERPOLATION_AREA) return find_area(i, scale, in);
     if (o->interpolation == MST_INTERPOLATION_NEAREST) {
         const float at = o->align_corners ? roundf((float)i * scale) : floorf(((float)i + 0.5F) * scale);
         return (mst_resize_place){.lower = within(at, in), .upper = within(at, in)};
@@ -100,7 +124,10 @@ static mst_value resize2d_grad(mst_grad *c, int i) {
 static mst_status resize2d_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     (void)thread;
-    (a->dst[0].dtype == MST_F32 ? resize_rows_f32 : resize_rows_f64)(a, begin, end);
+    if (((const mst_resize2d_options *)a->options)->interpolation == MST_INTERPOLATION_AREA)
+        (a->dst[0].dtype == MST_F32 ? resize_area_rows_f32 : resize_area_rows_f64)(a, begin, end);
+    else
+        (a->dst[0].dtype == MST_F32 ? resize_rows_f32 : resize_rows_f64)(a, begin, end);
     return MST_OK;
 }
 
@@ -144,6 +171,30 @@ static const mst_example resize2d_examples[] = {
      .src = {PICTURE(1, 3, 1, 2, 3)},
      .options = OPTIONS(1, 1, .interpolation = MST_INTERPOLATION_BILINEAR, .align_corners = true),
      .expect = {(const double[]){1}}},
+    {.name = "area, smaller", /* 3 / 2 pixels each */
+     .num_src = 1,
+     .src = {PICTURE(1, 3, 3, 6, 9)},
+     .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_AREA),
+     .expect = {(const double[]){4, 8}}},
+    {.name = "area, blocks",
+     .num_src = 1,
+     .src = {PICTURE(2, 4, 1, 2, 3, 4, 5, 6, 7, 8)},
+     .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_AREA),
+     .expect = {(const double[]){3.5, 5.5}}},
+    {.name = "area, larger", /* 2 / 4 of a pixel each */
+     .num_src = 1,
+     .src = {PICTURE(1, 2, 1, 5)},
+     .options = OPTIONS(1, 4, .interpolation = MST_INTERPOLATION_AREA),
+     .expect = {(const double[]){1, 1, 5, 5}}},
+    {.name = "area, aligned corners", /* 3 pixels each, the last two of them the last one */
+     .num_src = 1,
+     .src = {PICTURE(1, 4, 1, 2, 6, 4)},
+     .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_AREA, .align_corners = true),
+     .expect = {(const double[]){3, 4}}},
+    {.name = "area, channels",
+     .num_src = 1,
+     .src = {{.ndim = 4, .dim = {2, 7, 5, 3}}},
+     .options = OPTIONS(3, 4, .interpolation = MST_INTERPOLATION_AREA)},
     {.name = "channels",
      .num_src = 1,
      .src = {{.ndim = 4, .dim = {2, 3, 4, 3}}},

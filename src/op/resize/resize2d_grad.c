@@ -41,7 +41,10 @@ static mst_value resize2d_grad_grad(mst_grad *c, int i) {
 static mst_status resize2d_grad_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     (void)thread;
-    (a->dst[0].dtype == MST_F32 ? resize_grad_rows_f32 : resize_grad_rows_f64)(a, begin, end);
+    if (((const mst_resize2d_options *)a->options)->interpolation == MST_INTERPOLATION_AREA)
+        (a->dst[0].dtype == MST_F32 ? resize_area_grad_rows_f32 : resize_area_grad_rows_f64)(a, begin, end);
+    else
+        (a->dst[0].dtype == MST_F32 ? resize_grad_rows_f32 : resize_grad_rows_f64)(a, begin, end);
     return MST_OK;
 }
 
@@ -71,6 +74,15 @@ static const mst_example resize2d_grad_examples[] = {
      .src = {{.ndim = 4, .dim = {1, 1, 4, 1}}, PICTURE(1, 2, 1, 2)},
      .options = OPTIONS(1, 2, .align_corners = true),
      .expect = {(const double[]){1, 0, 0, 2}}},
+    {.name = "area",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {1, 1, 3, 1}}, PICTURE(1, 2, 3, 6)},
+     .options = OPTIONS(1, 2, .interpolation = MST_INTERPOLATION_AREA),
+     .expect = {(const double[]){2, 3, 4}}},
+    {.name = "area, channels",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {2, 7, 5, 3}}, {.ndim = 4, .dim = {2, 3, 4, 3}}},
+     .options = OPTIONS(3, 4, .interpolation = MST_INTERPOLATION_AREA, .align_corners = true)},
     {.name = "channels",
      .num_src = 2,
      .src = {{.ndim = 4, .dim = {2, 3, 4, 3}}, {.ndim = 4, .dim = {2, 5, 3, 3}}},

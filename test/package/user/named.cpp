@@ -88,6 +88,8 @@ static void ops(mst_graph *graph, mst_value x) {
     mst_squeeze(mst_expand_dims(x, 0), .axes = MST_AXES(0));
     mst_strided_slice(x, .begin = MST_AXES(0, 1), .end = MST_AXES(2, 3));
     mst_top_k(x, .k = 2);
+    mst_sort(x, .axis = MST_AXES(0), .descending = true);
+    mst_argsort(x, .descending = true);
     mst_transpose(x, .perm = MST_AXES(1, 0));
     mst_confusion_matrix(index, index, .num_classes = 3);
     mst_metric_batch(.metric = MST_METRIC_SPARSE_ACCURACY, .labels = index, .predictions = x);
@@ -114,12 +116,19 @@ static void windows(mst_graph *graph) {
     mst_convolve1d(rows, mst_reshape(weights, MST_SHAPE(2, 2, 3)), .stride = 2, .causal = true);
     mst_max_pool2d(pictures, MST_AXES(2), .strides = MST_AXES(1));
     mst_avg_pool2d(pictures, MST_AXES(2, 1));
+    mst_value volumes = mst_reshape(pictures, MST_SHAPE(1, 1, 5, 5, 2));
+    mst_value filters = mst_reshape(weights, MST_SHAPE(1, 1, 2, 2, 3));
+    mst_max_pool3d(mst_convolve3d(volumes, filters, .strides = MST_AXES(1, 2, 1)), MST_AXES(1));
+    mst_avg_pool3d(mst_convolve3d_transpose(volumes, mst_reshape(weights, MST_SHAPE(1, 1, 2, 3, 2))),
+                   MST_AXES(1, 2, 2));
+    mst_convolve1d_transpose(rows, mst_reshape(weights, MST_SHAPE(2, 3, 2)), .stride = 2);
     mst_max_pool1d(rows, 2, .stride = 1);
     mst_avg_pool1d(rows, 2, .padding = MST_PADDING_SAME);
     mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_layer_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_group_norm(pictures, channels, channels, .groups = 2);
     mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
+    mst_space_to_depth(mst_depth_to_space(mst_fill(graph, MST_F32, MST_SHAPE(1, 2, 2, 4), 1), 2), 2);
     mst_l2_normalize(pictures, .axes = MST_AXES(-1), .epsilon = 1e-9);
     mst_resize2d(pictures, MST_AXES(7, 3), .interpolation = MST_INTERPOLATION_BILINEAR);
 }
@@ -181,6 +190,11 @@ static bool convolutions() {
     mst_output a = mst_global_average_pooling2d(x), b = mst_global_max_pooling2d(x);
     mst_output row = mst_input(model, MST_SHAPE(32, 2));
     row = mst_average_pooling1d(mst_max_pooling1d(mst_conv1d(row, 4, 3, .causal = true)), .pool_size = 3);
+    row = mst_conv1d_transpose(row, 3, 2, .strides = 2);
+    mst_output block = mst_conv3d(mst_input(model, MST_SHAPE(4, 4, 4, 1)), 2, MST_AXES(3), .padding = MST_PADDING_SAME);
+    block = mst_conv3d_transpose(block, 2, MST_AXES(1, 2, 2), .strides = MST_AXES(2));
+    block = mst_average_pooling3d(mst_max_pooling3d(block), .pool_size = MST_AXES(2), .strides = MST_AXES(1));
+    mst_concatenate(MST_OUTPUTS(mst_global_average_pooling3d(block), mst_global_max_pooling3d(block)));
     mst_output c = mst_global_average_pooling1d(row), d = mst_global_max_pooling1d(row);
     mst_concatenate(MST_OUTPUTS(a, b, c, d));
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);

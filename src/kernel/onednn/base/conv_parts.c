@@ -30,10 +30,10 @@ void mst_conv_parts_free(mst_conv_parts *s) {
 static int64_t choose_chunk(const mst_conv *v) {
     enum { MOST_PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
-    const mst_window *h = &v->window[0], *w = &v->window[1];
+    const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
     const int64_t of_group = v->in_channels / v->groups;
     const double flops = 2.0 * (double)v->n * (double)h->out * (double)w->out * (double)v->out_channels *
-                         (double)of_group * (double)h->size * (double)w->size;
+                         (double)of_group * (double)h->size * (double)w->size * (double)d->out * (double)d->size;
     const int64_t enough = flops < MOST_PARTS * LEAST_FLOPS ? (int64_t)(flops / LEAST_FLOPS) : MOST_PARTS;
     const int64_t most = enough < v->n ? enough : v->n;
     int64_t parts = 1; /* a power of two, as numbers of threads often are */
@@ -125,9 +125,9 @@ mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind,
             return MST_NO_MEMORY("for the convolution '%s': take a smaller batch or model", name);
         return MST_FAIL(MST_INTERNAL, "%s: oneDNN made no convolution, status %d", name, (int)status);
     }
-    const mst_window *h = &conv->window[0], *w = &conv->window[1];
-    parts->src_step = parts->chunk * h->in * w->in * conv->in_channels;
-    parts->dst_step = parts->chunk * h->out * w->out * conv->out_channels;
+    const mst_window *d = &conv->depth, *h = &conv->window[0], *w = &conv->window[1];
+    parts->src_step = parts->chunk * d->in * h->in * w->in * conv->in_channels;
+    parts->dst_step = parts->chunk * d->out * h->out * w->out * conv->out_channels;
     parts->workspace = parts->scratchpads + (size_t)num_threads * parts->scratchpad_step;
     return MST_OK;
 }

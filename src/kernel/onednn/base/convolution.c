@@ -12,6 +12,7 @@
 
 enum { SRC = MST_CONVOLUTION_SRC, WEIGHTS = MST_CONVOLUTION_WEIGHTS, DST = MST_CONVOLUTION_DST };
 enum { OPERANDS = MST_CONVOLUTION_OPERANDS };
+enum { FIRST_AXIS = 3 }; /* of the weights, behind groups, filters and channels */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_convolution *table;
@@ -23,11 +24,13 @@ typedef struct windows {
 
 static windows windows_of(const mst_conv *conv) {
     windows w = {{0}, {0}, {0}, {0}};
-    for (int k = 0; k < MST_WINDOW_AXES; k++) {
-        w.strides[k] = conv->window[k].stride;
-        w.dilations[k] = conv->window[k].dilation - 1; /* oneDNN counts what is left out */
-        w.before[k] = conv->window[k].before;
-        w.after[k] = conv->window[k].after;
+    const int deep = mst_window_is_deep(&conv->depth);
+    for (int k = 0; k < MST_WINDOW_AXES + deep; k++) {
+        const mst_window *window = deep && k == 0 ? &conv->depth : &conv->window[k - deep];
+        w.strides[k] = window->stride;
+        w.dilations[k] = window->dilation - 1; /* oneDNN counts what is left out */
+        w.before[k] = window->before;
+        w.after[k] = window->after;
     }
     return w;
 }
@@ -115,17 +118,25 @@ static void destroy(mst_convolution *c) {
 }
 
 /* Source and output, and the weights: as they are, and in any layout. To oneDNN filters come first, before channels,
- * and groups before both. */
+ * and groups before both. What has no depth begins with the rows. */
 static dnnl_status_t describe_operands(mst_convolution *c) {
     const mst_conv *v = &c->conv;
-    const mst_window *h = &v->window[0], *w = &v->window[1];
-    const int64_t in = v->in_channels / v->groups, out = v->out_channels / v->groups;
+    const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
+    const int64_t in = v->in_channels / v->groups, out = v->out_channels / v->groups, plane = in * v->out_channels;
+    const int deep = mst_window_is_deep(d), num_dims = MST_CONV2D_NDIM + deep;
+    const dnnl_dim_t deep_src[] = {v->n, v->in_channels, d->in, h->in, w->in};
+    const dnnl_dim_t deep_dst[] = {v->n, v->out_channels, d->out, h->out, w->out};
     const dnnl_dim_t src[] = {v->n, v->in_channels, h->in, w->in}, dst[] = {v->n, v->out_channels, h->out, w->out};
-    const dnnl_dim_t weights[] = {v->groups, out, in, h->size, w->size};
-    const dnnl_dim_t strides[] = {out, 1, v->out_channels, w->size * in * v->out_channels, in * v->out_channels};
-    const int first = v->groups == 1, ndim = 5 - first;
-    dnnl_status_t status = mst_describe_tagged(&c->description[SRC], 4, src, dnnl_nhwc);
-    if (!status) status = mst_describe_tagged(&c->description[DST], 4, dst, dnnl_nhwc);
+    dnnl_dim_t weights[] = {v->groups, out, in, d->size, h->size, w->size};
+    dnnl_dim_t strides[] = {out, 1, v->out_channels, h->size * w->size * plane, w->size * plane, plane};
+    if (!deep) {
+        memmove(&weights[FIRST_AXIS], &weights[FIRST_AXIS + 1], MST_WINDOW_AXES * sizeof *weights);
+        memmove(&strides[FIRST_AXIS], &strides[FIRST_AXIS + 1], MST_WINDOW_AXES * sizeof *strides);
+    }
+    const int first = v->groups == 1, ndim = num_dims + 1 - first;
+    const dnnl_format_tag_t tag = deep ? dnnl_ndhwc : dnnl_nhwc;
+    dnnl_status_t status = mst_describe_tagged(&c->description[SRC], num_dims, deep ? deep_src : src, tag);
+    if (!status) status = mst_describe_tagged(&c->description[DST], num_dims, deep ? deep_dst : dst, tag);
     if (!status) status = mst_describe_any(&c->description[WEIGHTS], ndim, weights + first);
     if (!status) status = mst_describe(&c->plain, ndim, weights + first, strides + first);
     return status;
@@ -213,14 +224,15 @@ static dnnl_status_t create(mst_convolution_kind kind, const mst_conv *conv, mst
 
 /* ---- the table ---- */
 
+static bool windows_are_equal(const mst_window *x, const mst_window *y) {
+    return x->in == y->in && x->out == y->out && x->size == y->size && x->stride == y->stride &&
+           x->dilation == y->dilation && x->before == y->before && x->after == y->after;
+}
+
 static bool are_equal(const mst_conv *a, const mst_conv *b) {
     bool equal = a->n == b->n && a->in_channels == b->in_channels && a->out_channels == b->out_channels &&
-                 a->groups == b->groups;
-    for (int k = 0; k < MST_WINDOW_AXES && equal; k++) {
-        const mst_window *x = &a->window[k], *y = &b->window[k];
-        equal = x->in == y->in && x->out == y->out && x->size == y->size && x->stride == y->stride &&
-                x->dilation == y->dilation && x->before == y->before && x->after == y->after;
-    }
+                 a->groups == b->groups && windows_are_equal(&a->depth, &b->depth);
+    for (int k = 0; k < MST_WINDOW_AXES && equal; k++) equal = windows_are_equal(&a->window[k], &b->window[k]);
     return equal;
 }
 

@@ -1,0 +1,88 @@
+/** conv1d_transpose: dst = activation(transposed convolution of src with kernel + bias)
+ *
+ *  src            [n, steps, channels]
+ *  filters        channels of dst
+ *  kernel_size    elements of a window
+ *  strides        from one window of dst to the next, default 1
+ *  padding        MST_PADDING_VALID (default): dst has steps * strides outputs, and more where a window reaches beyond;
+ *                 MST_PADDING_SAME: steps * strides
+ *  dilation_rate  between the elements of a window, default 1
+ *  activation     default linear
+ *  dst            [n, outputs, filters]
+ *
+ *  Weights: kernel [kernel_size, filters, channels], bias [filters]. The op on values is mst_convolve1d_transpose.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_conv1d_transpose_options {
+    int zero_;
+    int64_t filters;
+    int32_t kernel_size;
+    int32_t strides;
+    mst_window_padding padding;
+    int32_t dilation_rate;
+    mst_activation activation;
+    bool no_bias;
+    mst_initializer kernel_initializer; /**< default glorot_uniform */
+    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *name;
+} mst_layer_conv1d_transpose_options;
+#define mst_conv1d_transpose(source, ...) \
+    MST_LAYER(conv1d_transpose, source,   \
+              MST_NAMED_2(mst_layer_conv1d_transpose_options, filters, kernel_size, __VA_ARGS__))
+#endif
+#include "layer/activation/activation.h"
+#include "layer/initializer/initializer.h"
+#include "layer/kernel_bias.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv1d_transpose_options, __VA_ARGS__)
+static const char *const padding_names[] = {"valid", "same", NULL};
+
+static const mst_field fields[] = {
+    FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
+    FIELD(I32, kernel_size, 0, 1, 1e6, "elements of a window"),
+    FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "of the convolution that it is the transpose of"),
+    FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
+    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
+    FIELD(BOOL, no_bias, "leaves the bias out"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
+    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
+    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status conv1d_transpose_weights(mst_layer_call *call) {
+    const mst_layer_conv1d_transpose_options *o = call->options;
+    int64_t channels;
+    MST_TRY(mst_layer_channels(call, "[n, steps, channels]", 3, 3, &channels));
+    mst_kernel_bias_weights(call, &(const mst_kernel_bias){.kernel = MST_SHAPE(o->kernel_size, o->filters, channels),
+                                                           .filters = o->filters,
+                                                           .no_bias = o->no_bias,
+                                                           .kernel_initializer = o->kernel_initializer,
+                                                           .bias_initializer = o->bias_initializer,
+                                                           .l1 = o->l1,
+                                                           .l2 = o->l2});
+    return MST_OK;
+}
+
+static mst_value conv1d_transpose_build(const mst_layer_call *call) {
+    const mst_layer_conv1d_transpose_options *o = call->options;
+    const mst_value y = mst_convolve1d_transpose(call->src[0], call->weight[0], .stride = o->strides,
+                                                 .padding = o->padding, .dilation = o->dilation_rate);
+    return mst_kernel_bias_end(call, y, o->no_bias, o->activation);
+}
+
+const mst_layer_type mst_layer_type_conv1d_transpose = {
+    .name = "conv1d_transpose",
+    .class_name = "Conv1DTranspose",
+    .options_size = sizeof(mst_layer_conv1d_transpose_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = conv1d_transpose_weights,
+    .build = conv1d_transpose_build,
+};

@@ -1,0 +1,106 @@
+/** conv3d: dst = activation(convolution of src with kernel + bias)
+ *
+ *  src            [n, depth, height, width, channels]
+ *  filters        channels of dst
+ *  kernel_size    of a window: MST_AXES(3), or slices, rows and columns
+ *  strides        from one window to the next: one number, or three; default 1
+ *  padding        MST_PADDING_VALID (default) or MST_PADDING_SAME
+ *  dilation_rate  between the elements of a window: one number, or three; default 1
+ *  groups         groups of channels that do not mix, default 1
+ *  activation     default linear
+ *  dst            [n, slices, rows, columns, filters]
+ *
+ *  Weights: kernel [slices, rows, columns, channels / groups, filters], bias [filters]. The op on values is
+ *  mst_convolve3d.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_conv3d_options {
+    int zero_;
+    int64_t filters;
+    mst_axes kernel_size;
+    mst_axes strides;
+    mst_window_padding padding;
+    mst_axes dilation_rate;
+    int32_t groups;
+    mst_activation activation;
+    bool no_bias;
+    mst_initializer kernel_initializer; /**< default glorot_uniform */
+    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *name;
+} mst_layer_conv3d_options;
+#define mst_conv3d(source, ...) \
+    MST_LAYER(conv3d, source, MST_NAMED_2(mst_layer_conv3d_options, filters, kernel_size, __VA_ARGS__))
+#endif
+#include "layer/activation/activation.h"
+#include "layer/initializer/initializer.h"
+#include "layer/kernel_bias.h"
+#include "layer/three_axes.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv3d_options, __VA_ARGS__)
+static const char *const padding_names[] = {"valid", "same", NULL};
+
+static const mst_field fields[] = {
+    FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
+    FIELD(AXES, kernel_size, "of a window: one number, or three"),
+    FIELD(AXES, strides, "from one window to the next; none: 1"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "around the source"),
+    FIELD(AXES, dilation_rate, "between the elements of a window; none: 1"),
+    FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
+    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
+    FIELD(BOOL, no_bias, "leaves the bias out"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
+    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
+    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status conv3d_check(const void *options, const char *name) {
+    const mst_layer_conv3d_options *o = options;
+    MST_TRY(mst_three_axes_check(&o->kernel_size, "conv3d", name, "kernel_size", false));
+    MST_TRY(mst_three_axes_check(&o->strides, "conv3d", name, "strides", true));
+    return mst_three_axes_check(&o->dilation_rate, "conv3d", name, "dilation_rate", true);
+}
+
+static mst_status conv3d_weights(mst_layer_call *call) {
+    const mst_layer_conv3d_options *o = call->options;
+    const int32_t *size = o->kernel_size.axis;
+    const int all = o->kernel_size.count == 1;
+    int64_t channels;
+    MST_TRY(mst_layer_channels(call, "[n, depth, height, width, channels]", 5, 5, &channels));
+    if (channels % o->groups || o->filters % o->groups)
+        return MST_FAIL(MST_INVALID, "conv3d '%s': %lld channels and %lld filters are no multiples of %d groups",
+                        call->name, (long long)channels, (long long)o->filters, (int)o->groups);
+    mst_kernel_bias_weights(
+        call, &(const mst_kernel_bias){
+                  .kernel = MST_SHAPE(size[0], size[all ? 0 : 1], size[all ? 0 : 2], channels / o->groups, o->filters),
+                  .filters = o->filters,
+                  .no_bias = o->no_bias,
+                  .kernel_initializer = o->kernel_initializer,
+                  .bias_initializer = o->bias_initializer,
+                  .l1 = o->l1,
+                  .l2 = o->l2});
+    return MST_OK;
+}
+
+static mst_value conv3d_build(const mst_layer_call *call) {
+    const mst_layer_conv3d_options *o = call->options;
+    const mst_value y = mst_convolve3d(call->src[0], call->weight[0], .strides = o->strides, .padding = o->padding,
+                                       .dilations = o->dilation_rate, .groups = o->groups);
+    return mst_kernel_bias_end(call, y, o->no_bias, o->activation);
+}
+
+const mst_layer_type mst_layer_type_conv3d = {
+    .name = "conv3d",
+    .class_name = "Conv3D",
+    .options_size = sizeof(mst_layer_conv3d_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .check = conv3d_check,
+    .weights = conv3d_weights,
+    .build = conv3d_build,
+};

@@ -1,0 +1,47 @@
+/** global_max_pooling3d: dst = the largest of each channel of src
+ *
+ *  src        [n, depth, height, width, channels]
+ *  keep_dims  dst keeps the axes, as dimensions of 1
+ *  dst        [n, channels]
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_global_max_pooling3d_options {
+    int zero_;
+    bool keep_dims;
+    const char *name;
+    int end_;
+} mst_layer_global_max_pooling3d_options;
+#define mst_global_max_pooling3d(...) MST_GLOBAL_MAX_POOLING3D_(__VA_ARGS__, .end_ = 0)
+#define MST_GLOBAL_MAX_POOLING3D_(source, ...) \
+    MST_LAYER(global_max_pooling3d, source, MST_NAMED(mst_layer_global_max_pooling3d_options, __VA_ARGS__))
+#endif
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_BOOL(mst_layer_global_max_pooling3d_options, keep_dims, "keeps the axes, as dimensions of 1"),
+    MST_FIELD_STRING(mst_layer_global_max_pooling3d_options, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_value global_max_pooling3d_build(const mst_layer_call *call) {
+    const mst_layer_global_max_pooling3d_options *o = call->options;
+    const int ndim = mst_value_spec(call->src[0]).shape.ndim;
+    if (ndim != 5) {
+        MST_FAIL(MST_INVALID, "global_max_pooling3d '%s': needs [n, depth, height, width, channels], got %d dimensions",
+                 call->name, ndim);
+        return mst_layer_fail(call);
+    }
+    return mst_reduce_max(call->src[0], MST_AXES(1, 2, 3), .keep_dims = o->keep_dims);
+}
+
+const mst_layer_type mst_layer_type_global_max_pooling3d = {
+    .name = "global_max_pooling3d",
+    .class_name = "GlobalMaxPooling3D",
+    .options_size = sizeof(mst_layer_global_max_pooling3d_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .build = global_max_pooling3d_build,
+};

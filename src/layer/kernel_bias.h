@@ -1,0 +1,21 @@
+/** The weights of convolutions: a kernel, and a bias of one number for each filter. */
+#ifndef MUSTER_LAYER_KERNEL_BIAS_H
+#define MUSTER_LAYER_KERNEL_BIAS_H
+
+#include "layer/type.h"
+#include "muster/layers.h"
+
+typedef struct mst_kernel_bias {
+    mst_shape kernel;
+    int64_t filters;
+    bool no_bias;
+    mst_initializer kernel_initializer;
+    mst_initializer bias_initializer; /**< zeros where it is not given */
+    float l1, l2;                     /**< penalty of the kernel */
+} mst_kernel_bias;
+
+/** Declares them, in the dtype of source 0. */
+void mst_kernel_bias_weights(mst_layer_call *call, const mst_kernel_bias *weights);
+/** activation(Y + bias), where there is a bias. */
+mst_value mst_kernel_bias_end(const mst_layer_call *call, mst_value y, bool no_bias, mst_activation activation);
+#endif

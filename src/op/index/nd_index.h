@@ -1,0 +1,16 @@
+/** What gather_nd and scatter_nd share: indices of several numbers, [..., k], into the first k dimensions of a shape.
+ */
+#ifndef MUSTER_OP_ND_INDEX_H
+#define MUSTER_OP_ND_INDEX_H
+
+#include "muster/op.h"
+
+/** Checks INDICES for WHOLE, whose first k dimensions must be known; NAME is that of the function. In *K so many, in
+ *  *COUNT the elements of these dimensions. */
+MST_CHECKED bool mst_nd_index_check(const char *name, mst_value indices, const mst_shape *whole, int *k,
+                                    int64_t *count);
+/** For each row of INDICES its number among the elements of the first K dimensions of WHOLE, i64; -1 where one of its
+ *  numbers is out of range. */
+mst_value mst_nd_index_flat(mst_value indices, const mst_shape *whole, int k);
+
+#endif

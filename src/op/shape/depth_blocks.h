@@ -1,0 +1,15 @@
+/** What space_to_depth and depth_to_space share: each is the other's inverse, and so its gradient. */
+#ifndef MUSTER_OP_DEPTH_BLOCKS_H
+#define MUSTER_OP_DEPTH_BLOCKS_H
+
+#include "muster/op.h"
+#include "muster/ops.h"
+
+extern const mst_field mst_depth_blocks_fields[];
+
+/** Checks the options and source 0, and gives the shape of output 0. */
+MST_CHECKED mst_status mst_depth_blocks_infer(mst_infer *c, bool to_depth);
+/** The kernels. */
+mst_status mst_depth_blocks_copy(const mst_kernel_args *a, bool to_depth);
+
+#endif
