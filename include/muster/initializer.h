@@ -29,7 +29,7 @@ typedef struct mst_initializer {
     double value;                  /**< constant */
     double low, high;              /**< random_uniform: default -0.05, 0.05 where both are 0 */
     double mean, stddev;           /**< random_normal, truncated_normal: default 0, 0.05 */
-    double scale;                  /**< variance_scaling: default 1 */
+    double scale;                  /**< variance_scaling, orthogonal: default 1 */
     mst_fan fan;                   /**< variance_scaling */
     mst_distribution distribution; /**< variance_scaling */
     uint64_t seed;                 /**< default: another one for each variable */

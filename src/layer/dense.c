@@ -22,6 +22,7 @@ typedef struct mst_layer_dense_options {
 #define mst_dense(source, ...) MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))
 #endif
 #include "layer/activation/activation.h"
+#include "layer/affine.h"
 #include "layer/initializer/initializer.h"
 #include "layer/type.h"
 #include "muster/layers.h"
@@ -68,28 +69,10 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-static mst_value affine(const mst_layer_call *call, mst_value src) {
-    const mst_value y = mst_matmul(src, call->weight[0]);
-    return call->num_weights > 1 ? mst_add(y, call->weight[1]) : y;
-}
-
-/* One product of all rows, reshaped to a matrix. Where two dimensions are not known, no reshape can tell them apart:
- * then it is a product of batches. */
 static mst_value dense_build(const mst_layer_call *call) {
-    const mst_layer_dense_options *o = call->options;
-    mst_shape shape = mst_value_spec(call->src[0]).shape;
-    const int last = shape.ndim - 1;
-    int num_open = 0;
-    mst_value y;
-    for (int i = 0; i < last; i++) num_open += shape.dim[i] < 0;
-    if (last == 1 || num_open > 1) {
-        y = affine(call, call->src[0]);
-    } else {
-        y = affine(call, mst_reshape(call->src[0], MST_SHAPE(-1, shape.dim[last])));
-        shape.dim[last] = o->units;
-        y = mst_reshape(y, shape);
-    }
-    return mst_activation_build(y, o->activation);
+    const mst_value bias = call->num_weights > 1 ? call->weight[1] : MST_NONE;
+    const mst_value y = mst_affine(call->src[0], call->weight[0], bias);
+    return mst_activation_build(y, ((const mst_layer_dense_options *)call->options)->activation);
 }
 
 const mst_layer_type mst_layer_type_dense = {

@@ -34,7 +34,7 @@ typedef struct member {
     const char *key, *name; /* Keras', ours; of ONLY the text */
 } member;
 
-enum { MOST_MEMBERS = 20, NUM_THREE = 3 };
+enum { MOST_MEMBERS = 26, NUM_THREE = 3 };
 struct mst_keras_class {
     const char *name, *type;
     member member[MOST_MEMBERS];
@@ -88,6 +88,18 @@ struct mst_keras_class {
 #define MERGE(class, kind) \
     { class, "merge", {{NONE, NULL, NULL}}, "kind", kind }
 
+#define RECURRENT                                                                                                 \
+    {NUMBER, "units", "units"}, {CHOICE, "activation", "activation"},                                             \
+        {CHOICE, "recurrent_activation", "recurrent_activation"}, KERNEL("kernel"),                               \
+        {INITIALIZER, "recurrent_initializer", "recurrent_initializer"}, FREE("recurrent_regularizer"),           \
+        FREE("recurrent_constraint"), {NO, "use_bias", "no_bias"},                                                \
+        {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), FREE("bias_constraint"), \
+        FREE("activity_regularizer"), {YES, "return_sequences", "return_sequences"},                              \
+        {YES, "go_backwards", "go_backwards"}, {ONLY, "dropout", "0"}, {ONLY, "recurrent_dropout", "0"},          \
+        {ONLY, "return_state", "false"}, {ONLY, "stateful", "false"}, {                                           \
+        ONLY, "time_major", "false"                                                                               \
+    }
+
 #define EPSILON_AND_WEIGHTS                                                                                           \
     {NUMBER, "epsilon", "epsilon"}, {NO, "center", "no_center"}, {NO, "scale", "no_scale"},                           \
         {INITIALIZER, "beta_initializer", "beta_initializer"},                                                        \
@@ -95,6 +107,27 @@ struct mst_keras_class {
         FREE("beta_constraint"), FREE("gamma_constraint")
 
 static const mst_keras_class classes[] = {
+    {"LSTM", "lstm", {RECURRENT, {NO, "unit_forget_bias", "no_unit_forget_bias"}}, NULL, 0},
+    {"GRU", "gru", {RECURRENT, {ONLY, "reset_after", "true"}}, NULL, 0},
+    {"MultiHeadAttention",
+     "multi_head_attention",
+     {{NUMBER, "num_heads", "num_heads"},
+      {NUMBER, "key_dim", "key_dim"},
+      {NUMBER, "value_dim", "value_dim"},
+      {FIRST, "output_shape", "output_dim"},
+      {NUMBER, "dropout", "dropout"},
+      {NO, "use_bias", "no_bias"},
+      {ONLY, "attention_axes", "[1]"},
+      {ONLY, "use_gate", "false"},
+      {INITIALIZER, "kernel_initializer", "kernel_initializer"},
+      {INITIALIZER, "bias_initializer", "bias_initializer"},
+      FREE("kernel_regularizer"),
+      FREE("bias_regularizer"),
+      FREE("activity_regularizer"),
+      FREE("kernel_constraint"),
+      FREE("bias_constraint")},
+     NULL,
+     0},
     {"Dense",
      "dense",
      {{NUMBER, "units", "units"}, {ACTIVATION, "activation", "activation"}, KERNEL("kernel"), BIAS},
@@ -268,6 +301,20 @@ enum { NUM_CLASSES = sizeof classes / sizeof *classes };
 const mst_keras_class *mst_keras_class_find(const char *name) {
     for (int i = 0; i < NUM_CLASSES; i++)
         if (strcmp(classes[i].name, name) == 0) return &classes[i];
+    return NULL;
+}
+
+/* Classes whose weights are those of layers inside, of which each has as many. */
+static const struct {
+    const char *class_name;
+    const char *part[MST_KERAS_PARTS + 1];
+} parts[] = {{"LSTM", {"cell"}},
+             {"GRU", {"cell"}},
+             {"MultiHeadAttention", {"query_dense", "key_dense", "value_dense", "output_dense"}}};
+
+const char *const *mst_keras_class_parts(const char *name) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i].class_name, name) == 0) return parts[i].part;
     return NULL;
 }
 
@@ -461,6 +508,30 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
     return MST_OK;
 }
 
+/* ---- what a call says ---- */
+
+/* The member that is an argument of the call, there without a name in the options of Keras' layer. */
+static const mst_field *called_field(const mst_keras_class *class) {
+    return field_of(mst_keras_class_type(class), "causal");
+}
+
+bool mst_keras_class_is_called(const mst_keras_class *class) {
+    return strcmp(class->name, "MultiHeadAttention") == 0;
+}
+
+mst_status mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options) {
+    static const char *const refused[] = {"attention_mask", "query_mask", "value_mask", "key_mask"};
+    if (!mst_keras_class_is_called(class)) return MST_OK;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const json_t *value = json_object_get(arguments, refused[i]);
+        if (value && !json_is_null(value)) return not_taken(refused[i], value);
+    }
+    const json_t *scores = json_object_get(arguments, "return_attention_scores");
+    if (json_is_true(scores)) return not_taken("return_attention_scores", scores);
+    if (json_is_true(json_object_get(arguments, "use_causal_mask"))) set_number(called_field(class), options, 1);
+    return MST_OK;
+}
+
 /* ---- writing ---- */
 
 static double number_of(const mst_field *field, const void *options) {
@@ -576,4 +647,11 @@ void mst_keras_class_write(const mst_keras_class *class, const void *options, js
     const mst_layer_type *type = mst_keras_class_type(class);
     for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++)
         write_member(type, &class->member[i], options, config);
+}
+
+json_t *mst_keras_class_write_call(const mst_keras_class *class, const void *options) {
+    json_t *arguments = json_object();
+    if (mst_keras_class_is_called(class) && number_of(called_field(class), options) != 0)
+        json_object_set_new(arguments, "use_causal_mask", json_true());
+    return arguments;
 }

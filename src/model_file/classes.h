@@ -19,5 +19,16 @@ MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const 
                                             int64_t *axis);
 /** Adds to CONFIG what OPTIONS say. */
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
+/** The folders of the layers inside of which a class is made, ended by NULL; each has as many weights as the others.
+ *  NULL: its weights are its own. */
+enum { MST_KERAS_PARTS = 4 };
+const char *const *mst_keras_class_parts(const char *name);
+
+/** Whether its sources are arguments of their own, "query", "value" and "key", and a call may say more. */
+bool mst_keras_class_is_called(const mst_keras_class *class);
+/** Sets of OPTIONS what the ARGUMENTS with names of a call say. */
+MST_CHECKED mst_status mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options);
+/** Those arguments; for the caller. */
+json_t *mst_keras_class_write_call(const mst_keras_class *class, const void *options);
 
 #endif

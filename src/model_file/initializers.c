@@ -28,6 +28,8 @@ static const struct {
     {"RandomNormal", "random_normal", MST_INITIALIZER_RANDOM_NORMAL, {"mean", "stddev"}, {"mean", "stddev"}},
     {"TruncatedNormal", "truncated_normal", MST_INITIALIZER_TRUNCATED_NORMAL, {"mean", "stddev"}, {"mean", "stddev"}},
     {"VarianceScaling", "variance_scaling", MST_INITIALIZER_VARIANCE_SCALING, {"scale"}, {"scale"}},
+    {"Orthogonal", "orthogonal", MST_INITIALIZER_ORTHOGONAL, {"gain"}, {"scale"}},
+    {"OrthogonalInitializer", "orthogonal", MST_INITIALIZER_ORTHOGONAL, {"gain"}, {"scale"}},
 };
 enum { NUM_INITIALIZERS = sizeof initializers / sizeof *initializers };
 

@@ -104,7 +104,14 @@ static mst_status check_policy(const json_t *config) {
     return MST_FAIL(MST_UNIMPLEMENTED, "weights of dtype %.50s are not read: f32 is", dtype);
 }
 
-static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, mst_output *out) {
+/* Of a call in either generation's form: its arguments with names; NULL: it has none. */
+static const json_t *named_arguments(const json_t *call) {
+    return json_is_object(call) ? json_object_get(call, "kwargs") : json_array_get(json_array_get(call, 0), 3);
+}
+
+/* INPUTS are those of the call that makes the layer; NULL: none are named. */
+static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
+                            mst_output *out) {
     const mst_keras_layer *l = &r->network->layer[i];
     const mst_keras_class *class = mst_keras_class_find(l->class_name);
     if (!class) return unknown_class(l->class_name);
@@ -112,6 +119,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     char *options = calloc(1, type->options_size);
     if (!options) return MST_NO_MEMORY("for a layer");
     mst_status status = mst_keras_class_read(class, config_of(r, i), options, &r->axis[i]);
+    if (!status) status = mst_keras_class_read_call(class, named_arguments(inputs), options);
     if (!status) status = check_policy(config_of(r, i));
     for (const mst_field *field = type->fields; field->name; field++)
         if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = l->name;
@@ -169,7 +177,7 @@ static mst_status read_sequential(network_reader *r, const json_t *object) {
     MST_TRY(add_first_input(r, object));
     for (int64_t i = 0; i < r->network->num_layers; i++)
         if (i > 0 || strcmp(r->network->layer[i].class_name, "InputLayer") != 0)
-            MST_TRY(of_layer(r, i, add_known(r, i, mst_source_model(r->model), &output)));
+            MST_TRY(of_layer(r, i, add_known(r, i, mst_source_model(r->model), NULL, &output)));
     return MST_OK;
 }
 
@@ -200,12 +208,22 @@ static bool add_histories(const json_t *value, json_t *out) {
     return true;
 }
 
+/* Sources of attention may be given by name, those that come last. */
+static bool add_named(const json_t *call, json_t *out) {
+    static const char *const names[] = {"query", "value", "key"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *value = json_object_get(named_arguments(call), names[i]);
+        if (value && !json_is_null(value) && !add_histories(value, out)) return false;
+    }
+    return true;
+}
+
 static bool histories_of(const json_t *call, json_t *out) {
     const json_t *args = json_is_object(call) ? json_object_get(call, "args") : call;
     if (!json_is_array(args)) return false;
     for (size_t i = 0; i < json_array_size(args); i++)
         if (!json_is_array(json_array_get(args, i)) && !json_is_object(json_array_get(args, i))) return false;
-    return add_histories(args, out);
+    return add_histories(args, out) && add_named(call, out);
 }
 
 /* Makes call I, *READY where all that it is applied to is there. */
@@ -228,7 +246,7 @@ static mst_status make_call(network_reader *r, keras_call *call, bool *ready) {
     if (count > MST_MAX_OUTPUTS)
         return MST_FAIL(MST_UNIMPLEMENTED, "is applied to more than %d outputs", MST_MAX_OUTPUTS);
     if (!*ready) return MST_OK;
-    if (call->number == 0) return add_known(r, call->layer, mst_source_outputs(sources), &call->output);
+    if (call->number == 0) return add_known(r, call->layer, mst_source_outputs(sources), call->inputs, &call->output);
     for (int64_t i = 0; i < r->num_calls; i++)
         if (r->call[i].layer == call->layer && r->call[i].number == 0) {
             *ready = r->call[i].done;

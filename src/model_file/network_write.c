@@ -40,16 +40,21 @@ static json_t *tensor(const network_writer *w, int64_t node) {
                      history(w, node));
 }
 
-/* The calls of a layer: {"args": [T], "kwargs": {}}, or [[T, T]] for layers that take several. */
-static json_t *calls(const network_writer *w, int64_t layer) {
+/* The calls of a layer: {"args": [T], "kwargs": {}}, or [[T, T]] for layers that take several
+ * as a list. */
+static json_t *calls(const network_writer *w, int64_t layer, const mst_keras_class *class) {
+    const mst_model_layer *l = &w->model->layer[layer];
     json_t *list = json_array();
     for (int64_t i = 0; i < w->model->num_nodes; i++) {
         const mst_model_node *node = &w->model->node[i];
         if (node->layer != layer || !w->d->order.has_node[i] || !node->num_src) continue;
-        json_t *sources = json_array(), *args = sources;
-        for (int k = 0; k < node->num_src; k++) json_array_append_new(sources, tensor(w, node->src[k]));
-        if (w->model->layer[layer].type->max_src > 1) args = json_pack("[o]", sources);
-        json_array_append_new(list, json_pack("{s:o, s:{}}", "args", args, "kwargs"));
+        const bool apart = class && mst_keras_class_is_called(class);
+        json_t *args = json_array();
+        for (int k = 0; k < node->num_src; k++) json_array_append_new(args, tensor(w, node->src[k]));
+        if (apart && node->num_src == 1) json_array_append_new(args, tensor(w, node->src[0])); /* query, and value */
+        if (!apart && l->type->max_src > 1) args = json_pack("[o]", args);
+        json_t *kwargs = class ? mst_keras_class_write_call(class, l->options) : json_object();
+        json_array_append_new(list, json_pack("{s:o, s:o}", "args", args, "kwargs", kwargs));
     }
     return list;
 }
@@ -86,7 +91,8 @@ static mst_status write_layer(const network_writer *w, int64_t layer, json_t *la
                                "config", config, "registered_name", "name", l->name);
     if (!object || json_array_append_new(layers, object)) return MST_NO_MEMORY("for a network");
     MST_TRY(layer_config(w, layer, config));
-    if (!n->is_sequential) json_object_set_new(object, "inbound_nodes", calls(w, layer));
+    if (!n->is_sequential)
+        json_object_set_new(object, "inbound_nodes", calls(w, layer, mst_keras_class_find(class_of(l))));
     const char *name = mst_arena_string(&n->arena, l->name), *class_name = mst_arena_string(&n->arena, class_of(l));
     if (!name || !class_name) return MST_NO_MEMORY("for a network");
     n->layer[n->num_layers++] = (mst_keras_layer){name, class_name};
@@ -140,6 +146,10 @@ mst_status mst_keras_network_write(mst_model *model, json_t **config, mst_keras_
     if (!status) {
         const mst_outputs outputs = mst_model_get_outputs(model);
         out->is_sequential = d.order.is_chain && model->num_inputs == 1 && outputs.count == 1;
+        for (int64_t i = 0; i < model->num_layers; i++) { /* such a layer is none of a stack */
+            const mst_keras_class *class = mst_keras_class_find(class_of(&model->layer[i]));
+            if (class && mst_keras_class_is_called(class)) out->is_sequential = false;
+        }
         status = write_network(&w, config);
     }
     mst_model_forget(&d);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "model_file/classes.h"
 
 /* ---- tensors of a file as entries of a store ---- */
 
@@ -54,16 +55,16 @@ static void snake_case(const char *class_name, char *out, size_t size) {
     out[used] = '\0';
 }
 
-/* "/layers/conv1d_1/vars" of layer I: classes are counted from the second one on. */
+/* "/layers/conv1d_1" of layer I: classes are counted from the second one on. */
 static void path_of(const mst_keras_network *network, int64_t i, char *out, size_t size) {
     char name[200];
     int64_t before = 0;
     for (int64_t k = 0; k < i; k++) before += strcmp(network->layer[k].class_name, network->layer[i].class_name) == 0;
     snake_case(network->layer[i].class_name, name, sizeof name);
     if (before)
-        snprintf(out, size, "/layers/%s_%lld/vars", name, (long long)before);
+        snprintf(out, size, "/layers/%s_%lld", name, (long long)before);
     else
-        snprintf(out, size, "/layers/%s/vars", name);
+        snprintf(out, size, "/layers/%s", name);
 }
 
 /* The K-th weight of a layer; NULL where it has less. */
@@ -73,20 +74,41 @@ static const mst_weight *weight_of(const mst_weight *weights, int64_t count, con
     return NULL;
 }
 
+/* The K-th of COUNT weights of a layer of CLASS_NAME, whose folder is FOLDER; of one more, where it would be. */
+static void weight_path(const char *folder, const char *class_name, int64_t k, int64_t count, char *out, size_t size) {
+    const char *const *part = mst_keras_class_parts(class_name);
+    int64_t num = 0;
+    while (part && part[num]) num++;
+    if (num == 0 || count < num) {
+        snprintf(out, size, "%s/vars/%lld", folder, (long long)k);
+        return;
+    }
+    const int64_t each = count / num, which = k < count ? k / each : num - 1;
+    snprintf(out, size, "%s/%s/vars/%lld", folder, part[which], (long long)(k - which * each));
+}
+
+static int64_t count_of(const mst_weight *weights, int64_t count, const char *layer) {
+    int64_t k = 0;
+    while (weight_of(weights, count, layer, k)) k++;
+    return k;
+}
+
 static mst_status read_layer(const char *file, const mst_keras_tree *tree, const mst_keras_network *network, int64_t i,
                              const mst_weight *weights, int64_t count, mst_snapshot *snapshot) {
     char folder[250], path[280];
     const mst_weight *weight;
+    const mst_keras_layer *l = &network->layer[i];
+    const int64_t num = count_of(weights, count, l->name);
     int64_t k = 0;
     path_of(network, i, folder, sizeof folder);
-    for (; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
-        snprintf(path, sizeof path, "%s/%lld", folder, (long long)k);
+    for (; (weight = weight_of(weights, count, l->name, k)); k++) {
+        weight_path(folder, l->class_name, k, num, path, sizeof path);
         MST_TRY(add_weight(file, path, weight, mst_keras_tree_array(tree, path), snapshot));
     }
-    snprintf(path, sizeof path, "%s/%lld", folder, (long long)k);
+    weight_path(folder, l->class_name, k, num, path, sizeof path);
     if (k && mst_keras_tree_array(tree, path))
         return MST_FAIL(MST_INVALID, "'%s': layer '%s' has more than %lld weights there: it is another one", file,
-                        network->layer[i].name, (long long)k);
+                        l->name, (long long)k);
     return MST_OK;
 }
 
@@ -199,12 +221,15 @@ static mst_status write_layer(mst_model *model, const mst_keras_network *network
                               int64_t count, mst_keras_tree *tree) {
     char folder[250], path[280];
     const mst_weight *weight;
+    const mst_keras_layer *l = &network->layer[i];
+    const int64_t num = count_of(weights, count, l->name);
     path_of(network, i, folder, sizeof folder);
-    for (int64_t k = 0; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
-        snprintf(path, sizeof path, "%s/%lld", folder, (long long)k);
+    for (int64_t k = 0; (weight = weight_of(weights, count, l->name, k)); k++) {
+        weight_path(folder, l->class_name, k, num, path, sizeof path);
         MST_TRY(write_weight(model, weight, path, tree));
     }
-    return mst_keras_tree_add_text(tree, folder, "name", network->layer[i].name);
+    snprintf(path, sizeof path, "%s/vars", folder);
+    return mst_keras_tree_add_text(tree, path, "name", l->name);
 }
 
 mst_status mst_keras_weights_write(mst_model *model, const mst_keras_network *network, mst_keras_tree *tree) {

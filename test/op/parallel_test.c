@@ -227,7 +227,7 @@ static bool make_plan(const one *c, growth growth, int64_t size, plan *out, uint
         most = bytes;
         out->factor = factor_for(bytes, num);
     }
-    if (c->op->num_src > 0) return most > 0;
+    if (c->example->num_src > 0) return most > 0;
     out->factor = LARGE / 16; /* the shape is an option */
     return growth == FIRST;
 }

@@ -15,6 +15,10 @@ static const struct {
     int orders;
     const char *reason;
 } less_than_twice[] = {
+    {"lstm", 1, "has its own gradient op"},
+    {"lstm_grad", 0, "is the gradient of lstm, whose second is not there"},
+    {"gru", 1, "has its own gradient op"},
+    {"gru_grad", 0, "is the gradient of gru, whose second is not there"},
     {"reduce_prod_others", 1, "is the gradient of reduce_prod, whose third is not there"},
     {"reduce_prod_others_grad", 0, "is the second gradient of reduce_prod, whose third is not there"},
 };

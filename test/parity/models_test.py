@@ -61,7 +61,8 @@ class Builder:
             return None
         kind = rng.choice(["conv", "conv", "depthwise", "max_pooling", "average_pooling", "global_max_pooling",
                            "global_average_pooling", "zero_padding", "batch_normalization", "re_lu", "transposed",
-                           "up_sampling", "layer_normalization", "group_normalization", "unit_normalization"])
+                           "up_sampling", "layer_normalization", "group_normalization", "unit_normalization",
+                           "lstm", "gru"])
         options, size, bias = self.name({}), rng.choice([1, 2, 3]), rng.random() < 0.7
         name, use = dict(options), {} if bias else {"no_bias": True}
         if kind == "conv":
@@ -89,6 +90,10 @@ class Builder:
         if kind == "layer_normalization":
             chosen = dict(name, **({"axes": [-2, -1]} if dims == 1 and rng.random() < 0.5 else {}))
             return kind, chosen, layers.LayerNormalization(**dict(name, axis=chosen.get("axes", -1)))
+        if kind in ("lstm", "gru") and dims == 1:
+            chosen = dict(options, units=rng.choice([1, 3]), return_sequences=rng.random() < 0.5)
+            layer = getattr(layers, kind.upper())(use_bias=bias, **chosen)
+            return kind, dict(chosen, **use), layer
         if kind == "unit_normalization":
             return kind, options, layers.UnitNormalization(**options)
         if kind == "group_normalization":
@@ -124,8 +129,25 @@ class Builder:
         activation = rng.choice(ACTIVATIONS)
         return kind, dict(options, activation=activation), layers.Activation(activation, **options)
 
+    def attention(self, src):
+        """A layer that looks at itself, or at another of the same last dimension."""
+        rng = self.rng
+        value = rng.choice([i for i, shape in enumerate(self.shapes) if len(shape) == 2])
+        bias, options = rng.random() < 0.7, dict(self.name({}), num_heads=2, key_dim=3)
+        if rng.random() < 0.5:
+            options["value_dim"] = 4
+        layer = self.keras.layers.MultiHeadAttention(use_bias=bias, **options)
+        use = {} if bias else {"no_bias": True}
+        tensors = [self.tensors[src], self.tensors[value]]
+        self.layers.append({"src": [src, value], "type": "multi_head_attention", "options": dict(options, **use)})
+        self.objects.append(layer)
+        self.tensors.append(layer(*tensors))
+        self.shapes.append(tuple(self.tensors[-1].shape[1:]))
+
     def one(self):
         src = self.rng.randrange(len(self.layers))
+        if len(self.shapes[src]) == 2 and self.rng.random() < 0.3:
+            return self.attention(src)
         kind, options, layer = self.kind(self.shapes[src])
         self.add(kind, options, layer, [src])
 

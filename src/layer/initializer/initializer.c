@@ -20,7 +20,7 @@ const mst_field mst_initializer_fields[] = {
     MST_FIELD_F64(mst_initializer, high, 0, 0, 0, "of random_uniform"),
     MST_FIELD_F64(mst_initializer, mean, 0, 0, 0, "of random_normal and truncated_normal"),
     MST_FIELD_F64(mst_initializer, stddev, 0, 0, 0, "of random_normal and truncated_normal"),
-    MST_FIELD_F64(mst_initializer, scale, 0, 0, 0, "of variance_scaling"),
+    MST_FIELD_F64(mst_initializer, scale, 0, 0, 0, "of variance_scaling and orthogonal"),
     MST_FIELD_ENUM(mst_initializer, fan, 0, fans, "of variance_scaling"),
     MST_FIELD_ENUM(mst_initializer, distribution, 0, distributions, "of variance_scaling"),
     MST_FIELD_U64(mst_initializer, seed, "another one for each variable"),

@@ -46,6 +46,7 @@ static void initializers(mst_graph *graph, mst_tensor *ones) {
         mst_random_uniform_initializer(.low = -1, .high = 1),
         mst_random_normal_initializer(.stddev = 0.1),
         mst_truncated_normal_initializer(.mean = 1, .stddev = 0.1),
+        mst_orthogonal_initializer(.scale = 2),
         mst_tensor_initializer(ones),
     };
     int number = 0;
@@ -126,6 +127,7 @@ static void windows(mst_graph *graph) {
     mst_avg_pool1d(rows, 2, .padding = MST_PADDING_SAME);
     mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
     mst_layer_norm(pictures, channels, channels, .epsilon = 0.1);
+    mst_scaled_dot_product_attention(pictures, pictures, pictures, .causal = true, .scale = 0.5);
     mst_group_norm(pictures, channels, channels, .groups = 2);
     mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
     mst_space_to_depth(mst_depth_to_space(mst_fill(graph, MST_F32, MST_SHAPE(1, 2, 2, 4), 1), 2), 2);
@@ -202,6 +204,18 @@ static bool convolutions() {
     return good;
 }
 
+static bool sequences() {
+    mst_model *model = nullptr;
+    if (mst_model_create(&model)) return false;
+    mst_output x = mst_input(model, MST_SHAPE(6, 4));
+    x = mst_multi_head_attention(MST_OUTPUTS(x, x), 2, 3, .dropout = 0.1F, .causal = true);
+    x = mst_lstm(x, 5, .activation = MST_CELL_RELU, .return_sequences = true, .no_bias = true);
+    mst_gru(x, 3, .recurrent_activation = MST_CELL_TANH, .go_backwards = true);
+    const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
+    mst_model_destroy(model);
+    return good;
+}
+
 static bool networks() {
     mst_model *model[4] = {nullptr, nullptr, nullptr, nullptr};
     bool good = true;
@@ -239,7 +253,8 @@ static bool models() {
                              .session = {.devices = "cpu:1"}, .seed = 1) &&
                 !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2) &&
                 !mst_model_weights(model, &weight, &count) && count == 4 && functional() && convolutions() &&
-                networks() && mst_model_save(model, "model.pickle", .optimizer = &mst_sgd()) == MST_INVALID;
+                sequences() && networks() &&
+                mst_model_save(model, "model.pickle", .optimizer = &mst_sgd()) == MST_INVALID;
     mst_model_destroy(model);
     mst_dataset_release(data);
     for (mst_tensor *part : parts) mst_tensor_release(part);

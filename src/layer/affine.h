@@ -1,0 +1,10 @@
+/** src kernel + bias along the last axis: what dense layers, recurrent ones and attention begin with. */
+#ifndef MUSTER_LAYER_AFFINE_H
+#define MUSTER_LAYER_AFFINE_H
+
+#include "muster/graph.h"
+
+/** SRC [n, ..., features] times KERNEL [features, units], plus BIAS [units], which may be MST_NONE. */
+mst_value mst_affine(mst_value src, mst_value kernel, mst_value bias);
+
+#endif

@@ -1,0 +1,101 @@
+/** gru: gated recurrent units over the steps of a sequence, Keras' with reset_after
+ *
+ *  src                   [n, steps, features], at least one step
+ *  units                 length of what it gives
+ *  activation            of the candidate, default tanh
+ *  recurrent_activation  of the gates, default sigmoid
+ *  return_sequences      gives all steps, [n, steps, units], in the order in which it goes through them; else the
+ *                        last, [n, units]
+ *  go_backwards          from the last step to the first
+ *  name                  default gru, gru_1, ...
+ *  dst                   [n, units], or [n, steps, units]
+ *
+ *  Weights: gru_cell/kernel [features, 3 units], gru_cell/recurrent_kernel [units, 3 units] and gru_cell/bias
+ *  [2, 3 units], of the source and of the product with the recurrent kernel, with the parts in Keras' order z, r, h.
+ *  The op on values is mst_gru_with. There are no masks, and no dropout inside.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_gru_options {
+    int zero_;
+    int64_t units;
+    mst_cell_activation activation;
+    mst_cell_activation recurrent_activation;
+    bool return_sequences, go_backwards;
+    bool no_bias;
+    mst_initializer kernel_initializer;    /**< default glorot_uniform */
+    mst_initializer recurrent_initializer; /**< default orthogonal, also in place of glorot_uniform */
+    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *name;
+} mst_layer_gru_options;
+#undef mst_gru /* the op's, which takes values only */
+#define mst_gru(source, ...) MST_LAYER(gru, source, MST_NAMED_1(mst_layer_gru_options, units, __VA_ARGS__))
+#endif
+#include "layer/affine.h"
+#include "layer/initializer/initializer.h"
+#include "layer/recurrent.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+#include "op/recurrent/recurrent.h"
+
+enum { PARTS = 3 };
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_gru_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(I64, units, 0, 1, 1e9, "length of what it gives"),
+    FIELD(ENUM, activation, MST_CELL_TANH, mst_cell_activation_names, "of the candidate"),
+    FIELD(ENUM, recurrent_activation, MST_CELL_SIGMOID, mst_cell_activation_names, "of the gates"),
+    FIELD(BOOL, return_sequences, "gives all steps"),
+    FIELD(BOOL, go_backwards, "from the last step to the first"),
+    FIELD(BOOL, no_bias, "leaves the biases out"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
+    FIELD(NESTED, recurrent_initializer, mst_initializer_fields, "of the recurrent kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the biases"),
+    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
+    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status gru_weights(mst_layer_call *call) {
+    static const char *const names[] = {"gru_cell/kernel", "gru_cell/recurrent_kernel"};
+    const mst_layer_gru_options *o = call->options;
+    MST_TRY(mst_recurrent_weights(call, names, o->units, PARTS * o->units, o->kernel_initializer,
+                                  o->recurrent_initializer, o->l1, o->l2));
+    if (!o->no_bias)
+        mst_layer_weight(call, .name = "gru_cell/bias", .shape = MST_SHAPE(2, PARTS * o->units),
+                         .dtype = mst_value_spec(call->src[0]).dtype,
+                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()));
+    return MST_OK;
+}
+
+static mst_value bias_row(const mst_value *bias, int64_t row, int64_t wide) {
+    return mst_reshape(mst_slice(*bias, MST_SHAPE(row, 0), MST_SHAPE(1, wide)), MST_SHAPE(wide));
+}
+
+static mst_value gru_build(const mst_layer_call *call) {
+    const mst_layer_gru_options *o = call->options;
+    const int64_t wide = PARTS * o->units;
+    const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
+    const mst_value *bias = o->no_bias ? NULL : &call->weight[2];
+    const mst_value inputs = mst_affine(call->src[0], call->weight[0], bias ? bias_row(bias, 0, wide) : MST_NONE);
+    const mst_value recurrent = bias ? bias_row(bias, 1, wide) : mst_fill(call->graph, dtype, MST_SHAPE(wide), 0);
+    const mst_value h = mst_gru_with((mst_gru_options){.src = inputs,
+                                                       .recurrent = call->weight[1],
+                                                       .bias = recurrent,
+                                                       .activation = o->activation,
+                                                       .recurrent_activation = o->recurrent_activation,
+                                                       .reverse = o->go_backwards});
+    return mst_recurrent_steps(h, o->return_sequences, o->go_backwards);
+}
+
+const mst_layer_type mst_layer_type_gru = {
+    .name = "gru",
+    .class_name = "GRU",
+    .options_size = sizeof(mst_layer_gru_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = gru_weights,
+    .build = gru_build,
+};

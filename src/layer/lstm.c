@@ -1,0 +1,122 @@
+/** lstm: long short-term memory over the steps of a sequence
+ *
+ *  src                   [n, steps, features], at least one step
+ *  units                 length of what it gives
+ *  activation            of the state and of what it gives, default tanh
+ *  recurrent_activation  of the gates, default sigmoid
+ *  return_sequences      gives all steps, [n, steps, units], in the order in which it goes through them; else the
+ *                        last, [n, units]
+ *  go_backwards          from the last step to the first
+ *  name                  default lstm, lstm_1, ...
+ *  dst                   [n, units], or [n, steps, units]
+ *
+ *  Weights: lstm_cell/kernel [features, 4 units], lstm_cell/recurrent_kernel [units, 4 units] and lstm_cell/bias
+ *  [4 units], with the gates in Keras' order i, f, c, o. The op on values is mst_lstm_with. There are no masks, and no
+ *  dropout inside.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_lstm_options {
+    int zero_;
+    int64_t units;
+    mst_cell_activation activation;
+    mst_cell_activation recurrent_activation;
+    bool return_sequences, go_backwards;
+    bool no_bias;
+    bool no_unit_forget_bias;              /**< else the bias of f begins with 1 */
+    mst_initializer kernel_initializer;    /**< default glorot_uniform */
+    mst_initializer recurrent_initializer; /**< default orthogonal, also in place of glorot_uniform */
+    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *name;
+} mst_layer_lstm_options;
+#undef mst_lstm /* the op's, which takes values only */
+#define mst_lstm(source, ...) MST_LAYER(lstm, source, MST_NAMED_1(mst_layer_lstm_options, units, __VA_ARGS__))
+#endif
+#include "layer/affine.h"
+#include "layer/initializer/initializer.h"
+#include "layer/recurrent.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+#include "op/recurrent/recurrent.h"
+
+enum { GATES = 4, FORGET = 1 };
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_lstm_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(I64, units, 0, 1, 1e9, "length of what it gives"),
+    FIELD(ENUM, activation, MST_CELL_TANH, mst_cell_activation_names, "of the state"),
+    FIELD(ENUM, recurrent_activation, MST_CELL_SIGMOID, mst_cell_activation_names, "of the gates"),
+    FIELD(BOOL, return_sequences, "gives all steps"),
+    FIELD(BOOL, go_backwards, "from the last step to the first"),
+    FIELD(BOOL, no_bias, "leaves the bias out"),
+    FIELD(BOOL, no_unit_forget_bias, "the forget gate's bias begins as the others"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
+    FIELD(NESTED, recurrent_initializer, mst_initializer_fields, "of the recurrent kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
+    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
+    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+/* Those whose bias can begin with 1 for f and with one number else. */
+static bool has_one_number(const mst_initializer *bias) {
+    return bias->kind == MST_INITIALIZER_GLOROT_UNIFORM || bias->kind == MST_INITIALIZER_ZEROS ||
+           bias->kind == MST_INITIALIZER_ONES || bias->kind == MST_INITIALIZER_CONSTANT;
+}
+
+static mst_status lstm_check(const void *options, const char *name) {
+    const mst_layer_lstm_options *o = options;
+    if (o->no_bias || o->no_unit_forget_bias || has_one_number(&o->bias_initializer)) return MST_OK;
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "lstm '%s': a bias by %s whose forget gate begins with 1 is not there: give no_unit_forget_bias",
+                    name, mst_initializer_name(o->bias_initializer.kind));
+}
+
+static void add_bias(mst_layer_call *call, mst_tensor *first, mst_initializer otherwise) {
+    const mst_layer_lstm_options *o = call->options;
+    mst_layer_weight(call, .name = "lstm_cell/bias", .shape = MST_SHAPE(GATES * o->units),
+                     .dtype = mst_value_spec(call->src[0]).dtype,
+                     .initializer = first ? mst_tensor_initializer(first) : otherwise);
+}
+
+static mst_status lstm_weights(mst_layer_call *call) {
+    static const char *const names[] = {"lstm_cell/kernel", "lstm_cell/recurrent_kernel"};
+    const mst_layer_lstm_options *o = call->options;
+    const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
+    mst_tensor *first = NULL;
+    MST_TRY(mst_recurrent_weights(call, names, o->units, GATES * o->units, o->kernel_initializer,
+                                  o->recurrent_initializer, o->l1, o->l2));
+    if (o->no_bias) return MST_OK;
+    if (!o->no_unit_forget_bias) {
+        MST_TRY(mst_tensor_create(mst_value_spec(call->src[0]).dtype, MST_SHAPE(GATES * o->units), &first));
+        for (int64_t i = 0; i < GATES * o->units; i++)
+            mst_tensor_set(first, i, i / o->units == FORGET ? 1 : bias.value);
+    }
+    add_bias(call, first, bias);
+    mst_tensor_release(first);
+    return MST_OK;
+}
+
+static mst_value lstm_build(const mst_layer_call *call) {
+    const mst_layer_lstm_options *o = call->options;
+    const mst_value gates = mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2]);
+    const mst_value h = mst_lstm_with((mst_lstm_options){.src = gates,
+                                                         .recurrent = call->weight[1],
+                                                         .activation = o->activation,
+                                                         .recurrent_activation = o->recurrent_activation,
+                                                         .reverse = o->go_backwards});
+    return mst_recurrent_steps(h, o->return_sequences, o->go_backwards);
+}
+
+const mst_layer_type mst_layer_type_lstm = {
+    .name = "lstm",
+    .class_name = "LSTM",
+    .options_size = sizeof(mst_layer_lstm_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .check = lstm_check,
+    .weights = lstm_weights,
+    .build = lstm_build,
+};

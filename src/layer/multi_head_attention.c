@@ -1,0 +1,195 @@
+/** multi_head_attention: each query looks at the keys that are like it, and takes of their values, in several heads
+ *
+ *  src        query [n, targets, features]; or query and value; or query, value and key, [n, steps, features]: what is
+ *             not given is the value, and that the query
+ *  num_heads  that look side by side
+ *  key_dim    length of queries and keys of a head
+ *  value_dim  length of values of a head, default key_dim
+ *  output_dim length of what it gives, default that of the query
+ *  dropout    part of the weights that is dropped while training, below 1
+ *  no_bias    leaves the biases out
+ *  causal     step i sees steps 0 to i only: Keras' use_causal_mask
+ *  name       default multi_head_attention, multi_head_attention_1, ...
+ *  dst        [n, targets, output_dim]
+ *
+ *  Weights: query/kernel [features, heads, key_dim], query/bias [heads, key_dim], key/... likewise, value/... with
+ *  value_dim, attention_output/kernel [heads, value_dim, output_dim], attention_output/bias [output_dim].
+ *  https://arxiv.org/abs/1706.03762
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_multi_head_attention_options {
+    int zero_;
+    int64_t num_heads, key_dim;
+    int64_t value_dim, output_dim;
+    float dropout;
+    uint64_t seed; /**< of the dropout; 0: made from the layer's name */
+    bool no_bias;
+    bool causal;
+    mst_initializer kernel_initializer; /**< default glorot_uniform */
+    mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
+    const char *name;
+} mst_layer_multi_head_attention_options;
+#define mst_multi_head_attention(sources, ...) \
+    MST_LAYER(multi_head_attention, sources,   \
+              MST_NAMED_2(mst_layer_multi_head_attention_options, num_heads, key_dim, __VA_ARGS__))
+typedef struct mst_scaled_dot_product_attention_options {
+    int zero_;
+    mst_value query, key; /**< f32 or f64, [..., targets, length] and [..., steps, length] */
+    mst_value value;      /**< [..., steps, columns] */
+    mst_value mask;       /**< added to the products, [targets, steps] or what broadcasts so; may be left out */
+    bool causal;          /**< target i sees steps 0 to i only; both numbers must be known */
+    double scale;         /**< of the products, default 1 / sqrt(length) */
+    float dropout;        /**< part of the weights that is dropped */
+    uint64_t seed;
+} mst_scaled_dot_product_attention_options;
+/** softmax(scale query key^T + mask) value: [..., targets, columns]. */
+MST_API mst_value mst_scaled_dot_product_attention_with(mst_scaled_dot_product_attention_options options);
+#define mst_scaled_dot_product_attention(...) \
+    mst_scaled_dot_product_attention_with(    \
+        MST_NAMED_3(mst_scaled_dot_product_attention_options, query, key, value, __VA_ARGS__))
+#endif
+#include <math.h>
+
+#include "graph/field.h"
+#include "layer/affine.h"
+#include "layer/initializer/initializer.h"
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_multi_head_attention_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(I64, num_heads, 0, 1, 1e6, "that look side by side"),
+    FIELD(I64, key_dim, 0, 1, 1e9, "length of queries and keys"),
+    FIELD(I64, value_dim, 0, 0, 1e9, "length of values; 0: key_dim"),
+    FIELD(I64, output_dim, 0, 0, 1e9, "length of what it gives; 0: that of the query"),
+    FIELD(F32, dropout, 0, 0, 0x1.fffffep-1, "part of the weights that is dropped, below 1"),
+    FIELD(U64, seed, "of the dropout; 0: made from the layer's name"),
+    FIELD(BOOL, no_bias, "leaves the biases out"),
+    FIELD(BOOL, causal, "a step sees those up to it only"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernels"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the biases"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+/* ---- on values ---- */
+
+/* -1e9 for steps behind the target, else 0. */
+static mst_value causal_mask(mst_value query, mst_value key) {
+    enum { HIDDEN = -1000000000 };
+    const mst_spec q = mst_value_spec(query), k = mst_value_spec(key);
+    const int64_t targets = q.shape.dim[q.shape.ndim - 2], steps = k.shape.dim[k.shape.ndim - 2];
+    mst_graph *graph = mst_value_graph(query);
+    if (targets < 0 || steps < 0)
+        return mst_value_fail(graph, MST_INVALID, "attention: with a causal mask the number of steps must be known");
+    const mst_value target = mst_expand_dims(mst_range(graph, q.dtype, 0, (double)targets, 1), 1);
+    const mst_value behind = mst_greater(mst_range(graph, q.dtype, 0, (double)steps, 1), target);
+    return mst_scale(mst_cast(behind, q.dtype), HIDDEN);
+}
+
+mst_value mst_scaled_dot_product_attention_with(mst_scaled_dot_product_attention_options o) {
+    const mst_shape query = mst_value_spec(o.query).shape, key = mst_value_spec(o.key).shape;
+    const int64_t length = query.ndim ? query.dim[query.ndim - 1] : -1;
+    if (query.ndim < 2 || key.ndim < 2 || length < 1)
+        return mst_value_fail(mst_value_graph(o.query), MST_INVALID,
+                              "attention: needs [..., steps, length], with a length that is known");
+    const double scale = mst_number_given(o.scale) ? o.scale : 1 / sqrt((double)length);
+    mst_value products = mst_matmul(mst_scale(o.query, scale), o.key, .transpose_b = true);
+    if (!mst_value_is_none(o.mask)) products = mst_add(products, o.mask);
+    if (o.causal) products = mst_add(products, causal_mask(o.query, o.key));
+    mst_value weights = mst_softmax(products);
+    if (o.dropout > 0)
+        weights = mst_dropout_with((mst_dropout_options){.src = weights, .rate = o.dropout, .seed = o.seed});
+    return mst_matmul(weights, o.value);
+}
+
+/* ---- the layer ---- */
+
+enum { QUERY, KEY, VALUE, OUTPUT, NUM_PARTS };
+static const char *const names[NUM_PARTS][2] = {{"query/kernel", "query/bias"},
+                                                {"key/kernel", "key/bias"},
+                                                {"value/kernel", "value/bias"},
+                                                {"attention_output/kernel", "attention_output/bias"}};
+
+/* The source of query, key or value. */
+static mst_value source_of(const mst_layer_call *call, int part) {
+    const mst_value value = call->src[call->num_src > 1 ? 1 : 0];
+    return part == QUERY ? call->src[0] : part == KEY && call->num_src > 2 ? call->src[2] : value;
+}
+
+static int64_t length_of(const mst_layer_multi_head_attention_options *o, int part) {
+    return part == VALUE && o->value_dim ? o->value_dim : o->key_dim;
+}
+
+static void add_part(mst_layer_call *call, int part, mst_shape kernel, mst_shape bias) {
+    const mst_layer_multi_head_attention_options *o = call->options;
+    const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
+    mst_layer_weight(call, .name = names[part][0], .shape = kernel, .dtype = dtype,
+                     .initializer = o->kernel_initializer);
+    if (!o->no_bias)
+        mst_layer_weight(call, .name = names[part][1], .shape = bias, .dtype = dtype,
+                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()));
+}
+
+static mst_status multi_head_attention_weights(mst_layer_call *call) {
+    const mst_layer_multi_head_attention_options *o = call->options;
+    int64_t given = o->output_dim;
+    for (int part = QUERY; part < OUTPUT; part++) {
+        const mst_shape shape = mst_value_spec(source_of(call, part)).shape;
+        const int64_t length = length_of(o, part);
+        if (shape.ndim != 3 || shape.dim[1] < 0 || shape.dim[2] < 1)
+            return MST_FAIL(MST_INVALID,
+                            "multi_head_attention '%s': needs [n, steps, features] with steps and features that are "
+                            "known, got %d dimensions",
+                            call->name, shape.ndim);
+        add_part(call, part, MST_SHAPE(shape.dim[2], o->num_heads, length), MST_SHAPE(o->num_heads, length));
+        if (part == QUERY && !given) given = shape.dim[2];
+    }
+    add_part(call, OUTPUT, MST_SHAPE(o->num_heads, length_of(o, VALUE), given), MST_SHAPE(given));
+    return MST_OK;
+}
+
+static mst_value bias_of(const mst_layer_call *call, int part, int64_t columns) {
+    const bool none = ((const mst_layer_multi_head_attention_options *)call->options)->no_bias;
+    return none ? MST_NONE : mst_reshape(call->weight[2 * part + 1], MST_SHAPE(columns));
+}
+
+static mst_value kernel_of(const mst_layer_call *call, int part, int64_t rows, int64_t columns) {
+    const bool none = ((const mst_layer_multi_head_attention_options *)call->options)->no_bias;
+    return mst_reshape(call->weight[none ? part : 2 * part], MST_SHAPE(rows, columns));
+}
+
+/* [n, heads, steps, length] */
+static mst_value heads_of(const mst_layer_call *call, int part) {
+    const mst_layer_multi_head_attention_options *o = call->options;
+    const mst_value src = source_of(call, part);
+    const mst_shape shape = mst_value_spec(src).shape;
+    const int64_t length = length_of(o, part), columns = o->num_heads * length;
+    const mst_value y = mst_affine(src, kernel_of(call, part, shape.dim[2], columns), bias_of(call, part, columns));
+    const mst_value heads = mst_reshape(y, MST_SHAPE(-1, shape.dim[1], o->num_heads, length));
+    return mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3));
+}
+
+static mst_value multi_head_attention_build(const mst_layer_call *call) {
+    const mst_layer_multi_head_attention_options *o = call->options;
+    const mst_shape query = mst_value_spec(call->src[0]).shape;
+    const int64_t given = o->output_dim ? o->output_dim : query.dim[2], columns = o->num_heads * length_of(o, VALUE);
+    const mst_value heads = mst_scaled_dot_product_attention(
+        heads_of(call, QUERY), heads_of(call, KEY), heads_of(call, VALUE), .causal = o->causal,
+        .dropout = call->training ? o->dropout : 0, .seed = o->seed);
+    const mst_value rows =
+        mst_reshape(mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3)), MST_SHAPE(-1, query.dim[1], columns));
+    return mst_affine(rows, kernel_of(call, OUTPUT, columns, given), bias_of(call, OUTPUT, given));
+}
+
+const mst_layer_type mst_layer_type_multi_head_attention = {
+    .name = "multi_head_attention",
+    .class_name = "MultiHeadAttention",
+    .options_size = sizeof(mst_layer_multi_head_attention_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 3,
+    .weights = multi_head_attention_weights,
+    .build = multi_head_attention_build,
+};

@@ -1,0 +1,23 @@
+#include "layer/recurrent.h"
+
+#include "layer/initializer/initializer.h"
+#include "muster/ops.h"
+
+mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2], int64_t units, int64_t wide,
+                                 mst_initializer kernel, mst_initializer recurrent, float l1, float l2) {
+    const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
+    int64_t features;
+    MST_TRY(mst_layer_channels(call, "[n, steps, features]", 3, 3, &features));
+    mst_layer_weight(call, .name = names[0], .shape = MST_SHAPE(features, wide), .dtype = dtype, .initializer = kernel,
+                     .l1 = l1, .l2 = l2);
+    mst_layer_weight(call, .name = names[1], .shape = MST_SHAPE(units, wide), .dtype = dtype,
+                     .initializer = mst_initializer_or(recurrent, mst_orthogonal_initializer()));
+    return MST_OK;
+}
+
+mst_value mst_recurrent_steps(mst_value h, bool return_sequences, bool go_backwards) {
+    if (!return_sequences)
+        return mst_strided_slice(h, .begin = MST_AXES(0, go_backwards ? 0 : -1), .end = MST_AXES(0, 0), .begin_mask = 1,
+                                 .end_mask = 1, .shrink_mask = 2);
+    return go_backwards ? mst_strided_slice(h, .strides = MST_AXES(1, -1)) : h;
+}

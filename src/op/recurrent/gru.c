@@ -1,0 +1,111 @@
+/** gru: h over the steps of a sequence, with x = src[:, t], p = h[t-1] recurrent + bias, and z, r and c their three
+ *  parts, z and r through recurrent_activation, c through activation:
+ *
+ *      z = x_z + p_z,  r = x_r + p_r,  c = x_c + r p_c,  h[t] = z h[t-1] + (1 - z) c
+ *
+ *  src                   f32 or f64, [n, steps, 3 units]: the inputs times their kernel, with the bias
+ *  recurrent             src's dtype, [units, 3 units]
+ *  bias                  src's dtype, [3 units], of the product with recurrent
+ *  activation            default tanh
+ *  recurrent_activation  default sigmoid
+ *  reverse               from the last step to the first
+ *  h                     output 0, [n, steps, units]
+ *  memory                output 1, [n, steps, 4 units]: z, r, c and p_c of each step
+ *
+ *  h is 0 before the first step. https://arxiv.org/abs/1406.1078v1, with Keras' order of gates and reset_after.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_gru_options {
+    int zero_;
+    mst_value src;
+    mst_value recurrent;
+    mst_value bias;
+    mst_cell_activation activation;
+    mst_cell_activation recurrent_activation;
+    bool reverse;
+} mst_gru_options;
+/** Output 0; the memory is mst_value_output(value, 1). */
+MST_API mst_value mst_gru_with(mst_gru_options options);
+#define mst_gru(...) mst_gru_with(MST_NAMED_3(mst_gru_options, src, recurrent, bias, __VA_ARGS__))
+#endif
+#include <string.h>
+
+#include "op/list.h"
+#include "op/op.h"
+#include "op/recurrent/recurrent.h"
+
+#define MST_TEMPLATE "op/recurrent/gru_cell.inc"
+#include "op/recurrent/cells.inc"
+
+const mst_cell mst_cell_gru = {.gates = 3,
+                               .memory = 4,
+                               .has_bias = true,
+                               .forward = {gru_forward_f32, gru_forward_f64},
+                               .backward = {gru_backward_f32, gru_backward_f64}};
+
+static mst_status gru_infer(mst_infer *c) {
+    return mst_recurrent_infer(c, &mst_cell_gru);
+}
+
+static mst_value gru_grad(mst_grad *c, int i) {
+    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_op_gru_grad), dproduct = mst_value_output(dsrc, 2);
+    if (i == 0) return dsrc;
+    if (i == 2) return mst_reduce_sum(dproduct, .axes = MST_AXES(0, 1));
+    return mst_recurrent_kernel_grad(mst_value_output(dsrc, 1), dproduct, c);
+}
+
+#define SOURCE(n, steps, units)                     \
+    {                                               \
+        .ndim = 3, .dim = { n, steps, 3 * (units) } \
+    }
+#define RECURRENT(units)                         \
+    {                                            \
+        .ndim = 2, .dim = { units, 3 * (units) } \
+    }
+#define BIAS(units)                       \
+    {                                     \
+        .ndim = 1, .dim = { 3 * (units) } \
+    }
+
+static const mst_example gru_examples[] = {
+    {.name = "linear, one unit", /* z r c: step 0: 3, 4, 2 + 4: h = -2 6; step 1: p = -11 1 -23: -10, 2, -39 */
+     .num_src = 3,
+     .src = {{.ndim = 3, .dim = {1, 2, 3}, .value = (const double[]){2, 3, 2, 1, 1, 7}},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 0, 2}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 1, 1}}},
+     .options = &(const mst_recurrent_options){.activation = MST_CELL_LINEAR, .recurrent_activation = MST_CELL_LINEAR},
+     .expect = {(const double[]){-12, -309}, (const double[]){3, 4, 6, 1, -10, 2, -39, -23}}},
+    {.name = "rows and units", .num_src = 3, .src = {SOURCE(3, 4, 3), RECURRENT(3), BIAS(3)}},
+    {.name = "reversed",
+     .num_src = 3,
+     .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(2)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "other activations",
+     .num_src = 3,
+     .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(2)},
+     .options = &(const mst_recurrent_options){.activation = MST_CELL_SIGMOID, .recurrent_activation = MST_CELL_TANH}},
+    {.name = "a bias of other units",
+     .num_src = 3,
+     .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(4)},
+     .fails = MST_INVALID},
+    {.name = "units that differ", .num_src = 3, .src = {SOURCE(2, 3, 4), RECURRENT(2), BIAS(2)}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_gru = {
+    .name = "gru",
+    .num_src = 3,
+    .num_dst = 2,
+    .dtypes = MST_FLOATS,
+    .fields = mst_recurrent_fields,
+    .options_size = sizeof(mst_recurrent_options),
+    .infer = gru_infer,
+    .grad = gru_grad,
+    .workspace = mst_recurrent_workspace,
+    .reference = mst_recurrent_reference,
+    MST_EXAMPLES(gru_examples),
+};
+
+mst_value mst_gru_with(mst_gru_options o) {
+    const mst_recurrent_options options = {0, (int)o.activation, (int)o.recurrent_activation, o.reverse};
+    return mst_call(NULL, &mst_op_gru, 3, (const mst_value[]){o.src, o.recurrent, o.bias}, &options);
+}

@@ -1,0 +1,112 @@
+/** lstm: h and c over the steps of a sequence, with i, f, g and o = the four parts of src[:, t] + h[t-1] recurrent, i,
+ *  f and o through recurrent_activation, g through activation:
+ *
+ *      c[t] = f c[t-1] + i g,  h[t] = o activation(c[t])
+ *
+ *  src                   f32 or f64, [n, steps, 4 units]: the inputs times their kernel, with the bias
+ *  recurrent             src's dtype, [units, 4 units]
+ *  activation            default tanh
+ *  recurrent_activation  default sigmoid
+ *  reverse               from the last step to the first
+ *  h                     output 0, [n, steps, units]
+ *  memory                output 1, [n, steps, 5 units]: i, f, g, o and c of each step
+ *
+ *  h and c are 0 before the first step. https://doi.org/10.1162/neco.1997.9.8.1735, with Keras' order of gates.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_lstm_options {
+    int zero_;
+    mst_value src;
+    mst_value recurrent;
+    mst_cell_activation activation;
+    mst_cell_activation recurrent_activation;
+    bool reverse;
+} mst_lstm_options;
+/** Output 0; the memory is mst_value_output(value, 1). */
+MST_API mst_value mst_lstm_with(mst_lstm_options options);
+#define mst_lstm(...) mst_lstm_with(MST_NAMED_2(mst_lstm_options, src, recurrent, __VA_ARGS__))
+#endif
+#include <string.h>
+
+#include "op/list.h"
+#include "op/op.h"
+#include "op/recurrent/recurrent.h"
+
+#define MST_TEMPLATE "op/recurrent/lstm_cell.inc"
+#include "op/recurrent/cells.inc"
+
+const mst_cell mst_cell_lstm = {.gates = 4,
+                                .memory = 5,
+                                .forward = {lstm_forward_f32, lstm_forward_f64},
+                                .backward = {lstm_backward_f32, lstm_backward_f64}};
+
+static mst_status lstm_infer(mst_infer *c) {
+    return mst_recurrent_infer(c, &mst_cell_lstm);
+}
+
+static mst_value lstm_grad(mst_grad *c, int i) {
+    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_op_lstm_grad);
+    return i == 0 ? dsrc : mst_recurrent_kernel_grad(mst_value_output(dsrc, 1), dsrc, c);
+}
+
+#define SOURCE(n, steps, wide)               \
+    {                                        \
+        .ndim = 3, .dim = { n, steps, wide } \
+    }
+#define RECURRENT(units, wide)            \
+    {                                     \
+        .ndim = 2, .dim = { units, wide } \
+    }
+
+static const mst_example lstm_examples[] = {
+    {.name = "linear, one unit", /* i f g o: step 0: 1 2 3 2: c = 3, h = 6; step 1: 7 2 1 1: c = 2 3 + 7 = 13 */
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {1, 2, 4}, .value = (const double[]){1, 2, 3, 2, 1, 2, 1, 13}},
+             {.ndim = 2, .dim = {1, 4}, .value = (const double[]){1, 0, 0, -2}}},
+     .options = &(const mst_recurrent_options){.activation = MST_CELL_LINEAR, .recurrent_activation = MST_CELL_LINEAR},
+     .expect = {(const double[]){6, 13}, (const double[]){1, 2, 3, 2, 3, 7, 2, 1, 1, 13}}},
+    {.name = "one step", /* s = sigmoid(0) = 1/2: c = tanh(1) / 2, h = tanh(c) / 2 */
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {1, 1, 4}, .value = (const double[]){0, 0, 1, 0}},
+             {.ndim = 2, .dim = {1, 4}, .value = (const double[]){1, 1, 1, 1}}},
+     .expect = {(const double[]){0.18169974219452625},
+                (const double[]){0.5, 0.5, 0.76159415595576489, 0.5, 0.38079707797788244}}},
+    {.name = "rows and units", .num_src = 2, .src = {SOURCE(3, 4, 12), RECURRENT(3, 12)}},
+    {.name = "reversed",
+     .num_src = 2,
+     .src = {SOURCE(2, 3, 8), RECURRENT(2, 8)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "other activations",
+     .num_src = 2,
+     .src = {SOURCE(2, 3, 8), RECURRENT(2, 8)},
+     .options = &(const mst_recurrent_options){.activation = MST_CELL_SIGMOID, .recurrent_activation = MST_CELL_TANH}},
+    {.name = "relu",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 3, 8}, .low = 0.5, .high = 1}, {.ndim = 2, .dim = {2, 8}, .low = 0.1, .high = 0.3}},
+     .options = &(const mst_recurrent_options){.activation = MST_CELL_RELU}},
+    {.name = "units that differ", .num_src = 2, .src = {SOURCE(2, 3, 8), RECURRENT(3, 12)}, .fails = MST_INVALID},
+    {.name = "no four gates", .num_src = 2, .src = {SOURCE(2, 3, 6), RECURRENT(2, 6)}, .fails = MST_INVALID},
+    {.name = "a source of two dimensions",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 8}}, RECURRENT(2, 8)},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_lstm = {
+    .name = "lstm",
+    .num_src = 2,
+    .num_dst = 2,
+    .dtypes = MST_FLOATS,
+    .fields = mst_recurrent_fields,
+    .options_size = sizeof(mst_recurrent_options),
+    .infer = lstm_infer,
+    .grad = lstm_grad,
+    .workspace = mst_recurrent_workspace,
+    .reference = mst_recurrent_reference,
+    MST_EXAMPLES(lstm_examples),
+};
+
+mst_value mst_lstm_with(mst_lstm_options o) {
+    const mst_recurrent_options options = {0, (int)o.activation, (int)o.recurrent_activation, o.reverse};
+    return mst_call(NULL, &mst_op_lstm, 2, (const mst_value[]){o.src, o.recurrent}, &options);
+}

@@ -1,0 +1,88 @@
+/** Recurrent cells over all steps of a sequence, forward and backward: what lstm, gru and their gradients share.
+ *
+ *  What a cell makes of its source for all steps at once, the product with the kernel, is an op before it; here are the
+ *  product with the recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another:
+ *  a thread takes some of them through all steps. How many it takes together depends on the shape alone.
+ *
+ *  With h the outputs, m the memory (what of each step the gradient needs, such as the gates), u units, G gates and M
+ *  numbers of memory for each unit:
+ *
+ *      forward   src [n, steps, G u], recurrent [u, G u], bias [G u] where the cell has one
+ *                -> h [n, steps, u], m [n, steps, M u]
+ *      backward  recurrent transposed [G u, u], h, m, the gradient of h, and that of m where there is one
+ *                -> the gradient of src, h one step before (0 at the first), and where the cell has a bias the
+ *                gradient of the product with the recurrent kernel, like src's
+ */
+#ifndef MUSTER_OP_RECURRENT_H
+#define MUSTER_OP_RECURRENT_H
+
+#include "muster/op.h"
+
+/** The options of the ops. Activations are mst_cell_activation. */
+typedef struct mst_recurrent_options {
+    int zero_;
+    int activation, recurrent_activation;
+    bool reverse;
+} mst_recurrent_options;
+extern const mst_field mst_recurrent_fields[];
+/** Names of mst_cell_activation, ended by NULL. */
+extern const char *const mst_cell_activation_names[];
+
+/** One row of the batch at one step. Backward, PRODUCT is what the step after gives to h, [u], and CARRY what the cell
+ *  keeps from step to step, [u]. */
+typedef struct mst_cell_row {
+    const void *src, *product, *bias, *h_before, *memory_before, *dh, *dmemory; /* dmemory: NULL where there is none */
+    void *h, *memory, *dsrc, *dproduct, *carry;
+    void *spare; /* [u] */
+    int64_t units;
+    int activation, recurrent_activation;
+} mst_cell_row;
+typedef void (*mst_cell_function)(const mst_cell_row *row);
+
+typedef struct mst_cell {
+    int gates, memory; /* G and M */
+    bool has_bias;
+    mst_cell_function forward[2], backward[2]; /* of f32 and f64 */
+} mst_cell;
+extern const mst_cell mst_cell_lstm, mst_cell_gru;
+
+/** The cell of an op of this name, *BACKWARD where it is the gradient; NULL: of none. */
+const mst_cell *mst_cell_of(const char *op, bool *backward);
+
+MST_CHECKED mst_status mst_recurrent_infer(mst_infer *c, const mst_cell *cell);
+MST_CHECKED mst_status mst_recurrent_grad_infer(mst_infer *c, const mst_cell *cell);
+
+/** A run of an op. */
+typedef struct mst_recurrence {
+    const mst_kernel_args *args;
+    const mst_cell *cell;
+    bool backward;
+    int64_t rows, steps, units;
+    int64_t chunk; /* rows that are taken together */
+    size_t size;   /* bytes of an element */
+    /** C [rows, columns] = A B for COUNT rows from the FIRST on, by THREAD. A is row 0 of all, and a row of it is
+     *  steps * inner elements from the next; B is the recurrent kernel. SCRATCH has `scratch` bytes. */
+    mst_status (*product)(const struct mst_recurrence *r, int64_t first, int64_t count, int thread, void *scratch,
+                          const void *a, void *c);
+    size_t scratch; /* bytes for each thread */
+} mst_recurrence;
+
+/** That of SRC, the sources of an op with this cell, with the reference's product. */
+mst_recurrence mst_recurrence_make(const mst_cell *cell, bool backward, const mst_shape *src, mst_dtype dtype);
+/** Inner dimension and columns of the product. */
+void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64_t *columns);
+/** Bytes of workspace on so many threads. */
+size_t mst_recurrence_workspace(const mst_recurrence *r, int num_threads);
+MST_CHECKED mst_status mst_recurrence_run(mst_recurrence *r, const mst_kernel_args *a);
+
+size_t mst_recurrent_workspace(const mst_infer *c, int num_threads);
+mst_status mst_recurrent_reference(const mst_kernel_args *a);
+
+/** The gradient op of this cell in the graph, output 0; GRAD is that of the op. */
+mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_op *grad);
+/** previous^T gradient, over rows and steps: that of the recurrent kernel. */
+mst_value mst_recurrent_kernel_grad(mst_value previous, mst_value gradient, const mst_grad *c);
+/** The gradient of a gradient op: an error, as there is none. */
+mst_value mst_recurrent_no_second(mst_grad *c, int i);
+
+#endif
