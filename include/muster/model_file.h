@@ -4,8 +4,8 @@
  *      ...
  *      MST_TRY(mst_model_save(model, "flowers.keras", .optimizer = &optimizer));
  *
- *  `.keras`, `.h5` and `.weights.h5` files need the module `hdf5` (libhdf5). Nothing of a file is ever executed: layers
- *  that are code, such as Keras' Lambda, are an error that names them.
+ *  `.keras`, `.h5` and `.weights.h5` files need the module `hdf5` (libhdf5); `.onnx` files need none. Nothing of a file
+ *  is ever executed: layers that are code, such as Keras' Lambda, are an error that names them.
  */
 #ifndef MUSTER_MODEL_FILE_H
 #define MUSTER_MODEL_FILE_H
@@ -28,10 +28,11 @@ typedef struct mst_model_compiled {
 } mst_model_compiled;
 
 /** A new model from PATH, which is the caller's: a `.keras` file, an `.h5` file with a whole model, or, without
- *  weights, the JSON of `to_json`; of Keras 2 or 3, Sequential or functional. Its first bytes say what it is, not its
- *  name. COMPILED may be NULL. MST_NOT_FOUND where there is no file, MST_CORRUPT where it is damaged or has not all
- *  weights, MST_UNIMPLEMENTED, naming it, where a layer is not known here, MST_UNAVAILABLE where the module `hdf5` is
- *  not there. */
+ *  weights, the JSON of `to_json`; of Keras 2 or 3, Sequential or functional; or a file of ONNX with one input and one
+ *  output, which becomes one layer, `onnx`, whose pictures have their channels last as everywhere here. Its first bytes
+ *  say what it is, not its name. COMPILED may be NULL. MST_NOT_FOUND where there is no file, MST_CORRUPT where it is
+ *  damaged or has not all weights, MST_UNIMPLEMENTED, naming it, where a layer or an operator is not known here,
+ *  MST_UNAVAILABLE where the module `hdf5` is not there. */
 MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled);
 
 /** Sets MODEL's weights from PATH: a `.keras` or `.weights.h5` file of Keras 3, whose layers are of the same classes
@@ -47,13 +48,25 @@ typedef struct mst_model_save_options {
     int end_;
 } mst_model_save_options;
 /** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` or `.h5` file, a
- *  `.weights.h5` file, or `.json`, the network alone. Keras 3 loads them. The shapes of MODEL's inputs must be known,
+ *  `.weights.h5` file, or `.json`, the network alone, which Keras 3 loads; or `.onnx`, opset 17, which is for inference
+ *  and has none of the options. The shapes of MODEL's inputs must be known,
  *  and weights that have no value yet are an error. A `.keras` and an `.h5` file have the notes of the model's store
  *  too, which mst_model_load reads and Keras leaves alone; an `.h5` file has a loss beside an optimizer only. */
 MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options);
 #define mst_model_save(model, ...) MST_MODEL_SAVE_(model, __VA_ARGS__, .end_ = 0)
 #define MST_MODEL_SAVE_(model, path, ...) \
     mst_model_save_with(model, path, MST_NAMED(mst_model_save_options, __VA_ARGS__))
+
+/* ---- ONNX ------------------------------------------------------------------------------------------ */
+
+/** A new graph from PATH, a file of ONNX of opset 13 to 21 with any number of inputs and outputs: placeholders with the
+ *  names of its inputs, and identities with the names of its outputs, in ONNX's order of dimensions; its weights are
+ *  constants. Where a node cannot have such a name, it is "input" or "output". MST_UNIMPLEMENTED, naming operator, node
+ *  and opset, where one is not known here (docs/onnx.md lists them), and where tensors are in other files, which are
+ *  never read; MST_CORRUPT where the file is damaged. *OUT is the caller's, NULL after a failure. */
+MST_API MST_CHECKED mst_status mst_onnx_read(const char *path, mst_graph **out);
+/** The same from SIZE bytes at DATA. */
+MST_API MST_CHECKED mst_status mst_onnx_decode(const void *data, size_t size, mst_graph **out);
 
 #ifdef __cplusplus
 }

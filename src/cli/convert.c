@@ -109,7 +109,7 @@ const command command_convert = {
         "csv:PREFIX or images:DIR. Rows keep their order, so that a training on either gives the same weights; folders "
         "of pictures are read class after class. Files are written to the side and renamed when they are whole.\n"
         "A whole model, " NETWORK_FILES
-        ", becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, FILE.safetensors or FILE.npz.\n \n"
+        ", becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, FILE.onnx, FILE.safetensors or FILE.npz.\n \n"
         "muster convert fashion-mnist tfrecord:data/fm --shards 10\n"
         "muster convert old.h5 new.keras",
     .sections = sections,

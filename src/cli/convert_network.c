@@ -48,14 +48,14 @@ static mst_status convert(const char *from, const char *to) {
 }
 
 int convert_network(const char *from, const char *to, bool overwrite) {
-    static const char *const endings[] = {".keras", ".h5", ".json", ".safetensors", ".npz"};
+    static const char *const endings[] = {".keras", ".h5", ".json", ".onnx", ".safetensors", ".npz"};
     bool known = false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) known |= mst_ends_in(to, endings[i]);
     if (!known || strncmp(to, "npz:", strlen("npz:")) == 0) /* which is data */
         return command_fail(
             EXIT_USAGE,
             "convert: a whole model, as '%s' is, becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, "
-            "FILE.safetensors or FILE.npz, not '%s'",
+            "FILE.onnx, FILE.safetensors or FILE.npz, not '%s'",
             from, to);
     if (!overwrite && access(to, F_OK) == 0)
         return command_fail(EXIT_FAILED, "'%s' is there already: give another name, or say --overwrite", to);

@@ -34,7 +34,7 @@ const command command_inspect = {
     .notes =
         "Shown are TFRecord, IDX, NPZ, CSV, PNG and JPEG files, checkpoints (PREFIX, PREFIX.index), safetensors, "
         "models of Keras "
-        "(.keras, .h5, JSON), event "
+        "(.keras, .h5, JSON) and ONNX, event "
         "files, GraphDef files, text; and folders of checkpoints, of event files, of pictures in class folders. A file "
         "is known by its bytes, whatever its name. All of it is read and checked: the exit status is 1 where something "
         "is damaged.",

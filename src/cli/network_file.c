@@ -6,7 +6,7 @@
 #include "muster/train.h"
 
 bool network_file_is(const char *path) {
-    static const char *const endings[] = {".keras", ".h5", ".hdf5", ".json"};
+    static const char *const endings[] = {".keras", ".h5", ".hdf5", ".json", ".onnx"};
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcmp(dot, endings[i]) == 0) return true;

@@ -1,5 +1,5 @@
-/** Files of whole models in the commands: FILE.keras, FILE.h5 and FILE.json give the network itself, in place of one
- *  that the command makes. */
+/** Files of whole models in the commands: FILE.keras, FILE.h5, FILE.onnx and FILE.json give the network itself, in
+ *  place of one that the command makes. */
 #ifndef MUSTER_CLI_NETWORK_FILE_H
 #define MUSTER_CLI_NETWORK_FILE_H
 
@@ -7,7 +7,7 @@
 #include "muster/model_file.h"
 
 /** What the endings of their names are, for help and errors. */
-#define NETWORK_FILES "FILE.keras, FILE.h5 or FILE.json"
+#define NETWORK_FILES "FILE.keras, FILE.h5, FILE.onnx or FILE.json"
 
 /** Whether PATH, which may be NULL, ends as such a file. */
 bool network_file_is(const char *path);

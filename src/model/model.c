@@ -33,6 +33,7 @@ void mst_model_destroy(mst_model *model) {
     if (!model) return;
     if (model->trainer) model->destroy_trainer(model->trainer);
     mst_store_release(model->store);
+    if (model->owned) model->destroy_owned(model->owned);
     for (int64_t i = 0; i < model->num_tensors; i++) mst_tensor_release(model->tensor[i]);
     free(model->tensor);
     free(model->layer);

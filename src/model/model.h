@@ -55,6 +55,8 @@ struct mst_model {
     mst_store *store;            /**< weights and all other state; stays when the model is compiled again */
     struct mst_trainer *trainer; /**< made by mst_compile */
     void (*destroy_trainer)(struct mst_trainer *trainer);
+    void *owned; /**< what the functions of its layers use; NULL: none */
+    void (*destroy_owned)(void *owned);
     bool in_fit; /**< the trainer is in use: a callback must not replace it */
 };
 

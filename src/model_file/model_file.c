@@ -1,6 +1,7 @@
 /* Files of whole models. What a new file becomes is seen in the ending of its name. */
 #include "muster/model_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "model/describe.h"
 #include "model_file/keras_file.h"
 #include "model_file/loss.h"
+#include "model_file/onnx_file.h"
+#include "model_file/onnx_model.h"
 #include "model_file/weights.h"
 
 /* ---- loading ---- */
@@ -61,15 +64,39 @@ static mst_status of_file(const char *path, mst_status status) {
     return status;
 }
 
-mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
-    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+static mst_status load_keras(const char *path, mst_model *model, mst_model_compiled *compiled) {
     mst_keras_file file;
-    mst_model *model = NULL;
-    *out = NULL;
     mst_status status = mst_keras_file_read(path, &file);
-    if (!status) status = mst_model_create(&model);
     if (!status) status = load_file(path, &file, model, compiled);
     mst_keras_file_free(&file);
+    return status;
+}
+
+/* ONNX has neither losses nor optimizers. */
+static mst_status load_onnx(const char *path, mst_model *model, mst_model_compiled *compiled) {
+    void *data;
+    size_t size;
+    if (compiled) *compiled = (mst_model_compiled){.has_loss = false};
+    MST_TRY(mst_file_read(path, INT32_MAX, &data, &size));
+    const mst_status status = mst_onnx_load(path, data, size, model);
+    free(data);
+    return status;
+}
+
+static bool is_onnx(const char *path) {
+    char head[8];
+    FILE *file = fopen(path, "rbe");
+    const size_t size = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file) fclose(file);
+    return mst_onnx_begins(head, size) || (!size && mst_ends_in(path, ".onnx"));
+}
+
+mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_model *model = NULL;
+    *out = NULL;
+    mst_status status = mst_model_create(&model);
+    if (!status) status = (is_onnx(path) ? load_onnx : load_keras)(path, model, compiled);
     if (status)
         mst_model_destroy(model);
     else
@@ -210,9 +237,10 @@ mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_sav
     if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
     mst_keras_network network;
     json_t *config;
+    if (mst_ends_in(path, ".onnx")) return mst_onnx_save(model, path);
     if (!mst_ends_in(path, ".keras") && !mst_ends_in(path, ".h5") && !mst_ends_in(path, ".json"))
-        return MST_FAIL(MST_INVALID, "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5 or FILE.json",
-                        path);
+        return MST_FAIL(MST_INVALID,
+                        "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5, FILE.json or FILE.onnx", path);
     mst_status status = mst_keras_network_write(model, &config, &network);
     if (!status) status = save(model, path, &options, config, &network);
     json_decref(config);

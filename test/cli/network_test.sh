@@ -31,6 +31,21 @@ check an_optimizer_that_is_given_is_taken grep -q '"optimizer":"sgd"' out
 works weights_alone_and_the_network_alone_are_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.weights.h5
 works the_network_alone_is_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.json
 
+# ---- ONNX ------------------------------------------------------------------------------------------
+
+works a_model_of_onnx_is_saved "^test: loss" train $small --hidden-units 16 --epochs 1 --save m.onnx --evaluate --predict p.csv
+sed 's/ (.*//' out | grep '^test:' > wanted
+works it_is_evaluated "^test:" evaluate --load m.onnx --data idx:data --loss sparse_categorical_crossentropy --devices cpu:1
+sed 's/ (.*//' out | grep '^test:' > got
+check as_it_was_trained cmp -s wanted got
+works it_is_inspected "ONNX, opset 17" inspect m.onnx
+check its_inputs_are_shown grep -q 'input *input_layer  *f32 .?, 8, 8.$' out
+works it_is_converted "1,176 parameters" convert m.onnx m2.safetensors
+works a_model_of_keras_becomes_onnx "m3.onnx from m.keras" convert m.keras m3.onnx
+works which_predicts "predictions: q.csv" predict --load m3.onnx --data idx:data --out q.csv --devices cpu:1
+fails a_model_of_onnx_is_not_trained 2 "for inference" train $small --load m.onnx
+fails it_is_no_network_of_keras 1 "layer 'onnx'" convert m.onnx m4.json
+
 # ---- networks by name -------------------------------------------------------------------------------
 
 # 28x28 pictures without a dimension of channels, which the first layer gives one

@@ -46,10 +46,12 @@ static bool read_interval(const char *text, int64_t *steps, double *seconds) {
 static int check_file(const char *option, const char *path) {
     const char *dot = path ? strrchr(path, '.') : NULL;
     if (!path || (dot && (strcmp(dot, ".safetensors") == 0 || strcmp(dot, ".npz") == 0))) return EXIT_DONE;
-    if (dot && (strcmp(dot, ".keras") == 0 || strcmp(dot, ".h5") == 0 || strcmp(dot, ".json") == 0)) return EXIT_DONE;
+    if (dot && (strcmp(dot, ".keras") == 0 || strcmp(dot, ".h5") == 0 || strcmp(dot, ".json") == 0 ||
+                strcmp(dot, ".onnx") == 0))
+        return EXIT_DONE;
     return command_fail(EXIT_USAGE,
-                        "train: --%s %s: the name must end in .safetensors or .npz; of whole models in .keras or "
-                        ".h5, of parts of them in .weights.h5 or .json",
+                        "train: --%s %s: the name must end in .safetensors or .npz; of whole models in .keras, "
+                        ".h5 or .onnx, of parts of them in .weights.h5 or .json",
                         option, path);
 }
 

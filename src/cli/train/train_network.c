@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ending.h"
 #include "base/no_memory.h"
 #include "cli/application_layers.h"
 #include "cli/command.h"
@@ -11,6 +12,7 @@
 #include "cli/network_file.h"
 #include "cli/train/train_cluster.h"
 #include "model_file/network_text.h"
+#include "model_file/onnx_model.h"
 #include "model_file/weights.h"
 #include "module/module.h"
 
@@ -38,6 +40,10 @@ int train_network_find(training *t, train_options *o) {
                             train_has_texts(t) ? "leave it out, or write --model text_cnn"
                                                : "take texts:PATH, or csv:FILE with --text COLUMN");
     if (!t->has_network && !t->is_application) return EXIT_DONE;
+    if (t->has_network && mst_ends_in(o->load, ".onnx"))
+        return command_fail(EXIT_USAGE,
+                            "train: --load %s: models of ONNX are for inference: muster evaluate and predict take them",
+                            o->load);
     if (t->has_network)
         snprintf(what, sizeof what, "a whole model, as --load %s is", o->load);
     else
@@ -124,6 +130,7 @@ static mst_status check_save(training *t) {
     const void *interface;
     char *text;
     MST_TRY(mst_build(t->model, t->train, true));
+    if (mst_ends_in(t->o->save, ".onnx")) return mst_onnx_check(t->model);
     MST_TRY(mst_network_print(t->model, &text));
     free(text);
     return is_json(t->o->save) ? MST_OK : mst_module_interface("hdf5", &interface);

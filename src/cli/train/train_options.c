@@ -268,7 +268,7 @@ static const option checkpoint_options[] = {
          "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz; or the whole model, with "
          "the optimizer where Keras has such a one: FILE.keras, FILE.h5; its weights alone, FILE.weights.h5, or its "
          "network "
-         "alone, FILE.json"},
+         "alone, FILE.json; or for other programs' inference, FILE.onnx"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
              "checkpoints; where --checkpoint-dir holds one, that counts. " NETWORK_FILES

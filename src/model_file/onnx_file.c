@@ -1,0 +1,227 @@
+#include "model_file/onnx_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/no_memory.h"
+#include "tensor/tensor_check.h"
+
+/* ---- dtypes ---- */
+
+static const int32_t types[MST_NUM_DTYPES] = {
+    [MST_F32] = 1, [MST_U8] = 2, [MST_I32] = 6, [MST_I64] = 7, [MST_BOOL] = 9, [MST_F64] = 11, [MST_BF16] = 16,
+};
+
+int32_t mst_onnx_type(mst_dtype dtype) {
+    return types[dtype];
+}
+
+mst_dtype mst_onnx_dtype(int32_t type) {
+    for (int i = 1; i < MST_NUM_DTYPES; i++)
+        if (types[i] && types[i] == type) return (mst_dtype)i;
+    return MST_NO_DTYPE;
+}
+
+static mst_status no_dtype(const char *what, int32_t type) {
+    static const char *const names[] = {"no type", "float32", "uint8",     "int8",       "uint16",  "int16",
+                                        "int32",   "int64",   "string",    "bool",       "float16", "double",
+                                        "uint32",  "uint64",  "complex64", "complex128", "bfloat16"};
+    const bool known = type >= 0 && type < (int32_t)(sizeof names / sizeof *names);
+    return MST_FAIL(MST_UNIMPLEMENTED, "%s is of ONNX's type %s (%d), which Muster does not have", what,
+                    known ? names[type] : "of another version", (int)type);
+}
+
+/* ---- tensors ---- */
+
+static size_t list_length(const Muster__OnnxTensor *m, mst_dtype dtype) {
+    switch (dtype) {
+        case MST_F32: return m->n_float_data;
+        case MST_F64: return m->n_double_data;
+        case MST_I64: return m->n_int64_data;
+        default: return m->n_int32_data;
+    }
+}
+
+static void from_list(const Muster__OnnxTensor *m, mst_tensor *tensor) {
+    void *data = mst_tensor_data(tensor);
+    const int64_t count = mst_tensor_count(tensor);
+    switch (mst_tensor_dtype(tensor)) {
+        case MST_F32: memcpy(data, m->float_data, (size_t)count * sizeof *m->float_data); return;
+        case MST_F64: memcpy(data, m->double_data, (size_t)count * sizeof *m->double_data); return;
+        case MST_I64: memcpy(data, m->int64_data, (size_t)count * sizeof *m->int64_data); return;
+        case MST_I32: memcpy(data, m->int32_data, (size_t)count * sizeof *m->int32_data); return;
+        case MST_BF16:
+            for (int64_t i = 0; i < count; i++) ((uint16_t *)data)[i] = (uint16_t)m->int32_data[i];
+            return;
+        default:
+            for (int64_t i = 0; i < count; i++) ((uint8_t *)data)[i] = (uint8_t)m->int32_data[i];
+    }
+}
+
+static mst_status check_bools(const mst_tensor *tensor) {
+    const uint8_t *data = mst_tensor_data(tensor);
+    for (int64_t i = 0; mst_tensor_dtype(tensor) == MST_BOOL && i < mst_tensor_count(tensor); i++)
+        if (data[i] > 1) return MST_FAIL(MST_CORRUPT, "element %lld of a bool tensor is %d", (long long)i, data[i]);
+    return MST_OK;
+}
+
+/* The file must have all elements: no shape asks for more memory than the file has bytes. */
+mst_status mst_onnx_tensor(const Muster__OnnxTensor *m, mst_tensor **out) {
+    const mst_dtype dtype = mst_onnx_dtype(m->data_type);
+    mst_shape shape = {.ndim = (int32_t)m->n_dims};
+    int64_t count;
+    if (m->data_location || m->n_external_data)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "tensor '%.100s' is in another file (external data), which is not read: save the model as one "
+                        "file",
+                        m->name);
+    if (!dtype) return no_dtype("a tensor", m->data_type);
+    if (m->n_dims > MST_MAX_NDIM)
+        return MST_FAIL(MST_INVALID, "tensor '%.100s' has %zu dimensions, at most %d are possible", m->name, m->n_dims,
+                        MST_MAX_NDIM);
+    if (m->n_dims) memcpy(shape.dim, m->dims, m->n_dims * sizeof *m->dims);
+    MST_TRY(mst_tensor_check(dtype, shape, &count));
+    const size_t have = m->raw_data.len ? m->raw_data.len / mst_dtype_size(dtype) : list_length(m, dtype);
+    if (have != (size_t)count || m->raw_data.len % mst_dtype_size(dtype))
+        return MST_FAIL(MST_CORRUPT, "tensor '%.100s' has %zu elements, its shape needs %lld", m->name, have,
+                        (long long)count);
+    MST_TRY(mst_tensor_create(dtype, shape, out));
+    if (m->raw_data.len)
+        memcpy(mst_tensor_data(*out), m->raw_data.data, m->raw_data.len);
+    else if (count)
+        from_list(m, *out);
+    const mst_status status = check_bools(*out);
+    if (status) {
+        mst_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+mst_status mst_tensor_turn(mst_tensor *tensor, mst_shape from, mst_axes perm, mst_tensor **out) {
+    const size_t size = mst_dtype_size(mst_tensor_dtype(tensor));
+    int64_t stride[MST_MAX_NDIM] = {0}, at[MST_MAX_NDIM] = {0};
+    mst_shape to = {.ndim = from.ndim};
+    for (int i = 0; i < from.ndim; i++) {
+        to.dim[i] = from.dim[perm.axis[i]];
+        stride[i] = 1;
+        for (int k = perm.axis[i] + 1; k < from.ndim; k++) stride[i] *= from.dim[k];
+    }
+    MST_TRY(mst_tensor_create(mst_tensor_dtype(tensor), to, out));
+    const char *src = mst_tensor_data(tensor);
+    char *dst = mst_tensor_data(*out);
+    for (int64_t i = 0; i < mst_tensor_count(tensor); i++, dst += size) {
+        int64_t offset = 0;
+        for (int k = 0; k < to.ndim; k++) offset += at[k] * stride[k];
+        memcpy(dst, src + (size_t)offset * size, size);
+        for (int k = to.ndim - 1; k >= 0 && ++at[k] == to.dim[k]; k--) at[k] = 0;
+    }
+    return MST_OK;
+}
+
+mst_status mst_onnx_spec(const Muster__OnnxValue *value, mst_dtype *dtype, mst_shape *shape) {
+    const Muster__OnnxTensorType *type = value->type ? value->type->tensor_type : NULL;
+    if (!type) return MST_FAIL(MST_UNIMPLEMENTED, "'%.100s' is no tensor", value->name);
+    *shape = MST_SCALAR;
+    if (!(*dtype = mst_onnx_dtype(type->elem_type))) return no_dtype(value->name, type->elem_type);
+    if (!type->shape) return MST_FAIL(MST_UNIMPLEMENTED, "'%.100s' has an unknown number of dimensions", value->name);
+    if (type->shape->n_dim > MST_MAX_NDIM)
+        return MST_FAIL(MST_INVALID, "'%.100s' has %zu dimensions, at most %d are possible", value->name,
+                        type->shape->n_dim, MST_MAX_NDIM);
+    shape->ndim = (int32_t)type->shape->n_dim;
+    for (int i = 0; i < shape->ndim; i++) {
+        const Muster__OnnxDimension *dim = type->shape->dim[i];
+        const bool known = dim->value_case == MUSTER__ONNX_DIMENSION__VALUE_DIM_VALUE;
+        if (known && dim->dim_value < 0)
+            return MST_FAIL(MST_CORRUPT, "'%.100s' has a dimension of %lld", value->name, (long long)dim->dim_value);
+        shape->dim[i] = known ? dim->dim_value : -1;
+    }
+    return MST_OK;
+}
+
+/* ---- files ---- */
+
+/* A message has no magic number. This one begins with its version (field 1, a small number), and then has a producer
+ * (2), a graph (7) or an opset (8). */
+bool mst_onnx_begins(const void *data, size_t size) {
+    const uint8_t *byte = data;
+    return size >= 4 && byte[0] == 0x08 && byte[1] >= 3 && byte[1] < 32 &&
+           (byte[2] == 0x12 || byte[2] == 0x3a || byte[2] == 0x42 || byte[2] == 0x1a || byte[2] == 0x22);
+}
+
+static mst_status check_opset(mst_onnx_file *file) {
+    const Muster__OnnxModel *model = file->model;
+    for (size_t i = 0; i < model->n_opset_import; i++) {
+        const Muster__OnnxOpset *set = model->opset_import[i];
+        if (!*set->domain || strcmp(set->domain, "ai.onnx") == 0) file->opset = set->version;
+    }
+    if (file->opset >= MST_ONNX_LEAST_OPSET && file->opset <= MST_ONNX_MOST_OPSET) return MST_OK;
+    return MST_FAIL(MST_UNIMPLEMENTED, "is of opset %lld: %d to %d are read", (long long)file->opset,
+                    MST_ONNX_LEAST_OPSET, MST_ONNX_MOST_OPSET);
+}
+
+/* Names of files are printed: they are plain. */
+static void make_plain(const Muster__OnnxGraph *graph) {
+    for (size_t i = 0; i < graph->n_initializer; i++) mst_make_plain(graph->initializer[i]->name);
+    for (size_t i = 0; i < graph->n_input; i++) mst_make_plain(graph->input[i]->name);
+    for (size_t i = 0; i < graph->n_output; i++) mst_make_plain(graph->output[i]->name);
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const Muster__OnnxNode *node = graph->node[i];
+        mst_make_plain(node->name);
+        mst_make_plain(node->op_type);
+        for (size_t k = 0; k < node->n_input; k++) mst_make_plain(node->input[k]);
+        for (size_t k = 0; k < node->n_output; k++) mst_make_plain(node->output[k]);
+        for (size_t k = 0; k < node->n_attribute; k++) mst_make_plain(node->attribute[k]->name);
+    }
+}
+
+static mst_status read_initializers(mst_onnx_file *file) {
+    const Muster__OnnxGraph *graph = file->graph;
+    if (!(file->tensor = calloc(graph->n_initializer + 1, sizeof *file->tensor)))
+        return MST_NO_MEMORY("for a model file");
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        const Muster__OnnxTensor *m = graph->initializer[i];
+        if (mst_names_get(&file->names, m->name) >= 0)
+            return MST_FAIL(MST_CORRUPT, "has two tensors '%.100s'", m->name);
+        MST_TRY(mst_onnx_tensor(m, &file->tensor[i]));
+        MST_TRY(mst_names_set(&file->names, m->name, (int64_t)i));
+    }
+    return MST_OK;
+}
+
+size_t mst_onnx_num_inputs(const mst_onnx_file *file) {
+    size_t count = 0;
+    for (size_t i = 0; i < file->graph->n_input; i++)
+        count += mst_names_get(&file->names, file->graph->input[i]->name) < 0;
+    return count;
+}
+
+const Muster__OnnxValue *mst_onnx_input(const mst_onnx_file *file, size_t i) {
+    size_t k = 0;
+    for (; mst_names_get(&file->names, file->graph->input[k]->name) >= 0 || i-- > 0; k++) continue;
+    return file->graph->input[k];
+}
+
+static mst_status parse(const void *data, size_t size, mst_onnx_file *file) {
+    file->model = muster__onnx_model__unpack(NULL, size, data);
+    if (!file->model) return MST_FAIL(MST_CORRUPT, "is no whole file of ONNX: it is damaged or cut off");
+    file->graph = file->model->graph;
+    if (!file->graph) return MST_FAIL(MST_CORRUPT, "is no file of ONNX, or has no graph");
+    make_plain(file->graph);
+    MST_TRY(check_opset(file));
+    return read_initializers(file);
+}
+
+mst_status mst_onnx_file_parse(const char *name, const void *data, size_t size, mst_onnx_file *out) {
+    *out = (mst_onnx_file){0};
+    return parse(data, size, out) ? mst_error_prefix("'%s'", name) : MST_OK;
+}
+
+void mst_onnx_file_free(mst_onnx_file *file) {
+    for (size_t i = 0; file->tensor && i < file->graph->n_initializer; i++) mst_tensor_release(file->tensor[i]);
+    free(file->tensor);
+    mst_names_free(&file->names);
+    if (file->model) muster__onnx_model__free_unpacked(file->model, NULL);
+    *file = (mst_onnx_file){0};
+}

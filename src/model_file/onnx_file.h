@@ -1,0 +1,53 @@
+/** Files of ONNX as they are read: the message, and its constant tensors. */
+#ifndef MUSTER_MODEL_FILE_ONNX_FILE_H
+#define MUSTER_MODEL_FILE_ONNX_FILE_H
+
+#include "base/arena.h"
+#include "graph/names.h"
+#include "model_file/onnx.pb-c.h"
+#include "muster/op.h"
+
+/** Operator sets that are read, and the one that is written, with its version of the format. */
+enum { MST_ONNX_LEAST_OPSET = 13, MST_ONNX_MOST_OPSET = 21, MST_ONNX_OPSET = 17, MST_ONNX_IR = 8 };
+/** Types of attributes. */
+enum {
+    MST_ONNX_FLOAT = 1,
+    MST_ONNX_INT = 2,
+    MST_ONNX_STRING = 3,
+    MST_ONNX_TENSOR = 4,
+    MST_ONNX_FLOATS = 6,
+    MST_ONNX_INTS = 7
+};
+
+typedef struct mst_onnx_file {
+    Muster__OnnxModel *model;
+    const Muster__OnnxGraph *graph;
+    int64_t opset;
+    mst_names names;     /**< of the initializers, by which TENSOR is numbered */
+    mst_tensor **tensor; /**< [n_initializer] */
+} mst_onnx_file;
+
+/** ONNX's number of a dtype, and back: MST_NO_DTYPE where Muster has none such. */
+int32_t mst_onnx_type(mst_dtype dtype);
+mst_dtype mst_onnx_dtype(int32_t type);
+
+/** Whether SIZE bytes of DATA begin as a file of ONNX does. */
+bool mst_onnx_begins(const void *data, size_t size);
+/** Takes in SIZE bytes of DATA; NAME is the file's, for messages. Nothing but these bytes is read: tensors that are in
+ *  other files are MST_UNIMPLEMENTED. To be freed also after a failure. */
+MST_CHECKED mst_status mst_onnx_file_parse(const char *name, const void *data, size_t size, mst_onnx_file *out);
+void mst_onnx_file_free(mst_onnx_file *file);
+/** Inputs that are no initializers. */
+size_t mst_onnx_num_inputs(const mst_onnx_file *file);
+const Muster__OnnxValue *mst_onnx_input(const mst_onnx_file *file, size_t i);
+/** A new tensor of MESSAGE. */
+MST_CHECKED mst_status mst_onnx_tensor(const Muster__OnnxTensor *message, mst_tensor **out);
+
+/** A new tensor of TENSOR's elements, seen as FROM, with the axes PERM. */
+MST_CHECKED mst_status mst_tensor_turn(mst_tensor *tensor, mst_shape from, mst_axes perm, mst_tensor **out);
+
+/** Dtype and shape of an input or output, -1 for what is not known. MST_INVALID, or MST_UNIMPLEMENTED for a dtype that
+ *  Muster does not have. */
+MST_CHECKED mst_status mst_onnx_spec(const Muster__OnnxValue *value, mst_dtype *dtype, mst_shape *shape);
+
+#endif

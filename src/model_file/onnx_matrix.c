@@ -1,0 +1,32 @@
+/* Products of matrices in ONNX. */
+#include "model_file/onnx_read.h"
+#include "muster/ops.h"
+
+static mst_status read_gemm(mst_onnx_call *c) {
+    mst_value a, b, shift;
+    const double alpha = (double)mst_onnx_float(c, "alpha", 1), beta = (double)mst_onnx_float(c, "beta", 1);
+    const bool turn_a = mst_onnx_int(c, "transA", 0) != 0, turn_b = mst_onnx_int(c, "transB", 0) != 0;
+    MST_TRY(mst_onnx_plain(c, 0, &a));
+    MST_TRY(mst_onnx_plain(c, 1, &b));
+    mst_value y = mst_matmul(a, b, .transpose_a = turn_a, .transpose_b = turn_b);
+    if (alpha != 1) y = mst_scale(y, alpha);
+    if (!mst_onnx_has(c, 2)) return mst_onnx_put(c, 0, y);
+    MST_TRY(mst_onnx_plain(c, 2, &shift));
+    return mst_onnx_put(c, 0, mst_add(y, beta == 1 ? shift : mst_scale(shift, beta)));
+}
+
+/* As NumPy's matmul: a vector is a row on the left, a column on the right, and the dimension goes again. */
+static mst_status read_matmul(mst_onnx_call *c) {
+    mst_value a, b;
+    MST_TRY(mst_onnx_plain(c, 0, &a));
+    MST_TRY(mst_onnx_plain(c, 1, &b));
+    const bool row = mst_value_spec(a).shape.ndim == 1, column = mst_value_spec(b).shape.ndim == 1;
+    if (row) a = mst_expand_dims(a, 0);
+    if (column) b = mst_expand_dims(b, -1);
+    mst_value y = mst_matmul(a, b);
+    if (column) y = mst_squeeze(y, MST_AXES(-1));
+    if (row) y = mst_squeeze(y, MST_AXES(column ? -1 : -2));
+    return mst_onnx_put(c, 0, y);
+}
+
+const mst_onnx_op mst_onnx_matrix_ops[] = {{"Gemm", .read = read_gemm}, {"MatMul", .read = read_matmul}, {0}};

@@ -1,0 +1,16 @@
+/** Files of ONNX as models. */
+#ifndef MUSTER_MODEL_FILE_ONNX_MODEL_H
+#define MUSTER_MODEL_FILE_ONNX_MODEL_H
+
+#include "muster/model.h"
+
+/** Adds to MODEL, which is empty, what SIZE bytes of DATA have: an input, and one layer, `onnx`, whose weights are the
+ *  initializers. Fails as mst_model_load does. */
+MST_CHECKED mst_status mst_onnx_load(const char *name, const void *data, size_t size, mst_model *model);
+
+/** Fails as mst_onnx_save would; writes nothing. */
+MST_API MST_CHECKED mst_status mst_onnx_check(mst_model *model);
+/** Writes MODEL as a file of ONNX, for inference: with the weights of its store as initializers. */
+MST_CHECKED mst_status mst_onnx_save(mst_model *model, const char *path);
+
+#endif

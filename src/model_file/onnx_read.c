@@ -1,0 +1,427 @@
+#include "model_file/onnx_read.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "muster/initializer.h"
+#include "muster/layer.h"
+#include "muster/ops.h"
+
+/* ---- order of channels ---- */
+
+static mst_axes last_perm(int ndim) {
+    mst_axes perm = {.count = ndim};
+    for (int i = 1; i < ndim - 1; i++) perm.axis[i] = i + 1;
+    if (ndim > 1) perm.axis[ndim - 1] = 1;
+    return perm;
+}
+
+static mst_axes plain_perm(int ndim) {
+    mst_axes perm = {.count = ndim};
+    for (int i = 2; i < ndim; i++) perm.axis[i] = i - 1;
+    if (ndim > 1) perm.axis[1] = ndim - 1;
+    return perm;
+}
+
+mst_value mst_onnx_to_last(mst_value plain) {
+    const int ndim = mst_value_spec(plain).shape.ndim;
+    return ndim < 3 ? plain : mst_transpose(plain, last_perm(ndim));
+}
+
+mst_value mst_onnx_to_plain(mst_value last) {
+    const int ndim = mst_value_spec(last).shape.ndim;
+    return ndim < 3 ? last : mst_transpose(last, plain_perm(ndim));
+}
+
+/* ---- constants ---- */
+
+/* A variable's name of any name of a file, that no other has. */
+static mst_status variable_name(mst_onnx_reader *r, const mst_onnx_value *v, const char **out) {
+    char *name = mst_arena_string(&r->arena, v->weight);
+    for (char *c = name; c && *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("_.-", *c)) *c = '_';
+    const char *full = name;
+    for (int i = 1; full && (!*full || mst_names_get(&r->variables, full) >= 0); i++)
+        full = mst_arena_print(&r->arena, "%s_%d", name, i);
+    if (!full) return MST_NO_MEMORY("for a name");
+    *out = full;
+    return mst_names_set(&r->variables, full, 0);
+}
+
+static mst_status make_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_tensor *tensor, mst_value *out) {
+    const char *name;
+    MST_TRY(variable_name(r, v, &name));
+    *out = mst_get_variable(r->graph, name, mst_tensor_shape(tensor), .dtype = mst_tensor_dtype(tensor),
+                            .initializer = mst_constant_initializer(0.0), .not_trainable = r->not_trainable);
+    v->num_variables++;
+    MST_TRY(mst_graph_check(r->graph));
+    if (!r->snapshot) return MST_OK;
+    return mst_snapshot_add(r->snapshot, NULL, mst_value_name(*out), MST_STATE_WEIGHT, tensor);
+}
+
+/* The constant V, seen as SHAPE, with the axes PERM. A number alone stays one. */
+static mst_status make_leaf(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm, mst_value *out) {
+    mst_tensor *tensor;
+    if (v->is_open) return MST_FAIL(MST_UNIMPLEMENTED, "it computes with sizes that only a run knows");
+    const bool variable = r->has_variables && v->weight && mst_dtype_is_float(mst_tensor_dtype(v->tensor)) &&
+                          mst_tensor_count(v->tensor) > 1;
+    MST_TRY(mst_tensor_turn(v->tensor, shape, perm, &tensor));
+    mst_status status = MST_OK;
+    if (variable)
+        status = make_variable(r, v, tensor, out);
+    else
+        *out = mst_constant(r->graph, tensor);
+    mst_tensor_release(tensor);
+    return status;
+}
+
+static mst_axes in_order(int ndim) {
+    mst_axes axes = {.count = ndim};
+    for (int i = 0; i < ndim; i++) axes.axis[i] = i;
+    return axes;
+}
+
+static int ndim_of(const mst_onnx_value *v) {
+    if (v->tensor) return mst_tensor_shape(v->tensor).ndim;
+    return mst_value_spec(mst_value_is_none(v->plain) ? v->last : v->plain).shape.ndim;
+}
+
+static mst_status plain_of(mst_onnx_reader *r, mst_onnx_value *v, mst_value *out) {
+    if (mst_value_is_none(v->plain) && !mst_value_is_none(v->last)) v->plain = mst_onnx_to_plain(v->last);
+    if (mst_value_is_none(v->plain))
+        MST_TRY(make_leaf(r, v, mst_tensor_shape(v->tensor), in_order(ndim_of(v)), &v->plain));
+    *out = v->plain;
+    return MST_OK;
+}
+
+static mst_status last_of(mst_onnx_reader *r, mst_onnx_value *v, mst_value *out) {
+    const int ndim = ndim_of(v);
+    if (ndim < 3) return plain_of(r, v, out);
+    if (mst_value_is_none(v->last) && !mst_value_is_none(v->plain)) v->last = mst_onnx_to_last(v->plain);
+    if (mst_value_is_none(v->last)) MST_TRY(make_leaf(r, v, mst_tensor_shape(v->tensor), last_perm(ndim), &v->last));
+    *out = v->last;
+    return MST_OK;
+}
+
+/* ---- inputs ---- */
+
+bool mst_onnx_has(const mst_onnx_call *c, size_t i) {
+    return i < c->node->n_input && *c->node->input[i];
+}
+
+mst_onnx_value *mst_onnx_value_of(const mst_onnx_call *c, size_t i) {
+    return &c->reader->value[mst_names_get(&c->reader->names, c->node->input[i])];
+}
+
+mst_status mst_onnx_plain(const mst_onnx_call *c, size_t i, mst_value *out) {
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    return plain_of(c->reader, mst_onnx_value_of(c, i), out);
+}
+
+mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out) {
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    return last_of(c->reader, mst_onnx_value_of(c, i), out);
+}
+
+mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_value *out) {
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    mst_onnx_value *v = mst_onnx_value_of(c, i);
+    if (ndim_of(v) != perm.count)
+        return MST_FAIL(MST_INVALID, "input %zu has %d dimensions, must have %d", i, ndim_of(v), perm.count);
+    if (v->tensor && mst_value_is_none(v->plain) && mst_value_is_none(v->last) && !v->num_variables)
+        return make_leaf(c->reader, v, mst_tensor_shape(v->tensor), perm, out);
+    MST_TRY(plain_of(c->reader, v, out));
+    *out = mst_transpose(*out, perm);
+    return MST_OK;
+}
+
+bool mst_onnx_is_last(const mst_onnx_call *c, size_t i) {
+    const mst_onnx_value *v = mst_onnx_value_of(c, i);
+    return mst_value_is_none(v->plain) && !mst_value_is_none(v->last) && ndim_of(v) > 2;
+}
+
+int mst_onnx_ndim(const mst_onnx_call *c, size_t i) {
+    return ndim_of(mst_onnx_value_of(c, i));
+}
+
+mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
+    const mst_onnx_value *v = mst_onnx_value_of(c, i);
+    if (v->tensor) return mst_tensor_shape(v->tensor);
+    if (!mst_onnx_is_last(c, i)) return mst_value_spec(v->plain).shape;
+    const mst_shape last = mst_value_spec(v->last).shape;
+    mst_shape shape = last;
+    const mst_axes perm = plain_perm(last.ndim);
+    for (int k = 0; k < shape.ndim; k++) shape.dim[k] = last.dim[perm.axis[k]];
+    return shape;
+}
+
+mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i) {
+    const mst_onnx_value *v = mst_onnx_value_of(c, i);
+    if (v->tensor) return mst_tensor_dtype(v->tensor);
+    return mst_value_spec(mst_value_is_none(v->plain) ? v->last : v->plain).dtype;
+}
+
+mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *list, int *count) {
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
+    if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
+    if (mst_tensor_count(tensor) > MST_ONNX_MOST_LIST || mst_dtype_is_float(mst_tensor_dtype(tensor)))
+        return MST_FAIL(MST_INVALID, "its input %zu is no short list of integers", i);
+    if (mst_onnx_value_of(c, i)->is_open && !open)
+        return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', depends on sizes that only a run knows", i,
+                        c->node->input[i]);
+    *count = (int)mst_tensor_count(tensor);
+    for (int k = 0; k < *count; k++)
+        list[k] = mst_tensor_dtype(tensor) == MST_I64 ? ((const int64_t *)mst_tensor_data(tensor))[k]
+                                                      : (int64_t)mst_tensor_get(tensor, k);
+    return MST_OK;
+}
+
+mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int *count) {
+    return mst_onnx_sizes(c, i, false, list, count);
+}
+
+bool mst_onnx_is_list(const mst_onnx_call *c, size_t i) {
+    const mst_onnx_value *v = mst_onnx_has(c, i) ? mst_onnx_value_of(c, i) : NULL;
+    return v && v->tensor && mst_tensor_dtype(v->tensor) == MST_I64 && mst_tensor_shape(v->tensor).ndim < 2 &&
+           mst_tensor_count(v->tensor) <= MST_ONNX_MOST_LIST;
+}
+
+mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out) {
+    const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
+    if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
+    if (mst_tensor_count(tensor) != 1) return MST_FAIL(MST_INVALID, "its input %zu must be one number", i);
+    *out = mst_tensor_get(tensor, 0);
+    return MST_OK;
+}
+
+/* An input of fewer dimensions than NDIM, as it is broadcast to one of these with channels last. */
+static mst_status aligned(const mst_onnx_call *c, size_t i, int ndim, mst_value *out) {
+    mst_value value;
+    MST_TRY(mst_onnx_plain(c, i, &value));
+    const mst_shape shape = mst_value_spec(value).shape;
+    mst_shape full = {.ndim = ndim};
+    for (int k = 0; k < ndim; k++) full.dim[k] = k < ndim - shape.ndim ? 1 : shape.dim[k - (ndim - shape.ndim)];
+    *out = value;
+    if (shape.ndim == 0) return MST_OK;
+    *out = mst_onnx_to_last(mst_reshape(value, full));
+    return mst_graph_check(c->reader->graph);
+}
+
+/* Whether input I, of NDIM dimensions or one less, is a constant with one number for each channel. */
+static bool is_of_channels(const mst_onnx_call *c, size_t i, int ndim) {
+    const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
+    if (!tensor) return false;
+    const mst_shape shape = mst_tensor_shape(tensor);
+    if (shape.ndim < ndim - 1 || (shape.ndim == ndim && shape.dim[0] != 1)) return false;
+    for (int k = shape.ndim - (ndim - 2); k < shape.ndim; k++)
+        if (shape.dim[k] != 1) return false;
+    return true;
+}
+
+static mst_status channels_of(const mst_onnx_call *c, size_t i, mst_value *out) {
+    mst_onnx_value *v = mst_onnx_value_of(c, i);
+    if (mst_value_is_none(v->channels))
+        MST_TRY(make_leaf(c->reader, v, MST_SHAPE(mst_tensor_count(v->tensor)), MST_AXES(0), &v->channels));
+    *out = v->channels;
+    return MST_OK;
+}
+
+mst_status mst_onnx_operands(const mst_onnx_call *c, size_t count, mst_value *out, bool *last) {
+    int ndim = 0;
+    *last = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+        if (mst_onnx_ndim(c, i) > ndim) ndim = mst_onnx_ndim(c, i);
+    }
+    for (size_t i = 0; i < count; i++) *last |= mst_onnx_is_last(c, i) && mst_onnx_ndim(c, i) == ndim;
+    for (size_t i = 0; i < count; i++)
+        if (!*last)
+            MST_TRY(mst_onnx_plain(c, i, &out[i]));
+        else if (is_of_channels(c, i, ndim))
+            MST_TRY(channels_of(c, i, &out[i]));
+        else if (mst_onnx_ndim(c, i) == ndim)
+            MST_TRY(mst_onnx_last(c, i, &out[i]));
+        else
+            MST_TRY(aligned(c, i, ndim, &out[i]));
+    return MST_OK;
+}
+
+/* ---- attributes ---- */
+
+const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name) {
+    for (size_t i = 0; i < c->node->n_attribute && i < 64; i++) {
+        if (strcmp(c->node->attribute[i]->name, name) != 0) continue;
+        c->looked |= (uint64_t)1 << i;
+        return c->node->attribute[i];
+    }
+    return NULL;
+}
+
+int64_t mst_onnx_int(mst_onnx_call *c, const char *name, int64_t otherwise) {
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    return a ? a->i : otherwise;
+}
+
+float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise) {
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    return a ? a->f : otherwise;
+}
+
+bool mst_onnx_is(mst_onnx_call *c, const char *name, const char *text, const char *otherwise) {
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    if (!a) return strcmp(text, otherwise) == 0;
+    return a->s.len == strlen(text) && memcmp(a->s.data, text, a->s.len) == 0;
+}
+
+mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int *count) {
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    *count = 0;
+    if (!a) return MST_OK;
+    if (a->n_ints > MST_ONNX_MOST_LIST) return MST_FAIL(MST_INVALID, "attribute %s has too many numbers", name);
+    *count = (int)a->n_ints;
+    if (*count) memcpy(list, a->ints, a->n_ints * sizeof *list);
+    return MST_OK;
+}
+
+mst_status mst_onnx_axis(int64_t axis, int ndim, int *out) {
+    if (axis < -ndim || axis >= ndim)
+        return MST_FAIL(MST_INVALID, "axis %lld of a value of %d dimensions", (long long)axis, ndim);
+    *out = (int)(axis < 0 ? axis + ndim : axis);
+    return MST_OK;
+}
+
+static mst_status check_attributes(const mst_onnx_call *c) {
+    for (size_t i = 0; i < c->node->n_attribute; i++)
+        if (i >= 64 || !(c->looked >> i & 1))
+            return MST_FAIL(MST_UNIMPLEMENTED, "its attribute '%.60s' is not known here", c->node->attribute[i]->name);
+    return MST_OK;
+}
+
+/* ---- outputs ---- */
+
+static mst_status name_value(mst_onnx_reader *r, const char *name, mst_onnx_value value) {
+    if (mst_names_get(&r->names, name) >= 0) return MST_FAIL(MST_CORRUPT, "the value '%.100s' is made twice", name);
+    MST_TRY(mst_grow(&r->value, sizeof *r->value, r->num_values + 1, &r->capacity));
+    r->value[r->num_values] = value;
+    return mst_names_set(&r->names, name, r->num_values++);
+}
+
+bool mst_onnx_wants(const mst_onnx_call *c, size_t i) {
+    return i < c->node->n_output && *c->node->output[i];
+}
+
+mst_status mst_onnx_put(mst_onnx_call *c, size_t i, mst_value value) {
+    MST_TRY(mst_graph_check(c->reader->graph));
+    if (!mst_onnx_wants(c, i)) return MST_OK;
+    return name_value(c->reader, c->node->output[i], (mst_onnx_value){.plain = value});
+}
+
+mst_status mst_onnx_put_last(mst_onnx_call *c, size_t i, mst_value value) {
+    MST_TRY(mst_graph_check(c->reader->graph));
+    if (!mst_onnx_wants(c, i)) return MST_OK;
+    const bool plain = mst_value_spec(value).shape.ndim < 3;
+    return name_value(c->reader, c->node->output[i],
+                      plain ? (mst_onnx_value){.plain = value} : (mst_onnx_value){.last = value});
+}
+
+mst_status mst_onnx_put_as(mst_onnx_call *c, mst_value value, bool last) {
+    return last ? mst_onnx_put_last(c, 0, value) : mst_onnx_put(c, 0, value);
+}
+
+/* The reader owns TENSOR from now on. */
+static mst_status keep_tensor(mst_onnx_reader *r, mst_tensor *tensor) {
+    const mst_status status = mst_grow(&r->made, sizeof *r->made, r->num_made + 1, &r->made_capacity);
+    if (status)
+        mst_tensor_release(tensor);
+    else
+        r->made[r->num_made++] = tensor;
+    return status;
+}
+
+mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor) {
+    MST_TRY(keep_tensor(c->reader, tensor));
+    if (!mst_onnx_wants(c, 0)) return MST_OK;
+    return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor});
+}
+
+mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count) {
+    mst_tensor *tensor;
+    bool open = false;
+    MST_TRY(mst_tensor_create(MST_I64, count < 0 ? MST_SCALAR : MST_SHAPE(count), &tensor));
+    for (int i = 0; i < (count < 0 ? 1 : count); i++) {
+        ((int64_t *)mst_tensor_data(tensor))[i] = list[i];
+        open |= list[i] == MST_ONNX_OPEN;
+    }
+    MST_TRY(keep_tensor(c->reader, tensor));
+    if (!mst_onnx_wants(c, 0)) return MST_OK;
+    return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor, .is_open = open});
+}
+
+/* ---- nodes ---- */
+
+const mst_onnx_op *mst_onnx_find(const char *name) {
+    const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops, mst_onnx_shape_ops,
+                                         mst_onnx_matrix_ops};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const mst_onnx_op *op = tables[i]; op->name; op++)
+            if (strcmp(op->name, name) == 0) return op;
+    return NULL;
+}
+
+static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
+    mst_onnx_call c = {.reader = r, .node = node};
+    if ((*node->domain && strcmp(node->domain, "ai.onnx") != 0) || !(c.op = mst_onnx_find(node->op_type)))
+        return MST_FAIL(MST_UNIMPLEMENTED, "the operator is not known here");
+    for (size_t i = 0; i < node->n_input; i++)
+        if (*node->input[i] && mst_names_get(&r->names, node->input[i]) < 0)
+            return MST_FAIL(MST_CORRUPT, "it needs '%.100s', which no node before it makes", node->input[i]);
+    MST_TRY(c.op->read(&c));
+    MST_TRY(check_attributes(&c));
+    for (size_t i = 0; i < node->n_output; i++)
+        if (mst_onnx_wants(&c, i) && mst_names_get(&r->names, node->output[i]) < 0)
+            return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not known here", i);
+    return mst_graph_check(r->graph);
+}
+
+static mst_status add_initializers(mst_onnx_reader *r) {
+    const Muster__OnnxGraph *graph = r->file->graph;
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        const char *name = graph->initializer[i]->name;
+        MST_TRY(name_value(r, name, (mst_onnx_value){.tensor = r->file->tensor[i], .weight = name}));
+    }
+    return MST_OK;
+}
+
+mst_status mst_onnx_build(mst_onnx_reader *r, const mst_value *input, const bool *input_last, mst_value *output,
+                          const bool *output_last) {
+    const Muster__OnnxGraph *graph = r->file->graph;
+    MST_TRY(add_initializers(r));
+    for (size_t i = 0; i < mst_onnx_num_inputs(r->file); i++)
+        MST_TRY(name_value(r, mst_onnx_input(r->file, i)->name,
+                           input_last[i] ? (mst_onnx_value){.last = input[i]} : (mst_onnx_value){.plain = input[i]}));
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const Muster__OnnxNode *node = graph->node[i];
+        if (build_node(r, node))
+            return mst_error_prefix("node '%.100s' (%.60s, opset %lld)",
+                                    *node->name || !node->n_output ? node->name : node->output[0], node->op_type,
+                                    (long long)r->file->opset);
+    }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const int64_t at = mst_names_get(&r->names, graph->output[i]->name);
+        if (at < 0) return MST_FAIL(MST_CORRUPT, "its output '%.100s' is made by no node", graph->output[i]->name);
+        MST_TRY((output_last[i] ? last_of : plain_of)(r, &r->value[at], &output[i]));
+    }
+    return mst_graph_check(r->graph);
+}
+
+void mst_onnx_reader_free(mst_onnx_reader *r) {
+    for (int64_t i = 0; i < r->num_made; i++) mst_tensor_release(r->made[i]);
+    free(r->made);
+    free(r->value);
+    mst_names_free(&r->names);
+    mst_names_free(&r->variables);
+    mst_arena_free(&r->arena);
+}

@@ -1,0 +1,121 @@
+/** Nodes of ONNX as nodes of a graph.
+ *
+ *  A value of ONNX with at least three dimensions has its channels second: [n, channels, height, width]. Convolutions,
+ *  pooling and normalizations here have them last. So each value is kept in the order in which it was made, and is
+ *  turned round only where a node needs the other: between a convolution and the next, nothing is. */
+#ifndef MUSTER_MODEL_FILE_ONNX_READ_H
+#define MUSTER_MODEL_FILE_ONNX_READ_H
+
+#include "model_file/onnx_file.h"
+#include "muster/op.h"
+#include "muster/store.h"
+
+enum { MST_ONNX_MOST_LIST = 64 };
+/** In a constant list of sizes: one that is known when the graph runs. */
+#define MST_ONNX_OPEN INT64_MIN
+
+/** A value of the file. */
+typedef struct mst_onnx_value {
+    mst_value plain;    /**< in ONNX's order; MST_NONE: not made yet */
+    mst_value last;     /**< with channels last; MST_NONE: not made yet */
+    mst_value channels; /**< of a constant with one number for each channel: these alone; MST_NONE: not made yet */
+    mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
+    bool is_open;       /**< elements of TENSOR are MST_ONNX_OPEN: it stands for sizes only, and is no value */
+    const char *weight; /**< name of the variable that keeps it; NULL: a constant is one */
+    int num_variables;  /**< made of it so far */
+} mst_onnx_value;
+
+typedef struct mst_onnx_reader {
+    const mst_onnx_file *file;
+    mst_graph *graph;
+    bool has_variables;     /**< initializers that are floats become variables; else constants */
+    bool not_trainable;     /**< those made next are not trained */
+    mst_snapshot *snapshot; /**< takes the values of variables; NULL: they are not wanted */
+    mst_arena arena;
+    mst_names names, variables;
+    mst_onnx_value *value;
+    int64_t num_values, capacity;
+    mst_tensor **made; /**< tensors of constants that are not the file's */
+    int64_t num_made, made_capacity;
+} mst_onnx_reader;
+
+/** Makes the nodes of FILE in GRAPH. INPUT has a value for each input of the graph that is no initializer, in their
+ *  order, with channels last where INPUT_LAST says so; OUTPUT takes those of its outputs, likewise. Errors name
+ *  operator, node and opset. */
+MST_CHECKED mst_status mst_onnx_build(mst_onnx_reader *reader, const mst_value *input, const bool *input_last,
+                                      mst_value *output, const bool *output_last);
+void mst_onnx_reader_free(mst_onnx_reader *reader);
+
+/* ---- for operators -------------------------------------------------------------------------------- */
+
+typedef struct mst_onnx_call {
+    mst_onnx_reader *reader;
+    const Muster__OnnxNode *node;
+    const struct mst_onnx_op *op;
+    uint64_t looked; /**< bit I: attribute I was asked for */
+} mst_onnx_call;
+
+typedef mst_status (*mst_onnx_function)(mst_onnx_call *c);
+typedef struct mst_onnx_op {
+    const char *name;
+    mst_onnx_function read;
+    mst_value (*unary)(mst_value);             /**< of operators that are one function */
+    mst_value (*binary)(mst_value, mst_value); /**< likewise */
+} mst_onnx_op;
+/** Tables, each ended by a name that is NULL. */
+extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[];
+/** NULL where it is not known. */
+const mst_onnx_op *mst_onnx_find(const char *name);
+
+/** Whether there is an input I. */
+bool mst_onnx_has(const mst_onnx_call *c, size_t i);
+/** Input I, which is there. */
+mst_onnx_value *mst_onnx_value_of(const mst_onnx_call *c, size_t i);
+MST_CHECKED mst_status mst_onnx_plain(const mst_onnx_call *c, size_t i, mst_value *out);
+/** With channels last, where it has three or more dimensions. */
+MST_CHECKED mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out);
+/** The input with the axes PERM; a constant is turned round before it becomes a variable. */
+MST_CHECKED mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_value *out);
+/** The first COUNT inputs, at most four, for an operator of elements: all with channels last (*LAST), or none. */
+MST_CHECKED mst_status mst_onnx_operands(const mst_onnx_call *c, size_t count, mst_value *out, bool *last);
+/** Output 0 becomes VALUE, with channels last where LAST says so. */
+MST_CHECKED mst_status mst_onnx_put_as(mst_onnx_call *c, mst_value value, bool last);
+/** Whether input I is at hand with channels last, and not in ONNX's order. */
+bool mst_onnx_is_last(const mst_onnx_call *c, size_t i);
+int mst_onnx_ndim(const mst_onnx_call *c, size_t i);
+/** The shape in ONNX's order, -1 for what is not known. */
+mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i);
+mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i);
+/** The numbers of input I, which must be constant; OPEN: some may be MST_ONNX_OPEN. */
+MST_CHECKED mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *list, int *count);
+/** The same, all known. */
+MST_CHECKED mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int *count);
+MST_CHECKED mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out);
+
+/** Attributes; the second where it is not there. */
+int64_t mst_onnx_int(mst_onnx_call *c, const char *name, int64_t otherwise);
+float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise);
+/** Whether the attribute is TEXT; where it is not there, OTHERWISE is. */
+bool mst_onnx_is(mst_onnx_call *c, const char *name, const char *text, const char *otherwise);
+/** *COUNT is 0 where it is not there. */
+MST_CHECKED mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int *count);
+const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name);
+/** AXIS counted from the end where it is negative; an error where it is none of NDIM. */
+MST_CHECKED mst_status mst_onnx_axis(int64_t axis, int ndim, int *out);
+
+/** Output I becomes VALUE. */
+MST_CHECKED mst_status mst_onnx_put(mst_onnx_call *c, size_t i, mst_value value);
+MST_CHECKED mst_status mst_onnx_put_last(mst_onnx_call *c, size_t i, mst_value value);
+/** Whether input I is a constant list of integers, or one integer, for sizes. */
+bool mst_onnx_is_list(const mst_onnx_call *c, size_t i);
+/** Output 0 is the constant list LIST; COUNT -1: a number alone. */
+MST_CHECKED mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count);
+/** Output 0 is the constant TENSOR, which is taken, also after a failure. */
+MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor);
+/** Whether output I is used. */
+bool mst_onnx_wants(const mst_onnx_call *c, size_t i);
+/** [n, c, ...] with channels last, and back. */
+mst_value mst_onnx_to_last(mst_value plain);
+mst_value mst_onnx_to_plain(mst_value last);
+
+#endif

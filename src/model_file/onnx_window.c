@@ -1,0 +1,380 @@
+/* Operators of ONNX over windows and channels: convolutions, pooling, normalizations. */
+#include "model_file/onnx_read.h"
+#include "muster/ops.h"
+
+enum { TWO = 2 };
+
+/* ---- windows ---- */
+
+typedef struct window {
+    int ndim; /* 1 or 2 dimensions in space */
+    int64_t size[TWO], strides[TWO], dilations[TWO], before[TWO], behind[TWO];
+    mst_window_padding padding;
+    bool has_pads;
+} window;
+
+static mst_status window_list(mst_onnx_call *c, const char *name, int64_t least, int want, int64_t otherwise,
+                              int64_t *out) {
+    int64_t list[MST_ONNX_MOST_LIST];
+    int count;
+    MST_TRY(mst_onnx_ints(c, name, list, &count));
+    if (count && count != want)
+        return MST_FAIL(MST_INVALID, "attribute %s has %d numbers, must have %d", name, count, want);
+    for (int i = 0; i < want; i++) {
+        out[i] = count ? list[i] : otherwise;
+        if (out[i] < least || out[i] > INT32_MAX)
+            return MST_FAIL(MST_INVALID, "attribute %s has %lld", name, (long long)out[i]);
+    }
+    return MST_OK;
+}
+
+/* SAME_LOWER: as SAME_UPPER, but the odd one lies before. */
+static mst_status same_lower(const mst_onnx_call *c, window *w) {
+    const mst_shape shape = mst_onnx_shape(c, 0);
+    for (int i = 0; i < w->ndim; i++) {
+        const int64_t in = shape.dim[2 + i], out = (in + w->strides[i] - 1) / w->strides[i];
+        if (in < 0) return MST_FAIL(MST_UNIMPLEMENTED, "auto_pad SAME_LOWER of a size that is not known");
+        int64_t all = (out - 1) * w->strides[i] + (w->size[i] - 1) * w->dilations[i] + 1 - in;
+        if (all < 0) all = 0;
+        w->behind[i] = all / 2;
+        w->before[i] = all - all / 2;
+        w->has_pads |= all > 0;
+    }
+    return MST_OK;
+}
+
+static mst_status read_pads(mst_onnx_call *c, window *w) {
+    int64_t pads[2 * TWO];
+    MST_TRY(window_list(c, "pads", 0, 2 * w->ndim, 0, pads));
+    if (mst_onnx_is(c, "auto_pad", "SAME_UPPER", "NOTSET")) {
+        w->padding = MST_PADDING_SAME;
+        return MST_OK;
+    }
+    if (mst_onnx_is(c, "auto_pad", "SAME_LOWER", "NOTSET")) return same_lower(c, w);
+    if (mst_onnx_is(c, "auto_pad", "VALID", "NOTSET")) return MST_OK;
+    if (!mst_onnx_is(c, "auto_pad", "NOTSET", "NOTSET"))
+        return MST_FAIL(MST_UNIMPLEMENTED, "its attribute auto_pad is not known here");
+    for (int i = 0; i < w->ndim; i++) {
+        w->before[i] = pads[i];
+        w->behind[i] = pads[w->ndim + i];
+        w->has_pads |= pads[i] || pads[w->ndim + i];
+    }
+    return MST_OK;
+}
+
+/* SIZE: that of the weights, where the attribute kernel_shape may be left out; else NULL. */
+static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) {
+    *w = (window){0};
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    w->ndim = mst_onnx_ndim(c, 0) - 2;
+    if (w->ndim < 1 || w->ndim > TWO)
+        return MST_FAIL(MST_UNIMPLEMENTED, "its input has %d dimensions, possible are three and four", w->ndim + 2);
+    int64_t shape[TWO];
+    MST_TRY(window_list(c, "kernel_shape", 0, w->ndim, 0, shape));
+    for (int i = 0; i < w->ndim; i++) {
+        w->size[i] = size ? size[i] : shape[i];
+        if (w->size[i] < 1 || (shape[i] && shape[i] != w->size[i]))
+            return MST_FAIL(MST_INVALID, "a window of %lld", (long long)shape[i]);
+    }
+    MST_TRY(window_list(c, "strides", 1, w->ndim, 1, w->strides));
+    MST_TRY(window_list(c, "dilations", 1, w->ndim, 1, w->dilations));
+    return read_pads(c, w);
+}
+
+/* ceil_mode: the last window may stick out, but begins inside. */
+static mst_status add_ceiling(const mst_onnx_call *c, window *w) {
+    const mst_shape shape = mst_onnx_shape(c, 0);
+    for (int i = 0; i < w->ndim && w->padding == MST_PADDING_VALID; i++) {
+        const int64_t in = shape.dim[2 + i], all = in + w->before[i] + w->behind[i];
+        if (in < 0) return MST_FAIL(MST_UNIMPLEMENTED, "ceil_mode of a size that is not known");
+        if (all < w->size[i]) continue;
+        const int64_t rest = (all - w->size[i]) % w->strides[i], more = rest ? w->strides[i] - rest : 0;
+        const int64_t begin = all - w->size[i] + more; /* of the last window */
+        if (!more || begin >= in + w->before[i]) continue;
+        w->behind[i] += more;
+        w->has_pads = true;
+    }
+    return MST_OK;
+}
+
+/* One dimension is a row of two: [n, 1, steps, channels]. */
+static mst_value as_row(const window *w, mst_value x) {
+    return w->ndim == 1 ? mst_expand_dims(x, 1) : x;
+}
+
+static mst_value of_row(const window *w, mst_value x) {
+    return w->ndim == 1 ? mst_squeeze(x, MST_AXES(1)) : x;
+}
+
+static mst_axes window_pair(const window *w, const int64_t *list) {
+    return w->ndim == 1 ? MST_AXES(1, (int)list[0]) : MST_AXES((int)list[0], (int)list[1]);
+}
+
+static mst_axes window_pads(const window *w) {
+    if (!w->has_pads) return (mst_axes){.count = 0};
+    if (w->ndim == 1) return MST_AXES(0, 0, (int)w->before[0], (int)w->behind[0]);
+    return MST_AXES((int)w->before[0], (int)w->behind[0], (int)w->before[1], (int)w->behind[1]);
+}
+
+/* ---- convolutions ---- */
+
+static mst_status read_conv(mst_onnx_call *c) {
+    window w;
+    mst_value x, weights, bias;
+    const int64_t groups = mst_onnx_int(c, "group", 1);
+    if (!mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no weights");
+    const mst_shape shape = mst_onnx_shape(c, 1);
+    if (mst_onnx_ndim(c, 0) != shape.ndim || shape.ndim < 3)
+        return MST_FAIL(MST_INVALID, "its input has %d dimensions, its weights %d", mst_onnx_ndim(c, 0), shape.ndim);
+    if (groups < 1 || groups > INT32_MAX) return MST_FAIL(MST_INVALID, "%lld groups", (long long)groups);
+    MST_TRY(read_window(c, shape.dim + 2, &w));
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    /* [filters, channels, height, width] to [height, width, channels, filters] */
+    MST_TRY(mst_onnx_turned(c, 1, w.ndim == 1 ? MST_AXES(2, 1, 0) : MST_AXES(2, 3, 1, 0), &weights));
+    if (w.ndim == 1) weights = mst_expand_dims(weights, 0);
+    mst_value y =
+        mst_convolve2d(as_row(&w, x), weights, .strides = window_pair(&w, w.strides), .padding = w.padding,
+                       .pads = window_pads(&w), .dilations = window_pair(&w, w.dilations), .groups = (int32_t)groups);
+    if (mst_onnx_has(c, 2)) {
+        MST_TRY(mst_onnx_plain(c, 2, &bias));
+        y = mst_add(y, bias);
+    }
+    return mst_onnx_put_last(c, 0, of_row(&w, y));
+}
+
+/* ---- pooling ---- */
+
+static mst_status check_pool(mst_onnx_call *c, window *w) {
+    MST_TRY(read_window(c, NULL, w));
+    for (int i = 0; i < w->ndim; i++)
+        if (w->dilations[i] != 1) return MST_FAIL(MST_UNIMPLEMENTED, "pooling with dilations");
+    return MST_OK;
+}
+
+static mst_status read_max_pool(mst_onnx_call *c) {
+    window w;
+    mst_value x;
+    if (mst_onnx_wants(c, 1)) return MST_FAIL(MST_UNIMPLEMENTED, "its second output, indices");
+    MST_TRY(check_pool(c, &w));
+    (void)mst_onnx_int(c, "storage_order", 0); /* of indices */
+    if (mst_onnx_int(c, "ceil_mode", 0)) MST_TRY(add_ceiling(c, &w));
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    x = mst_max_pool2d(as_row(&w, x), window_pair(&w, w.size), .strides = window_pair(&w, w.strides),
+                       .padding = w.padding, .pads = window_pads(&w));
+    return mst_onnx_put_last(c, 0, of_row(&w, x));
+}
+
+static mst_status read_average_pool(mst_onnx_call *c) {
+    window w;
+    mst_value x;
+    const bool ceiling = mst_onnx_int(c, "ceil_mode", 0) != 0;
+    const bool counts = mst_onnx_int(c, "count_include_pad", 0) != 0;
+    MST_TRY(check_pool(c, &w));
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    x = as_row(&w, x);
+    if (counts && (w.padding == MST_PADDING_SAME || ceiling))
+        return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad with auto_pad or ceil_mode");
+    if (counts && w.has_pads) { /* zeros that are counted */
+        const mst_axes pads = window_pads(&w);
+        x = mst_pad(x, .before = MST_SHAPE(0, pads.axis[0], pads.axis[2], 0),
+                    .after = MST_SHAPE(0, pads.axis[1], pads.axis[3], 0));
+        w.has_pads = false;
+    }
+    if (ceiling) MST_TRY(add_ceiling(c, &w));
+    x = mst_avg_pool2d(x, window_pair(&w, w.size), .strides = window_pair(&w, w.strides), .padding = w.padding,
+                       .pads = window_pads(&w));
+    return mst_onnx_put_last(c, 0, of_row(&w, x));
+}
+
+static mst_status global_pool(mst_onnx_call *c, bool largest) {
+    mst_value x;
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    const int ndim = mst_value_spec(x).shape.ndim;
+    if (ndim < 3) return MST_FAIL(MST_INVALID, "its input has %d dimensions, at least three are needed", ndim);
+    mst_axes axes = {.count = ndim - 2};
+    for (int i = 0; i < axes.count; i++) axes.axis[i] = i + 1;
+    return mst_onnx_put_last(
+        c, 0, largest ? mst_reduce_max(x, axes, .keep_dims = true) : mst_reduce_mean(x, axes, .keep_dims = true));
+}
+
+static mst_status read_global_average(mst_onnx_call *c) {
+    return global_pool(c, false);
+}
+
+static mst_status read_global_max(mst_onnx_call *c) {
+    return global_pool(c, true);
+}
+
+/* ---- normalizations ---- */
+
+static mst_status read_batch_norm(mst_onnx_call *c) {
+    mst_value x, weight[4]; /* scale, shift, mean, variance */
+    const double epsilon = (double)mst_onnx_float(c, "epsilon", 1e-5F);
+    (void)mst_onnx_float(c, "momentum", 0.9F);
+    if (mst_onnx_int(c, "training_mode", 0))
+        return MST_FAIL(MST_UNIMPLEMENTED, "training_mode: export the model for inference");
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    mst_status status = MST_OK;
+    for (size_t i = 0; i < 4 && !status; i++) {
+        c->reader->not_trainable = i >= 2;
+        status = mst_onnx_plain(c, 1 + i, &weight[i]);
+    }
+    c->reader->not_trainable = false;
+    MST_TRY(status);
+    const mst_value small = mst_scalar(c->reader->graph, mst_value_spec(weight[3]).dtype, epsilon);
+    const mst_value scale = mst_mul(weight[0], mst_rsqrt(mst_add(weight[3], small)));
+    return mst_onnx_put_last(c, 0, mst_add(mst_mul(x, scale), mst_sub(weight[1], mst_mul(weight[2], scale))));
+}
+
+/* (x - mean) / sqrt(variance + epsilon) over AXES */
+typedef struct normalized {
+    mst_value value, mean, inverse; /* inverse: of the deviation */
+} normalized;
+
+static mst_status normalize(mst_onnx_call *c, mst_value x, mst_axes axes, double epsilon, normalized *out) {
+    const mst_value mean = mst_reduce_mean(x, axes, .keep_dims = true), off = mst_sub(x, mean);
+    const mst_value variance = mst_reduce_mean(mst_square(off), axes, .keep_dims = true);
+    const mst_value small = mst_scalar(c->reader->graph, mst_value_spec(x).dtype, epsilon);
+    const mst_value inverse = mst_rsqrt(mst_add(variance, small));
+    *out = (normalized){mst_mul(off, inverse), mean, inverse};
+    return mst_graph_check(c->reader->graph);
+}
+
+static mst_status read_layer_norm(mst_onnx_call *c) {
+    mst_value x, weight;
+    normalized y;
+    int axis;
+    const double epsilon = (double)mst_onnx_float(c, "epsilon", 1e-5F);
+    (void)mst_onnx_int(c, "stash_type", 1);
+    MST_TRY(mst_onnx_plain(c, 0, &x));
+    const int ndim = mst_value_spec(x).shape.ndim;
+    MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", -1), ndim, &axis));
+    mst_axes axes = {.count = ndim - axis};
+    for (int i = 0; i < axes.count; i++) axes.axis[i] = axis + i;
+    MST_TRY(normalize(c, x, axes, epsilon, &y));
+    MST_TRY(mst_onnx_plain(c, 1, &weight));
+    const mst_value scaled = mst_mul(y.value, weight);
+    MST_TRY(mst_onnx_put(c, 1, y.mean));
+    MST_TRY(mst_onnx_put(c, 2, y.inverse));
+    if (!mst_onnx_has(c, 2)) return mst_onnx_put(c, 0, scaled);
+    MST_TRY(mst_onnx_plain(c, 2, &weight));
+    return mst_onnx_put(c, 0, mst_add(scaled, weight));
+}
+
+static mst_status read_instance_norm(mst_onnx_call *c) {
+    mst_value x, weight[2];
+    normalized y;
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    const int ndim = mst_value_spec(x).shape.ndim;
+    if (ndim < 3) return MST_FAIL(MST_INVALID, "its input has %d dimensions, at least three are needed", ndim);
+    mst_axes axes = {.count = ndim - 2};
+    for (int i = 0; i < axes.count; i++) axes.axis[i] = i + 1;
+    MST_TRY(normalize(c, x, axes, (double)mst_onnx_float(c, "epsilon", 1e-5F), &y));
+    for (size_t i = 0; i < 2; i++) MST_TRY(mst_onnx_plain(c, 1 + i, &weight[i]));
+    return mst_onnx_put_last(c, 0, mst_add(mst_mul(y.value, weight[0]), weight[1]));
+}
+
+/* ---- pictures of another size ---- */
+
+/* SIZE: rows and columns of the output, from sizes, or from scales that give whole numbers. */
+static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
+    const mst_shape shape = mst_onnx_shape(c, 0);
+    int64_t list[MST_ONNX_MOST_LIST];
+    int count = 0, num_axes;
+    const bool scales = !mst_onnx_has(c, 3);
+    const mst_tensor *tensor = mst_onnx_has(c, scales ? 2 : 3) ? mst_onnx_value_of(c, scales ? 2 : 3)->tensor : NULL;
+    MST_TRY(mst_onnx_ints(c, "axes", list, &num_axes));
+    if (!tensor || shape.ndim != 2 + TWO || num_axes || mst_tensor_count(tensor) != 2 + TWO)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "it must have four dimensions, and constant scales or sizes for all of them");
+    for (int i = 0; i < 2 + TWO; i++, count++) {
+        const double given = mst_tensor_get(tensor, i), out = scales ? (double)shape.dim[i] * given : given;
+        if (i < 2 && (scales ? given != 1 : given != (double)shape.dim[i]))
+            return MST_FAIL(MST_UNIMPLEMENTED, "it changes other dimensions than the last two");
+        if (i < 2) continue;
+        if (shape.dim[i] < 1 || !(out >= 1 && out <= INT32_MAX))
+            return MST_FAIL(MST_UNIMPLEMENTED, "its size is not known, or none that can be");
+        size[i - 2] = (int64_t)(out + 1e-3);
+        if ((double)size[i - 2] - out > 1e-3 || out - (double)size[i - 2] > 1e-3)
+            return MST_FAIL(MST_UNIMPLEMENTED, "a scale gives no whole number of rows or columns");
+    }
+    return MST_OK;
+}
+
+/* Where all sizes are multiples of what was there, the ways to choose the nearest are one: none lies in the middle. */
+static bool is_nearest(mst_onnx_call *c, const mst_shape *shape, const int64_t size[TWO]) {
+    const bool whole = size[0] % shape->dim[2] == 0 && size[1] % shape->dim[3] == 0;
+    const bool half = mst_onnx_is(c, "coordinate_transformation_mode", "half_pixel", "half_pixel");
+    const bool corner = mst_onnx_is(c, "coordinate_transformation_mode", "asymmetric", "half_pixel");
+    const bool ceil = mst_onnx_is(c, "nearest_mode", "round_prefer_ceil", "round_prefer_floor");
+    const bool floor = mst_onnx_is(c, "nearest_mode", "round_prefer_floor", "round_prefer_floor");
+    if (mst_onnx_is(c, "coordinate_transformation_mode", "align_corners", "half_pixel")) return ceil;
+    return (half && (ceil || (floor && whole))) || (corner && whole && mst_onnx_is(c, "nearest_mode", "floor", ""));
+}
+
+static mst_status read_resize(mst_onnx_call *c) {
+    mst_value x;
+    int64_t size[TWO];
+    (void)mst_onnx_float(c, "cubic_coeff_a", 0);
+    (void)mst_onnx_float(c, "extrapolation_value", 0);
+    const bool corners = mst_onnx_is(c, "coordinate_transformation_mode", "align_corners", "half_pixel");
+    const bool half = mst_onnx_is(c, "coordinate_transformation_mode", "half_pixel", "half_pixel");
+    const bool nearest = mst_onnx_is(c, "mode", "nearest", "nearest"),
+               linear = mst_onnx_is(c, "mode", "linear", "nearest");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    MST_TRY(read_size_of(c, size));
+    const mst_shape shape = mst_onnx_shape(c, 0);
+    if (mst_onnx_int(c, "antialias", 0) || mst_onnx_int(c, "exclude_outside", 0) ||
+        !mst_onnx_is(c, "keep_aspect_ratio_policy", "stretch", "stretch") ||
+        !(nearest ? is_nearest(c, &shape, size) : linear && (half || corners)))
+        return MST_FAIL(MST_UNIMPLEMENTED, "this way to find what is between the pixels is not known here");
+    (void)mst_onnx_attribute(c, "nearest_mode");
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    return mst_onnx_put_last(
+        c, 0,
+        mst_resize2d(x, MST_AXES((int)size[0], (int)size[1]),
+                     .interpolation = nearest ? MST_INTERPOLATION_NEAREST : MST_INTERPOLATION_BILINEAR,
+                     .align_corners = corners));
+}
+
+/* ---- softmax ---- */
+
+static mst_status read_rows(mst_onnx_call *c, mst_value (*function)(mst_value)) {
+    mst_value x;
+    int axis;
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    const int ndim = mst_onnx_ndim(c, 0);
+    MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", -1), ndim, &axis));
+    if (axis == 1 && ndim > 2) { /* the channels */
+        MST_TRY(mst_onnx_last(c, 0, &x));
+        return mst_onnx_put_last(c, 0, function(x));
+    }
+    MST_TRY(mst_onnx_plain(c, 0, &x));
+    if (axis == ndim - 1) return mst_onnx_put(c, 0, function(x));
+    mst_axes swap = {.count = ndim}; /* its own inverse */
+    for (int i = 0; i < ndim; i++) swap.axis[i] = i == axis ? ndim - 1 : i == ndim - 1 ? axis : i;
+    return mst_onnx_put(c, 0, mst_transpose(function(mst_transpose(x, swap)), swap));
+}
+
+static mst_status read_softmax(mst_onnx_call *c) {
+    return read_rows(c, mst_softmax);
+}
+
+static mst_status read_log_softmax(mst_onnx_call *c) {
+    return read_rows(c, mst_log_softmax);
+}
+
+const mst_onnx_op mst_onnx_window_ops[] = {
+    {"AveragePool", .read = read_average_pool},
+    {"BatchNormalization", .read = read_batch_norm},
+    {"Conv", .read = read_conv},
+    {"GlobalAveragePool", .read = read_global_average},
+    {"GlobalMaxPool", .read = read_global_max},
+    {"InstanceNormalization", .read = read_instance_norm},
+    {"LayerNormalization", .read = read_layer_norm},
+    {"LogSoftmax", .read = read_log_softmax},
+    {"MaxPool", .read = read_max_pool},
+    {"Resize", .read = read_resize},
+    {"Softmax", .read = read_softmax},
+    {0},
+};

@@ -1,0 +1,426 @@
+/* cmocka needs these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "graph/graph.h"
+#include "model_file/onnx_file.h"
+#include "muster/model_file.h"
+#include "muster/train.h"
+#include "support/expect.h"
+#include "support/folder.h"
+
+enum { ROWS = 3, SIDE = 6, CHANNELS = 2, MOST = 8 };
+
+/* ---- messages ---- */
+
+/* A model of some nodes, each of a list of names: operator, output, inputs. */
+typedef struct message {
+    Muster__OnnxModel model;
+    Muster__OnnxGraph graph;
+    Muster__OnnxOpset opset, *opsets[1];
+    Muster__OnnxNode node[MOST], *nodes[MOST];
+    Muster__OnnxAttribute attribute[MOST], *attributes[MOST][1];
+    Muster__OnnxTensor tensor[MOST], *tensors[MOST];
+    Muster__OnnxValue value[MOST], *inputs[MOST], *outputs[1];
+    Muster__OnnxType type[MOST];
+    Muster__OnnxTensorType tensor_type[MOST];
+    Muster__OnnxShape shape[MOST];
+    Muster__OnnxDimension dim[MOST][MST_MAX_NDIM], *dims[MOST][MST_MAX_NDIM];
+    int num_values;
+    char *name[MOST][MOST];
+} message;
+
+static char *text(const char *constant) {
+    return (char *)(uintptr_t)constant;
+}
+
+static void begin(message *m, int64_t opset) {
+    memset(m, 0, sizeof *m);
+    muster__onnx_model__init(&m->model);
+    muster__onnx_graph__init(&m->graph);
+    muster__onnx_opset__init(&m->opset);
+    m->model.ir_version = 8;
+    m->model.producer_name = text("a test");
+    m->model.graph = &m->graph;
+    m->model.n_opset_import = 1;
+    m->model.opset_import = m->opsets;
+    m->opsets[0] = &m->opset;
+    m->opset.version = opset;
+    m->graph.node = m->nodes;
+    m->graph.initializer = m->tensors;
+    m->graph.input = m->inputs;
+    m->graph.output = m->outputs;
+}
+
+static Muster__OnnxValue *add_value(message *m, const char *name, mst_dtype dtype, mst_shape shape) {
+    const int i = m->num_values++;
+    muster__onnx_value__init(&m->value[i]);
+    muster__onnx_type__init(&m->type[i]);
+    muster__onnx_tensor_type__init(&m->tensor_type[i]);
+    muster__onnx_shape__init(&m->shape[i]);
+    m->value[i].name = text(name);
+    m->value[i].type = &m->type[i];
+    m->type[i].tensor_type = &m->tensor_type[i];
+    m->tensor_type[i].elem_type = mst_onnx_type(dtype);
+    m->tensor_type[i].shape = &m->shape[i];
+    m->shape[i].n_dim = (size_t)shape.ndim;
+    m->shape[i].dim = m->dims[i];
+    for (int k = 0; k < shape.ndim; k++) {
+        muster__onnx_dimension__init(m->dims[i][k] = &m->dim[i][k]);
+        if (shape.dim[k] < 0) continue;
+        m->dim[i][k].value_case = MUSTER__ONNX_DIMENSION__VALUE_DIM_VALUE;
+        m->dim[i][k].dim_value = shape.dim[k];
+    }
+    return &m->value[i];
+}
+
+static void add_input(message *m, const char *name, mst_shape shape) {
+    m->inputs[m->graph.n_input++] = add_value(m, name, MST_F32, shape);
+}
+
+static void add_output(message *m, const char *name, mst_shape shape) {
+    m->outputs[m->graph.n_output++] = add_value(m, name, MST_F32, shape);
+}
+
+/* WORDS: operator, output, inputs. */
+static Muster__OnnxNode *add_node(message *m, const char *words) {
+    static char copies[MOST][200];
+    const size_t i = m->graph.n_node++;
+    char *rest, *copy = copies[i];
+    snprintf(copy, sizeof copies[i], "%s", words);
+    muster__onnx_node__init(m->nodes[i] = &m->node[i]);
+    m->node[i].op_type = strtok_r(copy, " ", &rest);
+    m->name[i][0] = strtok_r(NULL, " ", &rest);
+    m->node[i].output = m->name[i];
+    m->node[i].n_output = 1;
+    m->node[i].input = m->name[i] + 1;
+    m->node[i].attribute = m->attributes[i];
+    while ((m->name[i][1 + m->node[i].n_input] = strtok_r(NULL, " ", &rest))) m->node[i].n_input++;
+    return &m->node[i];
+}
+
+static Muster__OnnxAttribute *add_attribute(message *m, const char *name, int type) {
+    const size_t i = m->graph.n_node - 1;
+    muster__onnx_attribute__init(m->attributes[i][0] = &m->attribute[i]);
+    m->attribute[i].name = text(name);
+    m->attribute[i].type = type;
+    m->node[i].n_attribute = 1;
+    return &m->attribute[i];
+}
+
+static Muster__OnnxTensor *add_list(message *m, const char *name, int64_t *list, size_t count) {
+    static int64_t counts[MOST];
+    const size_t i = m->graph.n_initializer++;
+    muster__onnx_tensor__init(m->tensors[i] = &m->tensor[i]);
+    counts[i] = (int64_t)count;
+    m->tensor[i].name = text(name);
+    m->tensor[i].data_type = mst_onnx_type(MST_I64);
+    m->tensor[i].int64_data = list;
+    m->tensor[i].n_int64_data = count;
+    m->tensor[i].dims = &counts[i];
+    m->tensor[i].n_dims = 1;
+    return &m->tensor[i];
+}
+
+static void *pack(const message *m, size_t *size) {
+    *size = muster__onnx_model__get_packed_size(&m->model);
+    uint8_t *data = malloc(*size + 1);
+    assert_non_null(data);
+    muster__onnx_model__pack(&m->model, data);
+    return data;
+}
+
+static mst_graph *decode(const message *m) {
+    size_t size;
+    void *data = pack(m, &size);
+    mst_graph *graph;
+    EXPECT_OK(mst_onnx_decode(data, size, &graph));
+    free(data);
+    return graph;
+}
+
+static void expect_refused(const message *m, mst_status code, const char *why) {
+    size_t size;
+    void *data = pack(m, &size);
+    mst_graph *graph;
+    EXPECT_ERROR(mst_onnx_decode(data, size, &graph), code, why);
+    assert_null(graph);
+    free(data);
+}
+
+/* ---- what is written is read again ---- */
+
+static mst_dataset *pictures(void) {
+    mst_tensor *x;
+    mst_dataset *data;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(ROWS, SIDE, SIDE, CHANNELS), &x));
+    for (int64_t i = 0; i < mst_tensor_count(x); i++) mst_tensor_set(x, i, (double)(i * 37 % 19) / 9 - 1);
+    EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+    mst_tensor_release(x);
+    return data;
+}
+
+static mst_model *network(mst_dataset *data) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    mst_input(model, MST_SHAPE(SIDE, SIDE, CHANNELS));
+    mst_conv2d(model, 4, 3, .strides = 2, .padding = MST_PADDING_SAME, .name = "conv");
+    mst_batch_normalization(model, .name = "norm");
+    mst_re_lu(model, .max_value = 6);
+    mst_max_pooling2d(model, .pool_size = 2);
+    mst_flatten(model);
+    mst_dense(model, 3, .activation = MST_SOFTMAX, .name = "dense");
+    EXPECT_OK(mst_compile(model, .seed = 5, .session = {.devices = "cpu:1"}));
+    EXPECT_OK(mst_build(model, data, false));
+    return model;
+}
+
+static mst_tensor *predict(mst_model *model, mst_dataset *data) {
+    mst_tensor *out;
+    EXPECT_OK(mst_predict(model, data, ROWS, &out));
+    return out;
+}
+
+static void written_and_read_again(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model = network(data), *copy;
+    mst_model_compiled compiled;
+    const mst_weight *weight;
+    mst_state_info *before, *after;
+    int64_t count, num_before, num_after;
+    EXPECT_OK(mst_store_list(mst_model_store(model), &before, &num_before));
+    EXPECT_OK(mst_model_save(model, folder_path("m.onnx")));
+    EXPECT_OK(mst_store_list(mst_model_store(model), &after, &num_after));
+    assert_int_equal(num_before, num_after);
+    EXPECT_OK(mst_model_load(folder_path("m.onnx"), &copy, &compiled));
+    assert_false(compiled.has_loss || compiled.has_optimizer);
+    EXPECT_OK(mst_model_weights(copy, &weight, &count));
+    assert_int_equal(count, 6); /* batch normalization is a factor and a shift */
+    assert_string_equal(weight[0].name, "onnx/conv_kernel");
+    assert_true(mst_shape_equal(weight[0].spec.shape, MST_SHAPE(3, 3, CHANNELS, 4)));
+    EXPECT_OK(mst_compile(copy, .session = {.devices = "cpu:1"}));
+    mst_tensor *a = predict(model, data), *b = predict(copy, data);
+    assert_true(mst_shape_equal(mst_tensor_shape(a), mst_tensor_shape(b)));
+    assert_memory_equal(mst_tensor_data(a), mst_tensor_data(b), mst_tensor_bytes(a));
+    EXPECT_OK(mst_model_save(copy, folder_path("again.onnx")));
+    EXPECT_ERROR(mst_model_save(copy, folder_path("m.json")), MST_UNIMPLEMENTED, "onnx");
+    mst_tensor_release(a);
+    mst_tensor_release(b);
+    free(before);
+    free(after);
+    mst_model_destroy(copy);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void weights_without_a_value(void **state) {
+    (void)state;
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    mst_input(model, MST_SHAPE(4));
+    mst_dense(model, 3);
+    EXPECT_ERROR(mst_model_save(model, folder_path("none.onnx")), MST_INVALID, "dense/kernel");
+    mst_model_destroy(model);
+}
+
+/* ---- what others write ---- */
+
+/* Sizes that nodes compute: [n, 2, 3] to [n, 6], whatever n is. */
+static void shapes_that_nodes_compute(void **state) {
+    (void)state;
+    message m;
+    int64_t zero = 0, first = 0, rest = -1;
+    begin(&m, 17);
+    add_input(&m, "x", MST_SHAPE(-1, 2, 3));
+    add_list(&m, "zero", &zero, 1);
+    add_list(&m, "axis", &first, 1);
+    add_list(&m, "rest", &rest, 1);
+    m.tensor[0].n_dims = 0;
+    add_node(&m, "Shape shape x");
+    add_node(&m, "Gather rows shape zero");
+    add_node(&m, "Unsqueeze row rows axis");
+    add_node(&m, "Concat target row rest");
+    add_attribute(&m, "axis", MST_ONNX_INT);
+    add_node(&m, "Reshape y x target");
+    add_output(&m, "y", MST_SHAPE(-1, 6));
+    mst_graph *graph = decode(&m);
+    const mst_value y = {mst_graph_find(graph, "y"), 0};
+    assert_non_null(mst_graph_find(graph, "x"));
+    assert_true(mst_shape_equal(mst_value_spec(y).shape, MST_SHAPE(-1, 6)));
+    mst_graph_destroy(graph);
+}
+
+static int count_ops(const mst_graph *graph, const char *name) {
+    int count = 0;
+    for (int64_t i = 0; i < graph->num_nodes; i++) count += strcmp(graph->node[i]->op->name, name) == 0;
+    return count;
+}
+
+/* A picture with channels last that a node turns round before the pooling, and back behind it, moves nowhere. */
+static void turning_round_and_back(void **state) {
+    (void)state;
+    message m;
+    int64_t first[] = {0, 3, 1, 2}, last[] = {0, 2, 3, 1};
+    begin(&m, 13);
+    add_input(&m, "x", MST_SHAPE(-1, 4, 5, 3));
+    add_node(&m, "Transpose a x");
+    add_attribute(&m, "perm", MST_ONNX_INTS)->ints = first;
+    m.attribute[0].n_ints = 4;
+    add_node(&m, "Relu r a");
+    add_node(&m, "GlobalAveragePool b r");
+    add_node(&m, "Transpose y b");
+    add_attribute(&m, "perm", MST_ONNX_INTS)->ints = last;
+    m.attribute[3].n_ints = 4;
+    add_output(&m, "y", MST_SHAPE(-1, 1, 1, 3));
+    mst_graph *graph = decode(&m);
+    assert_int_equal(count_ops(graph, "transpose"), 0);
+    size_t size;
+    void *data = pack(&m, &size);
+    mst_model *model;
+    EXPECT_OK(mst_file_write(folder_path("turned.onnx"), data, size));
+    EXPECT_OK(mst_model_load(folder_path("turned.onnx"), &model, NULL));
+    mst_graph *other;
+    EXPECT_OK(mst_graph_create(&other));
+    const mst_value x = mst_placeholder(other, MST_F32, MST_SHAPE(2, 4, 5, 3)), y = mst_model_call(model, x, false);
+    EXPECT_OK(mst_graph_check(other));
+    assert_true(mst_shape_equal(mst_value_spec(y).shape, MST_SHAPE(2, 1, 1, 3)));
+    mst_graph_destroy(other);
+    mst_model_destroy(model);
+    mst_graph_destroy(graph);
+    free(data);
+}
+
+/* ---- what is refused ---- */
+
+static void one_node(message *m, int64_t opset, const char *words) {
+    begin(m, opset);
+    add_input(m, "x", MST_SHAPE(-1, 4));
+    add_node(m, words);
+    add_output(m, "y", MST_SHAPE(-1, 4));
+}
+
+static void what_is_not_known(void **state) {
+    (void)state;
+    message m;
+    one_node(&m, 17, "NonMaxSuppression y x");
+    m.node[0].name = text("boxes\n");
+    expect_refused(&m, MST_UNIMPLEMENTED,
+                   "node 'boxes?' (NonMaxSuppression, opset 17): the operator is not known here");
+    one_node(&m, 17, "Relu y x");
+    m.node[0].domain = text("com.example");
+    expect_refused(&m, MST_UNIMPLEMENTED, "operator is not known");
+    one_node(&m, 12, "Relu y x");
+    expect_refused(&m, MST_UNIMPLEMENTED, "opset 12: 13 to 21 are read");
+    one_node(&m, 22, "Relu y x");
+    expect_refused(&m, MST_UNIMPLEMENTED, "opset 22: 13 to 21 are read");
+    one_node(&m, 21, "Relu y x");
+    add_attribute(&m, "surprise", MST_ONNX_INT);
+    expect_refused(&m, MST_UNIMPLEMENTED, "node 'y' (Relu, opset 21): its attribute 'surprise'");
+    one_node(&m, 17, "Relu y x");
+    m.tensor_type[0].elem_type = 10;
+    expect_refused(&m, MST_UNIMPLEMENTED, "float16");
+}
+
+static void what_contradicts_itself(void **state) {
+    (void)state;
+    message m;
+    int64_t list[] = {1, -1};
+    one_node(&m, 17, "Relu y nothing");
+    expect_refused(&m, MST_CORRUPT, "needs 'nothing'");
+    one_node(&m, 17, "Relu z x");
+    expect_refused(&m, MST_CORRUPT, "output 'y' is made by no node");
+    one_node(&m, 17, "Relu x x");
+    expect_refused(&m, MST_CORRUPT, "made twice");
+    one_node(&m, 17, "Gemm y x");
+    expect_refused(&m, MST_CORRUPT, "has no input 1");
+    one_node(&m, 17, "Reshape y x shape");
+    add_list(&m, "shape", list, 2)->dims[0] = INT64_MAX / 16;
+    expect_refused(&m, MST_CORRUPT, "has 2 elements");
+    one_node(&m, 17, "Reshape y x shape");
+    add_list(&m, "shape", list, 2)->dims[0] = 1 << 20;
+    expect_refused(&m, MST_CORRUPT, "has 2 elements, its shape needs 1048576");
+    one_node(&m, 17, "Reshape y x shape");
+    add_list(&m, "shape", list, 2)->dims[0] = -2;
+    expect_refused(&m, MST_INVALID, "");
+}
+
+/* A file elsewhere is named by nothing that is read. */
+static void tensors_in_other_files(void **state) {
+    (void)state;
+    message m;
+    int64_t list[] = {1};
+    Muster__OnnxEntry entry, *entries = &entry;
+    one_node(&m, 17, "Reshape y x shape");
+    Muster__OnnxTensor *tensor = add_list(&m, "shape", list, 0);
+    muster__onnx_entry__init(&entry);
+    entry.key = text("location");
+    entry.value = text("../../etc/passwd");
+    tensor->data_location = 1;
+    tensor->n_external_data = 1;
+    tensor->external_data = &entries;
+    expect_refused(&m, MST_UNIMPLEMENTED, "tensor 'shape' is in another file");
+}
+
+/* Every beginning of a file is an error, or a model of less. */
+static void files_that_are_cut_off(void **state) {
+    (void)state;
+    message m;
+    size_t size;
+    mst_graph *graph;
+    int64_t list[] = {2, -1};
+    one_node(&m, 17, "Reshape y x shape");
+    add_list(&m, "shape", list, 2);
+    uint8_t *data = pack(&m, &size);
+    for (size_t i = 0; i < size; i++) {
+        void *part = malloc(i + 1);
+        assert_non_null(part);
+        memcpy(part, data, i);
+        if (mst_onnx_decode(part, i, &graph))
+            assert_null(graph);
+        else
+            mst_graph_destroy(graph);
+        free(part);
+    }
+    free(data);
+}
+
+static void several_inputs(void **state) {
+    (void)state;
+    message m;
+    size_t size;
+    mst_model *model;
+    begin(&m, 17);
+    add_input(&m, "a", MST_SHAPE(-1, 4));
+    add_input(&m, "b", MST_SHAPE(-1, 4));
+    add_node(&m, "Add y a b");
+    add_output(&m, "y", MST_SHAPE(-1, 4));
+    void *data = pack(&m, &size);
+    EXPECT_OK(mst_file_write(folder_path("two.onnx"), data, size));
+    EXPECT_ERROR(mst_model_load(folder_path("two.onnx"), &model, NULL), MST_UNIMPLEMENTED, "2 inputs and 1 output");
+    mst_graph *graph;
+    EXPECT_OK(mst_onnx_read(folder_path("two.onnx"), &graph));
+    mst_graph_destroy(graph);
+    free(data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(written_and_read_again),
+                                       TEST_IN_FOLDER(weights_without_a_value),
+                                       cmocka_unit_test(shapes_that_nodes_compute),
+                                       TEST_IN_FOLDER(turning_round_and_back),
+                                       cmocka_unit_test(what_is_not_known),
+                                       cmocka_unit_test(what_contradicts_itself),
+                                       cmocka_unit_test(tensors_in_other_files),
+                                       cmocka_unit_test(files_that_are_cut_off),
+                                       TEST_IN_FOLDER(several_inputs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

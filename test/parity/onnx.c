@@ -1,0 +1,251 @@
+/** The C side of onnx_test.py and onnx_models_test.py:
+ *
+ *      parity_onnx models FOLDER
+ *                      writes models with weights by a formula to NAME.onnx, and to NAME.npz rows x, what the model
+ *                      gives, y, and what the model gives that is read from NAME.onnx, again
+ *
+ *      parity_onnx     reads lines "MODEL.onnx INPUT.pb ...", whose inputs are tensors of ONNX in the order of the
+ *                      model's, computes the model, and prints for each one line of JSON: {"outputs": [{"dtype",
+ *                      "shape", "bytes": hexadecimal}, ...]} or {"error": MESSAGE} */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/file.h"
+#include "format/npz.h"
+#include "graph/graph.h"
+#include "model_file/onnx_file.h"
+#include "muster/applications.h"
+#include "muster/model_file.h"
+#include "muster/ops.h"
+#include "muster/train.h"
+
+enum { MOST = 64, LINE_SIZE = 1 << 16 };
+
+static mst_status read_tensor(const char *path, mst_tensor **out) {
+    void *data;
+    size_t size;
+    MST_TRY(mst_file_read(path, INT32_MAX, &data, &size));
+    Muster__OnnxTensor *message = muster__onnx_tensor__unpack(NULL, size, data);
+    const mst_status status = message ? mst_onnx_tensor(message, out) : MST_FAIL(MST_CORRUPT, "'%s': no tensor", path);
+    if (message) muster__onnx_tensor__free_unpacked(message, NULL);
+    free(data);
+    return status;
+}
+
+/* Placeholders and outputs stand in the order of the file: the last nodes are the identities of the outputs. */
+static mst_status run_graph(mst_graph *graph, mst_feed *feed, int num_inputs, int num_outputs, mst_tensor **output) {
+    mst_value fetch[MOST];
+    mst_session *session;
+    const int64_t nodes = mst_graph_num_nodes(graph);
+    for (int i = 0; i < num_inputs; i++) feed[i].value = (mst_value){mst_graph_node(graph, i), 0};
+    for (int i = 0; i < num_outputs; i++) fetch[i] = (mst_value){mst_graph_node(graph, nodes - num_outputs + i), 0};
+    MST_TRY(mst_session_create(graph, &(mst_session_options){.devices = "cpu:1"}, &session));
+    const mst_status status = mst_session_run(session, feed, num_inputs, fetch, num_outputs, output);
+    mst_session_destroy(session);
+    return status;
+}
+
+static json_t *output_of(const mst_tensor *tensor) {
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *data = mst_tensor_data(tensor);
+    const size_t bytes = mst_tensor_bytes(tensor);
+    const mst_shape shape = mst_tensor_shape(tensor);
+    json_t *list = json_array();
+    for (int i = 0; i < shape.ndim; i++) json_array_append_new(list, json_integer(shape.dim[i]));
+    char *text = malloc(2 * bytes + 1);
+    if (!text) abort();
+    for (size_t i = 0; i < bytes; i++) {
+        text[2 * i] = digits[data[i] >> 4];
+        text[2 * i + 1] = digits[data[i] & 15];
+    }
+    text[2 * bytes] = '\0';
+    json_t *object =
+        json_pack("{ss so ss}", "dtype", mst_dtype_name(mst_tensor_dtype(tensor)), "shape", list, "bytes", text);
+    free(text);
+    return object;
+}
+
+static mst_status count_outputs(const char *path, int *out) {
+    void *data;
+    size_t size;
+    mst_onnx_file file;
+    MST_TRY(mst_file_read(path, INT32_MAX, &data, &size));
+    const mst_status status = mst_onnx_file_parse(path, data, size, &file);
+    if (!status) *out = (int)file.graph->n_output;
+    mst_onnx_file_free(&file);
+    free(data);
+    return status;
+}
+
+static mst_status run_case(char *line, json_t *outputs) {
+    mst_feed feed[MOST];
+    mst_tensor *output[MOST] = {NULL};
+    mst_graph *graph = NULL;
+    int num_inputs = 0, num_outputs = 0;
+    char *rest, *path = strtok_r(line, " \n", &rest), *input;
+    memset(feed, 0, sizeof feed);
+    mst_status status = path ? count_outputs(path, &num_outputs) : MST_FAIL(MST_INVALID, "an empty line");
+    while (!status && num_inputs < MOST && (input = strtok_r(NULL, " \n", &rest)))
+        status = read_tensor(input, &feed[num_inputs++].tensor);
+    if (!status) status = mst_onnx_read(path, &graph);
+    if (!status) status = run_graph(graph, feed, num_inputs, num_outputs, output);
+    for (int i = 0; i < num_outputs && !status; i++) json_array_append_new(outputs, output_of(output[i]));
+    for (int i = 0; i < MOST; i++) mst_tensor_release(output[i]);
+    for (int i = 0; i < num_inputs; i++) mst_tensor_release(feed[i].tensor);
+    mst_graph_destroy(graph);
+    return status;
+}
+
+/* ---- models ---- */
+
+static void build_mlp(mst_model *model) {
+    mst_input(model, MST_SHAPE(28, 28));
+    mst_flatten(model);
+    mst_dense(model, 50, .activation = MST_RELU);
+    mst_dense(model, 10, .activation = MST_SOFTMAX);
+}
+
+static void build_lenet(mst_model *model) {
+    mst_lenet(model, .classifier_activation = MST_SOFTMAX);
+}
+
+static void build_text_cnn(mst_model *model) {
+    mst_text_cnn(model, .vocabulary_size = 100);
+}
+
+static void build_mobilenet(mst_model *model) {
+    mst_mobilenet_v2(model, .input_shape = MST_SHAPE(64, 64, 3), .alpha = 0.35, .classes = 10);
+}
+
+static void build_resnet(mst_model *model) {
+    mst_resnet50(model, .input_shape = MST_SHAPE(32, 64, 3), .classes = 10);
+}
+
+/* Other layers: in one dimension, of sequences, several paths, paddings, and activations. */
+static void build_others(mst_model *model) {
+    const mst_output in = mst_input(model, MST_SHAPE(9, 12, 2));
+    mst_output a = mst_conv2d(in, 6, 3, .strides = 2, .padding = MST_PADDING_SAME, .activation = MST_SWISH);
+    mst_output b = mst_conv2d(mst_zero_padding2d(in, .sides = MST_AXES(0, 1, 1, 0)), 6, 2, .strides = 2, .groups = 2);
+    a = mst_concatenate(MST_OUTPUTS(a, mst_activate(b, MST_GELU)));
+    a = mst_max_pooling2d(mst_up_sampling2d(a), .pool_size = 3, .strides = 2, .padding = MST_PADDING_SAME);
+    b = mst_reshape_to(a, MST_SHAPE(30, 12));
+    b = mst_conv1d(b, 8, 3, .padding = MST_PADDING_SAME, .activation = MST_ELU);
+    b = mst_layer_normalization(mst_max_pooling1d(b, .pool_size = 2));
+    b = mst_dense(mst_global_average_pooling1d(b), 5, .activation = MST_LEAKY_RELU);
+    a = mst_dense(mst_global_max_pooling2d(mst_batch_normalization(a)), 5, .activation = MST_TANH);
+    mst_dense(mst_merge(MST_OUTPUTS(a, b), MST_MERGE_MULTIPLY), 3, .activation = MST_SIGMOID);
+}
+
+static const struct {
+    const char *name;
+    mst_shape rows;
+    void (*build)(mst_model *model);
+    mst_dtype dtype;
+} models[] = {
+    {"mlp", {.ndim = 3, .dim = {4, 28, 28}}, build_mlp, MST_F32},
+    {"lenet", {.ndim = 4, .dim = {4, 28, 28, 1}}, build_lenet, MST_F32},
+    {"text_cnn", {.ndim = 2, .dim = {4, 300}}, build_text_cnn, MST_I32},
+    {"mobilenet_v2", {.ndim = 4, .dim = {2, 64, 64, 3}}, build_mobilenet, MST_F32},
+    {"resnet50", {.ndim = 4, .dim = {2, 32, 64, 3}}, build_resnet, MST_F32},
+    {"others", {.ndim = 4, .dim = {3, 9, 12, 2}}, build_others, MST_F32},
+};
+
+/* Numbers in [-1, 1) that look random. */
+static double any_number(uint64_t i) {
+    i = (i + 1) * 0x9e3779b97f4a7c15U;
+    i = (i ^ i >> 29) * 0xbf58476d1ce4e5b9U;
+    return (double)(i >> 11) / (double)(UINT64_C(1) << 52) - 1;
+}
+
+static mst_status set_weights(mst_model *model) {
+    const mst_weight *weight;
+    int64_t count;
+    MST_TRY(mst_model_weights(model, &weight, &count));
+    for (int64_t k = 0; k < count; k++) {
+        const mst_shape shape = weight[k].spec.shape;
+        const bool around_1 = strstr(weight[k].name, "gamma") || strstr(weight[k].name, "variance");
+        double fan = 1;
+        for (int i = 0; i < shape.ndim - 1; i++) fan *= (double)shape.dim[i];
+        if (strstr(weight[k].name, "depthwise")) fan /= (double)shape.dim[2]; /* a filter reads one channel */
+        mst_tensor *value;
+        MST_TRY(mst_tensor_create(weight[k].spec.dtype, shape, &value));
+        for (int64_t i = 0; i < mst_tensor_count(value); i++) {
+            const double number = any_number((uint64_t)(i + 1000003 * k));
+            mst_tensor_set(value, i, around_1 ? 1 + number / 5 : shape.ndim > 1 ? number * sqrt(6 / fan) : number / 10);
+        }
+        const mst_status status = mst_store_set(mst_model_store(model), NULL, weight[k].name, MST_STATE_WEIGHT, value);
+        mst_tensor_release(value);
+        MST_TRY(status);
+    }
+    return MST_OK;
+}
+
+static mst_status predict(mst_model *model, mst_tensor *x, mst_tensor **out) {
+    mst_dataset *data;
+    MST_TRY(mst_compile(model, .session = {.devices = "cpu:1"}));
+    MST_TRY(mst_dataset_from_tensors(&x, 1, &data));
+    const mst_status status = mst_predict(model, data, 4, out);
+    mst_dataset_release(data);
+    return status;
+}
+
+static mst_status write_model(const char *folder, size_t i, mst_model *model, mst_tensor *x) {
+    char path[1000];
+    mst_model *copy = NULL;
+    mst_tensor *y = NULL, *again = NULL;
+    models[i].build(model);
+    MST_TRY(set_weights(model));
+    MST_TRY(predict(model, x, &y));
+    snprintf(path, sizeof path, "%s/%s.onnx", folder, models[i].name);
+    mst_status status = mst_model_save(model, path);
+    if (!status) status = mst_model_load(path, &copy, NULL);
+    if (!status) status = predict(copy, x, &again);
+    snprintf(path, sizeof path, "%s/%s.npz", folder, models[i].name);
+    if (!status) status = mst_npz_write(path, (const mst_named_tensor[]){{"x", x}, {"y", y}, {"again", again}}, 3);
+    mst_tensor_release(y);
+    mst_tensor_release(again);
+    mst_model_destroy(copy);
+    return status;
+}
+
+static mst_status write_models(const char *folder) {
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        mst_model *model;
+        mst_tensor *x;
+        MST_TRY(mst_model_create(&model));
+        MST_TRY(mst_tensor_create(models[i].dtype, models[i].rows, &x));
+        for (int64_t k = 0; k < mst_tensor_count(x); k++)
+            mst_tensor_set(
+                x, k, models[i].dtype == MST_I32 ? floor(50 + 50 * any_number((uint64_t)k)) : any_number((uint64_t)k));
+        const mst_status status = write_model(folder, i, model, x);
+        mst_tensor_release(x);
+        mst_model_destroy(model);
+        if (status) return mst_error_prefix("%s", models[i].name);
+    }
+    return MST_OK;
+}
+
+int main(int argc, char **argv) {
+    static char line[LINE_SIZE];
+    if (argc == 3 && strcmp(argv[1], "models") == 0) {
+        const mst_status status = write_models(argv[2]);
+        if (status) fprintf(stderr, "error: %s\n", mst_error()->message);
+        return status ? 1 : 0;
+    }
+    while (fgets(line, sizeof line, stdin)) {
+        json_t *outputs = json_array();
+        const mst_status status = run_case(line, outputs);
+        json_t *answer =
+            status ? json_pack("{ss}", "error", mst_error()->message) : json_pack("{sO}", "outputs", outputs);
+        char *text = json_dumps(answer, JSON_COMPACT);
+        puts(text ? text : "{\"error\": \"the message is no text\"}");
+        free(text);
+        json_decref(answer);
+        json_decref(outputs);
+    }
+    return 0;
+}
