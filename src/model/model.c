@@ -214,6 +214,11 @@ mst_status mst_model_set_trainable(mst_model *model, const char *layer, bool tra
     return found ? MST_OK : no_layer(model, layer);
 }
 
+const char *mst_model_layer_name(const mst_model *model, int64_t i) {
+    if (MST_IS_NULL(model)) return NULL;
+    return i >= 0 && i < model->num_layers ? model->layer[i].name : NULL;
+}
+
 /* ---- inputs and outputs ---- */
 
 void mst_model_outputs(mst_model *model, mst_outputs outputs) {

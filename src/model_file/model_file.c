@@ -13,6 +13,7 @@
 #include "model/describe.h"
 #include "model_file/keras_file.h"
 #include "model_file/loss.h"
+#include "model_file/network_text.h"
 #include "model_file/weights.h"
 
 /* ---- loading ---- */
@@ -46,7 +47,9 @@ static mst_status load_file(const char *path, const mst_keras_file *file, mst_mo
                             mst_model_compiled *compiled) {
     mst_keras_network network;
     if (!file->config)
-        return MST_FAIL(MST_INVALID, "'%s': has weights alone, no network: mst_model_load_weights takes it", path);
+        return MST_FAIL(MST_INVALID,
+                        "'%s': has weights alone, no network: name that too (mst_model_load_weights, or --model)",
+                        path);
     mst_status status = mst_keras_network_read(path, file->config, model, &network);
     if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
     if (!status && compiled) status = read_compiled(file, &network, model, compiled);
@@ -61,12 +64,17 @@ static mst_status of_file(const char *path, mst_status status) {
     return status;
 }
 
-mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
-    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+/* NETWORK_ONLY: without weights and notes. */
+static mst_status read_model(const char *path, bool network_only, mst_model **out, mst_model_compiled *compiled) {
     mst_keras_file file;
     mst_model *model = NULL;
     *out = NULL;
     mst_status status = mst_keras_file_read(path, &file);
+    if (!status && network_only) {
+        json_decref(file.metadata);
+        file.metadata = NULL;
+        file.has_weights = false;
+    }
     if (!status) status = mst_model_create(&model);
     if (!status) status = load_file(path, &file, model, compiled);
     mst_keras_file_free(&file);
@@ -75,6 +83,15 @@ mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled 
     else
         *out = model;
     return of_file(path, status);
+}
+
+mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    return read_model(path, false, out, compiled);
+}
+
+mst_status mst_network_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    return read_model(path, true, out, compiled);
 }
 
 mst_status mst_model_load_weights(mst_model *model, const char *path) {

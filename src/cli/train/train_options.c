@@ -22,8 +22,10 @@ static const char *const ps_placements[] = {"round-robin", "greedy", NULL};     
 
 static const option model_options[] = {
     {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .noted = true,
-     .help = "mlp: dense layers, and linear outputs; the others are convolutional networks for pictures, of which "
-             "mobilenet_v2 and resnet50 are those of keras.applications; ALPHA multiplies the numbers of channels"},
+     .help =
+         "mlp: dense layers, and linear outputs; the others are convolutional networks for pictures, of which "
+         "mobilenet_v2 and resnet50 are those of keras.applications; ALPHA multiplies the numbers of channels; a FILE: "
+         "the network and the loss in it, with new initial values"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true, .noted = true,
      .help = "units of each hidden layer; none: there is no hidden layer"},
     {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation, .noted = true,
@@ -273,9 +275,11 @@ static const option checkpoint_options[] = {
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
              "checkpoints; where --checkpoint-dir holds one, that counts. " NETWORK_FILES
              ": a whole model, of Keras or of --save, is trained on, in place of a new network: with its loss and its "
-             "optimizer, from where that stood, unless other ones are given"},
+             "optimizer, from where that stood, unless other ones are given. With --model NAME or FILE too: the "
+             "weights of its layers, and of a FILE.weights.h5, go to the layers of the same names"},
     {"freeze", OPTION_TEXT, AT(freeze), "NAME,NAME,...", .noted = true,
-     .help = "layers whose weights stay as they are, as Keras' layer.trainable = False; --summary shows their names"},
+     .help = "layers whose weights stay as they are, as Keras' layer.trainable = False; --summary shows their names; "
+             "patterns of *, ? and [...] too, and -NAME behind one takes layers out of it: *,-predictions"},
     {"name-map", OPTION_FILE, AT(name_map), "FILE",
      .help =
          "where variables have other names in the file of --load, or in a checkpoint of --checkpoint-dir that another "
