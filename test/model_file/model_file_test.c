@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "module/module.h"
 #include "muster/model_file.h"
@@ -322,6 +323,31 @@ static void networks(void **state) {
                  MST_CORRUPT, "applied to one another");
 }
 
+/* Layers in an order in which each waits for the one behind it: time that grows with the square of their number would
+ * be minutes here. */
+static void long_networks_take_little_time(void **state) {
+    (void)state;
+    enum { LAYERS = 20000, MOST_SECONDS = 20 };
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    fputs("{\"class_name\": \"Functional\", \"config\": {\"layers\": [", file);
+    for (int i = LAYERS; i > 0; i--)
+        fprintf(file,
+                "{\"class_name\": \"ReLU\", \"config\": {\"name\": \"r%d\", \"trainable\": false}, \"inbound_nodes\": "
+                "[[[\"r%d\", 0, 0, {}]]]},",
+                i, i - 1);
+    fputs(
+        "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"r0\", \"batch_shape\": [null, 2]}}], "
+        "\"input_layers\": [[\"r0\", 0, 0]], \"output_layers\": [[\"r20000\", 0, 0]]}}",
+        file);
+    fclose(file);
+    const double begun = mst_clock_seconds();
+    EXPECT_OK(load_text(text));
+    assert_true(mst_clock_seconds() < begun + MOST_SECONDS);
+    free(text);
+}
+
 static mst_status load_whole(mst_model *model, const char *path) {
     mst_model *loaded;
     (void)model;
@@ -382,7 +408,8 @@ int main(void) {
                                        TEST_IN_FOLDER(writing),
                                        TEST_IN_FOLDER(networks),
                                        TEST_IN_FOLDER(damaged_files),
-                                       TEST_IN_FOLDER(layers_go_to_those_of_their_names)};
+                                       TEST_IN_FOLDER(layers_go_to_those_of_their_names),
+                                       TEST_IN_FOLDER(long_networks_take_little_time)};
     if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
         print_message("skipped: the module hdf5 or zip is not there\n");
         return 0;
