@@ -85,22 +85,12 @@ static mst_status take_vocabulary(training *t) {
     return status;
 }
 
-/* The rows of the weights that come first, where these are those of an embedding. */
-static mst_status find_tokens(training *t) {
-    const mst_weight *weights;
-    int64_t count;
-    MST_TRY(mst_model_weights(t->model, &weights, &count));
-    const char *end = count ? strrchr(weights[0].name, '/') : NULL;
-    if (end && strcmp(end, "/embeddings") == 0) t->num_tokens = weights[0].spec.shape.dim[0];
-    return MST_OK;
-}
-
 /* The network of --model: its values, its vocabulary and the optimizer are those of a new training. */
 static mst_status load_fresh(training *t, const char *path) {
     MST_TRY(mst_network_load(path, &t->model, &t->compiled));
     t->compiled.has_optimizer = false;
     MST_TRY(mst_network_end_of(path, t->model, &t->end));
-    return find_tokens(t);
+    return network_tokens(t->model, &t->num_tokens);
 }
 
 /* An optimizer of the command line begins anew, without the state of the file's; so does one whose state is cut. */
