@@ -51,6 +51,13 @@ done
 run train --data csv:t --text quote --label topic $options --max-tokens 5 --summary
 check max_tokens_is_the_vocabulary grep -q 'Embedding.*35 ' out
 
+run train $few --devices cpu:1 --pad front --evaluate --save front.keras
+check zeros_can_be_in_front [ "$one" != "$(value weights_sha256)" ]
+loss=$(value test_loss)
+run evaluate --load front.keras --devices cpu:1 --json
+check where_they_stay_for_the_model [ "$loss" = "$(value test_loss)" ]
+fails zeros_are_for_texts 1 "pad is for texts:PATH" train --data idx:nowhere --pad front
+
 # ---- predictions -------------------------------------------------------------------------------------
 
 printf '%s\n' quote '"A goal, and the ball!"' '"Energy of an atom,"' '""' > new.csv

@@ -106,6 +106,7 @@ int train_open_part(training *t, const char *part, mst_dataset **out) {
     if (train_has_texts(t)) options.schema = t->schema;
     options.max_tokens = t->o->max_tokens;
     options.sequence_length = t->o->sequence_length;
+    options.pad_front = t->o->pad == PAD_FRONT;
     if (train_has_texts(t)) fit_texts(t, &options);
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
     if (table_options_open(&t->o->table, t->data, part, options, out))

@@ -18,6 +18,7 @@ static const double default_rate = 0.003;
 
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 static const char *const validation_rows[] = {"random", "last", NULL};              /* as VALIDATION_ROWS_LAST */
+static const char *const pad_sides[] = {"back", "front", NULL};                     /* as PAD_FRONT */
 static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* as PS_PLACEMENT_GREEDY */
 
 static const option model_options[] = {
@@ -71,7 +72,10 @@ static const option data_options[] = {
      .help = "texts: size of the vocabulary, the most frequent words of the train part; others count as one (default "
              "20000)"},
     {"sequence-length", OPTION_INTEGER, AT(sequence_length), "N", NULL, 1, 1e6, .noted = true,
-     .help = "texts: words of a text that are taken; shorter ones are padded behind (default 300)"},
+     .help = "texts: words of a text that are taken (default 300)"},
+    {"pad", OPTION_CHOICE, AT(pad), .initial = "back", .choices = pad_sides, .noted = true,
+     .help = "texts: where shorter ones are padded with 0: back: behind their words; front: before them, as Keras' "
+             "pad_sequences does"},
     {"raw-columns", OPTION_FLAG, AT(raw_columns), .noted = true,
      .help =
          "tables: numbers stay as they are, and categories are their numbers; else layers of the model make numbers "
