@@ -69,8 +69,10 @@ works file_of_texts_is_predicted '^ *0  sport  *[01]' predict --load t.keras --d
 check second_text_of_the_file_is_of_science grep -q '^ *1  science ' out
 mkdir inbox
 echo 'Energy of an atom,' > inbox/2.txt && echo 'A goal, and the ball!' > inbox/1.txt
-works folder_of_files_is_predicted '^ *0  sport  *[01]' predict --load t.keras --data texts:inbox
-check second_file_is_of_science grep -q '^ *1  science ' out
+works folder_of_files_is_predicted_with_their_names '^inbox/1.txt  sport  *[01]' predict --load t.keras --data texts:inbox
+check second_file_is_of_science grep -q '^inbox/2.txt  science ' out
+run predict --load t.keras --data texts:inbox/ --json
+check events_name_the_files grep -q '"event":"prediction","file":"inbox/2.txt","class":0,"name":"science"' out
 fails files_without_classes_are_not_evaluated 1 'the data has no labels: evaluate needs them' evaluate --load t.keras --data texts:inbox
 works checkpoint_predicts_too '^ *0  sport  *[01]' predict --checkpoint-dir run --data texts:new.txt
 works evaluate_takes_the_data_of_training "$learnt" evaluate --load t.safetensors
