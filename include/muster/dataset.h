@@ -134,6 +134,7 @@ typedef struct mst_data_options {
     const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
                        *   other columns but the label's are left out. With the schema of such data: as that says */
     int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them */
+    bool pad_front;                      /**< likewise */
     bool
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
                                   other kinds ignore it */

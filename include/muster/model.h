@@ -39,6 +39,9 @@ MST_API MST_CHECKED mst_status mst_adapt(mst_output output, mst_dataset *data, i
  *  from the next mst_compile on. MST_NOT_FOUND where there is no such layer. */
 MST_API MST_CHECKED mst_status mst_model_set_trainable(mst_model *model, const char *layer, bool trainable);
 
+/** The name of layer I, in the order in which layers were added, inputs among them; NULL past the last. */
+MST_API const char *mst_model_layer_name(const mst_model *model, int64_t i);
+
 /** What the model gives; without this call it is the output of the layer that was added last. Layers that no output
  *  needs are not built. */
 MST_API void mst_model_outputs(mst_model *model, mst_outputs outputs);

@@ -40,6 +40,23 @@ MST_API MST_CHECKED mst_status mst_model_load(const char *path, mst_model **out,
  *  MODEL's inputs must be known, as for mst_model_weights. */
 MST_API MST_CHECKED mst_status mst_model_load_weights(mst_model *model, const char *path);
 
+/** What mst_model_load_layers has found. Texts are lists of names of layers, with ", " between them, or "". */
+typedef struct mst_loaded_layers {
+    int64_t count;   /**< weights that were set */
+    char *missing;   /**< layers of the model that kept their values */
+    char *left_over; /**< layers with weights of the file that the model does not have */
+} mst_loaded_layers;
+/** Frees the texts. */
+MST_API void mst_loaded_layers_free(mst_loaded_layers *loaded);
+
+/** Sets the weights of those layers of MODEL that a layer with weights of PATH has the name of, as Keras' load_weights
+ *  with by_name: what transfer learning takes over, such as all of MobileNetV2 but its last layer. PATH is any of these
+ *  files, those of keras.applications among them; layers of models inside of its model count too. MST_INVALID where
+ *  such a layer has other shapes, but for the last layer of MODEL, which keeps its values then; MST_NOT_FOUND where no
+ *  layer has such a name. LOADED may be NULL; else it is the caller's to free. The shapes of MODEL's inputs must be
+ *  known, as for mst_model_weights. */
+MST_API MST_CHECKED mst_status mst_model_load_layers(mst_model *model, const char *path, mst_loaded_layers *loaded);
+
 typedef struct mst_model_save_options {
     int zero_;
     const mst_optimizer *optimizer; /**< that of the training: it and its state are saved too; default: they are not */

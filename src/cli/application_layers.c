@@ -32,8 +32,8 @@ bool application_is(const char *name) {
 }
 
 const char *application_form(int i) {
-    static const char *const forms[] = {"mlp",      "lenet", "mobilenet_v2", "mobilenet_v2:ALPHA", "resnet50",
-                                        "text_cnn", NULL};
+    static const char *const forms[] = {"mlp",      "lenet",      "mobilenet_v2", "mobilenet_v2:ALPHA", "resnet50",
+                                        "text_cnn", "FILE.keras", "FILE.h5",      "FILE.json",          NULL};
     return forms[i];
 }
 
@@ -45,7 +45,7 @@ static mst_status read_alpha(const char *name, const char *text, double *out) {
 }
 
 static mst_status fail_unknown(const char *name) {
-    enum { MOST = 8, LIST = 200 };
+    enum { MOST = 12, LIST = 200 };
     const char *words[MOST] = {NULL};
     char list[LIST] = "", guess[MST_DID_YOU_MEAN_TEXT];
     for (int i = 0; i < MOST - 1 && (words[i] = application_form(i)); i++) {

@@ -26,6 +26,16 @@ mst_status network_has_weights(mst_model *model, bool *out) {
     return status == MST_NOT_FOUND ? MST_OK : status;
 }
 
+mst_status network_tokens(mst_model *model, int64_t *out) {
+    const mst_weight *weights;
+    int64_t count;
+    *out = 0;
+    MST_TRY(mst_model_weights(model, &weights, &count));
+    const char *end = count ? strrchr(weights[0].name, '/') : NULL;
+    if (end && strcmp(end, "/embeddings") == 0) *out = weights[0].spec.shape.dim[0];
+    return MST_OK;
+}
+
 mst_status network_restored(const char *path, mst_model *model, mst_restored *out) {
     mst_tensor *step = NULL;
     if (mst_store_get(mst_model_store(model), NULL, "global_step", &step)) step = NULL;

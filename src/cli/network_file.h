@@ -15,6 +15,9 @@ bool network_file_is(const char *path);
 /** Whether the weights of MODEL have values. */
 MST_CHECKED mst_status network_has_weights(mst_model *model, bool *out);
 
+/** The rows of the embedding whose weights come first in MODEL; 0 where others do. */
+MST_CHECKED mst_status network_tokens(mst_model *model, int64_t *out);
+
 /** What was restored where MODEL came whole from PATH: all of it, at the step that its store has. */
 MST_CHECKED mst_status network_restored(const char *path, mst_model *model, mst_restored *out);
 

@@ -67,37 +67,42 @@ static mst_status label_fail(mst_loss loss, int64_t row, double value, const cha
                     sparse ? "; for numbers to be predicted there is --loss mean_squared_error" : "");
 }
 
-static mst_status check_row(mst_loss loss, const mst_tensor *labels, int64_t row, int64_t count) {
+/* CLASSES: outputs of the model, which class numbers are below; 0: any. */
+static mst_status check_row(mst_loss loss, int64_t classes, const mst_tensor *labels, int64_t row, int64_t count) {
     const loss_kind *kind = &kinds[loss];
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
         const double value = mst_tensor_get(labels, row * count + i);
         const bool right = isfinite(value) && value >= kind->low && value <= kind->high;
         if (!right || (kind->whole && value != floor(value))) return label_fail(loss, row, value, "");
+        if (classes && value >= (double)classes)
+            return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 ": the model has %" PRId64 " outputs", value, row,
+                            classes);
         sum += value;
     }
     return kind->distribution && fabs(sum - 1) > 1e-3 ? label_fail(loss, row, sum, ", the sum of its numbers") : MST_OK;
 }
 
-static mst_status check_batch(mst_loss loss, const mst_batch *batch) {
+static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *batch) {
     mst_tensor *labels;
     MST_TRY(mst_batch_tensor(batch, 1, &labels));
     const int64_t rows = mst_batch_size(batch);
     mst_status status = MST_OK;
-    for (int64_t i = 0; i < rows && !status; i++) status = check_row(loss, labels, i, mst_tensor_count(labels) / rows);
+    for (int64_t i = 0; i < rows && !status; i++)
+        status = check_row(loss, classes, labels, i, mst_tensor_count(labels) / rows);
     mst_tensor_release(labels);
     return status;
 }
 
 /* The first rows show what kind of labels these are; all of them may take long to read. */
-static mst_status check_first_rows(mst_loss loss, mst_dataset *data) {
+static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data) {
     mst_dataset *batches;
     mst_iterator *iterator = NULL;
     const mst_batch *batch = NULL;
     MST_TRY(mst_dataset_batch(data, CHECKED_ROWS, false, &batches));
     mst_status status = mst_iterator_create(batches, 0, &iterator);
     if (!status) status = mst_iterator_next(iterator, &batch);
-    if (!status && batch) status = check_batch(loss, batch);
+    if (!status && batch) status = check_batch(loss, classes, batch);
     mst_iterator_destroy(iterator);
     mst_dataset_release(batches);
     return status;
@@ -137,7 +142,7 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, b
                         " outputs: --loss %s "
                         "needs as many of both",
                         count, classes, mst_loss_name(loss));
-    MST_TRY(check_first_rows(loss, data));
+    MST_TRY(check_first_rows(loss, sparse && !free ? classes : 0, data));
     *out = objective_of(loss, sparse || !free ? classes : count);
     return MST_OK;
 }

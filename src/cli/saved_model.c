@@ -309,7 +309,9 @@ static mst_status open_spec(const saved_options *o, saved_model *out) {
 static mst_status open_data(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                             saved_model *out) {
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
+    int64_t num_paths;
     MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, out));
+    if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     return scale_inputs(raw, &out->data);
 }
 

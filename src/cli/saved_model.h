@@ -34,7 +34,7 @@ typedef struct saved_model {
     mst_model *model;
     table_layers table;       /**< of the columns, at the beginning of the model */
     mst_dataset *data;        /**< the test part */
-    const mst_dataset *files; /**< the pictures that DATA is made of; else NULL */
+    const mst_dataset *files; /**< the files that DATA is made of, pictures or texts; NULL: rows have no files */
     mst_restored restored;
     objective objective;
     model_note note;

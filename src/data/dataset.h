@@ -69,6 +69,8 @@ typedef struct mst_dataset_type {
     /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as
      *  upstream, none behind a map. */
     const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
+    /** See mst_dataset_file_paths. NULL: none. */
+    const char *const *(*paths)(const mst_dataset *dataset, int64_t *n);
     /** See mst_dataset_schema. NULL: as upstream, none behind a map. */
     const char *(*schema)(const mst_dataset *dataset);
     /** A hash of which rows of upstream it gives, where that follows from more than the numbers of rows: workers that

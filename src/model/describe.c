@@ -85,15 +85,26 @@ static mst_status add_weight(mst_model *model, const mst_model_description *d, i
 /* Lists the weights layer by layer; in each layer the trainable ones come first, as in Keras. */
 static mst_status list_weights(mst_model *model, const mst_model_description *d, int64_t *count) {
     const int num = model->num_nodes ? d->num_variables[model->num_nodes - 1] : 0;
+    int64_t *first = malloc((size_t)(model->num_layers + model->num_nodes + 1) * sizeof *first);
     model->weight = calloc((size_t)num + 1, sizeof *model->weight);
-    if (!model->weight) return MST_NO_MEMORY("for the list of weights");
+    if (!model->weight || !first) {
+        free(first);
+        return MST_NO_MEMORY("for the list of weights");
+    }
+    int64_t *next = first + model->num_layers; /* of the nodes of a layer; -1: none */
+    for (int64_t i = 0; i < model->num_layers; i++) first[i] = -1;
+    for (int64_t node = model->num_nodes - 1; node >= 0; node--) {
+        next[node] = first[model->node[node].layer];
+        first[model->node[node].layer] = node;
+    }
+    mst_status status = MST_OK;
     for (int64_t i = 0; i < d->order.num_layers; i++)
         for (int pass = 0; pass < 2; pass++)
-            for (int64_t node = 0; node < model->num_nodes; node++)
-                for (int v = mst_model_first_variable(d, node); v < d->num_variables[node]; v++)
-                    if (model->node[node].layer == d->order.layer[i] && d->trainable[v] == (pass == 0))
-                        MST_TRY(add_weight(model, d, v, d->order.layer[i], count));
-    return MST_OK;
+            for (int64_t node = first[d->order.layer[i]]; node >= 0; node = next[node])
+                for (int v = mst_model_first_variable(d, node); v < d->num_variables[node] && !status; v++)
+                    if (d->trainable[v] == (pass == 0)) status = add_weight(model, d, v, d->order.layer[i], count);
+    free(first);
+    return status;
 }
 
 mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count) {

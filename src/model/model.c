@@ -37,6 +37,8 @@ void mst_model_destroy(mst_model *model) {
     for (int64_t i = 0; i < model->num_tensors; i++) mst_tensor_release(model->tensor[i]);
     free(model->tensor);
     free(model->layer);
+    mst_names_free(&model->names);
+    mst_names_free(&model->suffixes);
     free(model->node);
     free(model->input);
     free(model->weight);
@@ -73,17 +75,17 @@ static mst_status own(mst_model *model, const mst_field *fields, char *options) 
 }
 
 static bool name_is_taken(const mst_model *model, const char *name) {
-    for (int64_t i = 0; i < model->num_layers; i++)
-        if (strcmp(model->layer[i].name, name) == 0) return true;
-    return false;
+    return mst_names_get(&model->names, name) >= 0;
 }
 
 /* dense, dense_1, ...: the first that no layer has; NULL where memory is out. */
 static const char *default_name(mst_model *model, const mst_layer_type *type, const void *options) {
     const char *base = type->default_name ? type->default_name(options) : type->name, *name = base;
-    for (int64_t i = 1; name && name_is_taken(model, name); i++)
-        name = mst_arena_print(&model->arena, "%s_%lld", base, (long long)i);
-    return name;
+    int64_t number = mst_names_get(&model->suffixes, base); /* all up to it are taken */
+    if (number < 0) number = 0;
+    while (name && name_is_taken(model, name))
+        name = mst_arena_print(&model->arena, "%s_%lld", base, (long long)++number);
+    return name && number && mst_names_set(&model->suffixes, base, number) ? NULL : name;
 }
 
 static mst_status add_layer(mst_model *model, const mst_layer_type *type, const void *given) {
@@ -102,6 +104,7 @@ static mst_status add_layer(mst_model *model, const mst_layer_type *type, const 
                         type->name, name);
     if (!name && !(name = default_name(model, type, options))) return MST_NO_MEMORY("for a layer");
     MST_TRY(mst_grow(&model->layer, sizeof *model->layer, model->num_layers + 1, &model->layer_capacity));
+    MST_TRY(mst_names_set(&model->names, name, model->num_layers));
     model->layer[model->num_layers++] = (mst_model_layer){.type = type, .name = name, .options = options};
     return MST_OK;
 }
@@ -206,13 +209,16 @@ static mst_status no_layer(const mst_model *model, const char *name) {
 
 mst_status mst_model_set_trainable(mst_model *model, const char *layer, bool trainable) {
     if (MST_IS_NULL(model)) return MST_INVALID;
-    bool found = !layer;
-    for (int64_t i = 0; i < model->num_layers; i++) {
-        if (layer && strcmp(model->layer[i].name, layer) != 0) continue;
-        model->layer[i].frozen = !trainable;
-        found = true;
-    }
-    return found ? MST_OK : no_layer(model, layer);
+    const int64_t found = layer ? mst_names_get(&model->names, layer) : 0;
+    if (found < 0) return no_layer(model, layer);
+    const int64_t end = layer ? found + 1 : model->num_layers;
+    for (int64_t i = found; i < end; i++) model->layer[i].frozen = !trainable;
+    return MST_OK;
+}
+
+const char *mst_model_layer_name(const mst_model *model, int64_t i) {
+    if (MST_IS_NULL(model)) return NULL;
+    return i >= 0 && i < model->num_layers ? model->layer[i].name : NULL;
 }
 
 /* ---- inputs and outputs ---- */

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/failure.h"
+#include "graph/names.h"
 #include "layer/type.h"
 #include "muster/model.h"
 #include "muster/store.h"
@@ -39,6 +40,8 @@ struct mst_model {
     mst_arena arena;
     mst_model_layer *layer;
     int64_t num_layers, layer_capacity;
+    mst_names names;    /**< of layers, with their indices */
+    mst_names suffixes; /**< of names without their number, with the last number that was given */
     mst_model_node *node;
     int64_t num_nodes, node_capacity;
     mst_model_input *input;

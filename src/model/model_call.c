@@ -8,6 +8,14 @@
 #include "model/model.h"
 #include "muster/ops.h"
 
+/* X with a dimension of 1 behind the others where examples of ROW have it and X has not, as in Keras: pictures of 28x28
+ * have one channel. */
+static mst_value add_channel(mst_value x, const mst_spec *row) {
+    const int ndim = row->shape.ndim;
+    const bool lacks = ndim > 1 && row->shape.dim[ndim - 1] == 1 && mst_value_spec(x).shape.ndim == ndim;
+    return lacks ? mst_expand_dims(x, ndim) : x;
+}
+
 /* Whether X can be examples of ROW. */
 static bool fits(mst_value x, const mst_spec *row) {
     const mst_shape shape = mst_value_spec(x).shape;
@@ -26,6 +34,7 @@ static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     const mst_spec spec = mst_value_spec(x);
     if (mst_value_is_none(x)) return x;
     if (!input->declared) return mst_dtype_is_float(spec.dtype) ? x : mst_cast(x, MST_F32);
+    x = add_channel(x, &input->row);
     if (!fits(x, &input->row))
         return mst_value_fail(mst_value_graph(x), MST_INVALID, "input '%s' is %s, examples must be %s", layer->name,
                               mst_spec_print(&spec, have, sizeof have), mst_spec_print(&input->row, want, sizeof want));

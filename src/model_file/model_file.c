@@ -14,6 +14,7 @@
 #include "model/describe.h"
 #include "model_file/keras_file.h"
 #include "model_file/loss.h"
+#include "model_file/network_text.h"
 #include "model_file/onnx_file.h"
 #include "model_file/onnx_model.h"
 #include "model_file/weights.h"
@@ -49,7 +50,9 @@ static mst_status load_file(const char *path, const mst_keras_file *file, mst_mo
                             mst_model_compiled *compiled) {
     mst_keras_network network;
     if (!file->config)
-        return MST_FAIL(MST_INVALID, "'%s': has weights alone, no network: mst_model_load_weights takes it", path);
+        return MST_FAIL(MST_INVALID,
+                        "'%s': has weights alone, no network: name that too (mst_model_load_weights, or --model)",
+                        path);
     mst_status status = mst_keras_network_read(path, file->config, model, &network);
     if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
     if (!status && compiled) status = read_compiled(file, &network, model, compiled);
@@ -64,9 +67,15 @@ static mst_status of_file(const char *path, mst_status status) {
     return status;
 }
 
-static mst_status load_keras(const char *path, mst_model *model, mst_model_compiled *compiled) {
+/* NETWORK_ONLY: without weights and notes. */
+static mst_status load_keras(const char *path, bool network_only, mst_model *model, mst_model_compiled *compiled) {
     mst_keras_file file;
     mst_status status = mst_keras_file_read(path, &file);
+    if (!status && network_only) {
+        json_decref(file.metadata);
+        file.metadata = NULL;
+        file.has_weights = false;
+    }
     if (!status) status = load_file(path, &file, model, compiled);
     mst_keras_file_free(&file);
     return status;
@@ -91,17 +100,26 @@ static bool is_onnx(const char *path) {
     return mst_onnx_begins(head, size) || (!size && mst_ends_in(path, ".onnx"));
 }
 
-mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
-    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+static mst_status read_model(const char *path, bool network_only, mst_model **out, mst_model_compiled *compiled) {
     mst_model *model = NULL;
     *out = NULL;
     mst_status status = mst_model_create(&model);
-    if (!status) status = (is_onnx(path) ? load_onnx : load_keras)(path, model, compiled);
+    if (!status)
+        status = is_onnx(path) ? load_onnx(path, model, compiled) : load_keras(path, network_only, model, compiled);
     if (status)
         mst_model_destroy(model);
     else
         *out = model;
     return of_file(path, status);
+}
+
+mst_status mst_model_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    return read_model(path, false, out, compiled);
+}
+
+mst_status mst_network_load(const char *path, mst_model **out, mst_model_compiled *compiled) {
+    return read_model(path, true, out, compiled);
 }
 
 mst_status mst_model_load_weights(mst_model *model, const char *path) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "graph/names.h"
 #include "model/describe.h"
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
@@ -16,7 +17,7 @@ typedef struct keras_call {
     int64_t number;       /* the number-th call of the layer */
     const json_t *inputs; /* what it is applied to, in either generation's form */
     mst_output output;
-    bool done;
+    bool done, waits; /* waits: for what it is applied to */
 } keras_call;
 
 typedef struct network_reader {
@@ -26,7 +27,9 @@ typedef struct network_reader {
     const json_t *layers; /* of the file */
     keras_call *call;
     int64_t num_calls, capacity;
-    int64_t *axis; /* of each layer: that of a normalization, -1 */
+    mst_names names;     /* of the layers, with their indices */
+    int64_t *first_call; /* [num_layers + 1] of each layer; those of a layer are side by side */
+    int64_t *axis;       /* of each layer: that of a normalization, -1 */
 } network_reader;
 
 void mst_keras_network_free(mst_keras_network *network) {
@@ -151,6 +154,8 @@ static mst_status list_layers(network_reader *r, const json_t *layers) {
         if (!class_name || !name || !json_is_object(config)) return malformed(r, "a layer without class or name");
         n->layer[i] = (mst_keras_layer){mst_arena_string(&n->arena, name), mst_arena_string(&n->arena, class_name)};
         if (!n->layer[i].name || !n->layer[i].class_name) return MST_NO_MEMORY("for a network");
+        if (mst_names_get(&r->names, n->layer[i].name) < 0)
+            MST_TRY(mst_names_set(&r->names, n->layer[i].name, (int64_t)i));
         r->axis[i] = -1;
         n->num_layers++;
     }
@@ -184,13 +189,12 @@ static mst_status read_sequential(network_reader *r, const json_t *object) {
 /* ---- graphs of layers ---- */
 
 /* The call whose result is [layer, number, tensor]; NULL where there is none. */
-static const keras_call *find_call(const network_reader *r, const json_t *history) {
+static keras_call *find_call(const network_reader *r, const json_t *history) {
     const char *name = json_string_value(json_array_get(history, 0));
     const json_int_t number = json_integer_value(json_array_get(history, 1));
-    for (int64_t i = 0; name && i < r->num_calls; i++)
-        if (r->call[i].number == number && strcmp(r->network->layer[r->call[i].layer].name, name) == 0)
-            return &r->call[i];
-    return NULL;
+    const int64_t layer = name ? mst_names_get(&r->names, name) : -1;
+    if (layer < 0 || number < 0 || number >= r->first_call[layer + 1] - r->first_call[layer]) return NULL;
+    return &r->call[r->first_call[layer] + number];
 }
 
 /* Keras 3: {"args": [T] or [[T, T]], "kwargs": {...}}, where T has its history in config; Keras 2: [H, H], where H is
@@ -226,38 +230,47 @@ static bool histories_of(const json_t *call, json_t *out) {
     return add_histories(args, out) && add_named(call, out);
 }
 
-/* Makes call I, *READY where all that it is applied to is there. */
-static mst_status make_call(network_reader *r, keras_call *call, bool *ready) {
-    const mst_keras_layer *layer = &r->network->layer[call->layer];
-    mst_outputs sources = {0};
-    json_t *histories = json_array();
-    const bool good = histories && histories_of(call->inputs, histories);
+/* The outputs that CALL is applied to; or, where one of them is not there yet, *MISSING is the call that gives it. */
+static mst_status find_sources(const network_reader *r, const json_t *histories, mst_outputs *sources,
+                               keras_call **missing) {
     const size_t count = json_array_size(histories);
-    *ready = true;
-    for (size_t i = 0; good && i < count && i < MST_MAX_OUTPUTS && *ready; i++) {
-        const keras_call *from = find_call(r, json_array_get(histories, i));
-        if (from && from->done)
-            sources.output[sources.count++] = from->output;
-        else
-            *ready = false;
-    }
-    json_decref(histories);
-    if (!good || count < 1) return MST_FAIL(MST_CORRUPT, "what it is applied to is damaged, or no output of a layer");
+    *sources = (mst_outputs){0};
+    *missing = NULL;
+    if (count < 1) return MST_FAIL(MST_CORRUPT, "what it is applied to is damaged, or no output of a layer");
     if (count > MST_MAX_OUTPUTS)
         return MST_FAIL(MST_UNIMPLEMENTED, "is applied to more than %d outputs", MST_MAX_OUTPUTS);
-    if (!*ready) return MST_OK;
-    if (call->number == 0) return add_known(r, call->layer, mst_source_outputs(sources), call->inputs, &call->output);
-    for (int64_t i = 0; i < r->num_calls; i++)
-        if (r->call[i].layer == call->layer && r->call[i].number == 0) {
-            *ready = r->call[i].done;
-            if (*ready) call->output = mst_layer_again(r->call[i].output, mst_source_outputs(sources));
-            return mst_model_check(r->model);
-        }
-    return MST_FAIL(MST_CORRUPT, "layer '%s' has no first call", layer->name);
+    for (size_t i = 0; i < count && !*missing; i++) {
+        keras_call *from = find_call(r, json_array_get(histories, i));
+        if (!from) return MST_FAIL(MST_CORRUPT, "what it is applied to is damaged, or no output of a layer");
+        if (from->done)
+            sources->output[sources->count++] = from->output;
+        else
+            *missing = from;
+    }
+    return MST_OK;
+}
+
+/* Makes CALL; or, where another must be made before it, *MISSING is that one. */
+static mst_status make_call(const network_reader *r, keras_call *call, keras_call **missing) {
+    mst_outputs sources;
+    keras_call *first = &r->call[r->first_call[call->layer]]; /* of the layer */
+    json_t *histories = json_array();
+    if (!histories) return MST_NO_MEMORY("for a network");
+    if (!histories_of(call->inputs, histories)) json_array_clear(histories);
+    const mst_status status = find_sources(r, histories, &sources, missing);
+    json_decref(histories);
+    if (!status && !*missing && !first->done && first != call) *missing = first;
+    if (status || *missing) return status;
+    call->done = true;
+    if (call == first) return add_known(r, call->layer, mst_source_outputs(sources), call->inputs, &call->output);
+    call->output = mst_layer_again(first->output, mst_source_outputs(sources));
+    return mst_model_check(r->model);
 }
 
 static mst_status list_calls(network_reader *r) {
-    for (int64_t i = 0; i < r->network->num_layers; i++) {
+    const int64_t num_layers = r->network->num_layers;
+    if (!(r->first_call = calloc((size_t)num_layers + 1, sizeof *r->first_call))) return MST_NO_MEMORY("for a network");
+    for (int64_t i = 0; i < num_layers; i++) {
         const json_t *nodes = json_object_get(json_array_get(r->layers, (size_t)i), "inbound_nodes");
         const bool is_input = strcmp(r->network->layer[i].class_name, "InputLayer") == 0;
         const size_t count = is_input ? 1 : json_array_size(nodes);
@@ -266,26 +279,37 @@ static mst_status list_calls(network_reader *r) {
         for (size_t k = 0; k < count; k++)
             r->call[r->num_calls++] =
                 (keras_call){.layer = i, .number = (int64_t)k, .inputs = json_array_get(nodes, k)};
+        r->first_call[i + 1] = r->num_calls;
     }
     return MST_OK;
 }
 
-/* Makes calls whose sources are there until none is left. */
-static mst_status make_calls(network_reader *r) {
-    int64_t left = 0;
-    for (int64_t i = 0; i < r->num_calls; i++) left += !r->call[i].done;
-    for (int64_t before = left + 1; left > 0 && left < before;) {
-        before = left;
-        for (int64_t i = 0; i < r->num_calls; i++) {
-            keras_call *call = &r->call[i];
-            if (call->done) continue;
-            bool ready;
-            MST_TRY(of_layer(r, call->layer, make_call(r, call, &ready)));
-            call->done = ready;
-            left -= ready;
-        }
+/* Makes CALL, and before it what it needs. STACK: those that wait; in place of recursion: a network may be deep. */
+static mst_status make_with_sources(const network_reader *r, keras_call *call, keras_call **stack) {
+    int64_t size = 0;
+    stack[size++] = call;
+    while (size > 0) {
+        keras_call *top = stack[size - 1], *missing = NULL;
+        MST_TRY(of_layer(r, top->layer, make_call(r, top, &missing)));
+        top->waits = missing != NULL;
+        if (!missing)
+            size--;
+        else if (missing->waits)
+            return malformed(r, "layers that are applied to one another");
+        else
+            stack[size++] = missing;
     }
-    return left ? malformed(r, "layers that are applied to one another, or to none") : MST_OK;
+    return MST_OK;
+}
+
+/* In the file's order, as far as what they are applied to allows it. */
+static mst_status make_calls(const network_reader *r) {
+    keras_call **stack = calloc((size_t)r->num_calls + 1, sizeof(keras_call *));
+    mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a network");
+    for (int64_t i = 0; i < r->num_calls && !status; i++)
+        if (!r->call[i].done) status = make_with_sources(r, &r->call[i], stack);
+    free(stack);
+    return status;
 }
 
 /* [["input", 0, 0], ...], or for one alone ["input", 0, 0]. */
@@ -294,9 +318,9 @@ static const json_t *history_at(const json_t *list, size_t i) {
     return json_array_get(list, i);
 }
 
-static mst_status add_inputs(network_reader *r, const json_t *list) {
+static mst_status add_inputs(const network_reader *r, const json_t *list) {
     for (size_t i = 0; history_at(list, i); i++) {
-        keras_call *call = (keras_call *)(uintptr_t)find_call(r, history_at(list, i));
+        keras_call *call = find_call(r, history_at(list, i));
         if (!call || call->done) return malformed(r, "an input that no layer is, or that comes twice");
         const mst_keras_layer *layer = &r->network->layer[call->layer];
         const json_t *config = config_of(r, call->layer);
@@ -328,19 +352,13 @@ static mst_status read_functional(network_reader *r, const json_t *config) {
 
 /* ---- the whole ---- */
 
-static int64_t find_layer(const network_reader *r, const char *name) {
-    for (int64_t i = 0; i < r->network->num_layers; i++)
-        if (strcmp(r->network->layer[i].name, name) == 0) return i;
-    return -1;
-}
-
 /* Normalization is over the last axis here; Keras 2 writes its number. */
 static mst_status check_axes(const network_reader *r) {
     mst_model_description d;
     mst_status status = mst_model_describe(r->model, &d);
     for (int64_t i = 0; !status && d.graph && i < r->model->num_nodes; i++) {
         const mst_model_node *node = &r->model->node[i];
-        const int64_t layer = find_layer(r, r->model->layer[node->layer].name);
+        const int64_t layer = mst_names_get(&r->names, r->model->layer[node->layer].name);
         if (layer < 0 || r->axis[layer] < 0 || node->num_src < 1 || !d.order.has_node[i]) continue;
         if (r->axis[layer] != mst_value_spec(d.value[node->src[0]]).shape.ndim - 1)
             status = of_layer(r, layer,
@@ -369,6 +387,8 @@ mst_status mst_keras_network_read(const char *name, const json_t *object, mst_mo
                           "Sequential and Functional models are read",
                           name, class_name);
     if (!status) status = check_axes(&r);
+    mst_names_free(&r.names);
+    free(r.first_call);
     free(r.axis);
     free(r.call);
     return status;

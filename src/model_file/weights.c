@@ -21,8 +21,8 @@ static mst_status as_dtype(mst_tensor *tensor, mst_dtype dtype, mst_tensor **out
     return MST_OK;
 }
 
-static mst_status add_entry(mst_snapshot *snapshot, const char *name, mst_state_kind kind, mst_tensor *tensor,
-                            mst_dtype dtype) {
+mst_status mst_keras_entry_add(mst_snapshot *snapshot, const char *name, mst_state_kind kind, mst_tensor *tensor,
+                               mst_dtype dtype) {
     mst_tensor *converted;
     MST_TRY(as_dtype(tensor, dtype, &converted));
     const mst_status status = mst_snapshot_add(snapshot, NULL, name, kind, converted);
@@ -38,7 +38,7 @@ static mst_status add_weight(const char *file, const char *path, const mst_weigh
         return MST_FAIL(MST_INVALID, "'%s': '%s' is %s, '%s' needs %s: it is another model's", file, path,
                         mst_shape_print(mst_tensor_shape(tensor), have, sizeof have), weight->name,
                         mst_shape_print(weight->spec.shape, want, sizeof want));
-    return add_entry(snapshot, weight->name, MST_STATE_WEIGHT, tensor, weight->spec.dtype);
+    return mst_keras_entry_add(snapshot, weight->name, MST_STATE_WEIGHT, tensor, weight->spec.dtype);
 }
 
 /* ---- where Keras 3 keeps them ---- */
@@ -374,7 +374,7 @@ static mst_status read_slot(void *context, int64_t place, const char *entry, mst
     mst_tensor *tensor = state_of(r->tree, place);
     if (!tensor || !mst_shape_equal(mst_tensor_shape(tensor), spec.shape)) r->fits = false;
     if (!r->fits) return MST_OK;
-    return add_entry(r->snapshot, entry, MST_STATE_SLOT, tensor, spec.dtype);
+    return mst_keras_entry_add(r->snapshot, entry, MST_STATE_SLOT, tensor, spec.dtype);
 }
 
 mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_network *network, mst_model *model,
@@ -390,7 +390,7 @@ mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_netw
         return MST_OK;
     MST_TRY(mst_snapshot_create(&r.snapshot));
     mst_status status = each_slot(model, network, &slots, read_slot, &r, &total);
-    if (!status) status = add_entry(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
+    if (!status) status = mst_keras_entry_add(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
     if (!status && r.fits && !state_of(tree, total)) {
         status = mst_store_restore(model->store, r.snapshot);
         if (has_rate) optimizer->learning_rate = mst_tensor_get(rate, 0);

@@ -6,6 +6,10 @@
 #include "model_file/tree.h"
 #include "muster/optimizer.h"
 
+/** Adds TENSOR, converted to DTYPE, to SNAPSHOT as the entry NAME. */
+MST_CHECKED mst_status mst_keras_entry_add(mst_snapshot *snapshot, const char *name, mst_state_kind kind,
+                                           mst_tensor *tensor, mst_dtype dtype);
+
 /** Sets all weights of MODEL from TREE, of either layout; NETWORK is the order of layers in the file. All or none.
  *  NAME is the file's, for messages. */
 MST_CHECKED mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree,

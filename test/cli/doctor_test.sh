@@ -64,6 +64,15 @@ works the_memory_of_a_step_is_looked_at 'ok *memory *localhost *mlp 64-500-8 wit
     doctor --data idx:data
 works as_the_options_of_the_training_say 'mlp 64-30-20-8 with 20 rows' \
     doctor --data idx:data --hidden-units 30,20 --batch-size 20 --optimizer sgd
+works the_memory_of_other_networks_too 'ok *memory *localhost *lenet of .28, 28. with 20 rows a step takes [0-9.]* MiB of' \
+    doctor --data fashion-mnist --model lenet --batch-size 20 --optimizer sgd
+printf '{"class_name": "Sequential", "config": {"layers": [{"class_name": "InputLayer", "config": {"batch_shape": [null, 8, 8],
+    "name": "in"}}, {"class_name": "Flatten", "config": {"name": "flat"}}, {"class_name": "Dense", "config": {"name": "end",
+    "units": 8, "activation": "softmax"}}]}}' > network.json
+works and_of_those_of_files 'ok *memory *localhost *network.json of .8, 8. with 20 rows' doctor --data idx:data --model network.json \
+    --batch-size 20
+"$muster" doctor --data idx:data --model lent > out 2> err
+check a_network_that_is_not_there_is_a_finding grep -q "finding *memory *localhost.*there is no 'lent': did you mean 'lenet'" out
 "$muster" doctor --data idx:data --hidden-units 5000 --memory-limit 1MiB > out 2> err
 check a_model_that_is_too_large_is_a_finding test $? -eq 1
 check and_says_what_takes_the_memory grep -q 'finding *memory.*mlp 64-5000-8: .*variables need 1.4 MB, the limit is 1.0 MB' out

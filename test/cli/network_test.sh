@@ -67,6 +67,13 @@ echo "a,b,label" > table.csv
 for i in 1 2 3 4 5 6 7 8; do echo "$i,$((i * 3)),$((i % 2))" >> table.csv; done
 fails a_row_of_a_table_is_no_picture 1 "takes pictures: .* shape .2." train --model lenet --data csv:table.csv
 
+printf '{"class_name": "Sequential", "config": {"layers": [{"class_name": "InputLayer", "config":
+    {"batch_shape": [null, 8, 8, 1], "name": "in"}}, {"class_name": "Conv2D", "config": {"name": "conv", "filters": 2,
+    "kernel_size": [3, 3]}}, {"class_name": "Flatten", "config": {"name": "flat"}}, {"class_name": "Dense", "config":
+    {"name": "end", "units": 8, "activation": "softmax"}}]}}' > one.json
+sed 's/"units": 8/"units": 7/' one.json > seven.json
+printf 'x,y\n1,a\n2,b\n' > two.csv
+
 # ---- training goes on -------------------------------------------------------------------------------
 
 adam="train $small --no-shuffle --devices cpu:1 --optimizer adam --learning-rate 0.002"
@@ -104,6 +111,34 @@ check frozen_layers_do_not_train grep -q "Non-trainable params: 1,040" out
 fails layers_that_are_frozen_must_be_there 2 "freeze: the model has no layer 'layer3': did you mean 'layer1'" train $small --load m.keras \
     --freeze layer1,layer3
 works parts_of_new_networks_are_frozen_too "Trainable params: 136" train $small --hidden-units 16 --freeze layer1 --summary --steps 1
+
+works patterns_of_names_are_frozen_but_those_taken_out "Trainable params: 136" train $small --hidden-units 16 \
+    --freeze '*,-layer2' --summary --steps 1
+fails a_pattern_must_fit_a_layer 2 "freeze: the model has no layer whose name is like 'block_.'" train $small --freeze 'block_?'
+
+# ---- networks of files with new values, and weights by the names of layers ----------------------------
+
+run train $small --load m.json --steps 3
+sha=$(sed -n 's/^weights sha256: //p' out)
+works a_network_of_a_file_begins_with_new_values "^b.keras (1,176 parameters" train $small --model b.keras --steps 3
+check as_it_does_without_its_weights [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
+check and_with_the_optimizer_of_the_command grep -q "adam with learning rate 0.003 (cosine)" out
+sgd="train $small --steps 1 --optimizer sgd --learning-rate 0.1"
+run $sgd --load b.keras
+sha=$(sed -n 's/^weights sha256: //p' out)
+works weights_go_into_a_network_of_a_file "^restored b.keras, step 0" $sgd --model m.json --load b.keras
+check as_if_they_had_come_with_it [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
+works weights_alone_do_too "^restored m.weights.h5, step 0" $sgd --model m.json --load m.weights.h5
+works a_network_gets_another_end "^not in the file, as they were: layer2$" train $small --model mlp --hidden-units 16 --classes 1000 \
+    --load m.keras --steps 1
+fails another_network_is_refused 1 "only the last layer may differ" train $small --model mlp --hidden-units 24 --load m.keras
+fails a_network_without_a_common_name_is_refused 1 "has no layer that the model has: it has layer1, layer2" \
+    train $small --model one.json --load m.keras
+fails a_network_has_its_outputs 1 "'m.json': has 8 outputs, not the 7 of --classes" train $small --model m.json --classes 7
+fails labels_must_be_below_the_outputs 1 "label 7 of row 7: the model has 7 outputs" train $small --model seven.json
+fails inputs_must_fit_the_network 1 "'m.json': takes inputs of shape .8, 8., those of 'csv:two.csv' are .1." train --model m.json \
+    --data csv:two.csv
+works pictures_get_a_dimension_of_channels "^one.json (" train $small --model one.json --steps 1
 
 # ---- checkpoints of such a training ------------------------------------------------------------------
 

@@ -51,6 +51,13 @@ done
 run train --data csv:t --text quote --label topic $options --max-tokens 5 --summary
 check max_tokens_is_the_vocabulary grep -q 'Embedding.*35 ' out
 
+run train $few --devices cpu:1 --pad front --evaluate --save front.keras
+check zeros_can_be_in_front [ "$one" != "$(value weights_sha256)" ]
+loss=$(value test_loss)
+run evaluate --load front.keras --devices cpu:1 --json
+check where_they_stay_for_the_model [ "$loss" = "$(value test_loss)" ]
+fails zeros_are_for_texts 1 "pad is for texts:PATH" train --data idx:nowhere --pad front
+
 # ---- predictions -------------------------------------------------------------------------------------
 
 printf '%s\n' quote '"A goal, and the ball!"' '"Energy of an atom,"' '""' > new.csv
@@ -62,8 +69,10 @@ works file_of_texts_is_predicted '^ *0  sport  *[01]' predict --load t.keras --d
 check second_text_of_the_file_is_of_science grep -q '^ *1  science ' out
 mkdir inbox
 echo 'Energy of an atom,' > inbox/2.txt && echo 'A goal, and the ball!' > inbox/1.txt
-works folder_of_files_is_predicted '^ *0  sport  *[01]' predict --load t.keras --data texts:inbox
-check second_file_is_of_science grep -q '^ *1  science ' out
+works folder_of_files_is_predicted_with_their_names '^inbox/1.txt  sport  *[01]' predict --load t.keras --data texts:inbox
+check second_file_is_of_science grep -q '^inbox/2.txt  science ' out
+run predict --load t.keras --data texts:inbox/ --json
+check events_name_the_files grep -q '"event":"prediction","file":"inbox/2.txt","class":0,"name":"science"' out
 fails files_without_classes_are_not_evaluated 1 'the data has no labels: evaluate needs them' evaluate --load t.keras --data texts:inbox
 works checkpoint_predicts_too '^ *0  sport  *[01]' predict --checkpoint-dir run --data texts:new.txt
 works evaluate_takes_the_data_of_training "$learnt" evaluate --load t.safetensors

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "module/module.h"
 #include "muster/model_file.h"
@@ -188,6 +189,65 @@ static void weights_alone(void **state) {
 }
 
 /* Same bytes each time, and nothing is left beside the file. */
+/* ---- layers by their names ---- */
+
+/* Two dense layers of 4 and UNITS numbers behind 3. */
+static mst_model *two_layers(const char *first, int64_t middle, int64_t units, uint64_t seed) {
+    mst_model *model;
+    mst_tensor *x;
+    mst_dataset *data;
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(mst_dense(mst_input(model, MST_SHAPE(3)), middle, .name = first), units, .name = "end");
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(1, 3), &x));
+    EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+    EXPECT_OK(mst_compile(model, .seed = seed));
+    EXPECT_OK(mst_build(model, data, false));
+    mst_dataset_release(data);
+    mst_tensor_release(x);
+    return model;
+}
+
+/* Whether weight NAME of A and B has the same values. */
+static bool same_weight(mst_model *a, mst_model *b, const char *name) {
+    mst_tensor *of_a, *of_b;
+    EXPECT_OK(mst_store_get(mst_model_store(a), NULL, name, &of_a));
+    EXPECT_OK(mst_store_get(mst_model_store(b), NULL, name, &of_b));
+    const bool same = mst_tensor_bytes(of_a) == mst_tensor_bytes(of_b) &&
+                      memcmp(mst_tensor_data(of_a), mst_tensor_data(of_b), mst_tensor_bytes(of_a)) == 0;
+    mst_tensor_release(of_a);
+    mst_tensor_release(of_b);
+    return same;
+}
+
+static void layers_go_to_those_of_their_names(void **state) {
+    (void)state;
+    static const char *const files[] = {"m.keras", "m.h5", "m.weights.h5"};
+    mst_model *model = two_layers("first", 4, 2, 1);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = folder_path(files[i]);
+        mst_loaded_layers loaded;
+        mst_model *same = two_layers("first", 4, 2, 2), *other = two_layers("first", 4, 5, 2),
+                  *none = two_layers("begin", 4, 5, 2), *wide = two_layers("first", 6, 2, 2);
+        EXPECT_OK(mst_model_save(model, path));
+        EXPECT_OK(mst_model_load_layers(same, path, NULL));
+        expect_same_weights(model, same);
+        EXPECT_OK(mst_model_load_layers(other, path, &loaded));
+        assert_true(same_weight(model, other, "first/kernel"));
+        assert_string_equal(loaded.missing, "end");
+        assert_string_equal(loaded.left_over, "end");
+        assert_int_equal(loaded.count, 2);
+        mst_loaded_layers_free(&loaded);
+        EXPECT_ERROR(mst_model_load_layers(none, path, NULL), MST_NOT_FOUND, "it has first, end; the model has begin");
+        EXPECT_ERROR(mst_model_load_layers(wide, path, NULL), MST_INVALID, "only the last layer may differ");
+        assert_false(same_weight(model, none, "end/bias") && same_weight(model, wide, "end/kernel"));
+        mst_model_destroy(same);
+        mst_model_destroy(other);
+        mst_model_destroy(none);
+        mst_model_destroy(wide);
+    }
+    mst_model_destroy(model);
+}
+
 static void writing(void **state) {
     (void)state;
     mst_dataset *data = pictures();
@@ -263,6 +323,31 @@ static void networks(void **state) {
                  MST_CORRUPT, "applied to one another");
 }
 
+/* Layers in an order in which each waits for the one behind it: time that grows with the square of their number would
+ * be minutes here. */
+static void long_networks_take_little_time(void **state) {
+    (void)state;
+    enum { LAYERS = 20000, MOST_SECONDS = 20 };
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    fputs("{\"class_name\": \"Functional\", \"config\": {\"layers\": [", file);
+    for (int i = LAYERS; i > 0; i--)
+        fprintf(file,
+                "{\"class_name\": \"ReLU\", \"config\": {\"name\": \"r%d\", \"trainable\": false}, \"inbound_nodes\": "
+                "[[[\"r%d\", 0, 0, {}]]]},",
+                i, i - 1);
+    fputs(
+        "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"r0\", \"batch_shape\": [null, 2]}}], "
+        "\"input_layers\": [[\"r0\", 0, 0]], \"output_layers\": [[\"r20000\", 0, 0]]}}",
+        file);
+    fclose(file);
+    const double begun = mst_clock_seconds();
+    EXPECT_OK(load_text(text));
+    assert_true(mst_clock_seconds() < begun + MOST_SECONDS);
+    free(text);
+}
+
 static mst_status load_whole(mst_model *model, const char *path) {
     mst_model *loaded;
     (void)model;
@@ -315,10 +400,16 @@ static void damaged_files(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),       TEST_IN_FOLDER(many_layers),
-                                       TEST_IN_FOLDER(frozen_layers), TEST_IN_FOLDER(losses_and_notes),
-                                       TEST_IN_FOLDER(weights_alone), TEST_IN_FOLDER(writing),
-                                       TEST_IN_FOLDER(networks),      TEST_IN_FOLDER(damaged_files)};
+    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),
+                                       TEST_IN_FOLDER(many_layers),
+                                       TEST_IN_FOLDER(frozen_layers),
+                                       TEST_IN_FOLDER(losses_and_notes),
+                                       TEST_IN_FOLDER(weights_alone),
+                                       TEST_IN_FOLDER(writing),
+                                       TEST_IN_FOLDER(networks),
+                                       TEST_IN_FOLDER(damaged_files),
+                                       TEST_IN_FOLDER(layers_go_to_those_of_their_names),
+                                       TEST_IN_FOLDER(long_networks_take_little_time)};
     if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
         print_message("skipped: the module hdf5 or zip is not there\n");
         return 0;

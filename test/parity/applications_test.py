@@ -7,9 +7,11 @@ Needs TensorFlow; exits 77 (skipped) where it is not installed.
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 
+import h5py
 import muster
 import numpy as np
 
@@ -96,11 +98,62 @@ def training(report):
         report.check(f"{weight.path} after a step", differs <= 0.05 * moved + 1e-5, got, expected)
 
 
+def write_weights(model, path):
+    """As keras.applications' files are: those of Keras 2, whose names of weights end in ":0"."""
+    with h5py.File(path, "w") as file:
+        file.attrs["layer_names"] = [layer.name.encode() for layer in model.layers]
+        for layer in model.layers:
+            group = file.create_group(layer.name)
+            names = [f"{layer.name}/{weight.name}:0" for weight in layer.weights]
+            group.attrs["weight_names"] = [name.encode() for name in names]
+            for name, weight in zip(names, layer.weights):
+                group.create_dataset(name, data=weight.numpy())
+
+
+def train(folder, rate, *options):
+    """What `muster train` makes of the data with all layers but the last one frozen."""
+    command = [os.environ["MUSTER"], "train", "--model", "mobilenet_v2:0.35", "--load", "top.h5", "--data", "npz:data.npz",
+               "--optimizer", "sgd", "--learning-rate", str(rate), "--batch-size", "8", "--no-shuffle", "--shards", "1",
+               "--devices", "cpu:1", "--seed", "4", "--save", "out.npz", *options]
+    output = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    with np.load(os.path.join(folder, "out.npz")) as file:
+        return output, {name: file[name] for name in file.files if file[name].dtype == np.float32}
+
+
+def transfer(report):
+    """A network without its top from such a file, frozen, under a new top of two outputs."""
+    size, rows = (64, 64), 24
+    keras.utils.clear_session()
+    keras.utils.set_random_seed(5)
+    base = mobilenet_v2(size, 0.35, top=False)
+    for weight in base.weights:
+        if weight.path.endswith("moving_variance"):
+            weight.assign(random.uniform(0.05, 0.3, weight.shape))
+    base.trainable = False
+    data = {"x": random.uniform(-1, 1, (rows, *size, 3)).astype(np.float32), "y": random.randint(0, 2, rows)}
+    with tempfile.TemporaryDirectory() as folder:
+        write_weights(base, os.path.join(folder, "top.h5"))
+        np.savez(os.path.join(folder, "data.npz"), **data)
+        output, initial = train(folder, 1e-30, "--freeze", "*,-predictions", "--steps", "1")
+        output, trained = train(folder, 0.1, "--freeze", "*,-predictions", "--epochs", "1")
+    report.check("layers that the file lacks", "\nnot in the file, as they were: predictions\n" in output, output, "")
+    for weight in base.weights:
+        report.check(f"{weight.path} from a file without top", np.array_equal(trained[weight.path], weight.numpy()),
+                     trained[weight.path], weight.numpy())
+    model = keras.Sequential([base, keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(2)])
+    model.layers[-1].set_weights([initial["predictions/kernel"], initial["predictions/bias"]])
+    model.compile(keras.optimizers.SGD(0.1), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.fit(data["x"], data["y"], batch_size=8, shuffle=False, verbose=0)
+    for weight, name in zip(model.layers[-1].weights, ("kernel", "bias")):
+        report.values(f"{name} of a new top after an epoch", trained[f"predictions/{name}"].ravel(), weight.numpy().ravel(), 1e-3, 1e-3)
+
+
 def main():
     report = muster.Report()
     shapes(report)
     predictions(report)
     training(report)
+    transfer(report)
     return report.finish()
 
 

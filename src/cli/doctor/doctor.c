@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/application_layers.h"
 #include "cli/cluster_options.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor_checks.h"
@@ -27,8 +28,11 @@ static const option other_options[] = {
      .help = "data that every worker must see alike: the number of rows, their shapes, and the first 256 rows"},
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the folder in which the chief will write checkpoints"},
+    {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form,
+     .help = "with --data: the model whose memory is looked at, as for muster train"},
+    {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .help = "likewise, of pictures"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true,
-     .help = "with --data: of the model whose memory is looked at, as for muster train"},
+     .help = "likewise, of an mlp"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "200", 1, 1e12, .help = "likewise, over all workers"},
     {"optimizer", OPTION_WORD, AT(optimizer), "NAME", "adam", .choice = mst_optimizer_name, .help = "likewise"},
     {"memory-limit", OPTION_BYTES, AT(memory_limit), "SIZE",

@@ -12,9 +12,9 @@ typedef struct doctor_options {
     int task_index;
     bool insecure, json;
     double wait;
-    const char *data, *checkpoint_dir, *optimizer;
+    const char *data, *checkpoint_dir, *optimizer, *model;
     integer_list hidden_units; /**< of the model of muster train */
-    int64_t batch_size, memory_limit;
+    int64_t batch_size, memory_limit, image_size;
 } doctor_options;
 
 enum { DOCTOR_NAME = 64 };

@@ -2,12 +2,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "cli/application_layers.h"
 #include "cli/doctor/doctor_checks.h"
 #include "cli/mlp_layers.h"
+#include "cli/network_file.h"
 #include "cli/number_text.h"
 #include "cli/objective.h"
 #include "cli/scale_inputs.h"
+#include "model_file/network_end.h"
+#include "model_file/network_text.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 #include "muster/train.h"
@@ -16,10 +21,19 @@ typedef struct trial {
     int64_t rows; /* of a batch, on one worker */
     int64_t bytes, limit;
     char layers[256];
+    mst_model *network; /* of a file; else NULL. Owned. Of it: */
+    mst_network_end end;
+    int64_t num_tokens; /* of an embedding at its beginning; 0: it begins with none */
 } trial;
 
 static void print_layers(const doctor_options *o, const mst_dataset *data, int64_t outputs, trial *t) {
-    const int64_t inputs = mst_shape_count(mst_dataset_spec(data, 0).shape);
+    const mst_shape shape = mst_dataset_spec(data, 0).shape;
+    const int64_t inputs = mst_shape_count(shape);
+    char text[MST_SHAPE_TEXT];
+    if (t->network || application_is(o->model)) {
+        snprintf(t->layers, sizeof t->layers, "%.150s of %s", o->model, mst_shape_print(shape, text, sizeof text));
+        return;
+    }
     size_t used = (size_t)snprintf(t->layers, sizeof t->layers, "mlp %" PRId64, inputs);
     for (int i = 0; i < o->hidden_units.count && used < sizeof t->layers; i++)
         used += (size_t)snprintf(t->layers + used, sizeof t->layers - used, "-%" PRId64, o->hidden_units.value[i]);
@@ -28,43 +42,72 @@ static void print_layers(const doctor_options *o, const mst_dataset *data, int64
 
 static mst_status make_step(const doctor_options *o, mst_dataset *data, const objective *objective, trial *t) {
     const mlp_form form = {o->hidden_units.value, o->hidden_units.count, objective->outputs, MST_RELU, 0, 0, 0};
-    mst_model *model;
-    MST_TRY(mst_model_create(&model));
-    mlp_layers(model, &form);
-    mst_status status =
-        mst_compile(model, .loss = objective->loss, .optimizer = mst_optimizer_named(o->optimizer, (mst_optimizer){0}),
-                    .strategy = {.kind = MST_STRATEGY_ONE}, .session = {.memory_limit = t->limit});
+    mst_model *model = t->network;
+    if (!model) MST_TRY(mst_model_create(&model));
+    mst_status status = MST_OK;
+    if (application_is(o->model))
+        status = application_layers(o->model, model, data, objective->outputs);
+    else if (!t->network)
+        mlp_layers(model, &form);
+    if (!status)
+        status = mst_compile(model, .loss = objective->loss,
+                             .optimizer = mst_optimizer_named(o->optimizer, (mst_optimizer){0}),
+                             .strategy = {.kind = MST_STRATEGY_ONE}, .session = {.memory_limit = t->limit});
     if (!status) status = mst_fit(model, .data = data, .batch_size = t->rows, .steps = 1);
     if (!status) t->bytes = mst_session_device_memory(mst_model_session(model), 0);
-    mst_model_destroy(model);
+    if (!t->network) mst_model_destroy(model);
     return status;
 }
 
 /* Class numbers are labels of a classification, as `muster train` takes them without --loss; other numbers of a
- * regression. */
-static mst_status choose(mst_dataset *data, objective *out) {
+ * regression. A network of a file has its outputs. */
+static mst_status choose(const trial *t, mst_dataset *data, objective *out) {
     enum { MOST_CLASSES = 1000000 };
     const mst_loss classes = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
     if (mst_dataset_num_components(data) < 2) return MST_FAIL(MST_INVALID, "the data has no labels");
     const mst_dtype dtype = mst_dataset_spec(data, 1).dtype;
     int64_t num = mst_dataset_num_classes(data, 1), *count = NULL;
-    if (dtype == MST_F32 || dtype == MST_F64) return objective_choose(MST_LOSS_MEAN_SQUARED_ERROR, data, 1, true, out);
+    if (dtype == MST_F32 || dtype == MST_F64)
+        return objective_choose(MST_LOSS_MEAN_SQUARED_ERROR, data, t->network ? t->end.outputs : 1, !t->network, out);
+    if (t->network) return objective_choose(classes, data, t->end.outputs, false, out);
     if (!num && objective_labels_are_classes(classes, data))
         MST_TRY(objective_count(classes, data, MOST_CLASSES, &count, &num));
     free(count);
     return objective_choose(classes, data, num, true, out);
 }
 
+static bool has_texts(const doctor_options *o) {
+    return strncmp(o->data, "texts:", strlen("texts:")) == 0;
+}
+
+/* The train part, with sizes of pictures and texts as `muster train` takes them. */
+static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset **out) {
+    enum { MAX_TOKENS = 20000, LENGTH = 300 };
+    const mst_shape input = t->end.input;
+    mst_data_options options = {.image_size = o->image_size};
+    if (strncmp(o->data, "images:", strlen("images:")) == 0 && !o->image_size)
+        options.image_size = t->network && input.ndim >= 2 && input.dim[0] > 0 ? input.dim[0] : MST_IMAGE_SIZE_FIT;
+    if (has_texts(o)) options.max_tokens = t->num_tokens ? t->num_tokens : MAX_TOKENS;
+    if (options.max_tokens) options.sequence_length = t->network && input.dim[0] > 0 ? input.dim[0] : LENGTH;
+    return mst_dataset_open_with(o->data, "train", &options, out);
+}
+
 static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *t) {
     mst_dataset *some;
     objective objective;
     MST_TRY(scale_inputs(false, data));
-    MST_TRY(choose(*data, &objective));
+    MST_TRY(choose(t, *data, &objective));
     print_layers(o, *data, objective.outputs, t);
     MST_TRY(mst_dataset_take(*data, t->rows, &some));
     const mst_status status = make_step(o, some, &objective, t);
     mst_dataset_release(some);
     return status;
+}
+
+static mst_status load_network(const char *path, trial *t) {
+    MST_TRY(mst_network_load(path, &t->network, NULL));
+    MST_TRY(mst_network_end_of(path, t->network, &t->end));
+    return network_tokens(t->network, &t->num_tokens);
 }
 
 void doctor_check_model(doctor_report *report, const doctor_options *options, int workers, const char *self) {
@@ -73,15 +116,19 @@ void doctor_check_model(doctor_report *report, const doctor_options *options, in
     trial t = {.rows = (options->batch_size + workers - 1) / workers, .limit = options->memory_limit};
     mst_machine_read(&m);
     if (t.limit <= 0) t.limit = (int64_t)m.memory;
-    mst_status status = mst_dataset_open(options->data, "train", &data);
-    if (!status) status = try_model(options, &data, &t);
+    doctor_options o = *options;
+    if (has_texts(&o) && strcmp(o.model, "mlp") == 0) o.model = "text_cnn";
+    mst_status status = network_file_is(o.model) ? load_network(o.model, &t) : application_check(o.model);
+    if (!status) status = open_data(&o, &t, &data);
+    if (!status) status = try_model(&o, &data, &t);
     if (status)
         doctor_add(report, DOCTOR_FINDING, "memory", self,
-                   "take a smaller --batch-size or fewer --hidden-units, or more workers, if memory is what is missing",
+                   "take a smaller --batch-size, model or --image-size, or more workers, if memory is what is missing",
                    "%s: %s", *t.layers ? t.layers : options->data, mst_error()->message);
     else
         doctor_add(report, DOCTOR_OK, "memory", self, NULL,
                    "%s with %" PRId64 " rows a step takes %.1f MiB of %.1f GiB", t.layers, t.rows,
                    (double)t.bytes / (1 << 20), (double)t.limit / (1 << 30));
+    mst_model_destroy(t.network);
     mst_dataset_release(data);
 }

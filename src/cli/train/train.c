@@ -84,14 +84,31 @@ bool train_has_texts(const training *t) {
     return t->o->text || strncmp(t->data, "texts:", strlen("texts:")) == 0;
 }
 
+/* What is not given is as the network takes it, where that is known. */
+static void fit_texts(const training *t, mst_data_options *options) {
+    const mst_shape input = t->end.input;
+    const bool is_long = t->network && input.ndim == 1 && input.dim[0] > 0;
+    if (!options->max_tokens) options->max_tokens = t->num_tokens ? t->num_tokens : DEFAULT_MAX_TOKENS;
+    if (!options->sequence_length) options->sequence_length = is_long ? input.dim[0] : DEFAULT_LENGTH;
+}
+
+/* That of the network, where it takes squares only; else that of the first picture. */
+static int64_t fitting_size(const training *t) {
+    const mst_shape input = t->end.input;
+    const bool is_square = t->network && input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1];
+    return is_square ? input.dim[0] : MST_IMAGE_SIZE_FIT;
+}
+
 int train_open_part(training *t, const char *part, mst_dataset **out) {
     mst_data_options options = {
         .skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size, .unknown_categories = !t->o->raw_columns};
     options.text = t->o->text;
     if (train_has_texts(t)) options.schema = t->schema;
-    options.max_tokens = t->o->max_tokens || !train_has_texts(t) ? t->o->max_tokens : DEFAULT_MAX_TOKENS;
-    options.sequence_length = t->o->sequence_length || !train_has_texts(t) ? t->o->sequence_length : DEFAULT_LENGTH;
-    if (!options.image_size && is_pictures(t)) options.image_size = MST_IMAGE_SIZE_FIT;
+    options.max_tokens = t->o->max_tokens;
+    options.sequence_length = t->o->sequence_length;
+    options.pad_front = t->o->pad == PAD_FRONT;
+    if (train_has_texts(t)) fit_texts(t, &options);
+    if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
     if (table_options_open(&t->o->table, t->data, part, options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
@@ -136,7 +153,7 @@ static int split_validation(training *t) {
 static int count_classes(training *t) {
     const train_options *o = t->o;
     int64_t *count = NULL;
-    if (t->has_network || option_given(t->list, "classes") || o->class_names ||
+    if (t->network || option_given(t->list, "classes") || o->class_names ||
         o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||
         !objective_labels_are_classes((mst_loss)o->loss, t->train) || mst_dataset_num_classes(t->train, 1) > 1)
         return EXIT_DONE;
@@ -174,9 +191,10 @@ static mst_status choose_objective(training *t) {
     const int64_t count = class_names_count((const char *const *)t->names);
     const int64_t own = mst_dataset_num_classes(t->train, 1), named = own ? own : count;
     const int64_t found = named < 2 ? t->label_classes : named;
-    const int64_t outputs = t->has_network ? t->end.outputs : given ? o->classes : found;
-    MST_TRY(objective_choose((mst_loss)o->loss, t->train, outputs, !given && !t->has_network, &t->objective));
-    if (t->has_network) {
+    const int64_t outputs = t->network ? t->end.outputs : given ? o->classes : found;
+    if (t->network) MST_TRY(train_network_check_data(t, own));
+    MST_TRY(objective_choose((mst_loss)o->loss, t->train, outputs, !given && !t->network, &t->objective));
+    if (t->network) {
         t->objective.finished = t->from_probabilities || !t->end.sees_logits[o->loss];
         if (!o->class_names && objective_check_names(&t->objective, "", count)) {
             free(t->names); /* of other classes than the network has */
@@ -223,7 +241,7 @@ static int make_model(training *t) {
     if (t->compiled.has_optimizer && !train_optimizer_is_given(t->list)) t->optimizer = t->compiled.optimizer;
     if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
-    if (!t->has_network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (!t->network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (train_network_freeze(t)) return EXIT_USAGE;
     mst_session_options session = {.devices = t->devices,
                                    .visible_devices = o->visible_devices,
@@ -264,7 +282,7 @@ static int fill_hparams(const training *t, mst_hparam *out) {
     out[count++] = (mst_hparam){.name = "schedule", .text = mst_schedule_names[schedule->kind]};
     out[count++] = (mst_hparam){.name = "learning_rate", .number = rate};
     out[count++] = (mst_hparam){.name = "batch_size", .number = (double)t->batch_size};
-    if (!t->has_network && !t->is_application)
+    if (!t->network && !t->is_application)
         out[count++] = (mst_hparam){.name = "hidden_units", .number = (double)t->o->hidden_units.value[0]};
     out[count++] = (mst_hparam){.name = "dropout", .number = t->o->dropout};
     out[count++] = (mst_hparam){.name = "l2", .number = t->o->l2};

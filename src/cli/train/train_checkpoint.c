@@ -124,6 +124,18 @@ static mst_status load(const training *t, mst_restored *restored) {
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
 }
 
+/* Restores the layers that the file of Keras has by their names. */
+static mst_status load_layers(const training *t, mst_restored *restored) {
+    mst_loaded_layers loaded;
+    MST_TRY(mst_model_load_layers(t->model, t->o->load, &loaded));
+    *restored = (mst_restored){.path = strdup(t->o->load),
+                               .count = loaded.count,
+                               .missing = loaded.missing,
+                               .left_over = loaded.left_over,
+                               .damaged = strdup("")};
+    return restored->path && restored->damaged ? MST_OK : MST_NO_MEMORY("for the name of a file");
+}
+
 /* Where no manager has the folder, another worker may write to it now, or it may not be there yet. */
 static mst_status restore_with(const training *t, const mst_restore_options *options, mst_restored *restored) {
     mst_store *store = mst_model_store(t->model);
@@ -167,7 +179,7 @@ static mst_status write_note(const training *t) {
     json_t *options = noted_options(t->list);
     if (!options) return MST_NO_MEMORY("for what is noted of the model");
     char *network = NULL;
-    const bool is_noted = t->has_network || t->is_application;
+    const bool is_noted = t->network || t->is_application;
     mst_status status = is_noted ? mst_network_print(t->model, &network) : MST_OK;
     const model_note note = {.loss = mst_loss_name(t->objective.loss),
                              .data = t->data,
@@ -226,8 +238,15 @@ static int restore_any(training *t) {
             return finish_restore(t, status, "checkpoint-dir", &restored);
         mst_restored_free(&restored);
     }
-    if (!t->o->load || (t->has_network && !t->has_weights)) return EXIT_DONE;
-    const mst_status status = t->has_network ? network_restored(t->o->load, t->model, &restored) : load(t, &restored);
+    const bool is_whole = t->network && t->network == t->o->load;
+    if (!t->o->load || (is_whole && !t->has_weights)) return EXIT_DONE;
+    mst_status status;
+    if (is_whole)
+        status = network_restored(t->o->load, t->model, &restored);
+    else if (network_file_is(t->o->load))
+        status = load_layers(t, &restored);
+    else
+        status = load(t, &restored);
     return finish_restore(t, status, "load", &restored);
 }
 

@@ -1,5 +1,7 @@
 #include "cli/train/train_network.h"
 
+#include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,31 +28,46 @@ static int check_others(const training *t, const char *const *names, const char 
     return EXIT_DONE;
 }
 
-int train_network_find(training *t, train_options *o) {
+/* Where the network is that of --load or a file of --model: what is not for it. */
+static int check_network_options(const training *t, const char *what) {
     static const char *const layers[] = {"hidden-units", "activation", "l1", "l2", "dropout", "embed-above", NULL};
-    static const char *const more[] = {"model", "classes", "missing", "name-map", NULL};
+    static const char *const loaded[] = {"classes", "missing", "name-map", NULL};
+    static const char *const fresh[] = {"missing", NULL};
+    const int code = check_others(t, layers, what);
+    if (code || !t->network) return code;
+    return check_others(t, t->network == t->o->load ? loaded : fresh, what);
+}
+
+static int check_texts(const training *t) {
+    const char *model = t->o->model;
+    const bool texts = train_has_texts(t);
+    if (texts == application_takes_texts(model)) return EXIT_DONE;
+    return command_fail(
+        EXIT_USAGE, "train: --model %s takes %s: %s", model,
+        texts ? "numbers, and the data has texts" : "texts, and the data has none",
+        texts ? "leave it out, or write --model text_cnn" : "take texts:PATH, or csv:FILE with --text COLUMN");
+}
+
+int train_network_find(training *t, train_options *o) {
+    const bool given = option_given(t->list, "model"), is_file = network_file_is(o->model);
     char what[512];
-    if (train_has_texts(t) && !option_given(t->list, "model")) o->model = "text_cnn";
-    if (application_check(o->model)) return command_fail_library(EXIT_USAGE, NULL);
-    t->has_network = network_file_is(o->load);
-    t->is_application = application_is(o->model);
-    if (!t->has_network && train_has_texts(t) != application_takes_texts(o->model))
-        return command_fail(EXIT_USAGE, "train: --model %s takes %s: %s", o->model,
-                            train_has_texts(t) ? "numbers, and the data has texts" : "texts, and the data has none",
-                            train_has_texts(t) ? "leave it out, or write --model text_cnn"
-                                               : "take texts:PATH, or csv:FILE with --text COLUMN");
-    if (!t->has_network && !t->is_application) return EXIT_DONE;
-    if (t->has_network && mst_ends_in(o->load, ".onnx"))
+    if (train_has_texts(t) && !given) o->model = "text_cnn";
+    if (!is_file && application_check(o->model)) return command_fail_library(EXIT_USAGE, NULL);
+    t->network = is_file ? o->model : !given && network_file_is(o->load) ? o->load : NULL;
+    t->is_application = !is_file && !t->network && application_is(o->model);
+    if (!t->network && check_texts(t)) return EXIT_USAGE;
+    if (!t->network && !t->is_application) return EXIT_DONE;
+    const char *option = is_file ? "model" : "load";
+    if (t->network && mst_ends_in(t->network, ".onnx"))
         return command_fail(EXIT_USAGE,
-                            "train: --load %s: models of ONNX are for inference: muster evaluate and predict take them",
-                            o->load);
-    if (t->has_network)
-        snprintf(what, sizeof what, "a whole model, as --load %s is", o->load);
+                            "train: --%s %s: models of ONNX are for inference: muster evaluate and predict take them",
+                            option, t->network);
+    if (t->network)
+        snprintf(what, sizeof what, "a whole model, as --%s %s is", option, t->network);
     else
         snprintf(what, sizeof what, "--model %s, which has layers of its own", o->model);
     o->raw_columns = true; /* what its inputs are is the network's business */
-    const int code = check_others(t, layers, what);
-    return code || !t->has_network ? code : check_others(t, more, what);
+    return check_network_options(t, what);
 }
 
 /* Whether the schedule of the file's optimizer has come to its end, where it learns no more. */
@@ -75,6 +92,14 @@ static mst_status take_vocabulary(training *t) {
     return status;
 }
 
+/* The network of --model: its values, its vocabulary and the optimizer are those of a new training. */
+static mst_status load_fresh(training *t, const char *path) {
+    MST_TRY(mst_network_load(path, &t->model, &t->compiled));
+    t->compiled.has_optimizer = false;
+    MST_TRY(mst_network_end_of(path, t->model, &t->end));
+    return network_tokens(t->model, &t->num_tokens);
+}
+
 /* An optimizer of the command line begins anew, without the state of the file's; so does one whose state is cut. */
 static mst_status load_network(training *t, const char *path) {
     MST_TRY(mst_model_load(path, &t->model, &t->compiled));
@@ -93,8 +118,10 @@ static mst_status load_network(training *t, const char *path) {
 }
 
 int train_network_load(training *t, train_options *o) {
-    if (!t->has_network) return EXIT_DONE;
-    if (load_network(t, o->load)) return command_fail_library(EXIT_FAILED, "load");
+    if (!t->network) return EXIT_DONE;
+    const bool is_fresh = t->network == o->model;
+    if (is_fresh ? load_fresh(t, o->model) : load_network(t, o->load))
+        return command_fail_library(EXIT_FAILED, is_fresh ? "model" : "load");
     if (option_given(t->list, "loss")) return EXIT_DONE;
     if (t->compiled.has_loss)
         o->loss = (int)t->compiled.loss;
@@ -104,13 +131,59 @@ int train_network_load(training *t, train_options *o) {
     return EXIT_DONE;
 }
 
+/* Whether an example of SHAPE fits inputs of WANT, as mst_model_call takes them. */
+static bool input_fits(mst_shape shape, mst_shape want) {
+    const bool adds_one = want.ndim > 1 && shape.ndim == want.ndim - 1 && want.dim[want.ndim - 1] == 1;
+    if (shape.ndim != want.ndim && !adds_one) return false;
+    for (int i = 0; i < shape.ndim; i++)
+        if (shape.dim[i] >= 0 && want.dim[i] >= 0 && shape.dim[i] != want.dim[i]) return false;
+    return true;
+}
+
+mst_status train_network_check_data(const training *t, int64_t classes) {
+    const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
+    const int64_t outputs = t->end.outputs;
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    if (!input_fits(shape, t->end.input))
+        return MST_FAIL(MST_INVALID, "'%s': takes inputs of shape %s, those of '%s' are %s", t->network,
+                        mst_shape_print(t->end.input, want, sizeof want), t->data,
+                        mst_shape_print(shape, have, sizeof have));
+    if (t->num_tokens && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': has an embedding of %" PRId64 " tokens, the texts have %" PRId64
+                        ": take --max-tokens "
+                        "%" PRId64,
+                        t->network, t->num_tokens, mst_dataset_num_classes(t->train, 0), t->num_tokens);
+    if (option_given(t->list, "classes") && t->o->classes != outputs)
+        return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, not the %" PRId64 " of --classes", t->network,
+                        outputs, t->o->classes);
+    if (classes > outputs && t->o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, the labels of '%s' are of %" PRId64 " classes",
+                        t->network, outputs, t->data, classes);
+    return MST_OK;
+}
+
+/* The layers of a name or of a pattern. */
+static mst_status set_trained(mst_model *model, const char *pattern, bool trained) {
+    bool found = false;
+    const char *name;
+    if (!strpbrk(pattern, "*?[")) return mst_model_set_trainable(model, pattern, trained);
+    for (int64_t i = 0; (name = mst_model_layer_name(model, i)); i++) {
+        if (fnmatch(pattern, name, 0) != 0) continue;
+        MST_TRY(mst_model_set_trainable(model, name, trained));
+        found = true;
+    }
+    return found ? MST_OK : MST_FAIL(MST_NOT_FOUND, "the model has no layer whose name is like '%s'", pattern);
+}
+
 int train_network_freeze(const training *t) {
     enum { LONGEST = 256 };
-    char name[LONGEST];
+    char text[LONGEST];
     for (const char *at = t->o->freeze; at; at = *at ? at + 1 : NULL) {
         const size_t size = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)size, at);
-        if (mst_model_set_trainable(t->model, name, false)) return command_fail_library(EXIT_USAGE, "freeze");
+        snprintf(text, sizeof text, "%.*s", (int)size, at);
+        const bool trained = text[0] == '-';
+        if (set_trained(t->model, text + trained, trained)) return command_fail_library(EXIT_USAGE, "freeze");
         at += size;
     }
     return EXIT_DONE;

@@ -1,15 +1,19 @@
-/** `muster train` with a network that is made as a whole: --load FILE.keras, --model lenet; and --save FILE.keras,
- *  --freeze. */
+/** `muster train` with a network that is made as a whole: --model FILE.keras, which begins with new values,
+ *  --load FILE.keras, --model lenet; and --save FILE.keras, --freeze. */
 #ifndef MUSTER_CLI_TRAIN_TRAIN_NETWORK_H
 #define MUSTER_CLI_TRAIN_TRAIN_NETWORK_H
 
 #include "cli/train/training.h"
 
-/** Finds out whether --load names a whole model or --model a well-known network (has_network, is_application), for
- *  which some options are not. The functions below return an exit status, and have printed what was wrong. */
+/** Finds out whether --model or --load names a whole model or --model a well-known network (network, is_application),
+ *  for which some options are not. The functions below return an exit status, and have printed what was wrong. */
 int train_network_find(training *t, train_options *o);
-/** Loads it: network, weights, loss, optimizer with its state. A loss and an optimizer of the command line count. */
+/** Loads it: network and loss; of --load also weights, and the optimizer with its state. A loss and an optimizer of the
+ *  command line count. */
 int train_network_load(training *t, train_options *o);
+/** Checks that the network takes inputs and labels of the data, whose labels are of CLASSES classes (0: that is not
+ *  known). */
+MST_CHECKED mst_status train_network_check_data(const training *t, int64_t classes);
 /** Freezes the layers of --freeze; the model has its layers. */
 int train_network_freeze(const training *t);
 /** Whether --save names a file of a whole model, or the weights of Keras. */

@@ -18,12 +18,15 @@ static const double default_rate = 0.003;
 
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 static const char *const validation_rows[] = {"random", "last", NULL};              /* as VALIDATION_ROWS_LAST */
+static const char *const pad_sides[] = {"back", "front", NULL};                     /* as PAD_FRONT */
 static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* as PS_PLACEMENT_GREEDY */
 
 static const option model_options[] = {
     {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .noted = true,
-     .help = "mlp: dense layers, and linear outputs; the others are convolutional networks for pictures, of which "
-             "mobilenet_v2 and resnet50 are those of keras.applications; ALPHA multiplies the numbers of channels"},
+     .help =
+         "mlp: dense layers, and linear outputs; the others are convolutional networks for pictures, of which "
+         "mobilenet_v2 and resnet50 are those of keras.applications; ALPHA multiplies the numbers of channels; a FILE: "
+         "the network and the loss in it, with new initial values"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true, .noted = true,
      .help = "units of each hidden layer; none: there is no hidden layer"},
     {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation, .noted = true,
@@ -69,7 +72,10 @@ static const option data_options[] = {
      .help = "texts: size of the vocabulary, the most frequent words of the train part; others count as one (default "
              "20000)"},
     {"sequence-length", OPTION_INTEGER, AT(sequence_length), "N", NULL, 1, 1e6, .noted = true,
-     .help = "texts: words of a text that are taken; shorter ones are padded behind (default 300)"},
+     .help = "texts: words of a text that are taken (default 300)"},
+    {"pad", OPTION_CHOICE, AT(pad), .initial = "back", .choices = pad_sides, .noted = true,
+     .help = "texts: where shorter ones are padded with 0: back: behind their words; front: before them, as Keras' "
+             "pad_sequences does"},
     {"raw-columns", OPTION_FLAG, AT(raw_columns), .noted = true,
      .help =
          "tables: numbers stay as they are, and categories are their numbers; else layers of the model make numbers "
@@ -273,9 +279,11 @@ static const option checkpoint_options[] = {
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
              "checkpoints; where --checkpoint-dir holds one, that counts. " NETWORK_FILES
              ": a whole model, of Keras or of --save, is trained on, in place of a new network: with its loss and its "
-             "optimizer, from where that stood, unless other ones are given"},
+             "optimizer, from where that stood, unless other ones are given. With --model NAME or FILE too: the "
+             "weights of its layers, and of a FILE.weights.h5, go to the layers of the same names"},
     {"freeze", OPTION_TEXT, AT(freeze), "NAME,NAME,...", .noted = true,
-     .help = "layers whose weights stay as they are, as Keras' layer.trainable = False; --summary shows their names"},
+     .help = "layers whose weights stay as they are, as Keras' layer.trainable = False; --summary shows their names; "
+             "patterns of *, ? and [...] too, and -NAME behind one takes layers out of it: *,-predictions"},
     {"name-map", OPTION_FILE, AT(name_map), "FILE",
      .help =
          "where variables have other names in the file of --load, or in a checkpoint of --checkpoint-dir that another "

@@ -8,6 +8,7 @@
 
 enum { PS_PLACEMENT_GREEDY = 1 };  /* 0: round-robin */
 enum { VALIDATION_ROWS_LAST = 1 }; /* 0: random */
+enum { PAD_FRONT = 1 };            /* 0: back */
 
 /** A member that was not given is 0, but where the tables have a default. */
 typedef struct train_options {
@@ -22,6 +23,7 @@ typedef struct train_options {
     table_options table;
     const char *text;
     int64_t max_tokens, sequence_length;
+    int pad; /**< PAD_FRONT or 0 */
     bool raw_columns;
     int64_t embed_above;
     double validation_split;

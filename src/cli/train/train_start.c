@@ -34,8 +34,8 @@ static int64_t kept_bytes(const training *t, unsigned kinds) {
 
 static void print_model(const training *t) {
     char text[NUMBER_TEXT], bytes[MST_BYTES_TEXT];
-    if (t->has_network || t->is_application) {
-        printf("%s (%s parameters, ", t->has_network ? t->o->load : t->o->model, number_text(num_parameters(t), text));
+    if (t->network || t->is_application) {
+        printf("%s (%s parameters, ", t->network ? t->network : t->o->model, number_text(num_parameters(t), text));
         printf("%s with the optimizer)", mst_bytes_print(kept_bytes(t, WEIGHTS_AND_SLOTS), bytes, sizeof bytes));
         return;
     }
@@ -134,7 +134,7 @@ static mst_status write_start(const training *t) {
     json_t *devices = json_array();
     for (int i = 0; i < t->strategy.num_devices; i++) json_array_append_new(devices, json_string(t->device[i].name));
     json_t *event = json_event("start");
-    json_add(&event, "", "model", json_text(t->has_network ? t->o->load : t->o->model));
+    json_add(&event, "", "model", json_text(t->network ? t->network : t->o->model));
     json_add(&event, "", "parameters", json_integer(num_parameters(t)));
     json_add(&event, "", "parameter_bytes", json_integer(kept_bytes(t, WEIGHTS_AND_SLOTS)));
     json_add(&event, "", "data", json_text(t->data));

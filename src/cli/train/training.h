@@ -40,10 +40,11 @@ typedef struct training {
     table_layers table; /**< of the columns, at the beginning of the model */
     mst_model *model;
     bool is_application;         /**< a network of muster/applications.h */
-    bool has_network;            /**< it is the whole model of --load, of which are: */
-    bool has_weights;            /**< with weights */
-    mst_model_compiled compiled; /**< loss and optimizer that were saved with it */
+    const char *network;         /**< the file of --model or --load that has the network; NULL: none. Of it are: */
+    bool has_weights;            /**< of --load, with weights */
+    mst_model_compiled compiled; /**< loss, and of --load the optimizer, that were saved with it */
     mst_network_end end;
+    int64_t num_tokens;      /**< that an embedding at its beginning has rows for; 0: it begins with none */
     char *schema;            /**< of the texts that it was trained on, whose vocabulary counts; NULL: none. Owned */
     bool from_probabilities; /**< the loss is of probabilities, though no softmax may have made them */
     train_events events;

@@ -30,8 +30,9 @@ MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const
  *  mst_dataset_from_images, without like and schema; may be NULL. Errors as there. */
 MST_API MST_CHECKED mst_status mst_dataset_from_image_files(const char *const *paths, int n,
                                                             const mst_images_options *options, mst_dataset **out);
-/** The path of the file of each row of mst_dataset_from_images and mst_dataset_from_image_files; N gets their number.
- *  NULL for others, and behind transforms. The data set's. */
+/** The path of the file of each row of mst_dataset_from_images, mst_dataset_from_image_files, and
+ *  mst_dataset_from_texts where each file is one text, also when its texts have become numbers; N gets their number.
+ *  NULL for others, and behind other transforms. The data set's. */
 MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n);
 #endif
 #include <math.h>
@@ -104,7 +105,14 @@ static const char *schema(const mst_dataset *dataset) {
     return ((const images *)dataset)->schema;
 }
 
+static const char *const *images_paths(const mst_dataset *dataset, int64_t *n) {
+    const images *d = (const images *)dataset;
+    *n = d->files.num_files;
+    return (const char *const *)d->files.path;
+}
+
 static const mst_dataset_type type = {.name = "from_images",
+                                      .paths = images_paths,
                                       .destroy = images_source_destroy,
                                       .open = mst_counting_cursor_open,
                                       .values = values,
@@ -241,8 +249,5 @@ mst_status mst_dataset_from_image_files(const char *const *paths, int n, const m
 }
 
 const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n) {
-    if (!dataset || !n || dataset->type != &type) return NULL;
-    const images *d = (const images *)dataset;
-    *n = d->files.num_files;
-    return (const char *const *)d->files.path;
+    return dataset && n && dataset->type->paths ? dataset->type->paths(dataset, n) : NULL;
 }

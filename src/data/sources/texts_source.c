@@ -33,6 +33,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const ms
 #include "data/dataset.h"
 #include "data/schema.h"
 #include "data/text/tokens.h"
+#include "data/transforms/name_files.h"
 
 static const size_t MOST_BYTES = (size_t)1 << 34; /* of a file */
 
@@ -47,6 +48,8 @@ typedef struct texts {
     mst_string *text; /* into these */
     int64_t *label;
     int64_t num_texts, text_capacity, label_capacity;
+    const char **path; /* [num_texts] of the file of each text, where each file is one: num_paths is num_texts */
+    int64_t num_paths, path_capacity;
 } texts;
 
 /* ---- names ---- */
@@ -60,7 +63,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b) {
 }
 
 static const char *join_path(texts *t, const char *folder, const char *name) {
-    return mst_arena_print(&t->arena, "%s/%s", folder, name);
+    return mst_arena_print(&t->arena, mst_ends_in(folder, "/") ? "%s%s" : "%s/%s", folder, name);
 }
 
 /* The paths of what is in FOLDER, sorted: folders, or else the rest. In the arena of T. */
@@ -156,6 +159,10 @@ static mst_status read_file(texts *t, const char *path, bool is_one_text, int64_
     if (mst_text_check((mst_string){data, size})) return mst_error_prefix("'%s'", path);
     const size_t mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
     const char *first = (const char *)data + mark;
+    if (is_one_text) {
+        MST_TRY(mst_grow(&t->path, sizeof *t->path, t->num_paths + 1, &t->path_capacity));
+        t->path[t->num_paths++] = path;
+    }
     return is_one_text ? texts_source_add(t, first, size - mark, label) : split(t, first, size - mark, label);
 }
 
@@ -218,15 +225,24 @@ static mst_status name_labels(const texts *t, mst_dataset **dataset) {
     return MST_OK;
 }
 
+static mst_status name_paths(const texts *t, mst_dataset **dataset) {
+    mst_dataset *named;
+    MST_TRY(mst_dataset_name_files(*dataset, t->path, t->num_paths, &named));
+    mst_dataset_release(*dataset);
+    *dataset = named;
+    return MST_OK;
+}
+
 static mst_status make_dataset(const texts *t, mst_dataset **out) {
     mst_tensor *component[2] = {NULL, NULL};
     mst_status status = mst_tensor_copy(MST_STRING, MST_SHAPE(t->num_texts), t->text, &component[0]);
     if (!status) status = mst_tensor_copy(MST_I64, MST_SHAPE(t->num_texts), t->label, &component[1]);
     if (!status) status = mst_dataset_from_tensors(component, t->has_labels ? 2 : 1, out);
     for (int i = 0; i < 2; i++) mst_tensor_release(component[i]);
-    if (status || !t->has_labels || !(status = name_labels(t, out))) return status;
-    mst_dataset_release(*out);
-    *out = NULL;
+    if (!status && t->has_labels) status = name_labels(t, out);
+    if (!status && t->num_paths == t->num_texts) status = name_paths(t, out);
+    if (status) mst_dataset_release(*out);
+    if (status) *out = NULL;
     return status;
 }
 
@@ -250,6 +266,7 @@ mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *opt
     free(t.file);
     free(t.text);
     free(t.label);
+    free(t.path);
     free(t.class_name);
     mst_schema_free(&t.schema);
     mst_arena_free(&t.arena);

@@ -121,9 +121,11 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
         return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR", spec,
                         o->image_size ? "image-size" : "channels");
     const bool has_texts = kind->takes & MST_SPEC_TEXTS && (!(kind->takes & MST_SPEC_TABLE) || o->text || o->schema);
-    if ((o->max_tokens || o->sequence_length) && !has_texts)
+    if ((o->max_tokens || o->sequence_length || o->pad_front) && !has_texts)
         return MST_FAIL(MST_INVALID, "data: '%s' has no texts: %s is for texts:PATH, and for csv:FILE with text", spec,
-                        o->max_tokens ? "max-tokens" : "sequence-length");
+                        o->max_tokens        ? "max-tokens"
+                        : o->sequence_length ? "sequence-length"
+                                             : "pad");
     if (o->channels && o->channels != 1 && o->channels != 3)
         return MST_FAIL(MST_INVALID, "data: channels is %lld: 1 is gray, 3 is red, green and blue",
                         (long long)o->channels);

@@ -43,6 +43,7 @@ MST_API MST_CHECKED mst_status mst_dataset_vectorize_text(mst_dataset *dataset, 
 #include "data/schema.h"
 #include "data/text/text_schema.h"
 #include "data/text/tokens.h"
+#include "data/transforms/name_files.h"
 
 enum { ROWS_AT_ONCE = 256, LEAST_MAX_TOKENS = MST_TOKEN_FIRST + 1 };
 
@@ -211,6 +212,11 @@ static mst_status name_numbers(const vectorize *v, const mst_dataset *from, mst_
     }
     MST_TRY(mst_text_schema_write(mst_dataset_schema(from), &v->o, &v->vocabulary, &schema));
     MST_TRY(mst_dataset_add_schema(*dataset, schema, &made));
+    replace(dataset, made);
+    int64_t num_paths;
+    const char *const *paths = mst_dataset_file_paths(from, &num_paths);
+    if (!paths) return MST_OK;
+    MST_TRY(mst_dataset_name_files(*dataset, paths, num_paths, &made));
     replace(dataset, made);
     return MST_OK;
 }

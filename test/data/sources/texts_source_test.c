@@ -48,6 +48,31 @@ static void each_file_in_a_class_folder_is_a_text(void **state) {
     expect_rows(NULL, folder_path(""), "a:|b:one|b:two\n%\n|");
 }
 
+static void rows_know_the_files_that_are_texts(void **state) {
+    (void)state;
+    mst_dataset *texts, *numbers;
+    int64_t n = 0;
+    make_folder("a");
+    make_folder("b");
+    folder_write_text("a/1", "one two");
+    folder_write_text("b/2", "three");
+    folder_write_text("c", "four\n%\nfive\n");
+    EXPECT_OK(mst_dataset_from_texts(folder_path(""), NULL, &texts));
+    EXPECT_OK(mst_dataset_vectorize_text(texts, NULL, &numbers));
+    const char *const *paths = mst_dataset_file_paths(numbers, &n);
+    assert_non_null(paths);
+    assert_int_equal(n, 2);
+    assert_string_equal(paths[0], folder_path("a/1"));
+    assert_string_equal(paths[1], folder_path("b/2"));
+    assert_string_equal(mst_dataset_class_name(numbers, 1, 1), "b");
+    assert_non_null(mst_dataset_schema(numbers));
+    mst_dataset_release(numbers);
+    mst_dataset_release(texts);
+    EXPECT_OK(mst_dataset_from_texts(folder_path("c"), NULL, &texts));
+    assert_null(mst_dataset_file_paths(texts, &n));
+    mst_dataset_release(texts);
+}
+
 static void texts_of_a_file_are_between_lines_of_percent(void **state) {
     (void)state;
     folder_write_text("tao", "%\nfirst\n50% off\n%%\n% \r\nsecond\n%\n\n \n%\nlast");
@@ -109,6 +134,7 @@ static void what_has_no_texts_is_an_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(each_file_in_a_class_folder_is_a_text),
+        TEST_IN_FOLDER(rows_know_the_files_that_are_texts),
         TEST_IN_FOLDER(texts_of_a_file_are_between_lines_of_percent),
         TEST_IN_FOLDER(a_schema_numbers_the_classes),
         TEST_IN_FOLDER(what_has_no_texts_is_an_error),
