@@ -73,6 +73,7 @@ static void mistakes_are_refused(void **state) {
         mst_tensor *fed = engine_tensor(MST_I64, MST_SHAPE(1, 2), beyond[i]), *got = NULL;
         const mst_feed feed = {.value = indices, .tensor = fed};
         EXPECT_ERROR(mst_session_run(session, &feed, 1, &value, 1, &got), MST_INVALID, "index -1 ");
+        mst_tensor_release(got);
         mst_tensor_release(fed);
         engine_end(graph, session);
     }

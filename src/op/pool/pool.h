@@ -29,8 +29,8 @@ typedef struct mst_pool {
 } mst_pool;
 /** The pixels of one window that are inside. */
 typedef struct mst_pool_window {
-    int64_t z, y, x;       /**< the first pixel */
-    int64_t rows, columns; /**< of the window, in each slice */
+    int64_t first;                 /**< the number of the first in the source */
+    int64_t slices, rows, columns; /**< of the window */
     int64_t count;
 } mst_pool_window;
 static inline int64_t mst_pool_num_windows(const mst_pool *pool) {
@@ -46,26 +46,31 @@ static inline bool mst_pool_is_of_pairs(const mst_pool *pool) {
     return !mst_window_is_deep(&pool->depth) && h->size == 1 && h->stride == 1 && h->before == 0 && h->out == h->in &&
            w->size == 2 && w->stride == 2 && w->dilation == 1 && w->before == 0 && 2 * w->out <= w->in;
 }
-/** Window O, counted through the slices and rows of the output. */
+/** Window O, counted through the slices and rows of the output. Divisions take most of the time of small windows:
+ *  without depth there are none for it, here and in mst_pool_pixel. */
 static inline mst_pool_window mst_pool_window_at(const mst_pool *pool, int64_t o) {
     const mst_window *d = &pool->depth, *h = &pool->window[0], *w = &pool->window[1];
-    const int64_t row = o / w->out, column = o % w->out, slice = d->out == 1 ? 0 : row / h->out;
-    int64_t first_z, end_z, first_y, end_y, first_x, end_x;
-    mst_window_inside(d, slice, &first_z, &end_z);
-    mst_window_inside(h, row - slice * h->out, &first_y, &end_y);
+    int64_t row = o / w->out, slice = 0, first_z = 0, end_z = 1, first_y, end_y, first_x, end_x;
+    const int64_t column = o % w->out;
+    if (mst_window_is_deep(d)) {
+        slice = row / h->out;
+        row -= slice * h->out;
+        mst_window_inside(d, slice, &first_z, &end_z);
+    }
+    mst_window_inside(h, row, &first_y, &end_y);
     mst_window_inside(w, column, &first_x, &end_x);
-    return (mst_pool_window){.z = slice * d->stride - d->before + first_z,
-                             .y = (row - slice * h->out) * h->stride - h->before + first_y,
-                             .x = column * w->stride - w->before + first_x,
+    const int64_t z = slice * d->stride - d->before + first_z, y = row * h->stride - h->before + first_y;
+    return (mst_pool_window){.first = (z * h->in + y) * w->in + column * w->stride - w->before + first_x,
+                             .slices = end_z - first_z,
                              .rows = end_y - first_y,
                              .columns = end_x - first_x,
                              .count = (end_z - first_z) * (end_y - first_y) * (end_x - first_x)};
 }
 /** The number in the source of pixel K of a window. */
 static inline int64_t mst_pool_pixel(const mst_pool *pool, const mst_pool_window *w, int64_t k) {
-    const mst_window *rows = &pool->window[0], *columns = &pool->window[1];
-    const int64_t row = k / w->columns, slice = pool->depth.size == 1 ? 0 : row / w->rows;
-    return ((w->z + slice) * rows->in + w->y + row - slice * w->rows) * columns->in + w->x + k % w->columns;
+    const int64_t row = k / w->columns, width = pool->window[1].in;
+    const int64_t at = w->first + row * width + k % w->columns;
+    return w->slices <= 1 ? at : at + row / w->rows * (pool->window[0].in - w->rows) * width;
 }
 /** For a source of SHAPE. */
 mst_pool mst_pool_make(const mst_pool2d_options *o, const mst_shape *src, const mst_shape *dst);
