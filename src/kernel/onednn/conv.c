@@ -1,5 +1,5 @@
-/* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (conv_parts.h). Where the source is the output of a batch
- * norm, each part makes its own of it, right before it is read. */
+/* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (kernel/onednn/base/conv_parts.h). Where the source
+ * is the output of a batch norm, each part makes its own of it, right before it is read. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"

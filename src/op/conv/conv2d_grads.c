@@ -207,6 +207,13 @@ static const mst_example conv2d_grads_examples[] = {
                                                   .conv.groups = 48,
                                                   .activation = MST_BATCH_LINEAR},
      .tolerance = 1e-3},
+    {.name = "one by one, few rows",
+     .num_src = 5,
+     .src = {RANDOM(4, 3, 3, 16),
+             RANDOM(1, 1, 16, 8),
+             RANDOM(4, 3, 3, 8),
+             RANDOM(4, 3, 3, 8),
+             {.ndim = 2, .dim = {5, 8}}}},
     {.name = "no examples",
      .num_src = 5,
      .src =

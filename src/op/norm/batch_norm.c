@@ -76,10 +76,13 @@ mst_batch_rows mst_batch_rows_of(const mst_shape *src) {
     for (int i = 0; i < src->ndim - 1; i++) b.rows *= src->dim[i];
     b.rows_of_part = b.channels && b.channels < ELEMENTS ? ELEMENTS / b.channels : 1;
     if (b.rows > b.rows_of_part * MOST_PARTS) b.rows_of_part = (b.rows + MOST_PARTS - 1) / MOST_PARTS;
-    const int64_t of_example = b.rows && src->ndim > 2 ? b.rows / src->dim[0] : 1;
-    const int64_t inside = of_example > b.rows_of_part ? divisor_near(of_example, b.rows_of_part)
-                                                       : b.rows_of_part / of_example * of_example;
-    if (inside) b.rows_of_part = inside;
+    const int64_t of_example = src->ndim > 2 && src->dim[0] > 0 ? b.rows / src->dim[0] : 0;
+    if (of_example > b.rows_of_part) {
+        const int64_t inside = divisor_near(of_example, b.rows_of_part);
+        if (inside) b.rows_of_part = inside;
+    } else if (of_example > 0) {
+        b.rows_of_part -= b.rows_of_part % of_example;
+    }
     b.parts = (b.rows + b.rows_of_part - 1) / b.rows_of_part;
     return b;
 }
