@@ -28,16 +28,16 @@ typedef struct incoming {
     mst_timeline arrived;
 } incoming;
 
-/* Memory for copies of bodies that are sent: the transport's where it has any, so that they are copied no more on the
- * way. It is used again. */
-typedef struct outgoing {
-    struct outgoing *next;
-    mst_timeline sent; /* rises when the last body has been sent */
-    uint64_t used;     /* how often it has been used */
+/* Memory from which bodies are sent: the transport's where it has any, so that they are copied no more on the way. It
+ * is used again. */
+struct mst_mail_block {
+    mst_mail_block *next;
+    mst_timeline sent; /* rises when a body has been sent */
+    uint64_t used;     /* how many bodies have been sent from it, or will be */
     size_t room;
-    void *body;
+    void *data;
     bool is_transports;
-} outgoing;
+};
 
 struct mst_mail {
     const mst_cluster *cluster;
@@ -46,6 +46,7 @@ struct mst_mail {
     uint64_t instance;
     int32_t self;
     size_t most_bytes;
+    bool borrows;
     FILE *log;
     double linger;       /* seconds */
     mst_timeline opened; /* 1: the transport is known, which may receive before that */
@@ -54,7 +55,7 @@ struct mst_mail {
     uint64_t last_run; /* number of the last body that was sent as data */
     mst_parcel *first, **last;
     incoming *coming, **last_coming; /* in the order of their heads */
-    outgoing *going;
+    mst_mail_block *blocks;          /* that nobody has taken; from some a body may be on its way */
 };
 
 /* ---- heads ---- */
@@ -109,7 +110,7 @@ static mst_parcel *make_parcel(const mst_parcel_head *head, int32_t from, uint64
     mst_parcel *parcel = calloc(1, sizeof *parcel);
     if (!parcel) return NULL;
     *parcel = (mst_parcel){.head = *head, .from = from, .instance = instance, .bytes = bytes};
-    parcel->body = aligned_alloc(ALIGN, (bytes + ALIGN) / ALIGN * ALIGN);
+    parcel->body = parcel->own = aligned_alloc(ALIGN, (bytes + ALIGN) / ALIGN * ALIGN);
     if (!parcel->body) {
         free(parcel);
         return NULL;
@@ -134,6 +135,11 @@ static void enqueue_event(mst_mail *mail, mst_parcel_kind kind, int32_t from, ui
     pthread_mutex_unlock(&mail->lock);
 }
 
+/* The large ones that come in each step. */
+static bool may_be_lent(mst_parcel_kind kind) {
+    return kind == MST_PARCEL_GRADIENTS || kind == MST_PARCEL_VALUES;
+}
+
 /* Takes PARCEL over. Returns why its body cannot come, or NULL. */
 static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) {
     incoming *in = aligned_alloc(_Alignof(incoming), sizeof *in);
@@ -150,9 +156,12 @@ static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) 
     pthread_mutex_unlock(&mail->lock);
     mst_timeline_wait(&mail->opened, 1, MST_NEVER, false);
     const mst_key key = {.generation = GENERATION, .run = run};
-    return mail->type->post(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &in->arrived)
-               ? "its message cannot be received"
-               : NULL;
+    const bool borrows = mail->borrows && mail->type->borrow && may_be_lent(parcel->head.kind);
+    const mst_status status =
+        borrows ? mail->type->borrow(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &parcel->lent,
+                                     &in->arrived)
+                : mail->type->post(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &in->arrived);
+    return status ? "its message cannot be received" : NULL;
 }
 
 static void mail_control(void *context, int32_t from, uint64_t instance, const void *data, size_t size) {
@@ -203,6 +212,19 @@ static void mail_mismatch(void *context, int32_t task, mst_key key, const char *
 
 /* ---- taking ---- */
 
+/* A body that has arrived in the sender's memory is read there; in several parts, it is copied. */
+static void take_lent(mst_parcel *parcel) {
+    if (!parcel->lent) return;
+    if (!parcel->lent->next) {
+        parcel->body = (void *)(uintptr_t)parcel->lent->data;
+        return;
+    }
+    for (const mst_kept *part = parcel->lent; part; part = part->next)
+        memcpy((char *)parcel->body + part->offset, part->data, part->bytes);
+    mst_kept_release(parcel->lent);
+    parcel->lent = NULL;
+}
+
 /* Puts the bodies that have come on the queue. Under the lock. */
 static void take_arrived(mst_mail *mail) {
     incoming **at = &mail->coming;
@@ -228,6 +250,7 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
         mst_parcel *parcel = mail->first;
         if (parcel && !(mail->first = parcel->next)) mail->last = &mail->first;
         pthread_mutex_unlock(&mail->lock);
+        if (parcel) take_lent(parcel);
         if (parcel || !in_time) return parcel;
         in_time = mst_timeline_wait(&mail->news, seen + 1, deadline, false);
     }
@@ -235,7 +258,8 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
 
 void mst_parcel_free(mst_parcel *parcel) {
     if (!parcel) return;
-    free(parcel->body);
+    mst_kept_release(parcel->lent);
+    free(parcel->own);
     free(parcel);
 }
 
@@ -262,60 +286,72 @@ static mst_status send_large(mst_mail *mail, int32_t to, const mst_parcel_head *
     return mail->type->send(mail->transport, to, key, piece, n, sent);
 }
 
-static void free_outgoing(mst_mail *mail, outgoing *out) {
-    if (out->is_transports)
-        mail->type->free(mail->transport, out->body);
+static void free_block(mst_mail *mail, mst_mail_block *block) {
+    if (block->is_transports)
+        mail->type->free(mail->transport, block->data);
     else
-        free(out->body);
-    free(out);
+        free(block->data);
+    free(block);
 }
 
-static outgoing *make_outgoing(mst_mail *mail, size_t bytes) {
-    outgoing *out = aligned_alloc(_Alignof(outgoing), sizeof *out);
-    if (!out) return NULL;
-    memset(out, 0, sizeof *out);
-    out->room = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    if (mail->type->alloc) out->body = mail->type->alloc(mail->transport, out->room);
-    out->is_transports = out->body;
-    if (!out->body) out->body = aligned_alloc(ALIGN, out->room);
-    if (out->body) return out;
-    free(out);
+static mst_mail_block *make_block(mst_mail *mail, size_t bytes) {
+    mst_mail_block *block = aligned_alloc(_Alignof(mst_mail_block), sizeof *block);
+    if (!block) return NULL;
+    memset(block, 0, sizeof *block);
+    block->room = (bytes + ALIGN) / ALIGN * ALIGN;
+    if (mail->type->alloc) block->data = mail->type->alloc(mail->transport, block->room);
+    block->is_transports = block->data;
+    if (!block->data) block->data = aligned_alloc(ALIGN, block->room);
+    if (block->data) return block;
+    free(block);
     return NULL;
 }
 
-/* Memory of which nothing is being sent; NULL where there is none to be had. */
-static outgoing *take_outgoing(mst_mail *mail, size_t bytes) {
-    outgoing *found = NULL;
+mst_mail_block *mst_mail_block_take(mst_mail *mail, size_t bytes) {
+    mst_mail_block *found = NULL;
     pthread_mutex_lock(&mail->lock);
-    for (outgoing **at = &mail->going; *at && !found; at = &(*at)->next) {
-        outgoing *out = *at;
-        if (mst_timeline_value(&out->sent) < out->used || out->room < bytes || out->room / 2 > bytes) continue;
-        found = out;
-        *at = out->next;
+    for (mst_mail_block **at = &mail->blocks; *at && !found; at = &(*at)->next) {
+        mst_mail_block *block = *at;
+        if (mst_timeline_value(&block->sent) < block->used || block->room < bytes || block->room / 2 > bytes) continue;
+        found = block;
+        *at = block->next;
         break;
     }
     pthread_mutex_unlock(&mail->lock);
-    return found ? found : make_outgoing(mail, bytes);
+    return found ? found : make_block(mail, bytes);
 }
 
-static void give_outgoing(mst_mail *mail, outgoing *out) {
+void mst_mail_block_give(mst_mail *mail, mst_mail_block *block) {
+    if (!block) return;
     pthread_mutex_lock(&mail->lock);
-    out->next = mail->going;
-    mail->going = out;
+    block->next = mail->blocks;
+    mail->blocks = block;
     pthread_mutex_unlock(&mail->lock);
+}
+
+void *mst_mail_block_data(const mst_mail_block *block) {
+    return block->data;
+}
+
+mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_parcel_head *head, mst_mail_block *block,
+                               size_t offset, size_t bytes) {
+    const mst_iov piece = {(const char *)block->data + offset, bytes};
+    block->used++;
+    const mst_status status = mst_mail_send(mail, to, head, &piece, 1, &block->sent);
+    if (status) block->used--;
+    return status;
 }
 
 /* The same from a copy. */
 static mst_status send_copy(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
                             size_t bytes) {
-    outgoing *out = take_outgoing(mail, bytes);
-    if (!out) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
+    mst_mail_block *block = mst_mail_block_take(mail, bytes);
+    if (!block) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
     size_t used = 0;
     for (int i = 0; i < n; used += piece[i++].bytes)
-        if (piece[i].bytes) memcpy((char *)out->body + used, piece[i].data, piece[i].bytes);
-    const mst_status status = send_large(mail, to, head, &(mst_iov){out->body, bytes}, 1, bytes, &out->sent);
-    out->used += !status;
-    give_outgoing(mail, out);
+        if (piece[i].bytes) memcpy((char *)block->data + used, piece[i].data, piece[i].bytes);
+    const mst_status status = mst_mail_send_block(mail, to, head, block, 0, bytes);
+    mst_mail_block_give(mail, block);
     return status;
 }
 
@@ -426,6 +462,7 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     memset(mail, 0, sizeof *mail);
     mail->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
     mail->most_bytes = options->most_bytes ? options->most_bytes : MOST;
+    mail->borrows = options->borrows;
     mail->log = options->log;
     mail->linger = 1;
     mail->last = &mail->first;
@@ -446,15 +483,30 @@ void mst_mail_linger(mst_mail *mail, double seconds) {
     mail->linger = seconds;
 }
 
-/* Waits until all bodies have been sent. */
+/* Waits until all bodies have been sent. Then none comes any more. */
 static void end_sending(mst_mail *mail) {
     const int64_t deadline = mst_clock_after(mail->linger);
-    for (outgoing *out = mail->going; out; out = out->next) mst_timeline_wait(&out->sent, out->used, deadline, false);
+    for (mst_mail_block *block = mail->blocks; block; block = block->next)
+        mst_timeline_wait(&block->sent, block->used, deadline, false);
     mail->type->end(mail->transport);
-    while (mail->going) {
-        outgoing *out = mail->going;
-        mail->going = out->next;
-        free_outgoing(mail, out);
+    while (mail->blocks) {
+        mst_mail_block *block = mail->blocks;
+        mail->blocks = block->next;
+        free_block(mail, block);
+    }
+}
+
+/* What has come and nobody has taken. */
+static void free_parcels(mst_mail *mail) {
+    pthread_mutex_lock(&mail->lock);
+    take_arrived(mail);
+    mst_parcel *parcel = mail->first;
+    mail->first = NULL;
+    mail->last = &mail->first;
+    pthread_mutex_unlock(&mail->lock);
+    for (mst_parcel *next; parcel; parcel = next) {
+        next = parcel->next;
+        mst_parcel_free(parcel);
     }
 }
 
@@ -462,16 +514,14 @@ void mst_mail_close(mst_mail *mail) {
     if (!mail) return;
     if (mail->transport) {
         end_sending(mail);
+        free_parcels(mail); /* what is lent, before the transport is closed */
         mail->type->close(mail->transport, mail->linger);
     }
+    free_parcels(mail);
     for (incoming *in = mail->coming, *next; in; in = next) {
         next = in->next;
         mst_parcel_free(in->parcel);
         free(in);
-    }
-    for (mst_parcel *parcel = mail->first, *next; parcel; parcel = next) {
-        next = parcel->next;
-        mst_parcel_free(parcel);
     }
     mst_cluster_release((mst_cluster *)(uintptr_t)mail->cluster);
     pthread_mutex_destroy(&mail->lock);

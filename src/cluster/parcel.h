@@ -20,6 +20,7 @@
 #include "transport/transport.h"
 
 typedef struct mst_mail mst_mail;
+typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
 enum { MST_PARCEL_VERSION = 7 };
@@ -120,7 +121,9 @@ typedef struct mst_parcel {
     int32_t from;
     uint64_t instance;
     size_t bytes;
-    void *body; /**< [bytes], aligned to 64, and a 0 behind it */
+    void *body;     /**< [bytes], aligned to 64, and a 0 behind it; of what is lent aligned to 8, and no 0 */
+    void *own;      /**< memory for it */
+    mst_kept *lent; /**< BODY is memory of the sender's, who does not write it until the parcel is freed; NULL: own */
 } mst_parcel;
 
 typedef struct mst_mail_options {
@@ -138,6 +141,7 @@ typedef struct mst_mail_options {
     FILE *log;      /**< for how data go, and who is refused; NULL: no line */
     const char *const *address; /**< of all training tasks; NULL: the cluster's */
     size_t most_bytes;          /**< of a body; 0: 16 GiB */
+    bool borrows;               /**< gradients and values may be lent; all are freed before the mail is closed */
     mst_task_status *status;    /**< what is told to those who ask, as long as the mail is open; NULL: nothing */
 } mst_mail_options;
 
@@ -165,6 +169,16 @@ void mst_mail_close(mst_mail *mail);
  *  one; of a small body, or where SENT is NULL, they are copied, and *SENT rises before it returns. */
 MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece,
                                      int n, mst_timeline *sent);
+/** Memory of at least BYTES from which bodies are sent without being copied, and nothing of which is still being sent;
+ *  NULL: there is none. It is given back, also while something is being sent from it. */
+mst_mail_block *mst_mail_block_take(mst_mail *mail, size_t bytes);
+/** BLOCK, which may be NULL, may be taken again when all that was sent from it has gone. */
+void mst_mail_block_give(mst_mail *mail, mst_mail_block *block);
+/** Aligned to 64. */
+void *mst_mail_block_data(const mst_mail_block *block);
+/** Sends a parcel whose body is BYTES of BLOCK, from OFFSET on, which are not written before it is taken again. */
+MST_CHECKED mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_parcel_head *head,
+                                           mst_mail_block *block, size_t offset, size_t bytes);
 /** The next parcel that is whole, the caller's (mst_parcel_free); NULL where none comes until DEADLINE. */
 mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline);
 void mst_parcel_free(mst_parcel *parcel);

@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/no_memory.h"
-#include "cluster/parcel_body.h"
 #include "cluster/ps_begin.h"
-#include "cluster/ps_pieces.h"
+#include "cluster/ps_gradients.h"
+#include "cluster/ps_values.h"
 #include "cluster/state_message.h"
 #include "cluster/task_log.h"
 #include "store/store.h"
@@ -31,9 +31,9 @@ typedef struct server {
  * started again, says so then; the others may wait for it. */
 typedef struct request {
     mst_parcel_head head;
-    mst_parcel_kind answer; /* that is wanted */
-    const mst_iov *piece;   /* [num_ps][num_pieces]; some may have no bytes */
-    int num_pieces;
+    mst_parcel_kind answer;            /* that is wanted */
+    const mst_iov *body;               /* [num_ps]; NULL: none */
+    const mst_ps_gradients *gradients; /* in place of it */
     bool joins;    /* answers may take as long as they like, and it is said for whom this task waits */
     bool is_last;  /* this worker has all that it needs of the servers, of which one that was lost may not answer */
     int64_t until; /* they are not waited for any longer; 0: for ever */
@@ -50,12 +50,8 @@ struct mst_ps_client {
     mst_ps_program program; /* without what is the caller's */
     mst_graph **graph;      /* of the chief, [num_ps]: the updates of the servers */
     mst_fingerprint *fingerprint;
-    mst_snapshot *values; /* in which answers are written */
-    mst_ps_copies copies; /* of the variables; their values are those of `values` */
-    mst_iov *piece;       /* [num_ps][num_pieces]: the gradients of a step, for each server */
-    int32_t num_pieces;
-    int64_t *numbers;   /* of the rows in them, where a gradient is cut */
-    mst_tensor *step;   /* the entry global_step of `values` */
+    mst_ps_values values; /* from answers */
+    mst_ps_gradients gradients;
     mst_snapshot *kept; /* of the chief: from which servers that are started again begin */
     int64_t kept_at, kept_position;
     mst_snapshot *joined_state; /* while state is asked for: variables, slots and averages that are cut */
@@ -68,7 +64,6 @@ struct mst_ps_client {
     bool has_last;    /* this worker has the last values of the last of them, and the chief all state */
     float rate;       /* learning rate of the first server, as it has answered */
     bool joined, must_join;
-    bool collected;  /* asynchronous: the store has variables that are newer than the values that have come last */
     bool is_between; /* synchronous servers have not all made the update of the step that this worker makes next */
     bool failed;     /* the job has ended */
     int64_t said;    /* for whom it waits: when */
@@ -79,12 +74,14 @@ struct mst_ps_client {
 mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_options *mail, mst_ps_client **out) {
     mst_ps_client *c = calloc(1, sizeof *c);
     if (!c) return MST_NO_MEMORY("for a task");
+    mst_mail_options own = *mail;
+    own.borrows = true;
     c->options = *options;
     c->status = mail->status;
     c->self = mst_cluster_self(options->cluster);
     c->num_ps = mst_cluster_num_ps(options->cluster);
     c->server = calloc((size_t)c->num_ps, sizeof *c->server);
-    mst_status status = c->server ? mst_mail_open(mail, &c->mail) : MST_NO_MEMORY("for a task");
+    mst_status status = c->server ? mst_mail_open(&own, &c->mail) : MST_NO_MEMORY("for a task");
     if (status) {
         mst_ps_client_close(c);
         return status;
@@ -105,14 +102,11 @@ static void free_program(mst_ps_client *c) {
 
 void mst_ps_client_close(mst_ps_client *c) {
     if (!c) return;
+    mst_ps_values_free(&c->values);
+    mst_ps_gradients_free(&c->gradients, c->mail);
     mst_mail_close(c->mail);
-    mst_snapshot_release(c->values);
     mst_snapshot_release(c->kept);
     mst_snapshot_release(c->joined_state);
-    for (int32_t v = 0; v < c->copies.count; v++) free(c->copies.copy[v].name);
-    free(c->copies.copy);
-    free(c->piece);
-    free(c->numbers);
     free_program(c);
     mst_store_release(c->program.store);
     free(c->server);
@@ -151,63 +145,13 @@ static void say_whom(mst_ps_client *c, bool aloud) {
 
 /* ---- values ---- */
 
-/* Makes an entry in which a value is received. */
-static mst_status add_copy(mst_ps_client *c, const char *name, mst_spec spec, mst_state_kind kind, mst_tensor **out) {
-    MST_TRY(mst_tensor_create(spec.dtype, spec.shape, out));
-    const mst_status status = mst_snapshot_add(c->values, NULL, name, kind, *out);
-    mst_tensor_release(*out); /* the snapshot has it */
-    return status;
-}
-
-static mst_status make_values(mst_ps_client *c, const mst_ps_program *program) {
-    mst_ps_copy *copy = calloc((size_t)program->num_variables + 1, sizeof *copy);
-    if (!copy) return MST_NO_MEMORY("for %d variables", program->num_variables);
-    c->copies = (mst_ps_copies){.copy = copy, .count = program->num_variables, .num_ps = c->num_ps};
-    MST_TRY(mst_snapshot_create(&c->values));
-    MST_TRY(add_copy(c, MST_STATE_GLOBAL_STEP, (mst_spec){MST_I64, MST_SCALAR}, MST_STATE_STEP, &c->step));
-    for (int32_t v = 0; v < program->num_variables; v++) {
-        const mst_ps_variable *from = &program->variable[v];
-        copy[v].ps = from->ps;
-        copy[v].sparse = from->sparse;
-        if (!(copy[v].name = strdup(from->name))) return MST_NO_MEMORY("for %d variables", program->num_variables);
-        MST_TRY(add_copy(c, from->name, from->spec, MST_STATE_WEIGHT, &copy[v].value));
-    }
-    return MST_OK;
-}
-
-static mst_status make_pieces(mst_ps_client *c) {
-    c->num_pieces = MST_PIECES_OF_GRADIENT * c->program.num_leaves * c->program.num_variables;
-    free(c->piece);
-    c->piece = calloc((size_t)c->num_ps * (size_t)c->num_pieces + 1, sizeof *c->piece);
-    return c->piece ? MST_OK : MST_NO_MEMORY("for a step");
-}
-
-/* Writes what server P keeps of variable V from what it has sent. */
-static mst_status take_value(mst_ps_client *c, int32_t p, int32_t v, const mst_parcel *parcel, mst_parcel_rest *rest) {
-    const mst_ps_copy *copy = &c->copies.copy[v];
-    char name[300];
-    mst_tensor *part;
-    MST_TRY(mst_ps_part_view(&c->copies, v, p, copy->value, &part));
-    const bool fits = mst_parcel_take_value(rest, copy->sparse, part);
-    mst_tensor_release(part);
-    if (fits) return MST_OK;
-    return MST_FAIL(MST_INVALID, "%s has sent what is no value of '%s': start the same program on all workers",
-                    mst_mail_name(c->mail, parcel->from, name, sizeof name), copy->name);
-}
-
-/* Writes the variables of server P from what it has sent. */
-static mst_status take_values(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    mst_parcel_rest rest = {parcel->body, parcel->bytes};
-    char name[300];
-    for (int32_t v = 0; v < c->copies.count; v++)
-        if (mst_ps_keeps(&c->copies, v, p)) MST_TRY(take_value(c, p, v, parcel, &rest));
-    if (rest.bytes)
-        return MST_FAIL(MST_INVALID,
-                        "%s has sent %zu bytes of variables, %zu too many: start the same program on all workers",
-                        mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes, rest.bytes);
-    c->server[p].round = parcel->head.round;
-    c->server[p].position = parcel->head.number;
-    c->server[p].step = c->server[p].has = parcel->head.step;
+/* Takes the variables of server P, which *PARCEL has; it is NULL where it is kept for them. */
+static mst_status take_values(mst_ps_client *c, int32_t p, mst_parcel **parcel) {
+    const mst_parcel_head head = (*parcel)->head;
+    MST_TRY(mst_ps_values_take(&c->values, c->mail, p, parcel));
+    c->server[p].round = head.round;
+    c->server[p].position = head.number;
+    c->server[p].step = c->server[p].has = head.step;
     return MST_OK;
 }
 
@@ -215,7 +159,7 @@ static mst_status take_state(mst_ps_client *c, int32_t p, const mst_parcel *parc
     mst_snapshot *state, *own = NULL;
     if (!c->joined_state) return MST_OK; /* nobody has asked for it */
     MST_TRY(mst_state_message_decode(parcel->body, parcel->bytes, &state));
-    mst_status status = mst_ps_join_state(&c->copies, p, state, c->joined_state, &own);
+    mst_status status = mst_ps_join_state(&c->values.copies, p, state, c->joined_state, &own);
     mst_snapshot_release(state);
     MST_TRY(status);
     status = mst_store_restore(c->program.store, own);
@@ -256,9 +200,7 @@ static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_parcel *parce
 
 /* Gives the store the values that all servers have sent. */
 static mst_status store_values(mst_ps_client *c) {
-    c->collected = false;
-    mst_tensor_set(c->step, 0, (double)c->server[0].has);
-    return mst_store_restore(c->program.store, c->values);
+    return mst_ps_values_store(&c->values, c->program.store, c->server[0].has);
 }
 
 /* ---- requests ---- */
@@ -267,8 +209,8 @@ static mst_status send_to(mst_ps_client *c, int32_t p, const request *r) {
     mst_parcel_head head = r->head;
     head.request = c->request;
     if (head.kind == MST_PARCEL_GRADIENTS) head.step = c->server[p].has;
-    return mst_mail_send(c->mail, c->server[p].task, &head, r->piece ? r->piece + (ptrdiff_t)p * r->num_pieces : NULL,
-                         r->num_pieces, NULL);
+    if (r->gradients) return mst_ps_gradients_send(r->gradients, c->mail, p, c->server[p].task, &head);
+    return mst_mail_send(c->mail, c->server[p].task, &head, r->body ? &r->body[p] : NULL, r->body != NULL, NULL);
 }
 
 /* Sends R to server P, which is connected again. Where it is another one's turn, P only says whether it has lost its
@@ -330,11 +272,13 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
 }
 
 /* What server P has answered, or what has happened to its connection. */
-static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_parcel *parcel) {
+static mst_status take(mst_ps_client *c, int32_t p, const request *r, mst_parcel **from) {
     server *s = &c->server[p];
+    const mst_parcel *parcel = *from;
+    const mst_parcel_kind kind = parcel->head.kind;
     char name[300];
     if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier one */
-    switch (parcel->head.kind) {
+    switch (kind) {
         case MST_PARCEL_CONNECTED:
             if (!s->lost) return MST_OK;
             s->lost = 0;
@@ -355,17 +299,17 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_
             return MST_OK;
         case MST_PARCEL_DONE:
             if (c->has_last) break; /* it may have lost them */
-            MST_TRY(take_values(c, p, parcel));
+            MST_TRY(take_values(c, p, from));
             break;
         case MST_PARCEL_FINISHED:
-        case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, parcel)); break;
+        case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, from)); break;
         case MST_PARCEL_STATE: MST_TRY(take_state(c, p, parcel)); break;
         case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
         case MST_PARCEL_RATE: MST_TRY(take_rate(c, p, parcel)); break;
         case MST_PARCEL_TAKEN: break;
         default: return MST_OK;
     }
-    s->answered |= parcel->head.kind == r->answer;
+    s->answered |= kind == r->answer;
     return MST_OK;
 }
 
@@ -392,7 +336,7 @@ static mst_status check_lost(mst_ps_client *c, const request *r) {
 static mst_status take_next(mst_ps_client *c, const request *r, double seconds) {
     mst_parcel *parcel = mst_mail_next(c->mail, mst_clock_after(seconds));
     const int32_t p = parcel ? server_of(c, parcel->from) : -1;
-    const mst_status status = p >= 0 ? take(c, p, r, parcel) : MST_OK;
+    const mst_status status = p >= 0 ? take(c, p, r, &parcel) : MST_OK;
     mst_parcel_free(parcel);
     return status;
 }
@@ -467,17 +411,14 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round) {
     for (int32_t p = 0; p < c->num_ps && !status; p++) {
         void *data = NULL;
         mst_snapshot *state;
-        status = mst_ps_cut_state(&c->copies, p, c->kept, &state);
+        status = mst_ps_cut_state(&c->values.copies, p, c->kept, &state);
         if (status) break;
         status = mst_ps_begin_encode(&job, p, c->graph[p], state, &data, &body[p].bytes);
         mst_snapshot_release(state);
         body[p].data = data;
     }
-    const request r = {.head = {.kind = MST_PARCEL_BEGIN, .round = round},
-                       .answer = MST_PARCEL_VALUES,
-                       .piece = body,
-                       .num_pieces = 1,
-                       .joins = true};
+    const request r = {
+        .head = {.kind = MST_PARCEL_BEGIN, .round = round}, .answer = MST_PARCEL_VALUES, .body = body, .joins = true};
     if (!status) status = ask(c, &r);
     if (!status) c->began = round;
     for (int32_t p = 0; p < c->num_ps; p++) free((void *)(uintptr_t)body[p].data);
@@ -493,8 +434,7 @@ static mst_status say_hello(mst_ps_client *c, int64_t number) {
         body[p] = (mst_iov){c->fingerprint, (size_t)c->program.num_fingerprints * sizeof *c->fingerprint};
     const request r = {.head = {.kind = MST_PARCEL_HELLO, .number = number, .step = c->finished},
                        .answer = MST_PARCEL_VALUES,
-                       .piece = body,
-                       .num_pieces = 1,
+                       .body = body,
                        .joins = true};
     const mst_status status = ask(c, &r);
     free(body);
@@ -589,11 +529,17 @@ static mst_status copy_program(mst_ps_client *c, const mst_ps_program *program) 
     return MST_OK;
 }
 
+static mst_status make_gradients(mst_ps_client *c) {
+    if (c->gradients.piece && c->gradients.num_leaves == c->program.num_leaves) return MST_OK;
+    mst_ps_gradients_free(&c->gradients, c->mail);
+    return mst_ps_gradients_make(&c->gradients, &c->values.copies, c->program.num_leaves);
+}
+
 mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
     MST_TRY(copy_program(c, program));
     c->must_join = c->has_last = false;
-    if (!c->copies.copy) MST_TRY(make_values(c, program));
-    MST_TRY(make_pieces(c));
+    if (!c->values.copies.copy) MST_TRY(mst_ps_values_make(&c->values, program, c->num_ps));
+    MST_TRY(make_gradients(c));
     MST_TRY(agree(c));
     *position = smallest_position(c);
     c->is_between = program->synchronous && !is_one_position(c);
@@ -622,59 +568,6 @@ static mst_status keep_if_due(mst_ps_client *c) {
     return is_chief(c) && is_due ? mst_ps_client_collect(c) : MST_OK;
 }
 
-/* Adds what server P gets of the gradient of V; numbers of rows that are counted anew are written to *NUMBERS, which
- * then is behind them. */
-static mst_status add_gradient(mst_ps_client *c, int32_t p, int32_t v, mst_tensor *const *gradient, mst_iov **to,
-                               int64_t **numbers) {
-    const mst_ps_copy *copy = &c->copies.copy[v];
-    mst_tensor *part;
-    if (!copy->sparse) {
-        MST_TRY(mst_ps_part_view(&c->copies, v, p, gradient[0], &part));
-        *to = mst_piece_add(*to, mst_tensor_data(part), mst_tensor_bytes(part));
-        mst_tensor_release(part);
-    } else if (copy->ps != MST_PS_EACH) {
-        *to = mst_piece_add_rows(*to, gradient[0], 0, mst_tensor_data(gradient[1]));
-    } else {
-        const int64_t rows = mst_tensor_shape(copy->value).dim[0];
-        const int64_t first =
-            mst_piece_cut_numbers(mst_tensor_data(gradient[1]), mst_ps_part_rows(rows, c->num_ps, p), *numbers);
-        *to = mst_piece_add_rows(*to, gradient[0], first, *numbers);
-        *numbers += 1 + (*numbers)[0];
-    }
-    return MST_OK;
-}
-
-/* Memory for the numbers of all rows that are counted anew. */
-static mst_status make_numbers(mst_ps_client *c, mst_tensor *const *gradient) {
-    size_t count = 1;
-    for (int32_t l = 0; l < c->program.num_leaves; l++)
-        for (int32_t v = 0; v < c->copies.count; v++) {
-            const mst_ps_copy *copy = &c->copies.copy[v];
-            if (copy->sparse && copy->ps == MST_PS_EACH)
-                count += (size_t)c->num_ps + (size_t) * (const int64_t *)mst_tensor_data(gradient[1]);
-            gradient += copy->sparse ? 2 : 1;
-        }
-    free(c->numbers);
-    c->numbers = malloc(count * sizeof *c->numbers);
-    return c->numbers ? MST_OK : MST_NO_MEMORY("for the numbers of rows");
-}
-
-/* Fills the pieces that each server gets, in the order that cluster/parcel_body.h gives. */
-static mst_status list_pieces(mst_ps_client *c, mst_tensor *const *all) {
-    MST_TRY(make_numbers(c, all));
-    int64_t *numbers = c->numbers;
-    for (int32_t p = 0; p < c->num_ps; p++) {
-        mst_iov *to = c->piece + (ptrdiff_t)p * c->num_pieces;
-        mst_tensor *const *gradient = all;
-        for (int32_t l = 0; l < c->program.num_leaves; l++)
-            for (int32_t v = 0; v < c->copies.count; v++) {
-                if (mst_ps_keeps(&c->copies, v, p)) MST_TRY(add_gradient(c, p, v, gradient, &to, &numbers));
-                gradient += c->copies.copy[v].sparse ? 2 : 1;
-            }
-    }
-    return MST_OK;
-}
-
 /* All servers have the gradients of this worker, so that nobody waits for these, and now give it their values. */
 static mst_status ask_in_turn(mst_ps_client *c) {
     mst_status status = MST_OK;
@@ -686,12 +579,15 @@ static mst_status ask_in_turn(mst_ps_client *c) {
     return status;
 }
 
+mst_status mst_ps_client_place_gradients(mst_ps_client *c, mst_tensor **gradient) {
+    return mst_ps_gradients_place(&c->gradients, c->mail, gradient);
+}
+
 mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
-    MST_TRY(list_pieces(c, gradient));
+    MST_TRY(mst_ps_gradients_list(&c->gradients, gradient));
     const request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
                        .answer = gives_in_turn(c) ? MST_PARCEL_TAKEN : MST_PARCEL_VALUES,
-                       .piece = c->piece,
-                       .num_pieces = c->num_pieces};
+                       .gradients = &c->gradients};
     mst_status status = ask(c, &r);
     if (!status && gives_in_turn(c)) status = ask_in_turn(c);
     if (!status) status = store_values(c);
@@ -703,20 +599,21 @@ mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *
 mst_status mst_ps_client_collect(mst_ps_client *c) {
     if (c->has_last && is_chief(c)) return MST_OK; /* the store has it */
     const request r = {.head = {.kind = MST_PARCEL_COLLECT}, .answer = MST_PARCEL_STATE};
+    if (!c->program.synchronous) MST_TRY(mst_ps_values_save(&c->values, c->program.store));
     MST_TRY(mst_snapshot_create(&c->joined_state));
     mst_status status = ask(c, &r);
     if (!status) status = mst_store_restore(c->program.store, c->joined_state);
     mst_snapshot_release(c->joined_state);
     c->joined_state = NULL;
     MST_TRY(status);
-    c->collected = !c->program.synchronous;
-    mst_tensor_set(c->step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
-    MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, c->step));
+    mst_tensor *const step = c->values.step;
+    mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
+    MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step));
     return keep_state_of_servers(c);
 }
 
 mst_status mst_ps_client_use_values(mst_ps_client *c) {
-    return c->collected ? store_values(c) : MST_OK;
+    return c->values.are_saved ? store_values(c) : MST_OK;
 }
 
 mst_status mst_ps_client_staleness(mst_ps_client *c, int64_t count[MST_STALENESS_COUNTS]) {
@@ -730,7 +627,7 @@ mst_status mst_ps_client_rate(mst_ps_client *c, const float *rate, float *out) {
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
     for (int32_t p = 0; p < c->num_ps && rate; p++) body[p] = (mst_iov){rate, sizeof *rate};
-    const request r = {.head = {.kind = MST_PARCEL_RATE}, .answer = MST_PARCEL_RATE, .piece = body, .num_pieces = 1};
+    const request r = {.head = {.kind = MST_PARCEL_RATE}, .answer = MST_PARCEL_RATE, .body = body};
     const mst_status status = ask(c, &r);
     free(body);
     if (!status) *out = c->rate;

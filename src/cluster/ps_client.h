@@ -57,6 +57,9 @@ int32_t mst_ps_client_num_servers(const mst_ps_client *client);
  *  *POSITION is the batch from which this worker goes on. MST_INVALID where this worker's fingerprints are not those
  *  of the others. */
 MST_CHECKED mst_status mst_ps_client_join(mst_ps_client *client, const mst_ps_program *program, int64_t *position);
+/** Before a step: replaces the tensors of GRADIENT, as of mst_ps_client_update, which may be NULL, by those in whose
+ *  memory its gradients are sent without being copied. They are written until that update, and not afterwards. */
+MST_CHECKED mst_status mst_ps_client_place_gradients(mst_ps_client *client, mst_tensor **gradient);
 /** Sends GRADIENT of the batch at POSITION, and waits for the new values: of leaf 0 those of all variables, of leaf 1,
  *  ..., of a sparse variable two tensors, of whose rows only those that are there are sent. *STEP: how many updates the
  *  servers have made. MST_UNAVAILABLE where a server is lost; or where one was started again and has lost

@@ -8,6 +8,7 @@
 
 #include "base/no_memory.h"
 #include "base/shard_rows.h"
+#include "cluster/parcel_body.h"
 #include "kernel/row_merge.h"
 #include "store/store.h"
 
@@ -52,11 +53,15 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
     at->feed = s->num_feeds;
     s->bytes += at->bytes;
     s->feed[s->num_feeds++].value = fed;
+    at->offset = s->body_bytes;
+    s->body_bytes += mst_parcel_aligned(at->bytes);
     if (numbers.node) {
         s->feed[s->num_feeds++].value = numbers;
+        s->has_sparse = true;
         return find_rows(at, fed, numbers);
     }
     if (spec.dtype != gradient.dtype || !mst_shape_equal(spec.shape, gradient.shape)) return wrong_gradient(fed, at);
+    if (!s->job.synchronous) return MST_OK; /* its gradients are fed as they come */
     MST_TRY(mst_tensor_create(spec.dtype, spec.shape, &at->sum));
     s->feed[at->feed].tensor = at->sum;
     return MST_OK;
@@ -179,6 +184,23 @@ void mst_server_drop_gradients(mst_server *s, int32_t w) {
     s->worker[w].gradients = NULL;
 }
 
+void mst_server_end_parcel(mst_server *s, mst_parcel *parcel, mst_status status) {
+    if (parcel && status) {
+        parcel->next = s->failed;
+        s->failed = parcel;
+        return;
+    }
+    mst_parcel_free(parcel);
+}
+
+static void free_failed(mst_server *s) {
+    for (mst_parcel *parcel = s->failed, *next; parcel; parcel = next) {
+        next = parcel->next;
+        mst_parcel_free(parcel);
+    }
+    s->failed = NULL;
+}
+
 void mst_server_clear(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_drop_gradients(s, w);
@@ -190,9 +212,10 @@ void mst_server_clear(mst_server *s) {
         mst_tensor_release(s->variable[v].number);
         free(s->variable[v].changed);
     }
-    mst_server_release_values(s, s->value);
-    mst_server_release_values(s, s->previous);
+    mst_server_release_values(s, &s->value);
+    mst_server_release_values(s, &s->previous);
     mst_session_destroy(s->session);
+    free_failed(s);
     mst_graph_destroy(s->graph);
     free(s->variable);
     free(s->feed);
@@ -202,7 +225,6 @@ void mst_server_clear(mst_server *s) {
     free(s->piece);
     free(s->workspace);
     free(s->first_leaf);
-    s->value = s->previous = NULL;
     s->session = NULL;
     s->graph = NULL;
     s->variable = NULL;
@@ -214,7 +236,8 @@ void mst_server_clear(mst_server *s) {
     s->workspace = NULL;
     s->first_leaf = NULL;
     s->num_variables = s->num_feeds = 0;
-    s->bytes = 0;
+    s->bytes = s->body_bytes = 0;
+    s->has_sparse = false;
     s->waits_since = 0;
 }
 

@@ -177,10 +177,25 @@ mst_status mst_server_take_alone(mst_server *s, int32_t worker) {
     for (int32_t v = 0; v < s->num_variables; v++) {
         mst_server_variable *at = &s->variable[v];
         const mst_server_piece piece = s->piece[(ptrdiff_t)s->first_leaf[worker] * s->num_variables + v];
-        const int64_t rows = at->is_sparse ? piece.number[0] : 0;
-        if (at->is_sparse) MST_TRY(make_room_for_rows(s, at, rows));
-        memcpy(mst_tensor_data(at->sum), piece.data, at->is_sparse ? (size_t)rows * row_bytes(at) : at->bytes);
-        if (at->is_sparse) memcpy(mst_tensor_data(at->number), piece.number, (size_t)(1 + rows) * sizeof rows);
+        if (!at->is_sparse) {
+            MST_TRY(
+                mst_tensor_wrap(at->spec.dtype, at->spec.shape, (void *)(uintptr_t)piece.data, NULL, NULL, &at->sum));
+            s->feed[at->feed].tensor = at->sum;
+            continue;
+        }
+        const int64_t rows = piece.number[0];
+        MST_TRY(make_room_for_rows(s, at, rows));
+        memcpy(mst_tensor_data(at->sum), piece.data, (size_t)rows * row_bytes(at));
+        memcpy(mst_tensor_data(at->number), piece.number, (size_t)(1 + rows) * sizeof rows);
     }
     return MST_OK;
+}
+
+void mst_server_leave_alone(mst_server *s) {
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        mst_server_variable *at = &s->variable[v];
+        if (at->is_sparse) continue;
+        mst_tensor_release(at->sum);
+        s->feed[at->feed].tensor = at->sum = NULL;
+    }
 }

@@ -143,7 +143,7 @@ static mst_status make_logged_updates(mst_server *s) {
         pass(s, w);
         s->worker[w].gradients = NULL;
         const mst_status status = mst_server_apply(s, parcel);
-        mst_parcel_free(parcel);
+        mst_server_end_parcel(s, parcel, status);
         MST_TRY(status);
         s->waits_since = mst_clock_now(); /* for which others are waited (step_timeout) */
     }

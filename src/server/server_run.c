@@ -376,7 +376,7 @@ static mst_status serve(mst_server *s) {
         mst_parcel *parcel = mst_mail_next(s->mail, mst_clock_after(TICK));
         mst_stopwatch_stop(&s->status.wait);
         if (parcel) status = take(s, &parcel);
-        mst_parcel_free(parcel);
+        mst_server_end_parcel(s, parcel, status);
         const int64_t now = mst_clock_now();
         if (!status) status = check_lost(s, now);
         if (!status) status = check_step(s, now);
@@ -410,12 +410,13 @@ static mst_status open_server(mst_server *s) {
     MST_TRY(mst_task_status_init(&s->status, o->cluster));
     mst_mail_options mail = MST_MAIL_OPTIONS(o);
     mail.status = &s->status;
+    mail.borrows = true;
     return mst_mail_open(&mail, &s->mail);
 }
 
 static void close_server(mst_server *s) {
+    if (s->worker) mst_server_clear(s); /* what it has of parcels, before the mail is closed */
     mst_mail_close(s->mail);
-    if (s->worker) mst_server_clear(s);
     mst_update_writer_close(&s->update_log);
     mst_server_close_replay(s);
     free(s->fingerprints);

@@ -38,8 +38,10 @@ typedef struct mst_server_variable {
     const char *name; /**< the graph's */
     mst_spec spec;
     size_t bytes;
+    size_t offset;   /**< in a message of all variables, where none is sparse */
     int32_t feed;    /**< number of the feed of its gradient; of a sparse one the first of two: rows, their numbers */
-    mst_tensor *sum; /**< of the gradients of a step; of a sparse one rows, more of them than are there */
+    mst_tensor *sum; /**< of the gradients of a step; of a sparse one rows, more of them than are there; dense and
+                      *   asynchronous, during an update: the gradient where it lies */
     /* of a sparse gradient */
     bool is_sparse;
     bool has_squares;   /**< rows have the sums of their squares behind them */
@@ -54,6 +56,13 @@ typedef struct mst_server_piece {
     const void *data;      /**< elements or rows */
     const int64_t *number; /**< of a sparse one: how many rows there are, and their numbers */
 } mst_server_piece;
+
+/** Values of all variables: in the memory from which they are sent; a tensor for each where one is sparse. NULL, both:
+ *  not read. */
+typedef struct mst_server_values {
+    mst_mail_block *block;
+    mst_tensor **tensor; /**< [num_variables] */
+} mst_server_values;
 
 typedef struct mst_server {
     mst_server_options options;
@@ -74,7 +83,9 @@ typedef struct mst_server {
     mst_session *session;
     mst_server_variable *variable;
     int32_t num_variables;
-    size_t bytes; /**< of all variables */
+    size_t bytes;      /**< of all variables */
+    size_t body_bytes; /**< of a message of all variables, where none is sparse */
+    bool has_sparse;
     mst_value train;
     mst_shards *leaf;        /**< of all workers, from left to right */
     int32_t *first_leaf;     /**< [num_workers + 1] */
@@ -89,9 +100,12 @@ typedef struct mst_server {
     int64_t step;
     int64_t waits_since; /**< gradients of a step: when the first came; 0: none is there */
     int64_t said;
-    int64_t parts;                  /**< since when all have done their work; 0: not yet */
-    mst_tensor **value, **previous; /**< of the variables, at step value_step; before the last update. NULL: not read */
+    int64_t parts;              /**< since when all have done their work; 0: not yet */
+    mst_server_values value;    /**< at step value_step */
+    mst_server_values previous; /**< before the last update; not of an asynchronous job without sparse variables */
     int64_t value_step;
+    mst_parcel
+        *failed; /**< that are freed with the session, which may still read them: with these an update has failed */
     mst_update_writer update_log;
     mst_update_log *replay; /**< the log that is replayed; `first` has what comes next. NULL: none, or not yet read */
     int64_t finished;       /**< trainings that all workers have finished */
@@ -120,7 +134,7 @@ MST_CHECKED mst_status mst_server_send_state(mst_server *s, int32_t to);
 MST_CHECKED mst_status mst_server_send_staleness(mst_server *s, int32_t to);
 /** Says to worker TO, which has sent REQUEST, that there are no values. */
 MST_CHECKED mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request);
-void mst_server_release_values(mst_server *s, mst_tensor **value);
+void mst_server_release_values(mst_server *s, mst_server_values *value);
 /** Name of the entry with step and positions of this server. */
 const char *mst_server_progress_name(const mst_server *s, char text[MST_PS_PROGRESS_NAME]);
 
@@ -131,6 +145,8 @@ MST_CHECKED mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel)
 /** Frees what that has made. */
 void mst_server_clear(mst_server *s);
 void mst_server_drop_gradients(mst_server *s, int32_t w);
+/** Frees PARCEL, of which may be NULL, after what was done with it has given STATUS. */
+void mst_server_end_parcel(mst_server *s, mst_parcel *parcel, mst_status status);
 
 /* ---- server_gradients.c ---- */
 
@@ -139,8 +155,10 @@ MST_CHECKED mst_status mst_server_read_gradients(mst_server *s, const mst_parcel
 /** Fills the feeds with the sum of the gradients that are there, of COUNT workers; where that is not all, with a sum as
  *  large as that of all. */
 MST_CHECKED mst_status mst_server_add_up(mst_server *s, int32_t count);
-/** Fills the feeds with the gradients of WORKER, which have been read. */
+/** Fills the feeds with the gradients of WORKER, which have been read: dense ones are read where they lie, until
+ *  mst_server_leave_alone. */
 MST_CHECKED mst_status mst_server_take_alone(mst_server *s, int32_t worker);
+void mst_server_leave_alone(mst_server *s);
 
 /* ---- server_update.c ---- */
 

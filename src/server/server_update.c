@@ -46,8 +46,10 @@ static void count_staleness(mst_server *s, int64_t staleness) {
 mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel) {
     mst_server_worker *w = &s->worker[parcel->from];
     const int64_t staleness = s->step - w->read;
-    MST_TRY(mst_server_take_alone(s, parcel->from));
-    MST_TRY(run_update(s));
+    mst_status status = mst_server_take_alone(s, parcel->from);
+    if (!status) status = run_update(s);
+    mst_server_leave_alone(s);
+    MST_TRY(status);
     count_staleness(s, staleness);
     s->position[parcel->from] = parcel->head.number + 1;
     w->computes = false;
@@ -78,9 +80,13 @@ mst_status mst_server_want(mst_server *s, const mst_parcel *parcel) {
 
 /* ---- gradients ---- */
 
-static mst_status update_alone(mst_server *s, const mst_parcel *parcel) {
-    MST_TRY(mst_server_apply(s, parcel));
-    MST_TRY(send_taken(s, parcel->from));
+/* The worker hears that nobody reads its gradients any more before it gets values, and may make the next ones there. */
+static mst_status update_alone(mst_server *s, mst_parcel **parcel) {
+    const int32_t from = (*parcel)->from;
+    MST_TRY(mst_server_apply(s, *parcel));
+    mst_parcel_free(*parcel);
+    *parcel = NULL;
+    MST_TRY(send_taken(s, from));
     return mst_server_answer_held(s);
 }
 
@@ -143,7 +149,7 @@ mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel) {
     if (s->job.synchronous && w->read != s->step) return drop_late(s, *parcel);
     mst_server_drop_gradients(s, from);
     MST_TRY(mst_server_read_gradients(s, *parcel));
-    if (!s->job.synchronous) return update_alone(s, *parcel);
+    if (!s->job.synchronous) return update_alone(s, parcel);
     w->gradients = *parcel;
     *parcel = NULL;
     if (!s->waits_since) s->waits_since = mst_clock_now();

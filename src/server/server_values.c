@@ -10,9 +10,11 @@
 #include "cluster/state_message.h"
 #include "store/store.h"
 
-void mst_server_release_values(mst_server *s, mst_tensor **value) {
-    for (int32_t v = 0; value && v < s->num_variables; v++) mst_tensor_release(value[v]);
-    free(value);
+void mst_server_release_values(mst_server *s, mst_server_values *value) {
+    for (int32_t v = 0; value->tensor && v < s->num_variables; v++) mst_tensor_release(value->tensor[v]);
+    free(value->tensor);
+    mst_mail_block_give(s->mail, value->block);
+    *value = (mst_server_values){.block = NULL};
 }
 
 /* Notes which rows of variable V are other than in the values BEFORE. */
@@ -24,20 +26,48 @@ static void note_changes(const mst_server *s, const mst_server_variable *v, cons
         if (memcmp(a, b, row) != 0) v->changed[r] = s->step;
 }
 
+/* Into memory from which they are sent as they are. */
+static mst_status read_block(mst_server *s, mst_server_values *out) {
+    mst_store *store = mst_session_store(s->session);
+    out->block = mst_mail_block_take(s->mail, s->body_bytes);
+    char *data = out->block ? mst_mail_block_data(out->block) : NULL;
+    if (!data) return MST_NO_MEMORY("for variables");
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        const mst_server_variable *at = &s->variable[v];
+        MST_TRY(mst_store_read_to(store, NULL, at->name, &at->spec, data + at->offset));
+        memset(data + at->offset + at->bytes, 0, mst_parcel_aligned(at->bytes) - at->bytes);
+    }
+    return MST_OK;
+}
+
+static mst_status read_tensors(mst_server *s, mst_server_values *out) {
+    mst_store *store = mst_session_store(s->session);
+    out->tensor = calloc((size_t)s->num_variables + 1, sizeof *out->tensor);
+    if (!out->tensor) return MST_NO_MEMORY("for variables");
+    for (int32_t v = 0; v < s->num_variables; v++)
+        MST_TRY(mst_store_get(store, NULL, s->variable[v].name, &out->tensor[v]));
+    for (int32_t v = 0; s->value.tensor && v < s->num_variables; v++)
+        if (s->variable[v].is_sparse) note_changes(s, &s->variable[v], s->value.tensor[v], out->tensor[v]);
+    return MST_OK;
+}
+
 /* Reads the variables, unless they have been read since the last update. */
 static mst_status read_values(mst_server *s) {
-    if (s->value && s->value_step == s->step) return MST_OK;
-    mst_tensor **value = calloc((size_t)s->num_variables + 1, sizeof *value);
-    mst_status status = value ? MST_OK : MST_NO_MEMORY("for variables");
-    for (int32_t v = 0; v < s->num_variables && !status; v++)
-        status = mst_store_get(mst_session_store(s->session), NULL, s->variable[v].name, &value[v]);
-    mst_server_release_values(s, s->previous);
-    s->previous = s->value;
+    mst_server_values value = {.block = NULL};
+    if ((s->value.block || s->value.tensor) && s->value_step == s->step) return MST_OK;
+    const mst_status status = s->has_sparse ? read_tensors(s, &value) : read_block(s, &value);
+    if (status) {
+        mst_server_release_values(s, &value);
+        return status;
+    }
+    mst_server_release_values(s, &s->previous);
+    if (s->job.synchronous)
+        s->previous = s->value;
+    else
+        mst_server_release_values(s, &s->value);
     s->value = value;
     s->value_step = s->step;
-    for (int32_t v = 0; v < s->num_variables && !status; v++)
-        if (s->previous && s->variable[v].is_sparse) note_changes(s, &s->variable[v], s->previous[v], value[v]);
-    return status;
+    return MST_OK;
 }
 
 /* ---- a message ---- */
@@ -87,14 +117,15 @@ static void add_reply_value(const mst_server_variable *v, const mst_tensor *valu
 }
 
 /* Sends VALUE to a worker that has the values of step HAS; -1: none. */
-static mst_status send_variables(mst_server *s, int32_t to, const mst_parcel_head *head, mst_tensor *const *value,
+static mst_status send_variables(mst_server *s, int32_t to, const mst_parcel_head *head, const mst_server_values *value,
                                  int64_t has) {
+    if (value->block) return mst_mail_send_block(s->mail, to, head, value->block, 0, s->body_bytes);
     const size_t count = (size_t)s->num_variables;
     reply r = {.piece = calloc(MOST_PIECES * count + 1, sizeof *r.piece),
                .memory = calloc(count + 1, sizeof *r.memory)};
     mst_status status = r.piece && r.memory ? MST_OK : MST_NO_MEMORY("for variables");
     for (size_t v = 0; v < count && !status; v++)
-        add_reply_value(&s->variable[v], value[v], has, r.piece + MOST_PIECES * v, &r.memory[v]);
+        add_reply_value(&s->variable[v], value->tensor[v], has, r.piece + MOST_PIECES * v, &r.memory[v]);
     if (!status) status = mst_mail_send(s->mail, to, head, r.piece, MOST_PIECES * s->num_variables, NULL);
     for (size_t v = 0; r.memory && v < count; v++) free(r.memory[v]);
     free(r.memory);
@@ -115,13 +146,14 @@ mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t f
         s->worker[w].computes = kind == MST_PARCEL_VALUES;
         s->worker[w].held = s->worker[w].wants = false;
         s->worker[w].read = s->step;
-        status = send_variables(s, w, &head, s->value, kind == MST_PARCEL_VALUES ? s->worker[w].has : -1);
+        status = send_variables(s, w, &head, &s->value, kind == MST_PARCEL_VALUES ? s->worker[w].has : -1);
     }
     return status;
 }
 
 bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number) {
-    return s->job.synchronous && s->previous && s->value_step == s->step && number == s->worker[w].previous + 1 &&
+    const bool is_there = s->previous.block || s->previous.tensor;
+    return s->job.synchronous && is_there && s->value_step == s->step && number == s->worker[w].previous + 1 &&
            number <= s->position[w];
 }
 
@@ -131,7 +163,7 @@ mst_status mst_server_send_previous(mst_server *s, int32_t w) {
                                   .number = s->worker[w].previous,
                                   .step = s->step - 1,
                                   .request = s->worker[w].request};
-    return send_variables(s, w, &head, s->previous, -1);
+    return send_variables(s, w, &head, &s->previous, -1);
 }
 
 mst_status mst_server_answer(mst_server *s, int32_t w) {

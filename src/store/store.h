@@ -149,6 +149,9 @@ mst_state *mst_store_find(mst_store *store, const char *container, const char *n
 /** Copies the value of an entry, or sets it, as mst_store_get and mst_store_set do; MST_DEADLINE after that time. */
 MST_CHECKED mst_status mst_store_read(mst_store *store, const char *container, const char *name, int64_t deadline,
                                       mst_tensor **out);
+/** Copies the value of an entry, which is SPEC, to DST in the host's memory. */
+MST_CHECKED mst_status mst_store_read_to(mst_store *store, const char *container, const char *name,
+                                         const mst_spec *spec, void *dst);
 MST_CHECKED mst_status mst_store_write(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                                        const mst_tensor *value, int64_t deadline);
 /** A session with this timeout, in seconds, uses the store: other calls wait at most as long as the most patient of its

@@ -91,23 +91,35 @@ static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
     return status;
 }
 
+/* In a turn of its own. */
+static mst_status read_state(mst_store *store, mst_state *state, int64_t deadline, void *dst) {
+    mst_use use = {.state = state};
+    mst_turn turn = {.store = store};
+    mst_turn_visit(store, &use, 1, &turn);
+    MST_TRY(begin_turn(&turn, deadline));
+    mst_status status = mst_state_check_whole(state);
+    if (!status)
+        status = state->version ? read_value(store, state, dst)
+                                : MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", state->name);
+    mst_turn_end(&turn);
+    return status;
+}
+
+mst_status mst_store_read_to(mst_store *store, const char *container, const char *name, const mst_spec *spec,
+                             void *dst) {
+    mst_state *state = mst_store_find(store, container, name);
+    if (!state) return MST_FAIL(MST_NOT_FOUND, "store: there is no '%s'", name);
+    MST_TRY(mst_state_check_spec(state, spec));
+    return read_state(store, state, mst_store_deadline(store), dst);
+}
+
 mst_status mst_store_read(mst_store *store, const char *container, const char *name, int64_t deadline,
                           mst_tensor **out) {
     *out = NULL;
     mst_state *state = mst_store_find(store, container, name);
     if (!state) return MST_FAIL(MST_NOT_FOUND, "store: there is no '%s'", name);
     MST_TRY(mst_tensor_create(state->spec.dtype, state->spec.shape, out));
-    mst_use use = {.state = state};
-    mst_turn turn = {.store = store};
-    mst_turn_visit(store, &use, 1, &turn);
-    mst_status status = begin_turn(&turn, deadline);
-    if (!status) {
-        status = mst_state_check_whole(state);
-        if (!status)
-            status = state->version ? read_value(store, state, mst_tensor_data(*out))
-                                    : MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", name);
-        mst_turn_end(&turn);
-    }
+    const mst_status status = read_state(store, state, deadline, mst_tensor_data(*out));
     if (status) {
         mst_tensor_release(*out);
         *out = NULL;

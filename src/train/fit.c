@@ -146,6 +146,7 @@ static void update_state(fit *f, double now) {
 static mst_status run_step(fit *f, const mst_batch *batch) {
     MST_TRY(mst_served_use_values(f->trainer));
     MST_TRY(mst_workers_check(f->trainer));
+    MST_TRY(mst_served_place_gradients(f->trainer));
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
     read_step(f);
     double now = mst_clock_seconds();

@@ -188,6 +188,10 @@ bool mst_served_must_join(const mst_trainer *trainer) {
     return mst_is_served(trainer) && mst_ps_client_must_join(client_of(trainer));
 }
 
+mst_status mst_served_place_gradients(mst_trainer *trainer) {
+    return mst_is_served(trainer) ? mst_ps_client_place_gradients(client_of(trainer), trainer->train.gradient) : MST_OK;
+}
+
 mst_status mst_served_update(mst_trainer *trainer, int64_t epoch, int64_t batch, int64_t *step) {
     return mst_ps_client_update(client_of(trainer), mst_batch_position(epoch, batch), trainer->train.gradient, step);
 }

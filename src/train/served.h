@@ -17,6 +17,8 @@ void mst_served_free(mst_trainer *trainer);
  *  the values of the servers. */
 MST_CHECKED mst_status mst_served_join(mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                        mst_position *position, bool *moved);
+/** Before a step whose gradients are sent: sees where they are to be made. Nothing where TRAINER is not served. */
+MST_CHECKED mst_status mst_served_place_gradients(mst_trainer *trainer);
 /** Sends the gradients of the step that was made last, of batch BATCH of EPOCH, and waits for the new values. *STEP:
  *  how many updates the servers have made. */
 MST_CHECKED mst_status mst_served_update(mst_trainer *trainer, int64_t epoch, int64_t batch, int64_t *step);

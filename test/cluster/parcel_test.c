@@ -2,7 +2,10 @@
  * nothing is left when a peer is lost in the middle of a body. */
 #include "cluster/parcel.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
+#include "cluster/free_ports.h"
 #include "support/test.h"
 
 enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_PARCEL_HEAD };
@@ -193,6 +196,78 @@ static void task_that_closes_is_lost_and_one_that_opens_again_is_another_instanc
     mst_mail_close(server);
 }
 
+/* ---- bodies that are lent ---- */
+
+static mst_mail *open_shm(int task, bool borrows, const int port[3]) {
+    char ps[32], workers[64];
+    mst_cluster *cluster;
+    mst_mail *mail;
+    snprintf(ps, sizeof ps, "localhost:%d", port[2]);
+    snprintf(workers, sizeof workers, "localhost:%d,localhost:%d", port[0], port[1]);
+    EXPECT_OK(
+        mst_cluster_from_hosts(ps, workers, task == SERVER ? "ps" : "worker", task == SERVER ? 0 : task, &cluster));
+    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .transport = "shm", .borrows = borrows}, &mail));
+    mst_cluster_release(cluster);
+    return mail;
+}
+
+static void wait_for_route(mst_mail *mail, int to) {
+    const int64_t until = mst_clock_after(SECONDS);
+    EXPECT_OK(mst_mail_send(mail, to, &(mst_parcel_head){.kind = MST_PARCEL_COLLECT}, NULL, 0, NULL));
+    for (const char *route = NULL; !route || !strstr(route, "shared memory"); route = mst_mail_route(mail, to)) {
+        assert_true(mst_clock_now() < until);
+        mst_parcel_free(mst_mail_next(mail, mst_clock_after(0.002)));
+    }
+}
+
+/* Nothing is copied: the body is the sender's memory, which that cannot take again before the parcel is freed, also
+ * where the sender has gone before. Who does not borrow gets a copy. */
+static void body_in_memory_of_the_sender_is_lent(void **state) {
+    (void)state;
+    enum { BYTES = 300000, OFFSET = 4096 };
+    int port[3];
+    EXPECT_OK(mst_find_free_ports(3, port));
+    mst_mail *worker[2] = {open_shm(0, false, port), open_shm(1, false, port)}, *server = open_shm(SERVER, true, port);
+    mst_mail_block *block[2];
+    mst_parcel *got[2];
+    for (int w = 0; w < 2; w++) {
+        const mst_parcel_head head = {.kind = MST_PARCEL_GRADIENTS};
+        wait_for_route(worker[w], SERVER);
+        block[w] = mst_mail_block_take(worker[w], OFFSET + BYTES);
+        fill((unsigned char *)mst_mail_block_data(block[w]) + OFFSET, BYTES, 5);
+        EXPECT_OK(mst_mail_send_block(worker[w], SERVER, &head, block[w], OFFSET, BYTES));
+        mst_mail_block_give(worker[w], block[w]);
+        got[w] = next_of(server, MST_PARCEL_GRADIENTS);
+        assert_non_null(got[w]->lent);
+        assert_int_equal(got[w]->bytes, BYTES);
+    }
+    ((unsigned char *)mst_mail_block_data(block[0]))[OFFSET] ^= 1; /* it is read where it lies */
+    unsigned char expected = 5 ^ 1;
+    assert_memory_equal(got[0]->body, &expected, 1);
+    mst_mail_block *other = mst_mail_block_take(worker[0], OFFSET + BYTES), *again = NULL;
+    assert_ptr_not_equal(other, block[0]);
+    mst_parcel_free(got[0]);
+    for (const int64_t until = mst_clock_after(SECONDS); again != block[0] && mst_clock_now() < until;) {
+        mst_mail_block_give(worker[0], again);
+        again = mst_mail_block_take(worker[0], OFFSET + BYTES);
+    }
+    assert_ptr_equal(again, block[0]);
+    mst_mail_block_give(worker[0], again);
+    mst_mail_block_give(worker[0], other);
+    EXPECT_OK(mst_mail_send(server, WORKER_0, &(mst_parcel_head){.kind = MST_PARCEL_VALUES},
+                            &(mst_iov){got[1]->body, BYTES}, 1, NULL));
+    mst_parcel *copy = next_of(worker[0], MST_PARCEL_VALUES);
+    assert_null(copy->lent);
+    assert_true(is_filled(copy, BYTES, 5));
+    mst_parcel_free(copy);
+    mst_mail_linger(worker[1], 0.05); /* it would wait for the server */
+    mst_mail_close(worker[1]);
+    assert_memory_equal((char *)got[1]->body + 1, "\x0c", 1);
+    mst_parcel_free(got[1]);
+    mst_mail_close(worker[0]);
+    mst_mail_close(server);
+}
+
 /* ---- what is no parcel ---- */
 
 /* A peer that uses the transport as it likes. */
@@ -356,6 +431,7 @@ int main(void) {
         cmocka_unit_test(parcels_of_one_sender_keep_their_order),
         cmocka_unit_test(what_is_sent_to_a_task_that_is_not_there_yet_waits),
         cmocka_unit_test(task_that_closes_is_lost_and_one_that_opens_again_is_another_instance),
+        cmocka_unit_test(body_in_memory_of_the_sender_is_lent),
         cmocka_unit_test(what_is_no_parcel_is_refused),
         cmocka_unit_test(body_of_another_length_than_its_head_says_is_refused),
         cmocka_unit_test(peer_lost_in_the_middle_of_a_body_holds_up_nothing),
