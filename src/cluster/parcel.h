@@ -8,6 +8,9 @@
  *      head (kind, number, step, bytes) ---- control ---->    memory for the body, posted
  *      body ----------------------------------- data ---->    the parcel is whole, and the next to be taken
  *
+ *  Those that go to and fro in each step may overtake others, and be overtaken by them, on a way that is faster. A
+ *  parcel that answers another one is behind that all the same.
+ *
  *  What happens to the connections is taken from the same queue: that a task is connected, or lost and why. A task that
  *  was started again is another instance. */
 #ifndef MUSTER_CLUSTER_PARCEL_H
@@ -23,7 +26,7 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 7 };
+enum { MST_PARCEL_VERSION = 8 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */

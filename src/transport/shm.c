@@ -215,6 +215,11 @@ static mst_kept *keep_place(void *source) {
     return &k->kept;
 }
 
+static const char *take_control(const mst_shm *shm, const shm_link *l, const mst_shm_packet *p) {
+    if (l->is_out || !l->is_up || p->num_places) return "it sent a message in a wrong form";
+    return shm->options.control(shm->options.context, l->task, l->instance, p->bytes, p->num_bytes);
+}
+
 static const char *take_small(mst_shm *shm, const shm_link *l, const mst_shm_packet *p) {
     const mst_part part = {
         .from = l->task, .key = p->key, .total = p->num_bytes, .bytes = p->num_bytes, .data = p->bytes};
@@ -287,6 +292,7 @@ static bool take_hello(mst_shm *shm, shm_link *l, const mst_shm_packet *p) {
                (l->is_out || say_hello(shm, l->fd, p->from));
     if (l->is_up) {
         l->task = p->from;
+        l->instance = p->instance;
         if (shm->process[l->task] >= 0) close(shm->process[l->task]);
         shm->process[l->task] = open_process(l->fd);
     }
@@ -360,6 +366,7 @@ static bool take_packet(mst_shm *shm, shm_link *l) {
         case MST_SHM_DATA: why = take_data(shm, l, p, fd); break;
         case MST_SHM_DONE: take_done(shm, l, p->number); break;
         case MST_SHM_GONE: take_gone(shm, l, p->file); break;
+        case MST_SHM_CONTROL: why = take_control(shm, l, p); break;
         case MST_SHM_KINDS: break;
     }
     if (fd >= 0) close(fd);
@@ -712,6 +719,19 @@ bool mst_shm_send(mst_shm *shm, int32_t to, mst_key key, const mst_iov *piece, i
     shm_link *l = shm->out[to];
     const bool goes = l && l->is_up && key.generation >= shm->floor;
     const bool sent = goes && (is_small ? send_small(l, &p, piece, n, done) : send_large(shm, l, &p, piece, n, done));
+    pthread_mutex_unlock(&shm->lock);
+    return sent;
+}
+
+bool mst_shm_control(mst_shm *shm, int32_t to, const void *data, size_t bytes) {
+    mst_shm_packet p;
+    memset(&p, 0, offsetof(mst_shm_packet, place));
+    p.kind = MST_SHM_CONTROL;
+    p.num_bytes = (uint32_t)bytes;
+    if (bytes > MST_SHM_BYTES) return false;
+    pthread_mutex_lock(&shm->lock);
+    const shm_link *l = shm->out[to];
+    const bool sent = l && l->is_up && mst_shm_packet_send_bytes(l->fd, &p, &(mst_iov){data, bytes}, 1);
     pthread_mutex_unlock(&shm->lock);
     return sent;
 }

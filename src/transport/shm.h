@@ -11,6 +11,7 @@
  *            -- DATA key, file, places in it ---->   copies the bytes out of the file, once they are posted for
  *            <- DONE number ---------------------    the bytes may be written again
  *            -- GONE file ----------------------->   unmaps it
+ *            -- CONTROL bytes ------------------->
  *
  *  Packets are read by the thread, or by one that waits for them itself (mst_shm_receive).
  *
@@ -36,6 +37,9 @@ typedef struct mst_shm_options {
     /** TASK has sent what cannot be taken: all its connections must be broken. WHY: half a sentence. On a thread that
      *  holds no lock. */
     void (*refuse)(void *context, int32_t task, const char *why);
+    /** TASK has sent a control message (mst_shm_control). Returns NULL, or why its connections must be broken. Likewise,
+     *  on the thread that receives. */
+    const char *(*control)(void *context, int32_t task, uint64_t instance, const void *data, size_t bytes);
 } mst_shm_options;
 
 /** Listens. MST_UNAVAILABLE, MST_OUT_OF_MEMORY where this machine has no such sockets or memory. */
@@ -67,5 +71,7 @@ void mst_shm_end(mst_shm *shm);
 void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context);
 /** False: the message is not sent, and must go otherwise. */
 bool mst_shm_send(mst_shm *shm, int32_t to, mst_key key, const mst_iov *piece, int n, mst_timeline *done);
+/** A control message, which may overtake those that go otherwise. False: likewise. */
+bool mst_shm_control(mst_shm *shm, int32_t to, const void *data, size_t bytes);
 
 #endif

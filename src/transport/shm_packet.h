@@ -15,6 +15,7 @@ typedef enum mst_shm_kind {
     MST_SHM_DATA,      /**< key, number, file, places; with the file, where it is the first of this link from it */
     MST_SHM_DONE,      /**< number, of data */
     MST_SHM_GONE,      /**< file */
+    MST_SHM_CONTROL,   /**< bytes: a control message */
     MST_SHM_KINDS
 } mst_shm_kind;
 

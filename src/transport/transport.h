@@ -123,7 +123,7 @@ typedef struct mst_transport_options {
     mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last ten. All functions but `close` may be called by any
+/** A kind of transport. No pointer may be NULL but the last eleven. All functions but `close` may be called by any
  *  thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
@@ -185,6 +185,9 @@ typedef struct mst_transport_type {
     void (*direct)(mst_transport *transport);
     /** Why a task that was lost cannot come back, as a sentence that says what to do. NULL: it can. */
     const char *no_return;
+    /** As `control`, by a way that may be faster, on which the message may overtake those of `control`, or be overtaken
+     *  by them. */
+    mst_status (*hasten)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
 } mst_transport_type;
 
 /** Tasks that are threads of this process, for tests: messages are copied from memory to memory. The address of a task

@@ -197,13 +197,20 @@ static void refuse_shared(void *context, int32_t task, const char *why) {
     mst_wake(t->wake);
 }
 
+static const char *take_control(void *context, int32_t task, uint64_t instance, const void *data, size_t bytes) {
+    mst_transport *t = context;
+    return mst_event_thread_control(t->events, task, instance, data, bytes) ? NULL
+                                                                            : "no memory for its control message";
+}
+
 static mst_status start_shm(mst_transport *t) {
     const mst_shm_options options = {.num_tasks = t->options.num_tasks,
                                      .self = t->options.self,
                                      .instance = t->options.instance,
                                      .mailbox = t->mailbox,
                                      .context = t,
-                                     .refuse = refuse_shared};
+                                     .refuse = refuse_shared,
+                                     .control = take_control};
     return mst_shm_open(&options, &t->shm);
 }
 
@@ -267,6 +274,11 @@ static mst_status zmq_control(mst_transport *t, int32_t to, const void *data, si
     enqueue(t, to, o);
     pthread_mutex_unlock(&t->lock);
     return MST_OK;
+}
+
+static mst_status shm_hasten(mst_transport *t, int32_t to, const void *data, size_t bytes) {
+    MST_TRY(mst_check_control(&t->options, to, bytes));
+    return mst_shm_control(t->shm, to, data, bytes) ? MST_OK : zmq_control(t, to, data, bytes);
 }
 
 /* libzmq cannot be made to give back what goes by the ROUTER but with all its connections: that is copied. */
@@ -357,18 +369,18 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
     return t->shm && mst_shm_has_ended(t->shm, task);
 }
 
-#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free, its_borrow, its_receive)                           \
+#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free, its_borrow, its_receive, its_hasten)               \
     {                                                                                                              \
         .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
         .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
         .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask, .borrow = (its_borrow),  \
-        .receive = (its_receive), .direct = zmq_direct, .has_ended = zmq_has_ended                                 \
+        .receive = (its_receive), .direct = zmq_direct, .has_ended = zmq_has_ended, .hasten = (its_hasten)         \
     }
 
 /* In the order in which mst_transport_find takes them. */
 static const mst_transport_type types[] = {
-    TRANSPORT_TYPE("zmq", zmq_open, NULL, NULL, NULL, NULL),
-    TRANSPORT_TYPE("shm", shm_open_transport, zmq_alloc, zmq_free_memory, shm_borrow, shm_receive)};
+    TRANSPORT_TYPE("zmq", zmq_open, NULL, NULL, NULL, NULL, NULL),
+    TRANSPORT_TYPE("shm", shm_open_transport, zmq_alloc, zmq_free_memory, shm_borrow, shm_receive, shm_hasten)};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {

@@ -202,6 +202,34 @@ static void who_waits_may_receive_itself(void **state) {
     tasks_close(&all);
 }
 
+/* On the thread that receives what comes by the links, which takes nothing until this returns. */
+static bool while_links_are_not_read(void *context) {
+    tasks *all = context;
+    static const char large[MST_SHM_BYTES + 1] = "large";
+    mst_transport *from = all->task[0].transport;
+    EXPECT_OK(all->type->hasten(from, 1, "hastened", 9));
+    EXPECT_OK(all->type->hasten(from, 1, large, sizeof large));
+    task_say(all, 0, 1, "other");
+    task_told(&all->task[1], TOLD_CONTROL, 0, 1);
+    return false;
+}
+
+/* One that is too long for it goes as others do. */
+static void message_that_is_hastened_goes_by_the_link(void **state) {
+    (void)state;
+    static const char *const texts[] = {"large", "other", "hastened"};
+    tasks all;
+    tasks_open(&all, type, 2, NULL);
+    all.type->receive(all.task[1].transport, while_links_are_not_read, &all);
+    for (int i = 0; i < 3; i++) {
+        const told *t = task_told(&all.task[1], TOLD_CONTROL, 0, i);
+        assert_string_equal(t->data, texts[i]);
+        assert_int_equal(t->bytes, i == 0 ? MST_SHM_BYTES + 1 : i == 1 ? 5 : 9);
+        assert_int_equal(t->instance, 100);
+    }
+    tasks_close(&all);
+}
+
 static void memory_that_is_freed_is_not_mapped_any_more(void **state) {
     (void)state;
     enum { LARGE = MST_SHM_BYTES + 1 };
@@ -365,6 +393,8 @@ static void what_a_peer_sends_is_checked(void **state) {
     const mst_iov piece = {p.bytes, MST_SHM_BYTES - 1}; /* fewer than it says */
     expect_refused(&p, -1, &piece, "wrong form");
     p = data;
+    p.kind = MST_SHM_CONTROL;
+    expect_refused(&p, good.fd, NULL, "wrong form");
     p.kind = MST_SHM_KINDS;
     expect_refused(&p, -1, NULL, "wrong form");
     mst_memory_file_unmap(&good);
@@ -415,6 +445,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_does_not_lie_in_shared_memory_is_lent_as_it_came),
         cmocka_unit_test(order_of_control_messages_stays_when_they_are_told_directly),
         cmocka_unit_test(who_waits_may_receive_itself),
+        cmocka_unit_test(message_that_is_hastened_goes_by_the_link),
         cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),
         cmocka_unit_test(bytes_of_a_task_that_was_killed_can_be_read),
         cmocka_unit_test(what_a_peer_sends_is_checked),
