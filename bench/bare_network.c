@@ -61,18 +61,28 @@ bool bare_step(bare_network *b) {
 
 typedef struct worker {
     bare_network network;
-    bool copies;
+    bare_exchange exchange;
     double seconds, rate;
 } worker;
 
-/* A step of a worker, which copies half of the gradients and then half of the sum into AVERAGE. */
+MST_SIMD static void bare_update(float *restrict w, const float *restrict gradient, int count) {
+    for (int i = 0; i < count; i++) w[i] -= 1e-9F * gradient[i];
+}
+
+/* A step of a worker. What it copies goes into AVERAGE. */
 static bool worker_step(worker *w) {
     bare_network *b = &w->network;
     const size_t half = PARAMETERS / 2;
     const bool good = bare_products(b);
-    if (!w->copies) return good;
-    memcpy(b->average, b->dw1, half * sizeof *b->average);
-    memcpy(b->average + half, b->dw1 + half, half * sizeof *b->average);
+    if (w->exchange == BARE_SERVED) {
+        memcpy(b->average, b->dw1, PARAMETERS * sizeof *b->average);
+        __asm__ volatile("" : : "r"(b->average) : "memory");
+        bare_update(b->w1, b->average, PARAMETERS);
+        memcpy(b->average, b->w1, PARAMETERS * sizeof *b->average);
+    } else if (w->exchange == BARE_HALVES) {
+        memcpy(b->average, b->dw1, half * sizeof *b->average);
+        memcpy(b->average + half, b->dw1 + half, half * sizeof *b->average);
+    }
     __asm__ volatile("" : : "r"(b->average) : "memory"); /* every copy is made */
     return good;
 }
@@ -90,8 +100,8 @@ static void *work(void *context) {
     return NULL;
 }
 
-double bare_two_workers(bool copies, double seconds) {
-    const worker one = {.copies = copies, .seconds = seconds};
+double bare_two_workers(bare_exchange exchange, double seconds) {
+    const worker one = {.exchange = exchange, .seconds = seconds};
     worker workers[2] = {one, one};
     const bool first = bare_make(&workers[0].network), second = bare_make(&workers[1].network);
     pthread_t thread;

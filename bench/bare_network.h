@@ -29,8 +29,14 @@ void bare_pass(float *restrict w, float *restrict average, const float *restrict
 /** The products, and one pass over the parameters. */
 bool bare_step(bare_network *network);
 
-/** The limit of two workers, each on a thread: examples a second of both, where each makes the products of its batch
- *  and nothing else. COPIES: and copies half of the gradients once each way. 0 where that has failed. */
-double bare_two_workers(bool copies, double seconds);
+/** What a worker does in a step beside the products of its batch. */
+typedef enum bare_exchange {
+    BARE_NONE,
+    BARE_HALVES, /**< copies half of the gradients once each way */
+    BARE_SERVED  /**< copies all gradients, makes an update with them, and copies all variables */
+} bare_exchange;
+
+/** The limit of two workers, each on a thread: examples a second of both. 0 where that has failed. */
+double bare_two_workers(bare_exchange exchange, double seconds);
 
 #endif

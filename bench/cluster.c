@@ -27,6 +27,7 @@ enum {
     LIMIT_TCP,
     PS_ASYNC,
     PS_SYNC,
+    LIMIT_PS,
     PEER, /* the first of them */
     SHM_OF_MIRRORED = PEER + NUM_PEERS,
     SHM_OF_LIMIT,
@@ -34,6 +35,8 @@ enum {
     TCP_OF_LIMIT,
     ASYNC_OF_ONE,
     SYNC_OF_ONE,
+    ASYNC_OF_LIMIT,
+    SYNC_OF_LIMIT,
     OF_PEER, /* the first of them */
     REDUCE_SHM = OF_PEER + NUM_PEERS,
     REDUCE_TCP,
@@ -54,6 +57,8 @@ static bench_row rows[NUM_ROWS] = {
     [LIMIT_TCP] = BENCH_RATE("limit_tcp", "  limit: bare products, half a gradient each way by ZeroMQ alone"),
     [PS_ASYNC] = BENCH_RATE("ps_asynchronous", "1 ps and 2 workers, asynchronous"),
     [PS_SYNC] = BENCH_RATE("ps_synchronous", "1 ps and 2 workers, synchronous"),
+    [LIMIT_PS] =
+        BENCH_RATE("limit_ps", "  limit: bare products of two threads, gradients and variables copied, updates"),
     [PEER] = BENCH_RATE("tensorflow_ps_asynchronous", "TensorFlow 1, 1 ps and 2 workers, asynchronous"),
     [PEER + 1] = BENCH_RATE("tensorflow_ps_synchronous", "TensorFlow 1, 1 ps and 2 workers, SyncReplicasOptimizer"),
     [PEER + 2] = BENCH_RATE("tensorflow_workers", "TensorFlow 2, two workers, MultiWorkerMirroredStrategy"),
@@ -64,6 +69,10 @@ static bench_row rows[NUM_ROWS] = {
     [TCP_OF_LIMIT] = BENCH_AT_LEAST("tcp_of_limit", "two workers over TCP: of their limit", "", 0.95),
     [ASYNC_OF_ONE] = BENCH_AT_LEAST("ps_asynchronous_of_one", "1 ps and 2 workers, asynchronous: of one device", "", 0),
     [SYNC_OF_ONE] = BENCH_AT_LEAST("ps_synchronous_of_one", "1 ps and 2 workers, synchronous: of one device", "", 0),
+    [ASYNC_OF_LIMIT] =
+        BENCH_AT_LEAST("ps_asynchronous_of_limit", "1 ps and 2 workers, asynchronous: of their limit", "", 0),
+    [SYNC_OF_LIMIT] =
+        BENCH_AT_LEAST("ps_synchronous_of_limit", "1 ps and 2 workers, synchronous: of their limit", "", 0),
     [OF_PEER] = BENCH_AT_LEAST("ps_asynchronous_of_peer", "1 ps and 2 workers, asynchronous: of TensorFlow 1", "", 3),
     [OF_PEER + 1] = BENCH_AT_LEAST("ps_synchronous_of_peer", "1 ps and 2 workers, synchronous: of TensorFlow 1", "", 3),
     [OF_PEER + 2] = BENCH_AT_LEAST("workers_of_tensorflow", "two workers: of MultiWorkerMirroredStrategy", "", 3),
@@ -167,12 +176,16 @@ static mst_status measure_exchange(double *milliseconds) {
 /* Behind the ways of ROUND. */
 static mst_status measure_limits(double seconds, int round) {
     double exchange;
-    const double shm = bare_two_workers(true, seconds), products = bare_two_workers(false, seconds);
-    if (shm <= 0 || products <= 0) return MST_FAIL(MST_INTERNAL, "cluster: the bare products have failed");
+    const double shm = bare_two_workers(BARE_HALVES, seconds), products = bare_two_workers(BARE_NONE, seconds);
+    const double ps = bare_two_workers(BARE_SERVED, seconds);
+    if (shm <= 0 || products <= 0 || ps <= 0) return MST_FAIL(MST_INTERNAL, "cluster: the bare products have failed");
     MST_TRY(measure_exchange(&exchange));
     const double tcp = TWO_BATCHES / (TWO_BATCHES / products + exchange / 1000);
     bench_add(&rows[LIMIT_SHM], shm);
     bench_add(&rows[LIMIT_TCP], tcp);
+    bench_add(&rows[LIMIT_PS], ps);
+    bench_add(&rows[ASYNC_OF_LIMIT], rows[PS_ASYNC].value[round] / ps);
+    bench_add(&rows[SYNC_OF_LIMIT], rows[PS_SYNC].value[round] / ps);
     bench_add(&rows[SHM_OF_LIMIT], rows[SHM].value[round] / shm);
     bench_add(&rows[TCP_OF_LIMIT], rows[TCP].value[round] / tcp);
     return MST_OK;

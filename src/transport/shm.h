@@ -37,8 +37,8 @@ typedef struct mst_shm_options {
     /** TASK has sent what cannot be taken: all its connections must be broken. WHY: half a sentence. On a thread that
      *  holds no lock. */
     void (*refuse)(void *context, int32_t task, const char *why);
-    /** TASK has sent a control message (mst_shm_control). Returns NULL, or why its connections must be broken. Likewise,
-     *  on the thread that receives. */
+    /** TASK has sent a control message (mst_shm_control). Returns NULL, or why its connections must be broken.
+     *  Likewise, on the thread that receives. */
     const char *(*control)(void *context, int32_t task, uint64_t instance, const void *data, size_t bytes);
 } mst_shm_options;
 
