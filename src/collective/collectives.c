@@ -174,8 +174,8 @@ static parts find_parts(const mst_task_group *g, const size_t *bytes, char *data
 }
 
 /* Rounds of the algorithm of Bruck and others, "Efficient Algorithms for All-to-All Communications in Multiport
- * Message-Passing Systems", 1997: in round r each member gives what it has, its own part and those of the 2^r - 1 behind
- * it, to the one that is 2^r before it. So each is connected with 2 log2 N others and not with all. */
+ * Message-Passing Systems", 1997: in round r each member gives what it has, its own part and those of the 2^r - 1
+ * behind it, to the one that is 2^r before it. So each is connected with 2 log2 N others and not with all. */
 static mst_status gather_in_rounds(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     const int32_t n = g->num_members;

@@ -1,5 +1,5 @@
-/* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (kernel/onednn/base/conv_parts.h). Where the source
- * is the output of a batch norm, each part makes its own of it, right before it is read. */
+/* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (kernel/onednn/base/conv_parts.h). Where the
+ * source is the output of a batch norm, each part makes its own of it, right before it is read. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -60,7 +60,7 @@ static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, 
 }
 
 /* The source of part PART, in the workspace of the thread where it is the output of a batch norm. */
-static float *source_of(const mst_kernel_args *a, int64_t part, int thread) {
+static float *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     const state *s = a->state;
     float *src = s->parts.kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
     src += part * s->parts.src_step;
@@ -81,7 +81,7 @@ static mst_status run_parts(void *context, int64_t begin, int64_t end, int threa
     float *dst = p->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[transposed ? 0 : 2].data;
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
     for (int64_t part = begin; part < end; part++)
-        MST_TRY(mst_conv_parts_run(p, a, part, thread, source_of(a, part, thread), weights, dst + part * p->dst_step,
+        MST_TRY(mst_conv_parts_run(p, a, part, thread, part_source(a, part, thread), weights, dst + part * p->dst_step,
                                    a->workspace));
     return MST_OK;
 }

@@ -137,7 +137,7 @@ static size_t align(size_t bytes) {
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-static size_t lay_out(const mst_recurrence *r, char *base, parts *out) {
+static size_t lay_out_steps(const mst_recurrence *r, char *base, parts *out) {
     const size_t row = r->size * (size_t)r->units, chunk = (size_t)r->chunk;
     int64_t inner, columns;
     size_t at = 0;
@@ -157,7 +157,7 @@ static size_t lay_out(const mst_recurrence *r, char *base, parts *out) {
 size_t mst_recurrence_workspace(const mst_recurrence *r, int num_threads) {
     char base;
     parts p;
-    return lay_out(r, &base, &p) * (size_t)num_threads;
+    return lay_out_steps(r, &base, &p) * (size_t)num_threads;
 }
 
 /* Where row ROW at step T of array A begins; NULL where there is no array. */
@@ -225,8 +225,8 @@ static mst_status run_rows(const mst_recurrence *r, int64_t first, int64_t count
 static mst_status run_chunks(void *context, int64_t begin, int64_t end, int thread) {
     const mst_recurrence *r = context;
     parts p;
-    const size_t bytes = lay_out(r, r->args->workspace, &p);
-    lay_out(r, (char *)r->args->workspace + bytes * (size_t)thread, &p);
+    const size_t bytes = lay_out_steps(r, r->args->workspace, &p);
+    lay_out_steps(r, (char *)r->args->workspace + bytes * (size_t)thread, &p);
     for (int64_t chunk = begin; chunk < end; chunk++) {
         const int64_t first = chunk * r->chunk, left = r->rows - first;
         MST_TRY(run_rows(r, first, left < r->chunk ? left : r->chunk, thread, &p));
