@@ -108,6 +108,10 @@ static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *
     return status;
 }
 
+mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data) {
+    return loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_first_rows(loss, classes, data) : MST_OK;
+}
+
 /* ---- the objective ---- */
 
 static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
@@ -142,7 +146,7 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, b
                         " outputs: --loss %s "
                         "needs as many of both",
                         count, classes, mst_loss_name(loss));
-    MST_TRY(check_first_rows(loss, sparse && !free ? classes : 0, data));
+    MST_TRY(check_first_rows(loss, 0, data));
     *out = objective_of(loss, sparse || !free ? classes : count);
     return MST_OK;
 }

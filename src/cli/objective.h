@@ -21,7 +21,9 @@ extern const char *const objective_short_losses[];
  *  FREE (the user did not give it), it is the number of elements of a label instead, for losses that compare those.
  *  MST_INVALID where loss, labels and outputs do not fit. */
 MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, bool free, objective *out);
-/** The same without data, for OUTPUTS outputs. */
+/** MST_INVALID where one of the first labels of DATA is a class number, with LOSS, that is not below CLASSES. */
+MST_CHECKED mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data);
+/** The same as objective_choose without data, for OUTPUTS outputs. */
 objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether the labels of DATA, component 1, say with LOSS of which class an example is: as a number, or a one-hot
  *  row. */

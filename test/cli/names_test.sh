@@ -268,7 +268,7 @@ if grep -q 'without libspng' err; then
 else
     works classes_of_folders_are_noted '^ *1 dog  *0  *4$' evaluate --load pets.npz --confusion
     works folder_of_one_class_has_the_numbers_of_the_training '^ *1 dog  *0  *3$' evaluate --load pets.npz --data images:found --confusion
-    works pictures_are_predicted_by_name '^ *2  dog  ' predict --load pets.npz --data images:found
+    works pictures_are_predicted_by_name '^found/dog/2.png  *dog  ' predict --load pets.npz --data images:found
     run predict --load pets.npz --data images:found --out found.csv
     run predict --load pets.npz photos --out photos.csv
     check pictures_of_files_are_predicted_as_those_of_classes [ "$(cut -d , -f 2- found.csv)" = "$(cut -d , -f 3- photos.csv | sed '1s/.*/class,cat,dog/')" ]

@@ -273,7 +273,6 @@ static const char *const small[][2] = {
     {"assign_add", "its source is a variable: below"},
     {"assign_sub", "its source is a variable: below"},
     {"constant", "its value is an option"},
-    {"conv2d_grads", "rows of the terms must stay five: test/plan/norms_test.c compares threads"},
     {"leaf_rows", "rows behind those that are there are anything: test/strategy/sparse_test.c"},
     {"placeholder", "does not run"},
     {"variable", "does not run"},

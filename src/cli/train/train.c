@@ -194,6 +194,8 @@ static mst_status choose_objective(training *t) {
     const int64_t outputs = t->network ? t->end.outputs : given ? o->classes : found;
     if (t->network) MST_TRY(train_network_check_data(t, own));
     MST_TRY(objective_choose((mst_loss)o->loss, t->train, outputs, !given && !t->network, &t->objective));
+    /* a worker tells the others as it trains: here they would wait for it */
+    if (t->network && !t->cluster) MST_TRY(objective_check_classes((mst_loss)o->loss, outputs, t->train));
     if (t->network) {
         t->objective.finished = t->from_probabilities || !t->end.sees_logits[o->loss];
         if (!o->class_names && objective_check_names(&t->objective, "", count)) {
