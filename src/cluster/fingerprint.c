@@ -9,7 +9,7 @@ const char *mst_fingerprint_words(const char *name) {
                                            {"data", "the data"},
                                            {"version", "the version of Muster"},
                                            {"calls", "what is called first, a collective or mst_fit,"},
-                                           {"cluster", "the list of tasks"}};
+                                           {"tasks", "the number of tasks"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(name, words[i][0]) == 0) return words[i][1];
     return name;

@@ -7,7 +7,7 @@
 enum { MST_FINGERPRINTS_MOST = 8, MST_FINGERPRINT_NAME = 24 };
 
 typedef struct mst_fingerprint {
-    char name[MST_FINGERPRINT_NAME]; /**< "program", "options", "data", "version", "cluster", or another word */
+    char name[MST_FINGERPRINT_NAME]; /**< "program", "options", "data", "version", "tasks", or another word */
     uint64_t hash;
 } mst_fingerprint;
 

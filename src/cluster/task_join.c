@@ -173,18 +173,29 @@ static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     return status;
 }
 
+/* The number of tasks, then what STATE has: a task with another list would not understand what it is told later. */
+static mst_status keep_fingerprints(mst_task *task, const mst_task_state *state) {
+    if (state->fingerprint == task->fingerprints) return MST_OK;
+    if (state->num_fingerprints >= MST_FINGERPRINTS_MOST)
+        return MST_FAIL(MST_INTERNAL, "task: %d fingerprints", state->num_fingerprints);
+    task->fingerprints[0] = (mst_fingerprint){"tasks", (uint64_t)task->num_workers};
+    memcpy(task->fingerprints + 1, state->fingerprint, (size_t)state->num_fingerprints * sizeof *state->fingerprint);
+    task->state.fingerprint = task->fingerprints;
+    task->state.num_fingerprints = state->num_fingerprints + 1;
+    return MST_OK;
+}
+
 /* Keeps what the task brings: a task that has done its work may have to bring it once more. */
 static mst_status keep_state(mst_task *task, const mst_task_state *state) {
-    if (state->num_fingerprints > MST_FINGERPRINTS_MOST)
-        return MST_FAIL(MST_INTERNAL, "task: %d fingerprints", state->num_fingerprints);
     mst_store *before = task->state.store;
-    task->state = *state;
+    mst_task_state kept = *state;
+    MST_TRY(keep_fingerprints(task, state));
+    kept.fingerprint = task->state.fingerprint;
+    kept.num_fingerprints = task->state.num_fingerprints;
+    kept.store = mst_store_retain(state->store);
     atomic_store(&task->number, state->number);
-    task->state.store = mst_store_retain(state->store);
+    task->state = kept;
     mst_store_release(before);
-    if (state->fingerprint != task->fingerprints)
-        memcpy(task->fingerprints, state->fingerprint, (size_t)state->num_fingerprints * sizeof *state->fingerprint);
-    task->state.fingerprint = task->fingerprints;
     return MST_OK;
 }
 

@@ -520,12 +520,12 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
 }
 
 /* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged
- * its state: then the last good checkpoint stays the newest. */
+ * its state: then the last good checkpoint stays the newest, but where it is only another worker that is gone. */
 static mst_status end(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     uint64_t version;
     if (m->best) MST_TRY(mst_checkpoint_manager_wait(m->best));
-    if (state->failed || !state->model) return mst_checkpoint_manager_wait(m);
+    if (!state->model || (state->failed && !state->model->trainer->is_left)) return mst_checkpoint_manager_wait(m);
     mst_store *store = mst_model_store(state->model);
     MST_TRY(version_of(store, &version));
     if (version != m->saved_version) MST_TRY(save(m, state->model));

@@ -376,6 +376,7 @@ static mst_status recover(fit *f, mst_status status) {
     if (!mst_workers_lost(f->trainer, status)) return status;
     if (mst_is_sharded(f->trainer)) return go_back(f);
     status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
+    f->trainer->is_left = status == MST_UNAVAILABLE;
     if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
     if (status) return f->state.stop ? MST_OK : status;
     MST_TRY(mst_position_read(f->trainer, &f->position));

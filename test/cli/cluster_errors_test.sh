@@ -24,6 +24,20 @@ start 0 --epochs 3
 start 1 --epochs 3 --hidden-units 65
 ended_in_error another_model_is_an_error_on_every_task "the program.s graph differs" 0 1
 
+# lists_of LENGTH LENGTH: worker 0 has a list of so many workers, and worker 1 another one
+lists_of() {
+    find_ports 3
+    for i in 0 1; do
+        make_hosts
+        [ "$1" -eq 3 ] || hosts=${hosts%,*}
+        start $i --epochs 3
+        set -- "$2" "$1"
+    done
+    ended_in_error "lists_of_$1_and_$2_workers_are_an_error_on_both" "the number of tasks differs" 0 1
+}
+lists_of 2 3
+lists_of 3 2
+
 find_ports 2
 make_hosts
 start 0 --epochs 3 --classes 8

@@ -71,9 +71,13 @@ done
 
 find_ports 2
 make_hosts
-for i in 0 1; do start $i --epochs 400 --log-every 1 --recovery-timeout 1; done
+for i in 0 1; do start $i --epochs 400 --log-every 1 --recovery-timeout 1 --checkpoint-dir run; done
 within 20 begun 1
 signal 9 1
 ended_in_error lost_worker_that_does_not_come_back_is_named "worker:1" 0
+wait_for 1
+check the_chief_has_saved_all_steps sh -c "ls run | grep -q 'ckpt-[1-9].*index'"
+for i in 0 1; do start $i --epochs 400 --log-every 1 --checkpoint-dir run; done
+ended_alike job_that_is_started_again_goes_on_from_there "$alone" 0 1
 
 end_of_checks
