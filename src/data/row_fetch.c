@@ -208,7 +208,7 @@ static void ask_for(const char *row, size_t bytes) {
 /* Takes one component through two or more scales, in blocks that stay in the cache. */
 static void convert_chain(const mst_row_fetch *fetch, int component, const char *src, char *dst, int64_t count) {
     _Alignas(ALIGNMENT) double buffer[2][BLOCK];
-    const mst_dataset *last = NULL;
+    const mst_dataset *last = fetch->base;
     for (int j = 0; j < fetch->num_stages; j++)
         if (fetch->stage[j]->stage->component == component) last = fetch->stage[j];
     size_t src_size = mst_dtype_size(fetch->base->row[component].dtype);
