@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "module/module.h"
 #include "muster/model_file.h"
@@ -324,10 +323,10 @@ static void networks(void **state) {
 }
 
 /* Layers in an order in which each waits for the one behind it: time that grows with the square of their number would
- * be minutes here. */
+ * be minutes here, and longer than a test may take. */
 static void long_networks_take_little_time(void **state) {
     (void)state;
-    enum { LAYERS = 20000, MOST_SECONDS = 20 };
+    enum { LAYERS = 20000 };
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -342,9 +341,7 @@ static void long_networks_take_little_time(void **state) {
         "\"input_layers\": [[\"r0\", 0, 0]], \"output_layers\": [[\"r20000\", 0, 0]]}}",
         file);
     fclose(file);
-    const double begun = mst_clock_seconds();
     EXPECT_OK(load_text(text));
-    assert_true(mst_clock_seconds() < begun + MOST_SECONDS);
     free(text);
 }
 
