@@ -79,6 +79,9 @@ static mst_status train(mst_monitored_session *s, const network *n, int worker) 
     if (!status && loss)
         printf("worker %d: done at global step %lld, loss %.4f\n", worker, (long long)mst_monitored_session_step(s),
                mst_tensor_get(loss, 0));
+    else if (!status)
+        printf("worker %d: the job has made its %lld steps without this worker\n", worker,
+               (long long)mst_monitored_session_step(s));
     mst_tensor_release(loss);
     mst_tensor_release(x);
     mst_tensor_release(y);

@@ -50,9 +50,16 @@ end_by() {
 for each in worker_1 ps_0 worker_0; do start $each first; done
 for killed in none ps_0 worker_1 worker_0 program_1 program_0; do
     steps=1000000
-    [ $killed = none ] && steps=2000
-    start program_1 $killed
-    start program_0 $killed
+    if [ $killed = none ]; then
+        steps=5000
+        # the other one looks for the chief's values once a second, in which the chief might make all steps
+        start program_0 $killed
+        has program_0-$killed "steps of its own"
+        start program_1 $killed
+    else
+        start program_1 $killed
+        start program_0 $killed
+    fi
     has program_1-$killed "steps of its own"
     has program_0-$killed "steps of its own"
     if [ $killed != none ]; then

@@ -77,7 +77,7 @@ void mst_onnx_set_text(mst_onnx_writer *w, Muster__OnnxNode *node, const char *n
 
 void mst_onnx_set_ints(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, const int64_t *list, int count) {
     Muster__OnnxAttribute *a = add_attribute(w, node, name, MST_ONNX_INTS);
-    a->ints = taken(w, mst_arena_copy(&w->arena, list, (size_t)count * sizeof *list + 1));
+    a->ints = count ? taken(w, mst_arena_copy(&w->arena, list, (size_t)count * sizeof *list)) : NULL;
     a->n_ints = a->ints ? (size_t)count : 0;
 }
 
