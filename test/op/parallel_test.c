@@ -120,7 +120,7 @@ static mst_dtype dtype_of(const one *c, int i) {
 /* Of windows: products, about one for each source element and element of the window. Large windows over large pictures
  * take seconds. */
 static bool is_too_much_work(const one *c) {
-    enum { MOST_PRODUCTS = 1 << 22 };
+    enum { MOST_PRODUCTS = 1 << 20 };
     if (!strstr(c->op->name, "conv") || c->example->num_src < 2 || !c->shape[0].ndim) return false;
     const int64_t channels = c->shape[0].dim[c->shape[0].ndim - 1];
     return mst_shape_count(c->shape[0]) * (mst_shape_count(c->shape[1]) / (channels ? channels : 1)) > MOST_PRODUCTS;
