@@ -23,14 +23,14 @@ typedef struct mst_layer_average_pooling3d_options {
 #include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
+#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_average_pooling3d_options, __VA_ARGS__)
-static const char *const padding_names[] = {"valid", "same", NULL};
 
 static const mst_field fields[] = {
     FIELD(AXES, pool_size, "of a window; none: 2"),
     FIELD(AXES, strides, "from one window to the next; none: the size"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "around the source"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
     FIELD(STRING, name, "of the layer"),
     MST_FIELD_END,
 };

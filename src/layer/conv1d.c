@@ -35,18 +35,17 @@ typedef struct mst_layer_conv1d_options {
 #endif
 #include "layer/activation/activation.h"
 #include "layer/initializer/initializer.h"
-#include "layer/type.h"
-#include "muster/layers.h"
+#include "layer/kernel_bias.h"
 #include "muster/ops.h"
+#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv1d_options, __VA_ARGS__)
-static const char *const padding_names[] = {"valid", "same", NULL};
 
 static const mst_field fields[] = {
     FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
     FIELD(I32, kernel_size, 0, 1, 1e6, "elements of a window"),
     FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "around the source"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
     FIELD(BOOL, causal, "pads before the source only"),
     FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
     FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
@@ -62,26 +61,25 @@ static const mst_field fields[] = {
 
 static mst_status conv1d_weights(mst_layer_call *call) {
     const mst_layer_conv1d_options *o = call->options;
-    const mst_spec src = mst_value_spec(call->src[0]);
     int64_t channels;
-    const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
     MST_TRY(mst_layer_channels(call, "[n, steps, channels]", 3, 3, &channels));
-    if (channels % o->groups || o->filters % o->groups)
-        return MST_FAIL(MST_INVALID, "conv1d '%s': %lld channels and %lld filters are no multiples of %d groups",
-                        call->name, (long long)channels, (long long)o->filters, (int)o->groups);
-    mst_layer_weight(call, .name = "kernel", .shape = MST_SHAPE(o->kernel_size, channels / o->groups, o->filters),
-                     .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);
-    if (!o->no_bias)
-        mst_layer_weight(call, .name = "bias", .shape = MST_SHAPE(o->filters), .dtype = src.dtype, .initializer = bias);
+    MST_TRY(mst_kernel_bias_groups(call, channels, o->filters, o->groups));
+    mst_kernel_bias_weights(
+        call, &(const mst_kernel_bias){.kernel = MST_SHAPE(o->kernel_size, channels / o->groups, o->filters),
+                                       .filters = o->filters,
+                                       .no_bias = o->no_bias,
+                                       .kernel_initializer = o->kernel_initializer,
+                                       .bias_initializer = o->bias_initializer,
+                                       .l1 = o->l1,
+                                       .l2 = o->l2});
     return MST_OK;
 }
 
 static mst_value conv1d_build(const mst_layer_call *call) {
     const mst_layer_conv1d_options *o = call->options;
-    mst_value y = mst_convolve1d(call->src[0], call->weight[0], .stride = o->strides, .padding = o->padding,
-                                 .causal = o->causal, .dilation = o->dilation_rate, .groups = o->groups);
-    if (!o->no_bias) y = mst_add(y, call->weight[1]);
-    return mst_activation_build(y, o->activation);
+    const mst_value y = mst_convolve1d(call->src[0], call->weight[0], .stride = o->strides, .padding = o->padding,
+                                       .causal = o->causal, .dilation = o->dilation_rate, .groups = o->groups);
+    return mst_kernel_bias_end(call, y, o->no_bias, o->activation);
 }
 
 const mst_layer_type mst_layer_type_conv1d = {

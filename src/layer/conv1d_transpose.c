@@ -35,15 +35,15 @@ typedef struct mst_layer_conv1d_transpose_options {
 #include "layer/initializer/initializer.h"
 #include "layer/kernel_bias.h"
 #include "muster/ops.h"
+#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv1d_transpose_options, __VA_ARGS__)
-static const char *const padding_names[] = {"valid", "same", NULL};
 
 static const mst_field fields[] = {
     FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
     FIELD(I32, kernel_size, 0, 1, 1e6, "elements of a window"),
     FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "of the convolution that it is the transpose of"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "of the convolution that it is the transpose of"),
     FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
     FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
     FIELD(BOOL, no_bias, "leaves the bias out"),

@@ -37,15 +37,15 @@ typedef struct mst_layer_conv3d_options {
 #include "layer/kernel_bias.h"
 #include "layer/three_axes.h"
 #include "muster/ops.h"
+#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv3d_options, __VA_ARGS__)
-static const char *const padding_names[] = {"valid", "same", NULL};
 
 static const mst_field fields[] = {
     FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
     FIELD(AXES, kernel_size, "of a window: one number, or three"),
     FIELD(AXES, strides, "from one window to the next; none: 1"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "around the source"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
     FIELD(AXES, dilation_rate, "between the elements of a window; none: 1"),
     FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
     FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
@@ -71,9 +71,7 @@ static mst_status conv3d_weights(mst_layer_call *call) {
     const int all = o->kernel_size.count == 1;
     int64_t channels;
     MST_TRY(mst_layer_channels(call, "[n, depth, height, width, channels]", 5, 5, &channels));
-    if (channels % o->groups || o->filters % o->groups)
-        return MST_FAIL(MST_INVALID, "conv3d '%s': %lld channels and %lld filters are no multiples of %d groups",
-                        call->name, (long long)channels, (long long)o->filters, (int)o->groups);
+    MST_TRY(mst_kernel_bias_groups(call, channels, o->filters, o->groups));
     mst_kernel_bias_weights(
         call, &(const mst_kernel_bias){
                   .kernel = MST_SHAPE(size[0], size[all ? 0 : 1], size[all ? 0 : 2], channels / o->groups, o->filters),

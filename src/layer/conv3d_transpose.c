@@ -37,15 +37,15 @@ typedef struct mst_layer_conv3d_transpose_options {
 #include "layer/kernel_bias.h"
 #include "layer/three_axes.h"
 #include "muster/ops.h"
+#include "op/conv/window.h"
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_conv3d_transpose_options, __VA_ARGS__)
-static const char *const padding_names[] = {"valid", "same", NULL};
 
 static const mst_field fields[] = {
     FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
     FIELD(AXES, kernel_size, "of a window: one number, or three"),
     FIELD(AXES, strides, "from one window to the next; none: 1"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, padding_names, "of the convolution that it is the transpose of"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "of the convolution that it is the transpose of"),
     FIELD(AXES, dilation_rate, "between the elements of a window; none: 1"),
     FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
     FIELD(BOOL, no_bias, "leaves the bias out"),

@@ -4,6 +4,12 @@
 #include "layer/initializer/initializer.h"
 #include "muster/ops.h"
 
+mst_status mst_kernel_bias_groups(const mst_layer_call *call, int64_t channels, int64_t filters, int32_t groups) {
+    if (channels % groups == 0 && filters % groups == 0) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s '%s': %lld channels and %lld filters are no multiples of %d groups",
+                    call->type->name, call->name, (long long)channels, (long long)filters, (int)groups);
+}
+
 void mst_kernel_bias_weights(mst_layer_call *call, const mst_kernel_bias *weights) {
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
     mst_layer_weight(call, .name = "kernel", .shape = weights->kernel, .dtype = dtype,

@@ -14,6 +14,9 @@ typedef struct mst_kernel_bias {
     float l1, l2;                     /**< penalty of the kernel */
 } mst_kernel_bias;
 
+/** An error unless CHANNELS of the source and FILTERS are multiples of GROUPS. */
+MST_CHECKED mst_status mst_kernel_bias_groups(const mst_layer_call *call, int64_t channels, int64_t filters,
+                                              int32_t groups);
 /** Declares them, in the dtype of source 0. */
 void mst_kernel_bias_weights(mst_layer_call *call, const mst_kernel_bias *weights);
 /** activation(Y + bias), where there is a bias. */

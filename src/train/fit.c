@@ -414,6 +414,7 @@ static mst_status run_until_all_finish(fit *f) {
 }
 
 static mst_status run_training(fit *f) {
+    f->trainer->is_left = false;
     if (!f->resumes) MST_TRY(store_position(f, NULL));
     MST_TRY(CALL(f, train_begin));
     mst_task_status_begin(f->status, MST_TASK_TRAINS);

@@ -5,8 +5,6 @@
 #include "op/shape/strided.h"
 #include "op/share.h"
 
-const char *const mst_conv_paddings[] = {"valid", "same", NULL};
-
 const mst_field mst_conv_fields[] = {MST_CONV_FIELDS, MST_FIELD_END};
 
 static mst_window_options windows_of(const mst_conv2d_options *o) {

@@ -12,11 +12,10 @@
 #include "op/conv/window.h"
 
 extern const mst_field mst_conv_fields[];
-extern const char *const mst_conv_paddings[];
 /** Fields of options that are, or begin with, mst_conv2d_options. */
 #define MST_CONV_FIELDS                                                                                               \
     MST_FIELD_AXES(mst_conv2d_options, strides, "from one window to the next: one, or one for each axis; default 1"), \
-        MST_FIELD_ENUM(mst_conv2d_options, padding, MST_PADDING_VALID, mst_conv_paddings, "around the source"),       \
+        MST_FIELD_ENUM(mst_conv2d_options, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),     \
         MST_FIELD_AXES(mst_conv2d_options, pads, "zeros before and after each axis, in place of a padding"),          \
         MST_FIELD_AXES(mst_conv2d_options, dilations, "between the elements of a window; default 1"),                 \
         MST_FIELD_I32(mst_conv2d_options, groups, 1, 1, 1 << 30, "groups of channels that do not mix")

@@ -8,6 +8,9 @@
 
 enum { MST_WINDOW_AXES = 2, /* rows and columns */ MST_MOST_WINDOW_AXES = 3 };
 
+/** Names of mst_window_padding. */
+extern const char *const mst_window_paddings[];
+
 /** As the options of an op give them: one number for all axes, or one for each. */
 typedef struct mst_window_options {
     mst_axes strides, dilations; /**< none: 1 */

@@ -7,12 +7,10 @@
 #include "op/op.h"
 #include "op/share.h"
 
-static const char *const padding_names[] = {"valid", "same", NULL};
-
 const mst_field mst_pool_fields[] = {
     MST_FIELD_AXES(mst_pool2d_options, size, "of a window: one number, or one for each axis"),
     MST_FIELD_AXES(mst_pool2d_options, strides, "from one window to the next; default: size"),
-    MST_FIELD_ENUM(mst_pool2d_options, padding, MST_PADDING_VALID, padding_names, "around the source"),
+    MST_FIELD_ENUM(mst_pool2d_options, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
     MST_FIELD_AXES(mst_pool2d_options, pads, "before and after each axis, in place of a padding"),
     MST_FIELD_END,
 };
