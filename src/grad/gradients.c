@@ -183,9 +183,11 @@ static void differentiate(mst_value target, mst_value gradient, const mst_value 
     const mst_claim claim = mst_graph_claim(graph); /* its nodes are marked on the way */
     if (!claim) return;
     walk w = {.graph = graph};
+    graph->differentiates = true;
     mst_with_name (graph, "gradients") {
         if (gradients_run(&w, target, gradient, src, num_src, out)) mst_graph_keep_error(graph);
     }
+    graph->differentiates = false;
     mst_graph_yield(graph, claim);
     mst_arena_free(&w.memory);
     free(w.steps);

@@ -28,6 +28,7 @@ struct mst_node {
     int num_dst;
     mst_spec *dst;
     const char *device;
+    bool of_gradient;    /**< made by mst_gradients */
     int64_t walk, place; /**< the last walk over the graph that met the node, and its number in it */
 };
 
@@ -76,9 +77,10 @@ struct mst_graph {
     mst_node **node;
     int64_t num_nodes, node_capacity;
     int64_t num_walks;
-    mst_names names;    /**< node name -> id */
-    mst_names suffixes; /**< base name -> last suffix given */
-    mst_scope current;  /**< prefixes end in '/' or are "" */
+    bool differentiates; /**< nodes that are made now are of gradients */
+    mst_names names;     /**< node name -> id */
+    mst_names suffixes;  /**< base name -> last suffix given */
+    mst_scope current;   /**< prefixes end in '/' or are "" */
     mst_scope *scope;
     int64_t num_scopes, scope_capacity;
     mst_node **control; /**< stack of all open control scopes */

@@ -89,7 +89,8 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
                        .control = control,
                        .num_dst = num_dst,
                        .dst = dst,
-                       .device = parts->device};
+                       .device = parts->device,
+                       .of_gradient = graph->differentiates};
     MST_TRY(infer(node));
     MST_TRY(mst_grow(&graph->node, sizeof node, graph->num_nodes + 1, &graph->node_capacity));
     MST_TRY(mst_names_set(&graph->names, node->name, node->id));

@@ -235,8 +235,9 @@ mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed)
     char list[600], bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
     list_largest(plan, device, list, sizeof list);
     MST_FAIL(MST_OUT_OF_MEMORY,
-             "device %s: the step needs %s, the limit is %s; largest: %s: take a smaller batch or a higher limit",
+             "device %s: the step needs %s, the limit is %s; largest: %s: take a smaller batch%s or a higher limit",
              where->text, mst_bytes_print(needed, bytes, sizeof bytes),
-             mst_bytes_print(where->memory_limit, limit, sizeof limit), list);
+             mst_bytes_print(where->memory_limit, limit, sizeof limit), list,
+             plan->host->options->recompute ? "" : ", recompute,");
     return mst_error_at(NULL, where->text);
 }

@@ -84,6 +84,7 @@ static mst_status check_given(const mst_session_options *o) {
                               : o->store           ? "store"
                               : o->job_name        ? "job_name"
                               : o->pin_threads     ? "pin_threads"
+                              : o->recompute       ? "recompute"
                                                    : NULL;
     if (!wrong) return MST_OK;
     return MST_FAIL(MST_INVALID,

@@ -105,7 +105,7 @@ static void expect_chain_like_its_parts(const form *f) {
     /* Those of the last batch norm are a node; those of the one before are made with the gradients of the second
      * convolution. */
     const char *sums = strstr(after, " = batch_norm_grad_sums(");
-    assert_true(strstr(sums + 1, " = batch_norm_grad_sums(") > strstr(after, "after select"));
+    assert_true(strstr(sums + 1, " = batch_norm_grad_sums(") > strstr(after, "after recompute"));
     assert_null(strstr(apart, "normalized_conv2d"));
     assert_null(strstr(apart, "conv2d_grads"));
     expect_same_bits(one, wanted);

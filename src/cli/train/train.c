@@ -253,7 +253,8 @@ static int make_model(training *t) {
                                    .plan_pass = o->dump_plan && strcmp(o->dump_plan, "all") != 0 ? o->dump_plan : NULL,
                                    .memory_limit = o->memory_limit,
                                    .pin_threads = o->pin,
-                                   .check_numerics = o->check_numerics};
+                                   .check_numerics = o->check_numerics,
+                                   .recompute = o->recompute};
     mst_compile_options compile = {.optimizer = t->optimizer,
                                    .loss = t->objective.loss,
                                    .from_probabilities = t->from_probabilities,

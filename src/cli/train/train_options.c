@@ -146,6 +146,9 @@ static const option strategy_options[] = {
     {"pin", OPTION_FLAG, AT(pin), .help = "binds each device's threads to its cores"},
     {"memory-limit", OPTION_BYTES, AT(memory_limit), "SIZE",
      .help = "of each device, such as 512MB, checked before the first step"},
+    {"recompute", OPTION_FLAG, AT(recompute),
+     .help = "keeps few values for the backward pass and computes the others again: less memory, about a third more "
+             "time, the same weights"},
     {"allow-soft-placement", OPTION_FLAG, AT(allow_soft_placement),
      .help = "what cannot run on its device runs on CPU:0"},
     {"log-device-placement", OPTION_FLAG, AT(log_device_placement), .help = "each node's device, on standard error"},

@@ -66,7 +66,7 @@ typedef struct train_options {
     int64_t log_every;
     bool json, summary;
     int64_t check_replicas;
-    bool log_device_placement, allow_soft_placement, check_numerics, pin;
+    bool log_device_placement, allow_soft_placement, check_numerics, recompute, pin;
     const char *dump_plan;
     int64_t memory_limit;
     const char *history, *logdir, *profile;
