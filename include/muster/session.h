@@ -62,8 +62,8 @@ typedef struct mst_session_options {
     bool pin_threads; /**< binds each device's thread to its cores */
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
-    /** Keeps few values of the forward pass for the gradients (mst_gradients) and computes the others again, which takes
-     *  less memory and more time; the results are the same bits. Not with a target. */
+    /** Keeps few values of the forward pass for the gradients (mst_gradients) and computes the others again, which
+     *  takes less memory and more time; the results are the same bits. Not with a target. */
     bool recompute;
     /** Seconds that a run may take before that is an error; default 600. Where it is given, the call returns in time
      * also where a kernel of the first device does not: that device then has a thread of its own, which costs each call
