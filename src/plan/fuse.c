@@ -1,5 +1,6 @@
 /* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern; that node becomes the fused
  * one, so that it stays behind all of its sources. */
+#include "op/conv/fused_conv2d.h"
 #include "op/list.h"
 #include "op/matrix/fused_matmul.h"
 #include "op/norm/batch_norm.h"
@@ -49,6 +50,56 @@ static mst_status fuse_activation(mst_plan *plan, mst_plan_node *node) {
     return mst_plan_become(plan, node, &mst_op_fused_matmul, &fused, 3, matmul->src);
 }
 
+/* ---- convolutions ---- */
+
+/* VALUE is one number for each channel of what CONV gives. */
+static bool is_of_channels(const mst_plan *plan, const mst_plan_node *conv, int32_t value) {
+    const mst_spec *of = &plan->value[value].spec, *dst = &plan->value[conv->dst].spec;
+    return of->dtype == dst->dtype && of->shape.ndim == 1 && of->shape.dim[0] == dst->shape.dim[dst->shape.ndim - 1];
+}
+
+/* The convolution whose output source I of NODE is, where NODE alone uses it and combines it with one number for each
+ * channel; else NULL. What reads a batch norm stays a conv2d, as the pass norms wants it. */
+static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i) {
+    mst_plan_node *conv = sole_maker(plan, node, node->src[i]);
+    if (!conv || conv->op != &mst_op_conv2d || !is_of_channels(plan, conv, node->src[1 - i])) return NULL;
+    const mst_plan_node *src = &plan->node[plan->value[conv->src[0]].node];
+    if (src->op == &mst_op_identity) src = &plan->node[plan->value[src->src[0]].node];
+    return src->op == &mst_op_batch_norm || src->op == &mst_op_fused_batch_norm ? NULL : conv;
+}
+
+/* add(conv2d(src, weights), shift) and add(mul(conv2d(src, weights), scale), shift), which is a batch norm of inference */
+static mst_status fuse_shift(mst_plan *plan, mst_plan_node *node) {
+    if (node->op != &mst_op_add || node->num_control) return MST_OK;
+    for (int i = 0; i < 2; i++) {
+        mst_plan_node *conv = conv_of(plan, node, i), *mul = sole_maker(plan, node, node->src[i]);
+        int32_t scale = -1;
+        for (int k = 0; k < 2 && !conv && mul && mul->op == &mst_op_mul; k++) {
+            conv = conv_of(plan, mul, k);
+            scale = mul->src[1 - k];
+        }
+        if (!conv || !is_of_channels(plan, conv, node->src[1 - i])) continue;
+        const mst_fused_conv2d_options fused = {.conv = *(const mst_conv2d_options *)conv->options};
+        conv->dead = true;
+        if (scale >= 0) mul->dead = true;
+        return mst_plan_become(plan, node, &mst_op_fused_conv2d, &fused, 3 + (scale >= 0),
+                               (const int32_t[]){conv->src[0], conv->src[1], node->src[1 - i], scale});
+    }
+    return MST_OK;
+}
+
+/* relu(fused_conv2d(...)) */
+static mst_status fuse_conv_activation(mst_plan *plan, mst_plan_node *node) {
+    if ((node->op != &mst_op_relu && node->op != &mst_op_relu6) || node->num_control) return MST_OK;
+    mst_plan_node *conv = sole_maker(plan, node, node->src[0]);
+    if (!conv || conv->op != &mst_op_fused_conv2d) return MST_OK;
+    mst_fused_conv2d_options fused = *(const mst_fused_conv2d_options *)conv->options;
+    if (fused.activation != MST_FUSED_NONE) return MST_OK;
+    fused.activation = node->op == &mst_op_relu ? MST_FUSED_RELU : MST_FUSED_RELU6;
+    conv->dead = true;
+    return mst_plan_become(plan, node, &mst_op_fused_conv2d, &fused, conv->num_src, conv->src);
+}
+
 /* ---- batch norm ---- */
 
 /* relu(batch_norm(...)): the batch norm applies it, and what was relu passes its output on. */
@@ -82,6 +133,29 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
 }
 
 /* ---- zeros around the source of a convolution, which it can have itself ---- */
+
+/* transpose(pad(transpose(src))), where the second turns back what the first has turned: as files of ONNX have it, whose
+ * pictures have their channels first. It becomes a pad of the source. */
+static mst_status fuse_turned_pad(mst_plan *plan, mst_plan_node *node) {
+    if (node->op != &mst_op_transpose || node->num_control) return MST_OK;
+    mst_plan_node *pad = sole_maker(plan, node, node->src[0]);
+    mst_plan_node *turn = pad && pad->op == &mst_op_pad ? sole_maker(plan, pad, pad->src[0]) : NULL;
+    if (!turn || turn->op != &mst_op_transpose) return MST_OK;
+    const mst_axes *first = &((const mst_transpose_options *)turn->options)->perm;
+    const mst_axes *second = &((const mst_transpose_options *)node->options)->perm;
+    const int ndim = plan->value[node->dst].spec.shape.ndim;
+    if (first->count != ndim || second->count != ndim) return MST_OK;
+    mst_pad_options turned = *(const mst_pad_options *)pad->options;
+    const mst_shape before = turned.before, after = turned.after;
+    for (int k = 0; k < ndim; k++) {
+        const int axis = second->axis[k]; /* of what is padded */
+        if (first->axis[axis] != k) return MST_OK;
+        if (before.ndim) turned.before.dim[k] = before.dim[axis];
+        if (after.ndim) turned.after.dim[k] = after.dim[axis];
+    }
+    pad->dead = turn->dead = true;
+    return mst_plan_become(plan, node, &mst_op_pad, &turned, 1, turn->src);
+}
 
 /* The node that pads VALUE with zeros above, below, left and right, on the device of NODE; else NULL. */
 static const mst_plan_node *pad_of(const mst_plan *plan, const mst_plan_node *node, int32_t value) {
@@ -140,7 +214,8 @@ static mst_status fuse_pad_grad(mst_plan *plan, mst_plan_node *node) {
 }
 
 static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {
-    fuse_bias, fuse_activation, fuse_batch_norm, fuse_batch_norm_grad, fuse_pad, fuse_pad_grad};
+    fuse_bias,       fuse_activation, fuse_shift,   fuse_conv_activation, fuse_batch_norm, fuse_batch_norm_grad,
+    fuse_turned_pad, fuse_pad,        fuse_pad_grad};
 
 mst_status mst_plan_fuse(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++)

@@ -5,6 +5,7 @@
 #include "base/no_memory.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/conv_parts.h"
+#include "op/conv/fused_conv2d.h"
 #include "op/conv/normalized_conv.h"
 #include "op/list.h"
 #include "op/norm/batch_norm.h"
@@ -32,7 +33,8 @@ static bool is_transposed(const mst_op *op) {
 
 static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const bool transposed = is_transposed(c->op);
-    const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_conv3d || c->op == &mst_op_normalized_conv2d;
+    const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_conv3d || c->op == &mst_op_fused_conv2d ||
+                         c->op == &mst_op_normalized_conv2d;
     const mst_convolution_kind kind = forward                                          ? MST_CONVOLUTION
                                       : transposed || c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
                                                                                        : MST_CONVOLUTION_WEIGHTS_GRAD;
@@ -40,10 +42,14 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
                                      : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
                                                      forward ? &c->dst[0].shape : &c->src[2].shape);
     s->terms = c->op == &mst_op_normalized_conv2d ? 2 : c->op == &mst_op_normalized_conv2d_weights_grad ? 3 : 0;
-    MST_TRY(mst_conv_parts_make(&s->parts, kind, &conv, num_threads, 0, c->name));
+    MST_TRY(mst_conv_parts_make(&s->parts, kind, &conv, num_threads, 0, forward && !s->terms, c->name));
     s->normalized = s->parts.workspace;
     if (s->terms) s->normalized_step = mst_align((size_t)s->parts.src_step * sizeof(float));
     return MST_OK;
+}
+
+static size_t workspace_of(const state *s) {
+    return s->normalized + (size_t)s->parts.num_threads * s->normalized_step;
 }
 
 static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
@@ -54,8 +60,20 @@ static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, 
         conv_release(s);
         return status;
     }
-    *workspace = s->normalized + (size_t)num_threads * s->normalized_step;
+    *workspace = workspace_of(s);
     *out = s;
+    return MST_OK;
+}
+
+static mst_status conv_pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed,
+                            size_t *workspace) {
+    state *s = context;
+    *packed = NULL;
+    if (src != 1 || s->parts.kind == MST_CONVOLUTION_WEIGHTS_GRAD || mst_tensor_dtype(constant) != MST_F32)
+        return MST_OK;
+    MST_TRY(mst_conv_parts_pack(&s->parts, mst_tensor_data(constant), packed));
+    s->normalized = s->parts.workspace;
+    *workspace = workspace_of(s);
     return MST_OK;
 }
 
@@ -63,7 +81,7 @@ static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, 
 static float *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     const state *s = a->state;
     float *src = s->parts.kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
-    src += part * s->parts.src_step;
+    src += mst_conv_part_src(&s->parts, part);
     if (!s->terms) return src;
     const int64_t channels = s->parts.conv.in_channels;
     const int64_t count = mst_conv_part_count(part, s->parts.src_step, a->src[0].count);
@@ -74,15 +92,27 @@ static float *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     return normalized;
 }
 
+/* What a fused_conv2d does with part PART, while it is in the cache. */
+static void finish_part(const mst_kernel_args *a, int64_t part) {
+    enum { SHIFT = 2, SCALE = 3 };
+    const mst_conv_parts *p = &((const state *)a->state)->parts;
+    mst_conv_finish_f32((float *)a->dst[0].data + part * p->dst_step,
+                        mst_conv_part_count(part, p->dst_step, a->dst[0].count), a->src[SHIFT].data,
+                        a->num_src > SCALE ? a->src[SCALE].data : NULL, p->conv.out_channels,
+                        ((const mst_fused_conv2d_options *)a->options)->activation);
+}
+
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_conv_parts *p = &((const state *)a->state)->parts;
     const bool transposed = is_transposed(a->op); /* its source is what the others call the gradient */
     float *dst = p->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[transposed ? 0 : 2].data;
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
-    for (int64_t part = begin; part < end; part++)
+    for (int64_t part = begin; part < end; part++) {
         MST_TRY(mst_conv_parts_run(p, a, part, thread, part_source(a, part, thread), weights, dst + part * p->dst_step,
                                    a->workspace));
+        if (a->op == &mst_op_fused_conv2d) finish_part(a, part);
+    }
     return MST_OK;
 }
 
@@ -104,8 +134,10 @@ static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
 const mst_kernel mst_kernel_onednn_conv = {
     .engine = "onednn",
     .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "conv3d",
-                                 "conv3d_transpose", "normalized_conv2d", "normalized_conv2d_weights_grad", NULL},
+                                 "conv3d_transpose", "fused_conv2d", "normalized_conv2d",
+                                 "normalized_conv2d_weights_grad", NULL},
     .select = conv_choose,
     .prepare = conv_prepare,
+    .pack = conv_pack,
     .release = conv_release,
 };

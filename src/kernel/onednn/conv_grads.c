@@ -33,13 +33,13 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const mst_conv conv =
         mst_conv_make(c->options, &c->src[MST_CONV2D_GRADS_SRC].shape, &c->src[MST_CONV2D_GRADS_WEIGHTS].shape,
                       &c->src[MST_CONV2D_GRADS_GRADIENT].shape);
-    MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, c->name));
-    MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, c->name));
+    MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
+    MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, false, c->name));
     if (s->src.chunk != s->weights.chunk) { /* one of them does without parts, so both do */
         mst_conv_parts *other = s->src.chunk < s->weights.chunk ? &s->src : &s->weights;
         const mst_convolution_kind kind = other->kind;
         mst_conv_parts_free(other);
-        MST_TRY(mst_conv_parts_make(other, kind, &conv, num_threads, conv.n, c->name));
+        MST_TRY(mst_conv_parts_make(other, kind, &conv, num_threads, conv.n, false, c->name));
     }
     s->of_weights = mst_align(s->src.workspace);
     s->scratch = s->of_weights + mst_align(s->weights.workspace);

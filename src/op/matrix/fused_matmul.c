@@ -13,12 +13,12 @@
 #include "op/op.h"
 #include "op/share.h"
 
-static const char *const activations[] = {"none", "relu", "relu6", NULL};
+const char *const mst_fused_activations[] = {"none", "relu", "relu6", NULL};
 
 static const mst_field fused_matmul_fields[] = {
     MST_FIELD_BOOL(mst_fused_matmul_options, transpose_a, "a is [k, m]"),
     MST_FIELD_BOOL(mst_fused_matmul_options, transpose_b, "b is [n, k]"),
-    MST_FIELD_ENUM(mst_fused_matmul_options, activation, 0, activations, "applied last"),
+    MST_FIELD_ENUM(mst_fused_matmul_options, activation, 0, mst_fused_activations, "applied last"),
     MST_FIELD_END,
 };
 

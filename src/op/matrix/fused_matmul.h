@@ -5,6 +5,7 @@
 #include "muster/op.h"
 
 typedef enum mst_fused_activation { MST_FUSED_NONE = 0, MST_FUSED_RELU, MST_FUSED_RELU6 } mst_fused_activation;
+extern const char *const mst_fused_activations[];
 
 typedef struct mst_fused_matmul_options {
     int zero_;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/openmp.h"
 #include "base/simd.h"
 #include "kernel/onednn/base/primitive.h"
 #include "op/op.h"
@@ -26,8 +27,8 @@ void mst_conv_parts_free(mst_conv_parts *s) {
 
 /* ---- making ---- */
 
-/* Examples of a part: a function of the shape alone. A part has enough work to be worth a call. */
-static int64_t choose_chunk(const mst_conv *v) {
+/* Parts that are worth a call each: a power of two, as numbers of threads often are, and a function of the shape. */
+static int64_t choose_parts_of(const mst_conv *v, int64_t most) {
     enum { MOST_PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
     const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
@@ -35,9 +36,14 @@ static int64_t choose_chunk(const mst_conv *v) {
     const double flops = 2.0 * (double)v->n * (double)h->out * (double)w->out * (double)v->out_channels *
                          (double)of_group * (double)h->size * (double)w->size * (double)d->out * (double)d->size;
     const int64_t enough = flops < MOST_PARTS * LEAST_FLOPS ? (int64_t)(flops / LEAST_FLOPS) : MOST_PARTS;
-    const int64_t most = enough < v->n ? enough : v->n;
-    int64_t parts = 1; /* a power of two, as numbers of threads often are */
+    int64_t parts = 1;
+    if (enough < most) most = enough;
     while (2 * parts <= most) parts *= 2;
+    return parts;
+}
+
+static int64_t choose_chunk(const mst_conv *v) {
+    const int64_t parts = choose_parts_of(v, v->n);
     return (v->n + parts - 1) / parts;
 }
 
@@ -55,22 +61,67 @@ static dnnl_status_t get_primitives(mst_conv_parts *s, int64_t chunk) {
     return status;
 }
 
+/* Rows BEGIN to END - 1 of the output of H, as a convolution of its own. */
+static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
+    mst_window band = *h;
+    const int64_t first = begin * h->stride - h->before;
+    const int64_t last = (end - 1) * h->stride - h->before + (h->size - 1) * h->dilation;
+    band.before = first < 0 ? -first : 0;
+    band.after = last >= h->in ? last - h->in + 1 : 0;
+    band.in = last + 1 - first - band.before - band.after;
+    band.out = end - begin;
+    return band;
+}
+
+/* The one example in bands of rows: the first has the zeros above it, the last those below. False where there is one
+ * band, or where another has some of the zeros too. */
+static bool choose_band(const mst_conv *v, int64_t *rows) {
+    const mst_window *h = &v->window[0];
+    const int64_t parts = v->n == 1 && !mst_window_is_deep(&v->depth) ? choose_parts_of(v, h->out) : 1;
+    const int64_t band = (h->out + parts - 1) / parts, num_bands = (h->out + band - 1) / band;
+    *rows = band;
+    return num_bands > 1 && band_of(h, band, h->out).before == 0 && band_of(h, 0, (num_bands - 1) * band).after == 0;
+}
+
+static dnnl_status_t get_bands(mst_conv_parts *s, int64_t rows) {
+    const mst_window *h = &s->conv.window[0];
+    mst_conv part = s->conv;
+    s->chunk = 1;
+    s->band = rows;
+    s->parts = (h->out + rows - 1) / rows;
+    part.window[0] = band_of(h, 0, rows);
+    dnnl_status_t status = mst_convolution_get(s->kind, &part, &s->primitive[MST_CONV_FIRST]);
+    part.window[0] = band_of(h, rows, 2 * rows);
+    if (!status && s->parts > 2) status = mst_convolution_get(s->kind, &part, &s->primitive[MST_CONV_WHOLE]);
+    part.window[0] = band_of(h, (s->parts - 1) * rows, h->out);
+    return status ? status : mst_convolution_get(s->kind, &part, &s->primitive[MST_CONV_REST]);
+}
+
 /* The first that there is. */
 static const mst_convolution *any_of(const mst_conv_parts *s) {
     return s->primitive[s->primitive[MST_CONV_WHOLE] ? MST_CONV_WHOLE : MST_CONV_REST];
 }
 
-/* All parts must want the weights in one layout; else the batch is one part. */
-static dnnl_status_t choose_parts(mst_conv_parts *s) {
-    dnnl_status_t status = get_primitives(s, choose_chunk(&s->conv));
-    const bool both = !status && s->primitive[MST_CONV_WHOLE] && s->primitive[MST_CONV_REST];
-    if (!both || dnnl_memory_desc_equal(mst_convolution_description(s->primitive[MST_CONV_WHOLE], WEIGHTS),
-                                        mst_convolution_description(s->primitive[MST_CONV_REST], WEIGHTS)))
-        return status;
+/* All parts want the weights in one layout. */
+static bool want_one_layout(const mst_conv_parts *s) {
+    const mst_const_description first = mst_convolution_description(any_of(s), WEIGHTS);
+    for (int i = 0; i < MST_CONV_SIZES; i++)
+        if (s->primitive[i] && !dnnl_memory_desc_equal(first, mst_convolution_description(s->primitive[i], WEIGHTS)))
+            return false;
+    return true;
+}
+
+/* The parts that are best, with one layout of the weights; where they want several, the batch is one part. */
+static dnnl_status_t choose_parts(mst_conv_parts *s, bool bands) {
+    int64_t rows;
+    bands = bands && choose_band(&s->conv, &rows);
+    dnnl_status_t status = bands ? get_bands(s, rows) : get_primitives(s, choose_chunk(&s->conv));
+    if (status || want_one_layout(s)) return status;
     for (int i = 0; i < MST_CONV_SIZES; i++) {
         mst_convolution_release(s->primitive[i]);
         s->primitive[i] = NULL;
     }
+    s->band = 0;
     return get_primitives(s, s->conv.n);
 }
 
@@ -89,8 +140,8 @@ static dnnl_status_t make_calls(mst_conv_parts *s, int size) {
     return status;
 }
 
-static dnnl_status_t make_parts(mst_conv_parts *s, int64_t chunk) {
-    dnnl_status_t status = chunk ? get_primitives(s, chunk) : choose_parts(s);
+static dnnl_status_t make_parts(mst_conv_parts *s, int64_t chunk, bool bands) {
+    dnnl_status_t status = chunk ? get_primitives(s, chunk) : choose_parts(s, bands);
     for (int i = 0; i < MST_CONV_SIZES && !status; i++) {
         status = make_calls(s, i);
         const size_t scratchpad = s->primitive[i] ? mst_align(mst_convolution_scratchpad(s->primitive[i])) : 0;
@@ -111,13 +162,13 @@ static dnnl_status_t make_parts(mst_conv_parts *s, int64_t chunk) {
 }
 
 mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv, int num_threads,
-                               int64_t chunk, const char *name) {
+                               int64_t chunk, bool bands, const char *name) {
     enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
     *parts = (mst_conv_parts){.kind = kind, .conv = *conv, .num_threads = num_threads};
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     parts->calls = calloc((size_t)num_threads * MST_CONV_SIZES, sizeof *parts->calls);
     if (!parts->calls) return MST_NO_MEMORY("for a kernel");
-    const dnnl_status_t status = make_parts(parts, chunk);
+    const dnnl_status_t status = make_parts(parts, chunk, bands);
     if (status) {
         mst_conv_parts_free(parts);
         *parts = (mst_conv_parts){.calls = NULL};
@@ -126,18 +177,16 @@ mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind,
         return MST_FAIL(MST_INTERNAL, "%s: oneDNN made no convolution, status %d", name, (int)status);
     }
     const mst_window *d = &conv->depth, *h = &conv->window[0], *w = &conv->window[1];
-    parts->src_step = parts->chunk * d->in * h->in * w->in * conv->in_channels;
-    parts->dst_step = parts->chunk * d->out * h->out * w->out * conv->out_channels;
+    const int64_t src_row = w->in * conv->in_channels, dst_row = w->out * conv->out_channels;
+    parts->src_step = parts->chunk * d->in * h->in * src_row;
+    parts->dst_step = parts->chunk * d->out * h->out * dst_row;
+    if (parts->band) {
+        parts->src_step = parts->band * h->stride * src_row;
+        parts->dst_step = parts->band * dst_row;
+        parts->src_before = h->before * src_row;
+    }
     parts->workspace = parts->scratchpads + (size_t)num_threads * parts->scratchpad_step;
     return MST_OK;
-}
-
-/* ---- running ---- */
-
-static mst_status failed(const mst_kernel_args *a, dnnl_status_t status) {
-    if (!status) return MST_OK;
-    if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for '%s': take a smaller batch or model", a->name);
-    return MST_FAIL(MST_INTERNAL, "%s '%s': oneDNN failed with status %d", a->op->name, a->name, (int)status);
 }
 
 static dnnl_status_t rearrange(const mst_conv_parts *s, const void *plain, const void *chosen) {
@@ -149,6 +198,36 @@ static dnnl_status_t rearrange(const mst_conv_parts *s, const void *plain, const
     return status ? status : dnnl_primitive_execute(any_of(s)->reorder, s->stream, 2, args);
 }
 
+mst_status mst_conv_parts_pack(mst_conv_parts *parts, const void *weights, mst_tensor **packed) {
+    const mst_convolution *any = any_of(parts);
+    int before;
+    *packed = NULL;
+    if (!any->reorder) return MST_OK;
+    const int64_t bytes = (int64_t)mst_convolution_weights_bytes(any);
+    MST_TRY(mst_tensor_create(MST_U8, mst_shape_make(1, &bytes), packed));
+    dnnl_status_t status = mst_openmp_begin(&before) ? dnnl_out_of_memory : dnnl_success;
+    if (!status) status = rearrange(parts, weights, mst_tensor_data(*packed));
+    mst_openmp_end(before);
+    if (status) {
+        mst_tensor_release(*packed);
+        *packed = NULL;
+        if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for the packed weights of a convolution");
+        return MST_FAIL(MST_INTERNAL, "oneDNN packed no weights, status %d", (int)status);
+    }
+    parts->packed = true;
+    parts->workspace -= parts->scratchpads;
+    parts->weights_step = parts->scratchpads = 0;
+    return MST_OK;
+}
+
+/* ---- running ---- */
+
+static mst_status failed(const mst_kernel_args *a, dnnl_status_t status) {
+    if (!status) return MST_OK;
+    if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for '%s': take a smaller batch or model", a->name);
+    return MST_FAIL(MST_INTERNAL, "%s '%s': oneDNN failed with status %d", a->op->name, a->name, (int)status);
+}
+
 /* Where the weights of part PART are for the primitive. */
 static void *weights_of(const mst_conv_parts *s, int64_t part, void *weights, void *workspace) {
     if (!s->weights_step) return weights;
@@ -157,14 +236,16 @@ static void *weights_of(const mst_conv_parts *s, int64_t part, void *weights, vo
 
 mst_status mst_conv_parts_begin(const mst_conv_parts *parts, const mst_kernel_args *a, const void *weights,
                                 void *workspace) {
-    if (parts->kind == MST_CONVOLUTION_WEIGHTS_GRAD || !any_of(parts)->reorder) return MST_OK;
+    if (parts->kind == MST_CONVOLUTION_WEIGHTS_GRAD || parts->packed || !any_of(parts)->reorder) return MST_OK;
     return failed(a, rearrange(parts, weights, workspace));
 }
 
 mst_status mst_conv_parts_run(const mst_conv_parts *parts, const mst_kernel_args *a, int64_t part, int thread,
                               void *src, void *weights, void *dst, void *workspace) {
     const mst_conv_parts *s = parts;
-    const int size = s->primitive[MST_CONV_REST] && part == s->parts - 1 ? MST_CONV_REST : MST_CONV_WHOLE;
+    const int size = s->primitive[MST_CONV_REST] && part == s->parts - 1 ? MST_CONV_REST
+                     : s->primitive[MST_CONV_FIRST] && part == 0         ? MST_CONV_FIRST
+                                                                         : MST_CONV_WHOLE;
     const mst_conv_call *k = &s->calls[thread * MST_CONV_SIZES + size];
     void *data[MST_CONV_PART_ARGS] = {src, weights_of(s, part, weights, workspace), dst,
                                       (char *)workspace + s->scratchpads + (size_t)thread * s->scratchpad_step};

@@ -2,16 +2,19 @@
  *
  *  The examples are cut into parts in the same way on any number of threads, so that they give the same bits. Each part
  *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples: each part's goes to a
- *  place of its own, and they are added up in the order of the parts.
+ *  place of its own, and they are added up in the order of the parts. A convolution of one example is cut into bands of
+ *  rows of its output; each reads the rows that its windows reach.
  *
- *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest. */
+ *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest, unless they are
+ *  constant: then they are packed when the plan is made. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
 #define MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
 
 #include "kernel/onednn/base/convolution.h"
 
 enum { MST_CONV_PART_ARGS = MST_CONVOLUTION_OPERANDS + 1 };
-enum { MST_CONV_WHOLE, MST_CONV_REST, MST_CONV_SIZES }; /* parts of `chunk` examples, and the last one */
+/* Parts of `chunk` examples, or bands inside of the example; the last part; the first band, which has zeros above. */
+enum { MST_CONV_WHOLE, MST_CONV_REST, MST_CONV_FIRST, MST_CONV_SIZES };
 
 /** What one thread gives to a primitive. */
 typedef struct mst_conv_call {
@@ -29,15 +32,22 @@ typedef struct mst_conv_parts {
     dnnl_memory_t plain, chosen; /* weights */
     int num_threads;
     int64_t parts, chunk;
+    int64_t band;               /* rows of output of a part of an example; 0: parts are of examples */
+    bool packed;                /* the weights are given in the layout of the primitive */
     int64_t src_step, dst_step; /* elements from one part to the next */
+    int64_t src_before;         /* elements that a band, but for the first, reads before its step */
     /* The workspace: weights in the layout of the primitive, or their gradients, one of each part; then the scratchpads
      * of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
 } mst_conv_parts;
 
-/** Makes PARTS; CHUNK examples a part, or as many as are best where that is 0. NAME is the node's. */
+/** Makes PARTS; CHUNK examples a part, or as many as are best where that is 0, bands of rows among them if BANDS. NAME
+ *  is the node's. */
 MST_CHECKED mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv,
-                                           int num_threads, int64_t chunk, const char *name);
+                                           int num_threads, int64_t chunk, bool bands, const char *name);
+/** WEIGHTS, which are constant, as the parts read them from now on: a tensor of u8 for the caller; NULL where that is how
+ *  they are. The workspace gets smaller. */
+MST_CHECKED mst_status mst_conv_parts_pack(mst_conv_parts *parts, const void *weights, mst_tensor **packed);
 /** Frees what it has made. PARTS may be all zero. */
 void mst_conv_parts_free(mst_conv_parts *parts);
 
@@ -46,6 +56,11 @@ void mst_conv_parts_free(mst_conv_parts *parts);
 static inline int64_t mst_conv_part_count(int64_t part, int64_t step, int64_t count) {
     const int64_t left = count - part * step;
     return left < step ? left : step;
+}
+
+/** Elements from the begin of the source to what part PART reads. */
+static inline int64_t mst_conv_part_src(const mst_conv_parts *parts, int64_t part) {
+    return part * parts->src_step - (part ? parts->src_before : 0);
 }
 
 /** Before the parts: WEIGHTS to the workspace, which has `workspace` bytes. Nothing for a gradient of weights. */

@@ -1,0 +1,114 @@
+/** fused_conv2d: dst = activation(scale * conv2d(src, weights) + shift)
+ *
+ *  src, weights, strides, padding, pads, dilations, groups   as conv2d's
+ *  shift        [filters], src's dtype
+ *  scale        [filters], src's dtype; may be left out
+ *  activation   none, relu or relu6
+ *  dst          as conv2d's
+ *
+ *  The plan makes it; it comes after differentiation and has no gradient.
+ */
+#include "op/conv/fused_conv2d.h"
+
+#include <math.h>
+
+#include "base/simd.h"
+#include "op/conv/conv.h"
+#include "op/list.h"
+#include "op/op.h"
+#include "op/share.h"
+
+enum { SHIFT = 2, SCALE = 3 };
+
+static const mst_field fused_conv2d_fields[] = {
+    MST_CONV_FIELDS,
+    MST_FIELD_ENUM(mst_fused_conv2d_options, activation, MST_FUSED_NONE, mst_fused_activations, "applied last"),
+    MST_FIELD_END,
+};
+
+static mst_status fused_conv2d_infer(mst_infer *c) {
+    int64_t unified;
+    if (c->num_src != SHIFT + 1 && c->num_src != SCALE + 1)
+        return mst_infer_fail(c, "%d sources, must be 3 or 4", c->num_src);
+    MST_TRY(mst_conv_infer_dst(c, MST_CONV2D_NDIM));
+    for (int i = SHIFT; i < c->num_src; i++) {
+        MST_TRY(mst_infer_same_dtype(c, 0, i));
+        MST_TRY(mst_infer_want_ndim(c, i, 1));
+        MST_TRY(mst_infer_same_dim(c, c->dst[0].shape.dim[MST_CONV2D_NDIM - 1], c->src[i].shape.dim[0], "filters",
+                                   &unified));
+    }
+    return MST_OK;
+}
+
+#define MST_TEMPLATE "op/conv/fused_conv2d_loop.inc"
+#include "base/floats.inc"
+
+static mst_status fused_conv2d_reference(const mst_kernel_args *a) {
+    const mst_fused_conv2d_options *o = a->options;
+    const void *scale = a->num_src > SCALE ? a->src[SCALE].data : NULL;
+    const int64_t channels = a->src[SHIFT].count;
+    MST_TRY(mst_conv_reference(a));
+    if (a->dst[0].dtype == MST_F32)
+        mst_conv_finish_f32(a->dst[0].data, a->dst[0].count, a->src[SHIFT].data, scale, channels, o->activation);
+    else
+        mst_conv_finish_f64(a->dst[0].data, a->dst[0].count, a->src[SHIFT].data, scale, channels, o->activation);
+    return MST_OK;
+}
+
+/* clang-format off */
+#define THREE_BY_THREE {.ndim = 4, .dim = {1, 3, 3, 1}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9}}
+#define TWO_BY_TWO {.ndim = 4, .dim = {2, 2, 1, 1}, .value = (const double[]){1, 2, 3, 4}}
+#define ONE(x) {.ndim = 1, .dim = {1}, .value = (const double[]){x}}
+#define RANDOM(a, b, c, d) {.ndim = 4, .dim = {a, b, c, d}}
+/* clang-format on */
+
+static const mst_example fused_conv2d_examples[] = {
+    {.name = "shift",
+     .num_src = 3,
+     .src = {THREE_BY_THREE, TWO_BY_TWO, ONE(-50)},
+     .expect = {(const double[]){-13, -3, 17, 27}}},
+    {.name = "shift and relu",
+     .num_src = 3,
+     .src = {THREE_BY_THREE, TWO_BY_TWO, ONE(-50)},
+     .options = &(const mst_fused_conv2d_options){.activation = MST_FUSED_RELU},
+     .expect = {(const double[]){0, 0, 17, 27}}},
+    {.name = "scale, shift and relu6",
+     .num_src = 4,
+     .src = {THREE_BY_THREE, TWO_BY_TWO, ONE(-20), ONE(0.5)},
+     .options = &(const mst_fused_conv2d_options){.activation = MST_FUSED_RELU6},
+     .expect = {(const double[]){0, 3.5, 6, 6}}},
+    {.name = "strides and groups",
+     .num_src = 4,
+     .src = {RANDOM(5, 6, 5, 4), RANDOM(3, 2, 2, 6), {.ndim = 1, .dim = {6}}, {.ndim = 1, .dim = {6}}},
+     .options = &(const mst_fused_conv2d_options){.conv.strides = {.count = 1, .axis = {2}}, .conv.groups = 2}},
+    {.name = "one picture in parts, same",
+     .num_src = 4,
+     .src = {RANDOM(1, 41, 37, 16), RANDOM(3, 3, 16, 128), {.ndim = 1, .dim = {128}}, {.ndim = 1, .dim = {128}}},
+     .options = &(const mst_fused_conv2d_options){.conv.padding = MST_PADDING_SAME, .activation = MST_FUSED_RELU},
+     .tolerance = 1e-4},
+    {.name = "one picture in parts, strides, pads and dilations",
+     .num_src = 3,
+     .src = {RANDOM(1, 90, 37, 8), RANDOM(3, 3, 8, 128), {.ndim = 1, .dim = {128}}},
+     .options = &(const mst_fused_conv2d_options){.conv.strides = {.count = 1, .axis = {2}},
+                                                  .conv.pads = {.count = 4, .axis = {2, 1, 0, 1}},
+                                                  .conv.dilations = {.count = 2, .axis = {3, 1}}},
+     .tolerance = 1e-4},
+    {.name = "no examples", .num_src = 3, .src = {RANDOM(0, 3, 3, 1), TWO_BY_TWO, ONE(1)}},
+    {.name = "no shift", .num_src = 2, .src = {THREE_BY_THREE, TWO_BY_TWO}, .fails = MST_INVALID},
+    {.name = "filters differ",
+     .num_src = 3,
+     .src = {THREE_BY_THREE, TWO_BY_TWO, {.ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_fused_conv2d = {
+    .name = "fused_conv2d",
+    .num_src = MST_VARIADIC,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .fields = fused_conv2d_fields,
+    .options_size = sizeof(mst_fused_conv2d_options),
+    .infer = fused_conv2d_infer,
+    .reference = fused_conv2d_reference,
+    MST_EXAMPLES(fused_conv2d_examples),
+};
