@@ -68,7 +68,7 @@ static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i) 
     return src->op == &mst_op_batch_norm || src->op == &mst_op_fused_batch_norm ? NULL : conv;
 }
 
-/* add(conv2d(src, weights), shift) and add(mul(conv2d(src, weights), scale), shift), which is a batch norm of inference */
+/* add(conv2d(src, weights), shift) and add(mul(conv2d(src, weights), scale), shift), a batch norm of inference */
 static mst_status fuse_shift(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_add || node->num_control) return MST_OK;
     for (int i = 0; i < 2; i++) {
@@ -134,8 +134,8 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- zeros around the source of a convolution, which it can have itself ---- */
 
-/* transpose(pad(transpose(src))), where the second turns back what the first has turned: as files of ONNX have it, whose
- * pictures have their channels first. It becomes a pad of the source. */
+/* transpose(pad(transpose(src))), where the second turns back what the first has turned: as files of ONNX have it,
+ * whose pictures have their channels first. It becomes a pad of the source. */
 static mst_status fuse_turned_pad(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_transpose || node->num_control) return MST_OK;
     mst_plan_node *pad = sole_maker(plan, node, node->src[0]);

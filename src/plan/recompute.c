@@ -122,7 +122,7 @@ static void each_reader(recompute *r, void (*visit)(recompute *r, int32_t reader
     }
 }
 
-static void join(recompute *r, int32_t reader, int32_t root) {
+static void join_components(recompute *r, int32_t reader, int32_t root) {
     r->parent[find_parent(r, reader)] = find_parent(r, r->plan->value[root].node);
 }
 
@@ -135,7 +135,7 @@ static void list_forward(recompute *r) {
     const mst_plan *plan = r->plan;
     int32_t *begin = r->gate; /* not used yet */
     for (int64_t n = 0; n < r->num_nodes; n++) r->parent[n] = (int32_t)n;
-    each_reader(r, join);
+    each_reader(r, join_components);
     for (int64_t k = 0; k < plan->num_order; k++)
         if (!r->backward[plan->order[k]]) begin[find_parent(r, plan->order[k]) + 1]++;
     for (int64_t n = 0; n < r->num_nodes; n++) begin[n + 1] += begin[n];

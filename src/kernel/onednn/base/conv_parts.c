@@ -27,15 +27,14 @@ void mst_conv_parts_free(mst_conv_parts *s) {
 
 /* ---- making ---- */
 
-/* Parts that are worth a call each: a power of two, as numbers of threads often are, and a function of the shape. */
-static int64_t choose_parts_of(const mst_conv *v, int64_t most) {
+/* Parts of at least LEAST_FLOPS: a power of two, as numbers of threads often are, and a function of the shape. */
+static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops) {
     enum { MOST_PARTS = 16 };
-    static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
     const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
     const int64_t of_group = v->in_channels / v->groups;
     const double flops = 2.0 * (double)v->n * (double)h->out * (double)w->out * (double)v->out_channels *
                          (double)of_group * (double)h->size * (double)w->size * (double)d->out * (double)d->size;
-    const int64_t enough = flops < MOST_PARTS * LEAST_FLOPS ? (int64_t)(flops / LEAST_FLOPS) : MOST_PARTS;
+    const int64_t enough = flops < MOST_PARTS * least_flops ? (int64_t)(flops / least_flops) : MOST_PARTS;
     int64_t parts = 1;
     if (enough < most) most = enough;
     while (2 * parts <= most) parts *= 2;
@@ -43,7 +42,8 @@ static int64_t choose_parts_of(const mst_conv *v, int64_t most) {
 }
 
 static int64_t choose_chunk(const mst_conv *v) {
-    const int64_t parts = choose_parts_of(v, v->n);
+    static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
+    const int64_t parts = choose_count(v, v->n, LEAST_FLOPS);
     return (v->n + parts - 1) / parts;
 }
 
@@ -76,8 +76,10 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
 /* The one example in bands of rows: the first has the zeros above it, the last those below. False where there is one
  * band, or where another has some of the zeros too. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
+    static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: one picture is urgent */
     const mst_window *h = &v->window[0];
-    const int64_t parts = v->n == 1 && !mst_window_is_deep(&v->depth) ? choose_parts_of(v, h->out) : 1;
+    const double least = v->in_channels == v->groups ? LEAST_FLOPS_DEPTHWISE : LEAST_FLOPS;
+    const int64_t parts = v->n == 1 && !mst_window_is_deep(&v->depth) ? choose_count(v, h->out, least) : 1;
     const int64_t band = (h->out + parts - 1) / parts, num_bands = (h->out + band - 1) / band;
     *rows = band;
     return num_bands > 1 && band_of(h, band, h->out).before == 0 && band_of(h, 0, (num_bands - 1) * band).after == 0;

@@ -5,8 +5,8 @@
  *  place of its own, and they are added up in the order of the parts. A convolution of one example is cut into bands of
  *  rows of its output; each reads the rows that its windows reach.
  *
- *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest, unless they are
- *  constant: then they are packed when the plan is made. */
+ *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest, unless they
+ *  are constant: then they are packed when the plan is made. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
 #define MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
 
@@ -45,8 +45,8 @@ typedef struct mst_conv_parts {
  *  is the node's. */
 MST_CHECKED mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv,
                                            int num_threads, int64_t chunk, bool bands, const char *name);
-/** WEIGHTS, which are constant, as the parts read them from now on: a tensor of u8 for the caller; NULL where that is how
- *  they are. The workspace gets smaller. */
+/** WEIGHTS, which are constant, as the parts read them from now on: a tensor of u8 for the caller; NULL where that is
+ *  how they are. The workspace gets smaller. */
 MST_CHECKED mst_status mst_conv_parts_pack(mst_conv_parts *parts, const void *weights, mst_tensor **packed);
 /** Frees what it has made. PARTS may be all zero. */
 void mst_conv_parts_free(mst_conv_parts *parts);
