@@ -87,12 +87,6 @@ static void find_users(mst_plan *plan, bool *read, bool *spoiled) {
             else
                 spoiled[norm - plan->node] = true;
         }
-        /* what passes its output on must stay, where something comes after it */
-        for (int i = 0; i < node->num_control && !node->dead; i++) {
-            const mst_plan_node *before = &plan->node[node->control[i]];
-            const mst_plan_node *norm = passes_on(before) ? norm_of(plan, before, 0) : NULL;
-            if (norm) spoiled[norm - plan->node] = true;
-        }
     }
 }
 
@@ -106,6 +100,12 @@ static mst_status change_users(mst_plan *plan, const bool *chosen) {
                 node->src[i] = norm->src[0];
             else
                 MST_TRY(norms_take(plan, node, norm));
+        }
+        /* what comes after a node that passes the output on comes after the norm: nothing is passed on any more */
+        for (int i = 0; i < node->num_control && !node->dead; i++) {
+            const mst_plan_node *before = &plan->node[node->control[i]];
+            const mst_plan_node *norm = passes_on(before) ? norm_of(plan, before, 0) : NULL;
+            if (norm && chosen[norm - plan->node]) node->control[i] = (int32_t)(norm - plan->node);
         }
     }
     for (int64_t n = 0; n < plan->num_nodes; n++)
