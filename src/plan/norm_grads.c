@@ -28,7 +28,7 @@
 /* Of a gradient of a batch norm: who reads its output 0. */
 typedef struct readers {
     int32_t src_grad, weights_grad; /* nodes, -1 */
-    bool others;
+    bool others;                    /* read it too, or come after one of the two nodes, which so must stay */
 } readers;
 
 static bool is_norm_grad(const mst_plan_node *node) {
@@ -58,6 +58,10 @@ static void find_readers(const mst_plan *plan, readers *of) {
                 read_by(&of[maker].weights_grad, &of[maker].others, (int32_t)n);
             else
                 of[maker].others = true;
+        }
+        for (int i = 0; i < node->num_control && !node->dead; i++) {
+            const mst_plan_node *before = &plan->node[node->control[i]];
+            if (before->num_src > GRADIENT) of[plan->value[before->src[GRADIENT]].node].others = true;
         }
     }
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
+#include "op/conv/conv.h"
 #include "op/conv/normalized_conv.h"
 #include "op/list.h"
 #include "op/norm/batch_norm.h"
@@ -41,9 +42,10 @@ static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) 
 }
 
 /* NODE can take the source of NORM in place of its output as source I. */
-static bool can_take(const mst_plan_node *node, int i, const mst_plan_node *norm) {
+static bool can_take(const mst_plan *plan, const mst_plan_node *node, int i, const mst_plan_node *norm) {
     if (mst_plan_shape_only(node, i)) return true;
     if (i || node->device != norm->device || node->group >= 0 || node->region != norm->region) return false;
+    if (plan->value[norm->dst].spec.shape.ndim != MST_CONV2D_NDIM) return false; /* conv3d has this gradient too */
     return node->op == &mst_op_conv2d || node->op == &mst_op_conv2d_weights_grad;
 }
 
@@ -80,7 +82,7 @@ static void find_users(mst_plan *plan, bool *read, bool *spoiled) {
         for (int i = 0; i < node->num_src && !node->dead; i++) {
             const mst_plan_node *norm = norm_of(plan, node, i);
             if (!norm || passes_on(node)) continue; /* what it passes on has users of its own */
-            if (can_take(node, i, norm))
+            if (can_take(plan, node, i, norm))
                 read[norm - plan->node] |= i == 0 && !mst_plan_shape_only(node, i);
             else
                 spoiled[norm - plan->node] = true;
@@ -98,6 +100,12 @@ static mst_status change_users(mst_plan *plan, const bool *chosen) {
                 node->src[i] = norm->src[0];
             else
                 MST_TRY(norms_take(plan, node, norm));
+        }
+        /* what comes after a node that passes the output on comes after the norm: nothing is passed on any more */
+        for (int i = 0; i < node->num_control && !node->dead; i++) {
+            const mst_plan_node *before = &plan->node[node->control[i]];
+            const mst_plan_node *norm = passes_on(before) ? norm_of(plan, before, 0) : NULL;
+            if (norm && chosen[norm - plan->node]) node->control[i] = (int32_t)(norm - plan->node);
         }
     }
     for (int64_t n = 0; n < plan->num_nodes; n++)

@@ -79,6 +79,34 @@ static void a_batch_may_be_of_any_length(void **state) {
     engine_end(graph, session);
 }
 
+/* EQUATION of two sources whose shapes A and B may have lengths -1, run with FED_A and FED_B. */
+static void expect_refused_in_the_run(const char *equation, mst_shape a, mst_shape b, mst_shape fed_a,
+                                      mst_shape fed_b) {
+    mst_graph *graph = engine_graph();
+    const mst_value src[] = {mst_placeholder(graph, MST_F32, a), mst_placeholder(graph, MST_F32, b)};
+    const mst_value sum = mst_einsum(equation, src, 2);
+    EXPECT_OK(mst_graph_check(graph));
+    mst_session *session = engine_session(graph, NULL);
+    const mst_feed feeds[] = {{.value = src[0], .tensor = engine_tensor(MST_F32, fed_a, NULL)},
+                              {.value = src[1], .tensor = engine_tensor(MST_F32, fed_b, NULL)}};
+    mst_tensor *got = NULL;
+    EXPECT_ERROR(mst_session_run(session, feeds, 2, &sum, 1, &got), MST_INVALID, "reshape");
+    for (int i = 0; i < 2; i++) mst_tensor_release(feeds[i].tensor);
+    engine_end(graph, session);
+}
+
+/* A length that only another axis tells: where it differs in the run, that is an error and no other sum. */
+static void a_letter_has_one_length_in_the_run(void **state) {
+    (void)state;
+    expect_refused_in_the_run("ij,ij->", MST_SHAPE(-1, 4), MST_SHAPE(3, -1), MST_SHAPE(6, 4), MST_SHAPE(3, 8));
+    expect_refused_in_the_run("i,i->i", MST_SHAPE(3), MST_SHAPE(-1), MST_SHAPE(3), MST_SHAPE(1));
+    mst_graph *graph = engine_graph();
+    const mst_value squares = mst_placeholder(graph, MST_F32, MST_SHAPE(-1, -1, 3)); /* [2, 6, 3] has 4 of 3 x 3 */
+    assert_true(mst_value_is_none(mst_einsum("bii->b", &squares, 1)));
+    EXPECT_ERROR(mst_graph_check(graph), MST_INVALID, "the length of 'i' must be known for a diagonal");
+    mst_graph_destroy(graph);
+}
+
 /* For sources of [2, 3]. */
 static void expect_refused(const char *equation, int n, const char *text) {
     mst_graph *graph = engine_graph();
@@ -111,6 +139,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_give_their_sums),
         cmocka_unit_test(a_batch_may_be_of_any_length),
+        cmocka_unit_test(a_letter_has_one_length_in_the_run),
         cmocka_unit_test(a_wrong_equation_is_refused_with_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

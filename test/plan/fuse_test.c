@@ -221,6 +221,37 @@ static void fused_batch_norms_and_pads_give_what_their_parts_give(void **state) 
     expect_block_like_its_parts(MST_F64, mst_relu);
 }
 
+/* The gradient by X of relu(batch_norm(x)), weighted by a variable that the step has changed before, and 1 to all
+ * elements of beta, where BETA_CHANGES; the gradient runs when nothing can fail any more. */
+static mst_tensor *gradient_behind_the_gate(bool beta_changes) {
+    mst_graph *g = engine_graph();
+    const mst_value x = mst_variable(g, "x", mst_reshape(mst_range(g, MST_F32, 0, 6, 1), MST_SHAPE(3, 2)));
+    const mst_value gamma = mst_variable(g, "gamma", mst_fill(g, MST_F32, MST_SHAPE(2), 1));
+    const mst_value beta = mst_variable(g, "beta", mst_fill(g, MST_F32, MST_SHAPE(2), 0));
+    const mst_value factors = mst_variable(g, "factors", mst_random_uniform(g, MST_SHAPE(3, 2)));
+    const mst_value gradient = mst_variable(g, "gradient", mst_fill(g, MST_F32, MST_SHAPE(3, 2), 0));
+    const mst_value out = mst_relu(mst_batch_norm(x, gamma, beta));
+    mst_value now = MST_NONE, of_x, steps[3];
+    steps[0] = mst_assign_add(factors, mst_fill(g, MST_F32, MST_SHAPE(3, 2), 1));
+    mst_with_control (g, steps[0]) now = mst_neg(factors);
+    mst_gradients_from(out, now, &x, 1, &of_x);
+    steps[1] = mst_assign(gradient, of_x);
+    steps[2] = mst_assign_add(beta, mst_fill(g, MST_F32, MST_SHAPE(2), 10));
+    mst_session *session = engine_session(g, NULL);
+    engine_run(session, mst_group(steps, 2 + beta_changes));
+    mst_tensor *got = engine_fetch(session, NULL, 0, gradient);
+    engine_end(g, session);
+    return got;
+}
+
+static void a_gradient_of_a_batch_norm_sees_the_beta_of_its_output(void **state) {
+    (void)state;
+    mst_tensor *wanted = gradient_behind_the_gate(false), *got = gradient_behind_the_gate(true);
+    assert_true(engine_same_bits(got, wanted));
+    mst_tensor_release(wanted);
+    mst_tensor_release(got);
+}
+
 static void pads_that_are_no_zeros_around_pictures_stay(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -247,6 +278,7 @@ int main(void) {
         cmocka_unit_test(parts_on_two_devices_are_not_fused),
         cmocka_unit_test(fused_activations_keep_a_nan),
         cmocka_unit_test(fused_batch_norms_and_pads_give_what_their_parts_give),
+        cmocka_unit_test(a_gradient_of_a_batch_norm_sees_the_beta_of_its_output),
         cmocka_unit_test(pads_that_are_no_zeros_around_pictures_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,10 +162,94 @@ static void batch_norms_that_others_read_or_that_read_variables_are_written(void
     mst_graph_destroy(g);
 }
 
+/* The first value fetched alone, and with the others, which must not change its bits. PLAN: that of the first. */
+static void expect_same_alone(mst_graph *g, const mst_value *fetch, int count, char **plan) {
+    enum { MOST = 4 };
+    mst_tensor *alone = NULL, *all[MOST] = {NULL};
+    mst_session *session;
+    size_t size;
+    FILE *file = open_memstream(plan, &size);
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .plan_log = file}, &session));
+    EXPECT_OK(mst_session_run(session, NULL, 0, fetch, 1, &alone));
+    mst_session_destroy(session);
+    fclose(file);
+    session = engine_session(g, NULL);
+    EXPECT_OK(mst_session_run(session, NULL, 0, fetch, count, all));
+    assert_true(engine_same_bits(alone, all[0]));
+    for (int i = 0; i < count; i++) mst_tensor_release(all[i]);
+    mst_tensor_release(alone);
+    mst_session_destroy(session);
+}
+
+static mst_value numbers(mst_graph *g, mst_shape shape, unsigned seed) {
+    mst_tensor *tensor = engine_random(MST_F64, shape, -1, 1, seed);
+    const mst_value value = engine_count_stateful(mst_constant(g, tensor));
+    mst_tensor_release(tensor);
+    return value;
+}
+
+/* The gradient of a convolution over three axes has the op of that over two. */
+static void the_weights_of_a_convolution_over_three_axes_get_their_gradient(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    char *plan;
+    const mst_value x = numbers(g, MST_SHAPE(2, 3, 4, 5, 2), 1), weights = numbers(g, MST_SHAPE(2, 2, 2, 2, 3), 2);
+    const mst_value norm = mst_batch_norm(x, numbers(g, MST_SHAPE(2), 3), numbers(g, MST_SHAPE(2), 4));
+    const mst_value y = mst_convolve3d(norm, weights);
+    mst_value gradient;
+    mst_gradients(mst_reduce_sum(mst_mul(y, numbers(g, MST_SHAPE(2, 2, 3, 4, 3), 5))), &weights, 1, &gradient);
+    expect_same_alone(g, (const mst_value[]){gradient, norm}, 2, &plan);
+    assert_null(strstr(plan, "batch_norm_statistics"));
+    free(plan);
+    mst_graph_destroy(g);
+}
+
+/* h = conv2d(x, u), relu(batch_norm(h)), conv2d of that with V, and the gradients of a weighted sum of what comes out. */
+typedef struct small {
+    mst_graph *graph;
+    mst_value h, norm, out;
+    mst_value of[2]; /* the gradients of x and u */
+} small;
+
+static small make_small(void) {
+    small s = {.graph = engine_graph()};
+    mst_graph *g = s.graph;
+    const mst_value of[] = {numbers(g, MST_SHAPE(2, 4, 4, 3), 1), numbers(g, MST_SHAPE(3, 3, 3, 2), 2)};
+    s.h = mst_convolve2d(of[0], of[1]);
+    s.norm = mst_relu(mst_batch_norm(s.h, numbers(g, MST_SHAPE(2), 3), numbers(g, MST_SHAPE(2), 4)));
+    s.out = mst_convolve2d(s.norm, numbers(g, MST_SHAPE(1, 1, 2, 3), 5));
+    mst_gradients(mst_reduce_sum(mst_mul(s.out, numbers(g, MST_SHAPE(2, 2, 2, 3), 6))), of, 2, s.of);
+    return s;
+}
+
+/* Gradients that something comes after stay nodes of their own; what comes after the output of a batch norm comes after
+ * its statistics. */
+static void what_comes_after_a_node_comes_after_what_that_becomes(void **state) {
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        const small s = make_small();
+        const mst_value first = which == 2 ? s.norm : s.of[which];
+        mst_value later = MST_NONE;
+        char *plan;
+        mst_with_control (s.graph, first) later = mst_neg(s.out);
+        later = mst_add(mst_reduce_sum(later), mst_add(mst_reduce_sum(s.of[0]), mst_reduce_sum(s.of[1])));
+        expect_same_alone(s.graph, (const mst_value[]){later, s.norm}, 2, &plan);
+        if (which < 2)
+            assert_null(strstr(plan, " = conv2d_grads("));
+        else
+            assert_null(strstr(strstr(plan, "after norms"), " = identity("));
+        assert_non_null(strstr(plan, " = normalized_conv2d("));
+        free(plan);
+        mst_graph_destroy(s.graph);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_of_batch_norms_give_the_bits_of_their_parts),
         cmocka_unit_test(batch_norms_that_others_read_or_that_read_variables_are_written),
+        cmocka_unit_test(the_weights_of_a_convolution_over_three_axes_get_their_gradient),
+        cmocka_unit_test(what_comes_after_a_node_comes_after_what_that_becomes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

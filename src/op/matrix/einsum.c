@@ -14,7 +14,6 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_einsum(const char *equation, const mst_value *values, int n);
 #endif
-#include <ctype.h>
 #include <string.h>
 
 #include "op/op.h"
@@ -49,6 +48,11 @@ typedef struct einsum {
 #define FAIL_AT(e, at, format, ...) \
     FAIL(e, "einsum '%s', character %d: " format, (e)->text, (int)((at) - (e)->text) + 1, __VA_ARGS__)
 
+/* isalpha knows more letters in some locales. */
+static bool is_letter(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
 static int find(const axes *a, int label) {
     for (int k = 0; k < a->count; k++)
         if (a->label[k] == label) return k;
@@ -74,7 +78,7 @@ static bool read_term(einsum *e, const char **at, int dots, axes *a, bool *has_d
             for (int k = dots - 1; k >= 0; k--)
                 if (!append(e, *at, NUM_LETTERS + k, a)) return false;
             *at += 2;
-        } else if (!isalpha((unsigned char)c)) {
+        } else if (!is_letter(c)) {
             return FAIL_AT(e, *at, "'%c' is no letter", c);
         } else if (!append(e, *at, c - FIRST_LETTER, a)) {
             return false;
@@ -85,7 +89,7 @@ static bool read_term(einsum *e, const char **at, int dots, axes *a, bool *has_d
 
 static int count_letters(const char *at) {
     int count = 0;
-    for (; *at && *at != ',' && *at != '-'; at++) count += isalpha((unsigned char)*at) != 0;
+    for (; *at && *at != ',' && *at != '-'; at++) count += is_letter(*at);
     return count;
 }
 
@@ -133,7 +137,7 @@ static bool read_output(einsum *e, const char *at) {
     if (*at) return FAIL_AT(e, at, "'%c' in the output", *at);
     if (e->num_dots && !has_dots) return FAIL_AT(e, begin, "%s", "the output has no '...', whose axes are not summed");
     for (const char *c = begin; *c; c++) {
-        if (!isalpha((unsigned char)*c)) continue;
+        if (!is_letter(*c)) continue;
         if (e->uses[*c - FIRST_LETTER] == 0) return FAIL_AT(e, c, "'%c' is in no source", *c);
         if (memchr(begin, *c, (size_t)(c - begin))) return FAIL_AT(e, c, "'%c' is in the output twice", *c);
     }
@@ -164,13 +168,27 @@ static void arrange(operand *x, const axes *order) {
     x->axes = *order;
 }
 
-/* The value with SHAPE, of which one length may not be known. */
-static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
+static int count_open(const mst_shape *shape) {
     int open = 0;
     for (int k = 0; k < shape->ndim; k++) open += shape->dim[k] < 0;
-    if (open > 1) return FAIL(e, "einsum '%s': more than one length of a product is not known yet", e->text);
+    return open;
+}
+
+/* The value with SHAPE, of which one length may not be known. */
+static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
+    if (count_open(shape) > 1)
+        return FAIL(e, "einsum '%s': more than one length of a product is not known yet", e->text);
     *value = mst_reshape(*value, *shape);
     return true;
+}
+
+/* A length of X that is not known, where another axis says what it must be: the reshape fails where it is another. */
+static void settle_length(const einsum *e, operand *x) {
+    mst_shape shape = mst_value_spec(x->value).shape;
+    if (count_open(&shape) != 1) return; /* a reshape could not tell two of them apart */
+    for (int k = 0; k < shape.ndim; k++)
+        if (shape.dim[k] < 0) shape.dim[k] = e->dim[x->axes.label[k]];
+    if (count_open(&shape) == 0) x->value = mst_reshape(x->value, shape);
 }
 
 /* Takes the diagonal of axes P and Q, which becomes the last axis: elements N + 1 apart of [..., N * N]. */
@@ -179,7 +197,8 @@ static bool take_diagonal(const einsum *e, operand *x, int p, int q) {
     const int64_t n = e->dim[label];
     mst_axes perm = {.count = ndim};
     axes left = {.count = 0};
-    if (n < 0 || n > INT16_MAX)
+    const mst_shape before = mst_value_spec(x->value).shape;
+    if (n < 0 || n > INT16_MAX || before.dim[p] < 0 || before.dim[q] < 0)
         return FAIL(e, "einsum '%s': the length of '%c' must be known for a diagonal, and below %d", e->text,
                     label + FIRST_LETTER, INT16_MAX);
     for (int k = 0; k < ndim; k++)
@@ -365,8 +384,10 @@ static bool multiply(const einsum *e, operand *a, const operand *b, int next) {
 
 static bool build(einsum *e, operand *out) {
     static const axes NO_AXES = {.count = 0};
-    for (int i = 0; i < e->num; i++)
+    for (int i = 0; i < e->num; i++) {
+        settle_length(e, &e->src[i]);
         if (!take_diagonals(e, &e->src[i])) return false;
+    }
     *out = e->src[0];
     for (int i = 1; i < e->num; i++) {
         operand *next = &e->src[i];
