@@ -56,6 +56,7 @@ struct mst_mail {
     mst_parcel *first, **last;
     incoming *coming, **last_coming; /* in the order of their heads */
     mst_mail_block *blocks;          /* that nobody has taken; from some a body may be on its way */
+    mst_mail_block *left;            /* to those who may write to them still */
 };
 
 /* ---- heads ---- */
@@ -313,6 +314,13 @@ static void free_block(mst_mail *mail, mst_mail_block *block) {
     free(block);
 }
 
+static void free_blocks(mst_mail *mail, mst_mail_block *block) {
+    for (mst_mail_block *next; block; block = next) {
+        next = block->next;
+        free_block(mail, block);
+    }
+}
+
 static mst_mail_block *make_block(mst_mail *mail, size_t bytes) {
     mst_mail_block *block = aligned_alloc(_Alignof(mst_mail_block), sizeof *block);
     if (!block) return NULL;
@@ -340,12 +348,20 @@ mst_mail_block *mst_mail_block_take(mst_mail *mail, size_t bytes) {
     return found ? found : make_block(mail, bytes);
 }
 
-void mst_mail_block_give(mst_mail *mail, mst_mail_block *block) {
+static void add_block(mst_mail *mail, mst_mail_block **list, mst_mail_block *block) {
     if (!block) return;
     pthread_mutex_lock(&mail->lock);
-    block->next = mail->blocks;
-    mail->blocks = block;
+    block->next = *list;
+    *list = block;
     pthread_mutex_unlock(&mail->lock);
+}
+
+void mst_mail_block_give(mst_mail *mail, mst_mail_block *block) {
+    add_block(mail, &mail->blocks, block);
+}
+
+void mst_mail_block_leave(mst_mail *mail, mst_mail_block *block) {
+    add_block(mail, &mail->left, block);
 }
 
 void *mst_mail_block_data(const mst_mail_block *block) {
@@ -508,11 +524,9 @@ static void end_sending(mst_mail *mail) {
     for (mst_mail_block *block = mail->blocks; block; block = block->next)
         mst_timeline_wait(&block->sent, block->used, deadline, false);
     mail->type->end(mail->transport);
-    while (mail->blocks) {
-        mst_mail_block *block = mail->blocks;
-        mail->blocks = block->next;
-        free_block(mail, block);
-    }
+    free_blocks(mail, mail->blocks);
+    free_blocks(mail, mail->left);
+    mail->blocks = mail->left = NULL;
 }
 
 /* What has come and nobody has taken. */

@@ -64,7 +64,7 @@ static void leave_block(mst_ps_gradients *g, mst_mail *mail, mst_tensor *const *
     for (int32_t i = 0; i < count_of(g) && g->block; i++)
         is_held |= gradient[i] && mst_tensor_data(gradient[i]) == gradient_place(g, i) &&
                    mst_tensor_references(gradient[i]) > 1;
-    if (!is_held) mst_mail_block_give(mail, g->block);
+    (is_held ? mst_mail_block_leave : mst_mail_block_give)(mail, g->block);
     g->block = NULL;
 }
 

@@ -157,13 +157,14 @@ static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
 }
 
 /* COUNT neighbouring parts from that of FIRST on; member 0 comes behind the last one. So they lie in one or two places,
- * and travel as two messages. */
+ * and travel as so many messages. */
 typedef struct parts {
     mst_iov place[2];
+    int32_t num_places;
 } parts;
 
 static parts find_parts(const mst_task_group *g, const size_t *bytes, char *data, int32_t first, int32_t count) {
-    parts p = {.place = {{data, 0}, {data, 0}}};
+    parts p = {.place = {{data, 0}, {data, 0}}, .num_places = first + count > g->num_members ? 2 : 1};
     size_t at = 0;
     for (int32_t m = 0; m < g->num_members; at += bytes[m++]) {
         if (m == first) p.place[0].data = data + at;
@@ -182,14 +183,15 @@ static mst_status gather_in_rounds(call *c, const size_t *bytes, char *data) {
     for (int32_t r = 0, has = 1; has < n; r++, has *= 2) {
         const int32_t from = (g->self + has) % n, count = has < n - has ? has : n - has;
         const parts p = find_parts(g, bytes, data, from, count);
-        for (int32_t i = 0; i < 2; i++)
+        for (int32_t i = 0; i < p.num_places; i++)
             MST_TRY(call_post(c, 2 * r + i, 2 * r + i, from, (char *)(uintptr_t)p.place[i].data, p.place[i].bytes));
     }
     for (int32_t r = 0, has = 1; has < n; r++, has *= 2) {
         const int32_t to = (g->self - has + n) % n, count = has < n - has ? has : n - has;
         const parts p = find_parts(g, bytes, data, g->self, count);
-        for (int32_t i = 0; i < 2; i++) MST_TRY(call_send(c, 2 * r + i, to, &p.place[i], 1));
-        for (int32_t i = 0; i < 2; i++) MST_TRY(call_wait(c, 2 * r + i));
+        for (int32_t i = 0; i < p.num_places; i++) MST_TRY(call_send(c, 2 * r + i, to, &p.place[i], 1));
+        for (int32_t i = 0; i < 2; i++)
+            if (c->message[2 * r + i].posted) MST_TRY(call_wait(c, 2 * r + i));
     }
     return MST_OK;
 }

@@ -10,6 +10,10 @@
 #include "cluster/state_message.h"
 #include "store/store.h"
 
+static bool are_read(const mst_server_values *value) {
+    return value->block || value->tensor;
+}
+
 void mst_server_release_values(mst_server *s, mst_server_values *value) {
     for (int32_t v = 0; value->tensor && v < s->num_variables; v++) mst_tensor_release(value->tensor[v]);
     free(value->tensor);
@@ -54,7 +58,7 @@ static mst_status read_tensors(mst_server *s, mst_server_values *out) {
 /* Reads the variables, unless they have been read since the last update. */
 static mst_status read_values(mst_server *s) {
     mst_server_values value = {.block = NULL};
-    if ((s->value.block || s->value.tensor) && s->value_step == s->step) return MST_OK;
+    if (are_read(&s->value) && s->value_step == s->step) return MST_OK;
     const mst_status status = s->has_sparse ? read_tensors(s, &value) : read_block(s, &value);
     if (status) {
         mst_server_release_values(s, &value);
@@ -152,8 +156,7 @@ mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t f
 }
 
 bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number) {
-    const bool is_there = s->previous.block || s->previous.tensor;
-    return s->job.synchronous && is_there && s->value_step == s->step && number == s->worker[w].previous + 1 &&
+    return s->job.synchronous && are_read(&s->previous) && s->value_step == s->step && number == s->worker[w].previous + 1 &&
            number <= s->position[w];
 }
 

@@ -6,26 +6,21 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/no_memory.h"
 #include "base/wake.h"
 #include "transport/memory_file.h"
 #include "transport/service_thread.h"
+#include "transport/shm_door.h"
 #include "transport/shm_packet.h"
 
 enum {
-    DOOR_DIGITS = 32, /* hexadecimal */
-    DOOR_SIZE = sizeof "muster-" + DOOR_DIGITS,
     MOST_UNDONE = 64, /* messages of a link under way: so few, and what answers them, find room in its socket */
     MOST_FILES = 4096 /* that a peer can have mapped here */
 };
@@ -38,11 +33,13 @@ typedef struct mapped {
     int64_t users;
 } mapped;
 
-/* Belongs to the list, and to each message that has come by it. */
+/* Belongs to the list, and to each message that has come by it. Closed, it stays on the list for as long as its peer may
+ * read what has gone by it. */
 typedef struct shm_link {
     struct shm_link *next;
     int64_t users;
     int fd;       /* -1: closed */
+    int process;  /* of a link to send by: the other end's (pidfd_open); -1: not known */
     bool is_out;  /* made by this task, to send */
     bool is_up;   /* the other end has said HELLO */
     int32_t task; /* of a link to this task: once it is up */
@@ -63,7 +60,7 @@ typedef struct owned {
 /* A message that was sent and is not DONE. */
 typedef struct sending {
     struct sending *next;
-    uint64_t number;
+    uint64_t number, by; /* serial of its link */
     uint32_t generation;
     mst_timeline *done;
 } sending;
@@ -79,7 +76,7 @@ typedef struct arrival {
 
 struct mst_shm {
     mst_shm_options options;
-    char name[DOOR_SIZE];
+    char name[MST_SHM_DOOR_SIZE];
     int door, wake;
     int epoll; /* of the links */
     int watch; /* of the door, of `wake`, and of `epoll` but while another thread receives */
@@ -113,18 +110,40 @@ static void leave_link(shm_link *l) {
     if (--l->users == 0) free(l);
 }
 
-static void close_link(mst_shm *shm, shm_link *l) {
+/* From now on nothing is sent by L. */
+static void leave_out(mst_shm *shm, const shm_link *l) {
+    if (l->is_out && shm->out[l->task] == l) shm->out[l->task] = NULL;
+}
+
+/* Takes L, which is closed, off the list. */
+static void remove_link(mst_shm *shm, shm_link *l) {
     shm_link **at = &shm->links;
     while (*at != l) at = &(*at)->next;
     *at = l->next;
-    if (l->is_out && shm->out[l->task] == l) shm->out[l->task] = NULL;
-    close(l->fd);
+    if (l->process >= 0) close(l->process);
+    leave_link(l);
+}
+
+/* Closes FD, which may be open elsewhere too, such as in a process that was forked: then the epoll would go on to tell
+ * of it. */
+static void close_watched(const mst_shm *shm, int fd) {
+    epoll_ctl(shm->epoll, EPOLL_CTL_DEL, fd, NULL);
+    close(fd);
+}
+
+/* What has gone by L and is not DONE can be read by the peer still, until its process has ended. */
+static void close_link(mst_shm *shm, shm_link *l) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
+    leave_out(shm, l);
+    close_watched(shm, l->fd);
     l->fd = -1;
     for (mapped *m = l->files, *next; m; m = next) {
         next = m->next;
         leave_mapped(m);
     }
-    leave_link(l);
+    l->files = NULL;
+    const bool stays = l->undone && l->process >= 0 && !shm->stopped;
+    if (!stays || epoll_ctl(shm->epoll, EPOLL_CTL_ADD, l->process, &event)) remove_link(shm, l);
 }
 
 /* A link over FD, which goes with it; NULL, and FD is closed, where there is no memory. */
@@ -135,6 +154,7 @@ static shm_link *add_link(mst_shm *shm, int fd, bool is_out, int32_t task, uint6
         *l = (shm_link){.next = shm->links,
                         .users = 1,
                         .fd = fd,
+                        .process = -1,
                         .is_out = is_out,
                         .task = task,
                         .instance = instance,
@@ -152,27 +172,6 @@ static bool say_hello(const mst_shm *shm, int fd, int32_t to) {
     const mst_shm_packet hello = {
         .kind = MST_SHM_HELLO, .from = shm->options.self, .to = to, .instance = shm->options.instance};
     return mst_shm_packet_send(fd, &hello, -1);
-}
-
-/* Whether the process at the other end is of this user. */
-static bool is_same_user(int fd) {
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-}
-
-/* The process at the other end, to see when it ends; -1: where it is not known here. */
-static int open_process(int fd) {
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0) return -1;
-    return (int)syscall(SYS_pidfd_open, peer.pid, 0);
-}
-
-static socklen_t door_address(const char *name, struct sockaddr_un *out) {
-    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    memcpy(out->sun_path + 1, name, DOOR_SIZE - 1); /* behind a 0: abstract */
-    return offsetof(struct sockaddr_un, sun_path) + DOOR_SIZE;
 }
 
 /* ---- what has come ---- */
@@ -294,7 +293,8 @@ static bool take_hello(mst_shm *shm, shm_link *l, const mst_shm_packet *p) {
         l->task = p->from;
         l->instance = p->instance;
         if (shm->process[l->task] >= 0) close(shm->process[l->task]);
-        shm->process[l->task] = open_process(l->fd);
+        shm->process[l->task] = mst_shm_process(l->fd);
+        if (l->is_out) l->process = mst_shm_process(l->fd);
     }
     const bool is_up = l->is_up;
     pthread_mutex_unlock(&shm->lock);
@@ -314,7 +314,7 @@ static void end_sending(mst_shm *shm, sending **at) {
 static void take_done(mst_shm *shm, shm_link *l, uint64_t number) {
     pthread_mutex_lock(&shm->lock);
     sending **at = &shm->first;
-    while (*at && (*at)->number != number) at = &(*at)->next;
+    while (*at && ((*at)->number != number || (*at)->by != l->serial)) at = &(*at)->next;
     if (*at) end_sending(shm, at);
     if (l->undone > 0) l->undone--;
     pthread_mutex_unlock(&shm->lock);
@@ -341,10 +341,24 @@ static void give_up(mst_shm *shm, shm_link *l, const char *why) {
     pthread_mutex_lock(&shm->lock);
     if (!why && l->undone && shm->out[l->task] == l) why = "connection closed by the peer";
     const int32_t task = why && l->is_up ? l->task : -1;
+    leave_out(shm, l); /* what is sent meanwhile would be lost, and who connects again would take it for a good one */
     pthread_mutex_unlock(&shm->lock);
     if (task >= 0) shm->options.refuse(shm->options.context, task, why);
     pthread_mutex_lock(&shm->lock);
     close_link(shm, l);
+    pthread_mutex_unlock(&shm->lock);
+}
+
+/* The process at the other end of L, which is closed, has ended: nobody reads what has gone by it. */
+static void end_process(mst_shm *shm, shm_link *l) {
+    pthread_mutex_lock(&shm->lock);
+    for (sending **at = &shm->first; *at;)
+        if ((*at)->by == l->serial)
+            end_sending(shm, at);
+        else
+            at = &(*at)->next;
+    epoll_ctl(shm->epoll, EPOLL_CTL_DEL, l->process, NULL);
+    remove_link(shm, l);
     pthread_mutex_unlock(&shm->lock);
 }
 
@@ -382,7 +396,7 @@ static void open_door(mst_shm *shm) {
         return;
     }
     pthread_mutex_lock(&shm->lock);
-    if (is_same_user(fd))
+    if (mst_shm_is_same_user(fd))
         add_link(shm, fd, false, -1, 0);
     else
         close(fd);
@@ -400,8 +414,13 @@ static bool is_stopped(mst_shm *shm) {
 static void take_packets(mst_shm *shm) {
     struct epoll_event event;
     pthread_mutex_lock(&shm->receiving);
-    while (epoll_wait(shm->epoll, &event, 1, 0) == 1)
-        while (take_packet(shm, event.data.ptr)) continue;
+    while (epoll_wait(shm->epoll, &event, 1, 0) == 1) {
+        shm_link *l = event.data.ptr;
+        if (l->fd < 0)
+            end_process(shm, l);
+        else
+            while (take_packet(shm, l)) continue;
+    }
     pthread_mutex_unlock(&shm->receiving);
 }
 
@@ -435,23 +454,6 @@ void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context
 
 /* ---- opening and closing ---- */
 
-static mst_status system_error(const char *what) {
-    return MST_FAIL(MST_UNAVAILABLE, "cannot %s: %s", what, strerror(errno));
-}
-
-static mst_status listen_at_door(mst_shm *shm) {
-    struct sockaddr_un address;
-    uint64_t random[2];
-    if (getrandom(random, sizeof random, 0) != sizeof random) return system_error("get random numbers");
-    snprintf(shm->name, sizeof shm->name, "muster-%016llx%016llx", (unsigned long long)random[0],
-             (unsigned long long)random[1]);
-    const socklen_t size = door_address(shm->name, &address);
-    shm->door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (shm->door < 0 || bind(shm->door, (const struct sockaddr *)&address, size) || listen(shm->door, SOMAXCONN))
-        return system_error("listen at a Unix socket");
-    return MST_OK;
-}
-
 static mst_status watch(mst_shm *shm) {
     struct epoll_event door = {.events = EPOLLIN, .data.ptr = &shm->door}, wake = {.events = EPOLLIN},
                        links = {.events = EPOLLIN, .data.ptr = &shm->epoll};
@@ -460,7 +462,7 @@ static mst_status watch(mst_shm *shm) {
         epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->door, &door) ||
         epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->wake, &wake) ||
         epoll_ctl(shm->watch, EPOLL_CTL_ADD, shm->epoll, &links))
-        return system_error("watch Unix sockets");
+        return MST_FAIL(MST_UNAVAILABLE, "cannot watch Unix sockets: %s", strerror(errno));
     return MST_OK;
 }
 
@@ -474,7 +476,7 @@ static mst_status make_shm(mst_shm *shm) {
     if (!shm->expected || !shm->out || !shm->process) return MST_NO_MEMORY("for %zu tasks", num_tasks);
     MST_TRY(mst_memory_file_make(1, &probe));
     mst_memory_file_unmap(&probe);
-    MST_TRY(listen_at_door(shm));
+    MST_TRY(mst_shm_door_open(shm->name, &shm->door));
     MST_TRY(watch(shm));
     MST_TRY(mst_service_thread_start(run_shm, shm, &shm->thread));
     shm->has_thread = true;
@@ -506,7 +508,11 @@ void mst_shm_stop(mst_shm *shm) {
     pthread_join(shm->thread, NULL);
     shm->has_thread = false;
     pthread_mutex_lock(&shm->lock);
-    while (shm->links) close_link(shm, shm->links);
+    while (shm->links)
+        if (shm->links->fd >= 0)
+            close_link(shm, shm->links);
+        else
+            remove_link(shm, shm->links);
     pthread_mutex_unlock(&shm->lock);
 }
 
@@ -560,19 +566,8 @@ void mst_shm_expect(mst_shm *shm, int32_t task, uint64_t instance) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-/* A socket that is connected with the door of a task of this machine and user; -1: there is none. */
-static int connect_door(const char *name) {
-    struct sockaddr_un address;
-    const socklen_t size = door_address(name, &address);
-    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -1;
-    if (connect(fd, (const struct sockaddr *)&address, size) == 0 && is_same_user(fd)) return fd;
-    close(fd);
-    return -1;
-}
-
 void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *door, size_t length) {
-    if (length != DOOR_SIZE - 1) return;
+    if (length != MST_SHM_DOOR_SIZE - 1) return;
     pthread_mutex_lock(&shm->lock);
     shm_link *old = shm->out[task];
     const bool is_there = old && old->instance == instance;
@@ -580,7 +575,7 @@ void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *
         shutdown(old->fd, SHUT_RDWR);
         shm->out[task] = NULL;
     }
-    const int fd = is_there || shm->stopped ? -1 : connect_door(door); /* once stopped, nobody would close it */
+    const int fd = is_there || shm->stopped ? -1 : mst_shm_door_connect(door); /* once stopped, nobody would close it */
     if (fd >= 0 && say_hello(shm, fd, task))
         shm->out[task] = add_link(shm, fd, true, task, instance);
     else if (fd >= 0)
@@ -664,17 +659,17 @@ static bool find_places(const owned *o, const mst_iov *piece, int n, mst_shm_pac
     return p->num_places > 0;
 }
 
-static sending *make_sending(mst_shm *shm, uint32_t generation, mst_timeline *done) {
+static sending *make_sending(mst_shm *shm, uint64_t by, uint32_t generation, mst_timeline *done) {
     sending *s = shm->spare ? shm->spare : malloc(sizeof *s);
     if (!s) return NULL;
     if (shm->spare) shm->spare = s->next;
-    *s = (sending){.number = ++shm->num_sent, .generation = generation, .done = done};
+    *s = (sending){.number = ++shm->num_sent, .by = by, .generation = generation, .done = done};
     return s;
 }
 
 /* Under the lock. */
 static bool send_by(mst_shm *shm, shm_link *l, owned *o, mst_shm_packet *p, mst_timeline *done) {
-    sending *s = make_sending(shm, p->key.generation, done);
+    sending *s = make_sending(shm, l->serial, p->key.generation, done);
     if (!s) return false;
     p->number = s->number;
     const bool is_new = o->given[l->task] != l->serial;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cluster/free_ports.h"
+#include "cluster/ps_gradients.h"
 #include "support/test.h"
 
 enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_PARCEL_HEAD };
@@ -270,6 +271,31 @@ static void body_in_memory_of_the_sender_is_lent(void **state) {
     mst_mail_close(server);
 }
 
+/* A step that was given up holds its gradients, and may write them: the next step has others, and all goes with the
+ * mail. */
+static void gradients_that_a_step_holds_are_not_used_again(void **state) {
+    (void)state;
+    mst_mail *mail = open_mail(WORKER_0);
+    mst_ps_gradients gradients = {.copies = NULL};
+    mst_tensor *value, *gradient, *held;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(1000), &value));
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(1000), &gradient));
+    mst_ps_copy copy = {.value = value};
+    const mst_ps_copies copies = {.copy = &copy, .count = 1, .num_ps = 1};
+    EXPECT_OK(mst_ps_gradients_make(&gradients, &copies, 1));
+    EXPECT_OK(mst_ps_gradients_place(&gradients, mail, &gradient));
+    held = mst_tensor_retain(gradient);
+    EXPECT_OK(mst_ps_gradients_place(&gradients, mail, &gradient));
+    EXPECT_OK(mst_ps_gradients_place(&gradients, mail, &gradient));
+    assert_ptr_not_equal(mst_tensor_data(gradient), mst_tensor_data(held));
+    mst_tensor_set(held, 999, 1);
+    mst_tensor_release(held);
+    mst_tensor_release(gradient);
+    mst_ps_gradients_free(&gradients, mail);
+    mst_mail_close(mail);
+    mst_tensor_release(value);
+}
+
 /* ---- what is no parcel ---- */
 
 /* A peer that uses the transport as it likes. */
@@ -433,6 +459,7 @@ int main(void) {
         cmocka_unit_test(parcels_of_one_sender_keep_their_order),
         cmocka_unit_test(what_is_sent_to_a_task_that_is_not_there_yet_waits),
         cmocka_unit_test(task_that_closes_is_lost_and_one_that_opens_again_is_another_instance),
+        cmocka_unit_test(gradients_that_a_step_holds_are_not_used_again),
         cmocka_unit_test(body_in_memory_of_the_sender_is_lent),
         cmocka_unit_test(what_is_no_parcel_is_refused),
         cmocka_unit_test(body_of_another_length_than_its_head_says_is_refused),

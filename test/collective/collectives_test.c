@@ -64,9 +64,26 @@ static void gather_all(member *m) {
     free(data);
 }
 
+/* In each of the rounds one message, and a second one only where the parts go on with that of member 0. */
+static int messages_in_rounds(int32_t self, int32_t n) {
+    int count = 0;
+    for (int32_t has = 1; has < n; has *= 2) count += self + (has < n - has ? has : n - has) > n ? 2 : 1;
+    return count;
+}
+
 static void all_gather_brings_the_parts_of_all_to_all(void **state) {
     (void)state;
     with_members(gather_all);
+}
+
+static void all_gather_of_many_sends_no_empty_messages(void **state) {
+    (void)state;
+    enum { MANY = 13 };
+    members all;
+    members_open(&all, MANY, MANY, 0);
+    members_run(&all, gather_all);
+    for (int32_t i = 0; i < MANY; i++) assert_int_equal(member_sent(&all, i), messages_in_rounds(i, MANY));
+    members_close(&all);
 }
 
 /* ---- reduce_scatter ---- */
@@ -245,6 +262,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broadcast_brings_the_bytes_of_the_root_to_all),
         cmocka_unit_test(all_gather_brings_the_parts_of_all_to_all),
+        cmocka_unit_test(all_gather_of_many_sends_no_empty_messages),
         cmocka_unit_test(reduce_scatter_gives_each_its_part_of_the_sums_of_the_tree),
         cmocka_unit_test(all_reduce_gives_all_the_sums_of_the_tree),
         cmocka_unit_test(deadline_names_who_is_late_and_ends_the_generation),

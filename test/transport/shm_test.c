@@ -266,28 +266,54 @@ static int run_child(char **arguments) {
     for (;;) pause();
 }
 
+/* Opens task 0, and task 1 in a process that has sent data. */
+static pid_t start_child(tasks *all) {
+    tasks_make(all, type, 2, NULL);
+    EXPECT_OK(task_open(all, 0, 100));
+    all->type->begin(all->task[0].transport, 1);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execl("/proc/self/exe", "shm_test", "child", all->address[0], all->address[1], (char *)NULL);
+        _exit(1);
+    }
+    task_told(&all->task[0], TOLD_CONTROL, 1, 0);
+    return child;
+}
+
+static void kill_child(tasks *all, pid_t child) {
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_string_equal(task_told(&all->task[0], TOLD_LOST, 1, 0)->data, "connection closed by the peer");
+}
+
 static void bytes_of_a_task_that_was_killed_can_be_read(void **state) {
     (void)state;
     static unsigned char into[BYTES];
     tasks all;
     mst_timeline got = {0};
-    tasks_make(&all, type, 2, NULL);
-    EXPECT_OK(task_open(&all, 0, 100));
-    all.type->begin(all.task[0].transport, 1);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        execl("/proc/self/exe", "shm_test", "child", all.address[0], all.address[1], (char *)NULL);
-        _exit(1);
-    }
-    task_told(&all.task[0], TOLD_CONTROL, 1, 0);
+    const pid_t child = start_child(&all);
     usleep(20000); /* data do not wait for control messages */
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    assert_string_equal(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "connection closed by the peer");
+    kill_child(&all, child);
     task_post(&all, 0, 1, key_of(1, 1), into, BYTES, &got);
     task_wait(&got, 1);
     assert_true(is_all(into, 5));
+    tasks_close(&all);
+}
+
+/* Though the generation goes on. */
+static void bytes_that_were_sent_to_a_task_that_was_killed_are_the_senders_again(void **state) {
+    (void)state;
+    tasks all;
+    mst_timeline sent = {0};
+    const pid_t child = start_child(&all);
+    task_link(&all, 0, 1);
+    const unsigned char *data = task_memory(&all, 0, BYTES);
+    for (uint64_t run = 1; run <= 2; run++) task_send(&all, 0, 1, key_of(1, run), data, BYTES, &sent);
+    usleep(20000);
+    assert_int_equal(mst_timeline_value(&sent), 0);
+    kill_child(&all, child);
+    task_wait(&sent, 2);
     tasks_close(&all);
 }
 
@@ -365,6 +391,50 @@ static void expect_refused(const mst_shm_packet *packet, int fd, const mst_iov *
     task_post(&all, 0, 1, key_of(1, 5), &byte, 1, &done);
     task_send(&all, 1, 0, key_of(1, 5), "x", 1, &done);
     task_wait(&done, 2);
+    tasks_close(&all);
+    close(socket);
+}
+
+/* Copies of all Unix sockets of this process that were accepted or connected to a door. Returns how many. */
+static int copy_sockets(int *copy, int most) {
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        int domain = 0, kind = 0;
+        socklen_t size = sizeof domain;
+        if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) || domain != AF_UNIX) continue;
+        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) || kind != SOCK_SEQPACKET) continue;
+        assert_true(count < most);
+        copy[count++] = fd;
+    }
+    for (int i = 0; i < count; i++) assert_true((copy[i] = fcntl(copy[i], F_DUPFD_CLOEXEC, 0)) >= 0);
+    return count;
+}
+
+/* As in a process that was forked: the kernel goes on to tell of a socket that somebody has open. */
+static void link_that_is_closed_is_not_heard_of_any_more(void **state) {
+    (void)state;
+    enum { MOST = 64 };
+    int copy[MOST];
+    tasks all;
+    char byte = 0;
+    mst_timeline done = {0};
+    mst_shm_packet p = {.kind = MST_SHM_DATA, .key = key_of(1, 1), .file = 1, .num_places = 1};
+    p.place[0] = (mst_shm_place){4096, 100};
+    tasks_open(&all, type, 2, NULL);
+    const int socket = make_link();
+    const int count = copy_sockets(copy, MOST);
+    assert_true(mst_shm_packet_send(socket, &p, -1));
+    task_told(&all.task[0], TOLD_LOST, 1, 0);
+    task_told(&all.task[0], TOLD_CONNECTED, 1, 1);
+    usleep(20000); /* it is closed behind that */
+    assert_true(mst_shm_packet_send(socket, &p, -1));
+    for (uint64_t run = 2; run < 10; run++) {
+        task_post(&all, 0, 1, key_of(1, run), &byte, 1, &done);
+        task_send(&all, 1, 0, key_of(1, run), "x", 1, &done);
+        task_wait(&done, 2 * run - 2);
+    }
+    assert_int_equal(task_count(&all.task[0], TOLD_LOST, 1), 1);
+    for (int i = 0; i < count; i++) close(copy[i]);
     tasks_close(&all);
     close(socket);
 }
@@ -448,6 +518,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(message_that_is_hastened_goes_by_the_link),
         cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),
         cmocka_unit_test(bytes_of_a_task_that_was_killed_can_be_read),
+        cmocka_unit_test(bytes_that_were_sent_to_a_task_that_was_killed_are_the_senders_again),
+        cmocka_unit_test(link_that_is_closed_is_not_heard_of_any_more),
         cmocka_unit_test(what_a_peer_sends_is_checked),
         cmocka_unit_test(file_that_can_shrink_or_has_holes_is_refused),
         cmocka_unit_test(others_cannot_write_to_a_file),
