@@ -111,10 +111,12 @@ goes_on_to() {
     check "$1_without_a_step" sh -c '! grep -q "\"event\":\"step\"" again.out'
 }
 newest() { sed -n 's/^model_checkpoint_path: "model.ckpt-\([0-9]*\).*"/\1/p' run/checkpoint 2> /dev/null; }
-# got.csv has no row that wanted.csv has not, and lacks at most $1 of it: that of an epoch which ended as a chief was lost
+# history.csv has no row that wanted.csv has not, and lacks at most $1 of it: that of an epoch which ended as a chief was
+# lost. comm takes sorted lines: else, where that of epoch 9 or 99 is missing, it takes those behind for others.
 missing_at_most() {
-    rows history.csv > got.csv
-    [ "$(comm -13 wanted.csv got.csv | wc -l)" -eq 0 ] && [ "$(comm -23 wanted.csv got.csv | wc -l)" -le "$1" ]
+    rows history.csv | sort > got.csv
+    sort wanted.csv > all.csv
+    [ "$(comm -13 all.csv got.csv | wc -l)" -eq 0 ] && [ "$(comm -23 all.csv got.csv | wc -l)" -le "$1" ]
 }
 is_past() { [ "$(newest || echo 0)" -gt "$1" ]; }
 last_step=$((epochs * 11))
