@@ -26,7 +26,7 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 8 };
+enum { MST_PARCEL_VERSION = 9 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */
@@ -38,7 +38,8 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_VALUES,    /**< S: number: position from which the worker goes on; step; body: parcel_body.h */
     MST_PARCEL_GRADIENTS, /**< W: number: position of the batch; step: that of the values that it has of this round;
                            *   body: parcel_body.h */
-    MST_PARCEL_COLLECT,   /**< W: asks for all state */
+    MST_PARCEL_COLLECT,   /**< W: asks for all state; number of the chief's: 1: no update is made behind it in this
+                           *   round */
     MST_PARCEL_STATE,     /**< S: step; body: a snapshot (state_message.h) */
     MST_PARCEL_LEAVE,     /**< W: it has done its work; number: 0, or that of the training whose last values it has */
     MST_PARCEL_DONE,      /**< S: all have; step; body: as of values, or nothing where there are none */
@@ -63,6 +64,8 @@ typedef enum mst_parcel_kind {
                        *   whether it has any of this round, TAKEN or EMPTY */
     MST_PARCEL_RATE, /**< W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
                        *   S: body: the learning rate, an f32 */
+    MST_PARCEL_LEAVING, /**< S, to all: it is about to leave, and comes back without its state, for which the chief asks
+                         *   W, the chief: has that */
     /* of sessions: from a client to the leader */
     MST_PARCEL_SESSION_OPEN,
     MST_PARCEL_SESSION_PLAN,

@@ -514,6 +514,7 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     const mst_checkpoint_options *o = &m->options;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
+    if (mst_served_is_leaving(state->model->trainer)) m->due = true; /* its state is here alone then */
     if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
     ask_ahead(m, state);
     return MST_OK;

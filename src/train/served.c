@@ -231,6 +231,10 @@ mst_status mst_served_use_values(mst_trainer *trainer) {
     return mst_is_served(trainer) ? mst_ps_client_use_values(client_of(trainer)) : MST_OK;
 }
 
+bool mst_served_is_leaving(const mst_trainer *trainer) {
+    return mst_is_served(trainer) && mst_ps_client_is_leaving(client_of(trainer));
+}
+
 bool mst_served_is_between(const mst_trainer *trainer) {
     return mst_is_served(trainer) && mst_ps_client_is_between(client_of(trainer));
 }
