@@ -38,7 +38,8 @@ typedef struct request {
     bool joins;    /* answers may take as long as they like, and it is said for whom this task waits */
     bool is_last;  /* this worker has all that it needs of the servers, of which one that was lost may not answer */
     int64_t until; /* they are not waited for any longer, nor when one of them leaves; 0: for ever */
-    bool in_turn;  /* it is for server `turn` alone */
+    bool at_end; /* also where this worker is to stop, or the job has ended; servers that are lost are not waited for */
+    bool in_turn; /* it is for server `turn` alone */
     int32_t turn;
 } request;
 
@@ -67,6 +68,8 @@ struct mst_ps_client {
     bool joined, must_join;
     bool is_between; /* synchronous servers have not all made the update of the step that this worker makes next */
     bool failed;     /* the job has ended */
+    bool is_left;    /* ... since a task stays away, and what the others have is whole */
+    bool stopped;    /* this worker is to stop, and a request was given up for that */
     int64_t said;    /* for whom it waits: when */
 };
 
@@ -239,7 +242,7 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
 /* Server P has ended the job, cannot join or is lost: the other servers, who do not talk to it, hear of it from the
  * workers. */
 static mst_status end_job_of_all(mst_ps_client *c, int32_t p, mst_parcel_kind kind, const char *why) {
-    const mst_parcel_head head = {.kind = kind, .number = 1};
+    const mst_parcel_head head = {.kind = kind, .number = 1, .step = c->is_left};
     c->failed = true;
     for (int32_t other = 0; other < c->num_ps; other++)
         if (other != p && !c->server[other].lost)
@@ -254,6 +257,7 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
         "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, which goes "
         "on from the last checkpoint where it has --checkpoint-dir",
         mst_mail_name(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
+    c->is_left = true;
     return end_job_of_all(c, p, MST_PARCEL_FAILED, why);
 }
 
@@ -296,7 +300,10 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, mst_parcel
             s->leaves = true;
             say(c, "%s leaves, and is waited for", mst_mail_name(c->mail, s->task, name, sizeof name));
             return MST_OK;
-        case MST_PARCEL_FAILED: return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
+        case MST_PARCEL_FAILED:
+            if (c->failed) return MST_OK; /* as this worker knows */
+            c->is_left = parcel->head.step == 1;
+            return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
         case MST_PARCEL_CANNOT_JOIN: return hear_cannot_join(c, p, parcel->body);
         case MST_PARCEL_EMPTY:
             if (!r->joins) return fail_empty(c, p);
@@ -345,8 +352,21 @@ static bool is_one_leaving(const mst_ps_client *c) {
     return is;
 }
 
+static bool is_one_lost(const mst_ps_client *c) {
+    bool is = false;
+    for (int32_t p = 0; p < c->num_ps; p++) is |= c->server[p].lost != 0;
+    return is;
+}
+
 static bool is_over(const mst_ps_client *c, const request *r) {
-    return unanswered(c) == c->num_ps || (r->until && (mst_clock_now() > r->until || is_one_leaving(c)));
+    if (unanswered(c) == c->num_ps || (r->until && mst_clock_now() > r->until)) return true;
+    return r->at_end ? is_one_lost(c) : r->until && is_one_leaving(c);
+}
+
+/* Whether this worker is to stop. */
+static bool is_given_up(mst_ps_client *c, const request *r) {
+    c->stopped |= !r->at_end && c->options.stop && c->options.stop(c->options.context);
+    return c->stopped && !r->at_end;
 }
 
 /* Takes what comes within SECONDS, if anything does. */
@@ -369,9 +389,9 @@ static mst_status send_and_wait(mst_ps_client *c, const request *r) {
     c->said = mst_clock_now();
     while (!status && !is_over(c, r)) {
         status = take_next(c, r, TICK);
-        if (!status) status = check_lost(c, r);
+        if (!status && !r->at_end) status = check_lost(c, r);
         if (!status && unanswered(c) < c->num_ps) say_whom(c, r->joins);
-        if (!status && unanswered(c) < c->num_ps && c->options.stop && c->options.stop(c->options.context))
+        if (!status && unanswered(c) < c->num_ps && is_given_up(c, r))
             status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the parameter servers");
     }
     return status;
@@ -596,7 +616,7 @@ static mst_status ask_in_turn(mst_ps_client *c) {
     return status;
 }
 
-static mst_status collect(mst_ps_client *c, bool is_last);
+static mst_status collect(mst_ps_client *c, const request *how);
 
 bool mst_ps_client_is_leaving(const mst_ps_client *c) {
     return is_chief(c) && is_one_leaving(c);
@@ -606,7 +626,7 @@ bool mst_ps_client_is_leaving(const mst_ps_client *c) {
  * workers go on from there when these have come back. */
 static mst_status let_leave(mst_ps_client *c) {
     const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
-    MST_TRY(collect(c, true));
+    MST_TRY(collect(c, &(request){.head = {.number = 1}}));
     for (int32_t p = 0; p < c->num_ps; p++)
         if (c->server[p].leaves) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
     c->must_join = true;
@@ -631,12 +651,20 @@ mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *
     return status ? status : keep_if_due(c);
 }
 
-/* IS_LAST: the servers make no update of this round any more. */
-static mst_status collect(mst_ps_client *c, bool is_last) {
-    const request r = {.head = {.kind = MST_PARCEL_COLLECT, .number = is_last}, .answer = MST_PARCEL_STATE};
+static bool is_one_step(const mst_ps_client *c) {
+    bool same = true;
+    for (int32_t p = 1; p < c->num_ps; p++) same &= c->server[p].step == c->server[0].step;
+    return same;
+}
+
+static mst_status collect(mst_ps_client *c, const request *how) {
+    request r = *how;
+    r.head.kind = MST_PARCEL_COLLECT, r.answer = MST_PARCEL_STATE;
     if (!c->program.synchronous) MST_TRY(mst_ps_values_save(&c->values, c->program.store));
     MST_TRY(mst_snapshot_create(&c->joined_state));
     mst_status status = ask(c, &r);
+    if (!status && (unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
+        status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers have no whole state");
     if (!status) status = mst_store_restore(c->program.store, c->joined_state);
     mst_snapshot_release(c->joined_state);
     c->joined_state = NULL;
@@ -648,7 +676,30 @@ static mst_status collect(mst_ps_client *c, bool is_last) {
 }
 
 mst_status mst_ps_client_collect(mst_ps_client *c) {
-    return c->has_last && is_chief(c) ? MST_OK /* the store has it */ : collect(c, false);
+    return c->has_last && is_chief(c) ? MST_OK /* the store has it */ : collect(c, &(request){.at_end = false});
+}
+
+/* What the gradients of a step make that are on their way is soon there. */
+mst_status mst_ps_client_collect_last(mst_ps_client *c) {
+    const request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
+    const int tries = c->failed ? 1 : 20;
+    mst_status status = c->has_last ? MST_OK : MST_UNAVAILABLE;
+    int64_t step = 0;
+    for (int i = 0; i < tries && status && !is_one_lost(c) && mst_clock_now() < r.until; i++) status = collect(c, &r);
+    if (!status || !c->kept) return status;
+    MST_TRY(mst_store_restore(c->program.store, c->kept));
+    MST_TRY(mst_store_read_to(c->program.store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR}, &step));
+    say(c, "the servers have no whole state any more: the last that the chief has is that of step %lld",
+        (long long)step);
+    return MST_OK;
+}
+
+bool mst_ps_client_is_left(const mst_ps_client *c) {
+    return c->is_left;
+}
+
+bool mst_ps_client_was_stopped(const mst_ps_client *c) {
+    return c->stopped;
 }
 
 mst_status mst_ps_client_use_values(mst_ps_client *c) {

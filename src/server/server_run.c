@@ -71,7 +71,7 @@ static bool sends_nothing(const mst_server_worker *w) {
 
 /* REQUEST 0: also where it has been asked nothing. */
 static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const char *text) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED, .request = request};
+    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED, .step = s->is_left, .request = request};
     return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
 }
 
@@ -88,6 +88,26 @@ static void tell_who_comes(mst_server *s, const char *text) {
     }
 }
 
+/* As long as the chief is there it may ask for the state. TEXT is for who comes. */
+static mst_status serve_chief(mst_server *s, const char *text) {
+    const mst_server_worker *chief = &s->worker[s->chief];
+    const int64_t until = mst_clock_after(s->options.step_timeout);
+    mst_status status = MST_OK;
+    bool is_there = s->round && chief->instance && !chief->lost && !chief->left;
+    for (mst_parcel *p; !status && is_there && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
+        const bool of_chief = p->from == s->chief && (!p->instance || p->instance == chief->instance);
+        if (p->head.kind == MST_PARCEL_HELLO && p->from < s->num_workers)
+            status = send_text(s, p->from, p->head.request, text);
+        else if (of_chief && p->head.kind == MST_PARCEL_LOST)
+            is_there = false;
+        else if (of_chief && p->head.kind == MST_PARCEL_COLLECT) {
+            s->worker[s->chief].request = p->head.request;
+            status = mst_server_send_state(s, s->chief);
+        }
+    }
+    return status;
+}
+
 /* The job ends with the calling thread's error, whose code is STATUS: all workers hear of it. */
 static mst_status end_job(mst_server *s, mst_status status) {
     mst_failure failure;
@@ -95,6 +115,7 @@ static mst_status end_job(mst_server *s, mst_status status) {
     for (int32_t w = 0; w < s->num_workers; w++)
         if (s->worker[w].instance && send_text(s, w, 0, failure.message)) break;
     if (status != MST_CANCELLED) tell_who_comes(s, failure.message);
+    if (s->is_left && serve_chief(s, failure.message)) mst_server_say(s, "%s", mst_error()->message);
     s->ended = true;
     return mst_failure_restore(&failure);
 }
@@ -304,6 +325,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     switch (p->head.kind) {
         case MST_PARCEL_HELLO: return greet(s, p);
         case MST_PARCEL_FAILED:
+            s->is_left = p->head.step == 1;
             if (p->head.number == 1) return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)p->body);
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
         case MST_PARCEL_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
@@ -360,7 +382,8 @@ static mst_status check_lost(mst_server *s, int64_t now) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];
         if (!worker->lost || worker->left || (double)(now - worker->lost) < s->options.recovery_timeout * 1e9) continue;
-        if (!s->round || s->job.synchronous || s->options.replay_updates)
+        s->is_left = !s->round || s->job.synchronous || s->options.replay_updates;
+        if (s->is_left)
             return MST_FAIL(MST_UNAVAILABLE,
                             "%s is lost (%s) and has not come back within %g s: look at its output, then start the job "
                             "again, which goes on from the last checkpoint where it has --checkpoint-dir",

@@ -112,6 +112,7 @@ typedef struct mst_server {
     bool is_closed;         /**< the chief has the last state of this round, behind which no update is made */
     int64_t leaves_since;   /**< it has said that it leaves: when; 0: it has not */
     bool may_leave;         /**< the chief has its state */
+    bool is_left;           /**< the job ends since a task stays away: the chief may still ask for the state */
     bool ended;
 } mst_server;
 
