@@ -44,7 +44,10 @@ typedef struct mst_server_options {
     FILE *log; /**< for whom it waits, who is lost and who has come; NULL: nothing */
     /** Asked several times a second: true ends the job with MST_CANCELLED. NULL: never. */
     bool (*stop)(void *context);
-    void *context;
+    /** Likewise: true ends this server alone with MST_CANCELLED, when the chief has its state. The others wait for its
+     *  return, and go on from there. A server that replays updates ends the job. NULL: never. */
+    bool (*leave)(void *context);
+    void *context; /**< of both */
 } mst_server_options;
 
 /** Serves until all workers have done their work. MST_INVALID where the task is no parameter server or nothing can

@@ -1,5 +1,6 @@
 #include "cli/serve.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -7,13 +8,20 @@
 
 static bool is_stopped(void *context) {
     (void)context;
-    return signals_caught() != 0;
+    return signals_caught() != 0 && signals_caught() != SIGTERM;
+}
+
+/* By who takes the machine away, say: the others go on when there is another one. */
+static bool is_told_to_leave(void *context) {
+    (void)context;
+    return signals_caught() == SIGTERM;
 }
 
 int serve(mst_server_options options, bool quiet) {
     char text[256];
     options.log = quiet ? NULL : stderr;
     options.stop = is_stopped;
+    options.leave = is_told_to_leave;
     if (!quiet) printf("serves as %s\n", mst_cluster_print(options.cluster, text, sizeof text));
     fflush(stdout);
     signals_catch();

@@ -25,6 +25,7 @@ typedef struct server {
     int64_t position; /* of this worker, likewise */
     int64_t step;
     int64_t has; /* the step of the values that it has sent */
+    bool leaves; /* it has said so */
 } server;
 
 /* A request to all servers: sent again to one whose connection was broken. One that has answered before, and was
@@ -36,8 +37,9 @@ typedef struct request {
     const mst_ps_gradients *gradients; /* in place of it */
     bool joins;    /* answers may take as long as they like, and it is said for whom this task waits */
     bool is_last;  /* this worker has all that it needs of the servers, of which one that was lost may not answer */
-    int64_t until; /* they are not waited for any longer; 0: for ever */
-    bool in_turn;  /* it is for server `turn` alone */
+    int64_t until; /* they are not waited for any longer, nor when one of them leaves; 0: for ever */
+    bool at_end; /* also where this worker is to stop, or the job has ended; servers that are lost are not waited for */
+    bool in_turn; /* it is for server `turn` alone */
     int32_t turn;
 } request;
 
@@ -66,6 +68,8 @@ struct mst_ps_client {
     bool joined, must_join;
     bool is_between; /* synchronous servers have not all made the update of the step that this worker makes next */
     bool failed;     /* the job has ended */
+    bool is_left;    /* ... since a task stays away, and what the others have is whole */
+    bool stopped;    /* this worker is to stop, and a request was given up for that */
     int64_t said;    /* for whom it waits: when */
 };
 
@@ -238,7 +242,7 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
 /* Server P has ended the job, cannot join or is lost: the other servers, who do not talk to it, hear of it from the
  * workers. */
 static mst_status end_job_of_all(mst_ps_client *c, int32_t p, mst_parcel_kind kind, const char *why) {
-    const mst_parcel_head head = {.kind = kind, .number = 1};
+    const mst_parcel_head head = {.kind = kind, .number = 1, .step = c->is_left};
     c->failed = true;
     for (int32_t other = 0; other < c->num_ps; other++)
         if (other != p && !c->server[other].lost)
@@ -253,6 +257,7 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
         "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, which goes "
         "on from the last checkpoint where it has --checkpoint-dir",
         mst_mail_name(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
+    c->is_left = true;
     return end_job_of_all(c, p, MST_PARCEL_FAILED, why);
 }
 
@@ -287,10 +292,18 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, mst_parcel
         case MST_PARCEL_LOST:
             if (s->lost) return MST_OK;
             s->lost = s->was_lost = mst_clock_now();
+            s->leaves = false;
             snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
             say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
             return MST_OK;
-        case MST_PARCEL_FAILED: return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
+        case MST_PARCEL_LEAVING:
+            s->leaves = true;
+            say(c, "%s leaves, and is waited for", mst_mail_name(c->mail, s->task, name, sizeof name));
+            return MST_OK;
+        case MST_PARCEL_FAILED:
+            if (c->failed) return MST_OK; /* as this worker knows */
+            c->is_left = parcel->head.step == 1;
+            return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
         case MST_PARCEL_CANNOT_JOIN: return hear_cannot_join(c, p, parcel->body);
         case MST_PARCEL_EMPTY:
             if (!r->joins) return fail_empty(c, p);
@@ -332,6 +345,30 @@ static mst_status check_lost(mst_ps_client *c, const request *r) {
     return MST_OK;
 }
 
+/* The chief is to take the state of the servers before one of them leaves. */
+static bool is_one_leaving(const mst_ps_client *c) {
+    bool is = false;
+    for (int32_t p = 0; p < c->num_ps; p++) is |= c->server[p].leaves;
+    return is;
+}
+
+static bool is_one_lost(const mst_ps_client *c) {
+    bool is = false;
+    for (int32_t p = 0; p < c->num_ps; p++) is |= c->server[p].lost != 0;
+    return is;
+}
+
+static bool is_over(const mst_ps_client *c, const request *r) {
+    if (unanswered(c) == c->num_ps || (r->until && mst_clock_now() > r->until)) return true;
+    return r->at_end ? is_one_lost(c) : r->until && is_one_leaving(c);
+}
+
+/* Whether this worker is to stop. */
+static bool is_given_up(mst_ps_client *c, const request *r) {
+    c->stopped |= !r->at_end && c->options.stop && c->options.stop(c->options.context);
+    return c->stopped && !r->at_end;
+}
+
 /* Takes what comes within SECONDS, if anything does. */
 static mst_status take_next(mst_ps_client *c, const request *r, double seconds) {
     mst_parcel *parcel = mst_mail_next(c->mail, mst_clock_after(seconds));
@@ -350,11 +387,11 @@ static mst_status send_and_wait(mst_ps_client *c, const request *r) {
         if (!c->server[p].answered && !c->server[p].lost) MST_TRY(send_to(c, p, r));
     }
     c->said = mst_clock_now();
-    while (!status && unanswered(c) < c->num_ps && !(r->until && mst_clock_now() > r->until)) {
+    while (!status && !is_over(c, r)) {
         status = take_next(c, r, TICK);
-        if (!status) status = check_lost(c, r);
+        if (!status && !r->at_end) status = check_lost(c, r);
         if (!status && unanswered(c) < c->num_ps) say_whom(c, r->joins);
-        if (!status && unanswered(c) < c->num_ps && c->options.stop && c->options.stop(c->options.context))
+        if (!status && unanswered(c) < c->num_ps && is_given_up(c, r))
             status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the parameter servers");
     }
     return status;
@@ -579,11 +616,29 @@ static mst_status ask_in_turn(mst_ps_client *c) {
     return status;
 }
 
+static mst_status collect(mst_ps_client *c, const request *how);
+
+bool mst_ps_client_is_leaving(const mst_ps_client *c) {
+    return is_chief(c) && is_one_leaving(c);
+}
+
+/* The chief keeps the state of all servers, behind which they make no more updates, and tells those that leave so. All
+ * workers go on from there when these have come back. */
+static mst_status let_leave(mst_ps_client *c) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
+    MST_TRY(collect(c, &(request){.head = {.number = 1}}));
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (c->server[p].leaves) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
+    c->must_join = true;
+    return MST_FAIL(MST_UNAVAILABLE, "a parameter server has left");
+}
+
 mst_status mst_ps_client_place_gradients(mst_ps_client *c, mst_tensor **gradient) {
     return mst_ps_gradients_place(&c->gradients, c->mail, gradient);
 }
 
 mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
+    if (mst_ps_client_is_leaving(c) && !c->is_between) return let_leave(c);
     MST_TRY(mst_ps_gradients_list(&c->gradients, gradient));
     const request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
                        .answer = gives_in_turn(c) ? MST_PARCEL_TAKEN : MST_PARCEL_VALUES,
@@ -596,12 +651,20 @@ mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *
     return status ? status : keep_if_due(c);
 }
 
-mst_status mst_ps_client_collect(mst_ps_client *c) {
-    if (c->has_last && is_chief(c)) return MST_OK; /* the store has it */
-    const request r = {.head = {.kind = MST_PARCEL_COLLECT}, .answer = MST_PARCEL_STATE};
+static bool is_one_step(const mst_ps_client *c) {
+    bool same = true;
+    for (int32_t p = 1; p < c->num_ps; p++) same &= c->server[p].step == c->server[0].step;
+    return same;
+}
+
+static mst_status collect(mst_ps_client *c, const request *how) {
+    request r = *how;
+    r.head.kind = MST_PARCEL_COLLECT, r.answer = MST_PARCEL_STATE;
     if (!c->program.synchronous) MST_TRY(mst_ps_values_save(&c->values, c->program.store));
     MST_TRY(mst_snapshot_create(&c->joined_state));
     mst_status status = ask(c, &r);
+    if (!status && (unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
+        status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers have no whole state");
     if (!status) status = mst_store_restore(c->program.store, c->joined_state);
     mst_snapshot_release(c->joined_state);
     c->joined_state = NULL;
@@ -610,6 +673,33 @@ mst_status mst_ps_client_collect(mst_ps_client *c) {
     mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
     MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step));
     return keep_state_of_servers(c);
+}
+
+mst_status mst_ps_client_collect(mst_ps_client *c) {
+    return c->has_last && is_chief(c) ? MST_OK /* the store has it */ : collect(c, &(request){.at_end = false});
+}
+
+/* What the gradients of a step make that are on their way is soon there. */
+mst_status mst_ps_client_collect_last(mst_ps_client *c) {
+    const request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
+    const int tries = c->failed ? 1 : 20;
+    mst_status status = c->has_last ? MST_OK : MST_UNAVAILABLE;
+    int64_t step = 0;
+    for (int i = 0; i < tries && status && !is_one_lost(c) && mst_clock_now() < r.until; i++) status = collect(c, &r);
+    if (!status || !c->kept) return status;
+    MST_TRY(mst_store_restore(c->program.store, c->kept));
+    MST_TRY(mst_store_read_to(c->program.store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR}, &step));
+    say(c, "the servers have no whole state any more: the last that the chief has is that of step %lld",
+        (long long)step);
+    return MST_OK;
+}
+
+bool mst_ps_client_is_left(const mst_ps_client *c) {
+    return c->is_left;
+}
+
+bool mst_ps_client_was_stopped(const mst_ps_client *c) {
+    return c->stopped;
 }
 
 mst_status mst_ps_client_use_values(mst_ps_client *c) {
@@ -653,6 +743,7 @@ mst_status mst_ps_client_finish(mst_ps_client *c) {
         r.until = is_chief(c) ? mst_clock_after(KEPT_APART) : 0;
         MST_TRY(ask(c, &r));
         if (unanswered(c) == c->num_ps) break;
+        if (is_one_leaving(c)) return let_leave(c);
         MST_TRY(mst_ps_client_collect(c)); /* others make steps still */
     }
     if (is_chief(c)) { /* the others wait until no step can be lost any more */

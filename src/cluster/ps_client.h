@@ -67,6 +67,9 @@ MST_CHECKED mst_status mst_ps_client_place_gradients(mst_ps_client *client, mst_
  *  collected. */
 MST_CHECKED mst_status mst_ps_client_update(mst_ps_client *client, int64_t position, mst_tensor *const *gradient,
                                             int64_t *step);
+/** Whether this worker is the chief, and a server has said that it leaves: the next update keeps the state of all servers
+ *  in place of being made, and all join anew. */
+bool mst_ps_client_is_leaving(const mst_ps_client *client);
 /** Whether a request has failed because a server was started again. */
 bool mst_ps_client_must_join(const mst_ps_client *client);
 /** Whether the synchronous servers have not all made the update of the step that this worker makes next: it was killed
@@ -74,6 +77,13 @@ bool mst_ps_client_must_join(const mst_ps_client *client);
 bool mst_ps_client_is_between(const mst_ps_client *client);
 /** The store gets all that the servers keep: variables, slots, positions of the workers. */
 MST_CHECKED mst_status mst_ps_client_collect(mst_ps_client *client);
+/** mst_ps_client_collect where the job has ended, or this worker is to stop: the store gets what the servers have, or
+ *  where one of them is lost, or they are at different steps, what the chief has collected last. */
+MST_CHECKED mst_status mst_ps_client_collect_last(mst_ps_client *client);
+/** Whether the job has ended since a task stays away, and mst_ps_client_collect_last may be called on the chief. */
+bool mst_ps_client_is_left(const mst_ps_client *client);
+/** Whether a request was given up, as the `stop` of the task says. */
+bool mst_ps_client_was_stopped(const mst_ps_client *client);
 /** Where the store has had all that asynchronous servers keep since the last values came, it gets the variables of
  *  those values again: the gradients of the next step are then of the values by whose step their staleness is counted,
  *  and which the log of updates names. */

@@ -237,7 +237,7 @@ void mst_server_clear(mst_server *s) {
     s->first_leaf = NULL;
     s->num_variables = s->num_feeds = 0;
     s->bytes = s->body_bytes = 0;
-    s->has_sparse = false;
+    s->has_sparse = s->is_closed = false;
     s->waits_since = 0;
 }
 

@@ -14,6 +14,9 @@
  * Gradients are known by worker and position. Those of a position that has been applied are answered and dropped, so
  * a worker that does not know whether its message has come may send it again.
  *
+ * A server that is told to leave says so (LEAVING). The chief takes the state of all servers, which then make no more
+ * updates, and lets it go: nothing is made again when it comes back.
+ *
  * Where a server is started again it is empty, and says so. The chief then begins a new round: all servers get the
  * state that it has kept, and all workers go on from the positions of that. */
 #include <stdarg.h>
@@ -68,7 +71,7 @@ static bool sends_nothing(const mst_server_worker *w) {
 
 /* REQUEST 0: also where it has been asked nothing. */
 static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const char *text) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED, .request = request};
+    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED, .step = s->is_left, .request = request};
     return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
 }
 
@@ -85,6 +88,26 @@ static void tell_who_comes(mst_server *s, const char *text) {
     }
 }
 
+/* As long as the chief is there it may ask for the state. TEXT is for who comes. */
+static mst_status serve_chief(mst_server *s, const char *text) {
+    const mst_server_worker *chief = &s->worker[s->chief];
+    const int64_t until = mst_clock_after(s->options.step_timeout);
+    mst_status status = MST_OK;
+    bool is_there = s->round && chief->instance && !chief->lost && !chief->left;
+    for (mst_parcel *p; !status && is_there && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
+        const bool of_chief = p->from == s->chief && (!p->instance || p->instance == chief->instance);
+        if (p->head.kind == MST_PARCEL_HELLO && p->from < s->num_workers)
+            status = send_text(s, p->from, p->head.request, text);
+        else if (of_chief && p->head.kind == MST_PARCEL_LOST)
+            is_there = false;
+        else if (of_chief && p->head.kind == MST_PARCEL_COLLECT) {
+            s->worker[s->chief].request = p->head.request;
+            status = mst_server_send_state(s, s->chief);
+        }
+    }
+    return status;
+}
+
 /* The job ends with the calling thread's error, whose code is STATUS: all workers hear of it. */
 static mst_status end_job(mst_server *s, mst_status status) {
     mst_failure failure;
@@ -92,6 +115,7 @@ static mst_status end_job(mst_server *s, mst_status status) {
     for (int32_t w = 0; w < s->num_workers; w++)
         if (s->worker[w].instance && send_text(s, w, 0, failure.message)) break;
     if (status != MST_CANCELLED) tell_who_comes(s, failure.message);
+    if (s->is_left && serve_chief(s, failure.message)) mst_server_say(s, "%s", mst_error()->message);
     s->ended = true;
     return mst_failure_restore(&failure);
 }
@@ -149,6 +173,7 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
         MST_TRY(mst_update_writer_add_again(&s->update_log, s->step, parcel->from));
     }
     mst_server_drop_gradients(s, parcel->from);
+    if (parcel->from == s->chief && w->instance != parcel->instance) s->is_closed = false; /* what it had is lost */
     w->instance = parcel->instance;
     w->request = parcel->head.request;
     w->lost = s->parts = 0;
@@ -286,6 +311,12 @@ static mst_status check_kept_out(mst_server *s, int64_t now) {
     return MST_OK;
 }
 
+/* To the chief, which asks for the last state of this round where NUMBER is 1. */
+static mst_status send_state(mst_server *s, const mst_parcel *parcel) {
+    s->is_closed |= parcel->from == s->chief && parcel->head.number == 1;
+    return mst_server_send_state(s, parcel->from);
+}
+
 static mst_status take(mst_server *s, mst_parcel **parcel) {
     const mst_parcel *p = *parcel;
     if (p->from >= s->num_workers) return MST_OK; /* another server: they have nothing to say to each other */
@@ -294,11 +325,13 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     switch (p->head.kind) {
         case MST_PARCEL_HELLO: return greet(s, p);
         case MST_PARCEL_FAILED:
+            s->is_left = p->head.step == 1;
             if (p->head.number == 1) return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)p->body);
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
         case MST_PARCEL_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
         case MST_PARCEL_CONNECTED: w->lost = 0, w->gone = false; return MST_OK;
         case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
+        case MST_PARCEL_LEAVING: s->may_leave |= current; return MST_OK;
         default: break;
     }
     if (p->head.kind == MST_PARCEL_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
@@ -307,12 +340,12 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     if (p->head.request < w->request) return MST_OK; /* it has been overtaken */
     w->request = p->head.request;
     if (p->head.kind == MST_PARCEL_BEGIN) return mst_server_begin(s, p);
-    if (!s->round) return mst_server_send_empty(s, p->from, w->request);
+    if (s->round && p->head.kind == MST_PARCEL_COLLECT) return send_state(s, p);
+    if (!s->round || s->is_closed) return mst_server_send_empty(s, p->from, w->request);
     switch (p->head.kind) {
         case MST_PARCEL_GRADIENTS: return mst_server_take_gradients(s, parcel);
         case MST_PARCEL_WANT: return mst_server_want(s, p);
         case MST_PARCEL_RATE: return mst_server_take_rate(s, p);
-        case MST_PARCEL_COLLECT: return mst_server_send_state(s, p->from);
         case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
         case MST_PARCEL_FINISHED: return finish(s, p);
         case MST_PARCEL_LEAVE: return leave(s, p->from);
@@ -349,7 +382,8 @@ static mst_status check_lost(mst_server *s, int64_t now) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];
         if (!worker->lost || worker->left || (double)(now - worker->lost) < s->options.recovery_timeout * 1e9) continue;
-        if (!s->round || s->job.synchronous || s->options.replay_updates)
+        s->is_left = !s->round || s->job.synchronous || s->options.replay_updates;
+        if (s->is_left)
             return MST_FAIL(MST_UNAVAILABLE,
                             "%s is lost (%s) and has not come back within %g s: look at its output, then start the job "
                             "again, which goes on from the last checkpoint where it has --checkpoint-dir",
@@ -366,6 +400,50 @@ static mst_status check_step(mst_server *s, int64_t now) {
     if (!s->waits_since || (double)(now - s->waits_since) < s->options.step_timeout * 1e9) return MST_OK;
     return MST_FAIL(MST_DEADLINE, "nothing has come from %s for %g s, for which the others wait",
                     list_workers(s, sends_nothing, list, sizeof list), s->options.step_timeout);
+}
+
+/* ---- leaving ---- */
+
+static bool is_asked(const mst_server *s, bool (*what)(void *context)) {
+    return what && what(s->options.context);
+}
+
+static mst_status say_leaving(mst_server *s, int64_t now) {
+    s->leaves_since = now;
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
+        if (s->worker[w].instance && !s->worker[w].lost) MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
+    }
+    return MST_OK;
+}
+
+/* There is nothing to hand over, or nobody who could take it. */
+static bool has_nothing_to_leave(const mst_server *s) {
+    const mst_server_worker *chief = &s->worker[s->chief];
+    return !s->round || !chief->instance || chief->lost || chief->left || chief->has_state;
+}
+
+/* This server leaves when the chief has its state. It does not wait for that longer than for one that is lost. */
+static mst_status go_on_leaving(mst_server *s, int64_t now) {
+    if (!s->leaves_since) MST_TRY(say_leaving(s, now));
+    const bool is_late = (double)(now - s->leaves_since) > s->options.timeout * 1e9;
+    if (!s->may_leave && !is_late && !has_nothing_to_leave(s)) return MST_OK;
+    s->ended = true;
+    if (s->may_leave)
+        mst_server_say(s, "leaves at step %lld: the chief has its state, and the others wait for its return",
+                       (long long)s->step);
+    else if (is_late)
+        mst_server_say(s, "leaves at step %lld: the chief has not asked for its state within %g s", (long long)s->step,
+                       s->options.timeout);
+    return MST_FAIL(MST_CANCELLED, "the parameter server %s has left", mst_server_name(s, s->self));
+}
+
+/* A replay cannot go on where a task was started again. */
+static mst_status check_stop(mst_server *s, int64_t now) {
+    const bool leaves = is_asked(s, s->options.leave);
+    if (is_asked(s, s->options.stop) || (leaves && s->options.replay_updates))
+        return MST_FAIL(MST_CANCELLED, "the parameter server %s was stopped", mst_server_name(s, s->self));
+    return leaves || s->leaves_since ? go_on_leaving(s, now) : MST_OK;
 }
 
 static mst_status serve(mst_server *s) {
@@ -386,10 +464,9 @@ static mst_status serve(mst_server *s) {
             say_whom(s);
         else
             note_whom(s, now);
-        if (!status && s->options.stop && s->options.stop(s->options.context))
-            status = MST_FAIL(MST_CANCELLED, "the parameter server %s was stopped", mst_server_name(s, s->self));
+        if (!status) status = check_stop(s, now);
     }
-    return status ? end_job(s, status) : MST_OK;
+    return status && !s->ended ? end_job(s, status) : status;
 }
 
 /* ---- opening and closing ---- */

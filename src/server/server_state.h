@@ -109,6 +109,10 @@ typedef struct mst_server {
     mst_update_writer update_log;
     mst_update_log *replay; /**< the log that is replayed; `first` has what comes next. NULL: none, or not yet read */
     int64_t finished;       /**< trainings that all workers have finished */
+    bool is_closed;         /**< the chief has the last state of this round, behind which no update is made */
+    int64_t leaves_since;   /**< it has said that it leaves: when; 0: it has not */
+    bool may_leave;         /**< the chief has its state */
+    bool is_left;           /**< the job ends since a task stays away: the chief may still ask for the state */
     bool ended;
 } mst_server;
 

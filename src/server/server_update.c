@@ -92,6 +92,7 @@ static mst_status update_alone(mst_server *s, mst_parcel **parcel) {
 
 mst_status mst_server_update_together(mst_server *s) {
     int32_t count = 0, active = 0;
+    if (s->is_closed) return MST_OK;
     for (int32_t w = 0; w < s->num_workers; w++) {
         count += s->worker[w].gradients != NULL;
         active += !s->worker[w].left && !s->worker[w].finished;

@@ -514,13 +514,27 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     const mst_checkpoint_options *o = &m->options;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
+    if (mst_served_is_leaving(state->model->trainer)) m->due = true; /* its state is here alone then */
     if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
     ask_ahead(m, state);
     return MST_OK;
 }
 
+/* Of servers of which one may be gone, or whose workers stop in the midst of a step: what is whole, unless the last
+ * checkpoint has it. */
+static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
+    mst_store *store = mst_model_store(model);
+    mst_tensor *step;
+    MST_TRY(mst_served_collect_last(model->trainer));
+    MST_TRY(mst_checkpoint_manager_wait(m));
+    MST_TRY(mst_store_get(store, NULL, MST_STATE_GLOBAL_STEP, &step));
+    const bool is_there = m->list.count && m->list.item[m->list.count - 1].step == (int64_t)mst_tensor_get(step, 0);
+    mst_tensor_release(step);
+    return is_there ? MST_OK : save_store(m, store, false);
+}
+
 /* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged
- * its state: then the last good checkpoint stays the newest, but where it is only another worker that is gone. */
+ * its state: then the last good checkpoint stays the newest, but where it is only another task that is gone. */
 static mst_status end(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     uint64_t version;
@@ -528,7 +542,8 @@ static mst_status end(void *context, mst_train_state *state) {
     if (!state->model || (state->failed && !state->model->trainer->is_left)) return mst_checkpoint_manager_wait(m);
     mst_store *store = mst_model_store(state->model);
     MST_TRY(version_of(store, &version));
-    if (version != m->saved_version) MST_TRY(save(m, state->model));
+    const bool is_rest = mst_is_served(state->model->trainer) && (state->failed || state->stop);
+    if (version != m->saved_version) MST_TRY((is_rest ? save_rest : save)(m, state->model));
     return mst_checkpoint_manager_wait(m);
 }
 

@@ -372,8 +372,10 @@ static mst_status go_back(fit *f) {
  * callback that has failed; returned where it has another reason. */
 static mst_status recover(fit *f, mst_status status) {
     mst_task_joined joined;
-    if (mst_served_must_join(f->trainer)) return return_to_servers(f);
-    if (!mst_workers_lost(f->trainer, status)) return status;
+    if (mst_served_must_join(f->trainer)) status = return_to_servers(f);
+    if (status == MST_CANCELLED && mst_served_was_stopped(f->trainer)) f->state.stop = true; /* as after any step */
+    f->trainer->is_left = mst_served_is_left(f->trainer);
+    if (!mst_workers_lost(f->trainer, status)) return f->state.stop ? MST_OK : status;
     if (mst_is_sharded(f->trainer)) return go_back(f);
     status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
     f->trainer->is_left = status == MST_UNAVAILABLE;

@@ -90,7 +90,7 @@ typedef struct mst_trainer {
     mst_tensor *class_weight;                    /**< NULL: none */
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
-    bool is_left;       /**< another worker stays away, and the state is whole */
+    bool is_left;       /**< another task stays away, and the state is whole */
     mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/served.h) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */

@@ -67,9 +67,9 @@ wait_for ps_0
 check server_that_waits_ends_by_a_signal [ "$status" -eq 143 ]
 start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1
 within 20 begun worker_1
-signal TERM ps_0
+signal INT ps_0
 wait_for ps_0
-check server_in_the_middle_of_a_job_ends_by_a_signal [ "$status" -eq 143 ]
+check server_in_the_middle_of_a_job_ends_by_a_signal [ "$status" -eq 130 ]
 ended_in_error and_the_workers_hear_of_it "ps:0 at localhost:$first was stopped" worker_0 worker_1
 
 "$muster" keygen key > out 2> err

@@ -24,11 +24,51 @@ for each in worker_1 ps_1; do
     ended_alike "${each}_stopped_for_longer_than_the_timeout_goes_on" "$alone" worker_0 worker_1
 done
 
-make_hosts_with_servers 1 2
-start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1 --issync 1 --recovery-timeout 0.5
+# goes_on_from_there NAME: the job that has ended with what the chief has saved has the weights of the undisturbed one
+goes_on_from_there() {
+    check and_the_chief_has_saved sh -c "ls run | grep -q 'ckpt-[1-9].*index'"
+    make_hosts_with_servers 2 2
+    start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1 --checkpoint-dir run
+    ended_alike "$1" "$alone" worker_0 worker_1
+    check and_not_from_the_beginning sh -c '! grep -q "\"event\":\"step\",.*\"step\":1," out-worker_0'
+}
+# Nothing is saved in the first minutes but what is saved where a task stays away.
+rm -rf run
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1 --recovery-timeout 0.5 --checkpoint-dir run
 within 20 begun worker_1
+random_ms 100
 signal 9 worker_1
-ended_in_error worker_that_does_not_come_back_is_named_on_all "worker:1 at localhost:$((first + 2))" ps_0 worker_0
+ended_in_error worker_that_does_not_come_back_is_named_on_all "worker:1 at localhost:$((first + 3))" ps_0 ps_1 worker_0
+check with_the_same_words [ "$(tail -q -n 1 err-ps_0 err-ps_1 err-worker_0 | sort -u | wc -l)" -eq 1 ]
+goes_on_from_there job_that_a_worker_has_left_loses_no_step
+
+# What that server had is gone: the chief saves what it has got of all servers last, here as it was started again itself.
+rm -rf run
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1 --recovery-timeout 5 --checkpoint-dir run
+within 20 begun worker_1
+signal 9 worker_0
+wait_for worker_0
+start_task worker_0 --epochs 80 --log-every 1 --issync 1 --recovery-timeout 0.5 --checkpoint-dir run
+within 20 begun worker_0
+signal 9 ps_1
+ended_in_error server_that_does_not_come_back_is_named_on_all "ps:1 at localhost:$((first + 1))" ps_0 worker_0 worker_1
+check and_the_chief_says_what_it_has grep -q "the last that the chief has is that of step [1-9]" err-worker_0
+goes_on_from_there job_that_a_server_has_left_goes_on_from_what_the_chief_had
+
+# All leave at once: the chief still gets the state of the servers.
+rm -rf run
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --checkpoint-dir run --issync 1
+within 20 begun worker_1
+for each in ps_0 ps_1 worker_0 worker_1; do signal TERM $each; done
+for each in ps_0 ps_1 worker_0 worker_1; do
+    wait_for $each
+    check "${each}_leaves_with_all" [ "$status" -eq 143 ]
+done
+goes_on_from_there job_that_all_have_left_goes_on_where_it_was
+rm -rf run
 
 # The other server, which does not talk to the lost one, hears so from the workers, and does not wait for these.
 for each in ps_0 ps_1; do

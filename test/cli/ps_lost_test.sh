@@ -44,6 +44,31 @@ for each in ps_0 ps_1 worker_0 worker_1; do
         --max-staleness 1
 done
 
+# told_to_leave NAME TASK ENDED OPTION...: as kill_one, of a server that gets SIGTERM. It leaves when the chief has its state:
+# nothing is made again.
+told_to_leave() {
+    name_of_leave=$1 victim=$2 ended=$3
+    shift 3
+    rm -rf run
+    make_hosts_with_servers 2 2
+    start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --checkpoint-dir run "$@"
+    within 20 begun worker_1
+    random_ms 150
+    signal TERM "$victim"
+    wait_for "$victim"
+    check "${name_of_leave}_ends_by_the_signal" [ "$status" -eq 143 ]
+    check and_the_chief_has_saved test -s run/checkpoint
+    start_task "$victim" --epochs 80 --log-every 1 "$@"
+    $ended "$name_of_leave" $wanted_of_leave worker_0 worker_1
+    ended_well and_the_servers_end_then ps_0 ps_1
+    check and_no_step_was_made_again [ "$(grep -c '"event":"step"' out-worker_0)" -eq $((epoch * 80)) ]
+}
+wanted_of_leave=$alone
+told_to_leave server_that_leaves_and_comes_back_changes_no_weight ps_0 ended_alike --issync 1
+wanted_of_leave=$((2 * epoch * 80))
+told_to_leave server_that_leaves_an_asynchronous_job_loses_no_step ps_1 ended_after
+told_to_leave server_that_leaves_where_staleness_is_bounded_loses_no_step ps_0 ended_after --max-staleness 1
+
 # Worker 0 has made its last step when a server loses it, and makes it again.
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0 worker_1" --epochs 300 --log-every 1

@@ -80,11 +80,43 @@ start() {
     : > "out-$number_of"
     : > "err-$number_of"
     on=${networks:+ip netns exec $networks-$number_of}
+    to=out-$number_of
+    [ -z "$is_slow" ] || pace "$number_of"
     # $on and $training are lists of words
     # shellcheck disable=SC2086
     TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":$number_of}}" \
-        $on "$muster" train $training "$@" > "out-$number_of" 2> "err-$number_of" &
+        $on "$muster" train $training "$@" > "$to" 2> "err-$number_of" &
     has_started "$number_of"
+}
+
+# After slow_down a worker whose steps are logged makes some hundred, as many as a pipe has room for, and then about fifty
+# a second, until speed_up: so a job does not end before a test has done with it what it wants to.
+is_slow=
+slow_down() {
+    is_slow=yes
+    rm -f fast
+}
+speed_up() { : > fast; }
+# pace NUMBER: what that worker is to print goes to $to, and from there to its file
+pace() {
+    to=pipe-$1
+    end_pace "$1"
+    rm -f "$to"
+    mkfifo "$to"
+    {
+        while [ ! -e fast ] && IFS= read -r line; do
+            printf '%s\n' "$line"
+            sleep 0.02
+        done
+        exec cat
+    } < "$to" > "out-$1" &
+    eval "pace_of_$1=$!"
+}
+# A process that was killed leaves lines in its pipe, which nobody wants.
+end_pace() {
+    eval "paced=\${pace_of_$1:-}"
+    [ -z "$paced" ] || kill -9 "$paced" 2> /dev/null
+    unset "pace_of_$1"
 }
 
 # has_started NAME: the process that has just been started is that of NAME. A process is its number and the time at which
@@ -153,6 +185,9 @@ wait_for() {
     within "${MUSTER_TEST_PATIENCE:-100}" has_ended "$waited" || kill -9 "${waited%/*}"
     wait "${waited%/*}" 2> /dev/null
     status=$?
+    eval "paced=\${pace_of_$1:-}"
+    [ -z "$paced" ] || wait "$paced" 2> /dev/null
+    unset "pace_of_$1"
     eval "status_of_$1=$status"
     started=$(echo "$started " | sed "s, $waited , ,; s/ $//")
 }
