@@ -80,7 +80,7 @@ static void put(uint8_t *at, uint32_t value) {
 
 /* A message with a header that is one, mostly. */
 static void receive(player *p, bytes *b) {
-    uint8_t message[HEADER + 255] = "MST\2";
+    uint8_t message[HEADER + 255] = {'M', 'S', 'T', MST_MEMBER_MESSAGE_VERSION};
     const int32_t from = next(b) % 4;
     const uint64_t instance = next(b) % 4;
     message[4] = next(b) % MST_MEMBER_KINDS;
@@ -95,7 +95,7 @@ static void receive(player *p, bytes *b) {
 }
 
 static void act(player *p, bytes *b) {
-    mst_member_state state = {.num_fingerprints = 1, .fingerprint = {{"options", 0}}};
+    mst_member_state state = {.num_fingerprints = 1, .fingerprint = {{.name = "options"}}};
     mst_failure failure = {.code = MST_IO, .file = "", .message = "the disk is full"};
     switch (next(b) % 4) {
         case 0:

@@ -1,11 +1,15 @@
 #include "cluster/fingerprint.h"
 
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/rng.h"
+
+static const char advice[] = "start all tasks with the same command";
 
 const char *mst_fingerprint_words(const char *name) {
     static const char *const words[][2] = {{"program", "the program's graph"},
-                                           {"options", "the learning rate or another option"},
+                                           {"schedule", "the schedule of the learning rate"},
                                            {"data", "the data"},
                                            {"version", "the version of Muster"},
                                            {"calls", "what is called first, a collective or mst_fit,"},
@@ -13,4 +17,65 @@ const char *mst_fingerprint_words(const char *name) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(name, words[i][0]) == 0) return words[i][1];
     return name;
+}
+
+mst_fingerprint mst_fingerprint_option(const char *name, const char *value) {
+    mst_fingerprint f = {.hash = mst_rng_hash_name(value)};
+    snprintf(f.name, sizeof f.name, "%s", name);
+    snprintf(f.value, sizeof f.value, "%s", value);
+    return f;
+}
+
+static bool is_same(const mst_fingerprint *a, const mst_fingerprint *b) {
+    return a->hash == b->hash && strcmp(a->name, b->name) == 0;
+}
+
+/* Writes the options from number I on that differ: "epochs 3 and 4, seed 1 and 2". */
+static void list_options(const mst_fingerprint *a, const mst_fingerprint *b, int32_t i, int32_t n, char *text,
+                         size_t size) {
+    enum { MOST = 6 };
+    size_t used = 0;
+    int32_t count = 0;
+    text[0] = '\0';
+    for (; i < n; i++) {
+        if (is_same(&a[i], &b[i]) || !a[i].value[0] || count++ >= MOST || used >= size) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s and %s", used ? ", " : "", a[i].name, a[i].value,
+                                 b[i].value);
+    }
+    if (count > MOST && used < size) snprintf(text + used, size - used, ", and %d more", (int)(count - MOST));
+}
+
+bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
+                             int32_t num_b, const char *second, char *text, size_t size) {
+    const int32_t n = num_a < num_b ? num_a : num_b;
+    char options[400];
+    int32_t i = 0;
+    while (i < n && is_same(&a[i], &b[i])) i++;
+    if (i == num_a && i == num_b) return false;
+    const bool has_both = i < n && strcmp(a[i].name, b[i].name) == 0;
+    if (has_both && a[i].value[0]) {
+        list_options(a, b, i, n, options, sizeof options);
+        snprintf(text, size, "options differ between %s and %s: %s: %s", first, second, options, advice);
+    } else {
+        snprintf(text, size, "%s differs between %s and %s: %s",
+                 mst_fingerprint_words(has_both ? a[i].name : "version"), first, second, advice);
+    }
+    return true;
+}
+
+static void clean(char *text, size_t size) {
+    text[size - 1] = '\0';
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
+int32_t mst_fingerprints_take(const void *data, size_t bytes, mst_fingerprint *out) {
+    const size_t n = bytes / sizeof *out;
+    if (bytes % sizeof *out || n > MST_FINGERPRINTS_MOST) return -1;
+    if (bytes) memcpy(out, data, bytes);
+    for (size_t i = 0; i < n; i++) {
+        clean(out[i].name, sizeof out[i].name);
+        clean(out[i].value, sizeof out[i].value);
+    }
+    return (int32_t)n;
 }

@@ -1,18 +1,34 @@
-/** Fingerprints: hashes of what must be the same in all tasks of a job, compared when they come together. */
+/** Fingerprints: what must be the same in all tasks of a job, compared when they come together. Of most things it is a
+ *  hash; an option also has a value, so that an error can say which option differs, and what it is on each side. */
 #ifndef MUSTER_CLUSTER_FINGERPRINT_H
 #define MUSTER_CLUSTER_FINGERPRINT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-enum { MST_FINGERPRINTS_MOST = 8, MST_FINGERPRINT_NAME = 24 };
+enum { MST_FINGERPRINTS_MOST = 72, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 28 };
 
+/** Processes of one version have the same names in the same order; processes of other versions differ in "version". */
 typedef struct mst_fingerprint {
-    char name[MST_FINGERPRINT_NAME]; /**< "program", "options", "data", "version", "tasks", or another word */
-    uint64_t hash;
+    char name[MST_FINGERPRINT_NAME];   /**< "program", "data", "version", "tasks", "calls"; of an option its own name */
+    uint64_t hash;                     /**< what is compared */
+    char value[MST_FINGERPRINT_VALUE]; /**< of an option, for messages, cut off where it is longer; else "" */
 } mst_fingerprint;
 
-/** What a fingerprint of this name stands for: "the learning rate or another option"; NAME itself where it is another
- *  word. */
+/** That of an option. */
+mst_fingerprint mst_fingerprint_option(const char *name, const char *value);
+
+/** What a fingerprint of this name stands for: "the program's graph"; NAME itself where it is another word. */
 const char *mst_fingerprint_words(const char *name);
+
+/** Whether the NUM_A fingerprints A of a task and the NUM_B fingerprints B of another one differ. Then TEXT of SIZE
+ *  bytes says in what, as an error that names the tasks by FIRST and SECOND. */
+bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
+                             int32_t num_b, const char *second, char *text, size_t size);
+
+/** Reads the BYTES that another task has sent of its fingerprints to OUT, [MST_FINGERPRINTS_MOST]: texts end, and have
+ *  no control characters. Returns how many they are; -1: they are no fingerprints of this version. */
+int32_t mst_fingerprints_take(const void *data, size_t bytes, mst_fingerprint *out);
 
 #endif

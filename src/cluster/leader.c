@@ -178,22 +178,14 @@ static void refuse(mst_leader *leader, int32_t task, uint64_t instance, const ms
 
 /* ---- fingerprints ---- */
 
-/* The name of the first fingerprint that differs, or NULL. */
-static const char *difference(const mst_member_state *a, const mst_member_state *b) {
-    int32_t i = 0;
-    while (i < a->num_fingerprints && i < b->num_fingerprints && a->fingerprint[i].hash == b->fingerprint[i].hash &&
-           strcmp(a->fingerprint[i].name, b->fingerprint[i].name) == 0)
-        i++;
-    if (i < a->num_fingerprints) return a->fingerprint[i].name;
-    return i < b->num_fingerprints ? b->fingerprint[i].name : NULL;
-}
-
-static void difference_failure(const mst_leader *leader, int32_t first, int32_t second, const char *name,
-                               mst_task_failure *failure) {
-    char a[384], b[384];
-    mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE,
-                         "%s differs between %s and %s: start all tasks with the same command",
-                         mst_fingerprint_words(name), member_text(leader, first, a), member_text(leader, second, b));
+/* Whether SECOND differs from FIRST, and the error that says in what. */
+static bool differs(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
+    const mst_member_state *a = &leader->seat[first].member.state, *b = &leader->seat[second].member.state;
+    char name_a[384], name_b[384];
+    mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE, "%s", "");
+    return mst_fingerprints_differ(a->fingerprint, a->num_fingerprints, member_text(leader, first, name_a),
+                                   b->fingerprint, b->num_fingerprints, member_text(leader, second, name_b),
+                                   failure->message, sizeof failure->message);
 }
 
 static bool is_ready(const seat *s) {
@@ -225,10 +217,8 @@ static void compare_fingerprints(mst_leader *leader) {
     if (first < 0 || (leader->has_run && !first_has_run && !all_ready(leader))) return;
     for (int32_t i = 0; i < leader->options->num_tasks && leader->phase == GATHERING; i++) {
         seat *s = &leader->seat[i];
-        const char *name = is_ready(s) ? difference(&leader->seat[first].member.state, &s->member.state) : NULL;
-        if (!name) continue;
         mst_task_failure failure;
-        difference_failure(leader, first, i, name, &failure);
+        if (!is_ready(s) || !differs(leader, first, i, &failure)) continue;
         if (!first_has_run || s->member.generation) {
             end_job(leader, &failure);
         } else {

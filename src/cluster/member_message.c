@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { VERSION = 3 };
-
 static const uint64_t NUMBERS = UINT64_C(1) << 62; /* state numbers are below */
 static const uint32_t COUNTS = UINT32_C(1) << 31;  /* so are jobs and generations */
 
@@ -102,6 +100,7 @@ static void here(coder *c, mst_member_message *m) {
     for (int32_t i = 0; i < state->num_fingerprints; i++) {
         text(c, state->fingerprint[i].name, sizeof state->fingerprint[i].name);
         state->fingerprint[i].hash = number(c, state->fingerprint[i].hash, 8);
+        text(c, state->fingerprint[i].value, sizeof state->fingerprint[i].value);
     }
     state_number(c, &state->state_number);
     state->state_hash = number(c, state->state_hash, 8);
@@ -179,7 +178,7 @@ static void body(coder *c, mst_member_message *m, int32_t num_tasks) {
 static void message(coder *c, mst_member_message *m, int32_t num_tasks) {
     static const char magic[3] = "MST";
     for (size_t i = 0; i < sizeof magic; i++) c->wrong |= number(c, (uint8_t)magic[i], 1) != (uint8_t)magic[i];
-    c->wrong |= number(c, VERSION, 1) != VERSION;
+    c->wrong |= number(c, MST_MEMBER_MESSAGE_VERSION, 1) != MST_MEMBER_MESSAGE_VERSION;
     m->kind = (mst_member_kind)number(c, m->kind, 1);
     m->job = (uint32_t)below(c, m->job, 4, COUNTS);
     m->generation = (uint32_t)below(c, m->generation, 4, COUNTS);

@@ -44,7 +44,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_KINDS
 } mst_member_kind;
 
-enum { MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
+enum { MST_MEMBER_MESSAGE_VERSION = 4, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
 
 /** What a member brings to the next generation. */
 typedef struct mst_member_state {
@@ -108,7 +108,8 @@ typedef struct mst_member_message {
 } mst_member_message;
 
 /** Bytes of the longest message between NUM_TASKS tasks. */
-#define MST_MEMBER_MESSAGE_MOST(num_tasks) (2048 + 18 * (size_t)(num_tasks))
+#define MST_MEMBER_MESSAGE_MOST(num_tasks) \
+    (2048 + MST_FINGERPRINTS_MOST * sizeof(mst_fingerprint) + 18 * (size_t)(num_tasks))
 
 /** Writes MESSAGE to DST, which has room for MST_MEMBER_MESSAGE_MOST(num_tasks); returns the number of bytes. Control
  *  characters in its texts become '?'. */

@@ -69,7 +69,8 @@ static mst_status check_call(const mst_task *task, const mst_task_call *call, co
 
 /* For the first collective the tasks come together without a state. */
 static mst_status join_by_call(mst_task *task) {
-    const mst_fingerprint fingerprint[] = {{"version", mst_rng_hash_name(mst_version())}, {"calls", 0}};
+    const mst_fingerprint fingerprint[] = {{.name = "version", .hash = mst_rng_hash_name(mst_version())},
+                                           {.name = "calls"}};
     mst_task_state state = {.fingerprint = fingerprint, .num_fingerprints = 2};
     mst_task_joined joined;
     MST_TRY(mst_store_create(&state.store));

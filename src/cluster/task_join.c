@@ -178,7 +178,7 @@ static mst_status keep_fingerprints(mst_task *task, const mst_task_state *state)
     if (state->fingerprint == task->fingerprints) return MST_OK;
     if (state->num_fingerprints >= MST_FINGERPRINTS_MOST)
         return MST_FAIL(MST_INTERNAL, "task: %d fingerprints", state->num_fingerprints);
-    task->fingerprints[0] = (mst_fingerprint){"tasks", (uint64_t)task->num_workers};
+    task->fingerprints[0] = (mst_fingerprint){.name = "tasks", .hash = (uint64_t)task->num_workers};
     memcpy(task->fingerprints + 1, state->fingerprint, (size_t)state->num_fingerprints * sizeof *state->fingerprint);
     task->state.fingerprint = task->fingerprints;
     task->state.num_fingerprints = state->num_fingerprints + 1;
@@ -250,14 +250,24 @@ static mst_status gather_states(mst_task *task, const mst_snapshot *snapshot, br
     return status;
 }
 
+/* Those that a task, maybe another one, has brought. */
+static int32_t take_fingerprints(const brought_state *brought, mst_fingerprint *out) {
+    const int64_t n = brought->num_fingerprints;
+    if (n < 0 || n > MST_FINGERPRINTS_MOST) return 0;
+    return mst_fingerprints_take(brought->fingerprint, (size_t)n * sizeof *out, out);
+}
+
 /* All tasks find the same difference: that of the first task which is not like task 0. */
 static mst_status compare_states(const mst_task *task, const brought_state *all) {
-    for (int32_t i = 1; i < task->num_workers; i++)
-        for (int32_t f = 0; f < MST_FINGERPRINTS_MOST; f++) {
-            if (memcmp(&all[i].fingerprint[f], &all[0].fingerprint[f], sizeof all[0].fingerprint[f]) == 0) continue;
-            return MST_FAIL(MST_INVALID, "%s differs between %s and %s: start all tasks with the same command",
-                            mst_fingerprint_words(task->fingerprints[f].name), task->name[0], task->name[i]);
-        }
+    mst_fingerprint first[MST_FINGERPRINTS_MOST], other[MST_FINGERPRINTS_MOST];
+    char text[1024];
+    const int32_t num_first = take_fingerprints(&all[0], first);
+    for (int32_t i = 1; i < task->num_workers; i++) {
+        const int32_t num_other = take_fingerprints(&all[i], other);
+        if (mst_fingerprints_differ(first, num_first, task->name[0], other, num_other, task->name[i], text,
+                                    sizeof text))
+            return MST_FAIL(MST_INVALID, "%s", text);
+    }
     return MST_OK;
 }
 

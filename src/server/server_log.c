@@ -10,13 +10,14 @@ static int32_t number_of_server(const mst_server *s) {
     return mst_cluster_task(s->options.cluster, s->self).index;
 }
 
-/* Hashes are text: JSON has no 64 bits without a sign. */
+/* Options by their values, other things by their hashes. These are text: JSON has no 64 bits without a sign. */
 static int add_fingerprints(const mst_server *s, json_t *head) {
     int failed = 0;
-    for (size_t i = 0; i < s->fingerprint_bytes / sizeof *s->fingerprints; i++) {
+    for (int32_t i = 0; i < s->num_fingerprints; i++) {
+        const mst_fingerprint *f = &s->fingerprint[i];
         char hash[20];
-        snprintf(hash, sizeof hash, "%016" PRIx64, s->fingerprints[i].hash);
-        failed |= json_object_set_new(head, s->fingerprints[i].name, json_string(hash));
+        snprintf(hash, sizeof hash, "%016" PRIx64, f->hash);
+        failed |= json_object_set_new(head, f->name, json_string(f->value[0] ? f->value : hash));
     }
     return failed;
 }

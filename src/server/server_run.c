@@ -122,31 +122,23 @@ static mst_status end_job(mst_server *s, mst_status status) {
 
 /* ---- who is there ---- */
 
-/* The name of the first fingerprint of PARCEL that is not that of the worker that came first; NULL: all are. */
-static const char *find_difference(const mst_server *s, const mst_parcel *parcel) {
-    const mst_fingerprint *mine = s->fingerprints, *theirs = parcel->body;
-    for (size_t i = 0; i < parcel->bytes / sizeof *mine; i++)
-        if (memcmp(&mine[i], &theirs[i], sizeof *mine) != 0) return mine[i].name;
-    return NULL;
-}
-
+/* They must be those of the worker that came first. */
 static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
-    if (!s->fingerprints || (!s->round && s->first == parcel->from)) { /* who comes again may have been mended */
-        free(s->fingerprints);
+    mst_fingerprint theirs[MST_FINGERPRINTS_MOST];
+    const int32_t count = mst_fingerprints_take(parcel->body, parcel->bytes, theirs);
+    char first[sizeof s->text], text[1024];
+    if (count < 0)
+        return MST_FAIL(MST_INVALID, "%s is of another version of Muster: run the same on all tasks",
+                        mst_server_name(s, parcel->from));
+    if (!s->num_fingerprints || (!s->round && s->first == parcel->from)) { /* who comes again may have been mended */
         s->first = parcel->from;
-        s->fingerprint_bytes = parcel->bytes;
-        s->fingerprints = malloc(parcel->bytes + 1);
-        if (!s->fingerprints) return MST_NO_MEMORY("for a worker");
-        memcpy(s->fingerprints, parcel->body, parcel->bytes);
-        for (size_t i = 0; i < parcel->bytes / sizeof *s->fingerprints; i++)
-            s->fingerprints[i].name[sizeof s->fingerprints->name - 1] = '\0';
+        s->num_fingerprints = count;
+        memcpy(s->fingerprint, theirs, (size_t)count * sizeof *theirs);
     }
-    const char *name = parcel->bytes != s->fingerprint_bytes ? "version" : find_difference(s, parcel);
-    char first[sizeof s->text];
-    if (!name) return MST_OK;
     mst_mail_name(s->mail, s->first, first, sizeof first);
-    return MST_FAIL(MST_INVALID, "%s differs between %s and %s: start all tasks with the same command",
-                    mst_fingerprint_words(name), first, mst_server_name(s, parcel->from));
+    const bool differs = mst_fingerprints_differ(s->fingerprint, s->num_fingerprints, first, theirs, count,
+                                                 mst_server_name(s, parcel->from), text, sizeof text);
+    return differs ? MST_FAIL(MST_INVALID, "%s", text) : MST_OK;
 }
 
 /* There are no values. The chief, which has done its work, is asked for them where a worker waits for the last ones. */
@@ -496,7 +488,6 @@ static void close_server(mst_server *s) {
     mst_mail_close(s->mail);
     mst_update_writer_close(&s->update_log);
     mst_server_close_replay(s);
-    free(s->fingerprints);
     free(s->position);
     free(s->worker);
     mst_task_status_free(&s->status);

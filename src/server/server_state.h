@@ -74,8 +74,8 @@ typedef struct mst_server {
     char text[200];
     /* fingerprints of the worker that came first */
     int32_t first;
-    mst_fingerprint *fingerprints;
-    size_t fingerprint_bytes;
+    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
+    int32_t num_fingerprints; /* 0: nobody has come */
     /* after BEGIN */
     uint32_t round; /**< 0: it has not begun */
     mst_ps_job job;

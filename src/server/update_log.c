@@ -75,7 +75,7 @@ static mst_status tell_difference(const mst_update_log *log, const char *key, co
     char *there = logged ? json_dumps(logged, JSON_COMPACT | JSON_ENCODE_ANY) : NULL,
          *own = json_dumps(here, JSON_COMPACT | JSON_ENCODE_ANY);
     const mst_status status =
-        json_is_string(here)
+        strcmp(mst_fingerprint_words(key), key) != 0
             ? MST_FAIL(MST_INVALID, "'%s': %s differs between the job that wrote it and this one: " SAME_JOB, log->path,
                        mst_fingerprint_words(key))
             : MST_FAIL(MST_INVALID,

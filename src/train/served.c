@@ -152,7 +152,7 @@ mst_status mst_served_build(mst_trainer *trainer) {
 
 mst_status mst_served_join(mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                            mst_position *position, bool *moved) {
-    mst_fingerprint fingerprint[MST_NUM_WORKER_FINGERPRINTS];
+    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
     const mst_step_values *values = &trainer->train.values;
     const int num_ps = mst_ps_client_num_servers(client_of(trainer));
     int64_t number = mst_batch_position(position->epoch, position->batch);
@@ -160,7 +160,7 @@ mst_status mst_served_join(mst_trainer *trainer, const mst_fit_options *options,
     mst_ps_variable *variable;
     MST_TRY(check(trainer, num_ps));
     MST_TRY(divide(trainer, num_ps, &variable));
-    mst_workers_fingerprints(trainer, options, batch_size, fingerprint);
+    const int32_t num_fingerprints = mst_workers_fingerprints(trainer, options, batch_size, fingerprint);
     mst_status status = make_graphs(trainer, variable, num_ps);
     const mst_ps_program program = {.store = trainer->model->store,
                                     .variable = variable,
@@ -174,7 +174,7 @@ mst_status mst_served_join(mst_trainer *trainer, const mst_fit_options *options,
                                     .last_step = options->steps ? position->first_step + options->steps : 0,
                                     .position = number,
                                     .fingerprint = fingerprint,
-                                    .num_fingerprints = MST_NUM_WORKER_FINGERPRINTS};
+                                    .num_fingerprints = num_fingerprints};
     if (!status) status = mst_ps_client_join(client_of(trainer), &program, &number);
     free(variable);
     MST_TRY(status);

@@ -6,10 +6,10 @@
 #include "cluster/task.h"
 #include "train/trainer.h"
 
-enum { MST_NUM_WORKER_FINGERPRINTS = 4 };
-/** Fills in what must be the same in all workers: version, program, options, data. */
-void mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
-                              mst_fingerprint out[MST_NUM_WORKER_FINGERPRINTS]);
+/** Fills in what must be the same in all workers: version, options, program, data. Returns how many they are, at least
+ *  one less than MST_FINGERPRINTS_MOST. (worker_fingerprints.c) */
+int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
+                                 mst_fingerprint out[MST_FINGERPRINTS_MOST]);
 /** Waits until all workers are there with the same program, options and data, and have one state: the position in the
  *  data must then be read anew. Nothing, with all of *JOINED false, where TRAINER is of no cluster or of one with
  *  parameter servers, or the workers have come together already. */

@@ -15,8 +15,15 @@ write_data data
 find_ports 2
 make_hosts
 start 0 --epochs 3
-start 1 --epochs 3 --learning-rate 0.5 --optimizer sgd
-ended_in_error other_options_are_an_error_on_every_task "learning rate or another option differs" 0 1
+start 1 --epochs 4 --batch-size 20 --learning-rate 0.5 --optimizer sgd
+ended_in_error other_options_are_an_error_on_every_task \
+    "options differ between task worker:0 at .* and task worker:1 at .*: batch_size 40 and 20, epochs 3 and 4, optimizer 'adam' and 'sgd', learning_rate 0.003 and 0.5, " 0 1
+
+find_ports 2
+make_hosts
+start 0 --epochs 3 --schedule piecewise --boundaries 5 --values 0.1,0.01
+start 1 --epochs 3 --schedule piecewise --boundaries 5 --values 0.1,0.02
+ended_in_error other_rates_of_a_schedule_are_an_error_on_every_task "the schedule of the learning rate differs" 0 1
 
 find_ports 2
 make_hosts

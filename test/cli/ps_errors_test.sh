@@ -21,16 +21,18 @@ differs() {
     start_task worker_1 --epochs 3 --issync 1 "$@"
     ended_in_error "$name_of_difference" "$pattern_of_difference" ps_0 worker_0 worker_1
 }
-differs other_options_are_an_error_on_every_task "learning rate or another option differs" --learning-rate 0.5 --optimizer sgd
+differs other_options_are_an_error_on_every_task \
+    "options differ between worker:[01] at .* and worker:[01] at .*: optimizer '[a-z]*' and '[a-z]*', learning_rate 0[.0-9]* and 0[.0-9]*, " \
+    --learning-rate 0.5 --optimizer sgd
 differs another_model_is_an_error_on_every_task "the program.s graph differs" --hidden-units 65
-differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task "another option differs" --issync 0
-differs another_size_of_parts_is_an_error_on_every_task "another option differs" --ps-part-bytes 1000
-differs another_placement_is_an_error_on_every_task "another option differs" --ps-placement greedy
+differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task ": synchronous [01] and [01]: " --issync 0
+differs another_size_of_parts_is_an_error_on_every_task ": part_bytes [01]0* and [01]0*: " --ps-part-bytes 1000
+differs another_placement_is_an_error_on_every_task ": by_bytes [01] and [01]: " --ps-placement greedy
 
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0" --epochs 3 --max-staleness 1
 start_task worker_1 --epochs 3 --max-staleness 2
-ended_in_error another_bound_of_staleness_is_an_error_on_every_task "another option differs" ps_0 ps_1 worker_0 worker_1
+ended_in_error another_bound_of_staleness_is_an_error_on_every_task ": max_staleness [12] and [12]: " ps_0 ps_1 worker_0 worker_1
 
 make_hosts_with_servers 1 2
 start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1 --classes 8

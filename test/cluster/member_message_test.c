@@ -16,7 +16,7 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
             snprintf(m.address, sizeof m.address, "[::1]:2222");
             m.known = (mst_known_generations){{3, 31}, 2, {{5, 7}, {8, UINT64_MAX}}};
             m.ended = 16;
-            m.state = (mst_member_state){2, {{"program", 7}, {"options", UINT64_MAX}}, 1LL << 40, 99};
+            m.state = (mst_member_state){2, {{"program", 7, ""}, {"seed", UINT64_MAX, "3"}}, 1LL << 40, 99};
             break;
         case MST_MEMBER_ACKNOWLEDGE:
             m.acknowledged = MST_MEMBER_PROBE;

@@ -162,11 +162,11 @@ static void any_task_can_lead_and_one_alone_is_a_cluster(void **state) {
 static void other_options_end_a_job_that_has_not_run(void **state) {
     (void)state;
     sim *s = make_cluster(STEPS);
-    sim_differ(s, 2, "options");
+    sim_differ(s, 2, "seed");
     start_all(s);
     assert_failed(s, -1, MST_INVALID,
-                  "the learning rate or another option differs between task worker:0 at host0:22 and task worker:2 at "
-                  "host2:22",
+                  "options differ between task worker:0 at host0:22 and task worker:2 at host2:22: seed 3 and 4: start "
+                  "all tasks with the same command",
                   2);
     sim_destroy(s);
 }

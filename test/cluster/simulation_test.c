@@ -156,7 +156,7 @@ static bool any_done(const cluster *c) {
 
 static void check_end(cluster *c) {
     if (c->plan.story == DIFFERENT_OPTIONS)
-        check_failed(c, "the learning rate or another option");
+        check_failed(c, ": seed ");
     else if (c->plan.story == LOST_FOR_GOOD)
         check_lost(c);
     else if (c->plan.story == DISTURBED || any_done(c))
@@ -171,7 +171,7 @@ static void begin(cluster *c) {
     const plan *p = &c->plan;
     c->sim = sim_create(&p->options);
     c->second = -1;
-    if (p->story == DIFFERENT_OPTIONS) sim_differ(c->sim, p->victim, "options");
+    if (p->story == DIFFERENT_OPTIONS) sim_differ(c->sim, p->victim, "seed");
     if (p->story == DISTURBED && p->options.num_steps)
         for (int i = 0; i < 2; i++) /* a checkpoint of the leader's and one of another's */
             sim_restore(c->sim, i ? p->victim : p->options.leader,

@@ -364,7 +364,7 @@ static void other_fit_after_a_barrier_is_an_error_on_all(void **state) {
     run_job(&j, NULL, fit_otherwise);
     expect_errors(
         &j, -1, MST_INVALID,
-        (const char *const[]){"the learning rate or another option differs between worker:0 and worker:2", NULL});
+        (const char *const[]){"options differ between worker:0 and worker:2: learning_rate 0.01 and 0.02: ", NULL});
     run_job(&j, NULL, fit_or_meet);
     expect_errors(&j, -1, MST_INVALID, (const char *const[]){"worker:0 calls mst_fit, and worker:1 barrier", NULL});
 }

@@ -16,7 +16,7 @@
 
 enum { MOST_WORKERS = 2, SERVER = MOST_WORKERS, TASKS, COLUMNS = 2, SECONDS = 20, WORDS = 12 };
 
-static const mst_fingerprint fingerprint = {"program", 7};
+static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
 
 /* Workers and their server, which keeps one variable, "table". */
 typedef struct served {

@@ -18,7 +18,7 @@
 
 enum { WORKERS = 2, SERVER = WORKERS, TASKS, COUNT = 4, SECONDS = 20 };
 
-static const mst_fingerprint fingerprint = {"program", 7};
+static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
 
 typedef struct stale_job {
     task_address address[TASKS];

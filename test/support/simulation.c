@@ -102,7 +102,7 @@ static process *last_of(const sim *s, int32_t task) {
 }
 
 static void set_state(const sim *s, process *p) {
-    static const char *const name[] = {"program", "options", "data"};
+    static const char *const name[] = {"program", "seed", "data"};
     const char *differs = s->differs[p->task];
     p->view.state_number = s->restored[p->task];
     p->view.state_hash = sim_state(s, p->view.state_number) + (differs && strcmp(differs, "state") == 0);
@@ -111,6 +111,7 @@ static void set_state(const sim *s, process *p) {
         snprintf(p->state.fingerprint[i].name, sizeof p->state.fingerprint[i].name, "%s", name[i]);
         p->state.fingerprint[i].hash = (uint64_t)i + (differs && strcmp(differs, name[i]) == 0 ? 100 : 0);
     }
+    p->state.fingerprint[1] = mst_fingerprint_option("seed", differs && strcmp(differs, "seed") == 0 ? "4" : "3");
 }
 
 static void start(sim *s, int32_t task) {

@@ -50,7 +50,7 @@ void sim_destroy(sim *s);
 
 /** Starts a process of TASK in SECONDS; not again where a process of the job has ended by itself until then. */
 void sim_start(sim *s, int32_t task, double seconds);
-/** From now on processes of TASK start with another hash of the fingerprint NAME ("options"), or of their "state". */
+/** From now on processes of TASK start with another hash of the fingerprint NAME ("seed"), or of their "state". */
 void sim_differ(sim *s, int32_t task, const char *name);
 /** From now on processes of TASK start with a state of NUMBER steps: its own checkpoint. */
 void sim_restore(sim *s, int32_t task, int64_t number);

@@ -231,7 +231,7 @@ static void workers_that_compare_at_other_steps_are_told_before_the_first(void *
     const damage none = {.step = 0};
     worker workers[WORKERS];
     run_workers(&none, "cpu:1/1", (const int64_t[]){1, 2}, workers);
-    expect_on_all(workers, MST_INVALID, "another option differs between task worker:0", "and task worker:");
+    expect_on_all(workers, MST_INVALID, "options differ between task worker:0", ": check_replicas 1 and 2: ");
 }
 
 int main(void) {

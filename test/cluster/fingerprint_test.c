@@ -1,0 +1,82 @@
+/* Fingerprints: which option differs, and what another task has sent of its own. */
+#include "cluster/fingerprint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/test.h"
+
+enum { TEXT = 1024 };
+
+static void options_that_differ_are_named_with_both_values(void **state) {
+    (void)state;
+    const mst_fingerprint a[] = {mst_fingerprint_option("epochs", "3"),
+                                 mst_fingerprint_option("seed", "7"),
+                                 mst_fingerprint_option("momentum", "0.9"),
+                                 {.name = "program", .hash = 1}};
+    const mst_fingerprint b[] = {mst_fingerprint_option("epochs", "4"),
+                                 mst_fingerprint_option("seed", "7"),
+                                 mst_fingerprint_option("momentum", "not set"),
+                                 {.name = "program", .hash = 2}};
+    char text[TEXT];
+    assert_false(mst_fingerprints_differ(a, 4, "x", a, 4, "y", text, sizeof text));
+    assert_true(mst_fingerprints_differ(a, 4, "x", b, 4, "y", text, sizeof text));
+    assert_string_equal(text,
+                        "options differ between x and y: epochs 3 and 4, momentum 0.9 and not set: start all "
+                        "tasks with the same command");
+    assert_true(mst_fingerprints_differ(a + 3, 1, "x", b + 3, 1, "y", text, sizeof text));
+    assert_string_equal(text, "the program's graph differs between x and y: start all tasks with the same command");
+    assert_true(mst_fingerprints_differ(a, 3, "x", a, 4, "y", text, sizeof text));
+    assert_non_null(strstr(text, "the version of Muster differs between x and y"));
+}
+
+static void a_long_list_is_cut_off(void **state) {
+    (void)state;
+    mst_fingerprint a[20], b[20];
+    char text[TEXT], small[64];
+    for (int i = 0; i < 20; i++) {
+        char name[MST_FINGERPRINT_NAME];
+        snprintf(name, sizeof name, "option_%d", i);
+        a[i] = mst_fingerprint_option(name, "1");
+        b[i] = mst_fingerprint_option(name, "2");
+    }
+    assert_true(mst_fingerprints_differ(a, 20, "x", b, 20, "y", text, sizeof text));
+    assert_non_null(strstr(text, "option_5 1 and 2, and 14 more: start"));
+    assert_true(mst_fingerprints_differ(a, 20, "x", b, 20, "y", small, sizeof small));
+    assert_int_equal(strlen(small), sizeof small - 1);
+}
+
+static void a_value_that_is_cut_off_still_differs(void **state) {
+    (void)state;
+    const mst_fingerprint a = mst_fingerprint_option("path", "a/rather/long/path/of/which/the/end/1");
+    const mst_fingerprint b = mst_fingerprint_option("path", "a/rather/long/path/of/which/the/end/2");
+    char text[TEXT];
+    assert_string_equal(a.value, b.value);
+    assert_true(mst_fingerprints_differ(&a, 1, "x", &b, 1, "y", text, sizeof text));
+}
+
+static void what_another_task_has_sent_is_made_safe(void **state) {
+    (void)state;
+    static mst_fingerprint sent[MST_FINGERPRINTS_MOST + 1];
+    mst_fingerprint out[MST_FINGERPRINTS_MOST];
+    memset(&sent[0], 'x', sizeof sent[0]);
+    sent[1] = mst_fingerprint_option("se\033ed", "\n3");
+    assert_int_equal(mst_fingerprints_take(sent, 2 * sizeof *sent, out), 2);
+    assert_int_equal(strlen(out[0].name), MST_FINGERPRINT_NAME - 1);
+    assert_int_equal(strlen(out[0].value), MST_FINGERPRINT_VALUE - 1);
+    assert_string_equal(out[1].name, "se?ed");
+    assert_string_equal(out[1].value, "?3");
+    assert_int_equal(mst_fingerprints_take(NULL, 0, out), 0);
+    assert_int_equal(mst_fingerprints_take(sent, sizeof *sent - 1, out), -1);
+    assert_int_equal(mst_fingerprints_take(sent, sizeof sent, out), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_that_differ_are_named_with_both_values),
+        cmocka_unit_test(a_long_list_is_cut_off),
+        cmocka_unit_test(a_value_that_is_cut_off_still_differs),
+        cmocka_unit_test(what_another_task_has_sent_is_made_safe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
