@@ -56,6 +56,7 @@ MST_API mst_dataset *mst_data_map(mst_dataset *dataset, mst_map_function functio
                                   const mst_spec *outputs, int num_outputs);
 MST_API mst_dataset *mst_data_filter(mst_dataset *dataset, mst_filter_function function, void *context);
 MST_API mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features);
+MST_API mst_dataset *mst_data_decode_images(mst_dataset *dataset, int component, const mst_images_options *options);
 MST_API mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n);
 MST_API mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_options *options);
 #define mst_data_vectorize_text(dataset, ...) \

@@ -121,6 +121,10 @@ mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *fea
     MST_DATASET_NEST(dataset, mst_dataset_parse_example(dataset, features, num_features, &out));
 }
 
+mst_dataset *mst_data_decode_images(mst_dataset *dataset, int component, const mst_images_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_decode_images(dataset, component, options, &out));
+}
+
 mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n) {
     MST_DATASET_NEST(dataset, mst_dataset_name_classes(dataset, component, names, n, &out));
 }

@@ -83,9 +83,11 @@ static const option data_options[] = {
     {"embed-above", OPTION_INTEGER, AT(embed_above), "N", NULL, 1, 1e9, .noted = true,
      .help = "tables: a column of more than N categories is embedded in place of one-hot (default: none)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
-     .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
+     .help = "names of the classes, one in each line; csv, images, tfds and fashion-mnist have their own"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,
-     .help = "images: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64)"},
+     .help =
+         "images, tfds: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64; "
+         "of tfds with pictures of one size: that)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
      .help = "a part X of the training data is kept out, and measured after each epoch"},

@@ -21,6 +21,13 @@ static bool can_open(const mst_data_spec *kind) {
     return kind->open || kind->open_with;
 }
 
+bool mst_dataset_spec_has_pictures(const char *spec) {
+    if (MST_IS_NULL(spec)) return false;
+    for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
+        if (strncmp(spec, (*kind)->form, name_size(*kind)) == 0) return (*kind)->takes & MST_SPEC_IMAGE_SIZE;
+    return false;
+}
+
 /* The I-th kind that can be opened. */
 static const mst_data_spec *kind_at(int i) {
     const mst_data_spec *const *kind = mst_data_spec_table;
@@ -118,8 +125,8 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
     if (o->label && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
     if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR", spec,
-                        o->image_size ? "image-size" : "channels");
+        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR and tfds:DIR",
+                        spec, o->image_size ? "image-size" : "channels");
     const bool has_texts = kind->takes & MST_SPEC_TEXTS && (!(kind->takes & MST_SPEC_TABLE) || o->text || o->schema);
     if ((o->max_tokens || o->sequence_length || o->pad_front) && !has_texts)
         return MST_FAIL(MST_INVALID, "data: '%s' has no texts: %s is for texts:PATH, and for csv:FILE with text", spec,
