@@ -47,6 +47,7 @@ MST_API mst_dataset *mst_data_from_images(const char *folder, const mst_images_o
 MST_API mst_dataset *mst_data_from_image_files(const char *const *paths, int n, const mst_images_options *options);
 MST_API mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options);
 MST_API mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_lines_options *options);
+MST_API mst_dataset *mst_data_from_word_ids(const char *path, const mst_word_ids_options *options);
 MST_API mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *options);
 
 /* ---- transforms of rows ---- */

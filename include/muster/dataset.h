@@ -114,6 +114,9 @@ MST_API const char *mst_dataset_form(int i);
 MST_API const char *mst_dataset_form_help(int i);
 /** Whether data of the kind of SPEC may be pictures that .image_size resizes: images:DIR, tfds:DIR. */
 MST_API bool mst_dataset_spec_has_pictures(const char *spec);
+/** Whether data of the kind of SPEC are always texts, which .sequence_length makes rows of one length: texts:PATH,
+ *  word-ids:FILE. */
+MST_API bool mst_dataset_spec_has_texts(const char *spec);
 
 enum { MST_IMAGE_SIZE_FIT = -1 };
 
@@ -137,7 +140,8 @@ typedef struct mst_data_options {
     mst_missing missing; /**< numbers that are missing in inputs (csv) */
     const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
                        *   other columns but the label's are left out. With the schema of such data: as that says */
-    int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them */
+    int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them;
+                                          * of word-ids num_words */
     bool pad_front;                      /**< likewise */
     bool
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);

@@ -104,6 +104,10 @@ mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *opti
     OPEN(mst_dataset_from_texts(path, options, &out));
 }
 
+mst_dataset *mst_data_from_word_ids(const char *path, const mst_word_ids_options *options) {
+    OPEN(mst_dataset_from_word_ids(path, options, &out));
+}
+
 mst_dataset *mst_data_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor) {
     MST_DATASET_NEST(dataset, mst_dataset_scale(dataset, component, dtype, factor, &out));
 }

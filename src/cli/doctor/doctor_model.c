@@ -77,7 +77,7 @@ static mst_status choose(const trial *t, mst_dataset *data, objective *out) {
 }
 
 static bool has_texts(const doctor_options *o) {
-    return strncmp(o->data, "texts:", strlen("texts:")) == 0;
+    return mst_dataset_spec_has_texts(o->data);
 }
 
 /* The train part, with sizes of pictures and texts as `muster train` takes them. */

@@ -81,7 +81,7 @@ static bool is_pictures(const training *t) {
 }
 
 bool train_has_texts(const training *t) {
-    return t->o->text || strncmp(t->data, "texts:", strlen("texts:")) == 0;
+    return t->o->text || mst_dataset_spec_has_texts(t->data);
 }
 
 /* What is not given is as the network takes it, where that is known. */

@@ -69,8 +69,10 @@ static const option data_options[] = {
      .help = "csv: the inputs are the texts of this column, whose words become numbers as Keras' TextVectorization "
              "makes them; other columns but the label's are left out"},
     {"max-tokens", OPTION_INTEGER, AT(max_tokens), "N", NULL, 3, 2147483647, .noted = true,
-     .help = "texts: size of the vocabulary, the most frequent words of the train part; others count as one (default "
-             "20000)"},
+     .help =
+         "texts: size of the vocabulary, the most frequent words of the train part; others count as one; of word-ids "
+         "numbers from there on (default "
+         "20000)"},
     {"sequence-length", OPTION_INTEGER, AT(sequence_length), "N", NULL, 1, 1e6, .noted = true,
      .help = "texts: words of a text that are taken (default 300)"},
     {"pad", OPTION_CHOICE, AT(pad), .initial = "back", .choices = pad_sides, .noted = true,

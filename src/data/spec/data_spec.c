@@ -21,11 +21,21 @@ static bool can_open(const mst_data_spec *kind) {
     return kind->open || kind->open_with;
 }
 
-bool mst_dataset_spec_has_pictures(const char *spec) {
-    if (MST_IS_NULL(spec)) return false;
+/* The bits of what the kind of SPEC takes. */
+static unsigned takes_of(const char *spec) {
+    if (MST_IS_NULL(spec)) return 0;
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
-        if (strncmp(spec, (*kind)->form, name_size(*kind)) == 0) return (*kind)->takes & MST_SPEC_IMAGE_SIZE;
-    return false;
+        if (strncmp(spec, (*kind)->form, name_size(*kind)) == 0) return (*kind)->takes;
+    return 0;
+}
+
+bool mst_dataset_spec_has_pictures(const char *spec) {
+    return takes_of(spec) & MST_SPEC_IMAGE_SIZE;
+}
+
+bool mst_dataset_spec_has_texts(const char *spec) {
+    const unsigned takes = takes_of(spec);
+    return takes & MST_SPEC_TEXTS && !(takes & MST_SPEC_TABLE);
 }
 
 /* The I-th kind that can be opened. */
@@ -129,7 +139,8 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
                         spec, o->image_size ? "image-size" : "channels");
     const bool has_texts = kind->takes & MST_SPEC_TEXTS && (!(kind->takes & MST_SPEC_TABLE) || o->text || o->schema);
     if ((o->max_tokens || o->sequence_length || o->pad_front) && !has_texts)
-        return MST_FAIL(MST_INVALID, "data: '%s' has no texts: %s is for texts:PATH, and for csv:FILE with text", spec,
+        return MST_FAIL(MST_INVALID,
+                        "data: '%s' has no texts: %s is for texts:PATH, word-ids:FILE, and csv:FILE with text", spec,
                         o->max_tokens        ? "max-tokens"
                         : o->sequence_length ? "sequence-length"
                                              : "pad");
