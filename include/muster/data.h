@@ -47,6 +47,7 @@ MST_API mst_dataset *mst_data_from_images(const char *folder, const mst_images_o
 MST_API mst_dataset *mst_data_from_image_files(const char *const *paths, int n, const mst_images_options *options);
 MST_API mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options);
 MST_API mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_lines_options *options);
+MST_API mst_dataset *mst_data_from_word_ids(const char *path, const mst_word_ids_options *options);
 MST_API mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *options);
 
 /* ---- transforms of rows ---- */
@@ -56,6 +57,7 @@ MST_API mst_dataset *mst_data_map(mst_dataset *dataset, mst_map_function functio
                                   const mst_spec *outputs, int num_outputs);
 MST_API mst_dataset *mst_data_filter(mst_dataset *dataset, mst_filter_function function, void *context);
 MST_API mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features);
+MST_API mst_dataset *mst_data_decode_images(mst_dataset *dataset, int component, const mst_images_options *options);
 MST_API mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n);
 MST_API mst_dataset *mst_data_vectorize_text_with(mst_dataset *dataset, const mst_text_options *options);
 #define mst_data_vectorize_text(dataset, ...) \

@@ -112,15 +112,22 @@ MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *pa
 MST_API const char *mst_dataset_form(int i);
 /** What it is, in half a line; NULL past the last. */
 MST_API const char *mst_dataset_form_help(int i);
+/** Whether data of the kind of SPEC may be pictures that .image_size resizes: images:DIR, tfds:DIR. */
+MST_API bool mst_dataset_spec_has_pictures(const char *spec);
+/** Whether data of the kind of SPEC are always texts, which .sequence_length makes rows of one length: texts:PATH,
+ *  word-ids:FILE. */
+MST_API bool mst_dataset_spec_has_texts(const char *spec);
 
 enum { MST_IMAGE_SIZE_FIT = -1 };
 
 typedef struct mst_data_options {
     int zero_;
-    int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
+    int64_t skip_corrupt; /**< damaged records that are left out (tfrecord, tfds); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
-    int64_t image_size;   /**< height and width of the pictures (images); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images */
-    int64_t channels;     /**< 1: gray; 3: red, green, blue (images); 0: 3 */
+    int64_t
+        image_size;   /**< height and width of the pictures (images, tfds); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images.
+                           *   Both leave the pictures of a tfds folder as they are where these have one size */
+    int64_t channels; /**< 1: gray; 3: red, green, blue (images, tfds); 0: 3, of gray ones of tfds 1 */
     /** mst_dataset_schema of other data: csv, images and texts are numbered as that was; other kinds ignore it.
      *  csv:FILE, images:DIR and texts:PATH can then be a test part without a train part beside it. */
     const char *schema;
@@ -133,7 +140,8 @@ typedef struct mst_data_options {
     mst_missing missing; /**< numbers that are missing in inputs (csv) */
     const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
                        *   other columns but the label's are left out. With the schema of such data: as that says */
-    int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them */
+    int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them;
+                                          * of word-ids num_words */
     bool pad_front;                      /**< likewise */
     bool
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);

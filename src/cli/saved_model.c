@@ -52,7 +52,7 @@ const option saved_model_options[] = {
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
-     .help = "images: pictures are resized to N x N pixels (default: as in training)"},
+     .help = "images, tfds: pictures are resized to N x N pixels (default: as in training)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels),
      .help = "u8 inputs stay 0 to 255; else they are divided by 255 (default: as in training)"},
@@ -230,7 +230,7 @@ mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
 /* ---- open and close ---- */
 
 static bool is_pictures(const char *spec) {
-    return strncmp(spec, "images:", sizeof "images:" - 1) == 0;
+    return mst_dataset_spec_has_pictures(spec);
 }
 
 static bool is_table(const char *spec) {

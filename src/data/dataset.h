@@ -29,13 +29,16 @@
 
 typedef struct mst_cursor mst_cursor;
 
-/** What a dataset does with the values of a row: a map, or else a change or a conversion of one component. */
+/** What a dataset does with the values of a row: a map, or else a change, a making or a conversion of one component.
+ *  That is left out for rows of which the component is not wanted. */
 typedef struct mst_row_stage {
     mst_map_function map;
     void *context;
     int component;
     /** Writes all elements of OUT. */
     void (*change)(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out);
+    /** The same where it can fail; OUT may have another shape and dtype, both known. */
+    mst_status (*make)(const mst_dataset *dataset, const mst_array *in, mst_array *out);
     mst_convert convert;
     double factor;
 } mst_row_stage;

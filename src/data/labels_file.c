@@ -41,17 +41,32 @@ static mst_status split(char *text, size_t size, char ***names, int64_t *n) {
     return MST_OK;
 }
 
-mst_status mst_class_names_read(const char *prefix, mst_dataset *dataset, mst_dataset **out) {
-    char **names = NULL, *text = NULL;
-    size_t size;
+/* The lines of TEXT, which are taken; DATASET as it is where there are none. */
+static mst_status name_by_lines(char *text, size_t size, mst_dataset *dataset, mst_dataset **out) {
+    char **names = NULL;
     int64_t n = 0;
-    mst_status status = MST_OK;
-    const bool integers = dataset->num_components > 1 && dataset->row[1].dtype == MST_I64;
-    if (integers) MST_TRY(mst_beside_read(prefix, file_name, &text, &size));
-    if (text) status = split(text, size, &names, &n);
+    mst_status status = text ? split(text, size, &names, &n) : MST_OK;
     if (!status && n == 0) *out = mst_dataset_retain(dataset);
     if (!status && n > 0) status = mst_dataset_name_classes(dataset, 1, (const char *const *)names, n, out);
     free(names);
     free(text);
     return status;
+}
+
+static bool has_integers(const mst_dataset *dataset) {
+    return dataset->num_components > 1 && dataset->row[1].dtype == MST_I64;
+}
+
+mst_status mst_class_names_read(const char *prefix, mst_dataset *dataset, mst_dataset **out) {
+    char *text = NULL;
+    size_t size = 0;
+    if (has_integers(dataset)) MST_TRY(mst_beside_read(prefix, file_name, &text, &size));
+    return name_by_lines(text, size, dataset, out);
+}
+
+mst_status mst_class_names_read_file(const char *path, mst_dataset *dataset, mst_dataset **out) {
+    char *text = NULL;
+    size_t size = 0;
+    if (has_integers(dataset)) MST_TRY(mst_text_file_read(path, &text, &size));
+    return name_by_lines(text, size, dataset, out);
 }

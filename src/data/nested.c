@@ -104,6 +104,10 @@ mst_dataset *mst_data_from_texts(const char *path, const mst_texts_options *opti
     OPEN(mst_dataset_from_texts(path, options, &out));
 }
 
+mst_dataset *mst_data_from_word_ids(const char *path, const mst_word_ids_options *options) {
+    OPEN(mst_dataset_from_word_ids(path, options, &out));
+}
+
 mst_dataset *mst_data_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor) {
     MST_DATASET_NEST(dataset, mst_dataset_scale(dataset, component, dtype, factor, &out));
 }
@@ -119,6 +123,10 @@ mst_dataset *mst_data_filter(mst_dataset *dataset, mst_filter_function function,
 
 mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features) {
     MST_DATASET_NEST(dataset, mst_dataset_parse_example(dataset, features, num_features, &out));
+}
+
+mst_dataset *mst_data_decode_images(mst_dataset *dataset, int component, const mst_images_options *options) {
+    MST_DATASET_NEST(dataset, mst_dataset_decode_images(dataset, component, options, &out));
 }
 
 mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n) {

@@ -42,8 +42,8 @@ struct mst_row_fetch {
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
     bool *is_checked;          /* of each: outputs of its map have strings, or a length that it finds */
     int num_stages;
+    int num_mixed;    /* stages to the last map, in which a component depends on others; 0: there is no map */
     bool by_row;      /* one row after the other: there is a map, a change, or a source that makes rows */
-    bool is_mixed;    /* a component depends on others: there is a map */
     bool has_strings; /* a component at the end */
     int most_components;
     size_t scratch_bytes;
@@ -65,8 +65,7 @@ static void measure(mst_row_fetch *fetch) {
             fetch->most_components = dataset->upstream->num_components;
         if (!dataset->stage) continue;
         fetch->num_stages++;
-        fetch->by_row |= dataset->stage->map || dataset->stage->change;
-        fetch->is_mixed |= dataset->stage->map != NULL;
+        fetch->by_row |= !dataset->stage->convert;
         for (int i = 0; i < dataset->num_components; i++)
             if (dataset->stage->map || dataset->stage->component == i)
                 fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
@@ -101,6 +100,7 @@ mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, 
     for (; dataset != fetch->base; dataset = dataset->upstream) {
         if (!dataset->stage) continue;
         fetch->stage[--i] = dataset;
+        if (dataset->stage->map && !fetch->num_mixed) fetch->num_mixed = i + 1;
         for (int c = 0; c < dataset->num_components; c++) fetch->is_checked[i] |= is_checked(&dataset->row[c]);
     }
     return MST_OK;
@@ -300,9 +300,10 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     return MST_OK;
 }
 
-/* Whether component C has to be made: the caller wants it (TO NULL: all), or a map may need it for others. */
-static bool is_wanted(const mst_row_fetch *fetch, int c, void *const *to) {
-    return !to || to[c] || fetch->is_mixed;
+/* Whether component C of stage J, -1 of the source, has to be made: the caller wants it (TO NULL: all), or a map behind
+ * it may need it for others. */
+static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to) {
+    return !to || to[c] || j + 1 < fetch->num_mixed;
 }
 
 /* The same of a source that writes values: to their places in the batch (TO, may be NULL) where nothing else is done
@@ -311,14 +312,14 @@ static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row
     bool any_open = false;
     for (int c = 0; c < fetch->base->num_components; c++) {
         const bool is_open = mst_shape_count(fetch->base->row[c].shape) < 0;
-        void *place = is_open || !is_wanted(fetch, c, to) ? NULL : to && !fetch->num_stages ? to[c] : *free_memory;
+        void *place = is_open || !is_wanted(fetch, -1, c, to) ? NULL : to && !fetch->num_stages ? to[c] : *free_memory;
         if (place == *free_memory) *free_memory += align(mst_dataset_row_bytes(fetch->base, c));
         s->in[c] = row_array(fetch->base, c, place);
         s->written[c] = place;
         any_open |= is_open;
         if (is_open) s->in[c].count = 0;
     }
-    const bool wants_open = any_open && (!to || fetch->is_mixed);
+    const bool wants_open = any_open && (!to || fetch->num_mixed > 0);
     mst_arena *before = mst_map_lend(&s->row);
     const mst_status status =
         fetch->base->type->values(fetch->base, fetch->base_cursor, row, s->written, wants_open ? s->in : NULL);
@@ -400,18 +401,23 @@ static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t
     return MST_OK;
 }
 
-/* A change or a conversion of one component. */
+/* A change, a making or a conversion of one component. */
 static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
                              char **free_memory) {
     const mst_row_stage *stage = fetch->stage[j]->stage;
     const int c = stage->component;
-    if (!is_wanted(fetch, c, to)) return MST_OK;
+    if (!is_wanted(fetch, j, c, to)) return MST_OK;
     mst_array changed = stage_array(fetch, j, c, to, free_memory);
-    if (!stage->change) return convert(stage, s, changed);
+    if (stage->convert) return convert(stage, s, changed);
     const mst_row_key key = mst_row_fetch_key(fetch, row);
-    stage->change(fetch->stage[j], &key, &s->in[c], &changed);
+    const uint64_t errors = mst_error_count();
+    mst_status status = MST_OK;
+    if (stage->change)
+        stage->change(fetch->stage[j], &key, &s->in[c], &changed);
+    else
+        status = stage->make(fetch->stage[j], &s->in[c], &changed);
     s->in[c] = changed;
-    return MST_OK;
+    return status ? map_failed(fetch, fetch->stage[j]->type->name, status, errors, row) : MST_OK;
 }
 
 /* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at

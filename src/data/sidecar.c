@@ -17,14 +17,19 @@ mst_status mst_beside_write(const char *prefix, const char *name, const char *te
     return text ? mst_file_write(path, text, size) : mst_file_remove(path);
 }
 
-mst_status mst_beside_read(const char *prefix, const char *name, char **text, size_t *size) {
-    char path[PATH_SIZE];
+mst_status mst_text_file_read(const char *path, char **text, size_t *size) {
     void *data;
     *text = NULL;
-    MST_TRY(path_of(prefix, name, path));
     const mst_status status = mst_file_read(path, MOST_BYTES, &data, size);
     if (status) return status == MST_NOT_FOUND ? MST_OK : status;
     *text = data;
     (*text)[*size] = '\0';
     return MST_OK;
+}
+
+mst_status mst_beside_read(const char *prefix, const char *name, char **text, size_t *size) {
+    char path[PATH_SIZE];
+    *text = NULL;
+    MST_TRY(path_of(prefix, name, path));
+    return mst_text_file_read(path, text, size);
 }

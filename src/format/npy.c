@@ -6,6 +6,7 @@ typedef struct parser {
     const char *name;
     const char *text, *end;
     const char *at;
+    bool takes_objects;
 } parser;
 
 static mst_status fail(const parser *p, const char *what) {
@@ -73,6 +74,7 @@ static mst_status parse_descr(parser *p, mst_npy *out) {
     skip_space(p);
     if (p->at < p->end && *p->at == '[') return unsupported(p, "[(...)], a record", 17);
     MST_TRY(parse_string(p, &descr, &size));
+    if (p->takes_objects && size == 2 && memcmp(descr, "|O", 2) == 0) return MST_OK;
     if (size != 3 || !strchr("<>=|", descr[0])) return unsupported(p, descr, (int)size);
     out->big_endian = descr[0] == '>';
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
@@ -98,8 +100,8 @@ static mst_status parse_shape(parser *p, mst_npy *out) {
     return MST_OK;
 }
 
-mst_status mst_npy_parse(const char *name, const char *text, size_t size, mst_npy *out) {
-    parser p = {.name = name, .text = text, .at = text, .end = text + size};
+static mst_status npy_parse(const char *name, const char *text, size_t size, bool takes_objects, mst_npy *out) {
+    parser p = {.name = name, .text = text, .at = text, .end = text + size, .takes_objects = takes_objects};
     bool has_descr = false, has_order = false, has_shape = false, fortran = false;
     *out = (mst_npy){0};
     if (!accept(&p, '{')) return fail(&p, "'{' is due");
@@ -129,4 +131,12 @@ mst_status mst_npy_parse(const char *name, const char *text, size_t size, mst_np
             MST_UNIMPLEMENTED,
             "'%s': the array is stored column by column (fortran_order): save numpy.ascontiguousarray of it", name);
     return MST_OK;
+}
+
+mst_status mst_npy_parse(const char *name, const char *text, size_t size, mst_npy *out) {
+    return npy_parse(name, text, size, false, out);
+}
+
+mst_status mst_npy_parse_any(const char *name, const char *text, size_t size, mst_npy *out) {
+    return npy_parse(name, text, size, true, out);
 }

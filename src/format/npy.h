@@ -18,7 +18,7 @@
 enum { MST_NPY_PREFIX = 8 };
 
 typedef struct mst_npy {
-    mst_dtype dtype;
+    mst_dtype dtype; /**< MST_NO_DTYPE: objects of Python */
     bool big_endian;
     mst_shape shape;
 } mst_npy;
@@ -28,6 +28,9 @@ MST_CHECKED mst_status mst_npy_prefix(const char *name, const unsigned char pref
 /** Parses SIZE bytes of TEXT. Fails with MST_CORRUPT where it is not such a text; with MST_UNIMPLEMENTED, saying what
  *  to convert to, where the elements have no dtype here or are stored column by column. */
 MST_CHECKED mst_status mst_npy_parse(const char *name, const char *text, size_t size, mst_npy *out);
+
+/** The same, but elements may also be objects of Python, which follow as a pickle (format/pickle.h). */
+MST_CHECKED mst_status mst_npy_parse_any(const char *name, const char *text, size_t size, mst_npy *out);
 
 /** The array of the file at PATH, owned by the caller; NULL after a failure: as mst_file_read fails, as mst_npy_parse,
  *  and with MST_CORRUPT where the file is longer or shorter than its header says. */

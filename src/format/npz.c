@@ -79,7 +79,7 @@ static mst_status missing(const mst_npz *npz, const char *name) {
     return MST_FAIL(MST_NOT_FOUND, "'%s': has no array '%s': it has %s", npz->bytes.name, name, *list ? list : "none");
 }
 
-static mst_status read_header(mst_zip_reader *reader, const char *label, mst_npy *header) {
+static mst_status read_header(mst_zip_reader *reader, const char *label, bool any, mst_npy *header) {
     unsigned char prefix[MST_NPY_PREFIX], length[4] = {0};
     int length_size;
     MST_TRY(mst_zip_reader_read(reader, prefix, sizeof prefix));
@@ -92,7 +92,7 @@ static mst_status read_header(mst_zip_reader *reader, const char *label, mst_npy
     char *text = malloc(size + 1);
     if (!text) return MST_NO_MEMORY("to read '%s'", label);
     mst_status status = mst_zip_reader_read(reader, text, size);
-    if (!status) status = mst_npy_parse(label, text, size, header);
+    if (!status) status = any ? mst_npy_parse_any(label, text, size, header) : mst_npy_parse(label, text, size, header);
     free(text);
     return status;
 }
@@ -115,7 +115,7 @@ static mst_status check_size(const mst_zip_reader *reader, const char *label, co
 static mst_status read_array(mst_zip_reader *reader, const char *label, mst_tensor **out) {
     mst_npy header;
     size_t size;
-    MST_TRY(read_header(reader, label, &header));
+    MST_TRY(read_header(reader, label, false, &header));
     MST_TRY(check_size(reader, label, &header, &size));
     if (mst_tensor_create(header.dtype, header.shape, out)) return mst_error_prefix("reading '%s'", label);
     uint8_t *data = mst_tensor_data(*out);
@@ -140,5 +140,79 @@ mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out) 
         *out = NULL;
     }
     mst_zip_reader_close(&reader);
+    return status;
+}
+
+/* ---- lists ---- */
+
+/* Integers of an array without objects. */
+static mst_status lists_of_tensor(const char *label, const mst_tensor *tensor, mst_integer_lists *out) {
+    const mst_dtype dtype = mst_tensor_dtype(tensor);
+    const int64_t n = mst_tensor_count(tensor);
+    if (mst_tensor_shape(tensor).ndim != 1 || mst_dtype_is_float(dtype))
+        return MST_FAIL(MST_INVALID, "'%s': must have one dimension, of integers or of lists of these", label);
+    out->integer = malloc(((size_t)n + 1) * sizeof *out->integer);
+    out->end = malloc(((size_t)n + 1) * sizeof *out->end);
+    if (!out->integer || !out->end) return MST_NO_MEMORY("to read '%s'", label);
+    const void *data = mst_tensor_data(tensor);
+    for (int64_t i = 0; i < n; i++) {
+        out->integer[i] = dtype == MST_I64   ? ((const int64_t *)data)[i]
+                          : dtype == MST_I32 ? ((const int32_t *)data)[i]
+                                             : ((const uint8_t *)data)[i];
+        out->end[i] = i + 1;
+    }
+    out->num_lists = n;
+    out->flat = true;
+    return MST_OK;
+}
+
+static mst_status read_pickle(mst_zip_reader *reader, const char *label, mst_integer_lists *out) {
+    mst_npy header;
+    MST_TRY(read_header(reader, label, true, &header));
+    const size_t size = reader->entry->size > reader->done ? (size_t)(reader->entry->size - reader->done) : 0;
+    void *data = malloc(size + 1);
+    if (!data) return MST_NO_MEMORY("to read '%s'", label);
+    mst_status status = mst_zip_reader_read(reader, data, size);
+    if (!status) status = mst_zip_reader_finish(reader);
+    if (!status) status = mst_pickle_read(label, data, size, out);
+    free(data);
+    if (!status && (header.shape.ndim != 1 || header.shape.dim[0] != out->num_lists))
+        status =
+            MST_FAIL(MST_CORRUPT, "'%s': its header and its pickle are of different lengths: save it again", label);
+    return status;
+}
+
+/* Whether the array is of objects. */
+static mst_status has_objects(const mst_npz *npz, const mst_zip_entry *entry, const char *label, bool *out) {
+    mst_zip_reader reader;
+    mst_npy header;
+    mst_status status = mst_zip_reader_open(&npz->zip, entry, &reader);
+    if (!status) status = read_header(&reader, label, true, &header);
+    mst_zip_reader_close(&reader);
+    *out = !status && !header.dtype;
+    return status;
+}
+
+mst_status mst_npz_read_lists(const mst_npz *npz, const char *name, mst_integer_lists *out) {
+    mst_zip_reader reader;
+    mst_tensor *tensor = NULL;
+    char label[512];
+    bool objects;
+    *out = (mst_integer_lists){.num_lists = 0};
+    const mst_zip_entry *entry = mst_zip_find(&npz->zip, name);
+    if (!entry) return missing(npz, name);
+    snprintf(label, sizeof label, "%s' array '%s", npz->bytes.name, name);
+    MST_TRY(has_objects(npz, entry, label, &objects));
+    mst_status status;
+    if (objects) {
+        status = mst_zip_reader_open(&npz->zip, entry, &reader);
+        if (!status) status = read_pickle(&reader, label, out);
+        mst_zip_reader_close(&reader);
+    } else {
+        status = mst_npz_read(npz, name, &tensor);
+        if (!status) status = lists_of_tensor(label, tensor, out);
+        mst_tensor_release(tensor);
+    }
+    if (status) mst_integer_lists_free(out);
     return status;
 }

@@ -7,6 +7,7 @@
 #define MUSTER_FORMAT_NPZ_H
 
 #include "format/named_tensor.h"
+#include "format/pickle.h"
 
 typedef struct mst_npz mst_npz;
 
@@ -26,6 +27,10 @@ bool mst_npz_has(const mst_npz *npz, const char *name);
 /** The array NAME. Fails with MST_NOT_FOUND, saying which arrays there are; MST_CORRUPT where its bytes are damaged;
  *  MST_UNIMPLEMENTED for other dtypes, orders and compressions. *OUT is NULL on failure. */
 MST_CHECKED mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out);
+
+/** The array NAME of one dimension, of integers or of objects of Python that are integers or lists of these. Fails as
+ *  mst_npz_read and mst_pickle_read do; OUT is empty then. */
+MST_CHECKED mst_status mst_npz_read_lists(const mst_npz *npz, const char *name, mst_integer_lists *out);
 
 /** Writes COUNT arrays to PATH, stored as they are, whole or not at all. MST_UNIMPLEMENTED where NumPy has no such
  *  dtype (bf16). */

@@ -43,7 +43,7 @@ in_bash bash_completes_an_empty_path "pictures pictures-too pictures.npz some-ta
 in_bash bash_keeps_names_with_blanks "two words.csv" muster train --data csv : two
 in_bash bash_completes_folders_where_data_is_one "pictures pictures-too" muster train --data images : pic
 in_bash bash_completes_specs_that_are_no_option npz: muster convert np
-in_bash bash_completes_a_second_spec tfrecord: muster convert fashion-mnist tf
+in_bash bash_completes_a_second_spec tfrecord: muster convert fashion-mnist tfr
 in_bash bash_completes_an_option_that_is_a_file some-table.csv muster evaluate --load some-t
 in_bash bash_completes_files_that_are_no_option some-table.csv muster inspect some-t
 in_bash bash_completes_topics_of_help completion muster help compl

@@ -110,4 +110,22 @@ mkdir -p folders/test/art
 echo paint > folders/test/art/1
 fails new_class_is_told 1 "/art': class 'art' was not there in training" evaluate --load t.keras
 
+# numbers of words: 60 texts of NumPy, those of class 1 with numbers from 6 to 10, the others from 1 to 5
+base64 -d > ids.npz << 'end'
+UEsDBC0AAAAIAAAAIQB4sGc0//////////8FABQAeC5ucHkBABAAWwQAAAAAAADgAQAAAAAAAKVTTWvbQBC1tNqVtPScs29ywZicQgiBHAo5dK
+kdCjn0UIxsb3DAX6zlgokDvYTGoJs3/6v/KN2dHU3Vc3cso9mdeW/mzeo0vP9y9y3q/Og8FTO9nZriqlscRkW/WzysTWXK1XhtZtpv35aLrXb7
+23m50c7vXZz3P/a7z93/WPJn8vabdWDVZ6vdcrMfjKdrowfL3aJ6LI0p97b+MDZ6ul5tK7ObVvZkaw6Rtk5XsxBysqrzYj9FE/vLfrU9FanrFz
+tnNZ9V+432KfHo0h5fwymro4MdDoef392CP3VT2cnxu+25n8pV6ixXUgkdfKky8hIVK+YIOHjMWey8GDwJubkSGJshToZ+wBUY6zFzZBAQFzzu
+zGEifuQejtkCciRGxf5BHs+bEW7DxyDf1QsevFGlma9SpXTi+4qJP3F7CdXAned8qkL4fFSDA0c4iyG2yRPYY0bKeRRO1QSWNicYKgJ6+HyMTg
+g3Bk0Y4jDQIcKuvL4p1unVb+Yg6V2AVqKlvQSmZmZtXUM3nPA59ttUEub7d7qBP8cz0bo1MOvA05qSpFpTrEkibxK6Qp4cO2h6A1zCYv/MLqIZ
++57CnWlm1VYtoi4F3B+B3HCTWh1lQSHSmoVZYGawrHUnPbt2X9PgD1BLAwQtAAAACAAAACEAtrfQe///////////BQAUAHkubnB5AQAQALwAAA
+AAAAAAWwAAAAAAAACb7BfqGxDJyFDGUK2eklqcXKRupaBeU2qorqOgnpZfVFKUmBefX5SSChJ3S8wpTgWKF2ckFqQC+RpmBjqaOgq1CuQDLkZG
+BgZGEABSDBASjKEUTA5Cw1WAmQwAUEsBAi0DLQAAAAgAAAAhAHiwZzTgAQAAWwQAAAUAAAAAAAAAAAAAAIABAAAAAHgubnB5UEsBAi0DLQAAAA
+gAAAAhALa30HtbAAAAvAAAAAUAAAAAAAAAAAAAAIABFwIAAHkubnB5UEsFBgAAAAACAAIAZgAAAKkCAAAAAA==
+end
+works numbers_of_words_are_learnt 'test: loss = .*accuracy = 1.0' train --data word-ids:ids.npz --sequence-length 16 --max-tokens 20 --batch-size 8 --epochs 12 --shards 1 --devices cpu:1 --evaluate --save ids.keras
+works numbers_of_words_are_evaluated 'accuracy = 1.0' evaluate --load ids.keras --data word-ids:ids.npz
+works numbers_of_words_are_predicted '^ *11 ' predict --load ids.keras --data word-ids:ids.npz
+fails numbers_of_words_are_not_a_model_of_texts 1 'it is not of numbers of words' predict --load t.keras --data word-ids:ids.npz
+
 end_of_checks

@@ -77,7 +77,7 @@ static mst_status choose(const trial *t, mst_dataset *data, objective *out) {
 }
 
 static bool has_texts(const doctor_options *o) {
-    return strncmp(o->data, "texts:", strlen("texts:")) == 0;
+    return mst_dataset_spec_has_texts(o->data);
 }
 
 /* The train part, with sizes of pictures and texts as `muster train` takes them. */
@@ -85,7 +85,7 @@ static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset
     enum { MAX_TOKENS = 20000, LENGTH = 300 };
     const mst_shape input = t->end.input;
     mst_data_options options = {.image_size = o->image_size};
-    if (strncmp(o->data, "images:", strlen("images:")) == 0 && !o->image_size)
+    if (mst_dataset_spec_has_pictures(o->data) && !o->image_size)
         options.image_size = t->network && input.ndim >= 2 && input.dim[0] > 0 ? input.dim[0] : MST_IMAGE_SIZE_FIT;
     if (has_texts(o)) options.max_tokens = t->num_tokens ? t->num_tokens : MAX_TOKENS;
     if (options.max_tokens) options.sequence_length = t->network && input.dim[0] > 0 ? input.dim[0] : LENGTH;

@@ -77,11 +77,11 @@ static int check_stored_inputs(training *t, const char *part, const mst_dataset 
 }
 
 static bool is_pictures(const training *t) {
-    return strncmp(t->data, "images:", strlen("images:")) == 0;
+    return mst_dataset_spec_has_pictures(t->data);
 }
 
 bool train_has_texts(const training *t) {
-    return t->o->text || strncmp(t->data, "texts:", strlen("texts:")) == 0;
+    return t->o->text || mst_dataset_spec_has_texts(t->data);
 }
 
 /* What is not given is as the network takes it, where that is known. */
@@ -164,10 +164,15 @@ static int count_classes(training *t) {
     return EXIT_DONE;
 }
 
+static bool are_square(mst_shape shape) {
+    return shape.ndim == 3 && shape.dim[0] == shape.dim[1];
+}
+
 /* O: the options of T. A size that fits the pictures of the train part is that of all parts, and noted. */
 static int open_data(training *t, train_options *o) {
     int status = train_open_part(t, "train", &t->train);
-    if (!status && is_pictures(t)) o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
+    if (!status && is_pictures(t) && are_square(mst_dataset_spec(t->train, 0).shape))
+        o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
     if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
     if (!status) status = count_classes(t);

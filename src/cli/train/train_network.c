@@ -45,7 +45,7 @@ static int check_texts(const training *t) {
     return command_fail(
         EXIT_USAGE, "train: --model %s takes %s: %s", model,
         texts ? "numbers, and the data has texts" : "texts, and the data has none",
-        texts ? "leave it out, or write --model text_cnn" : "take texts:PATH, or csv:FILE with --text COLUMN");
+        texts ? "leave it out, or write --model text_cnn" : "take texts:PATH, word-ids:FILE, or csv:FILE with --text");
 }
 
 int train_network_find(training *t, train_options *o) {

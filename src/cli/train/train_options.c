@@ -69,8 +69,10 @@ static const option data_options[] = {
      .help = "csv: the inputs are the texts of this column, whose words become numbers as Keras' TextVectorization "
              "makes them; other columns but the label's are left out"},
     {"max-tokens", OPTION_INTEGER, AT(max_tokens), "N", NULL, 3, 2147483647, .noted = true,
-     .help = "texts: size of the vocabulary, the most frequent words of the train part; others count as one (default "
-             "20000)"},
+     .help =
+         "texts: size of the vocabulary, the most frequent words of the train part; others count as one; of word-ids "
+         "numbers from there on (default "
+         "20000)"},
     {"sequence-length", OPTION_INTEGER, AT(sequence_length), "N", NULL, 1, 1e6, .noted = true,
      .help = "texts: words of a text that are taken (default 300)"},
     {"pad", OPTION_CHOICE, AT(pad), .initial = "back", .choices = pad_sides, .noted = true,
@@ -83,9 +85,11 @@ static const option data_options[] = {
     {"embed-above", OPTION_INTEGER, AT(embed_above), "N", NULL, 1, 1e9, .noted = true,
      .help = "tables: a column of more than N categories is embedded in place of one-hot (default: none)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
-     .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
+     .help = "names of the classes, one in each line; csv, images, tfds and fashion-mnist have their own"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,
-     .help = "images: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64)"},
+     .help =
+         "images, tfds: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64; "
+         "of tfds with pictures of one size: that)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
      .help = "a part X of the training data is kept out, and measured after each epoch"},

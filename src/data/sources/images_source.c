@@ -44,12 +44,10 @@ MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, in
 #include "base/no_memory.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
-#include "data/pictures/resize.h"
+#include "data/pictures/decode.h"
 #include "data/schema.h"
 #include "data/sources/image_folder.h"
 #include "format/image.h"
-
-enum { DEFAULT_SIZE = 224, MOST_FIT_SIZE = 64, MOST_SIZE = 1 << 14 };
 
 typedef struct images {
     mst_dataset base;
@@ -60,20 +58,11 @@ typedef struct images {
 } images;
 
 static mst_status read_image(const images *d, const char *path, void *dst) {
-    const mst_images_options *o = &d->options;
-    const mst_image_want want = {.channels = o->channels,
-                                 .least_height = o->whole ? 0 : o->height,
-                                 .least_width = o->whole ? 0 : o->width,
-                                 .planes = !o->whole && o->resize == MST_RESIZE_BILINEAR};
-    mst_image image;
     void *data;
     size_t size;
     MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
-    mst_status status = mst_image_decode(path, data, size, &want, &image);
+    const mst_status status = mst_picture_decode(path, data, size, &d->options, dst);
     free(data);
-    MST_TRY(status);
-    status = mst_resize(o->resize, &image, o->dtype, dst, o->height, o->width);
-    free(image.pixels);
     return status;
 }
 
@@ -119,24 +108,6 @@ static const mst_dataset_type type = {.name = "from_images",
                                       .classes = images_source_classes,
                                       .schema = schema};
 
-static mst_status fill_options(mst_images_options *o) {
-    if (!o->height) o->height = o->width ? o->width : DEFAULT_SIZE;
-    if (!o->width) o->width = o->height;
-    if (!o->channels) o->channels = 3;
-    if (!o->dtype) o->dtype = MST_U8;
-    if (o->height < 1 || o->width < 1 || o->height > MOST_SIZE || o->width > MOST_SIZE)
-        return MST_FAIL(MST_INVALID, "from_images: height and width are %lld and %lld, 1 to %d are possible",
-                        (long long)o->height, (long long)o->width, MOST_SIZE);
-    if (o->channels != 1 && o->channels != 3)
-        return MST_FAIL(MST_INVALID, "from_images: channels is %d, 1 (gray) and 3 (red, green, blue) are possible",
-                        o->channels);
-    if (o->resize < MST_RESIZE_BILINEAR || o->resize > MST_RESIZE_NEAREST)
-        return MST_FAIL(MST_INVALID, "from_images: resize is %d: use MST_RESIZE_BILINEAR, ...", (int)o->resize);
-    if (o->dtype != MST_U8 && o->dtype != MST_F32)
-        return MST_FAIL(MST_INVALID, "from_images: dtype is %s, u8 and f32 are possible", mst_dtype_name(o->dtype));
-    return MST_OK;
-}
-
 /* By their bytes, each once, as mst_image_folder_match needs them. */
 static bool categories_are_sorted(const mst_schema_column *column) {
     for (int64_t i = 1; i < column->num_categories; i++)
@@ -170,18 +141,12 @@ static mst_status write_schema(images *d) {
 
 /* The height and width that fit the first picture. */
 static mst_status choose_size(images *d) {
-    const mst_image_want want = {.channels = 3};
-    mst_image image;
     void *data;
     size_t size;
     MST_TRY(mst_file_read(d->files.path[0], (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
-    const mst_status status = mst_image_decode(d->files.path[0], data, size, &want, &image);
+    const mst_status status = mst_picture_fit(d->files.path[0], data, size, &d->options);
     free(data);
-    MST_TRY(status);
-    free(image.pixels);
-    const int64_t side = image.height < image.width ? image.height : image.width;
-    d->options.height = d->options.width = side < MOST_FIT_SIZE ? side : MOST_FIT_SIZE;
-    return MST_OK;
+    return status;
 }
 
 /* Takes the classes of the options, or those of FOLDER itself. */
@@ -210,7 +175,7 @@ static mst_status try_first(const images *d) {
 static mst_status images_source_set_up(images *d, const char *folder, const char *const *paths, int n) {
     mst_images_options *o = &d->options;
     const bool fits = o->fit && !o->height && !o->width;
-    MST_TRY(fill_options(o));
+    MST_TRY(mst_picture_fill_options("from_images", o));
     MST_TRY(folder ? mst_image_folder_list(folder, &d->files) : mst_image_folder_take(paths, n, &d->files));
     if (fits) MST_TRY(choose_size(d));
     if (folder) MST_TRY(take_classes(d, folder));

@@ -21,6 +21,23 @@ static bool can_open(const mst_data_spec *kind) {
     return kind->open || kind->open_with;
 }
 
+/* The bits of what the kind of SPEC takes. */
+static unsigned takes_of(const char *spec) {
+    if (MST_IS_NULL(spec)) return 0;
+    for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
+        if (strncmp(spec, (*kind)->form, name_size(*kind)) == 0) return (*kind)->takes;
+    return 0;
+}
+
+bool mst_dataset_spec_has_pictures(const char *spec) {
+    return takes_of(spec) & MST_SPEC_IMAGE_SIZE;
+}
+
+bool mst_dataset_spec_has_texts(const char *spec) {
+    const unsigned takes = takes_of(spec);
+    return takes & MST_SPEC_TEXTS && !(takes & MST_SPEC_TABLE);
+}
+
 /* The I-th kind that can be opened. */
 static const mst_data_spec *kind_at(int i) {
     const mst_data_spec *const *kind = mst_data_spec_table;
@@ -118,11 +135,12 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
     if (o->label && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
     if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR", spec,
-                        o->image_size ? "image-size" : "channels");
+        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR and tfds:DIR",
+                        spec, o->image_size ? "image-size" : "channels");
     const bool has_texts = kind->takes & MST_SPEC_TEXTS && (!(kind->takes & MST_SPEC_TABLE) || o->text || o->schema);
     if ((o->max_tokens || o->sequence_length || o->pad_front) && !has_texts)
-        return MST_FAIL(MST_INVALID, "data: '%s' has no texts: %s is for texts:PATH, and for csv:FILE with text", spec,
+        return MST_FAIL(MST_INVALID,
+                        "data: '%s' has no texts: %s is for texts:PATH, word-ids:FILE, and csv:FILE with text", spec,
                         o->max_tokens        ? "max-tokens"
                         : o->sequence_length ? "sequence-length"
                                              : "pad");
