@@ -87,6 +87,7 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
                                trainer->strategy.by_bytes,
                                trainer->strategy.part_bytes,
                                trainer->strategy.max_staleness,
+                               mst_precision_here(trainer->options.session.precision),
                                batch_size,
                                o->epochs,
                                o->steps,

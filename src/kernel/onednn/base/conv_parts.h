@@ -4,6 +4,9 @@
  *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples: each part's goes to a
  *  place of its own, and they are added up in the order of the parts.
  *
+ *  Where the convolution is of bf16, a part's source and output are rounded before it reads them. One that oneDNN has
+ *  no fast code for is made in f32.
+ *
  *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
 #define MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
@@ -33,6 +36,7 @@ typedef struct mst_conv_parts {
     /* The workspace: weights in the layout of the primitive, or their gradients, one of each part; then the scratchpads
      * of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
+    size_t rounded; /* in a thread's scratchpad: of bf16, what it reads of source and output */
 } mst_conv_parts;
 
 /** Makes PARTS; CHUNK examples a part, or as many as are best where that is 0. NAME is the node's. */
