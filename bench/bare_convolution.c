@@ -83,9 +83,9 @@ static dnnl_status_t make(bare *b, const bare_convolution *c, bare_kind kind) {
     memset(d, 0, sizeof d);
     dnnl_status_t status = dnnl_engine_create(&b->engine, dnnl_cpu, 0);
     if (!status) status = dnnl_stream_create(&b->stream, b->engine, dnnl_stream_default_flags);
-    if (!status) status = mst_describe_any(&d[SRC], 4, src);
-    if (!status) status = mst_describe_any(&d[WEIGHTS], 5 - first, weights + first);
-    if (!status) status = mst_describe_any(&d[DST], 4, dst);
+    if (!status) status = mst_describe_any(&d[SRC], dnnl_f32, 4, src);
+    if (!status) status = mst_describe_any(&d[WEIGHTS], dnnl_f32, 5 - first, weights + first);
+    if (!status) status = mst_describe_any(&d[DST], dnnl_f32, 4, dst);
     if (!status) status = describe(b, kind, d, stride, before, after);
     for (int i = 0; i < OPERANDS; i++) mst_forget(&d[i]);
     if (!status) status = dnnl_primitive_create(&b->primitive, b->descriptor);

@@ -82,6 +82,9 @@ typedef struct mst_session_options {
      *  of the tasks on which they lie; `devices`, `visible_devices`, `store`, `job_name` and `pin_threads`
      *  are not given, and runs of the session are one at a time. Default: this process. */
     const char *target;
+    /** Of products of f32 whose own precision is the default. MST_MIXED_BFLOAT16 is a wish, see mst_precision_here.
+     *  Default MST_FLOAT32; with a target there is no other. */
+    mst_precision precision;
     const char *key_file; /**< with target: of its cluster (muster keygen); NULL: it has none */
     bool insecure;        /**< with target, on this machine: its tasks were started with --insecure */
 } mst_session_options;
@@ -121,6 +124,10 @@ MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, ms
 /** Sets a variable; dtype and shape must be its own. */
 MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,
                                                         const mst_tensor *value);
+
+/** In what products are computed in this process where WANTED is asked for: MST_FLOAT32 in place of MST_MIXED_BFLOAT16
+ *  where the processor has no instructions for products of bf16 (AVX512_BF16 or AMX), or oneDNN does not take them. */
+MST_API mst_precision mst_precision_here(mst_precision wanted);
 
 /** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). */
 MST_API int mst_session_num_devices(const mst_session *session);

@@ -26,6 +26,15 @@ typedef enum mst_dtype {
     MST_NUM_DTYPES
 } mst_dtype;
 
+/** In what products are computed: of matrices, and those of convolutions. The names are Keras'. */
+typedef enum mst_precision {
+    MST_PRECISION_DEFAULT = 0,
+    MST_FLOAT32,       /**< f32 */
+    MST_MIXED_BFLOAT16 /**< factors are rounded to bf16, products are summed in f32; all else is f32 */
+} mst_precision;
+/** "default", "float32", "mixed_bfloat16"; ended by NULL. */
+MST_API extern const char *const mst_precision_names[];
+
 /** Bytes of one element. */
 MST_API size_t mst_dtype_size(mst_dtype dtype);
 /** "f32", "i64", "string", ... */

@@ -64,6 +64,7 @@ typedef struct mst_compile_options {
     bool sample_weights;         /**< the last component of the data is the weight of each example */
     mst_strategy strategy;       /**< num_devices is taken from the session's devices */
     mst_session_options session; /**< devices, placement, limits */
+    mst_precision precision;     /**< of products; default that of the session */
     mst_task *task; /**< with MST_STRATEGY_MULTI_WORKER: this process in its cluster; must outlive the model */
     uint64_t seed;  /**< of initial values, dropout and shuffling */
 } mst_compile_options;

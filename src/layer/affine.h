@@ -5,6 +5,6 @@
 #include "muster/graph.h"
 
 /** SRC [n, ..., features] times KERNEL [features, units], plus BIAS [units], which may be MST_NONE. */
-mst_value mst_affine(mst_value src, mst_value kernel, mst_value bias);
+mst_value mst_affine(mst_value src, mst_value kernel, mst_value bias, mst_precision precision);
 
 #endif

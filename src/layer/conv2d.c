@@ -30,6 +30,7 @@ typedef struct mst_layer_conv2d_options {
     mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
     const char *name;
+    mst_precision precision; /**< of its products; default the session's */
 } mst_layer_conv2d_options;
 #define mst_conv2d(source, ...) \
     MST_LAYER(conv2d, source, MST_NAMED_2(mst_layer_conv2d_options, filters, kernel_size, __VA_ARGS__))
@@ -59,6 +60,7 @@ static const mst_field fields[] = {
     FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
     FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
     FIELD(STRING, name, "of the layer"),
+    FIELD(ENUM, precision, MST_PRECISION_DEFAULT, mst_precision_names, "of its products; default the session's"),
     MST_FIELD_END,
 };
 
@@ -86,7 +88,7 @@ static mst_value conv2d_build(const mst_layer_call *call) {
         call->src[0], call->weight[0],
         .strides = MST_AXES(o->strides, o->strides_width ? o->strides_width : o->strides), .padding = o->padding,
         .dilations = MST_AXES(o->dilation_rate, o->dilation_width ? o->dilation_width : o->dilation_rate),
-        .groups = o->groups);
+        .groups = o->groups, .precision = o->precision);
     return mst_kernel_bias_end(call, y, o->no_bias, o->activation);
 }
 

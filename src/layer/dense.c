@@ -18,6 +18,7 @@ typedef struct mst_layer_dense_options {
     mst_initializer bias_initializer;    /**< default zeros, also in place of glorot_uniform */
     float l1, l2;                        /**< penalty: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
     const char *kernel_name, *bias_name; /**< default kernel, bias */
+    mst_precision precision;             /**< of its products; default the session's */
 } mst_layer_dense_options;
 #define mst_dense(source, ...) MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))
 #endif
@@ -40,6 +41,7 @@ static const mst_field fields[] = {
     FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
     FIELD(STRING, kernel_name, "of the kernel"),
     FIELD(STRING, bias_name, "of the bias"),
+    FIELD(ENUM, precision, MST_PRECISION_DEFAULT, mst_precision_names, "of its products; default the session's"),
     MST_FIELD_END,
 };
 
@@ -71,8 +73,9 @@ static mst_status weights(mst_layer_call *call) {
 
 static mst_value dense_build(const mst_layer_call *call) {
     const mst_value bias = call->num_weights > 1 ? call->weight[1] : MST_NONE;
-    const mst_value y = mst_affine(call->src[0], call->weight[0], bias);
-    return mst_activation_build(y, ((const mst_layer_dense_options *)call->options)->activation);
+    const mst_layer_dense_options *o = call->options;
+    const mst_value y = mst_affine(call->src[0], call->weight[0], bias, o->precision);
+    return mst_activation_build(y, o->activation);
 }
 
 const mst_layer_type mst_layer_type_dense = {

@@ -100,7 +100,8 @@ static mst_status lstm_weights(mst_layer_call *call) {
 
 static mst_value lstm_build(const mst_layer_call *call) {
     const mst_layer_lstm_options *o = call->options;
-    const mst_value gates = mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2]);
+    const mst_value gates =
+        mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2], MST_PRECISION_DEFAULT);
     const mst_value h = mst_lstm_with((mst_lstm_options){.src = gates,
                                                          .recurrent = call->weight[1],
                                                          .activation = o->activation,

@@ -166,7 +166,8 @@ static mst_value heads_of(const mst_layer_call *call, int part) {
     const mst_value src = source_of(call, part);
     const mst_shape shape = mst_value_spec(src).shape;
     const int64_t length = length_of(o, part), columns = o->num_heads * length;
-    const mst_value y = mst_affine(src, kernel_of(call, part, shape.dim[2], columns), bias_of(call, part, columns));
+    const mst_value y = mst_affine(src, kernel_of(call, part, shape.dim[2], columns), bias_of(call, part, columns),
+                                   MST_PRECISION_DEFAULT);
     const mst_value heads = mst_reshape(y, MST_SHAPE(-1, shape.dim[1], o->num_heads, length));
     return mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3));
 }
@@ -180,7 +181,8 @@ static mst_value multi_head_attention_build(const mst_layer_call *call) {
         .dropout = call->training ? o->dropout : 0, .seed = o->seed);
     const mst_value rows =
         mst_reshape(mst_transpose(heads, .perm = MST_AXES(0, 2, 1, 3)), MST_SHAPE(-1, query.dim[1], columns));
-    return mst_affine(rows, kernel_of(call, OUTPUT, columns, given), bias_of(call, OUTPUT, given));
+    return mst_affine(rows, kernel_of(call, OUTPUT, columns, given), bias_of(call, OUTPUT, given),
+                      MST_PRECISION_DEFAULT);
 }
 
 const mst_layer_type mst_layer_type_multi_head_attention = {

@@ -12,6 +12,7 @@
     PASS(infer)      /* all dtypes and shapes, now that those of the feeds are known */                              \
     PASS(place)      /* a device for each node */                                                                    \
     PASS(simplify)   /* fold what is constant, merge what is the same */                                             \
+    PASS(autocast)   /* the factors of products in bf16, where they are to be */                                     \
     PASS(distribute) /* copies of mirrored variables, and the update of variables over devices and memory domains */ \
     PASS(commit)     /* what is written when: no state changes before everything that can fail is done */            \
     PASS(fuse)       /* several nodes into one kernel */                                                             \

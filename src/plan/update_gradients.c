@@ -50,8 +50,9 @@ static bool is_product(const mst_lowering *l, int32_t value, const mst_plan_node
         return false;
     const mst_matmul_options *o = node->options;
     const mst_spec *spec = &l->plan->value[value].spec, *a = &l->plan->value[node->src[0]].spec;
-    return o->transpose_a && !o->transpose_b && spec->dtype == MST_F32 && spec->shape.ndim == 2 && a->shape.ndim == 2 &&
-           l->plan->value[node->src[1]].spec.shape.ndim == 2 && a->shape.dim[0] > 0 && mst_shape_count(spec->shape) > 0;
+    return o->transpose_a && !o->transpose_b && spec->dtype == MST_F32 && a->dtype == MST_F32 &&
+           spec->shape.ndim == 2 && a->shape.ndim == 2 && l->plan->value[node->src[1]].spec.shape.ndim == 2 &&
+           a->shape.dim[0] > 0 && mst_shape_count(spec->shape) > 0;
 }
 
 static bool set_has_device(const mst_update_set *s, int32_t device) {

@@ -79,13 +79,14 @@ static const mst_elsewhere_type task_servers = {.destroy = elsewhere_destroy,
                                                 .num_plans = elsewhere_num_plans};
 
 static mst_status check_given(const mst_session_options *o) {
-    const char *const wrong = o->devices           ? "devices"
-                              : o->visible_devices ? "visible_devices"
-                              : o->store           ? "store"
-                              : o->job_name        ? "job_name"
-                              : o->pin_threads     ? "pin_threads"
-                              : o->recompute       ? "recompute"
-                                                   : NULL;
+    const char *const wrong = o->devices                   ? "devices"
+                              : o->visible_devices         ? "visible_devices"
+                              : o->store                   ? "store"
+                              : o->job_name                ? "job_name"
+                              : o->pin_threads             ? "pin_threads"
+                              : o->recompute               ? "recompute"
+                              : o->precision > MST_FLOAT32 ? "precision"
+                                                           : NULL;
     if (!wrong) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "session: '%s' is not given with a target: what the task servers were started with "

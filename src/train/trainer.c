@@ -126,6 +126,7 @@ static mst_status trainer_share(mst_trainer *trainer) {
 
 static mst_status trainer_make(mst_trainer *trainer) {
     if (!trainer->options.session.store) trainer->options.session.store = trainer->model->store;
+    if (trainer->options.precision) trainer->options.session.precision = trainer->options.precision;
     MST_TRY(mst_graph_create(&trainer->graph));
     mst_graph_set_seed(trainer->graph, trainer->options.seed);
     if (trainer->options.session.target)

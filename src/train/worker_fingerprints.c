@@ -138,6 +138,7 @@ static void add_fit_options(fingerprint_list *list, const mst_trainer *trainer, 
         {"drop_remainder", o->drop_remainder},
         {"validation_last", o->validation_last},
         {"check_replicas", o->check_replicas},
+        {"mixed_bfloat16", mst_precision_here(trainer->options.session.precision) == MST_MIXED_BFLOAT16},
         {"elastic_min", mst_is_served(trainer) ? 0 : mst_task_elastic_min(trainer->options.task)},
     };
     char text[MST_NUMBER_TEXT];

@@ -38,6 +38,18 @@ enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 
 
 /* ---- options ---- */
 
+static int check_precision(training *t) {
+    const char *name = t->o->precision;
+    t->precision = MST_FLOAT32;
+    if (strcmp(name, "mixed_float16") == 0)
+        return command_fail(EXIT_USAGE,
+                            "train: --precision mixed_float16: sums and small gradients overflow f16, and "
+                            "processors are not faster in it: take mixed_bfloat16");
+    while (mst_precision_names[t->precision] && strcmp(name, mst_precision_names[t->precision]) != 0) t->precision++;
+    if (mst_precision_names[t->precision]) return EXIT_DONE;
+    return command_fail(EXIT_USAGE, "train: --precision '%s' is not known: there are float32 and mixed_bfloat16", name);
+}
+
 static int check_options(training *t) {
     if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
         return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
@@ -49,6 +61,7 @@ static int check_options(training *t) {
     if (t->o->raw_columns && (t->o->table.missing || t->o->embed_above))
         return command_fail(EXIT_USAGE, "train: --%s is done by the layers that --raw-columns leaves out: leave it out",
                             t->o->table.missing ? "missing mean" : "embed-above");
+    if (check_precision(t)) return EXIT_USAGE;
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
     if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
@@ -267,6 +280,7 @@ static int make_model(training *t) {
                                    .num_class_weights = t->num_class_weights,
                                    .strategy = t->strategy,
                                    .session = session,
+                                   .precision = t->precision,
                                    .task = t->task,
                                    .seed = o->seed};
     memcpy(compile.metric, t->objective.metric, sizeof compile.metric);

@@ -113,6 +113,9 @@ static void print_start(const training *t) {
         printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
                t->idle_cores, cores, cores, t->batch_size / t->strategy.num_shards * cores);
     }
+    if (t->precision != mst_precision_here(t->precision))
+        printf("note: --precision %s: this processor has no instructions for bf16, so that all is computed in f32\n",
+               mst_precision_names[t->precision]);
     if (t->others > 0)
         printf("note: %d other programs keep all cores busy: --devices cpu can be faster then, with the same weights\n",
                t->others);
@@ -158,6 +161,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
     if (t->optimizer.gradient_accumulation_steps > 1)
         json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
+    json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(t->precision)]));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
     return json_write(event);
 }

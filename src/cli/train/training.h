@@ -28,6 +28,7 @@ typedef struct training {
     mst_task *task;              /**< likewise */
     bool evaluates;              /**< this task is the evaluator of the job, and does not train */
     mst_strategy strategy;
+    mst_precision precision; /**< that was asked for */
     mst_optimizer optimizer;
     objective objective;
     class_names names;     /**< of the classes; NULL where they are not known */

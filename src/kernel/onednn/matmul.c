@@ -3,6 +3,8 @@
  * A product is cut along its longer side, or its batches, in the same way on any number of threads, so that they give
  * the same bits. The gradient of a weight (a transposed) is cut into runs of rows that fit in a cache.
  *
+ * The factors are both of f32, or both of bf16 (plan/autocast.c); all else is f32.
+ *
  * The bias is part of the primitive. The activation is not: those of oneDNN make 0 of NaN, so that a step that has gone
  * wrong looks right. It is a pass over the product while that is in cache. */
 #include <stdlib.h>
@@ -23,7 +25,8 @@ typedef struct state {
 } state;
 
 static mst_product_shape describe(const mst_infer *c, bool *transpose_a, int *activation) {
-    mst_product_shape p = {.ndim = c->dst[0].shape.ndim, .has_bias = c->op == &mst_op_fused_matmul};
+    mst_product_shape p = {
+        .ndim = c->dst[0].shape.ndim, .has_bias = c->op == &mst_op_fused_matmul, .bf16 = c->src[0].dtype == MST_BF16};
     bool transpose_b;
     if (p.has_bias) {
         const mst_fused_matmul_options *o = c->options;
@@ -151,7 +154,7 @@ static mst_status matmul_run(const mst_kernel_args *a) {
 
 static mst_kernel_function matmul_choose(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    if (c->src[0].dtype != MST_F32 || c->dst[0].shape.ndim < 2) return NULL;
+    if (c->dst[0].dtype != MST_F32 || c->dst[0].shape.ndim < 2) return NULL;
     if (c->src[0].shape.ndim < 2 || c->src[1].shape.ndim < 2) return NULL;
     for (int i = 0; i < c->num_src; i++)
         if (mst_shape_count(c->src[i].shape) == 0) return NULL;

@@ -79,7 +79,8 @@ mst_conv mst_conv_make(const mst_conv2d_options *o, const mst_shape *src, const 
     mst_conv conv = {.n = src->dim[0],
                      .in_channels = src->dim[ndim - 1],
                      .out_channels = weights->dim[ndim - 1],
-                     .groups = o->groups};
+                     .groups = o->groups,
+                     .bf16 = o->precision == MST_MIXED_BFLOAT16};
     mst_window_make(&w, ndim - 2, &src->dim[1], weights->dim, &dst->dim[1], &conv.depth, conv.window);
     return conv;
 }

@@ -18,7 +18,9 @@ extern const mst_field mst_conv_fields[];
         MST_FIELD_ENUM(mst_conv2d_options, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),     \
         MST_FIELD_AXES(mst_conv2d_options, pads, "zeros before and after each axis, in place of a padding"),          \
         MST_FIELD_AXES(mst_conv2d_options, dilations, "between the elements of a window; default 1"),                 \
-        MST_FIELD_I32(mst_conv2d_options, groups, 1, 1, 1 << 30, "groups of channels that do not mix")
+        MST_FIELD_I32(mst_conv2d_options, groups, 1, 1, 1 << 30, "groups of channels that do not mix"),               \
+        MST_FIELD_ENUM(mst_conv2d_options, precision, MST_PRECISION_DEFAULT, mst_precision_names,                     \
+                       "of a convolution of f32; default the session's")
 
 enum { MST_CONV2D_NDIM = 4, MST_CONV3D_NDIM = 5 };
 /** How many dimensions the sources of a convolution or a pooling of two or three axes should have, from those of its
@@ -30,6 +32,7 @@ static inline int mst_conv_ndim(const mst_shape *src) {
 /** A convolution with all lengths known. */
 typedef struct mst_conv {
     int64_t n, in_channels, out_channels, groups;
+    bool bf16;                          /**< its products are of bf16, where a kernel has them */
     mst_window depth;                   /**< of one element where there are two axes */
     mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
 } mst_conv;

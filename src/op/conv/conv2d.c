@@ -8,6 +8,7 @@
  *  pads       rows and columns of zeros at top, bottom, left and right, in place of a padding
  *  dilations  d: one number, or those of rows and columns; default 1
  *  groups     channels of src and filters are cut into so many groups; a filter reads the channels of its own
+ *  precision  of a convolution of f32 in one group, and of its gradients; default the session's
  *  dst        src's dtype, [n, rows, columns, filters]
  *
  *  A window that does not fit into src is an error. As in TensorFlow, the window is not turned round.
@@ -22,6 +23,7 @@ typedef struct mst_conv2d_options {
     mst_axes pads;
     mst_axes dilations;
     int32_t groups;
+    mst_precision precision;
 } mst_conv2d_options;
 MST_API mst_value mst_conv2d_with(mst_conv2d_options options);
 #define mst_convolve2d(...) mst_conv2d_with(MST_NAMED_2(mst_conv2d_options, src, weights, __VA_ARGS__))

@@ -5,6 +5,7 @@
  *  dst          a's dtype, [batch.., m, n]; the batch dimensions of a and b are broadcast (NumPy's rules)
  *  transpose_a  a's last two dimensions are swapped
  *  transpose_b  b's last two dimensions are swapped
+ *  precision    of a product of f32, and of its gradients; default the session's
  *
  *  Without elements to sum (k = 0) dst is 0. Integers wrap around.
  */
@@ -15,6 +16,7 @@ typedef struct mst_matmul_options {
     mst_value b;
     bool transpose_a;
     bool transpose_b;
+    mst_precision precision;
 } mst_matmul_options;
 MST_API mst_value mst_matmul_with(mst_matmul_options options);
 #define mst_matmul(...) mst_matmul_with(MST_NAMED_2(mst_matmul_options, a, b, __VA_ARGS__))
@@ -28,6 +30,8 @@ MST_API mst_value mst_matmul_with(mst_matmul_options options);
 static const mst_field matmul_fields[] = {
     MST_FIELD_BOOL(mst_matmul_options, transpose_a, "a's last two dimensions are swapped"),
     MST_FIELD_BOOL(mst_matmul_options, transpose_b, "b's last two dimensions are swapped"),
+    MST_FIELD_ENUM(mst_matmul_options, precision, MST_PRECISION_DEFAULT, mst_precision_names,
+                   "of a product of f32; default the session's"),
     MST_FIELD_END,
 };
 
@@ -69,13 +73,14 @@ static mst_value matmul_grad(mst_grad *c, int i) {
     const mst_matmul_options *o = c->options;
     const bool ta = o->transpose_a, tb = o->transpose_b;
     const mst_value a = c->src[0], b = c->src[1], g = c->ddst[0];
+    const mst_precision precision = o->precision;
     mst_value product;
     if (i == 0)
-        product = ta ? mst_matmul(.a = b, .b = g, .transpose_a = tb, .transpose_b = true)
-                     : mst_matmul(.a = g, .b = b, .transpose_b = !tb);
+        product = ta ? mst_matmul(.a = b, .b = g, .transpose_a = tb, .transpose_b = true, .precision = precision)
+                     : mst_matmul(.a = g, .b = b, .transpose_b = !tb, .precision = precision);
     else
-        product = tb ? mst_matmul(.a = g, .b = a, .transpose_a = true, .transpose_b = ta)
-                     : mst_matmul(.a = a, .b = g, .transpose_a = !ta);
+        product = tb ? mst_matmul(.a = g, .b = a, .transpose_a = true, .transpose_b = ta, .precision = precision)
+                     : mst_matmul(.a = a, .b = g, .transpose_a = !ta, .precision = precision);
     bool has_batch = mst_value_spec(a).shape.ndim > 2 || mst_value_spec(b).shape.ndim > 2;
     return has_batch ? mst_unbroadcast(product, c->src[i]) : product;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
 #include "base/no_memory.h"
 #include "base/openmp.h"
 #include "base/simd.h"
@@ -10,7 +11,7 @@
 #include "op/op.h"
 #include "tensor/buffer.h"
 
-enum { WEIGHTS = MST_CONVOLUTION_WEIGHTS };
+enum { SRC = MST_CONVOLUTION_SRC, WEIGHTS = MST_CONVOLUTION_WEIGHTS, DST = MST_CONVOLUTION_DST };
 
 void mst_conv_parts_free(mst_conv_parts *s) {
     for (int k = 0; s->calls && k < s->num_threads * MST_CONV_SIZES; k++) {
@@ -116,7 +117,7 @@ static bool want_one_layout(const mst_conv_parts *s) {
 /* The parts that are best, with one layout of the weights; where they want several, the batch is one part. */
 static dnnl_status_t choose_parts(mst_conv_parts *s, bool bands) {
     int64_t rows;
-    bands = bands && choose_band(&s->conv, &rows);
+    bands = bands && !s->conv.bf16 && choose_band(&s->conv, &rows);
     dnnl_status_t status = bands ? get_bands(s, rows) : get_primitives(s, choose_chunk(&s->conv));
     if (status || want_one_layout(s)) return status;
     for (int i = 0; i < MST_CONV_SIZES; i++) {
@@ -163,6 +164,12 @@ static dnnl_status_t make_parts(mst_conv_parts *s, int64_t chunk, bool bands) {
     return status;
 }
 
+/* Bytes of what a part reads of source or output, in bf16. */
+static size_t rounded_bytes(const mst_conv_parts *s, int which) {
+    if (which == (s->kind == MST_CONVOLUTION ? DST : SRC) && s->kind != MST_CONVOLUTION_WEIGHTS_GRAD) return 0;
+    return mst_align((size_t)(which == SRC ? s->src_step : s->dst_step) * sizeof(uint16_t));
+}
+
 mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv, int num_threads,
                                int64_t chunk, bool bands, const char *name) {
     enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
@@ -174,6 +181,11 @@ mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind,
     if (status) {
         mst_conv_parts_free(parts);
         *parts = (mst_conv_parts){.calls = NULL};
+        if (status == dnnl_unimplemented && conv->bf16) {
+            mst_conv in_f32 = *conv;
+            in_f32.bf16 = false;
+            return mst_conv_parts_make(parts, kind, &in_f32, num_threads, chunk, bands, name);
+        }
         if (status == dnnl_out_of_memory)
             return MST_NO_MEMORY("for the convolution '%s': take a smaller batch or model", name);
         return MST_FAIL(MST_INTERNAL, "%s: oneDNN made no convolution, status %d", name, (int)status);
@@ -187,6 +199,8 @@ mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind,
         parts->dst_step = parts->band * dst_row;
         parts->src_before = h->before * src_row;
     }
+    parts->rounded = parts->scratchpad_step;
+    if (conv->bf16) parts->scratchpad_step += rounded_bytes(parts, SRC) + rounded_bytes(parts, DST);
     parts->workspace = parts->scratchpads + (size_t)num_threads * parts->scratchpad_step;
     return MST_OK;
 }
@@ -242,6 +256,23 @@ mst_status mst_conv_parts_begin(const mst_conv_parts *parts, const mst_kernel_ar
     return failed(a, rearrange(parts, weights, workspace));
 }
 
+MST_SIMD static void round_all(const float *restrict from, uint16_t *restrict to, int64_t count) {
+    for (int64_t i = 0; i < count; i++) to[i] = mst_bf16_of(from[i]);
+}
+
+/* Puts source and output of part PART, in DATA, as bf16 behind SCRATCHPAD where they are read. */
+static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, void **data) {
+    const int64_t examples = part == s->parts - 1 ? s->conv.n - part * s->chunk : s->chunk;
+    char *to = scratchpad + s->rounded;
+    for (int i = SRC; i <= DST; i += DST - SRC) {
+        const size_t bytes = rounded_bytes(s, i);
+        if (!bytes) continue;
+        round_all(data[i], (uint16_t *)(void *)to, (i == SRC ? s->src_step : s->dst_step) / s->chunk * examples);
+        data[i] = to;
+        to += bytes;
+    }
+}
+
 mst_status mst_conv_parts_run(const mst_conv_parts *parts, const mst_kernel_args *a, int64_t part, int thread,
                               void *src, void *weights, void *dst, void *workspace) {
     const mst_conv_parts *s = parts;
@@ -252,6 +283,7 @@ mst_status mst_conv_parts_run(const mst_conv_parts *parts, const mst_kernel_args
     void *data[MST_CONV_PART_ARGS] = {src, weights_of(s, part, weights, workspace), dst,
                                       (char *)workspace + s->scratchpads + (size_t)thread * s->scratchpad_step};
     dnnl_status_t status = dnnl_success;
+    if (s->conv.bf16) round_part(s, part, data[MST_CONVOLUTION_OPERANDS], data);
     for (int i = 0; i < MST_CONV_PART_ARGS && !status; i++) status = dnnl_memory_set_data_handle(k->memory[i], data[i]);
     if (!status) status = dnnl_primitive_execute(s->primitive[size]->primitive, k->stream, MST_CONV_PART_ARGS, k->args);
     return failed(a, status);

@@ -5,6 +5,9 @@
  *  place of its own, and they are added up in the order of the parts. A convolution of one example is cut into bands of
  *  rows of its output; each reads the rows that its windows reach.
  *
+ *  Where the convolution is of bf16, a part's source and output are rounded before it reads them. One that oneDNN has
+ *  no fast code for is made in f32.
+ *
  *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest, unless they
  *  are constant: then they are packed when the plan is made. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_CONV_PARTS_H
@@ -39,6 +42,7 @@ typedef struct mst_conv_parts {
     /* The workspace: weights in the layout of the primitive, or their gradients, one of each part; then the scratchpads
      * of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
+    size_t rounded; /* in a thread's scratchpad: of bf16, what it reads of source and output */
 } mst_conv_parts;
 
 /** Makes PARTS; CHUNK examples a part, or as many as are best where that is 0, bands of rows among them if BANDS. NAME

@@ -117,6 +117,13 @@ static void destroy(mst_convolution *c) {
     free(c);
 }
 
+/* Of bf16 is what is read; what is made is f32. */
+static dnnl_data_type_t type_of(const mst_convolution *c, int which) {
+    static const int made[] = {
+        [MST_CONVOLUTION] = DST, [MST_CONVOLUTION_SRC_GRAD] = SRC, [MST_CONVOLUTION_WEIGHTS_GRAD] = WEIGHTS};
+    return c->conv.bf16 && which != made[c->kind] ? dnnl_bf16 : dnnl_f32;
+}
+
 /* Source and output, and the weights: as they are, and in any layout. To oneDNN filters come first, before channels,
  * and groups before both. What has no depth begins with the rows. */
 static dnnl_status_t describe_operands(mst_convolution *c) {
@@ -135,10 +142,12 @@ static dnnl_status_t describe_operands(mst_convolution *c) {
     }
     const int first = v->groups == 1, ndim = num_dims + 1 - first;
     const dnnl_format_tag_t tag = deep ? dnnl_ndhwc : dnnl_nhwc;
-    dnnl_status_t status = mst_describe_tagged(&c->description[SRC], num_dims, deep ? deep_src : src, tag);
-    if (!status) status = mst_describe_tagged(&c->description[DST], num_dims, deep ? deep_dst : dst, tag);
-    if (!status) status = mst_describe_any(&c->description[WEIGHTS], ndim, weights + first);
-    if (!status) status = mst_describe(&c->plain, ndim, weights + first, strides + first);
+    dnnl_status_t status =
+        mst_describe_tagged(&c->description[SRC], type_of(c, SRC), num_dims, deep ? deep_src : src, tag);
+    if (!status)
+        status = mst_describe_tagged(&c->description[DST], type_of(c, DST), num_dims, deep ? deep_dst : dst, tag);
+    if (!status) status = mst_describe_any(&c->description[WEIGHTS], type_of(c, WEIGHTS), ndim, weights + first);
+    if (!status) status = mst_describe(&c->plain, dnnl_f32, ndim, weights + first, strides + first);
     return status;
 }
 
@@ -151,6 +160,13 @@ static dnnl_status_t make_reorder(mst_convolution *c) {
     return status ? status : dnnl_primitive_create(&c->reorder, c->reorder_descriptor);
 }
 
+/* oneDNN has a plain loop for what no fast code of it does. */
+static bool is_reference(const mst_convolution *c) {
+    const char *name = NULL;
+    return dnnl_primitive_desc_query(c->descriptor, dnnl_query_impl_info_str, 0, (void *)&name) == dnnl_success &&
+           name && strncmp(name, "ref", strlen("ref")) == 0;
+}
+
 static dnnl_status_t make(mst_convolution *c) {
     const windows w = windows_of(&c->conv);
     dnnl_primitive_attr_t attributes = NULL;
@@ -158,6 +174,7 @@ static dnnl_status_t make(mst_convolution *c) {
     if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
     if (!status) status = describe_operands(c);
     if (!status) status = describe_primitive(c, &w, attributes);
+    if (!status && c->conv.bf16 && is_reference(c)) status = dnnl_unimplemented;
     if (!status) {
         const dnnl_query_t query =
             c->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
@@ -231,7 +248,7 @@ static bool windows_are_equal(const mst_window *x, const mst_window *y) {
 
 static bool are_equal(const mst_conv *a, const mst_conv *b) {
     bool equal = a->n == b->n && a->in_channels == b->in_channels && a->out_channels == b->out_channels &&
-                 a->groups == b->groups && windows_are_equal(&a->depth, &b->depth);
+                 a->groups == b->groups && a->bf16 == b->bf16 && windows_are_equal(&a->depth, &b->depth);
     for (int k = 0; k < MST_WINDOW_AXES && equal; k++) equal = windows_are_equal(&a->window[k], &b->window[k]);
     return equal;
 }

@@ -1,4 +1,4 @@
-/** Descriptions of f32 arrays for oneDNN: what differs between versions 2 and 3 of its interface. A description that
+/** Descriptions of arrays of f32, and of bf16 where TYPE says so, for oneDNN: what differs between versions 2 and 3 of its interface. A description that
  *  was made is given back by mst_forget; all zero, it is none. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
@@ -11,14 +11,14 @@
 typedef dnnl_memory_desc_t mst_description;
 typedef const_dnnl_memory_desc_t mst_const_description;
 
-static inline dnnl_status_t mst_describe(mst_description *out, int ndim, const dnnl_dim_t *dim,
+static inline dnnl_status_t mst_describe(mst_description *out, dnnl_data_type_t type, int ndim, const dnnl_dim_t *dim,
                                          const dnnl_dim_t *stride) {
-    return dnnl_memory_desc_create_with_strides(out, ndim, dim, dnnl_f32, stride);
+    return dnnl_memory_desc_create_with_strides(out, ndim, dim, type, stride);
 }
 
-static inline dnnl_status_t mst_describe_tagged(mst_description *out, int ndim, const dnnl_dim_t *dim,
-                                                dnnl_format_tag_t tag) {
-    return dnnl_memory_desc_create_with_tag(out, ndim, dim, dnnl_f32, tag);
+static inline dnnl_status_t mst_describe_tagged(mst_description *out, dnnl_data_type_t type, int ndim,
+                                                const dnnl_dim_t *dim, dnnl_format_tag_t tag) {
+    return dnnl_memory_desc_create_with_tag(out, ndim, dim, type, tag);
 }
 
 static inline dnnl_status_t mst_describe_copy(mst_description *to, mst_const_description from) {
@@ -44,19 +44,19 @@ static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnn
 typedef dnnl_memory_desc_t mst_description;
 typedef const dnnl_memory_desc_t *mst_const_description;
 
-static inline dnnl_status_t mst_describe(mst_description *out, int ndim, const dnnl_dim_t *dim,
+static inline dnnl_status_t mst_describe(mst_description *out, dnnl_data_type_t type, int ndim, const dnnl_dim_t *dim,
                                          const dnnl_dim_t *stride) {
     dnnl_dims_t dims, strides; /* of DNNL_MAX_NDIMS, which may be more than a tensor's */
     memcpy(dims, dim, (size_t)ndim * sizeof *dim);
     memcpy(strides, stride, (size_t)ndim * sizeof *stride);
-    return dnnl_memory_desc_init_by_strides(out, ndim, dims, dnnl_f32, strides);
+    return dnnl_memory_desc_init_by_strides(out, ndim, dims, type, strides);
 }
 
-static inline dnnl_status_t mst_describe_tagged(mst_description *out, int ndim, const dnnl_dim_t *dim,
-                                                dnnl_format_tag_t tag) {
+static inline dnnl_status_t mst_describe_tagged(mst_description *out, dnnl_data_type_t type, int ndim,
+                                                const dnnl_dim_t *dim, dnnl_format_tag_t tag) {
     dnnl_dims_t dims;
     memcpy(dims, dim, (size_t)ndim * sizeof *dim);
-    return dnnl_memory_desc_init_by_tag(out, ndim, dims, dnnl_f32, tag);
+    return dnnl_memory_desc_init_by_tag(out, ndim, dims, type, tag);
 }
 
 static inline dnnl_status_t mst_describe_copy(mst_description *to, mst_const_description from) {
@@ -80,8 +80,9 @@ static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnn
 #endif
 
 /** In whatever layout a primitive likes best. */
-static inline dnnl_status_t mst_describe_any(mst_description *out, int ndim, const dnnl_dim_t *dim) {
-    return mst_describe_tagged(out, ndim, dim, dnnl_format_tag_any);
+static inline dnnl_status_t mst_describe_any(mst_description *out, dnnl_data_type_t type, int ndim,
+                                             const dnnl_dim_t *dim) {
+    return mst_describe_tagged(out, type, ndim, dim, dnnl_format_tag_any);
 }
 
 #endif

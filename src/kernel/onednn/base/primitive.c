@@ -47,6 +47,10 @@ dnnl_engine_t mst_dnnl_engine(void) {
     return engine;
 }
 
+bool mst_dnnl_has_bf16(void) {
+    return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
+}
+
 #if DNNL_VERSION_MAJOR >= 3
 
 static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, mst_description *d, bool has_bias,
@@ -81,7 +85,8 @@ static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;
     const bool transposed = s->ndim == 2 && s->stride[A][0] == 1 && s->stride[A][1] >= s->dim[A][0];
-    if (!transposed || s->has_bias || s->packed || s->stride[B][1] != 1 || s->stride[C][1] != 1) return false;
+    if (!transposed || s->bf16 || s->has_bias || s->packed || s->stride[B][1] != 1 || s->stride[C][1] != 1)
+        return false;
     /* a transposed matrix of one column has rows of one element, that lie less than a row apart */
     if (s->stride[B][0] < s->dim[B][1] || s->stride[C][0] < s->dim[C][1]) return false;
     return s->dim[A][1] <= ROWS || s->stride[A][1] > s->dim[A][0] || is_implemented_by(p, "gemm");
@@ -91,7 +96,7 @@ bool mst_primitive_is_sgemm(const mst_primitive *primitive) {
     return primitive->sgemm;
 }
 
-dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const float *a, const float *b, float *c) {
+dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const void *a, const void *b, float *c) {
     const mst_product_shape *s = &primitive->shape;
     return dnnl_sgemm('T', 'N', s->dim[C][0], s->dim[C][1], s->dim[A][1], 1, a, s->stride[A][1], b, s->stride[B][0], 0,
                       c, s->stride[C][0]);
@@ -106,6 +111,10 @@ static void destroy(mst_primitive *p) {
     free(p);
 }
 
+static dnnl_data_type_t type_of(const mst_product_shape *shape, int which) {
+    return shape->bf16 && (which == A || which == B) ? dnnl_bf16 : dnnl_f32;
+}
+
 static dnnl_status_t make(mst_primitive *p) {
     const mst_product_shape *shape = &p->shape;
     dnnl_primitive_attr_t attributes = NULL;
@@ -113,9 +122,9 @@ static dnnl_status_t make(mst_primitive *p) {
     if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
     for (int i = 0; i < MST_PRODUCT_OPERANDS && !status; i++)
         if (i == B && shape->packed)
-            status = mst_describe_any(&p->description[i], shape->ndim, shape->dim[i]);
+            status = mst_describe_any(&p->description[i], type_of(shape, i), shape->ndim, shape->dim[i]);
         else if (i != BIAS || shape->has_bias)
-            status = mst_describe(&p->description[i], shape->ndim, shape->dim[i], shape->stride[i]);
+            status = mst_describe(&p->description[i], type_of(shape, i), shape->ndim, shape->dim[i], shape->stride[i]);
     if (!status) status = create_descriptor(&p->descriptor, p->description, shape->has_bias, attributes);
     if (!status && shape->packed) {
         mst_forget(&p->description[B]);
@@ -191,6 +200,7 @@ static void normalize(const mst_product_shape *shape, mst_product_shape *out) {
     out->ndim = shape->ndim;
     out->has_bias = shape->has_bias;
     out->packed = shape->packed;
+    out->bf16 = shape->bf16;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++)
         for (int k = 0; k < shape->ndim && (i != BIAS || shape->has_bias); k++) {
             out->dim[i][k] = shape->dim[i][k];
@@ -199,7 +209,7 @@ static void normalize(const mst_product_shape *shape, mst_product_shape *out) {
 }
 
 static mst_primitive **bucket_of(const mst_product_shape *shape) {
-    uint64_t h = (uint64_t)shape->has_bias << 1 | (uint64_t)shape->packed;
+    uint64_t h = (uint64_t)shape->bf16 << 2 | (uint64_t)shape->has_bias << 1 | (uint64_t)shape->packed;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++)
         for (int k = 0; k < shape->ndim; k++)
             h = (h ^ (uint64_t)shape->dim[i][k] ^ (uint64_t)shape->stride[i][k] << 32) * 0x9e3779b97f4a7c15u;
@@ -207,8 +217,8 @@ static mst_primitive **bucket_of(const mst_product_shape *shape) {
 }
 
 static bool are_equal(const mst_product_shape *a, const mst_product_shape *b) {
-    return a->ndim == b->ndim && a->has_bias == b->has_bias && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
-           memcmp(a->stride, b->stride, sizeof a->stride) == 0;
+    return a->ndim == b->ndim && a->has_bias == b->has_bias && a->bf16 == b->bf16 &&
+           memcmp(a->dim, b->dim, sizeof a->dim) == 0 && memcmp(a->stride, b->stride, sizeof a->stride) == 0;
 }
 
 dnnl_status_t mst_primitive_get(const mst_product_shape *shape, mst_primitive **out) {
@@ -265,7 +275,7 @@ bool mst_primitive_reads_packed(const mst_primitive *primitive) {
 }
 
 static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,
-                             const float *b, void *packed) {
+                             const void *b, void *packed) {
     dnnl_stream_t stream = NULL;
     dnnl_memory_t memory[2] = {NULL, NULL};
     dnnl_status_t status = dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
@@ -280,13 +290,13 @@ static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *
     return status;
 }
 
-static dnnl_status_t rearrange(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
+static dnnl_status_t rearrange(const mst_primitive *primitive, const mst_product_shape *shape, const void *b,
                                void *packed) {
     const mst_const_description to = mst_as_given(&primitive->description[B]);
     mst_description from = {0};
     dnnl_primitive_desc_t descriptor = NULL;
     dnnl_primitive_t made = NULL;
-    dnnl_status_t status = mst_describe(&from, shape->ndim, shape->dim[B], shape->stride[B]);
+    dnnl_status_t status = mst_describe(&from, type_of(shape, B), shape->ndim, shape->dim[B], shape->stride[B]);
     if (!status) status = mst_describe_reorder(&descriptor, engine, mst_as_given(&from), to);
     if (!status) status = dnnl_primitive_create(&made, descriptor);
     if (!status) status = reorder(made, &from, to, b, packed);
@@ -296,7 +306,7 @@ static dnnl_status_t rearrange(const mst_primitive *primitive, const mst_product
     return status;
 }
 
-dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
+dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const void *b,
                                  void *packed) {
     int before;
     const dnnl_status_t status =

@@ -26,9 +26,9 @@ bool mst_primitive_reads_packed(const mst_primitive *primitive);
 bool mst_primitive_is_sgemm(const mst_primitive *primitive);
 /** The same product by oneDNN's function dnnl_sgemm. It makes no objects and takes one buffer at most. Where it gets no
  *  memory for that it has done nothing, and returns, where an execution of the primitive would end the process. */
-dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const float *a, const float *b, float *c);
+dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const void *a, const void *b, float *c);
 /** Rearranges B from the strides of SHAPE to the layout that PRIMITIVE has for it. */
-dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
+dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const void *b,
                                  void *packed);
 /** Bytes of scratchpad that each call needs. */
 size_t mst_primitive_scratchpad(const mst_primitive *primitive);

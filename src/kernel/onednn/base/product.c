@@ -88,6 +88,11 @@ static dnnl_status_t make_size(mst_product *p, int size, int64_t count) {
     return make_calls(p, size, p->shape.has_bias);
 }
 
+/* Bytes of COUNT elements of A or B. */
+static int64_t factor_bytes(const mst_product *p, int64_t count) {
+    return count * (int64_t)(p->shape.bf16 ? sizeof(uint16_t) : sizeof(float));
+}
+
 /* Indices of the last part. */
 static int64_t rest_of(const mst_product *p) {
     return p->shape.dim[C][p->axis] - (p->parts - 1) * p->chunk;
@@ -172,12 +177,12 @@ static bool is_worth_packing(const mst_product *p) {
         bytes /= 2;
     }
     const int last = p->shape.ndim - 1;
-    const int64_t plain = p->shape.dim[B][last] * p->shape.dim[B][last - 1] * (int64_t)sizeof(float);
+    const int64_t plain = factor_bytes(p, p->shape.dim[B][last] * p->shape.dim[B][last - 1]);
     return bytes * 4 <= plain * 5;
 }
 
 /* The parts of a packed B lie side by side. */
-static mst_status pack(mst_product *p, const float *b, mst_tensor **packed) {
+static mst_status pack(mst_product *p, const void *b, mst_tensor **packed) {
     enum { LINE = 64 };
     const int64_t parts = p->step[B] ? p->parts : 1;
     const int first = p->primitive[WHOLE] ? WHOLE : REST;
@@ -190,7 +195,8 @@ static mst_status pack(mst_product *p, const float *b, mst_tensor **packed) {
     for (int64_t i = 0; i < parts && !status; i++) {
         const bool is_last = i == parts - 1;
         const mst_product_shape part = part_of(p, is_last ? rest_of(p) : p->chunk);
-        status = mst_primitive_pack(p->primitive[is_last ? last : WHOLE], &part, b + i * p->chunk * p->step[B],
+        status = mst_primitive_pack(p->primitive[is_last ? last : WHOLE], &part,
+                                    (const char *)b + factor_bytes(p, i * p->chunk * p->step[B]),
                                     (char *)mst_tensor_data(*packed) + i * p->packed_step);
     }
     if (!status) return MST_OK;
@@ -200,7 +206,7 @@ static mst_status pack(mst_product *p, const float *b, mst_tensor **packed) {
     return MST_FAIL(MST_INTERNAL, "oneDNN packed no matrix, status %d", (int)status);
 }
 
-mst_status mst_product_pack(mst_product **product, const float *b, mst_tensor **packed) {
+mst_status mst_product_pack(mst_product **product, const void *b, mst_tensor **packed) {
     const mst_product *plain = *product;
     mst_product_shape shape = plain->shape;
     mst_product *p;
@@ -235,7 +241,7 @@ static dnnl_status_t set_data(call *k, int which, const void *data) {
     return dnnl_memory_set_data_handle(k->memory[which], (void *)(uintptr_t)data);
 }
 
-static dnnl_status_t execute(mst_product *p, int size, call *k, const float *a, const float *b, const float *bias,
+static dnnl_status_t execute(mst_product *p, int size, call *k, const void *a, const void *b, const float *bias,
                              float *c, void *scratchpad) {
     dnnl_status_t status = set_data(k, A, a);
     if (!status) status = set_data(k, B, b);
@@ -246,20 +252,20 @@ static dnnl_status_t execute(mst_product *p, int size, call *k, const float *a, 
     return dnnl_primitive_execute(mst_primitive_handle(p->primitive[size]), k->stream, k->num_args, k->args);
 }
 
-mst_status mst_product_run(mst_product *p, int64_t part, int thread, void *workspace, const float *a, const float *b,
+mst_status mst_product_run(mst_product *p, int64_t part, int thread, void *workspace, const void *a, const void *b,
                            const float *bias, float *c_part) {
     const int size = p->primitive[REST] && part == p->parts - 1 ? REST : WHOLE;
     const int64_t index = part * p->chunk;
-    const float *b_part = p->shape.packed ? (const float *)(const void *)((const char *)b + part * p->packed_step)
-                                          : b + index * p->step[B];
-    a += index * p->step[A];
+    const char *a_part = (const char *)a + factor_bytes(p, index * p->step[A]);
+    const char *b_part =
+        (const char *)b + (p->shape.packed ? part * p->packed_step : factor_bytes(p, index * p->step[B]));
     dnnl_status_t status;
     if (!mst_primitive_is_sgemm(p->primitive[size])) {
-        status = execute(p, size, &p->calls[thread * NUM_SIZES + size], a, b_part,
+        status = execute(p, size, &p->calls[thread * NUM_SIZES + size], a_part, b_part,
                          bias ? bias + index * p->step[BIAS] : NULL, c_part, workspace);
-    } else if ((status = mst_primitive_sgemm(p->primitive[size], a, b_part, c_part)) == dnnl_out_of_memory) {
+    } else if ((status = mst_primitive_sgemm(p->primitive[size], a_part, b_part, c_part)) == dnnl_out_of_memory) {
         mst_reserve_spend();
-        status = mst_primitive_sgemm(p->primitive[size], a, b_part, c_part);
+        status = mst_primitive_sgemm(p->primitive[size], a_part, b_part, c_part);
     }
     if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for a product: take a smaller batch or model");
     return status ? MST_FAIL(MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;

@@ -1,4 +1,4 @@
-/** Products of f32 matrices by the matmul primitive of oneDNN, versions 2 and 3 of its C API, cut into parts.
+/** Products of matrices, of f32 or with factors of bf16, by the matmul primitive of oneDNN, versions 2 and 3 of its C API, cut into parts.
  *
  *  A product C = A B (+ bias) of batches of matrices is cut along one axis of C into parts of so many indices. A part
  *  is a call of its own, on one thread: parts may run in any order, on any thread, and their bits do not depend on
@@ -16,10 +16,14 @@ typedef struct mst_product_shape {
     int ndim;
     int64_t dim[MST_PRODUCT_OPERANDS][MST_MAX_NDIM], stride[MST_PRODUCT_OPERANDS][MST_MAX_NDIM]; /* in elements */
     bool has_bias;
+    bool bf16;   /* of A and B; the products are summed in f32, and bias and C are f32 */
     bool packed; /* B is in the layout that oneDNN chooses, see mst_product_pack */
 } mst_product_shape;
 
 typedef struct mst_product mst_product;
+
+/** Whether the processor has instructions for products of bf16, and oneDNN takes them. */
+bool mst_dnnl_has_bf16(void);
 
 /** Operand WHICH as a row-major array of SHAPE, aligned to the last dimensions; TRANSPOSED: with the last two
  *  swapped. */
@@ -31,14 +35,14 @@ MST_CHECKED mst_status mst_product_create(const mst_product_shape *shape, int ax
 void mst_product_destroy(mst_product *product);
 /** Rearranges B into the layout that oneDNN reads fastest, each part's on its own. *PACKED: u8, for the caller, and
  *  *PRODUCT is from now on one that takes it as B; NULL where oneDNN reads B as it is, or wants it much larger. */
-MST_CHECKED mst_status mst_product_pack(mst_product **product, const float *b, mst_tensor **packed);
+MST_CHECKED mst_status mst_product_pack(mst_product **product, const void *b, mst_tensor **packed);
 int64_t mst_product_parts(const mst_product *product);
 /** Bytes of workspace for each thread. */
 size_t mst_product_workspace(const mst_product *product);
 /** Part PART by thread THREAD with WORKSPACE of its own. The operands begin at their DATA as a whole; C_PART is where
  *  the part itself begins: in C, or elsewhere with the same strides. */
-MST_CHECKED mst_status mst_product_run(mst_product *product, int64_t part, int thread, void *workspace, const float *a,
-                                       const float *b, const float *bias, float *c_part);
+MST_CHECKED mst_status mst_product_run(mst_product *product, int64_t part, int thread, void *workspace, const void *a,
+                                       const void *b, const float *bias, float *c_part);
 /** Where part PART begins in C, in elements. */
 int64_t mst_product_offset(const mst_product *product, int64_t part);
 

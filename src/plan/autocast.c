@@ -1,0 +1,132 @@
+/* autocast: products of f32 that are to be made in bf16. The factors of matrix products are cast, and the products are
+ * f32 as before:
+ *
+ *     h = matmul(x, w)                          a = cast(x) {dtype=bf16}, b = cast(w) {dtype=bf16}
+ *     dw = matmul(x, dh) {transpose_a=true}     c = cast(dh) {dtype=bf16}
+ *                                               h = matmul(a, b)
+ *                                               dw = matmul(a, c) {transpose_a=true}
+ *
+ * A value is cast once on each device, so a weight once for all shards there. Convolutions and their gradients are
+ * marked (`precision`): their kernels round part by part what they read, while it is in the cache.
+ *
+ * After this pass the precision of these nodes is not the default any more. It is f32 where the processor has no
+ * instructions for bf16, where the devices are those of several tasks, which make one plan on processors that may
+ * differ, and for convolutions in groups, which are no faster in bf16. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "kernel/onednn/base/product.h"
+#include "muster/ops.h"
+#include "op/list.h"
+#include "plan/plan.h"
+
+/* A value that has been cast for a device, as nodes of one phase read it. */
+typedef struct casting {
+    int32_t device, phase, cast, next; /* next: of the same value, -1 */
+} casting;
+
+typedef struct autocast {
+    mst_plan *plan;
+    int32_t *first; /* by value: its first casting, -1 */
+    casting *castings;
+    int32_t num_castings;
+} autocast;
+
+static mst_status add_cast(autocast *c, const mst_plan_node *user, int32_t value, int32_t *out) {
+    static const mst_cast_options to_bf16 = {.dtype = MST_BF16};
+    mst_plan *plan = c->plan;
+    const char *name = mst_arena_print(&plan->memory, "%s/bf16", plan->node[plan->value[value].node].name);
+    const mst_plan_node cast = {.op = &mst_op_cast,
+                                .options = &to_bf16,
+                                .name = name,
+                                .asked = "",
+                                .num_src = 1,
+                                .num_dst = 1,
+                                .device = user->device,
+                                .group = -1,
+                                .phase = user->phase,
+                                .earliest = user->phase};
+    const mst_spec spec = {.dtype = MST_BF16, .shape = plan->value[value].spec.shape};
+    int32_t node;
+    if (!name) return MST_NO_MEMORY("for a plan");
+    MST_TRY(mst_plan_add(plan, &cast, &value, &spec, &node));
+    *out = plan->node[node].dst;
+    return MST_OK;
+}
+
+/* Source I of NODE in bf16. */
+static mst_status cast_source(autocast *c, int32_t node, int i) {
+    const mst_plan_node *user = &c->plan->node[node];
+    const int32_t value = user->src[i], device = user->device, phase = user->phase;
+    int32_t at = c->first[value];
+    while (at >= 0 && (c->castings[at].device != device || c->castings[at].phase != phase)) at = c->castings[at].next;
+    if (at < 0) {
+        int32_t cast;
+        MST_TRY(add_cast(c, user, value, &cast));
+        at = c->num_castings++;
+        c->castings[at] = (casting){.device = device, .phase = phase, .cast = cast, .next = c->first[value]};
+        c->first[value] = at;
+    }
+    c->plan->node[node].src[i] = c->castings[at].cast;
+    return MST_OK;
+}
+
+static bool is_convolution(const mst_plan_node *node) {
+    return node->op == &mst_op_conv2d || node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
+}
+
+/* The device has kernels for bf16. */
+static bool has_kernels(const mst_device *device) {
+    for (int i = 0; device->type->engines[i]; i++)
+        if (strcmp(device->type->engines[i], "onednn") == 0) return true;
+    return false;
+}
+
+/* What can be computed in bf16 on its device: of f32, and not empty. */
+static bool can_round(const mst_plan *plan, const mst_plan_node *node) {
+    if (mst_plan_has_tasks(plan) || !has_kernels(&plan->host->devices->device[node->device])) return false;
+    for (int i = 0; i < node->num_src; i++) {
+        const mst_spec *src = &plan->value[node->src[i]].spec;
+        if (src->dtype != MST_F32 || mst_shape_count(src->shape) == 0) return false;
+    }
+    return true;
+}
+
+static mst_precision autocast_precision(const mst_plan *plan, const mst_plan_node *node, mst_precision own) {
+    return can_round(plan, node) ? mst_precision_here(own ? own : plan->host->options->precision) : MST_FLOAT32;
+}
+
+static mst_status autocast_node(autocast *c, int32_t n) {
+    mst_plan *plan = c->plan;
+    mst_plan_node *node = &plan->node[n];
+    if (node->op == &mst_op_matmul) {
+        const mst_matmul_options *o = node->options;
+        if (autocast_precision(plan, node, o->precision) != MST_MIXED_BFLOAT16) return MST_OK;
+        for (int i = 0; i < 2; i++) MST_TRY(cast_source(c, n, i));
+    } else if (is_convolution(node)) {
+        mst_conv2d_options options = *(const mst_conv2d_options *)node->options;
+        const mst_precision precision = autocast_precision(plan, node, options.precision);
+        options.precision = options.groups > 1 ? MST_FLOAT32 : precision;
+        return mst_plan_become(plan, node, node->op, &options, node->num_src, node->src);
+    }
+    return MST_OK;
+}
+
+mst_precision mst_precision_here(mst_precision wanted) {
+    return wanted == MST_MIXED_BFLOAT16 && mst_dnnl_has_bf16() ? MST_MIXED_BFLOAT16 : MST_FLOAT32;
+}
+
+mst_status mst_plan_autocast(mst_plan *plan) {
+    const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
+    autocast c = {.plan = plan};
+    c.first = malloc(((size_t)num_values + 1) * sizeof *c.first);
+    c.castings = malloc(((size_t)num_nodes * 2 + 1) * sizeof *c.castings);
+    mst_status status = c.first && c.castings ? MST_OK : MST_NO_MEMORY("for a plan");
+    if (!status) memset(c.first, -1, (size_t)num_values * sizeof *c.first);
+    for (int64_t n = 0; n < num_nodes && !status; n++)
+        if (!plan->node[n].dead) status = autocast_node(&c, (int32_t)n);
+    free(c.first);
+    free(c.castings);
+    return status ? status : mst_plan_sweep(plan);
+}
