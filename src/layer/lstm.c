@@ -46,16 +46,8 @@ static const mst_field fields[] = {
     FIELD(I64, units, 0, 1, 1e9, "length of what it gives"),
     FIELD(ENUM, activation, MST_CELL_TANH, mst_cell_activation_names, "of the state"),
     FIELD(ENUM, recurrent_activation, MST_CELL_SIGMOID, mst_cell_activation_names, "of the gates"),
-    FIELD(BOOL, return_sequences, "gives all steps"),
-    FIELD(BOOL, go_backwards, "from the last step to the first"),
-    FIELD(BOOL, no_bias, "leaves the bias out"),
+    MST_RECURRENT_FIELDS(FIELD),
     FIELD(BOOL, no_unit_forget_bias, "the forget gate's bias begins as the others"),
-    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
-    FIELD(NESTED, recurrent_initializer, mst_initializer_fields, "of the recurrent kernel"),
-    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
-    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
-    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
-    FIELD(STRING, name, "of the layer"),
     MST_FIELD_END,
 };
 

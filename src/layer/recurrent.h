@@ -4,6 +4,16 @@
 
 #include "layer/type.h"
 
+/** Fields of options behind those of the cell, by a macro FIELD(kind, member, ...) of the layer's file. */
+#define MST_RECURRENT_FIELDS(FIELD)                                                                                 \
+    FIELD(BOOL, return_sequences, "gives all steps"), FIELD(BOOL, go_backwards, "from the last step to the first"), \
+        FIELD(BOOL, no_bias, "leaves the biases out"),                                                              \
+        FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),                                 \
+        FIELD(NESTED, recurrent_initializer, mst_initializer_fields, "of the recurrent kernel"),                    \
+        FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the biases"),                                   \
+        FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),                                           \
+        FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"), FIELD(STRING, name, "of the layer")
+
 /** "lstm_cell/kernel" [features, WIDE], with the penalty, and "lstm_cell/recurrent_kernel" [units, WIDE], as the first
  *  two weights; CELL is "lstm_cell". */
 MST_CHECKED mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2], int64_t units,

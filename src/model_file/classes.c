@@ -89,8 +89,7 @@ struct mst_keras_class {
     { class, "merge", {{NONE, NULL, NULL}}, "kind", kind }
 
 #define RECURRENT                                                                                                 \
-    {NUMBER, "units", "units"}, {CHOICE, "activation", "activation"},                                             \
-        {CHOICE, "recurrent_activation", "recurrent_activation"}, KERNEL("kernel"),                               \
+    {NUMBER, "units", "units"}, {CHOICE, "activation", "activation"}, KERNEL("kernel"),                           \
         {INITIALIZER, "recurrent_initializer", "recurrent_initializer"}, FREE("recurrent_regularizer"),           \
         FREE("recurrent_constraint"), {NO, "use_bias", "no_bias"},                                                \
         {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), FREE("bias_constraint"), \
@@ -100,6 +99,9 @@ struct mst_keras_class {
         ONLY, "time_major", "false"                                                                               \
     }
 
+#define GATES \
+    { CHOICE, "recurrent_activation", "recurrent_activation" }
+
 #define EPSILON_AND_WEIGHTS                                                                                           \
     {NUMBER, "epsilon", "epsilon"}, {NO, "center", "no_center"}, {NO, "scale", "no_scale"},                           \
         {INITIALIZER, "beta_initializer", "beta_initializer"},                                                        \
@@ -107,8 +109,9 @@ struct mst_keras_class {
         FREE("beta_constraint"), FREE("gamma_constraint")
 
 static const mst_keras_class classes[] = {
-    {"LSTM", "lstm", {RECURRENT, {NO, "unit_forget_bias", "no_unit_forget_bias"}}, NULL, 0},
-    {"GRU", "gru", {RECURRENT, {ONLY, "reset_after", "true"}}, NULL, 0},
+    {"LSTM", "lstm", {RECURRENT, GATES, {NO, "unit_forget_bias", "no_unit_forget_bias"}}, NULL, 0},
+    {"GRU", "gru", {RECURRENT, GATES, {ONLY, "reset_after", "true"}}, NULL, 0},
+    {"SimpleRNN", "simple_rnn", {RECURRENT}, NULL, 0},
     {"MultiHeadAttention",
      "multi_head_attention",
      {{NUMBER, "num_heads", "num_heads"},
@@ -310,6 +313,7 @@ static const struct {
     const char *part[MST_KERAS_PARTS + 1];
 } parts[] = {{"LSTM", {"cell"}},
              {"GRU", {"cell"}},
+             {"SimpleRNN", {"cell"}},
              {"MultiHeadAttention", {"query_dense", "key_dense", "value_dense", "output_dense"}}};
 
 const char *const *mst_keras_class_parts(const char *name) {

@@ -50,22 +50,26 @@ static void expect_near(const mst_tensor *a, int64_t at, const mst_tensor *b, in
         assert_true(fabs(mst_tensor_get(a, at + i) - mst_tensor_get(b, to + i)) <= 1e-6);
 }
 
-static mst_model *recurrent(bool gru, bool sequences, bool backwards) {
+enum { LSTM, GRU, SIMPLE_RNN, NUM_KINDS };
+
+static mst_model *recurrent(int kind, bool sequences, bool backwards) {
     mst_model *model = new_model();
-    if (gru)
+    if (kind == LSTM)
+        mst_lstm(model, UNITS, .return_sequences = sequences, .go_backwards = backwards);
+    else if (kind == GRU)
         mst_gru(model, UNITS, .return_sequences = sequences, .go_backwards = backwards);
     else
-        mst_lstm(model, UNITS, .return_sequences = sequences, .go_backwards = backwards);
+        mst_simple_rnn(model, UNITS, .return_sequences = sequences, .go_backwards = backwards);
     return model;
 }
 
 static void backwards_is_forwards_over_the_steps_turned_round(void **state) {
     (void)state;
-    for (int gru = 0; gru < 2; gru++) {
-        mst_tensor *all = given(recurrent(gru, true, false), sequences(false));
-        mst_tensor *all_back = given(recurrent(gru, true, true), sequences(true));
-        mst_tensor *last = given(recurrent(gru, false, false), sequences(false));
-        mst_tensor *last_back = given(recurrent(gru, false, true), sequences(true));
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        mst_tensor *all = given(recurrent(kind, true, false), sequences(false));
+        mst_tensor *all_back = given(recurrent(kind, true, true), sequences(true));
+        mst_tensor *last = given(recurrent(kind, false, false), sequences(false));
+        mst_tensor *last_back = given(recurrent(kind, false, true), sequences(true));
         assert_true(mst_shape_equal(mst_tensor_shape(all), MST_SHAPE(ROWS, STEPS, UNITS)));
         assert_true(mst_shape_equal(mst_tensor_shape(last), MST_SHAPE(ROWS, UNITS)));
         expect_near(all, 0, all_back, 0, ROWS * STEPS * UNITS);
@@ -171,6 +175,8 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     expect_refusal(model, MST_SHAPE(2, 8), "lstm 'remember': needs [n, steps, features]");
     mst_gru(model = new_model(), 3, .name = "remember");
     expect_refusal(model, MST_SHAPE(2, 8), "gru 'remember': needs [n, steps, features]");
+    mst_simple_rnn(model = new_model(), 3, .name = "remember");
+    expect_refusal(model, MST_SHAPE(2, 8), "simple_rnn 'remember': needs [n, steps, features]");
     mst_multi_head_attention(model = new_model(), 2, 3, .name = "look");
     expect_refusal(model, MST_SHAPE(2, 8), "multi_head_attention 'look': needs [n, steps, features]");
     mst_lstm(model = new_model(), 3, .bias_initializer = mst_he_normal_initializer(), .name = "remember");

@@ -19,6 +19,8 @@ static const struct {
     {"lstm_grad", 0, "is the gradient of lstm, whose second is not there"},
     {"gru", 1, "has its own gradient op"},
     {"gru_grad", 0, "is the gradient of gru, whose second is not there"},
+    {"simple_rnn", 1, "has its own gradient op"},
+    {"simple_rnn_grad", 0, "is the gradient of simple_rnn, whose second is not there"},
     {"reduce_prod_others", 1, "is the gradient of reduce_prod, whose third is not there"},
     {"reduce_prod_others_grad", 0, "is the second gradient of reduce_prod, whose third is not there"},
 };

@@ -111,6 +111,8 @@ def recurrent():
     x = L.Concatenate()([x, L.LSTM(4, return_sequences=True, go_backwards=True, activation="relu", use_bias=False,
                                    recurrent_activation="tanh", kernel_regularizer=keras.regularizers.L2(0.01))(x)])
     x = L.GRU(6, return_sequences=True, bias_initializer="ones")(x)
+    x = L.SimpleRNN(5, return_sequences=True, go_backwards=True)(x)
+    x = L.Concatenate()([x, L.SimpleRNN(3, activation="sigmoid", use_bias=False, return_sequences=True)(x)])
     x = L.Concatenate()([L.GRU(3, use_bias=False, go_backwards=True)(x), L.LSTM(3, unit_forget_bias=False)(x)])
     return keras.Model(start, L.Dense(4, activation="softmax")(x))
 
@@ -233,8 +235,8 @@ def files(report, folder, name, make, rows):
 def refused(report, folder):
     """What is no layer here, and what is code: one error that names it."""
     lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
-    unknown = keras.Sequential([keras.Input((4, 3)), L.SimpleRNN(2, name="remember")])
-    for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "SimpleRNN"))):
+    unknown = keras.Sequential([keras.Input((4, 3, 2)), L.ConvLSTM1D(2, 1, name="remember")])
+    for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D"))):
         path = os.path.join(folder, "refused.keras")
         model.save(path)
         [answer] = muster.evaluate([{"load": path, "fails": True}], "keras")

@@ -62,7 +62,7 @@ class Builder:
         kind = rng.choice(["conv", "conv", "depthwise", "max_pooling", "average_pooling", "global_max_pooling",
                            "global_average_pooling", "zero_padding", "batch_normalization", "re_lu", "transposed",
                            "up_sampling", "layer_normalization", "group_normalization", "unit_normalization",
-                           "lstm", "gru"])
+                           "lstm", "gru", "simple_rnn"])
         options, size, bias = self.name({}), rng.choice([1, 2, 3]), rng.random() < 0.7
         name, use = dict(options), {} if bias else {"no_bias": True}
         if kind == "conv":
@@ -90,9 +90,9 @@ class Builder:
         if kind == "layer_normalization":
             chosen = dict(name, **({"axes": [-2, -1]} if dims == 1 and rng.random() < 0.5 else {}))
             return kind, chosen, layers.LayerNormalization(**dict(name, axis=chosen.get("axes", -1)))
-        if kind in ("lstm", "gru") and dims == 1:
+        if kind in ("lstm", "gru", "simple_rnn") and dims == 1:
             chosen = dict(options, units=rng.choice([1, 3]), return_sequences=rng.random() < 0.5)
-            layer = getattr(layers, kind.upper())(use_bias=bias, **chosen)
+            layer = getattr(layers, "SimpleRNN" if kind == "simple_rnn" else kind.upper())(use_bias=bias, **chosen)
             return kind, dict(chosen, **use), layer
         if kind == "unit_normalization":
             return kind, options, layers.UnitNormalization(**options)

@@ -204,7 +204,7 @@ static void the_weights_of_a_convolution_over_three_axes_get_their_gradient(void
     mst_graph_destroy(g);
 }
 
-/* h = conv2d(x, u), relu(batch_norm(h)), conv2d of that with V, and the gradients of a weighted sum of what comes out. */
+/* h = conv2d(x, u), relu(batch_norm(h)), conv2d of that, and the gradients of a weighted sum of what comes out. */
 typedef struct small {
     mst_graph *graph;
     mst_value h, norm, out;

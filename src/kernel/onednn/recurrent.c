@@ -1,4 +1,4 @@
-/* lstm, gru and their gradients, with the product with the recurrent kernel of each step by oneDNN. */
+/* lstm, gru, simple_rnn and their gradients, with the product with the recurrent kernel of each step by oneDNN. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -76,7 +76,7 @@ static mst_kernel_function recurrent_choose(const mst_infer *c, int num_threads)
 
 const mst_kernel mst_kernel_onednn_recurrent = {
     .engine = "onednn",
-    .ops = (const char *const[]){"lstm", "lstm_grad", "gru", "gru_grad", NULL},
+    .ops = (const char *const[]){"lstm", "lstm_grad", "gru", "gru_grad", "simple_rnn", "simple_rnn_grad", NULL},
     .select = recurrent_choose,
     .prepare = recurrent_prepare,
     .release = recurrent_release,

@@ -8,13 +8,19 @@
 
 const char *const mst_cell_activation_names[] = {"default", "tanh", "sigmoid", "relu", "linear", NULL};
 
+#define ACTIVATION \
+    MST_FIELD_ENUM(mst_recurrent_options, activation, MST_CELL_TANH, mst_cell_activation_names, "of the state")
+#define REVERSE MST_FIELD_BOOL(mst_recurrent_options, reverse, "from the last step to the first")
+
 const mst_field mst_recurrent_fields[] = {
-    MST_FIELD_ENUM(mst_recurrent_options, activation, MST_CELL_TANH, mst_cell_activation_names, "of the state"),
+    ACTIVATION,
     MST_FIELD_ENUM(mst_recurrent_options, recurrent_activation, MST_CELL_SIGMOID, mst_cell_activation_names,
                    "of the gates"),
-    MST_FIELD_BOOL(mst_recurrent_options, reverse, "from the last step to the first"),
+    REVERSE,
     MST_FIELD_END,
 };
+
+const mst_field mst_simple_rnn_fields[] = {ACTIVATION, REVERSE, MST_FIELD_END};
 
 const mst_cell *mst_cell_of(const char *op, bool *backward) {
     static const struct {
@@ -24,7 +30,9 @@ const mst_cell *mst_cell_of(const char *op, bool *backward) {
     } ops[] = {{"lstm", &mst_cell_lstm, false},
                {"lstm_grad", &mst_cell_lstm, true},
                {"gru", &mst_cell_gru, false},
-               {"gru_grad", &mst_cell_gru, true}};
+               {"gru_grad", &mst_cell_gru, true},
+               {"simple_rnn", &mst_cell_simple_rnn, false},
+               {"simple_rnn_grad", &mst_cell_simple_rnn, true}};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         *backward = ops[i].backward;
         if (strcmp(ops[i].op, op) == 0) return ops[i].cell;

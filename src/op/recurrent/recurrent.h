@@ -1,4 +1,5 @@
-/** Recurrent cells over all steps of a sequence, forward and backward: what lstm, gru and their gradients share.
+/** Recurrent cells over all steps of a sequence, forward and backward: what lstm, gru, simple_rnn and their gradients
+ *  share.
  *
  *  What a cell makes of its source for all steps at once, the product with the kernel, is an op before it; here are the
  *  product with the recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another:
@@ -25,6 +26,7 @@ typedef struct mst_recurrent_options {
     bool reverse;
 } mst_recurrent_options;
 extern const mst_field mst_recurrent_fields[];
+extern const mst_field mst_simple_rnn_fields[]; /**< without recurrent_activation, as there are no gates */
 /** Names of mst_cell_activation, ended by NULL. */
 extern const char *const mst_cell_activation_names[];
 
@@ -44,7 +46,7 @@ typedef struct mst_cell {
     bool has_bias;
     mst_cell_function forward[2], backward[2]; /* of f32 and f64 */
 } mst_cell;
-extern const mst_cell mst_cell_lstm, mst_cell_gru;
+extern const mst_cell mst_cell_lstm, mst_cell_gru, mst_cell_simple_rnn;
 
 /** The cell of an op of this name, *BACKWARD where it is the gradient; NULL: of none. */
 const mst_cell *mst_cell_of(const char *op, bool *backward);

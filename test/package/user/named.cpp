@@ -210,7 +210,8 @@ static bool sequences() {
     mst_output x = mst_input(model, MST_SHAPE(6, 4));
     x = mst_multi_head_attention(MST_OUTPUTS(x, x), 2, 3, .dropout = 0.1F, .causal = true);
     x = mst_lstm(x, 5, .activation = MST_CELL_RELU, .return_sequences = true, .no_bias = true);
-    mst_gru(x, 3, .recurrent_activation = MST_CELL_TANH, .go_backwards = true);
+    x = mst_gru(x, 3, .recurrent_activation = MST_CELL_TANH, .return_sequences = true, .go_backwards = true);
+    mst_simple_rnn(x, 3, .activation = MST_CELL_RELU, .go_backwards = true);
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
     mst_model_destroy(model);
     return good;

@@ -1,0 +1,77 @@
+/** simple_rnn: a recurrent layer without gates: each step gives activation(x kernel + bias + h recurrent_kernel), where
+ *  h is what the step before gave
+ *
+ *  src               [n, steps, features], at least one step
+ *  units             length of what it gives
+ *  activation        default tanh
+ *  return_sequences  gives all steps, [n, steps, units], in the order in which it goes through them; else the last,
+ *                    [n, units]
+ *  go_backwards      from the last step to the first
+ *  name              default simple_rnn, simple_rnn_1, ...
+ *  dst               [n, units], or [n, steps, units]
+ *
+ *  Weights: simple_rnn_cell/kernel [features, units], simple_rnn_cell/recurrent_kernel [units, units] and
+ *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. There are no masks, and no dropout inside.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_simple_rnn_options {
+    int zero_;
+    int64_t units;
+    mst_cell_activation activation;
+    bool return_sequences, go_backwards;
+    bool no_bias;
+    mst_initializer kernel_initializer;    /**< default glorot_uniform */
+    mst_initializer recurrent_initializer; /**< default orthogonal, also in place of glorot_uniform */
+    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
+    float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *name;
+} mst_layer_simple_rnn_options;
+#undef mst_simple_rnn /* the op's, which takes values only */
+#define mst_simple_rnn(source, ...) \
+    MST_LAYER(simple_rnn, source, MST_NAMED_1(mst_layer_simple_rnn_options, units, __VA_ARGS__))
+#endif
+#include "layer/affine.h"
+#include "layer/initializer/initializer.h"
+#include "layer/recurrent.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+#include "op/recurrent/recurrent.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_simple_rnn_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(I64, units, 0, 1, 1e9, "length of what it gives"),
+    FIELD(ENUM, activation, MST_CELL_TANH, mst_cell_activation_names, "of the state"),
+    MST_RECURRENT_FIELDS(FIELD),
+    MST_FIELD_END,
+};
+
+static mst_status simple_rnn_weights(mst_layer_call *call) {
+    static const char *const names[] = {"simple_rnn_cell/kernel", "simple_rnn_cell/recurrent_kernel"};
+    const mst_layer_simple_rnn_options *o = call->options;
+    MST_TRY(mst_recurrent_weights(call, names, o->units, o->units, o->kernel_initializer, o->recurrent_initializer,
+                                  o->l1, o->l2));
+    if (!o->no_bias)
+        mst_layer_weight(call, .name = "simple_rnn_cell/bias", .shape = MST_SHAPE(o->units),
+                         .dtype = mst_value_spec(call->src[0]).dtype,
+                         .initializer = mst_initializer_or(o->bias_initializer, mst_zeros_initializer()));
+    return MST_OK;
+}
+
+static mst_value simple_rnn_build(const mst_layer_call *call) {
+    const mst_layer_simple_rnn_options *o = call->options;
+    const mst_value inputs = mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2]);
+    const mst_value h = mst_simple_rnn_with((mst_simple_rnn_options){
+        .src = inputs, .recurrent = call->weight[1], .activation = o->activation, .reverse = o->go_backwards});
+    return mst_recurrent_steps(h, o->return_sequences, o->go_backwards);
+}
+
+const mst_layer_type mst_layer_type_simple_rnn = {
+    .name = "simple_rnn",
+    .class_name = "SimpleRNN",
+    .options_size = sizeof(mst_layer_simple_rnn_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = simple_rnn_weights,
+    .build = simple_rnn_build,
+};
