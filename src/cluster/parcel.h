@@ -181,7 +181,7 @@ MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parce
 mst_mail_block *mst_mail_block_take(mst_mail *mail, size_t bytes);
 /** BLOCK, which may be NULL, may be taken again when all that was sent from it has gone. */
 void mst_mail_block_give(mst_mail *mail, mst_mail_block *block);
-/** BLOCK, which may be NULL, is not taken again, since somebody may write to it still: it goes as the mail is closed. */
+/** BLOCK, which may be NULL, is not taken again, since somebody may write to it still: it goes with the mail. */
 void mst_mail_block_leave(mst_mail *mail, mst_mail_block *block);
 /** Aligned to 64. */
 void *mst_mail_block_data(const mst_mail_block *block);

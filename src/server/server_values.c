@@ -156,8 +156,8 @@ mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t f
 }
 
 bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number) {
-    return s->job.synchronous && are_read(&s->previous) && s->value_step == s->step && number == s->worker[w].previous + 1 &&
-           number <= s->position[w];
+    return s->job.synchronous && are_read(&s->previous) && s->value_step == s->step &&
+           number == s->worker[w].previous + 1 && number <= s->position[w];
 }
 
 mst_status mst_server_send_previous(mst_server *s, int32_t w) {

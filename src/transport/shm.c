@@ -33,8 +33,8 @@ typedef struct mapped {
     int64_t users;
 } mapped;
 
-/* Belongs to the list, and to each message that has come by it. Closed, it stays on the list for as long as its peer may
- * read what has gone by it. */
+/* Belongs to the list, and to each message that has come by it. When it is closed, it stays on the list for as long as
+ * the peer may read what has gone by it. */
 typedef struct shm_link {
     struct shm_link *next;
     int64_t users;

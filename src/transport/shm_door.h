@@ -1,5 +1,5 @@
-/** The door of a task (transport/shm.h): a Unix socket in the abstract namespace at which peers of this machine and user
- *  make links, and what the kernel says of who has made one. */
+/** The door of a task (transport/shm.h): a Unix socket in the abstract namespace at which peers of this machine and
+ *  user make links, and what the kernel says of who has made one. */
 #ifndef MUSTER_TRANSPORT_SHM_DOOR_H
 #define MUSTER_TRANSPORT_SHM_DOOR_H
 
