@@ -67,8 +67,8 @@ MST_CHECKED mst_status mst_ps_client_place_gradients(mst_ps_client *client, mst_
  *  collected. */
 MST_CHECKED mst_status mst_ps_client_update(mst_ps_client *client, int64_t position, mst_tensor *const *gradient,
                                             int64_t *step);
-/** Whether this worker is the chief, and a server has said that it leaves: the next update keeps the state of all servers
- *  in place of being made, and all join anew. */
+/** Whether this worker is the chief, and a server has said that it leaves: the next update keeps the state of all
+ *  servers in place of being made, and all join anew. */
 bool mst_ps_client_is_leaving(const mst_ps_client *client);
 /** Whether a request has failed because a server was started again. */
 bool mst_ps_client_must_join(const mst_ps_client *client);
