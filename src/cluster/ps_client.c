@@ -696,7 +696,7 @@ mst_status mst_ps_client_collect_last(mst_ps_client *c) {
 }
 
 bool mst_ps_client_is_left(const mst_ps_client *c) {
-    return c->is_left;
+    return is_chief(c) && c->is_left;
 }
 
 bool mst_ps_client_was_stopped(const mst_ps_client *c) {
