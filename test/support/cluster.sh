@@ -140,7 +140,7 @@ has_ended() {
 runs() { ! has_ended "$(process_of "$1")"; }
 # signal SIGNAL NAME: where it has not ended
 signal() {
-    ! runs "$2" || kill "-$1" "$(pid_of "$2")"
+    ! runs "$2" || kill "-$1" "$(pid_of "$2")" 2> /dev/null || : # it has ended just now
 }
 
 # make_hosts_with_servers SERVERS WORKERS: $ps_hosts and $worker_hosts, at ports that nobody listens on
