@@ -119,7 +119,8 @@ const command command_server = {
     .notes =
         "A parameter server needs neither the model nor the data: the chief sends what the server has to do. Ends when "
         "all workers have\n"
-        "done their work. The same as muster train --job-name ps.\n\n"
+        "done their work. The same as muster train --job-name ps. SIGTERM: it gives the chief its state and ends;\n"
+        "the job waits for its return. SIGINT ends the job.\n\n"
         "With --cluster or --sessions it is a task server: programs whose sessions have its address as their target,\n"
         "tcp://HOST:PORT, run parts of their graphs on all tasks of the cluster. It ends with SIGINT or SIGTERM.",
     .sections = sections,

@@ -616,7 +616,7 @@ static mst_status ask_in_turn(mst_ps_client *c) {
     return status;
 }
 
-static mst_status collect(mst_ps_client *c, const request *how);
+static mst_status collect_state(mst_ps_client *c, const request *how);
 
 bool mst_ps_client_is_leaving(const mst_ps_client *c) {
     return is_chief(c) && is_one_leaving(c);
@@ -626,7 +626,7 @@ bool mst_ps_client_is_leaving(const mst_ps_client *c) {
  * workers go on from there when these have come back. */
 static mst_status let_leave(mst_ps_client *c) {
     const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
-    MST_TRY(collect(c, &(request){.head = {.number = 1}}));
+    MST_TRY(collect_state(c, &(request){.head = {.number = 1}}));
     for (int32_t p = 0; p < c->num_ps; p++)
         if (c->server[p].leaves) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
     c->must_join = true;
@@ -657,7 +657,7 @@ static bool is_one_step(const mst_ps_client *c) {
     return same;
 }
 
-static mst_status collect(mst_ps_client *c, const request *how) {
+static mst_status collect_state(mst_ps_client *c, const request *how) {
     request r = *how;
     r.head.kind = MST_PARCEL_COLLECT, r.answer = MST_PARCEL_STATE;
     if (!c->program.synchronous) MST_TRY(mst_ps_values_save(&c->values, c->program.store));
@@ -676,7 +676,7 @@ static mst_status collect(mst_ps_client *c, const request *how) {
 }
 
 mst_status mst_ps_client_collect(mst_ps_client *c) {
-    return c->has_last && is_chief(c) ? MST_OK /* the store has it */ : collect(c, &(request){.at_end = false});
+    return c->has_last && is_chief(c) ? MST_OK /* the store has it */ : collect_state(c, &(request){.at_end = false});
 }
 
 /* What the gradients of a step make that are on their way is soon there. */
@@ -685,7 +685,8 @@ mst_status mst_ps_client_collect_last(mst_ps_client *c) {
     const int tries = c->failed ? 1 : 20;
     mst_status status = c->has_last ? MST_OK : MST_UNAVAILABLE;
     int64_t step = 0;
-    for (int i = 0; i < tries && status && !is_one_lost(c) && mst_clock_now() < r.until; i++) status = collect(c, &r);
+    for (int i = 0; i < tries && status && !is_one_lost(c) && mst_clock_now() < r.until; i++)
+        status = collect_state(c, &r);
     if (!status || !c->kept) return status;
     MST_TRY(mst_store_restore(c->program.store, c->kept));
     MST_TRY(mst_store_read_to(c->program.store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR}, &step));
@@ -695,7 +696,7 @@ mst_status mst_ps_client_collect_last(mst_ps_client *c) {
 }
 
 bool mst_ps_client_is_left(const mst_ps_client *c) {
-    return c->is_left;
+    return is_chief(c) && c->is_left;
 }
 
 bool mst_ps_client_was_stopped(const mst_ps_client *c) {

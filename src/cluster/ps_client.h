@@ -67,8 +67,8 @@ MST_CHECKED mst_status mst_ps_client_place_gradients(mst_ps_client *client, mst_
  *  collected. */
 MST_CHECKED mst_status mst_ps_client_update(mst_ps_client *client, int64_t position, mst_tensor *const *gradient,
                                             int64_t *step);
-/** Whether this worker is the chief, and a server has said that it leaves: the next update keeps the state of all servers
- *  in place of being made, and all join anew. */
+/** Whether this worker is the chief, and a server has said that it leaves: the next update keeps the state of all
+ *  servers in place of being made, and all join anew. */
 bool mst_ps_client_is_leaving(const mst_ps_client *client);
 /** Whether a request has failed because a server was started again. */
 bool mst_ps_client_must_join(const mst_ps_client *client);
@@ -80,7 +80,8 @@ MST_CHECKED mst_status mst_ps_client_collect(mst_ps_client *client);
 /** mst_ps_client_collect where the job has ended, or this worker is to stop: the store gets what the servers have, or
  *  where one of them is lost, or they are at different steps, what the chief has collected last. */
 MST_CHECKED mst_status mst_ps_client_collect_last(mst_ps_client *client);
-/** Whether the job has ended since a task stays away, and mst_ps_client_collect_last may be called on the chief. */
+/** Whether this worker is the chief, and the job has ended since a task stays away: mst_ps_client_collect_last may be
+ *  called. */
 bool mst_ps_client_is_left(const mst_ps_client *client);
 /** Whether a request was given up, as the `stop` of the task says. */
 bool mst_ps_client_was_stopped(const mst_ps_client *client);

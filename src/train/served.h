@@ -36,7 +36,8 @@ bool mst_served_must_join(const mst_trainer *trainer);
  *  *COUNTS, i64 [n], has how many were 0, 1, ..., n - 1 updates old. The caller's; NULL where there were none, where
  *  this task is not the chief, or where TRAINER is not served asynchronously. */
 MST_CHECKED mst_status mst_served_staleness(const mst_trainer *trainer, mst_tensor **counts);
-/** mst_ps_client_collect_last, mst_ps_client_is_left and mst_ps_client_was_stopped; false where TRAINER is not served. */
+/** mst_ps_client_collect_last, where TRAINER is served; mst_ps_client_is_left and mst_ps_client_was_stopped, false
+ *  where it is not. */
 MST_CHECKED mst_status mst_served_collect_last(mst_trainer *trainer);
 bool mst_served_is_left(const mst_trainer *trainer);
 bool mst_served_was_stopped(const mst_trainer *trainer);

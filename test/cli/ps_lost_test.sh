@@ -57,7 +57,7 @@ told_to_leave() {
     signal TERM "$victim"
     wait_for "$victim"
     check "${name_of_leave}_ends_by_the_signal" [ "$status" -eq 143 ]
-    check and_the_chief_has_saved test -s run/checkpoint
+    check and_the_chief_saves within 20 test -s run/checkpoint
     start_task "$victim" --epochs 80 --log-every 1 "$@"
     $ended "$name_of_leave" $wanted_of_leave worker_0 worker_1
     ended_well and_the_servers_end_then ps_0 ps_1

@@ -140,7 +140,7 @@ has_ended() {
 runs() { ! has_ended "$(process_of "$1")"; }
 # signal SIGNAL NAME: where it has not ended
 signal() {
-    ! runs "$2" || kill "-$1" "$(pid_of "$2")"
+    ! runs "$2" || kill "-$1" "$(pid_of "$2")" 2> /dev/null || : # it has ended just now
 }
 
 # make_hosts_with_servers SERVERS WORKERS: $ps_hosts and $worker_hosts, at ports that nobody listens on
@@ -202,6 +202,37 @@ disturb() {
         wait_for "$2"
         [ "$status" -eq 0 ] || "$3" "$2"
     fi
+}
+# choose ARGUMENT...: which cells of a matrix are made: those of $signals, $moments and $transports that are named; of what
+# none is named all
+choose() {
+    chosen_signals= chosen_moments= chosen_transports=
+    for word in "$@"; do
+        case " $signals | $moments | $transports " in
+            *" $word "*"|"*"|"*) chosen_signals="$chosen_signals $word" ;;
+            *"|"*" $word "*"|"*) chosen_moments="$chosen_moments $word" ;;
+            *"|"*"|"*" $word "*) chosen_transports="$chosen_transports $word" ;;
+            *) echo "'$word' is none of: $signals; $moments; $transports" >&2 && exit 2 ;;
+        esac
+    done
+    signals=${chosen_signals:-$signals} moments=${chosen_moments:-$moments}
+    transports=${chosen_transports:-$transports}
+}
+# stop_for SECONDS TASK: returns when the task stands still, which then goes on by itself
+stop_for() {
+    signal STOP "$2"
+    process_that_stands=$(pid_of "$2")
+    { sleep "$1" && kill -CONT "$process_that_stands" 2> /dev/null; } &
+    sleep 0.05
+}
+# options_at MOMENT EPOCHS: those of a training that is disturbed then. With validation an epoch has 3 steps in place of
+# 11, and three times as many batches are validated: most of the time it does that.
+options_at() {
+    case $1 in
+        in_a_save) echo "--epochs $2 --checkpoint-dir run --save-every 3" ;;
+        in_validation) echo "--epochs $((5 * $2)) --validation-split 0.8" ;;
+        *) echo "--epochs $2" ;;
+    esac
 }
 sha() { tail -n 1 "$1" | sed -n 's/.*"weights_sha256":"\([0-9a-f]*\)".*/\1/p'; }
 

@@ -1,0 +1,192 @@
+/* Tasks that leave a job in step, for a while or for good: a parameter server that is told to, and comes back without
+ * its state; a worker that stays away, after which the chief gets what the servers have. The tasks are threads here,
+ * which talk as processes do. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cluster/ps_client.h"
+#include "muster/server.h"
+#include "support/ps_job.h"
+#include "support/tasks.h"
+#include "support/test.h"
+
+enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, COUNT = PS_COUNT, SECONDS = 20 };
+
+static const mst_fingerprint fingerprint = {"program", 7};
+static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
+static const double first_value = 1;
+static const double gradient_of[WORKERS] = {0.25, 2};
+
+typedef struct job {
+    task_address address[ALL];
+    mst_status status[SERVERS], left; /* of servers; of the one that was told to leave */
+    double recovery_timeout;          /* of servers */
+    atomic_bool leaves;
+    _Atomic int64_t last; /* the position behind the last step */
+} job;
+
+typedef struct task_thread {
+    job *job;
+    int number;
+    pthread_t thread;
+} task_thread;
+
+/* What an update makes of the variables. */
+static double after(int64_t steps) {
+    return first_value - 0.5 * (gradient_of[0] + gradient_of[1]) * (double)steps;
+}
+
+/* ---- servers ---- */
+
+static bool is_told_to_leave(void *context) {
+    job *j = context;
+    return atomic_load(&j->leaves);
+}
+
+static void *run_server(void *context) {
+    task_thread *t = context;
+    job *j = t->job;
+    mst_cluster *cluster = ps_job_cluster(j->address, "ps", t->number);
+    if (t->number == 1) {
+        j->left = mst_server_run(.cluster = cluster, .recovery_timeout = j->recovery_timeout, .leave = is_told_to_leave,
+                                 .context = j);
+        j->status[1] = j->left;
+    }
+    if (t->number == 0 || atomic_load(&j->leaves))
+        j->status[t->number] = mst_server_run(.cluster = cluster, .recovery_timeout = j->recovery_timeout);
+    mst_cluster_release(cluster);
+    return NULL;
+}
+
+static void start_servers(job *j, task_thread *server) {
+    tasks_find_addresses(j->address, ALL);
+    for (int p = 0; p < SERVERS; p++) {
+        server[p] = (task_thread){.job = j, .number = p};
+        assert_int_equal(pthread_create(&server[p].thread, NULL, run_server, &server[p]), 0);
+    }
+}
+
+/* ---- workers ---- */
+
+static mst_ps_client *open_client(job *j, int worker) {
+    mst_cluster *cluster = ps_job_cluster(j->address, "worker", worker);
+    const mst_task_options options = {.cluster = cluster, .recovery_timeout = SECONDS, .timeout = SECONDS};
+    mst_ps_client *client;
+    EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
+    mst_cluster_release(cluster);
+    return client;
+}
+
+static int64_t join(mst_ps_client *client, mst_store *store) {
+    const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)};
+    const mst_ps_variable variables[] = {{"w0", spec, 0, false}, {"w1", spec, 1, false}};
+    mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
+    const mst_ps_program program = {.store = store,
+                                    .variable = variables,
+                                    .num_variables = 2,
+                                    .graph = graph,
+                                    .synchronous = true,
+                                    .num_shards = WORKERS,
+                                    .num_leaves = 1,
+                                    .fingerprint = &fingerprint,
+                                    .num_fingerprints = 1};
+    int64_t position;
+    EXPECT_OK(mst_ps_client_join(client, &program, &position));
+    for (int p = 0; p < SERVERS; p++) mst_graph_destroy(graph[p]);
+    return position;
+}
+
+static mst_status make_step(mst_ps_client *client, int worker, int64_t position) {
+    mst_tensor *gradient = ps_job_filled(gradient_of[worker]);
+    int64_t step;
+    const mst_status status = mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step);
+    mst_tensor_release(gradient);
+    return status;
+}
+
+/* Makes steps. Where a server has left, it goes on from where it was; the chief then says how many more are made. */
+static void *work(void *context) {
+    const task_thread *t = context;
+    job *j = t->job;
+    mst_store *store = ps_job_store(first_value);
+    mst_ps_client *client = open_client(j, t->number);
+    int64_t position = join(client, store);
+    while (position < atomic_load(&j->last)) {
+        if (t->number == 0 && position == 3) atomic_store(&j->leaves, true);
+        if (!make_step(client, t->number, position)) {
+            position++;
+            continue;
+        }
+        assert_true(mst_ps_client_must_join(client));
+        assert_int_equal(join(client, store), position);
+        ps_job_expect(store, after(position));
+        if (t->number == 0) atomic_store(&j->last, position + 5);
+    }
+    EXPECT_OK(mst_ps_client_leave(client));
+    ps_job_expect(store, after(position));
+    mst_ps_client_close(client);
+    mst_store_release(store);
+    return NULL;
+}
+
+static void no_step_is_made_again_after_a_server_has_left(void **state) {
+    (void)state;
+    job j = {.recovery_timeout = SECONDS, .last = INT64_MAX};
+    task_thread server[SERVERS], chief = {.job = &j, .number = 0}, other = {.job = &j, .number = 1};
+    start_servers(&j, server);
+    assert_int_equal(pthread_create(&other.thread, NULL, work, &other), 0);
+    work(&chief);
+    pthread_join(other.thread, NULL);
+    for (int p = 0; p < SERVERS; p++) {
+        pthread_join(server[p].thread, NULL);
+        EXPECT_OK(j.status[p]);
+    }
+    assert_int_equal(j.left, MST_CANCELLED);
+}
+
+enum { STEPS = 3 };
+
+static void *work_and_stay_away(void *context) {
+    const task_thread *t = context;
+    mst_store *store = ps_job_store(first_value);
+    mst_ps_client *client = open_client(t->job, t->number);
+    for (int64_t position = join(client, store); position < STEPS; position++)
+        EXPECT_OK(make_step(client, t->number, position));
+    mst_ps_client_close(client);
+    mst_store_release(store);
+    return NULL;
+}
+
+static void chief_gets_the_state_where_a_worker_stays_away(void **state) {
+    (void)state;
+    job j = {.recovery_timeout = 0.2, .last = INT64_MAX};
+    task_thread server[SERVERS], other = {.job = &j, .number = 1};
+    start_servers(&j, server);
+    assert_int_equal(pthread_create(&other.thread, NULL, work_and_stay_away, &other), 0);
+    mst_store *store = ps_job_store(first_value);
+    mst_ps_client *client = open_client(&j, 0);
+    mst_status status = MST_OK;
+    int64_t position = join(client, store);
+    while (!(status = make_step(client, 0, position))) position++;
+    assert_int_equal(status, MST_UNAVAILABLE);
+    assert_non_null(strstr(mst_error()->message, "worker:1"));
+    assert_int_equal(position, STEPS);
+    assert_true(mst_ps_client_is_left(client));
+    EXPECT_OK(mst_ps_client_collect_last(client));
+    ps_job_expect(store, after(STEPS));
+    mst_ps_client_close(client);
+    mst_store_release(store);
+    pthread_join(other.thread, NULL);
+    for (int p = 0; p < SERVERS; p++) {
+        pthread_join(server[p].thread, NULL);
+        assert_int_equal(j.status[p], MST_UNAVAILABLE);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_step_is_made_again_after_a_server_has_left),
+        cmocka_unit_test(chief_gets_the_state_where_a_worker_stays_away),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
