@@ -63,6 +63,7 @@ typedef enum mst_parcel_kind {
                        *   whether it has any of this round, TAKEN or EMPTY */
     MST_PARCEL_RATE, /**< W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
                        *   S: body: the learning rate, an f32 */
+    MST_PARCEL_NOTICE, /**< S: body: a line for the log, a text as of FAILED */
     /* of sessions: from a client to the leader */
     MST_PARCEL_SESSION_OPEN,
     MST_PARCEL_SESSION_PLAN,

@@ -290,6 +290,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, mst_parcel
             snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
             say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
             return MST_OK;
+        case MST_PARCEL_NOTICE: say(c, "%s", (const char *)parcel->body); return MST_OK;
         case MST_PARCEL_FAILED: return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
         case MST_PARCEL_CANNOT_JOIN: return hear_cannot_join(c, p, parcel->body);
         case MST_PARCEL_EMPTY:

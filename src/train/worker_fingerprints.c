@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "graph/graph.h"
 #include "graph/options.h"
+#include "muster/device.h"
 #include "muster/version.h"
 #include "rule/rule.h"
 #include "train/served.h"
@@ -149,6 +150,15 @@ static void add_fit_options(fingerprint_list *list, const mst_trainer *trainer, 
         mst_fingerprint_option("validation_split", mst_number_print_f64(o->validation_split, text));
 }
 
+static void add_machine(fingerprint_list *list) {
+    mst_machine m;
+    mst_machine_read(&m);
+    list->out[list->count++] = mst_fingerprint_option("kernels", m.isa);
+    list->out[list->count] = mst_fingerprint_option("oneDNN", m.onednn_isa);
+    list->out[list->count++].hash = m.onednn_isa_bits;
+    list->out[list->count++] = mst_fingerprint_option("processor", m.cpu);
+}
+
 /* Options come before the program: what differs there may follow from them. */
 int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                  mst_fingerprint out[MST_FINGERPRINTS_MOST]) {
@@ -159,6 +169,7 @@ int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_optio
     add_fields(&list, "", mst_optimizer_fields, &trainer->optimizer);
     add_fields(&list, "schedule.", mst_schedule_fields, &trainer->optimizer.schedule);
     add_hash(&list, "schedule", hash_schedule(&trainer->optimizer.schedule));
+    add_machine(&list);
     add_hash(&list, "program", hash_program(trainer));
     add_hash(&list, "data", hash_data(trainer, options->data));
     return list.count;

@@ -6,7 +6,7 @@
 #include "cluster/task.h"
 #include "train/trainer.h"
 
-/** Fills in what must be the same in all workers: version, options, program, data. Returns how many they are, at least
+/** Fills in what must be the same in all workers: version, options, program, data; and the machine. Returns how many they are, at least
  *  one less than MST_FINGERPRINTS_MOST. (worker_fingerprints.c) */
 int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                  mst_fingerprint out[MST_FINGERPRINTS_MOST]);
