@@ -12,6 +12,7 @@ const char *mst_fingerprint_words(const char *name) {
     static const char *const words[][2] = {{"program", "the program's graph"},
                                            {"schedule", "the schedule of the learning rate"},
                                            {"data", "the data"},
+                                           {"rows", "what is in the first 256 rows of the data"},
                                            {"version", "the version of Muster"},
                                            {"calls", "what is called first, a collective or mst_fit,"},
                                            {"tasks", "the number of tasks"}};

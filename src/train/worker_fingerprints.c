@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/rng.h"
 #include "data/dataset.h"
+#include "data/row_hash.h"
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "muster/device.h"
@@ -73,6 +74,19 @@ static uint64_t hash_data(const mst_trainer *trainer, const mst_dataset *data) {
     for (int c = 0; c < trainer->num_components; c++) hash = add_spec(hash, &trainer->row[c]);
     for (const mst_dataset *d = data; d; d = d->upstream)
         if (d->type->order) hash = add_number(hash, (int64_t)d->type->order(d));
+    return hash;
+}
+
+/* What is in the first rows, where the source has them in memory: to read others twice may cost, or change what a
+ * program sees. Asynchronous workers may well have data of their own. 0: not looked at. */
+static uint64_t hash_contents(const mst_trainer *trainer, const mst_dataset *data) {
+    const mst_dataset *source = data;
+    uint64_t hash;
+    int rows;
+    while (source->upstream) source = source->upstream;
+    const bool in_memory = !source->type->read && !source->type->values;
+    const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
+    if (!in_memory || !alike || mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows)) return 0;
     return hash;
 }
 
@@ -172,5 +186,6 @@ int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_optio
     add_machine(&list);
     add_hash(&list, "program", hash_program(trainer));
     add_hash(&list, "data", hash_data(trainer, options->data));
+    add_hash(&list, "rows", hash_contents(trainer, options->data));
     return list.count;
 }

@@ -41,6 +41,14 @@ start 0 --epochs 3
 start 1 --epochs 3 --hidden-units 65
 ended_in_error another_model_is_an_error_on_every_task "the program.s graph differs" 0 1
 
+find_ports 2
+make_hosts
+cp -r data changed
+printf 'x' | dd of=changed/train-images-idx3-ubyte bs=1 seek=100 conv=notrunc 2> /dev/null
+start 0 --epochs 3
+start 1 --epochs 3 --data idx:changed
+ended_in_error other_rows_of_the_same_shape_are_an_error_on_every_task "what is in the first 256 rows of the data differs between" 0 1
+
 # lists_of LENGTH LENGTH: worker 0 has a list of so many workers, and worker 1 another one
 lists_of() {
     find_ports 3
