@@ -16,6 +16,11 @@ typedef struct mst_machine {
     int num_all_cores, num_hardware_threads, num_numa_nodes;
     int64_t memory, l2_cache, l3_cache; /**< bytes, 0 where not known */
     const char *isa;                    /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
+    /** The instructions that oneDNN uses, "AVX512_CORE": those of the machine, or what the environment variable
+     *  DNNL_MAX_CPU_ISA allows, which takes these names. */
+    char onednn_isa[32];
+    uint64_t
+        onednn_isa_bits; /**< a bit for each of its parts: what two machines have in common is what both have set */
 } mst_machine;
 /** Fills OUT for this machine. */
 MST_API void mst_machine_read(mst_machine *out);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/rng.h"
 
 static const char advice[] = "start all tasks with the same command";
@@ -11,6 +12,7 @@ const char *mst_fingerprint_words(const char *name) {
     static const char *const words[][2] = {{"program", "the program's graph"},
                                            {"schedule", "the schedule of the learning rate"},
                                            {"data", "the data"},
+                                           {"rows", "what is in the first 256 rows of the data"},
                                            {"version", "the version of Muster"},
                                            {"calls", "what is called first, a collective or mst_fit,"},
                                            {"tasks", "the number of tasks"}};
@@ -26,8 +28,17 @@ mst_fingerprint mst_fingerprint_option(const char *name, const char *value) {
     return f;
 }
 
+bool mst_fingerprint_is_of_machine(const char *name) {
+    return strcmp(name, "kernels") == 0 || strcmp(name, "oneDNN") == 0 || strcmp(name, "processor") == 0;
+}
+
+/* Two of one name. */
+static bool has_same_value(const mst_fingerprint *a, const mst_fingerprint *b) {
+    return a->hash == b->hash || mst_fingerprint_is_of_machine(a->name);
+}
+
 static bool is_same(const mst_fingerprint *a, const mst_fingerprint *b) {
-    return a->hash == b->hash && strcmp(a->name, b->name) == 0;
+    return strcmp(a->name, b->name) == 0 && has_same_value(a, b);
 }
 
 /* Writes the options from number I on that differ: "epochs 3 and 4, seed 1 and 2". */
@@ -63,10 +74,35 @@ bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char
     return true;
 }
 
-static void clean(char *text, size_t size) {
-    text[size - 1] = '\0';
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+/* What both can run, of two sets of oneDNN's. */
+static const char *common_set(const mst_fingerprint *a, const mst_fingerprint *b) {
+    const uint64_t both = a->hash & b->hash;
+    return both == a->hash ? a->value : both == b->hash ? b->value : "AVX2";
+}
+
+bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
+                           int32_t num_b, const char *second, char *text, size_t size) {
+    char list[300] = "", advice[120] = "";
+    size_t used = 0;
+    bool others = false;
+    for (int32_t i = 0; i < num_a && i < num_b; i++) {
+        if (!mst_fingerprint_is_of_machine(a[i].name) || strcmp(a[i].name, b[i].name) != 0 || a[i].hash == b[i].hash)
+            continue;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s and %s", used ? ", " : "", a[i].name,
+                                 a[i].value, b[i].value);
+        if (strcmp(a[i].name, "oneDNN") == 0)
+            snprintf(advice, sizeof advice, "set DNNL_MAX_CPU_ISA=%s in the environment of all tasks",
+                     common_set(&a[i], &b[i]));
+        else
+            others = true;
+    }
+    if (used)
+        snprintf(text, size,
+                 "instruction sets differ between %s and %s: %s: weights may get other bits than those of "
+                 "one process: %s%s%s",
+                 first, second, list, advice, others && *advice ? ", and " : "",
+                 others ? "take machines of one type" : "");
+    return used > 0;
 }
 
 int32_t mst_fingerprints_take(const void *data, size_t bytes, mst_fingerprint *out) {
@@ -74,8 +110,9 @@ int32_t mst_fingerprints_take(const void *data, size_t bytes, mst_fingerprint *o
     if (bytes % sizeof *out || n > MST_FINGERPRINTS_MOST) return -1;
     if (bytes) memcpy(out, data, bytes);
     for (size_t i = 0; i < n; i++) {
-        clean(out[i].name, sizeof out[i].name);
-        clean(out[i].value, sizeof out[i].value);
+        out[i].name[MST_FINGERPRINT_NAME - 1] = out[i].value[MST_FINGERPRINT_VALUE - 1] = '\0';
+        mst_make_plain(out[i].name);
+        mst_make_plain(out[i].value);
     }
     return (int32_t)n;
 }

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MST_FINGERPRINTS_MOST = 72, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 28 };
+enum { MST_FINGERPRINTS_MOST = 72, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 52 };
 
 /** Processes of one version have the same names in the same order; processes of other versions differ in "version". */
 typedef struct mst_fingerprint {
     char name[MST_FINGERPRINT_NAME];   /**< "program", "data", "version", "tasks", "calls"; of an option its own name */
-    uint64_t hash;                     /**< what is compared */
+    uint64_t hash;                     /**< what is compared; of "oneDNN": mst_machine.onednn_isa_bits */
     char value[MST_FINGERPRINT_VALUE]; /**< of an option, for messages, cut off where it is longer; else "" */
 } mst_fingerprint;
 
@@ -26,6 +26,13 @@ const char *mst_fingerprint_words(const char *name);
  *  bytes says in what, as an error that names the tasks by FIRST and SECOND. */
 bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                              int32_t num_b, const char *second, char *text, size_t size);
+
+/** Whether a fingerprint of this name is of the machine: "kernels", "oneDNN", "processor". These may differ; then bits
+ *  may, too. */
+bool mst_fingerprint_is_of_machine(const char *name);
+/** Whether the machines differ; then TEXT is a line that says in what, and what to do. */
+bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
+                           int32_t num_b, const char *second, char *text, size_t size);
 
 /** Reads the BYTES that another task has sent of its fingerprints to OUT, [MST_FINGERPRINTS_MOST]: texts end, and have
  *  no control characters. Returns how many they are; -1: they are no fingerprints of this version. */

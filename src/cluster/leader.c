@@ -298,8 +298,29 @@ static void gather(mst_leader *leader) {
     if (leader->phase == GATHERING && may_begin(leader)) propose(leader);
 }
 
+/* The first member whose machine is not like this one's, where either of them has come since the last generation. */
+static void warn_of_machines(mst_leader *leader) {
+    const int32_t self = leader->options->self;
+    const seat *own = &leader->seat[self];
+    const mst_member_state *mine = &own->member.state;
+    char a[384], b[384];
+    mst_member_message notice = {.kind = MST_MEMBER_NOTICE};
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        const seat *s = &leader->seat[i];
+        if (!s->takes_part || (s->member.has_run && own->member.has_run)) continue;
+        mst_task_failure_set(&notice.failure, MST_INVALID, i, MST_NO_STATE, "%s", "");
+        if (!mst_fingerprints_warn(mine->fingerprint, mine->num_fingerprints, member_text(leader, self, a),
+                                   s->member.state.fingerprint, s->member.state.num_fingerprints,
+                                   member_text(leader, i, b), notice.failure.message, sizeof notice.failure.message))
+            continue;
+        tell_members(leader, &notice);
+        return;
+    }
+}
+
 static void begin_generation(mst_leader *leader) {
     mst_member_message message = {.kind = MST_MEMBER_GO};
+    warn_of_machines(leader);
     leader->phase = RUNNING;
     leader->has_begun = leader->has_run = true;
     leader->state_number = leader->seat[leader->options->self].member.state.state_number;

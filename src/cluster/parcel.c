@@ -80,8 +80,8 @@ void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_
 }
 
 /* Its body is a text that is shown. */
-static bool is_error(mst_parcel_kind kind) {
-    return kind == MST_PARCEL_FAILED || kind == MST_PARCEL_CANNOT_JOIN;
+static bool is_shown(mst_parcel_kind kind) {
+    return kind == MST_PARCEL_FAILED || kind == MST_PARCEL_CANNOT_JOIN || kind == MST_PARCEL_NOTICE;
 }
 
 const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_bytes, mst_parcel_head *head,
@@ -98,7 +98,7 @@ const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_by
     h.request = mst_get_number(&at, 8);
     if (kind < MST_PARCEL_HELLO || kind >= MST_PARCEL_KINDS) return "it has sent a message of an unknown kind";
     if (all > most_bytes) return "it has sent a message that is too long";
-    if (is_error((mst_parcel_kind)kind) && *run) return "it has sent an error that is too long";
+    if (is_shown((mst_parcel_kind)kind) && *run) return "it has sent an error that is too long";
     if (*run ? size != HEAD || all == 0 : size - HEAD != all) return "it has sent a message of a wrong length";
     *head = h;
     *bytes = all;
@@ -180,7 +180,7 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     }
     if (run) return;
     memcpy(parcel->body, (const char *)data + HEAD, bytes);
-    if (is_error(head.kind)) mst_make_plain(parcel->body); /* it is shown */
+    if (is_shown(head.kind)) mst_make_plain(parcel->body); /* it is shown */
     pthread_mutex_lock(&mail->lock);
     enqueue(mail, parcel);
     pthread_mutex_unlock(&mail->lock);

@@ -296,6 +296,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, mst_parcel
             snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
             say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
             return MST_OK;
+        case MST_PARCEL_NOTICE: say(c, "%s", (const char *)parcel->body); return MST_OK;
         case MST_PARCEL_LEAVING:
             s->leaves = true;
             say(c, "%s leaves, and is waited for", mst_mail_name(c->mail, s->task, name, sizeof name));

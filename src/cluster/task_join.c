@@ -259,6 +259,7 @@ static int32_t take_fingerprints(const brought_state *brought, mst_fingerprint *
 
 /* All tasks find the same difference: that of the first task which is not like task 0. */
 static mst_status compare_states(const mst_task *task, const brought_state *all) {
+    bool warned = false;
     mst_fingerprint first[MST_FINGERPRINTS_MOST], other[MST_FINGERPRINTS_MOST];
     char text[1024];
     const int32_t num_first = take_fingerprints(&all[0], first);
@@ -267,6 +268,11 @@ static mst_status compare_states(const mst_task *task, const brought_state *all)
         if (mst_fingerprints_differ(first, num_first, task->name[0], other, num_other, task->name[i], text,
                                     sizeof text))
             return MST_FAIL(MST_INVALID, "%s", text);
+        if (warned ||
+            !mst_fingerprints_warn(first, num_first, task->name[0], other, num_other, task->name[i], text, sizeof text))
+            continue;
+        warned = true;
+        mst_task_say(task, "%s", text);
     }
     return MST_OK;
 }

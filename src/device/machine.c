@@ -1,4 +1,7 @@
 /* Cores, caches and binding, as hwloc sees them. */
+#include <ctype.h>
+#include <dnnl.h>
+#include <dnnl_debug.h>
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -119,6 +122,17 @@ static const char *isa(void) {
     return "baseline";
 }
 
+/* "cpu_isa_avx512_core" is what oneDNN calls it. */
+static void read_onednn_isa(mst_machine *out) {
+    static const char prefix[] = "cpu_isa_";
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    const char *name = dnnl_cpu_isa2str(isa);
+    if (strncmp(name, prefix, sizeof prefix - 1) == 0) name += sizeof prefix - 1;
+    snprintf(out->onednn_isa, sizeof out->onednn_isa, "%s", name);
+    for (char *c = out->onednn_isa; *c; c++) *c = (char)toupper((unsigned char)*c);
+    out->onednn_isa_bits = (uint64_t)isa;
+}
+
 static void read_cpu_name(mst_machine *out) {
     snprintf(out->cpu, sizeof out->cpu, "unknown CPU");
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -137,6 +151,7 @@ void mst_machine_read(mst_machine *out) {
     *out = (mst_machine){.num_cores = mst_num_cores(), .num_all_cores = 1, .isa = isa()};
     out->memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     read_cpu_name(out);
+    read_onednn_isa(out);
     if (!get()) return;
     out->num_all_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     out->num_hardware_threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);

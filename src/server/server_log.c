@@ -16,6 +16,7 @@ static int add_fingerprints(const mst_server *s, json_t *head) {
     for (int32_t i = 0; i < s->num_fingerprints; i++) {
         const mst_fingerprint *f = &s->fingerprint[i];
         char hash[20];
+        if (mst_fingerprint_is_of_machine(f->name)) continue;
         snprintf(hash, sizeof hash, "%016" PRIx64, f->hash);
         failed |= json_object_set_new(head, f->name, json_string(f->value[0] ? f->value : hash));
     }

@@ -70,9 +70,14 @@ static bool sends_nothing(const mst_server_worker *w) {
 /* ---- the state ---- */
 
 /* REQUEST 0: also where it has been asked nothing. */
-static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const char *text) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED, .step = s->is_left, .request = request};
+static mst_status send_line(mst_server *s, mst_parcel_kind kind, int32_t to, uint64_t request, const char *text) {
+    const bool is_left = kind == MST_PARCEL_FAILED && s->is_left;
+    const mst_parcel_head head = {.kind = kind, .step = is_left, .request = request};
     return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
+}
+
+static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const char *text) {
+    return send_line(s, MST_PARCEL_FAILED, to, request, text);
 }
 
 /* Workers that have not come yet, and do so within some seconds, hear why the job has ended. */
@@ -122,6 +127,16 @@ static mst_status end_job(mst_server *s, mst_status status) {
 
 /* ---- who is there ---- */
 
+/* The machine of the worker that has sent PARCEL is not like that of the worker that came first, says TEXT. One server
+ * tells them, once a process. */
+static mst_status warn_of_machine(mst_server *s, const mst_parcel *parcel, const char *text) {
+    if (s->worker[parcel->from].instance == parcel->instance || mst_cluster_task(s->options.cluster, s->self).index > 0)
+        return MST_OK;
+    mst_server_say(s, "%s", text);
+    MST_TRY(send_line(s, MST_PARCEL_NOTICE, s->first, 0, text));
+    return send_line(s, MST_PARCEL_NOTICE, parcel->from, 0, text);
+}
+
 /* They must be those of the worker that came first. */
 static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     mst_fingerprint theirs[MST_FINGERPRINTS_MOST];
@@ -138,7 +153,10 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     mst_mail_name(s->mail, s->first, first, sizeof first);
     const bool differs = mst_fingerprints_differ(s->fingerprint, s->num_fingerprints, first, theirs, count,
                                                  mst_server_name(s, parcel->from), text, sizeof text);
-    return differs ? MST_FAIL(MST_INVALID, "%s", text) : MST_OK;
+    if (differs) return MST_FAIL(MST_INVALID, "%s", text);
+    const bool is_other_machine = mst_fingerprints_warn(s->fingerprint, s->num_fingerprints, first, theirs, count,
+                                                        mst_server_name(s, parcel->from), text, sizeof text);
+    return is_other_machine ? warn_of_machine(s, parcel, text) : MST_OK;
 }
 
 /* There are no values. The chief, which has done its work, is asked for them where a worker waits for the last ones. */

@@ -6,8 +6,10 @@
 #include "base/number.h"
 #include "base/rng.h"
 #include "data/dataset.h"
+#include "data/row_hash.h"
 #include "graph/graph.h"
 #include "graph/options.h"
+#include "muster/device.h"
 #include "muster/version.h"
 #include "rule/rule.h"
 #include "train/served.h"
@@ -72,6 +74,19 @@ static uint64_t hash_data(const mst_trainer *trainer, const mst_dataset *data) {
     for (int c = 0; c < trainer->num_components; c++) hash = add_spec(hash, &trainer->row[c]);
     for (const mst_dataset *d = data; d; d = d->upstream)
         if (d->type->order) hash = add_number(hash, (int64_t)d->type->order(d));
+    return hash;
+}
+
+/* What is in the first rows, where the source has them in memory: to read others twice may cost, or change what a
+ * program sees. Asynchronous workers may well have data of their own. 0: not looked at. */
+static uint64_t hash_contents(const mst_trainer *trainer, const mst_dataset *data) {
+    const mst_dataset *source = data;
+    uint64_t hash;
+    int rows;
+    while (source->upstream) source = source->upstream;
+    const bool in_memory = !source->type->read && !source->type->values;
+    const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
+    if (!in_memory || !alike || mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows)) return 0;
     return hash;
 }
 
@@ -150,6 +165,15 @@ static void add_fit_options(fingerprint_list *list, const mst_trainer *trainer, 
         mst_fingerprint_option("validation_split", mst_number_print_f64(o->validation_split, text));
 }
 
+static void add_machine(fingerprint_list *list) {
+    mst_machine m;
+    mst_machine_read(&m);
+    list->out[list->count++] = mst_fingerprint_option("kernels", m.isa);
+    list->out[list->count] = mst_fingerprint_option("oneDNN", m.onednn_isa);
+    list->out[list->count++].hash = m.onednn_isa_bits;
+    list->out[list->count++] = mst_fingerprint_option("processor", m.cpu);
+}
+
 /* Options come before the program: what differs there may follow from them. */
 int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                  mst_fingerprint out[MST_FINGERPRINTS_MOST]) {
@@ -160,7 +184,9 @@ int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_optio
     add_fields(&list, "", mst_optimizer_fields, &trainer->optimizer);
     add_fields(&list, "schedule.", mst_schedule_fields, &trainer->optimizer.schedule);
     add_hash(&list, "schedule", hash_schedule(&trainer->optimizer.schedule));
+    add_machine(&list);
     add_hash(&list, "program", hash_program(trainer));
     add_hash(&list, "data", hash_data(trainer, options->data));
+    add_hash(&list, "rows", hash_contents(trainer, options->data));
     return list.count;
 }

@@ -6,8 +6,8 @@
 #include "cluster/task.h"
 #include "train/trainer.h"
 
-/** Fills in what must be the same in all workers: version, options, program, data. Returns how many they are, at least
- *  one less than MST_FINGERPRINTS_MOST. (worker_fingerprints.c) */
+/** Fills in what must be the same in all workers: version, options, program, data; and of what kind the machine is.
+ *  Returns how many they are, at least one less than MST_FINGERPRINTS_MOST. (worker_fingerprints.c) */
 int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                  mst_fingerprint out[MST_FINGERPRINTS_MOST]);
 /** Waits until all workers are there with the same program, options and data, and have one state: the position in the

@@ -27,9 +27,27 @@ ended_in_error other_rates_of_a_schedule_are_an_error_on_every_task "the schedul
 
 find_ports 2
 make_hosts
+start 0 --epochs 1
+DNNL_MAX_CPU_ISA=SSE41 start 1 --epochs 1
+for i in 0 1; do
+    wait_for $i
+    check "worker_${i}_says_once_that_instruction_sets_differ" [ "$(grep -c "instruction sets differ between .*: oneDNN [A-Z0-9_]* and SSE41: .*: set DNNL_MAX_CPU_ISA=SSE41 in" err-$i)" = 1 ]
+    check "worker_${i}_trains_all_the_same" [ "$status" = 0 ]
+done
+
+find_ports 2
+make_hosts
 start 0 --epochs 3
 start 1 --epochs 3 --hidden-units 65
 ended_in_error another_model_is_an_error_on_every_task "the program.s graph differs" 0 1
+
+find_ports 2
+make_hosts
+cp -r data changed
+printf 'x' | dd of=changed/train-images-idx3-ubyte bs=1 seek=100 conv=notrunc 2> /dev/null
+start 0 --epochs 3
+start 1 --epochs 3 --data idx:changed
+ended_in_error other_rows_of_the_same_shape_are_an_error_on_every_task "what is in the first 256 rows of the data differs between" 0 1
 
 # lists_of LENGTH LENGTH: worker 0 has a list of so many workers, and worker 1 another one
 lists_of() {

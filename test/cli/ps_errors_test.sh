@@ -29,6 +29,14 @@ differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task ": sy
 differs another_size_of_parts_is_an_error_on_every_task ": part_bytes [01]0* and [01]0*: " --ps-part-bytes 1000
 differs another_placement_is_an_error_on_every_task ": by_bytes [01] and [01]: " --ps-placement greedy
 
+make_hosts_with_servers 1 2
+start_job "ps_0 worker_0" --epochs 1 --issync 1
+DNNL_MAX_CPU_ISA=SSE41 start_task worker_1 --epochs 1 --issync 1
+for each in ps_0 worker_0 worker_1; do
+    wait_for "$each"
+    check "${each}_says_once_that_instruction_sets_differ" [ "$(cat "out-$each" "err-$each" | grep -c 'instruction sets differ between .*: oneDNN .*SSE41.*: set DNNL_MAX_CPU_ISA=SSE41 in')" = 1 ]
+done
+
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0" --epochs 3 --max-staleness 1
 start_task worker_1 --epochs 3 --max-staleness 2

@@ -48,11 +48,35 @@ static void a_long_list_is_cut_off(void **state) {
 
 static void a_value_that_is_cut_off_still_differs(void **state) {
     (void)state;
-    const mst_fingerprint a = mst_fingerprint_option("path", "a/rather/long/path/of/which/the/end/1");
-    const mst_fingerprint b = mst_fingerprint_option("path", "a/rather/long/path/of/which/the/end/2");
+    const mst_fingerprint a =
+        mst_fingerprint_option("path", "a/rather/long/path/of/folders/of/which/only/the/end/is/1");
+    const mst_fingerprint b =
+        mst_fingerprint_option("path", "a/rather/long/path/of/folders/of/which/only/the/end/is/2");
     char text[TEXT];
     assert_string_equal(a.value, b.value);
     assert_true(mst_fingerprints_differ(&a, 1, "x", &b, 1, "y", text, sizeof text));
+}
+
+static void machines_that_differ_are_a_warning_that_says_what_to_set(void **state) {
+    (void)state;
+    mst_fingerprint a[] = {mst_fingerprint_option("kernels", "AVX2"), mst_fingerprint_option("oneDNN", "AVX512_CORE"),
+                           mst_fingerprint_option("processor", "A")};
+    mst_fingerprint b[] = {a[0], mst_fingerprint_option("oneDNN", "AVX2"), a[2]};
+    char text[TEXT];
+    a[1].hash = 0x27, b[1].hash = 0x7;
+    assert_false(mst_fingerprints_differ(a, 3, "x", b, 3, "y", text, sizeof text));
+    assert_false(mst_fingerprints_warn(a, 3, "x", a, 3, "y", text, sizeof text));
+    assert_true(mst_fingerprints_warn(a, 3, "x", b, 3, "y", text, sizeof text));
+    assert_string_equal(text,
+                        "instruction sets differ between x and y: oneDNN AVX512_CORE and AVX2: weights may get "
+                        "other bits than those of one process: set DNNL_MAX_CPU_ISA=AVX2 in the environment of "
+                        "all tasks");
+    b[1] = mst_fingerprint_option("oneDNN", "AVX2_VNNI"), b[1].hash = 0x407;
+    b[2] = mst_fingerprint_option("processor", "B");
+    assert_true(mst_fingerprints_warn(a, 3, "x", b, 3, "y", text, sizeof text));
+    assert_non_null(strstr(text, ", processor A and B: "));
+    assert_non_null(
+        strstr(text, ": set DNNL_MAX_CPU_ISA=AVX2 in the environment of all tasks, and take machines of one"));
 }
 
 static void what_another_task_has_sent_is_made_safe(void **state) {
@@ -76,6 +100,7 @@ int main(void) {
         cmocka_unit_test(options_that_differ_are_named_with_both_values),
         cmocka_unit_test(a_long_list_is_cut_off),
         cmocka_unit_test(a_value_that_is_cut_off_still_differs),
+        cmocka_unit_test(machines_that_differ_are_a_warning_that_says_what_to_set),
         cmocka_unit_test(what_another_task_has_sent_is_made_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "cli/number_text.h"
+#include "data/row_hash.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 
@@ -121,46 +122,6 @@ void doctor_check_folder(doctor_report *report, const char *path, const char *se
 
 /* ---- data ---- */
 
-enum { MOST_HASHED = 256 }; /* rows */
-
-/* FNV-1a of 64 bits */
-static uint64_t add_bytes(uint64_t hash, const void *data, size_t size) {
-    const unsigned char *at = data;
-    for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static mst_status hash_component(const mst_batch *row, int component, uint64_t *hash) {
-    mst_tensor *tensor;
-    MST_TRY(mst_batch_tensor(row, component, &tensor));
-    const int64_t count = mst_shape_count(mst_tensor_shape(tensor));
-    *hash = add_bytes(*hash, &count, sizeof count);
-    if (mst_tensor_dtype(tensor) != MST_STRING) {
-        *hash = add_bytes(*hash, mst_tensor_data(tensor), mst_tensor_bytes(tensor));
-    } else {
-        const mst_string *text = mst_tensor_data(tensor);
-        for (int64_t i = 0; i < count; i++) *hash = add_bytes(*hash, text[i].data, text[i].length);
-    }
-    mst_tensor_release(tensor);
-    return MST_OK;
-}
-
-/* Of the first rows; *ROWS: how many. */
-static mst_status hash_rows(mst_dataset *dataset, uint64_t *hash, int *rows) {
-    mst_iterator *iterator;
-    const mst_batch *row;
-    mst_status status = MST_OK;
-    MST_TRY(mst_iterator_create(dataset, 0, &iterator));
-    *hash = UINT64_C(0xcbf29ce484222325);
-    for (*rows = 0; *rows < MOST_HASHED && !status; ++*rows) {
-        status = mst_iterator_next(iterator, &row);
-        if (status || !row) break;
-        for (int c = 0; c < mst_dataset_num_components(dataset) && !status; c++) status = hash_component(row, c, hash);
-    }
-    mst_iterator_destroy(iterator);
-    return status;
-}
-
 static void print_shapes(const mst_dataset *dataset, char *text, size_t size) {
     size_t used = 0;
     for (int c = 0; c < mst_dataset_num_components(dataset) && used < size; c++) {
@@ -178,7 +139,7 @@ void doctor_check_data(doctor_report *report, const char *spec, const char *self
     int hashed = 0;
     char shapes[256], rows[NUMBER_TEXT];
     mst_status status = mst_dataset_open(spec, "train", &dataset);
-    if (!status) status = hash_rows(dataset, &hash, &hashed);
+    if (!status) status = mst_dataset_hash_rows(dataset, &hash, &hashed);
     *data = '\0';
     if (status) {
         doctor_add(report, DOCTOR_FINDING, "data", self, "every task that trains must see the data of --data", "%s",

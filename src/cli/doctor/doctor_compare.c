@@ -30,7 +30,8 @@ char *doctor_facts(const doctor_report *own, const mst_cluster *cluster, const c
     char hash[32], id[64], processor[200];
     mst_machine machine;
     mst_machine_read(&machine);
-    snprintf(processor, sizeof processor, "%s, %s kernels", *machine.cpu ? machine.cpu : "unknown", machine.isa);
+    snprintf(processor, sizeof processor, "%s, %s kernels, oneDNN %s", *machine.cpu ? machine.cpu : "unknown",
+             machine.isa, machine.onednn_isa);
     read_machine_id(id);
     snprintf(hash, sizeof hash, "%016" PRIx64, mst_cluster_hash(cluster));
     json_t *facts = json_object();
