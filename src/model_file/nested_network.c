@@ -7,7 +7,7 @@
 #include "base/no_memory.h"
 #include "model_file/layer_folder.h"
 
-enum { MOST_DEPTH = 16, MOST_WORK = 2000000, MOST_LAYERS = 100000, MOST_HOPS = 1000, MOST_INPUTS = 1000 };
+enum { MOST_DEPTH = 16, MOST_WORK = 1000000, MOST_LAYERS = 100000, MOST_HOPS = 1000, MOST_INPUTS = 1000 };
 enum { NAME_SIZE = 1024 };
 
 /* What all models of a file share. */
