@@ -59,7 +59,8 @@ static mst_status simple_rnn_weights(mst_layer_call *call) {
 
 static mst_value simple_rnn_build(const mst_layer_call *call) {
     const mst_layer_simple_rnn_options *o = call->options;
-    const mst_value inputs = mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2]);
+    const mst_value inputs =
+        mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2], MST_PRECISION_DEFAULT);
     const mst_value h = mst_simple_rnn_with((mst_simple_rnn_options){
         .src = inputs, .recurrent = call->weight[1], .activation = o->activation, .reverse = o->go_backwards});
     return mst_recurrent_steps(h, o->return_sequences, o->go_backwards);

@@ -10,6 +10,8 @@
 typedef struct mst_keras_layer {
     const char *name;       /**< the model's name of it too */
     const char *class_name; /**< "Dense" */
+    const char *path;       /**< where Keras 3 keeps its weights; NULL: where its class and its place say */
+    const char *group;      /**< the model inside of the model that it is of; NULL: it is of the model itself */
 } mst_keras_layer;
 
 /** The layers in the file's order, InputLayer among them where the file lists it. */
@@ -20,7 +22,8 @@ typedef struct mst_keras_network {
     bool is_sequential;
 } mst_keras_network;
 
-/** Adds the layers of CONFIG, an object with class_name and config, to MODEL, which is empty. NAME is the file's, for
+/** Adds the layers of CONFIG, an object with class_name and config, to MODEL, which is empty; those of models inside of
+ *  it with their names before the layers' (model_file/nested_network.h). NAME is the file's, for
  *  messages. MST_UNIMPLEMENTED, naming the layer, where one is not known or would run code: nothing of it is run. OUT
  *  is to be freed with mst_keras_network_free also after a failure. */
 MST_CHECKED mst_status mst_keras_network_read(const char *name, const json_t *config, mst_model *model,

@@ -6,6 +6,7 @@
 #include "model/describe.h"
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
+#include "model_file/nested_network.h"
 #include "model_file/network.h"
 #include "muster/layers.h"
 
@@ -30,6 +31,7 @@ typedef struct network_reader {
     mst_names names;     /* of the layers, with their indices */
     int64_t *first_call; /* [num_layers + 1] of each layer; those of a layer are side by side */
     int64_t *axis;       /* of each layer: that of a normalization, -1 */
+    bool is_flat;        /* the file's network has models in it, and is read from one without */
 } network_reader;
 
 void mst_keras_network_free(mst_keras_network *network) {
@@ -95,9 +97,6 @@ static mst_status add_input(const network_reader *r, const char *name, const jso
 static mst_status unknown_class(const char *class_name) {
     if (strcmp(class_name, "Lambda") == 0)
         return MST_FAIL(MST_UNIMPLEMENTED, "it is code of Python, which is never run here: replace it by layers");
-    if (strcmp(class_name, "Sequential") == 0 || strcmp(class_name, "Functional") == 0 ||
-        strcmp(class_name, "Model") == 0)
-        return MST_FAIL(MST_UNIMPLEMENTED, "a model inside of a model is not read");
     return MST_FAIL(MST_UNIMPLEMENTED, "there is no such layer here");
 }
 
@@ -138,6 +137,16 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
 
 /* ---- lists of layers ---- */
 
+/* Where the weights are of a layer of a model that was made flat. */
+static bool keep_place(const network_reader *r, const json_t *layer, mst_keras_layer *out) {
+    const char *path = json_string_value(json_object_get(layer, "path"));
+    const char *group = json_string_value(json_object_get(layer, "group"));
+    if (!r->is_flat || !path) return true;
+    out->path = mst_arena_string(&r->network->arena, path);
+    if (group) out->group = mst_arena_string(&r->network->arena, group);
+    return out->path && (out->group || !group);
+}
+
 static mst_status list_layers(network_reader *r, const json_t *layers) {
     const size_t count = json_array_size(layers);
     mst_keras_network *n = r->network;
@@ -152,8 +161,10 @@ static mst_status list_layers(network_reader *r, const json_t *layers) {
         const char *name = json_string_value(json_object_get(config, "name"));
         if (!name) name = json_string_value(json_object_get(layer, "name"));
         if (!class_name || !name || !json_is_object(config)) return malformed(r, "a layer without class or name");
-        n->layer[i] = (mst_keras_layer){mst_arena_string(&n->arena, name), mst_arena_string(&n->arena, class_name)};
-        if (!n->layer[i].name || !n->layer[i].class_name) return MST_NO_MEMORY("for a network");
+        mst_keras_layer *l = &n->layer[i];
+        *l = (mst_keras_layer){.name = mst_arena_string(&n->arena, name),
+                               .class_name = mst_arena_string(&n->arena, class_name)};
+        if (!l->name || !l->class_name || !keep_place(r, layer, l)) return MST_NO_MEMORY("for a network");
         if (mst_names_get(&r->names, n->layer[i].name) < 0)
             MST_TRY(mst_names_set(&r->names, n->layer[i].name, (int64_t)i));
         r->axis[i] = -1;
@@ -369,24 +380,27 @@ static mst_status check_axes(const network_reader *r) {
     return status;
 }
 
-mst_status mst_keras_network_read(const char *name, const json_t *object, mst_model *model, mst_keras_network *out) {
-    network_reader r = {.file = name, .model = model, .network = out};
+static mst_status read_network(network_reader *r, const json_t *object) {
     const char *class_name = json_string_value(json_object_get(object, "class_name"));
     const json_t *config = json_object_get(object, "config");
-    mst_status status;
+    if (!class_name || !config) return MST_FAIL(MST_CORRUPT, "'%s': has no network of Keras", r->file);
+    if (!mst_keras_is_model(class_name))
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "'%s': its model is of the class '%.100s', code of Python, which is never run here: Sequential "
+                        "and Functional models are read",
+                        r->file, class_name);
+    MST_TRY(strcmp(class_name, "Sequential") == 0 ? read_sequential(r, object) : read_functional(r, config));
+    return check_axes(r);
+}
+
+mst_status mst_keras_network_read(const char *name, const json_t *object, mst_model *model, mst_keras_network *out) {
+    network_reader r = {.file = name, .model = model, .network = out};
+    json_t *flat;
     *out = (mst_keras_network){0};
-    if (!class_name || !config)
-        status = MST_FAIL(MST_CORRUPT, "'%s': has no network of Keras", name);
-    else if (strcmp(class_name, "Sequential") == 0)
-        status = read_sequential(&r, object);
-    else if (strcmp(class_name, "Functional") == 0 || strcmp(class_name, "Model") == 0)
-        status = read_functional(&r, config);
-    else
-        status = MST_FAIL(MST_UNIMPLEMENTED,
-                          "'%s': its model is of the class '%.100s', code of Python, which is never run here: "
-                          "Sequential and Functional models are read",
-                          name, class_name);
-    if (!status) status = check_axes(&r);
+    mst_status status = mst_keras_flatten(name, object, &flat);
+    r.is_flat = flat != NULL;
+    if (!status) status = read_network(&r, flat ? flat : object);
+    json_decref(flat);
     mst_names_free(&r.names);
     free(r.first_call);
     free(r.axis);

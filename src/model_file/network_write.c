@@ -95,7 +95,7 @@ static mst_status write_layer(const network_writer *w, int64_t layer, json_t *la
         json_object_set_new(object, "inbound_nodes", calls(w, layer, mst_keras_class_find(class_of(l))));
     const char *name = mst_arena_string(&n->arena, l->name), *class_name = mst_arena_string(&n->arena, class_of(l));
     if (!name || !class_name) return MST_NO_MEMORY("for a network");
-    n->layer[n->num_layers++] = (mst_keras_layer){name, class_name};
+    n->layer[n->num_layers++] = (mst_keras_layer){.name = name, .class_name = class_name};
     return MST_OK;
 }
 

@@ -1,12 +1,12 @@
 #include "model_file/weights.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
 #include "model_file/classes.h"
+#include "model_file/layer_folder.h"
 
 /* ---- tensors of a file as entries of a store ---- */
 
@@ -43,28 +43,14 @@ static mst_status add_weight(const char *file, const char *path, const mst_weigh
 
 /* ---- where Keras 3 keeps them ---- */
 
-/* MaxPooling1D is max_pooling1d: an underscore before a capital that a small letter follows, or that follows one. */
-static void snake_case(const char *class_name, char *out, size_t size) {
-    size_t used = 0;
-    for (size_t i = 0; class_name[i] && used + 3 < size; i++) {
-        const unsigned char c = (unsigned char)class_name[i], next = (unsigned char)class_name[i + 1];
-        const unsigned char last = i ? (unsigned char)class_name[i - 1] : 0;
-        if (last && isupper(c) && (islower(next) || islower(last))) out[used++] = '_';
-        out[used++] = (char)tolower(c);
-    }
-    out[used] = '\0';
-}
-
-/* "/layers/conv1d_1" of layer I: classes are counted from the second one on. */
-static void path_of(const mst_keras_network *network, int64_t i, char *out, size_t size) {
-    char name[200];
+static void path_of(const mst_keras_network *network, int64_t i, char out[MST_KERAS_FOLDER]) {
+    const mst_keras_layer *layer = &network->layer[i];
     int64_t before = 0;
-    for (int64_t k = 0; k < i; k++) before += strcmp(network->layer[k].class_name, network->layer[i].class_name) == 0;
-    snake_case(network->layer[i].class_name, name, sizeof name);
-    if (before)
-        snprintf(out, size, "/layers/%s_%lld", name, (long long)before);
+    for (int64_t k = 0; k < i; k++) before += strcmp(network->layer[k].class_name, layer->class_name) == 0;
+    if (layer->path)
+        snprintf(out, MST_KERAS_FOLDER, "%s", layer->path);
     else
-        snprintf(out, size, "/layers/%s", name);
+        mst_keras_layer_folder("", layer->class_name, before, out);
 }
 
 /* The K-th weight of a layer; NULL where it has less. */
@@ -95,12 +81,12 @@ static int64_t count_of(const mst_weight *weights, int64_t count, const char *la
 
 static mst_status read_layer(const char *file, const mst_keras_tree *tree, const mst_keras_network *network, int64_t i,
                              const mst_weight *weights, int64_t count, mst_snapshot *snapshot) {
-    char folder[250], path[280];
+    char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 40];
     const mst_weight *weight;
     const mst_keras_layer *l = &network->layer[i];
     const int64_t num = count_of(weights, count, l->name);
     int64_t k = 0;
-    path_of(network, i, folder, sizeof folder);
+    path_of(network, i, folder);
     for (; (weight = weight_of(weights, count, l->name, k)); k++) {
         weight_path(folder, l->class_name, k, num, path, sizeof path);
         MST_TRY(add_weight(file, path, weight, mst_keras_tree_array(tree, path), snapshot));
@@ -127,27 +113,42 @@ static const char weights_folder[] = "/model_weights"; /* of whole models; files
 typedef struct by_name {
     const char *file, *root; /* weights_folder or "" */
     const mst_keras_tree *tree;
-    const mst_keras_network *network;
-    const mst_weight *weights;
-    int64_t count, layer, k; /* layer of the network that comes next, weight of it */
+    const mst_weight **order; /* weights as the lists have them */
+    int64_t *list;            /* of each: in which list it is */
+    int64_t count, at, k;     /* weights; that which comes next; how many the list has given */
     char group[PATH_SIZE];
     mst_snapshot *snapshot;
 } by_name;
 
+/* Layer I of the network and those that share a list with it, of one inner model: *END is behind the last. Of a list
+ * the weights that are trained come first. */
+static void add_list(by_name *b, const mst_keras_network *network, int64_t i, int64_t *end, const mst_weight *weights,
+                     int64_t count) {
+    const mst_keras_layer *l = network->layer;
+    const mst_weight *weight;
+    *end = i + 1;
+    while (l[i].group && *end < network->num_layers && l[*end].group && strcmp(l[i].group, l[*end].group) == 0) ++*end;
+    for (int trained = 1; trained >= 0; trained--)
+        for (int64_t layer = i; layer < *end; layer++)
+            for (int64_t k = 0; (weight = weight_of(weights, count, l[layer].name, k)); k++) {
+                if (weight->trainable != trained || b->count == count) continue;
+                b->list[b->count] = i;
+                b->order[b->count++] = weight;
+            }
+}
+
+static bool is_next_in_list(const by_name *b) {
+    return b->at < b->count && (b->k == 0 || b->list[b->at] == b->list[b->at - 1]);
+}
+
 static mst_status read_named(void *context, const char *name) {
     by_name *b = context;
     char path[2 * PATH_SIZE];
-    const mst_keras_network *n = b->network;
-    const mst_weight *weight = NULL;
     snprintf(path, sizeof path, "%s/%s", b->group, name);
-    while (b->layer < n->num_layers && !(weight = weight_of(b->weights, b->count, n->layer[b->layer].name, b->k))) {
-        if (b->k) break; /* this layer has no more */
-        b->layer++;
-    }
-    if (!weight)
+    if (!is_next_in_list(b))
         return MST_FAIL(MST_INVALID, "'%s': '%s' has no place in the model: it is another one's", b->file, path);
     b->k++;
-    return add_weight(b->file, path, weight, mst_keras_tree_array(b->tree, path), b->snapshot);
+    return add_weight(b->file, path, b->order[b->at++], mst_keras_tree_array(b->tree, path), b->snapshot);
 }
 
 static mst_status read_group(void *context, const char *name) {
@@ -155,32 +156,29 @@ static mst_status read_group(void *context, const char *name) {
     snprintf(b->group, sizeof b->group, "%s/%s", b->root, name);
     b->k = 0;
     MST_TRY(mst_keras_tree_each_text(b->tree, b->group, "weight_names", read_named, b));
-    if (b->k == 0) return MST_OK;
-    const char *layer = b->network->layer[b->layer].name;
-    const mst_weight *missing = weight_of(b->weights, b->count, layer, b->k);
-    if (missing)
-        return MST_FAIL(MST_INVALID, "'%s': '%s' has no weights for '%s': it is another model's", b->file, b->group,
-                        missing->name);
-    b->layer++;
-    return MST_OK;
+    if (b->k == 0 || !is_next_in_list(b)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': '%s' has no weights for '%s': it is another model's", b->file, b->group,
+                    b->order[b->at]->name);
+}
+
+static mst_status read_lists(by_name *b, const mst_keras_network *network, const mst_weight *weights, int64_t count) {
+    for (int64_t i = 0, end; i < network->num_layers; i = end) add_list(b, network, i, &end, weights, count);
+    if (mst_keras_tree_has_texts(b->tree, weights_folder, "layer_names")) b->root = weights_folder;
+    MST_TRY(mst_keras_tree_each_text(b->tree, *b->root ? b->root : "/", "layer_names", read_group, b));
+    if (b->at == b->count) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "'%s': has nothing for '%s'", b->file, b->order[b->at]->name);
 }
 
 static mst_status read_names(const char *file, const mst_keras_tree *tree, const mst_keras_network *network,
                              const mst_weight *weights, int64_t count, mst_snapshot *snapshot) {
-    by_name b = {.file = file,
-                 .root = "",
-                 .tree = tree,
-                 .network = network,
-                 .weights = weights,
-                 .count = count,
-                 .snapshot = snapshot};
-    if (mst_keras_tree_has_texts(tree, weights_folder, "layer_names")) b.root = weights_folder;
-    MST_TRY(mst_keras_tree_each_text(tree, *b.root ? b.root : "/", "layer_names", read_group, &b));
-    for (; b.layer < network->num_layers; b.layer++) {
-        const mst_weight *left = weight_of(weights, count, network->layer[b.layer].name, 0);
-        if (left) return MST_FAIL(MST_CORRUPT, "'%s': has nothing for '%s'", file, left->name);
-    }
-    return MST_OK;
+    by_name b = {.file = file, .root = "", .tree = tree, .snapshot = snapshot};
+    b.order = calloc((size_t)count + 1, sizeof *b.order);
+    b.list = calloc((size_t)count + 1, sizeof *b.list);
+    const mst_status status =
+        b.order && b.list ? read_lists(&b, network, weights, count) : MST_NO_MEMORY("to read '%s'", file);
+    free(b.order);
+    free(b.list);
+    return status;
 }
 
 static bool has_names(const mst_keras_tree *tree) {
@@ -219,11 +217,11 @@ static mst_status write_weight(mst_model *model, const mst_weight *weight, const
 
 static mst_status write_layer(mst_model *model, const mst_keras_network *network, int64_t i, const mst_weight *weights,
                               int64_t count, mst_keras_tree *tree) {
-    char folder[250], path[280];
+    char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 40];
     const mst_weight *weight;
     const mst_keras_layer *l = &network->layer[i];
     const int64_t num = count_of(weights, count, l->name);
-    path_of(network, i, folder, sizeof folder);
+    path_of(network, i, folder);
     for (int64_t k = 0; (weight = weight_of(weights, count, l->name, k)); k++) {
         weight_path(folder, l->class_name, k, num, path, sizeof path);
         MST_TRY(write_weight(model, weight, path, tree));

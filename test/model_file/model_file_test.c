@@ -300,7 +300,7 @@ static void networks(void **state) {
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Lambda", ", \"function\": [\"4wEAAA==\"]"))), MST_UNIMPLEMENTED,
                  "layer 'it' (Lambda): it is code of Python, which is never run");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ConvLSTM1D", ""))), MST_UNIMPLEMENTED, "layer 'it' (ConvLSTM1D)");
-    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Sequential", ""))), MST_UNIMPLEMENTED, "inside of a model");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Sequential", ""))), MST_CORRUPT, "a model without layers");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 2, \"activation\": \"mish\""))),
                  MST_UNIMPLEMENTED, "'mish'");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 1e300"))), MST_UNIMPLEMENTED, "units");

@@ -128,12 +128,48 @@ def attention():
     return keras.Model(start, L.Dense(4, activation="softmax")(L.GlobalAveragePooling1D()(x)))
 
 
+def nested():
+    """Models as layers: one of two outputs that is called twice, with a stack in it, and a stack that is called once."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(3, 3, padding="same", name="first")(x)
+    side = L.LayerNormalization()(x)
+    x = keras.Sequential([L.ReLU(), L.Conv2D(3, 1, name="first")], name="stack")(side)
+    inner = keras.Model(start, [x, side], name="inner")
+    top = keras.Sequential([keras.Input((6,)), L.Dense(5, activation="relu"), L.BatchNormalization(), L.Dense(4)],
+                           name="top")
+    start = keras.Input((8, 8, 3))
+    x, short = inner(start)
+    x, other = inner(L.Add()([x, start]))
+    x = L.GlobalAveragePooling2D()(L.Concatenate()([x, L.Add()([short, other])]))
+    return keras.Model(start, L.Softmax()(top(x)))
+
+
+def nested_frozen():
+    """Transfer learning as Keras' guide does it: a frozen model first in a stack, called with training=False."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(4, 3, name="first")(x)
+    x = L.BatchNormalization(name="second")(x)
+    base = keras.Model(start, L.GlobalAveragePooling2D(name="pool")(x), name="base")
+    base.trainable = False
+    start = keras.Input((8, 8, 3))
+    return keras.Model(start, keras.Sequential([L.Dense(4, activation="softmax")])(base(start, training=False)))
+
+
+def stacks():
+    return keras.Sequential([keras.Sequential([keras.Input((8, 8, 3)), L.Conv2D(3, 3), L.ReLU()]),
+                             keras.Sequential([L.Flatten(), keras.Sequential([L.Dense(5), L.ReLU()])]),
+                             L.Dense(4, activation="softmax")])
+
+
 FROZEN = ["stays", "stays_too"]
+FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.pool"]}  # names that Muster writes
+NESTED = (nested, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "recurrent": (recurrent, WORDS), "attention": (attention, WORDS),
-          "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES)}
-ONE_OPTIMIZER = (normalizations, volumes, recurrent, attention, logits, probabilities)
+          "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
+          "nested": (nested, PICTURES), "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
+ONE_OPTIMIZER = (normalizations, volumes, recurrent, attention, logits, probabilities, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
@@ -188,7 +224,7 @@ def train(report, folder, name, make, rows, optimizer):
     report.values(f"{label}: losses from Keras' file", here["losses"], losses_of(model, rows), 1e-5)
     back = keras.models.load_model(second)
     names = [layer.name for layer in back.layers if not layer.trainable]
-    report.check(f"{label}: frozen layers", names == (FROZEN if make is frozen else []), names, make)
+    report.check(f"{label}: frozen layers", names == FROZEN_IN.get(make, []), names, make)
     report.check(f"{label}: iterations", int(back.optimizer.iterations.numpy()) == 28, back.optimizer.iterations, 28)
     # the same two as .h5
     old, older = os.path.join(folder, "old.h5"), os.path.join(folder, "older.h5")
@@ -219,10 +255,12 @@ def files(report, folder, name, make, rows):
         file.write(model.to_json())
     out = os.path.join(folder, "out.weights.h5")
     network = os.path.join(folder, "out.json")
-    answers = muster.evaluate([
-        {"load": at["h5"], "predict": [rows], "save": out},
-        {"load": at["json"], "weights": at["weights.h5"], "predict": [rows], "save": network},
-        {"load": at["json"], "weights": at["h5"], "predict": [rows]}], "keras")
+    cases = [{"load": at["h5"], "predict": [rows], "save": out},
+             {"load": at["json"], "weights": at["weights.h5"], "predict": [rows], "save": network},
+             {"load": at["json"], "weights": at["h5"], "predict": [rows]}]
+    if make in NESTED:  # of them only whole models are read
+        cases[1:] = [{"load": at["json"], "weights": out, "predict": [rows], "save": network}]
+    answers = muster.evaluate(cases, "keras")
     expected = model.predict(rows, verbose=0)
     for answer, kind in zip(answers, ("h5", "JSON and weights.h5", "JSON and h5")):
         report.values(f"{name}: {kind}", answer["predicted"], expected, 1e-5, 1)
@@ -299,7 +337,7 @@ def main():
             for optimizer in ["adam"] if make in ONE_OPTIMIZER else OPTIMIZERS:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
-            if make not in (recurrent, attention):  # the command is the same for all layers
+            if make not in (recurrent, attention, nested, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
         refused(report, folder)
     return report.finish()

@@ -1,0 +1,173 @@
+/* Models inside of models in Keras' JSON: their layers' names, their calls in both generations' form, and what is wrong
+ * with them. That they compute what Keras does is in test/parity/keras_test.py. */
+#include <stdlib.h>
+
+#include "model_file/nested_network.h"
+#include "muster/model_file.h"
+#include "support/folder.h"
+#include "support/test.h"
+
+#define INPUT(name)                                                                               \
+    "{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, 3], \"name\": \"" name \
+    "\"}, \"inbound_nodes\": []}"
+#define DENSE(name, calls) \
+    "{\"class_name\": \"Dense\", \"config\": {\"name\": \"" name "\", \"units\": 3}, \"inbound_nodes\": [" calls "]}"
+#define MODEL(name, layers, inputs, outputs, calls)                                              \
+    "{\"class_name\": \"Functional\", \"config\": {\"name\": \"" name "\", \"layers\": [" layers \
+    "], \"input_layers\": [" inputs "], \"output_layers\": [" outputs "]}, \"inbound_nodes\": [" calls "]}"
+#define STACK(name, layers, calls)                                                               \
+    "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"" name "\", \"layers\": [" layers \
+    "]}, "                                                                                       \
+    "\"inbound_nodes\": [" calls "]}"
+#define AT(name, call) "[\"" name "\", " #call ", 0]"
+#define CALL(name, call) "[[\"" name "\", " #call ", 0, {}]]"
+#define CALL_3(name, call)                                                                                     \
+    "{\"args\": [{\"class_name\": \"__keras_tensor__\", \"config\": {\"keras_history\": [\"" name "\", " #call \
+    ", 0]}}], "                                                                                                \
+    "\"kwargs\": {\"training\": null}}"
+#define INNER(calls) MODEL("inner", INPUT("in") ", " DENSE("d", CALL("in", 0)), AT("in", 0), AT("d", 0), calls)
+
+/* The names of the weights, with spaces between them. */
+static void expect_weights(const char *text, const char *expected) {
+    char names[500] = "";
+    mst_model *model;
+    const mst_weight *weights;
+    int64_t count;
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", text), &model, NULL));
+    EXPECT_OK(mst_model_weights(model, &weights, &count));
+    for (int64_t i = 0; i < count; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " " : "", weights[i].name);
+    assert_string_equal(names, expected);
+    mst_model_destroy(model);
+}
+
+static void expect_refused(const char *text, mst_status code, const char *message) {
+    mst_model *model;
+    EXPECT_ERROR(mst_model_load(folder_write_text("net.json", text), &model, NULL), code, message);
+}
+
+static void layers_have_the_name_of_their_model_before_their_own(void **state) {
+    (void)state;
+    static const char names[] = "inner.d/kernel inner.d/bias d/kernel d/bias";
+    /* calls counted from 0, and from 1; one output of each form */
+    expect_weights(
+        MODEL("m", INPUT("in") ", " INNER(CALL_3("in", 0) ", " CALL_3("inner", 0)) ", " DENSE("d", CALL_3("inner", 1)),
+              AT("in", 0), AT("d", 0), ""),
+        names);
+    expect_weights(
+        MODEL("m", INPUT("in") ", " INNER(CALL("in", 0) ", " CALL("inner", 1)) ", " DENSE("d", CALL("inner", 2)),
+              AT("in", 0), AT("d", 0), ""),
+        names);
+    expect_weights(STACK("s", INNER("") ", " DENSE("d", ""), ""), names);
+    expect_weights(STACK("s", STACK("a", INPUT("in") ", " STACK("b", DENSE("d", ""), ""), "") ", " DENSE("d", ""), ""),
+                   "a.b.d/kernel a.b.d/bias d/kernel d/bias");
+}
+
+/* A model whose second output is its input. */
+static void an_output_may_be_an_input(void **state) {
+    (void)state;
+    expect_weights(MODEL("m",
+                         INPUT("in") ", " MODEL("inner", INPUT("in") ", " DENSE("d", CALL("in", 0)), AT("in", 0),
+                                                AT("d", 0) ", " AT("in", 0),
+                                                CALL("in", 0)) ", " DENSE("e", "[[\"inner\", 0, 1, {}]]"),
+                         AT("in", 0), AT("e", 0), ""),
+                   "e/kernel e/bias");
+}
+
+static void layers_are_where_the_file_keeps_them(void **state) {
+    (void)state;
+    json_t *flat, *object = json_loads(
+                      MODEL("m",
+                            INPUT("in") ", " INNER(CALL("in", 0)) ", " STACK(
+                                "s", STACK("t", DENSE("d", ""), ""),
+                                CALL("inner", 0)) ", " STACK("u", DENSE("d", "") ", " DENSE("e", ""), CALL("s", 0)),
+                            AT("in", 0), AT("u", 0), ""),
+                      0, NULL);
+    static const char *const expected[][3] = {{"in", "/layers/input_layer", NULL},
+                                              {"inner.d", "/layers/functional/layers/dense", "inner"},
+                                              {"s.t.d", "/layers/sequential/layers/sequential/layers/dense", "s"},
+                                              {"u.d", "/layers/sequential_1/layers/dense", "u"},
+                                              {"u.e", "/layers/sequential_1/layers/dense_1", "u"}};
+    EXPECT_OK(mst_keras_flatten("f", object, &flat));
+    const json_t *layers = json_object_get(json_object_get(flat, "config"), "layers");
+    assert_int_equal(json_array_size(layers), 5);
+    for (size_t i = 0; i < 5; i++) {
+        const json_t *layer = json_array_get(layers, i);
+        const char *group = json_string_value(json_object_get(layer, "group"));
+        assert_string_equal(json_string_value(json_object_get(layer, "name")), expected[i][0]);
+        assert_string_equal(json_string_value(json_object_get(layer, "path")), expected[i][1]);
+        assert_string_equal(group ? group : "", expected[i][2] ? expected[i][2] : "");
+    }
+    json_decref(flat);
+    json_decref(object);
+}
+
+static void what_is_not_there_is_told(void **state) {
+    (void)state;
+    expect_refused(MODEL("m", INPUT("in") ", " INNER(CALL("in", 0)), AT("in", 0), AT("inner", 7), ""), MST_CORRUPT,
+                   "an output of an inner model that is not there");
+    expect_refused(MODEL("m", INPUT("in") ", " INNER(CALL("in", 0)), AT("in", 0), "[\"inner\", 0, 3]", ""), MST_CORRUPT,
+                   "an output of an inner model that is not there");
+    expect_refused(MODEL("m", INPUT("in") ", " INNER("[]"), AT("in", 0), AT("inner", 0), ""), MST_CORRUPT,
+                   "called with too little");
+    expect_refused(MODEL("m", INPUT("in") ", " INNER(CALL("inner", 0)), AT("in", 0), AT("inner", 0), ""), MST_CORRUPT,
+                   "applied to one another");
+    expect_refused(STACK("s", INPUT("in") ", {\"class_name\": \"Model\", \"config\": {\"name\": \"x\"}}", ""),
+                   MST_CORRUPT, "a model without layers");
+    expect_refused(
+        STACK("s", INPUT("in") ", " STACK("t", "{\"class_name\": \"Lambda\", \"config\": {\"name\": \"f\"}}", ""), ""),
+        MST_UNIMPLEMENTED, "layer 't.f' (Lambda): it is code of Python");
+}
+
+/* Batch normalization that would use the batch here, and moving statistics there. */
+static void calls_without_training_are_refused_where_they_differ(void **state) {
+    (void)state;
+#define CALLED_SO(trainable)                                                                               \
+    MODEL("m",                                                                                             \
+          INPUT("in") ", " STACK("s",                                                                      \
+                                 "{\"class_name\": \"BatchNormalization\", \"config\": {\"name\": \"n\", " \
+                                 "\"trainable\": " trainable "}}",                                         \
+                                 "[[\"in\", 0, 0, {\"training\": false}]]"),                               \
+          AT("in", 0), AT("s", 0), "")
+    expect_refused(CALLED_SO("true"), MST_UNIMPLEMENTED, "'n' (BatchNormalization) is of a model that is called with");
+    expect_weights(CALLED_SO("false"), "s.n/gamma s.n/beta s.n/moving_mean s.n/moving_variance");
+}
+
+/* 4^15 calls of one layer, in a text of a few lines. */
+static void models_in_models_are_held_to_a_size(void **state) {
+    (void)state;
+    enum { SIZE = 1 << 16 };
+    char *text = malloc(SIZE), *next = malloc(SIZE);
+    snprintf(text, SIZE, "%s", DENSE("d", "[[\"in\", 0, 0, {}]]"));
+    for (int i = 0; i < 15; i++) {
+        snprintf(next, SIZE,
+                 "{\"class_name\": \"Functional\", \"config\": {\"name\": \"d\", \"layers\": [" INPUT("in") ", %s], "
+                 "\"input_layers\": [[\"in\", 0, 0]], \"output_layers\": [[\"d\", 0, 0]]}, \"inbound_nodes\": "
+                 "[[[\"in\", 0, 0, {}]], [[\"d\", 0, 0, {}]], [[\"d\", 1, 0, {}]], [[\"d\", 2, 0, {}]]]}", text);
+        char *swapped = text;
+        text = next;
+        next = swapped;
+    }
+    expect_refused(text, MST_UNIMPLEMENTED, "too large");
+    for (int i = 0; i < 5; i++) {
+        snprintf(next, SIZE, "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": [%s]}}", text);
+        char *swapped = text;
+        text = next;
+        next = swapped;
+    }
+    expect_refused(text, MST_UNIMPLEMENTED, "more than 16 deep");
+    free(text);
+    free(next);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(layers_have_the_name_of_their_model_before_their_own),
+        TEST_IN_FOLDER(an_output_may_be_an_input),
+        cmocka_unit_test(layers_are_where_the_file_keeps_them),
+        TEST_IN_FOLDER(what_is_not_there_is_told),
+        TEST_IN_FOLDER(calls_without_training_are_refused_where_they_differ),
+        TEST_IN_FOLDER(models_in_models_are_held_to_a_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
