@@ -128,5 +128,6 @@ mst_status mst_plan_autocast(mst_plan *plan) {
         if (!plan->node[n].dead) status = autocast_node(&c, (int32_t)n);
     free(c.first);
     free(c.castings);
-    return status ? status : mst_plan_sweep(plan);
+    if (!status) status = mst_plan_sweep(plan);
+    return status ? status : mst_plan_sort(plan); /* casts come before what reads them */
 }

@@ -35,6 +35,43 @@ if [ -e "$alone" ]; then # not under a sanitizer
     check json_has_the_number_of_steps_of_one_thread [ "$(value runs_alone)" = 10 ]
 fi
 
+# ---- products in bf16 --------------------------------------------------------------------------------
+
+low="--data idx:data --hidden-units 16 --batch-size 40 --steps 20 --seed 3 --precision mixed_bfloat16"
+run train $low --devices cpu:1 --json
+low_sha=$(value weights_sha256) low_loss=$(value loss)
+precision=$(sed -n 's/.*"event":"start".*"precision":"\([a-z0-9_]*\)".*/\1/p' out)
+check json_has_the_precision [ "$precision" = mixed_bfloat16 -o "$precision" = float32 ]
+for way in "--devices cpu:2/1" "--devices cpu:4/1" "--devices cpu:1/3" "--devices cpu:2/1 --strategy towers" \
+    "--devices cpu --strategy one --shards 4"; do
+    run train $low $way --json
+    check "products_in_bf16_have_the_same_bits_with: $way" [ "$(value weights_sha256)" = "$low_sha" ]
+done
+run train $small --steps 20 --seed 3 --precision float32 --json
+check loss_in_bf16_is_near_that_in_f32 awk "BEGIN { d = $low_loss / $(value loss); exit !(d > 0.98 && d < 1.02) }"
+if [ "$precision" = mixed_bfloat16 ]; then
+    check bf16_is_not_f32 [ "$(value weights_sha256)" != "$low_sha" ]
+fi
+export ONEDNN_MAX_CPU_ISA=AVX2
+works processors_without_bf16_are_told \
+    "^note: --precision mixed_bfloat16: this processor has no instructions for bf16, so that all is computed in f32$" \
+    train $low --devices cpu:1
+low_sha=$(sed -n 's/^weights sha256: //p' out)
+works f32_is_not_told "^done:" train $small --steps 20 --seed 3
+check without_bf16_all_is_f32 [ "$(sed -n 's/^weights sha256: //p' out)" = "$low_sha" ]
+check no_note_without_the_option sh -c '! grep -q "precision" out'
+unset ONEDNN_MAX_CPU_ISA
+fails f16_is_refused_with_the_reason 2 "overflow f16.*take mixed_bfloat16" train $small --precision mixed_float16
+fails unknown_precisions_are_named 2 "'bf16' is not known: there are float32 and mixed_bfloat16" train $small --precision bf16
+works weights_of_products_in_bf16_are_saved "^done:" train $low --save low.npz --checkpoint-dir low.run
+works saved_weights_are_f32 "f32" inspect low.npz
+check saved_weights_are_not_bf16 sh -c '! grep -q bf16 out'
+run train $low --schedule constant --json
+straight=$(value weights_sha256)
+run train $low --schedule constant --steps 10 --checkpoint-dir half.run --json
+run train $low --schedule constant --steps 20 --checkpoint-dir half.run --json
+check training_in_bf16_goes_on_with_the_same_bits [ "$(value weights_sha256)" = "$straight" ]
+
 # ---- other programs on all cores ---------------------------------------------------------------------
 
 # Only what spins can be told for certain: the machine may be busy without it.

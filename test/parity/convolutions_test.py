@@ -215,6 +215,28 @@ def check_layer(report, rng):
         report.values(f"moving statistic {i}", moved, np.asarray(moving), 2e-5, 1e-2)
 
 
+def check_bf16(report, rng):
+    """Products in bf16 as under Keras' mixed_bfloat16, whose results are bf16 too: 8 bits, and of a value near 0, whose
+    products cancel, 2^-7 of their size."""
+    x, w = rng.normal(size=(20, 64)).astype("float32"), rng.normal(size=(64, 30)).astype("float32")
+    pictures = rng.normal(size=(2, 8, 8, 16)).astype("float32")
+    weights = rng.normal(size=(3, 3, 16, 24)).astype("float32")
+    cases = (("matmul", {}, tf.matmul, [x, w]),
+             ("conv2d", {"padding": "same"}, lambda a, b: tf.nn.conv2d(a, b, 1, "SAME"), [pictures, weights]))
+    for op, options, function, inputs in cases:
+        sources = [tf.constant(a) for a in inputs]
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            value = tf.cast(function(*(tf.cast(a, tf.bfloat16) for a in sources)), tf.float32)
+        upstream = rng.normal(size=value.shape).astype("float32")
+        gradients = tape.gradient(value, sources, tf.constant(upstream))
+        answer, = muster.evaluate([{"kind": "op", "op": op, "inputs": inputs, "upstream": upstream,
+                                    "options": {**options, "precision": "mixed_bfloat16"}}])
+        report.values(f"{op} in bf16: value", answer["outputs"][0], value.numpy(), 2**-7, 8)
+        for i, gradient in enumerate(gradients):
+            report.values(f"{op} in bf16: gradient {i}", answer["gradients"][i], gradient.numpy(), 2**-7, 8)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=60)
@@ -237,6 +259,7 @@ def main():
             for i, gradient in enumerate(gradients):
                 report.values(f"{name}: gradient {i}", answer["gradients"][i], gradient.numpy(), limit, 10)
     check_layer(report, np.random.default_rng(arguments.seed))
+    check_bf16(report, np.random.default_rng(arguments.seed))
     return report.finish()
 
 

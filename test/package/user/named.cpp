@@ -73,7 +73,7 @@ static void reductions(mst_value x) {
 
 static void ops(mst_graph *graph, mst_value x) {
     mst_value index = mst_random_uniform_int(graph, MST_SHAPE(2), .high = 3, .dtype = MST_I64);
-    mst_matmul(x, x, .transpose_b = true);
+    mst_matmul(x, x, .transpose_b = true, .precision = MST_FLOAT32);
     mst_dropout(x, .rate = 0.5F);
     mst_elu(x, .alpha = 0.5F);
     mst_gelu(x, .approximate = true);

@@ -1,4 +1,5 @@
-/** Products of matrices, of f32 or with factors of bf16, by the matmul primitive of oneDNN, versions 2 and 3 of its C API, cut into parts.
+/** Products of matrices, of f32 or with factors of bf16, by the matmul primitive of oneDNN, versions 2 and 3 of its C
+ *  API, cut into parts.
  *
  *  A product C = A B (+ bias) of batches of matrices is cut along one axis of C into parts of so many indices. A part
  *  is a call of its own, on one thread: parts may run in any order, on any thread, and their bits do not depend on
