@@ -299,6 +299,78 @@ static void turning_round_and_back(void **state) {
     free(data);
 }
 
+/* Two convolutions with the same weights, and their sum with a vector of them: one variable, so training keeps them
+ * the same. */
+static void weights_that_are_shared(void **state) {
+    (void)state;
+    message m;
+    int64_t dims[] = {2, 2, 1, 1};
+    float numbers[] = {1, 2, 3, 4};
+    size_t size;
+    mst_model *model;
+    const mst_weight *weight;
+    int64_t count;
+    begin(&m, 17);
+    add_input(&m, "x", MST_SHAPE(-1, 2, 3, 3));
+    Muster__OnnxTensor *tensor = add_list(&m, "w", NULL, 0);
+    tensor->data_type = mst_onnx_type(MST_F32);
+    tensor->dims = dims;
+    tensor->n_dims = 4;
+    tensor->float_data = numbers;
+    tensor->n_float_data = 4;
+    add_node(&m, "Conv a x w");
+    add_node(&m, "Conv b a w");
+    add_node(&m, "ReduceSum sum w");
+    add_attribute(&m, "keepdims", MST_ONNX_INT);
+    add_node(&m, "Add y b sum");
+    add_output(&m, "y", MST_SHAPE(-1, 2, 3, 3));
+    void *data = pack(&m, &size);
+    EXPECT_OK(mst_file_write(folder_path("shared.onnx"), data, size));
+    EXPECT_OK(mst_model_load(folder_path("shared.onnx"), &model, NULL));
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    assert_int_equal(count, 1);
+    assert_true(mst_shape_equal(weight[0].spec.shape, MST_SHAPE(1, 1, 2, 2)));
+    mst_model_destroy(model);
+    free(data);
+}
+
+/* ---- sizes of pictures ---- */
+
+static mst_value resize_to(void *context, mst_value src, bool training) {
+    (void)training;
+    return mst_resize2d(src, MST_AXES(31, 5), .interpolation = *(const mst_interpolation *)context);
+}
+
+static mst_status save_resized(mst_interpolation interpolation) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    mst_input(model, MST_SHAPE(7, 3, CHANNELS));
+    mst_lambda(model, resize_to, .context = &interpolation);
+    const mst_status status = mst_model_save(model, folder_path("resized.onnx"));
+    mst_model_destroy(model);
+    return status;
+}
+
+/* 7 * (31.0F / 7) is less than 31, and ONNX rounds down: the picture would lose a row. */
+static void sizes_that_scales_give(void **state) {
+    (void)state;
+    void *data;
+    size_t size;
+    mst_onnx_file file;
+    EXPECT_OK(save_resized(MST_INTERPOLATION_BILINEAR));
+    EXPECT_OK(mst_file_read(folder_path("resized.onnx"), INT32_MAX, &data, &size));
+    EXPECT_OK(mst_onnx_file_parse("resized", data, size, &file));
+    const int64_t at = mst_names_get(&file.names, "scales");
+    assert_true(at >= 0);
+    const float *scale = mst_tensor_data(file.tensor[at]);
+    assert_int_equal((int)(7.0F * scale[2]), 31);
+    assert_int_equal((int)(7.0 * (double)scale[2]), 31);
+    assert_int_equal((int)(3.0 * (double)scale[3]), 5);
+    mst_onnx_file_free(&file);
+    free(data);
+    EXPECT_ERROR(save_resized(MST_INTERPOLATION_AREA), MST_UNIMPLEMENTED, "means over areas are not written as ONNX");
+}
+
 /* ---- what is refused ---- */
 
 static void one_node(message *m, int64_t opset, const char *words) {
@@ -351,6 +423,51 @@ static void what_contradicts_itself(void **state) {
     one_node(&m, 17, "Reshape y x shape");
     add_list(&m, "shape", list, 2)->dims[0] = -2;
     expect_refused(&m, MST_INVALID, "");
+}
+
+/* Numbers of a file that would overflow, or contradict the shape. */
+static void numbers_that_cannot_be(void **state) {
+    (void)state;
+    message m;
+    int64_t pads[] = {0, INT64_MIN, 0, 0}, parts[] = {3}, shape[] = {INT64_MIN, 4};
+    one_node(&m, 17, "Pad y x pads");
+    add_list(&m, "pads", pads, 4);
+    expect_refused(&m, MST_INVALID, "node 'y' (Pad, opset 17): pads of -9223372036854775808 and 0");
+    one_node(&m, 17, "Split y x parts");
+    add_attribute(&m, "axis", MST_ONNX_INT)->i = 1;
+    add_list(&m, "parts", parts, 1);
+    expect_refused(&m, MST_INVALID, "the parts have 3 together, must have 4");
+    one_node(&m, 17, "Reshape y x shape");
+    add_list(&m, "shape", shape, 2);
+    expect_refused(&m, MST_INVALID, "has the size -9223372036854775808");
+}
+
+static void attributes_of_another_type(void **state) {
+    (void)state;
+    message m;
+    one_node(&m, 17, "Softmax y x");
+    add_attribute(&m, "axis", MST_ONNX_FLOAT)->f = 1;
+    expect_refused(&m, MST_CORRUPT, "its attribute 'axis' is of type 1");
+    one_node(&m, 17, "Transpose y x");
+    add_attribute(&m, "perm", MST_ONNX_INT)->i = 1;
+    expect_refused(&m, MST_CORRUPT, "its attribute 'perm' is of type 2");
+}
+
+/* A size that only a run knows stays one behind nodes that change nothing. */
+static void open_sizes_stay_open(void **state) {
+    static const char *const same[] = {"Cast t s", "Identity t s"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        message m;
+        begin(&m, 17);
+        add_input(&m, "x", MST_SHAPE(-1, 4));
+        add_node(&m, "Shape s x");
+        add_node(&m, same[i]);
+        if (!i) add_attribute(&m, "to", MST_ONNX_INT)->i = mst_onnx_type(MST_I64);
+        add_node(&m, "Add y t t");
+        add_output(&m, "y", MST_SHAPE(2));
+        expect_refused(&m, MST_UNIMPLEMENTED, "computes with sizes that only a run knows");
+    }
 }
 
 /* A file elsewhere is named by nothing that is read. */
@@ -413,14 +530,13 @@ static void several_inputs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(written_and_read_again),
-                                       TEST_IN_FOLDER(weights_without_a_value),
-                                       cmocka_unit_test(shapes_that_nodes_compute),
-                                       TEST_IN_FOLDER(turning_round_and_back),
-                                       cmocka_unit_test(what_is_not_known),
-                                       cmocka_unit_test(what_contradicts_itself),
-                                       cmocka_unit_test(tensors_in_other_files),
-                                       cmocka_unit_test(files_that_are_cut_off),
-                                       TEST_IN_FOLDER(several_inputs)};
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(written_and_read_again),      TEST_IN_FOLDER(weights_without_a_value),
+        cmocka_unit_test(shapes_that_nodes_compute), TEST_IN_FOLDER(turning_round_and_back),
+        TEST_IN_FOLDER(weights_that_are_shared),     TEST_IN_FOLDER(sizes_that_scales_give),
+        cmocka_unit_test(numbers_that_cannot_be),    cmocka_unit_test(attributes_of_another_type),
+        cmocka_unit_test(open_sizes_stay_open),      cmocka_unit_test(what_is_not_known),
+        cmocka_unit_test(what_contradicts_itself),   cmocka_unit_test(tensors_in_other_files),
+        cmocka_unit_test(files_that_are_cut_off),    TEST_IN_FOLDER(several_inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
