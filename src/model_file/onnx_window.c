@@ -90,8 +90,10 @@ static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) 
     return read_pads(c, w);
 }
 
-/* ceil_mode: the last window may stick out, but begins inside. */
-static mst_status add_ceiling(const mst_onnx_call *c, window *w) {
+/* ceil_mode: the last window may stick out, but begins inside. With auto_pad VALID none sticks out: ONNX's formula there
+ * is one with ceil_mode and without. */
+static mst_status add_ceiling(mst_onnx_call *c, window *w) {
+    if (mst_onnx_is(c, "auto_pad", "VALID", "NOTSET")) return MST_OK;
     for (int i = 0; i < w->ndim && w->padding == MST_PADDING_VALID; i++) {
         int64_t in;
         MST_TRY(size_in_space(c, i, "ceil_mode", &in));
@@ -132,7 +134,7 @@ static mst_status read_conv(mst_onnx_call *c) {
     window w;
     mst_value x, weights, bias;
     const int64_t groups = mst_onnx_int(c, "group", 1);
-    if (!mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no weights");
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no input or no weights");
     const mst_shape shape = mst_onnx_shape(c, 1);
     if (mst_onnx_ndim(c, 0) != shape.ndim || shape.ndim < 3)
         return MST_FAIL(MST_INVALID, "its input has %d dimensions, its weights %d", mst_onnx_ndim(c, 0), shape.ndim);

@@ -27,7 +27,7 @@ typedef struct message {
     Muster__OnnxGraph graph;
     Muster__OnnxOpset opset, *opsets[1];
     Muster__OnnxNode node[MOST], *nodes[MOST];
-    Muster__OnnxAttribute attribute[MOST], *attributes[MOST][1];
+    Muster__OnnxAttribute attribute[MOST][MOST], *attributes[MOST][MOST];
     Muster__OnnxTensor tensor[MOST], *tensors[MOST];
     Muster__OnnxValue value[MOST], *inputs[MOST], *outputs[1];
     Muster__OnnxType type[MOST];
@@ -109,11 +109,12 @@ static Muster__OnnxNode *add_node(message *m, const char *words) {
 
 static Muster__OnnxAttribute *add_attribute(message *m, const char *name, int type) {
     const size_t i = m->graph.n_node - 1;
-    muster__onnx_attribute__init(m->attributes[i][0] = &m->attribute[i]);
-    m->attribute[i].name = text(name);
-    m->attribute[i].type = type;
-    m->node[i].n_attribute = 1;
-    return &m->attribute[i];
+    Muster__OnnxAttribute *a = &m->attribute[i][m->node[i].n_attribute];
+    muster__onnx_attribute__init(a);
+    a->name = text(name);
+    a->type = type;
+    m->attributes[i][m->node[i].n_attribute++] = a;
+    return a;
 }
 
 static Muster__OnnxTensor *add_list(message *m, const char *name, int64_t *list, size_t count) {
@@ -274,12 +275,12 @@ static void turning_round_and_back(void **state) {
     add_input(&m, "x", MST_SHAPE(-1, 4, 5, 3));
     add_node(&m, "Transpose a x");
     add_attribute(&m, "perm", MST_ONNX_INTS)->ints = first;
-    m.attribute[0].n_ints = 4;
+    m.attribute[0][0].n_ints = 4;
     add_node(&m, "Relu r a");
     add_node(&m, "GlobalAveragePool b r");
     add_node(&m, "Transpose y b");
     add_attribute(&m, "perm", MST_ONNX_INTS)->ints = last;
-    m.attribute[3].n_ints = 4;
+    m.attribute[3][0].n_ints = 4;
     add_output(&m, "y", MST_SHAPE(-1, 1, 1, 3));
     mst_graph *graph = decode(&m);
     assert_int_equal(count_ops(graph, "transpose"), 0);
@@ -335,6 +336,54 @@ static void weights_that_are_shared(void **state) {
 }
 
 /* ---- sizes of pictures ---- */
+
+static void set_pair(Muster__OnnxAttribute *a, int64_t *pair) {
+    a->ints = pair;
+    a->n_ints = 2;
+}
+
+/* Windows of 3 with steps of 2 over 6 elements: a third one sticks out, but with auto_pad VALID, as in onnx's reference
+ * implementation. */
+static void windows_that_stick_out(void **state) {
+    (void)state;
+    for (int valid = 0; valid < 2; valid++) {
+        message m;
+        int64_t size[] = {3, 3}, strides[] = {2, 2};
+        begin(&m, 17);
+        add_input(&m, "x", MST_SHAPE(1, 1, 6, 6));
+        add_node(&m, "MaxPool y x");
+        set_pair(add_attribute(&m, "kernel_shape", MST_ONNX_INTS), size);
+        set_pair(add_attribute(&m, "strides", MST_ONNX_INTS), strides);
+        add_attribute(&m, "ceil_mode", MST_ONNX_INT)->i = 1;
+        Muster__OnnxAttribute *pad = add_attribute(&m, "auto_pad", MST_ONNX_STRING);
+        pad->s.data = (uint8_t *)text(valid ? "VALID" : "NOTSET");
+        pad->s.len = strlen(valid ? "VALID" : "NOTSET");
+        add_output(&m, "y", MST_SHAPE(1, 1, -1, -1));
+        mst_graph *graph = decode(&m);
+        const mst_value y = {mst_graph_find(graph, "y"), 0};
+        assert_true(mst_shape_equal(mst_value_spec(y).shape, MST_SHAPE(1, 1, 3 - valid, 3 - valid)));
+        mst_graph_destroy(graph);
+    }
+}
+
+/* A picture of 2^40 rows, and pads that no window has. */
+static void windows_that_are_too_large(void **state) {
+    (void)state;
+    message m;
+    int64_t most[] = {INT32_MAX, INT32_MAX};
+    begin(&m, 17);
+    add_input(&m, "x", MST_SHAPE(1, 1, 5, 5));
+    add_node(&m, "MaxPool y x");
+    set_pair(add_attribute(&m, "kernel_shape", MST_ONNX_INTS), most);
+    set_pair(add_attribute(&m, "dilations", MST_ONNX_INTS), most);
+    Muster__OnnxAttribute *pad = add_attribute(&m, "auto_pad", MST_ONNX_STRING);
+    pad->s.data = (uint8_t *)text("SAME_LOWER");
+    pad->s.len = strlen("SAME_LOWER");
+    add_output(&m, "y", MST_SHAPE(1, 1, 5, 5));
+    expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER needs pads of 46116860");
+    m.dim[0][2].dim_value = (int64_t)1 << 40;
+    expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER of a size of 1099511627776");
+}
 
 static mst_value resize_to(void *context, mst_value src, bool training) {
     (void)training;
@@ -412,6 +461,9 @@ static void what_contradicts_itself(void **state) {
     expect_refused(&m, MST_CORRUPT, "output 'y' is made by no node");
     one_node(&m, 17, "Relu x x");
     expect_refused(&m, MST_CORRUPT, "made twice");
+    one_node(&m, 17, "Conv y x x");
+    m.name[0][1] = text("");
+    expect_refused(&m, MST_CORRUPT, "has no input or no weights");
     one_node(&m, 17, "Gemm y x");
     expect_refused(&m, MST_CORRUPT, "has no input 1");
     one_node(&m, 17, "Reshape y x shape");
@@ -534,6 +586,7 @@ int main(void) {
         TEST_IN_FOLDER(written_and_read_again),      TEST_IN_FOLDER(weights_without_a_value),
         cmocka_unit_test(shapes_that_nodes_compute), TEST_IN_FOLDER(turning_round_and_back),
         TEST_IN_FOLDER(weights_that_are_shared),     TEST_IN_FOLDER(sizes_that_scales_give),
+        cmocka_unit_test(windows_that_stick_out),    cmocka_unit_test(windows_that_are_too_large),
         cmocka_unit_test(numbers_that_cannot_be),    cmocka_unit_test(attributes_of_another_type),
         cmocka_unit_test(open_sizes_stay_open),      cmocka_unit_test(what_is_not_known),
         cmocka_unit_test(what_contradicts_itself),   cmocka_unit_test(tensors_in_other_files),
