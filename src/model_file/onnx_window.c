@@ -90,8 +90,8 @@ static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) 
     return read_pads(c, w);
 }
 
-/* ceil_mode: the last window may stick out, but begins inside. With auto_pad VALID none sticks out: ONNX's formula there
- * is one with ceil_mode and without. */
+/* ceil_mode: the last window may stick out, but begins inside. With auto_pad VALID none sticks out: ONNX's formula is
+ * the same there with ceil_mode and without. */
 static mst_status add_ceiling(mst_onnx_call *c, window *w) {
     if (mst_onnx_is(c, "auto_pad", "VALID", "NOTSET")) return MST_OK;
     for (int i = 0; i < w->ndim && w->padding == MST_PADDING_VALID; i++) {
