@@ -195,8 +195,7 @@ static mst_status read_cast(mst_onnx_call *c) {
     if (!dtype)
         return MST_FAIL(MST_UNIMPLEMENTED, "casts to ONNX's type %lld, which Muster does not have", (long long)to);
     const mst_onnx_value *v = mst_onnx_has(c, 0) ? mst_onnx_value_of(c, 0) : NULL;
-    if (v && v->tensor && mst_tensor_dtype(v->tensor) == dtype && !v->weight)
-        return mst_onnx_put_tensor(c, mst_tensor_retain(v->tensor));
+    if (v && v->tensor && mst_tensor_dtype(v->tensor) == dtype && !v->weight) return mst_onnx_put_constant(c, v);
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
     return mst_onnx_put_as(c, mst_cast(x, dtype), last);
 }
@@ -205,7 +204,7 @@ static mst_status read_identity(mst_onnx_call *c) {
     mst_value x;
     bool last;
     const mst_onnx_value *v = mst_onnx_has(c, 0) ? mst_onnx_value_of(c, 0) : NULL;
-    if (v && v->tensor && !v->weight) return mst_onnx_put_tensor(c, mst_tensor_retain(v->tensor));
+    if (v && v->tensor && !v->weight) return mst_onnx_put_constant(c, v);
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
     return mst_onnx_put_as(c, x, last);
 }

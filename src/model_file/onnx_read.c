@@ -50,37 +50,65 @@ static mst_status variable_name(mst_onnx_reader *r, const mst_onnx_value *v, con
     return mst_names_set(&r->variables, full, 0);
 }
 
-static mst_status make_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_tensor *tensor, mst_value *out) {
-    const char *name;
-    MST_TRY(variable_name(r, v, &name));
-    *out = mst_get_variable(r->graph, name, mst_tensor_shape(tensor), .dtype = mst_tensor_dtype(tensor),
-                            .initializer = mst_constant_initializer(0.0), .not_trainable = r->not_trainable);
-    v->num_variables++;
-    MST_TRY(mst_graph_check(r->graph));
-    if (!r->snapshot) return MST_OK;
-    return mst_snapshot_add(r->snapshot, NULL, mst_value_name(*out), MST_STATE_WEIGHT, tensor);
-}
-
-/* The constant V, seen as SHAPE, with the axes PERM. A number alone stays one. */
-static mst_status make_leaf(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm, mst_value *out) {
-    mst_tensor *tensor;
-    if (v->is_open) return MST_FAIL(MST_UNIMPLEMENTED, "it computes with sizes that only a run knows");
-    const bool variable = r->has_variables && v->weight && mst_dtype_is_float(mst_tensor_dtype(v->tensor)) &&
-                          mst_tensor_count(v->tensor) > 1;
-    MST_TRY(mst_tensor_turn(v->tensor, shape, perm, &tensor));
-    mst_status status = MST_OK;
-    if (variable)
-        status = make_variable(r, v, tensor, out);
-    else
-        *out = mst_constant(r->graph, tensor);
-    mst_tensor_release(tensor);
-    return status;
-}
-
 static mst_axes in_order(int ndim) {
     mst_axes axes = {.count = ndim};
     for (int i = 0; i < ndim; i++) axes.axis[i] = i;
     return axes;
+}
+
+static bool is_in_order(mst_axes perm) {
+    bool in_order = true;
+    for (int i = 0; i < perm.count; i++) in_order &= perm.axis[i] == i;
+    return in_order;
+}
+
+static mst_status make_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm) {
+    const char *name;
+    mst_tensor *tensor;
+    mst_shape turned = shape;
+    for (int i = 0; i < shape.ndim; i++) turned.dim[i] = shape.dim[perm.axis[i]];
+    MST_TRY(variable_name(r, v, &name));
+    v->variable = mst_get_variable(r->graph, name, turned, .dtype = mst_tensor_dtype(v->tensor),
+                                   .initializer = mst_constant_initializer(0.0), .not_trainable = r->not_trainable);
+    v->shape = shape;
+    v->perm = perm;
+    MST_TRY(mst_graph_check(r->graph));
+    if (!r->snapshot) return MST_OK;
+    MST_TRY(mst_tensor_turn(v->tensor, shape, perm, &tensor));
+    const mst_status status =
+        mst_snapshot_add(r->snapshot, NULL, mst_value_name(v->variable), MST_STATE_WEIGHT, tensor);
+    mst_tensor_release(tensor);
+    return status;
+}
+
+/* The one variable of V, seen as SHAPE, with the axes PERM: nodes that share a weight go on sharing it in training. */
+static mst_status see_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm, mst_value *out) {
+    mst_axes back = {.count = v->perm.count};
+    if (mst_value_is_none(v->variable)) MST_TRY(make_variable(r, v, shape, perm));
+    *out = v->variable;
+    if (mst_shape_equal(shape, v->shape) &&
+        memcmp(perm.axis, v->perm.axis, (size_t)perm.count * sizeof *perm.axis) == 0)
+        return MST_OK;
+    for (int i = 0; i < back.count; i++) back.axis[v->perm.axis[i]] = i;
+    if (!is_in_order(back)) *out = mst_transpose(*out, back);
+    if (!mst_shape_equal(shape, v->shape)) *out = mst_reshape(*out, shape);
+    if (!is_in_order(perm)) *out = mst_transpose(*out, perm);
+    return mst_graph_check(r->graph);
+}
+
+/* The constant V, seen as SHAPE, with the axes PERM. A number alone stays one. */
+static mst_status make_leaf(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm, mst_value *out) {
+    mst_tensor *tensor = v->tensor;
+    if (v->is_open) return MST_FAIL(MST_UNIMPLEMENTED, "it computes with sizes that only a run knows");
+    if (r->has_variables && v->weight && mst_dtype_is_float(mst_tensor_dtype(tensor)) && mst_tensor_count(tensor) > 1)
+        return see_variable(r, v, shape, perm, out);
+    if (mst_shape_equal(shape, mst_tensor_shape(tensor)) && is_in_order(perm))
+        mst_tensor_retain(tensor);
+    else
+        MST_TRY(mst_tensor_turn(v->tensor, shape, perm, &tensor));
+    *out = mst_constant(r->graph, tensor);
+    mst_tensor_release(tensor);
+    return MST_OK;
 }
 
 static int ndim_of(const mst_onnx_value *v) {
@@ -130,8 +158,7 @@ mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_
     mst_onnx_value *v = mst_onnx_value_of(c, i);
     if (ndim_of(v) != perm.count)
         return MST_FAIL(MST_INVALID, "input %zu has %d dimensions, must have %d", i, ndim_of(v), perm.count);
-    if (v->tensor && mst_value_is_none(v->plain) && mst_value_is_none(v->last) && !v->num_variables)
-        return make_leaf(c->reader, v, mst_tensor_shape(v->tensor), perm, out);
+    if (v->tensor) return make_leaf(c->reader, v, mst_tensor_shape(v->tensor), perm, out);
     MST_TRY(plain_of(c->reader, v, out));
     *out = mst_transpose(*out, perm);
     return MST_OK;
@@ -173,9 +200,12 @@ mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *
         return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', depends on sizes that only a run knows", i,
                         c->node->input[i]);
     *count = (int)mst_tensor_count(tensor);
-    for (int k = 0; k < *count; k++)
+    for (int k = 0; k < *count; k++) {
         list[k] = mst_tensor_dtype(tensor) == MST_I64 ? ((const int64_t *)mst_tensor_data(tensor))[k]
                                                       : (int64_t)mst_tensor_get(tensor, k);
+        if (open && list[k] == MST_ONNX_OPEN && !mst_onnx_value_of(c, i)->is_open)
+            return MST_FAIL(MST_INVALID, "its input %zu has the size %lld", i, (long long)list[k]);
+    }
     return MST_OK;
 }
 
@@ -192,6 +222,9 @@ bool mst_onnx_is_list(const mst_onnx_call *c, size_t i) {
 mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out) {
     const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
     if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
+    if (mst_onnx_value_of(c, i)->is_open)
+        return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', is a size that only a run knows", i,
+                        c->node->input[i]);
     if (mst_tensor_count(tensor) != 1) return MST_FAIL(MST_INVALID, "its input %zu must be one number", i);
     *out = mst_tensor_get(tensor, 0);
     return MST_OK;
@@ -251,33 +284,36 @@ mst_status mst_onnx_operands(const mst_onnx_call *c, size_t count, mst_value *ou
 
 /* ---- attributes ---- */
 
-const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name) {
+const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name, int type) {
     for (size_t i = 0; i < c->node->n_attribute && i < 64; i++) {
-        if (strcmp(c->node->attribute[i]->name, name) != 0) continue;
+        const Muster__OnnxAttribute *a = c->node->attribute[i];
+        if (strcmp(a->name, name) != 0) continue;
         c->looked |= (uint64_t)1 << i;
-        return c->node->attribute[i];
+        if (a->type == type) return a;
+        c->mistyped = a;
+        return NULL;
     }
     return NULL;
 }
 
 int64_t mst_onnx_int(mst_onnx_call *c, const char *name, int64_t otherwise) {
-    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name, MST_ONNX_INT);
     return a ? a->i : otherwise;
 }
 
 float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise) {
-    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name, MST_ONNX_FLOAT);
     return a ? a->f : otherwise;
 }
 
 bool mst_onnx_is(mst_onnx_call *c, const char *name, const char *text, const char *otherwise) {
-    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name, MST_ONNX_STRING);
     if (!a) return strcmp(text, otherwise) == 0;
     return a->s.len == strlen(text) && memcmp(a->s.data, text, a->s.len) == 0;
 }
 
 mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int *count) {
-    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name);
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name, MST_ONNX_INTS);
     *count = 0;
     if (!a) return MST_OK;
     if (a->n_ints > MST_ONNX_MOST_LIST) return MST_FAIL(MST_INVALID, "attribute %s has too many numbers", name);
@@ -347,6 +383,11 @@ mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor) {
     return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor});
 }
 
+mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v) {
+    if (!mst_onnx_wants(c, 0)) return MST_OK;
+    return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = v->tensor, .is_open = v->is_open});
+}
+
 mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count) {
     mst_tensor *tensor;
     bool open = false;
@@ -378,7 +419,11 @@ static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     for (size_t i = 0; i < node->n_input; i++)
         if (*node->input[i] && mst_names_get(&r->names, node->input[i]) < 0)
             return MST_FAIL(MST_CORRUPT, "it needs '%.100s', which no node before it makes", node->input[i]);
-    MST_TRY(c.op->read(&c));
+    const mst_status status = c.op->read(&c);
+    if (c.mistyped)
+        return MST_FAIL(MST_CORRUPT, "its attribute '%.60s' is of type %d, which the operator does not have there",
+                        c.mistyped->name, (int)c.mistyped->type);
+    MST_TRY(status);
     MST_TRY(check_attributes(&c));
     for (size_t i = 0; i < node->n_output; i++)
         if (mst_onnx_wants(&c, i) && mst_names_get(&r->names, node->output[i]) < 0)

@@ -22,7 +22,9 @@ typedef struct mst_onnx_value {
     mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
     bool is_open;       /**< elements of TENSOR are MST_ONNX_OPEN: it stands for sizes only, and is no value */
     const char *weight; /**< name of the variable that keeps it; NULL: a constant is one */
-    int num_variables;  /**< made of it so far */
+    mst_value variable; /**< made of TENSOR, seen as SHAPE, with the axes PERM; MST_NONE: not made yet */
+    mst_shape shape;
+    mst_axes perm;
 } mst_onnx_value;
 
 typedef struct mst_onnx_reader {
@@ -52,7 +54,8 @@ typedef struct mst_onnx_call {
     mst_onnx_reader *reader;
     const Muster__OnnxNode *node;
     const struct mst_onnx_op *op;
-    uint64_t looked; /**< bit I: attribute I was asked for */
+    uint64_t looked;                       /**< bit I: attribute I was asked for */
+    const Muster__OnnxAttribute *mistyped; /**< one that was asked for as of another type; NULL: none */
 } mst_onnx_call;
 
 typedef mst_status (*mst_onnx_function)(mst_onnx_call *c);
@@ -99,7 +102,8 @@ float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise);
 bool mst_onnx_is(mst_onnx_call *c, const char *name, const char *text, const char *otherwise);
 /** *COUNT is 0 where it is not there. */
 MST_CHECKED mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int *count);
-const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name);
+/** NULL also where it is not of TYPE, which is an error when the node has been read. */
+const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name, int type);
 /** AXIS counted from the end where it is negative; an error where it is none of NDIM. */
 MST_CHECKED mst_status mst_onnx_axis(int64_t axis, int ndim, int *out);
 
@@ -112,6 +116,8 @@ bool mst_onnx_is_list(const mst_onnx_call *c, size_t i);
 MST_CHECKED mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count);
 /** Output 0 is the constant TENSOR, which is taken, also after a failure. */
 MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor);
+/** Output 0 is the constant V, as it is. */
+MST_CHECKED mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v);
 /** Whether output I is used. */
 bool mst_onnx_wants(const mst_onnx_call *c, size_t i);
 /** [n, c, ...] with channels last, and back. */

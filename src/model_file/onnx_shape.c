@@ -31,23 +31,21 @@ static mst_axes to_axes(const int64_t *list, int count) {
 
 static mst_status read_constant(mst_onnx_call *c) {
     mst_tensor *tensor;
-    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, "value");
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, "value", MST_ONNX_TENSOR);
     if (a && a->t) {
         MST_TRY(mst_onnx_tensor(a->t, &tensor));
-        return mst_onnx_put_tensor(c, tensor);
-    }
-    if ((a = mst_onnx_attribute(c, "value_int"))) return mst_onnx_put_list(c, &a->i, -1);
-    if ((a = mst_onnx_attribute(c, "value_ints")) && a->n_ints <= MST_ONNX_MOST_LIST)
-        return mst_onnx_put_list(c, a->ints, (int)a->n_ints);
-    if ((a = mst_onnx_attribute(c, "value_float"))) {
+    } else if ((a = mst_onnx_attribute(c, "value_int", MST_ONNX_INT))) {
+        MST_TRY(mst_tensor_copy(MST_I64, MST_SCALAR, &a->i, &tensor));
+    } else if ((a = mst_onnx_attribute(c, "value_ints", MST_ONNX_INTS))) {
+        MST_TRY(mst_tensor_copy(MST_I64, MST_SHAPE((int64_t)a->n_ints), a->ints, &tensor));
+    } else if ((a = mst_onnx_attribute(c, "value_float", MST_ONNX_FLOAT))) {
         MST_TRY(mst_tensor_copy(MST_F32, MST_SCALAR, &a->f, &tensor));
-        return mst_onnx_put_tensor(c, tensor);
-    }
-    if ((a = mst_onnx_attribute(c, "value_floats"))) {
+    } else if ((a = mst_onnx_attribute(c, "value_floats", MST_ONNX_FLOATS))) {
         MST_TRY(mst_tensor_copy(MST_F32, MST_SHAPE((int64_t)a->n_floats), a->floats, &tensor));
-        return mst_onnx_put_tensor(c, tensor);
+    } else {
+        return MST_FAIL(MST_UNIMPLEMENTED, "its value is of a kind that is not known here");
     }
-    return MST_FAIL(MST_UNIMPLEMENTED, "its value is of a kind that is not known here");
+    return mst_onnx_put_tensor(c, tensor);
 }
 
 static mst_status read_shape(mst_onnx_call *c) {
@@ -243,7 +241,7 @@ static mst_status read_split(mst_onnx_call *c) {
     } else {
         if (size < 0) return MST_FAIL(MST_UNIMPLEMENTED, "it cuts a dimension whose size only a run knows");
         if (parts < 1 || parts > MST_ONNX_MOST_LIST) return MST_FAIL(MST_INVALID, "%lld parts", (long long)parts);
-        const int64_t each = (size + parts - 1) / parts;
+        const int64_t each = size / parts + (size % parts != 0);
         for (int64_t left = size; count < parts; left -= each) list[count++] = left < each ? left : each;
     }
     if ((size_t)count != c->node->n_output)
@@ -253,10 +251,12 @@ static mst_status read_split(mst_onnx_call *c) {
         for (int k = 0; k < shape.ndim; k++) part.dim[k] = -1;
         from.dim[axis] = begin;
         part.dim[axis] = list[i];
-        if (list[i] < 0) return MST_FAIL(MST_INVALID, "a part of %lld", (long long)list[i]);
-        begin += list[i];
+        if (list[i] < 0 || __builtin_add_overflow(begin, list[i], &begin))
+            return MST_FAIL(MST_INVALID, "a part of %lld", (long long)list[i]);
         MST_TRY(mst_onnx_put(c, (size_t)i, mst_slice(x, from, part)));
     }
+    if (size >= 0 && begin != size)
+        return MST_FAIL(MST_INVALID, "the parts have %lld together, must have %lld", (long long)begin, (long long)size);
     return MST_OK;
 }
 
@@ -429,6 +429,8 @@ static mst_status read_pad(mst_onnx_call *c) {
     bool cuts = false;
     for (int i = 0; i < num_axes; i++) {
         const int64_t a = axes[i], first = list[i], behind = list[num_axes + i], have = mst_value_spec(x).shape.dim[a];
+        if (within(first) != first || within(behind) != behind)
+            return MST_FAIL(MST_INVALID, "pads of %lld and %lld", (long long)first, (long long)behind);
         before.dim[a] = first > 0 ? first : 0;
         after.dim[a] = behind > 0 ? behind : 0;
         if (first >= 0 && behind >= 0) continue;

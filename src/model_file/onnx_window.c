@@ -28,14 +28,23 @@ static mst_status window_list(mst_onnx_call *c, const char *name, int64_t least,
     return MST_OK;
 }
 
+/* The size of dimension I in space, where WHAT needs it. */
+static mst_status size_in_space(const mst_onnx_call *c, int i, const char *what, int64_t *out) {
+    *out = mst_onnx_shape(c, 0).dim[2 + i];
+    if (*out < 0) return MST_FAIL(MST_UNIMPLEMENTED, "%s of a size that is not known", what);
+    if (*out > INT32_MAX) return MST_FAIL(MST_INVALID, "%s of a size of %lld", what, (long long)*out);
+    return MST_OK;
+}
+
 /* SAME_LOWER: as SAME_UPPER, but the odd one lies before. */
 static mst_status same_lower(const mst_onnx_call *c, window *w) {
-    const mst_shape shape = mst_onnx_shape(c, 0);
     for (int i = 0; i < w->ndim; i++) {
-        const int64_t in = shape.dim[2 + i], out = (in + w->strides[i] - 1) / w->strides[i];
-        if (in < 0) return MST_FAIL(MST_UNIMPLEMENTED, "auto_pad SAME_LOWER of a size that is not known");
+        int64_t in;
+        MST_TRY(size_in_space(c, i, "auto_pad SAME_LOWER", &in));
+        const int64_t out = (in + w->strides[i] - 1) / w->strides[i];
         int64_t all = (out - 1) * w->strides[i] + (w->size[i] - 1) * w->dilations[i] + 1 - in;
         if (all < 0) all = 0;
+        if (all > INT32_MAX) return MST_FAIL(MST_INVALID, "auto_pad SAME_LOWER needs pads of %lld", (long long)all);
         w->behind[i] = all / 2;
         w->before[i] = all - all / 2;
         w->has_pads |= all > 0;
@@ -73,25 +82,28 @@ static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) 
     MST_TRY(window_list(c, "kernel_shape", 0, w->ndim, 0, shape));
     for (int i = 0; i < w->ndim; i++) {
         w->size[i] = size ? size[i] : shape[i];
-        if (w->size[i] < 1 || (shape[i] && shape[i] != w->size[i]))
-            return MST_FAIL(MST_INVALID, "a window of %lld", (long long)shape[i]);
+        if (w->size[i] < 1 || w->size[i] > INT32_MAX || (shape[i] && shape[i] != w->size[i]))
+            return MST_FAIL(MST_INVALID, "a window of %lld", (long long)(shape[i] ? shape[i] : w->size[i]));
     }
     MST_TRY(window_list(c, "strides", 1, w->ndim, 1, w->strides));
     MST_TRY(window_list(c, "dilations", 1, w->ndim, 1, w->dilations));
     return read_pads(c, w);
 }
 
-/* ceil_mode: the last window may stick out, but begins inside. */
-static mst_status add_ceiling(const mst_onnx_call *c, window *w) {
-    const mst_shape shape = mst_onnx_shape(c, 0);
+/* ceil_mode: the last window may stick out, but begins inside. With auto_pad VALID none sticks out: ONNX's formula is
+ * the same there with ceil_mode and without. */
+static mst_status add_ceiling(mst_onnx_call *c, window *w) {
+    if (mst_onnx_is(c, "auto_pad", "VALID", "NOTSET")) return MST_OK;
     for (int i = 0; i < w->ndim && w->padding == MST_PADDING_VALID; i++) {
-        const int64_t in = shape.dim[2 + i], all = in + w->before[i] + w->behind[i];
-        if (in < 0) return MST_FAIL(MST_UNIMPLEMENTED, "ceil_mode of a size that is not known");
+        int64_t in;
+        MST_TRY(size_in_space(c, i, "ceil_mode", &in));
+        const int64_t all = in + w->before[i] + w->behind[i];
         if (all < w->size[i]) continue;
         const int64_t rest = (all - w->size[i]) % w->strides[i], more = rest ? w->strides[i] - rest : 0;
         const int64_t begin = all - w->size[i] + more; /* of the last window */
         if (!more || begin >= in + w->before[i]) continue;
-        w->behind[i] += more;
+        if ((w->behind[i] += more) > INT32_MAX)
+            return MST_FAIL(MST_INVALID, "ceil_mode needs pads of %lld", (long long)w->behind[i]);
         w->has_pads = true;
     }
     return MST_OK;
@@ -122,7 +134,7 @@ static mst_status read_conv(mst_onnx_call *c) {
     window w;
     mst_value x, weights, bias;
     const int64_t groups = mst_onnx_int(c, "group", 1);
-    if (!mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no weights");
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no input or no weights");
     const mst_shape shape = mst_onnx_shape(c, 1);
     if (mst_onnx_ndim(c, 0) != shape.ndim || shape.ndim < 3)
         return MST_FAIL(MST_INVALID, "its input has %d dimensions, its weights %d", mst_onnx_ndim(c, 0), shape.ndim);
@@ -328,7 +340,7 @@ static mst_status read_resize(mst_onnx_call *c) {
         !mst_onnx_is(c, "keep_aspect_ratio_policy", "stretch", "stretch") ||
         !(nearest ? is_nearest(c, &shape, size) : linear && (half || corners)))
         return MST_FAIL(MST_UNIMPLEMENTED, "this way to find what is between the pixels is not known here");
-    (void)mst_onnx_attribute(c, "nearest_mode");
+    (void)mst_onnx_is(c, "nearest_mode", "", "");
     MST_TRY(mst_onnx_last(c, 0, &x));
     return mst_onnx_put_last(
         c, 0,

@@ -454,16 +454,27 @@ static mst_status write_squeeze(mst_onnx_writer *w, const mst_node *node, const 
     return MST_OK;
 }
 
+/* ONNX rounds IN times the scale down: the least scale, not below OUT / IN, that gives OUT. */
+static float scale_for(float in, float out) {
+    float scale = out / in;
+    while (in * scale < out || (double)in * (double)scale < (double)out) scale = nextafterf(scale, INFINITY);
+    return scale;
+}
+
 static mst_status write_resize(mst_onnx_writer *w, const mst_node *node, const written_op *op) {
     const mst_axes size = option_axes(node, "size");
     const mst_shape src = mst_value_spec(node->src[0]).shape;
-    const bool nearest = option_int(node, "interpolation") == MST_INTERPOLATION_NEAREST;
+    const int32_t interpolation = option_int(node, "interpolation");
+    const bool nearest = interpolation == MST_INTERPOLATION_NEAREST;
     const bool corners = option_bool(node, "align_corners");
     (void)op;
     if (src.dim[3] < 0 || src.dim[1] < 1 || src.dim[2] < 1)
         return MST_FAIL(MST_UNIMPLEMENTED, "resize2d '%s': of a size that is not known", node->name);
+    if (interpolation == MST_INTERPOLATION_AREA)
+        return MST_FAIL(MST_UNIMPLEMENTED, "resize2d '%s': means over areas are not written as ONNX", node->name);
     float scale[4] = {1, 1, 1, 1};
-    for (int i = 0; i < 2; i++) scale[2 + i] = (float)size.axis[size.count > 1 ? i : 0] / (float)src.dim[1 + i];
+    for (int i = 0; i < 2; i++)
+        scale[2 + i] = scale_for((float)src.dim[1 + i], (float)size.axis[size.count > 1 ? i : 0]);
     mst_tensor *tensor;
     MST_TRY(mst_tensor_copy(MST_F32, MST_SHAPE(4), scale, &tensor));
     const char *name[3] = {mst_onnx_first_name(w, node->src[0]), "",

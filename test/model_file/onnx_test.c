@@ -27,7 +27,7 @@ typedef struct message {
     Muster__OnnxGraph graph;
     Muster__OnnxOpset opset, *opsets[1];
     Muster__OnnxNode node[MOST], *nodes[MOST];
-    Muster__OnnxAttribute attribute[MOST], *attributes[MOST][1];
+    Muster__OnnxAttribute attribute[MOST][MOST], *attributes[MOST][MOST];
     Muster__OnnxTensor tensor[MOST], *tensors[MOST];
     Muster__OnnxValue value[MOST], *inputs[MOST], *outputs[1];
     Muster__OnnxType type[MOST];
@@ -109,11 +109,12 @@ static Muster__OnnxNode *add_node(message *m, const char *words) {
 
 static Muster__OnnxAttribute *add_attribute(message *m, const char *name, int type) {
     const size_t i = m->graph.n_node - 1;
-    muster__onnx_attribute__init(m->attributes[i][0] = &m->attribute[i]);
-    m->attribute[i].name = text(name);
-    m->attribute[i].type = type;
-    m->node[i].n_attribute = 1;
-    return &m->attribute[i];
+    Muster__OnnxAttribute *a = &m->attribute[i][m->node[i].n_attribute];
+    muster__onnx_attribute__init(a);
+    a->name = text(name);
+    a->type = type;
+    m->attributes[i][m->node[i].n_attribute++] = a;
+    return a;
 }
 
 static Muster__OnnxTensor *add_list(message *m, const char *name, int64_t *list, size_t count) {
@@ -274,12 +275,12 @@ static void turning_round_and_back(void **state) {
     add_input(&m, "x", MST_SHAPE(-1, 4, 5, 3));
     add_node(&m, "Transpose a x");
     add_attribute(&m, "perm", MST_ONNX_INTS)->ints = first;
-    m.attribute[0].n_ints = 4;
+    m.attribute[0][0].n_ints = 4;
     add_node(&m, "Relu r a");
     add_node(&m, "GlobalAveragePool b r");
     add_node(&m, "Transpose y b");
     add_attribute(&m, "perm", MST_ONNX_INTS)->ints = last;
-    m.attribute[3].n_ints = 4;
+    m.attribute[3][0].n_ints = 4;
     add_output(&m, "y", MST_SHAPE(-1, 1, 1, 3));
     mst_graph *graph = decode(&m);
     assert_int_equal(count_ops(graph, "transpose"), 0);
@@ -297,6 +298,126 @@ static void turning_round_and_back(void **state) {
     mst_model_destroy(model);
     mst_graph_destroy(graph);
     free(data);
+}
+
+/* Two convolutions with the same weights, and their sum with a vector of them: one variable, so training keeps them
+ * the same. */
+static void weights_that_are_shared(void **state) {
+    (void)state;
+    message m;
+    int64_t dims[] = {2, 2, 1, 1};
+    float numbers[] = {1, 2, 3, 4};
+    size_t size;
+    mst_model *model;
+    const mst_weight *weight;
+    int64_t count;
+    begin(&m, 17);
+    add_input(&m, "x", MST_SHAPE(-1, 2, 3, 3));
+    Muster__OnnxTensor *tensor = add_list(&m, "w", NULL, 0);
+    tensor->data_type = mst_onnx_type(MST_F32);
+    tensor->dims = dims;
+    tensor->n_dims = 4;
+    tensor->float_data = numbers;
+    tensor->n_float_data = 4;
+    add_node(&m, "Conv a x w");
+    add_node(&m, "Conv b a w");
+    add_node(&m, "ReduceSum sum w");
+    add_attribute(&m, "keepdims", MST_ONNX_INT);
+    add_node(&m, "Add y b sum");
+    add_output(&m, "y", MST_SHAPE(-1, 2, 3, 3));
+    void *data = pack(&m, &size);
+    EXPECT_OK(mst_file_write(folder_path("shared.onnx"), data, size));
+    EXPECT_OK(mst_model_load(folder_path("shared.onnx"), &model, NULL));
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    assert_int_equal(count, 1);
+    assert_true(mst_shape_equal(weight[0].spec.shape, MST_SHAPE(1, 1, 2, 2)));
+    mst_model_destroy(model);
+    free(data);
+}
+
+/* ---- sizes of pictures ---- */
+
+static void set_pair(Muster__OnnxAttribute *a, int64_t *pair) {
+    a->ints = pair;
+    a->n_ints = 2;
+}
+
+/* Windows of 3 with steps of 2 over 6 elements: a third one sticks out, but with auto_pad VALID, as in onnx's reference
+ * implementation. */
+static void windows_that_stick_out(void **state) {
+    (void)state;
+    for (int valid = 0; valid < 2; valid++) {
+        message m;
+        int64_t size[] = {3, 3}, strides[] = {2, 2};
+        begin(&m, 17);
+        add_input(&m, "x", MST_SHAPE(1, 1, 6, 6));
+        add_node(&m, "MaxPool y x");
+        set_pair(add_attribute(&m, "kernel_shape", MST_ONNX_INTS), size);
+        set_pair(add_attribute(&m, "strides", MST_ONNX_INTS), strides);
+        add_attribute(&m, "ceil_mode", MST_ONNX_INT)->i = 1;
+        Muster__OnnxAttribute *pad = add_attribute(&m, "auto_pad", MST_ONNX_STRING);
+        pad->s.data = (uint8_t *)text(valid ? "VALID" : "NOTSET");
+        pad->s.len = strlen(valid ? "VALID" : "NOTSET");
+        add_output(&m, "y", MST_SHAPE(1, 1, -1, -1));
+        mst_graph *graph = decode(&m);
+        const mst_value y = {mst_graph_find(graph, "y"), 0};
+        assert_true(mst_shape_equal(mst_value_spec(y).shape, MST_SHAPE(1, 1, 3 - valid, 3 - valid)));
+        mst_graph_destroy(graph);
+    }
+}
+
+/* A picture of 2^40 rows, and pads that no window has. */
+static void windows_that_are_too_large(void **state) {
+    (void)state;
+    message m;
+    int64_t most[] = {INT32_MAX, INT32_MAX};
+    begin(&m, 17);
+    add_input(&m, "x", MST_SHAPE(1, 1, 5, 5));
+    add_node(&m, "MaxPool y x");
+    set_pair(add_attribute(&m, "kernel_shape", MST_ONNX_INTS), most);
+    set_pair(add_attribute(&m, "dilations", MST_ONNX_INTS), most);
+    Muster__OnnxAttribute *pad = add_attribute(&m, "auto_pad", MST_ONNX_STRING);
+    pad->s.data = (uint8_t *)text("SAME_LOWER");
+    pad->s.len = strlen("SAME_LOWER");
+    add_output(&m, "y", MST_SHAPE(1, 1, 5, 5));
+    expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER needs pads of 46116860");
+    m.dim[0][2].dim_value = (int64_t)1 << 40;
+    expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER of a size of 1099511627776");
+}
+
+static mst_value resize_to(void *context, mst_value src, bool training) {
+    (void)training;
+    return mst_resize2d(src, MST_AXES(31, 5), .interpolation = *(const mst_interpolation *)context);
+}
+
+static mst_status save_resized(mst_interpolation interpolation) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    mst_input(model, MST_SHAPE(7, 3, CHANNELS));
+    mst_lambda(model, resize_to, .context = &interpolation);
+    const mst_status status = mst_model_save(model, folder_path("resized.onnx"));
+    mst_model_destroy(model);
+    return status;
+}
+
+/* 7 * (31.0F / 7) is less than 31, and ONNX rounds down: the picture would lose a row. */
+static void sizes_that_scales_give(void **state) {
+    (void)state;
+    void *data;
+    size_t size;
+    mst_onnx_file file;
+    EXPECT_OK(save_resized(MST_INTERPOLATION_BILINEAR));
+    EXPECT_OK(mst_file_read(folder_path("resized.onnx"), INT32_MAX, &data, &size));
+    EXPECT_OK(mst_onnx_file_parse("resized", data, size, &file));
+    const int64_t at = mst_names_get(&file.names, "scales");
+    assert_true(at >= 0);
+    const float *scale = mst_tensor_data(file.tensor[at]);
+    assert_int_equal((int)(7.0F * scale[2]), 31);
+    assert_int_equal((int)(7.0 * (double)scale[2]), 31);
+    assert_int_equal((int)(3.0 * (double)scale[3]), 5);
+    mst_onnx_file_free(&file);
+    free(data);
+    EXPECT_ERROR(save_resized(MST_INTERPOLATION_AREA), MST_UNIMPLEMENTED, "means over areas are not written as ONNX");
 }
 
 /* ---- what is refused ---- */
@@ -340,6 +461,9 @@ static void what_contradicts_itself(void **state) {
     expect_refused(&m, MST_CORRUPT, "output 'y' is made by no node");
     one_node(&m, 17, "Relu x x");
     expect_refused(&m, MST_CORRUPT, "made twice");
+    one_node(&m, 17, "Conv y x x");
+    m.name[0][1] = text("");
+    expect_refused(&m, MST_CORRUPT, "has no input or no weights");
     one_node(&m, 17, "Gemm y x");
     expect_refused(&m, MST_CORRUPT, "has no input 1");
     one_node(&m, 17, "Reshape y x shape");
@@ -351,6 +475,51 @@ static void what_contradicts_itself(void **state) {
     one_node(&m, 17, "Reshape y x shape");
     add_list(&m, "shape", list, 2)->dims[0] = -2;
     expect_refused(&m, MST_INVALID, "");
+}
+
+/* Numbers of a file that would overflow, or contradict the shape. */
+static void numbers_that_cannot_be(void **state) {
+    (void)state;
+    message m;
+    int64_t pads[] = {0, INT64_MIN, 0, 0}, parts[] = {3}, shape[] = {INT64_MIN, 4};
+    one_node(&m, 17, "Pad y x pads");
+    add_list(&m, "pads", pads, 4);
+    expect_refused(&m, MST_INVALID, "node 'y' (Pad, opset 17): pads of -9223372036854775808 and 0");
+    one_node(&m, 17, "Split y x parts");
+    add_attribute(&m, "axis", MST_ONNX_INT)->i = 1;
+    add_list(&m, "parts", parts, 1);
+    expect_refused(&m, MST_INVALID, "the parts have 3 together, must have 4");
+    one_node(&m, 17, "Reshape y x shape");
+    add_list(&m, "shape", shape, 2);
+    expect_refused(&m, MST_INVALID, "has the size -9223372036854775808");
+}
+
+static void attributes_of_another_type(void **state) {
+    (void)state;
+    message m;
+    one_node(&m, 17, "Softmax y x");
+    add_attribute(&m, "axis", MST_ONNX_FLOAT)->f = 1;
+    expect_refused(&m, MST_CORRUPT, "its attribute 'axis' is of type 1");
+    one_node(&m, 17, "Transpose y x");
+    add_attribute(&m, "perm", MST_ONNX_INT)->i = 1;
+    expect_refused(&m, MST_CORRUPT, "its attribute 'perm' is of type 2");
+}
+
+/* A size that only a run knows stays one behind nodes that change nothing. */
+static void open_sizes_stay_open(void **state) {
+    static const char *const same[] = {"Cast t s", "Identity t s"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        message m;
+        begin(&m, 17);
+        add_input(&m, "x", MST_SHAPE(-1, 4));
+        add_node(&m, "Shape s x");
+        add_node(&m, same[i]);
+        if (!i) add_attribute(&m, "to", MST_ONNX_INT)->i = mst_onnx_type(MST_I64);
+        add_node(&m, "Add y t t");
+        add_output(&m, "y", MST_SHAPE(2));
+        expect_refused(&m, MST_UNIMPLEMENTED, "computes with sizes that only a run knows");
+    }
 }
 
 /* A file elsewhere is named by nothing that is read. */
@@ -413,14 +582,14 @@ static void several_inputs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(written_and_read_again),
-                                       TEST_IN_FOLDER(weights_without_a_value),
-                                       cmocka_unit_test(shapes_that_nodes_compute),
-                                       TEST_IN_FOLDER(turning_round_and_back),
-                                       cmocka_unit_test(what_is_not_known),
-                                       cmocka_unit_test(what_contradicts_itself),
-                                       cmocka_unit_test(tensors_in_other_files),
-                                       cmocka_unit_test(files_that_are_cut_off),
-                                       TEST_IN_FOLDER(several_inputs)};
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(written_and_read_again),      TEST_IN_FOLDER(weights_without_a_value),
+        cmocka_unit_test(shapes_that_nodes_compute), TEST_IN_FOLDER(turning_round_and_back),
+        TEST_IN_FOLDER(weights_that_are_shared),     TEST_IN_FOLDER(sizes_that_scales_give),
+        cmocka_unit_test(windows_that_stick_out),    cmocka_unit_test(windows_that_are_too_large),
+        cmocka_unit_test(numbers_that_cannot_be),    cmocka_unit_test(attributes_of_another_type),
+        cmocka_unit_test(open_sizes_stay_open),      cmocka_unit_test(what_is_not_known),
+        cmocka_unit_test(what_contradicts_itself),   cmocka_unit_test(tensors_in_other_files),
+        cmocka_unit_test(files_that_are_cut_off),    TEST_IN_FOLDER(several_inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
