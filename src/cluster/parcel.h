@@ -67,7 +67,7 @@ typedef enum mst_parcel_kind {
                        *   S: body: the learning rate, an f32 */
     MST_PARCEL_LEAVING, /**< S, to all: it is about to leave, and comes back without its state, for which the chief asks
                          *   W, the chief: has that */
-    MST_PARCEL_NOTICE, /**< S: body: a line for the log, a text as of FAILED */
+    MST_PARCEL_NOTICE,  /**< S: body: a line for the log, a text as of FAILED */
     /* of sessions: from a client to the leader */
     MST_PARCEL_SESSION_OPEN,
     MST_PARCEL_SESSION_PLAN,

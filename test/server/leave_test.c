@@ -12,7 +12,7 @@
 
 enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, COUNT = PS_COUNT, SECONDS = 20 };
 
-static const mst_fingerprint fingerprint = {"program", 7};
+static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
 static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
 static const double first_value = 1;
 static const double gradient_of[WORKERS] = {0.25, 2};
