@@ -100,6 +100,7 @@ static mst_precision autocast_precision(const mst_plan *plan, const mst_plan_nod
 static mst_status autocast_node(autocast *c, int32_t n) {
     mst_plan *plan = c->plan;
     mst_plan_node *node = &plan->node[n];
+    if (node->num_src == 0) return MST_OK; /* folded */
     if (node->op == &mst_op_matmul) {
         const mst_matmul_options *o = node->options;
         if (autocast_precision(plan, node, o->precision) != MST_MIXED_BFLOAT16) return MST_OK;

@@ -175,6 +175,17 @@ static void f64_and_integers_are_left_alone(void **state) {
     }
 }
 
+static void what_is_folded_is_left_alone(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    const mst_value x = mst_fill(g, MST_F32, MST_SHAPE(2, 2), 1), z = mst_fill(g, MST_F32, MST_SHAPE(1, 2, 2, 1), 1);
+    const mst_value y[] = {mst_matmul(x, x), mst_convolve2d(z, mst_fill(g, MST_F32, MST_SHAPE(1, 1, 1, 1), 1),
+                                                            .padding = MST_PADDING_SAME)};
+    assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, y, 1, "dtype=bf16"), 0);
+    assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, y + 1, 1, "precision=mixed_bfloat16"), 0);
+    mst_graph_destroy(g);
+}
+
 /* A cast belongs to what reads it: before an assignment it is of the old value, after it of the new one. */
 static void reads_before_and_after_a_write_are_cast_apart(void **state) {
     (void)state;
@@ -212,6 +223,7 @@ int main(void) {
         cmocka_unit_test(a_value_is_cast_once),
         cmocka_unit_test(convolutions_in_groups_are_left_in_f32),
         cmocka_unit_test(f64_and_integers_are_left_alone),
+        cmocka_unit_test(what_is_folded_is_left_alone),
         cmocka_unit_test(reads_before_and_after_a_write_are_cast_apart),
         cmocka_unit_test(a_precision_that_is_none_is_refused),
     };
