@@ -44,6 +44,7 @@ typedef struct mst_replica_place {
     int32_t shard, num_shards; /**< of all tasks */
     mst_shards window;         /**< shards of this task */
     int64_t next_sum;          /**< number of its next sum over the shards (op/elementwise/sum_replicas.h) */
+    int64_t first_update;      /**< place of its first in the collection MST_UPDATES */
 } mst_replica_place;
 
 /** One frame of the stack of open scopes: what a pop restores. */

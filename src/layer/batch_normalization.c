@@ -77,8 +77,8 @@ static void take_step(const mst_layer_call *call, mst_value moving, mst_value ba
     const mst_value num = mst_dim_size(call->src[0], 0, dtype), none = mst_zeros_like(num);
     const mst_value part = mst_scalar(call->graph, dtype, 1 - (double)o->momentum);
     const mst_value used = mst_select(mst_greater(num, none), part, none);
-    const mst_value kept = mst_sub(mst_ones_like(used), used);
-    mst_layer_update(call, moving, mst_add(mst_mul(moving, kept), mst_mul(batch, used)));
+    const mst_value kept = mst_sub(mst_ones_like(used), used), before = mst_layer_updated(call, moving);
+    mst_layer_update(call, moving, mst_add(mst_mul(before, kept), mst_mul(batch, used)));
 }
 
 /* Mean and variance of the batches of all shards, in two sums, so that nothing cancels; and the normalized SRC. */
@@ -113,7 +113,7 @@ static mst_value batch_normalization_build(const mst_layer_call *call) {
         const mst_value y = normalize_together(call, gamma, beta, &batch[0], &batch[1]);
         for (int i = 0; i < 2; i++) {
             const mst_value moving = weight[call->num_weights - 2 + i];
-            const mst_value kept = mst_scale(moving, (double)o->momentum);
+            const mst_value kept = mst_scale(mst_layer_updated(call, moving), (double)o->momentum);
             mst_layer_update(call, moving, mst_add(kept, mst_scale(batch[i], 1 - (double)o->momentum)));
         }
         return y;

@@ -52,6 +52,18 @@ void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options option
     call->weight[call->num_weights++] = mst_get_variable_with(options);
 }
 
+mst_value mst_layer_updated(const mst_layer_call *call, mst_value variable) {
+    const mst_graph *graph = call->graph;
+    const int64_t first = graph->current.replica ? graph->current.replica->first_update : 0;
+    for (int64_t c = 0; c < graph->num_collections; c++) {
+        const mst_collection_list *list = &graph->collection[c];
+        if (strcmp(list->name, MST_UPDATES) != 0) continue;
+        for (int64_t i = list->count - 2; i >= first; i -= 2) /* pairs of a variable and its value */
+            if (list->value[i].node == variable.node) return list->value[i + 1];
+    }
+    return variable;
+}
+
 void mst_layer_update(const mst_layer_call *call, mst_value variable, mst_value value) {
     if (mst_value_is_none(value)) return; /* its error is on the graph */
     mst_collect(call->graph, MST_UPDATES, variable);

@@ -74,6 +74,9 @@ MST_CHECKED mst_status mst_layer_channels(const mst_layer_call *call, const char
 /** Declares the next weight of the layer. */
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options);
 #define mst_layer_weight(call, ...) mst_layer_weight_with((call), (mst_get_variable_options){__VA_ARGS__})
+/** The value that VARIABLE takes when a step trains, as far as is known: that of an earlier call of a layer that is
+ *  called several times, else VARIABLE itself. */
+mst_value mst_layer_updated(const mst_layer_call *call, mst_value variable);
 /** When a step trains, VARIABLE, a weight that is not trained, takes VALUE. */
 void mst_layer_update(const mst_layer_call *call, mst_value variable, mst_value value);
 /** The calling thread's error as an error value of the call's graph. */

@@ -56,6 +56,7 @@ static void build_replica(builder *b, int i, mst_replica_function replica, void 
             mst_seed_scope(graph, (uint64_t)shard); /* a shard draws the same under each strategy */
             graph->current.replica = &b->places[i];
             const int updates = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
+            b->places[i].first_update = updates;
             replica(context, graph, shard, &b->replicas[i]);
             take_updates(&b->replicas[i], graph, updates);
             b->loss_sums[i] = mst_reduce_sum(b->replicas[i].loss);

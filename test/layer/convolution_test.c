@@ -452,6 +452,31 @@ static void in_a_graph_of_ones_own_the_statistics_are_a_value_to_run(void **stat
     mst_graph_destroy(graph);
 }
 
+/* As Keras does it: each call takes a step from where the call before it has come. With the mean m of the first batch,
+ * and that of the second, which is the first normalised: 0. */
+static void a_layer_that_is_called_twice_takes_two_steps(void **state) {
+    (void)state;
+    const double x[] = {1, 3, 5, 11}, label[] = {0, 1, 0, 1};
+    mst_tensor *tensors[] = {engine_tensor(MST_F32, MST_SHAPE(4, 1), x), engine_tensor(MST_I32, MST_SHAPE(4), label)};
+    mst_dataset *data;
+    EXPECT_OK(mst_dataset_from_tensors(tensors, 2, &data));
+    for (int synchronized = 0; synchronized < 2; synchronized++) {
+        mst_model *model = new_model();
+        const mst_output in = mst_input(model, MST_SHAPE(1));
+        const mst_output once =
+            mst_batch_normalization(in, .momentum = 0.75f, .synchronized = synchronized, .name = "norm");
+        mst_model_outputs(model, MST_OUTPUTS(mst_dense(mst_share(once, once), 2)));
+        EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 1e-30),
+                              .strategy = {.kind = MST_STRATEGY_MIRRORED, .num_shards = 2},
+                              .session = {.devices = "cpu:2/1"}));
+        EXPECT_OK(mst_fit(model, .data = data, .batch_size = 4, .no_shuffle = true));
+        assert_float_equal(weight_of(model, "norm/moving_mean", 0), 0.75 * 0.25 * 5, 1e-6);
+        mst_model_destroy(model);
+    }
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(tensors[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_cnn_has_the_table_that_keras_prints),
@@ -461,6 +486,7 @@ int main(void) {
         cmocka_unit_test(synchronized_shards_train_as_the_whole_batch_does),
         cmocka_unit_test(frozen_layers_stay_as_they_are),
         cmocka_unit_test(moving_statistics_take_a_step_to_the_mean_of_those_of_the_shards),
+        cmocka_unit_test(a_layer_that_is_called_twice_takes_two_steps),
         cmocka_unit_test(a_causal_convolution_sees_the_past_alone),
         cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),
         cmocka_unit_test(pooling_and_padding_do_what_keras_does),
