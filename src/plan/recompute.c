@@ -11,12 +11,14 @@
  *
  * So a step takes the memory of what is kept and of one segment. Cuts lie where little crosses them, and their distance
  * is chosen so that the sum of both is least. The last segment is read at once, and made only once. The bits are the
- * same, those of random ops too, which follow from their names. */
+ * same, those of dropouts too, whose numbers follow from their names. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "op/list.h"
+#include "op/op.h"
 #include "plan/plan.h"
 
 enum { LEAST_BYTES = 16384 /* of a value: smaller ones are kept */ };
@@ -51,7 +53,9 @@ typedef struct recompute {
 
 /* ---- what can be made again ---- */
 
+/* An op that may give other values for the same sources is run once a step; a dropout draws the same again. */
 static bool can_repeat(const mst_plan_node *node) {
+    if ((node->op->flags & MST_OP_STATEFUL) && node->op != &mst_op_dropout) return false;
     const unsigned storage = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT | MST_OP_NO_VALUE;
     return node->region == MST_BODY && node->group < 0 && !node->writer && node->num_src && !node->materialize &&
            !(node->op->flags & storage);

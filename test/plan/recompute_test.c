@@ -15,7 +15,8 @@ typedef struct run {
  * many. Fetched are the loss, a value in the middle, the gradients of the source and of all weights. */
 static mst_value block(mst_value x, mst_value weights, mst_value more, int number) {
     const mst_value h = mst_relu(mst_matmul(x, weights)), g = mst_softmax(mst_matmul(h, more));
-    const mst_value dropped = mst_dropout(g, .rate = 0.25);
+    const mst_value factor = number % 4 == 1 ? engine_count_stateful(g) : g; /* once a step */
+    const mst_value dropped = mst_dropout(mst_mul(g, factor), .rate = 0.25);
     return number % 3 == 2 ? dropped : mst_add(x, dropped);
 }
 
@@ -56,6 +57,7 @@ static run run_blocks(const char *devices, int num_shards, bool recompute) {
         .devices = devices, .recompute = recompute, .plan_log = log, .plan_pass = "recompute"};
     EXPECT_OK(mst_session_create(g, &options, &session));
     EXPECT_OK(mst_session_run(session, feed, NUM_WEIGHTS + 1, fetch, NUM_FETCHES, r.fetched));
+    assert_int_equal(engine_counted(), NUM_BLOCKS / 4 * num_shards);
     r.bytes = mst_session_plan_info(session).arena_bytes;
     for (int i = 0; i <= NUM_WEIGHTS; i++) mst_tensor_release(feed[i].tensor);
     engine_end(g, session);
