@@ -593,7 +593,9 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 static void beat(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout);
     char why[MOST_WHY];
-    snprintf(why, sizeof why, "silent for %g s", t->options.timeout);
+    snprintf(why, sizeof why,
+             "silent for %g s: its process is stopped, its machine is overloaded, or the network between is cut",
+             t->options.timeout);
     if (p->state == MST_ZMQ_OPEN) {
         send_text(t, dealer_route(p), p->task, MST_MESSAGE_ALIVE, "");
         if (judge && now - p->dealer_heard > timeout) mst_zmq_break(t, p, why, now);

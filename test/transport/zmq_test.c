@@ -248,7 +248,7 @@ static void cut_between_two_tasks(void **state) {
         }
         assert_true(set_loopback(false));
         for (int i = 0; i < 2; i++)
-            assert_string_equal(task_told(&all.task[i], TOLD_LOST, 1 - i, round)->data, "silent for 1 s");
+            assert_non_null(strstr(task_told(&all.task[i], TOLD_LOST, 1 - i, round)->data, "silent for 1 s"));
         assert_true(set_loopback(true));
     }
     tasks_close(&all);

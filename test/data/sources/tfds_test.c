@@ -265,15 +265,18 @@ static void names_in_the_files_reach_nothing_outside(void **state) {
 
 static void damaged_json_is_named(void **state) {
     (void)state;
+#define PICTURES(dimensions) \
+    "{\"featuresDict\": {\"features\": {\"image\": {\"image\": {\"shape\": {\"dimensions\": [" dimensions "]}}}}}}"
     static const char *const features[] = {
         "",
         "[1]",
         "{",
         "{}",
-        "{\"featuresDict\": {\"features\": {\"image\": {\"image\": {\"shape\": {\"dimensions\": [\"-7\"]}}}}}}",
+        PICTURES("\"-7\""),
         "{\"featuresDict\": {\"features\": {\"image\": 3, \"label\": []}}}",
-        "{\"featuresDict\": {\"features\": {\"image\": {\"image\": {\"shape\": {\"dimensions\": [\"9999999999\", "
-        "\"9999999999\", \"3\"]}}}}}}"};
+        PICTURES("\"9999999999\", \"9999999999\", \"3\""),
+    };
+#undef PICTURES
     static const char *const lengths[] = {"[]", "3", "[\"-1\"]", "[\"9223372036854775807\", \"2\"]", "[{}]"};
     mst_dataset *rows;
     write_folder();
