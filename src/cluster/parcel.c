@@ -349,7 +349,6 @@ mst_mail_block *mst_mail_block_take(mst_mail *mail, size_t bytes) {
 }
 
 static void add_block(mst_mail *mail, mst_mail_block **list, mst_mail_block *block) {
-    if (!block) return;
     pthread_mutex_lock(&mail->lock);
     block->next = *list;
     *list = block;
@@ -357,11 +356,11 @@ static void add_block(mst_mail *mail, mst_mail_block **list, mst_mail_block *blo
 }
 
 void mst_mail_block_give(mst_mail *mail, mst_mail_block *block) {
-    add_block(mail, &mail->blocks, block);
+    if (block) add_block(mail, &mail->blocks, block);
 }
 
 void mst_mail_block_leave(mst_mail *mail, mst_mail_block *block) {
-    add_block(mail, &mail->left, block);
+    if (block) add_block(mail, &mail->left, block);
 }
 
 void *mst_mail_block_data(const mst_mail_block *block) {

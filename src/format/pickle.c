@@ -156,7 +156,8 @@ static mst_status collect_to_mark(pickle *p) {
 /* Appends the N values at the top to the list below them, behind MARKS marks. */
 static mst_status append_top(pickle *p, int64_t n, int64_t marks) {
     const int64_t list = p->depth - 1 - n - marks;
-    if (list < 0 || p->stack[list].kind != PICKLE_SEQUENCE) return pickle_corrupt(p, "a list that is missing");
+    if (list < 0 || !p->stack || p->stack[list].kind != PICKLE_SEQUENCE)
+        return pickle_corrupt(p, "a list that is missing");
     MST_TRY(append(p, p->stack[list].number, n));
     p->depth = list + 1;
     return MST_OK;

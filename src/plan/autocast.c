@@ -122,7 +122,7 @@ mst_status mst_plan_autocast(mst_plan *plan) {
     const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
     autocast c = {.plan = plan};
     c.first = malloc(((size_t)num_values + 1) * sizeof *c.first);
-    c.castings = malloc(((size_t)num_nodes * 2 + 1) * sizeof *c.castings);
+    c.castings = calloc((size_t)num_nodes * 2 + 1, sizeof *c.castings);
     mst_status status = c.first && c.castings ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) memset(c.first, -1, (size_t)num_values * sizeof *c.first);
     for (int64_t n = 0; n < num_nodes && !status; n++)
