@@ -153,7 +153,10 @@ static void tensors_and_scalars_are_inputs_and_labels(void **state) {
     mst_tensor *v = all_rows(rows, 0), *s = all_rows(rows, 1);
     assert_true(mst_shape_equal(mst_tensor_shape(v), MST_SHAPE(3, 2, 2)));
     assert_int_equal(mst_tensor_dtype(s), MST_I32);
-    for (int i = 0; i < 12; i++) assert_true(mst_tensor_get(v, i) == i / 4 + i % 4);
+    for (int i = 0; i < 12; i++) {
+        const int row = i / 4, place = i % 4;
+        assert_true(mst_tensor_get(v, i) == row + place);
+    }
     for (int i = 0; i < 3; i++) assert_true(mst_tensor_get(s, i) == 10 * i);
     assert_null(mst_dataset_class_name(rows, 1, 0));
     mst_tensor_release(v);
