@@ -156,4 +156,5 @@ static void read_input(const uint8_t *data, size_t size) {
     play_one(1, (bytes){data, data + size});
 }
 
-FUZZ(read_input, 0, 64 << 10)
+/* The leader keeps the fingerprints of each process, by name and value. */
+FUZZ(read_input, 0, 256 << 10)

@@ -258,7 +258,11 @@ static void obey(mst_members *members, const mst_member_message *message) {
         case MST_MEMBER_NOTICE:
             members->options.events.notice(members->options.events.context, &message->failure);
             break;
-        default: /* MST_MEMBER_VERDICT */ acknowledge(members, message); end_job(members, &message->failure);
+        case MST_MEMBER_VERDICT:
+            acknowledge(members, message);
+            end_job(members, &message->failure);
+            break;
+        default: members->ignored++; /* such as LEADS, where a leader is never changed */
     }
 }
 
