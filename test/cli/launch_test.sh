@@ -168,7 +168,7 @@ check the_others_are_ended_with_it all_gone
 options=
 launch 'sleep 60 & echo $! > pid-child'
 ended task_may_leave_a_child 0 "all tasks done"
-check child_that_a_task_left_is_killed all_gone
+check child_that_a_task_left_is_killed within 10 all_gone
 
 # ---- restarts -----------------------------------------------------------------------------------------
 
