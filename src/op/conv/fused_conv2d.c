@@ -93,6 +93,11 @@ static const mst_example fused_conv2d_examples[] = {
                                                   .conv.pads = {.count = 4, .axis = {2, 1, 0, 1}},
                                                   .conv.dilations = {.count = 2, .axis = {3, 1}}},
      .tolerance = 1e-4},
+    {.name = "one picture in parts, of which some lie in the zeros above and below", /* of one row each, then of two */
+     .num_src = 3,
+     .src = {RANDOM(1, 11, 700, 16), RANDOM(1, 1, 16, 96), {.ndim = 1, .dim = {96}}},
+     .options = &(const mst_fused_conv2d_options){.conv.pads = {.count = 4, .axis = {1, 2, 0, 0}}},
+     .tolerance = 1e-4},
     {.name = "no examples", .num_src = 3, .src = {RANDOM(0, 3, 3, 1), TWO_BY_TWO, ONE(1)}},
     {.name = "no shift", .num_src = 2, .src = {THREE_BY_THREE, TWO_BY_TWO}, .fails = MST_INVALID},
     {.name = "filters differ",

@@ -75,7 +75,7 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
 }
 
 /* The one example in bands of rows: the first has the zeros above it, the last those below. False where there is one
- * band, or where another has some of the zeros too. */
+ * band, where another has some of the zeros too, or where the first or the last reads nothing but zeros. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
     static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: one picture is urgent */
     const mst_window *h = &v->window[0];
@@ -83,7 +83,9 @@ static bool choose_band(const mst_conv *v, int64_t *rows) {
     const int64_t parts = v->n == 1 && !mst_window_is_deep(&v->depth) ? choose_count(v, h->out, least) : 1;
     const int64_t band = (h->out + parts - 1) / parts, num_bands = (h->out + band - 1) / band;
     *rows = band;
-    return num_bands > 1 && band_of(h, band, h->out).before == 0 && band_of(h, 0, (num_bands - 1) * band).after == 0;
+    const int64_t last = (num_bands - 1) * band;
+    return num_bands > 1 && band_of(h, band, h->out).before == 0 && band_of(h, 0, last).after == 0 &&
+           band_of(h, 0, band).in > 0 && band_of(h, last, h->out).in > 0;
 }
 
 static dnnl_status_t get_bands(mst_conv_parts *s, int64_t rows) {
