@@ -155,25 +155,24 @@ static void list_forward(recompute *r) {
 
 /* ---- segments ---- */
 
-/* Outputs of the node at PLACE that might be made again: */
-#define EACH_OUTPUT(r, k, v)                                                                                        \
-    for (int32_t v = (r)->plan->node[(r)->node[k]].dst, end_ = v + (r)->plan->node[(r)->node[k]].num_dst; v < end_; \
-         v++)                                                                                                       \
-        if ((r)->root[v] == v && !(r)->kept[v])
+/* VALUE is a root that may be made again. */
+static bool is_open(const recompute *r, int32_t value) {
+    return r->root[value] == value && !r->kept[value];
+}
 
 static void weigh(recompute *r, component c) {
     int64_t open = 0;                                         /* bytes that go over the next border */
     for (int64_t k = c.begin; k <= c.end; k++) r->sum[k] = 0; /* bytes whose last reader is at K */
     for (int64_t k = c.begin; k < c.end; k++) {
+        const mst_plan_node *node = &r->plan->node[r->node[k]];
         r->crossing[k] = open;
         r->bytes[k] = 0;
-        EACH_OUTPUT(r, k, v) {
-            const int64_t bytes = mst_plan_bytes(&r->plan->value[v]);
+        for (int32_t v = node->dst; v < node->dst + node->num_dst; v++) {
+            const int64_t bytes = is_open(r, v) ? mst_plan_bytes(&r->plan->value[v]) : 0;
             if (r->saved[v]) r->bytes[k] += bytes;
-            if (r->last[v] > k) {
-                open += bytes;
-                r->sum[r->last[v]] += bytes;
-            }
+            if (r->last[v] <= k) continue;
+            open += bytes;
+            r->sum[r->last[v]] += bytes;
         }
         open -= r->sum[k];
     }
@@ -210,12 +209,16 @@ static bool crosses(const recompute *r, int64_t place, int32_t v) {
 static int64_t peak_bytes(recompute *r, component c, int32_t num_segments) {
     int64_t kept = 0, largest = 0;
     memset(r->sum, 0, (size_t)num_segments * sizeof *r->sum);
-    for (int64_t k = c.begin; k < c.end; k++) EACH_OUTPUT(r, k, v) {
+    for (int64_t k = c.begin; k < c.end; k++) {
+        const mst_plan_node *node = &r->plan->node[r->node[k]];
+        for (int32_t v = node->dst; v < node->dst + node->num_dst; v++) {
+            const int64_t bytes = is_open(r, v) ? mst_plan_bytes(&r->plan->value[v]) : 0;
             if (crosses(r, k, v))
-                kept += mst_plan_bytes(&r->plan->value[v]);
+                kept += bytes;
             else if (r->saved[v])
-                r->sum[r->segment[k]] += mst_plan_bytes(&r->plan->value[v]);
+                r->sum[r->segment[k]] += bytes;
         }
+    }
     for (int32_t s = 0; s < num_segments; s++)
         if (r->sum[s] > largest) largest = r->sum[s];
     return kept + largest;
@@ -245,8 +248,11 @@ static void cut_components(recompute *r) {
         const int32_t stands = find_parent(r, r->node[c.begin]);
         while (c.end < r->num_forward && find_parent(r, r->node[c.end]) == stands) c.end++;
         const int32_t num_segments = choose_segments(r, c);
-        for (int64_t k = c.begin; k < c.end; k++) EACH_OUTPUT(r, k, v)
-        r->kept[v] = r->segment[k] == num_segments - 1 || crosses(r, k, v);
+        for (int64_t k = c.begin; k < c.end; k++) {
+            const mst_plan_node *node = &r->plan->node[r->node[k]];
+            for (int32_t v = node->dst; v < node->dst + node->num_dst; v++)
+                r->kept[v] |= r->segment[k] == num_segments - 1 || crosses(r, k, v);
+        }
         for (int64_t k = c.begin; k < c.end; k++) r->segment[k] += r->num_segments;
         r->num_segments += num_segments;
     }
@@ -347,11 +353,14 @@ static void read_copies(recompute *r) {
 }
 
 static mst_status repeat(recompute *r) {
+    const mst_plan *plan = r->plan;
     find_gates(r);
-    for (int64_t k = 0; k < r->num_forward; k++) EACH_OUTPUT(r, k, v) {
-            /* without a gradient to wait for it would be made again at once */
-            if (r->gate[r->segment[k]] < 0) r->kept[v] = true;
-        }
+    for (int64_t k = 0; k < r->num_forward; k++) {
+        if (r->gate[r->segment[k]] >= 0) continue;
+        /* without a gradient to wait for it would be made again at once */
+        const mst_plan_node *node = &plan->node[r->node[k]];
+        for (int32_t v = node->dst; v < node->dst + node->num_dst; v++) r->kept[v] = true;
+    }
     find_needed(r);
     for (int64_t k = 0; k < r->num_forward; k++)
         if (r->needed[r->node[k]]) MST_TRY(add_copy(r, r->node[k], r->reader[r->segment[k]]));

@@ -5,6 +5,7 @@
 
 #include "format/png_encode.h"
 #include "support/folder.h"
+#include "support/pipeline.h"
 #include "support/test.h"
 
 static const char info_json[] =
@@ -88,16 +89,8 @@ static mst_status open_folder(const char *part, const mst_data_options *options,
 
 /* The rows of component I, all in one batch. */
 static mst_tensor *all_rows(mst_dataset *rows, int component) {
-    mst_dataset *batches;
-    mst_iterator *it;
-    const mst_batch *batch;
-    mst_tensor *tensor;
-    EXPECT_OK(mst_dataset_batch(rows, 100, false, &batches));
-    EXPECT_OK(mst_iterator_create(batches, 0, &it));
-    EXPECT_OK(mst_iterator_next(it, &batch));
-    EXPECT_OK(mst_batch_tensor(batch, component, &tensor));
-    mst_iterator_destroy(it);
-    mst_dataset_release(batches);
+    mst_tensor *tensor = pipeline_column(rows, component);
+    assert_non_null(tensor);
     return tensor;
 }
 
