@@ -131,7 +131,11 @@ mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {
     else if (text[blank] == '{')
         status = parse_json(path, text, size, &out->config);
     else
-        status = MST_FAIL(MST_CORRUPT, "'%s': is no model of Keras: neither .keras nor .h5 nor JSON", path);
+        status =
+            MST_FAIL(MST_CORRUPT,
+                     "'%s': is no model of Keras, neither .keras nor .h5 nor JSON, and none of ONNX: it is damaged, "
+                     "or another file: save the model again",
+                     path);
     free(data);
     return status;
 }
