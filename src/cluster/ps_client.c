@@ -56,7 +56,8 @@ struct mst_ps_client {
     mst_ps_gradients gradients;
     mst_snapshot *kept; /* of the chief: from which servers that are started again begin */
     int64_t kept_at, kept_position;
-    mst_snapshot *joined_state; /* while state is asked for: variables, slots and averages that are cut */
+    bool has_collected;         /* what is kept has come from the servers: before, it is what training has begun with */
+    mst_snapshot *joined_state; /* while state is asked for: what has come of it; the store gets it once it is whole */
     uint64_t request;           /* number of the last one */
     uint32_t round;             /* of all servers */
     uint32_t began;             /* the last round that this worker has begun */
@@ -160,14 +161,11 @@ static mst_status take_values(mst_ps_client *c, int32_t p, mst_parcel **parcel) 
 }
 
 static mst_status take_state(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    mst_snapshot *state, *own = NULL;
+    mst_snapshot *state;
     if (!c->joined_state) return MST_OK; /* nobody has asked for it */
     MST_TRY(mst_state_message_decode(parcel->body, parcel->bytes, &state));
-    mst_status status = mst_ps_join_state(&c->values.copies, p, state, c->joined_state, &own);
+    const mst_status status = mst_ps_join_state(&c->values.copies, p, state, c->joined_state);
     mst_snapshot_release(state);
-    MST_TRY(status);
-    status = mst_store_restore(c->program.store, own);
-    mst_snapshot_release(own);
     c->server[p].step = parcel->head.step;
     return status;
 }
@@ -673,6 +671,7 @@ static mst_status collect_state(mst_ps_client *c, const request *how) {
     mst_tensor *const step = c->values.step;
     mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
     MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step));
+    c->has_collected = true;
     return keep_state_of_servers(c);
 }
 
@@ -688,7 +687,11 @@ mst_status mst_ps_client_collect_last(mst_ps_client *c) {
     int64_t step = 0;
     for (int i = 0; i < tries && status && !is_one_lost(c) && mst_clock_now() < r.until; i++)
         status = collect_state(c, &r);
-    if (!status || !c->kept) return status;
+    if (!status) return MST_OK;
+    if (!c->has_collected) {
+        say(c, "the servers have no whole state any more, and the chief has none of them: nothing is saved");
+        return status;
+    }
     MST_TRY(mst_store_restore(c->program.store, c->kept));
     MST_TRY(mst_store_read_to(c->program.store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR}, &step));
     say(c, "the servers have no whole state any more: the last that the chief has is that of step %lld",

@@ -99,9 +99,7 @@ static mst_status join_part(const mst_ps_copies *all, int32_t p, const mst_ps_co
                     (int)p, info->name);
 }
 
-mst_status mst_ps_join_state(const mst_ps_copies *all, int32_t p, const mst_snapshot *state, mst_snapshot *joined,
-                             mst_snapshot **out) {
-    MST_TRY(mst_snapshot_create(out));
+mst_status mst_ps_join_state(const mst_ps_copies *all, int32_t p, const mst_snapshot *state, mst_snapshot *joined) {
     mst_status status = MST_OK;
     for (int64_t i = 0; i < mst_snapshot_count(state) && !status; i++) {
         const mst_state_info info = mst_snapshot_info(state, i);
@@ -109,9 +107,8 @@ mst_status mst_ps_join_state(const mst_ps_copies *all, int32_t p, const mst_snap
         const mst_ps_copy *of = cut_variable_of(all, &info);
         if (of)
             status = join_part(all, p, of, &info, value, joined);
-        else
-            status = mst_snapshot_add(*out, info.container, info.name, info.kind, value);
+        else if (!mst_snapshot_find(joined, info.container, info.name))
+            status = mst_snapshot_add(joined, info.container, info.name, info.kind, value);
     }
-    if (status) mst_snapshot_release(*out);
     return status;
 }

@@ -44,10 +44,10 @@ MST_CHECKED mst_status mst_ps_part_view(const mst_ps_copies *all, int32_t v, int
  *  the memory of STATE, which must stay as long. */
 MST_CHECKED mst_status mst_ps_cut_state(const mst_ps_copies *all, int32_t p, const mst_snapshot *state,
                                         mst_snapshot **out);
-/** The reverse: adds what is cut of STATE, which server P has sent, to the entries of JOINED, which is complete when
- *  those of all servers have been added, and all else to *OUT, which is the caller's. MST_INVALID where an entry has
- *  another shape than what that server keeps. */
+/** The reverse: adds STATE, which server P has sent, to JOINED: what is cut to the entries of all rows, which are
+ *  complete when the states of all servers have been added; all else as it is, where no other server has sent it.
+ *  MST_INVALID where an entry has another shape than what that server keeps. */
 MST_CHECKED mst_status mst_ps_join_state(const mst_ps_copies *all, int32_t p, const mst_snapshot *state,
-                                         mst_snapshot *joined, mst_snapshot **out);
+                                         mst_snapshot *joined);
 
 #endif
