@@ -1,6 +1,5 @@
 #include "cluster/ps_begin.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,24 +27,20 @@ static mst_status add_graph(mst_snapshot *to, const mst_graph *graph) {
     return status;
 }
 
-const char *mst_ps_progress_name(int32_t ps, char text[MST_PS_PROGRESS_NAME]) {
-    snprintf(text, MST_PS_PROGRESS_NAME, "progress_%d", (int)ps);
-    return text;
-}
-
-/* Whether the graph has such a variable, or it is the progress of the server. */
-static bool is_wanted(int32_t ps, const mst_graph *graph, const mst_state_info *info) {
-    char progress[MST_PS_PROGRESS_NAME];
+/* Whether the graph has such a variable, or it is the progress of the server: of any where they are synchronous, since
+ * all are as far, and there may have been fewer of them. */
+static bool is_wanted(const mst_ps_job *job, int32_t ps, const mst_graph *graph, const mst_state_info *info) {
     if (strcmp(info->container, MST_PS_CONTAINER) == 0)
-        return strcmp(info->name, mst_ps_progress_name(ps, progress)) == 0;
+        return mst_ps_progress_is_of(info, job->synchronous ? MST_PS_ANY : ps);
     const mst_node *node = *info->container ? NULL : mst_graph_find(graph, info->name);
     return node && (node->op->flags & MST_OP_VARIABLE);
 }
 
-static mst_status add_state(mst_snapshot *to, int32_t ps, const mst_graph *graph, const mst_snapshot *state) {
+static mst_status add_state(mst_snapshot *to, const mst_ps_job *job, int32_t ps, const mst_graph *graph,
+                            const mst_snapshot *state) {
     for (int64_t i = 0; i < mst_snapshot_count(state); i++) {
         const mst_state_info info = mst_snapshot_info(state, i);
-        if (is_wanted(ps, graph, &info))
+        if (is_wanted(job, ps, graph, &info))
             MST_TRY(mst_snapshot_add(to, info.container, info.name, info.kind, mst_snapshot_value(state, i)));
     }
     return MST_OK;
@@ -55,7 +50,7 @@ mst_status mst_ps_begin_encode(const mst_ps_job *job, int32_t ps, const mst_grap
                                void **out, size_t *bytes) {
     mst_snapshot *all;
     MST_TRY(mst_snapshot_create(&all));
-    mst_status status = add_state(all, ps, graph, state);
+    mst_status status = add_state(all, job, ps, graph, state);
     if (!status) status = add(all, JOB, MST_I64, NUM_NUMBERS, job);
     if (!status) status = add_graph(all, graph);
     if (!status) status = mst_state_message_encode(all, out, bytes);

@@ -6,15 +6,9 @@
 
 #include <stdint.h>
 
+#include "cluster/ps_progress.h"
 #include "muster/graph.h"
 #include "muster/store.h"
-
-#define MST_PS_CONTAINER "ps"
-/** An entry of the state of each server: i64 [1 + num_workers], how many updates it has made, and the position from
- *  which each worker goes on. */
-enum { MST_PS_PROGRESS_NAME = 32 };
-/** The name of that of server PS, "progress_0", in TEXT, which is returned. */
-const char *mst_ps_progress_name(int32_t ps, char text[MST_PS_PROGRESS_NAME]);
 
 /** How the workers train. */
 typedef struct mst_ps_job {
@@ -30,7 +24,8 @@ typedef struct mst_ps_job {
     int64_t is_again;  /**< the job has begun before: workers that are missing were lost */
 } mst_ps_job;
 
-/** For server PS. STATE: entries of it that are variables of GRAPH are sent, and the progress of that server. *OUT is
+/** For server PS. STATE: entries of it that are variables of GRAPH are sent, and the progress of that server, or where
+ *  they are synchronous of all. *OUT is
  *  freed by the caller with free(). */
 MST_CHECKED mst_status mst_ps_begin_encode(const mst_ps_job *job, int32_t ps, const mst_graph *graph,
                                            const mst_snapshot *state, void **out, size_t *bytes);

@@ -664,6 +664,7 @@ static mst_status collect_state(mst_ps_client *c, const request *how) {
     mst_status status = ask(c, &r);
     if (!status && (unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
         status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers have no whole state");
+    if (!status) status = mst_ps_progress_forget_others(c->program.store, c->joined_state);
     if (!status) status = mst_store_restore(c->program.store, c->joined_state);
     mst_snapshot_release(c->joined_state);
     c->joined_state = NULL;

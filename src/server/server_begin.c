@@ -162,17 +162,22 @@ static mst_status make_session(mst_server *s, const mst_snapshot *state) {
     return restore_variables(s, state);
 }
 
-/* How far this server is: as the state says, or where that does not, as the chief. */
+/* How far this server is: as the state says, or where that does not, as the chief. Synchronous ones are as far as any
+ * was where there were fewer tasks. */
 static mst_status read_progress(mst_server *s, const mst_snapshot *state) {
-    char name[MST_PS_PROGRESS_NAME];
+    const int32_t self = mst_cluster_task(s->options.cluster, s->self).index;
     mst_store *store = mst_session_store(s->session);
-    mst_tensor *progress = mst_snapshot_find(state, MST_PS_CONTAINER, mst_server_progress_name(s, name)), *step;
-    const bool is_there =
-        progress && mst_tensor_dtype(progress) == MST_I64 && mst_tensor_count(progress) == 1 + s->num_workers;
-    const int64_t *numbers = is_there ? mst_tensor_data(progress) : NULL;
-    for (int32_t w = 0; w < s->num_workers; w++) s->position[w] = numbers ? numbers[1 + w] : s->job.position;
+    mst_tensor *step;
+    int64_t updates = -1;
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        mst_ps_progress progress = {.position = s->job.position};
+        if (mst_ps_progress_find(state, self, w, &progress) ||
+            (s->job.synchronous && mst_ps_progress_find_any(state, &progress)))
+            updates = progress.updates;
+        s->position[w] = progress.position;
+    }
     MST_TRY(mst_store_get(store, NULL, MST_STATE_GLOBAL_STEP, &step));
-    if (numbers) mst_tensor_set(step, 0, (double)numbers[0]);
+    if (updates >= 0) mst_tensor_set(step, 0, (double)updates);
     s->step = (int64_t)mst_tensor_get(step, 0);
     const mst_status status = mst_store_set(store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step);
     mst_tensor_release(step);

@@ -139,8 +139,6 @@ MST_CHECKED mst_status mst_server_send_staleness(mst_server *s, int32_t to);
 /** Says to worker TO, which has sent REQUEST, that there are no values. */
 MST_CHECKED mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request);
 void mst_server_release_values(mst_server *s, mst_server_values *value);
-/** Name of the entry with step and positions of this server. */
-const char *mst_server_progress_name(const mst_server *s, char text[MST_PS_PROGRESS_NAME]);
 
 /* ---- server_begin.c ---- */
 

@@ -205,21 +205,12 @@ mst_status mst_server_send_staleness(mst_server *s, int32_t to) {
 
 /* ---- all state ---- */
 
-const char *mst_server_progress_name(const mst_server *s, char text[MST_PS_PROGRESS_NAME]) {
-    return mst_ps_progress_name(mst_cluster_task(s->options.cluster, s->self).index, text);
-}
-
 static mst_status store_progress(mst_server *s) {
-    char name[MST_PS_PROGRESS_NAME];
-    mst_tensor *progress;
-    MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(1 + s->num_workers), &progress));
-    int64_t *numbers = mst_tensor_data(progress);
-    numbers[0] = s->step;
-    memcpy(numbers + 1, s->position, (size_t)s->num_workers * sizeof *numbers);
-    const mst_status status = mst_store_set(mst_session_store(s->session), MST_PS_CONTAINER,
-                                            mst_server_progress_name(s, name), MST_STATE_CURSOR, progress);
-    mst_tensor_release(progress);
-    return status;
+    const int32_t self = mst_cluster_task(s->options.cluster, s->self).index;
+    for (int32_t w = 0; w < s->num_workers; w++)
+        MST_TRY(mst_ps_progress_store(mst_session_store(s->session), self, w,
+                                      (mst_ps_progress){.updates = s->step, .position = s->position[w]}));
+    return MST_OK;
 }
 
 mst_status mst_server_send_state(mst_server *s, int32_t to) {

@@ -24,16 +24,17 @@ for each in worker_1 ps_1; do
     ended_alike "${each}_stopped_for_longer_than_the_timeout_goes_on" "$alone" worker_0 worker_1
 done
 
-# goes_on_from_there NAME: the job that has ended with what the chief has saved has the weights of the undisturbed one
+# goes_on_from_there NAME: the job that has ended with what the chief has saved goes on with fewer servers and more
+# workers, and has the weights of the undisturbed one
 goes_on_from_there() {
     check and_the_chief_has_saved sh -c "ls run | grep -q 'ckpt-[1-9].*index'"
     goes_on "$1"
     check and_not_from_the_beginning sh -c '! grep -q "\"event\":\"step\",.*\"step\":1," out-worker_0'
 }
 goes_on() {
-    make_hosts_with_servers 2 2
-    start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1 --checkpoint-dir run
-    ended_alike "$1" "$alone" worker_0 worker_1
+    make_hosts_with_servers 1 3
+    start_job "ps_0 worker_0 worker_1 worker_2" --epochs 80 --log-every 1 --issync 1 --checkpoint-dir run
+    ended_alike "$1" "$alone" worker_0 worker_1 worker_2
 }
 # Nothing is saved in the first minutes but what is saved where a task stays away: nothing, too, where one server alone
 # has got all gradients of the step in which the worker was killed.
