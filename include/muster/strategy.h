@@ -109,8 +109,12 @@ typedef struct mst_step_values {
     /** Of parameter-server, whose update is made elsewhere. A leaf is the sum over the shards of a node of the tree;
      *  without .synchronous there is one, over all shards here. The arrays are the graph's. */
     int num_variables, num_leaves;
-    const mst_value *variable; /**< [num_variables] */
+    const mst_value *variable; /**< [num_variables]: those that are trained, then those that replicas update */
     const bool *sparse;        /**< [num_variables]: its gradients have only some rows, those of mst_gather */
+    /** [num_variables]: MST_JOIN_DEFAULT where the variable is trained. Else, instead of a gradient, a leaf has the sum
+     *  of the values that its shards propose; without .synchronous, what all of these joined differ from the value
+     *  before. */
+    const mst_join_kind *join;
     int num_gradients;
     /** [num_gradients]: of leaf 0 those of all variables, of leaf 1, ... Of a sparse variable there are two: the rows,
      *  [n, columns], and i64 [1 + n], how many of them there are and then their numbers, ascending. What lies behind

@@ -39,10 +39,14 @@ typedef int (*mst_choose_task)(void *context, const mst_spec *variable);
 /** What a scope does with the variables that are made in it: mst_device_setter_push. */
 typedef struct mst_device_setter mst_device_setter;
 
+/** The collection of the variables that a parameter server updates, in the order of their gradients. */
+#define MST_UPDATED "updated"
+
 /** The shard of a step that a strategy is building, or differentiating. */
 typedef struct mst_replica_place {
     int32_t shard, num_shards; /**< of all tasks */
     mst_shards window;         /**< shards of this task */
+    bool is_apart;             /**< tasks that keep step, but add nothing up in the midst of one */
     int64_t next_sum;          /**< number of its next sum over the shards (op/elementwise/sum_replicas.h) */
     int64_t first_update;      /**< place of its first in the collection MST_UPDATES */
 } mst_replica_place;

@@ -75,9 +75,9 @@ static mst_status find_variables(mst_server *s) {
     s->variable = calloc((size_t)count + 1, sizeof *s->variable);
     s->feed = calloc(2 * (size_t)count + 1, sizeof *s->feed);
     if (!s->variable || !s->feed) return MST_NO_MEMORY("for %d variables", (int)count);
-    mst_value *all = calloc((size_t)mst_collection(s->graph, MST_TRAINABLE, NULL, NULL, 0) + 1, sizeof *all);
+    mst_value *all = calloc((size_t)count + 1, sizeof *all);
     if (!all) return MST_NO_MEMORY("for %d variables", (int)count);
-    const int found = mst_collection(s->graph, MST_TRAINABLE, NULL, all, count);
+    const int found = mst_collection(s->graph, MST_UPDATED, NULL, all, count);
     mst_status status =
         found == count ? MST_OK : MST_FAIL(MST_INVALID, "%d variables have %d gradients", found, (int)count);
     for (int32_t v = 0; v < count && !status; v++) status = find_variable(s, v, all[v]);

@@ -71,7 +71,10 @@ static void number_shards(builder *b) {
                                       : (mst_replica_place){.shard = b->first + i,
                                                             .num_shards = b->strategy->num_shards,
                                                             .window = {b->first, b->count}};
-    for (int i = 0; i < b->count; i++) b->places[i].next_sum = b->graph->num_nodes;
+    for (int i = 0; i < b->count; i++) {
+        b->places[i].next_sum = b->graph->num_nodes;
+        b->places[i].is_apart = b->form->apart && b->strategy->synchronous && b->count < b->strategy->num_shards;
+    }
 }
 
 /* ---- how variables are kept ---- */
@@ -147,10 +150,14 @@ static void keep_first(const builder *b, mst_value *values) {
     for (int i = b->first == 0; i < b->count; i++) values[i] = mst_scale(mst_zeros_like(values[i]), -1);
 }
 
-static mst_value join_values(builder *b, const mst_state_update *update, mst_value *values) {
+static mst_join_kind join_kind(const mst_state_update *update) {
     const mst_variable_options *o = mst_node_options(update->variable.node);
+    return update->join ? update->join : o->join ? (mst_join_kind)o->join : MST_JOIN_MEAN;
+}
+
+static mst_value join_values(builder *b, const mst_state_update *update, mst_value *values) {
     const int shards = b->form->apart ? b->count : b->strategy->num_shards;
-    const mst_join_kind join = update->join ? update->join : o->join ? (mst_join_kind)o->join : MST_JOIN_MEAN;
+    const mst_join_kind join = join_kind(update);
     if (shards == 1 || (join == MST_JOIN_FIRST && b->count == shards)) return values[0];
     if (join == MST_JOIN_FIRST) keep_first(b, values);
     const mst_value sum = mst_strategy_sum(b->strategy, values);
@@ -158,30 +165,37 @@ static mst_value join_values(builder *b, const mst_state_update *update, mst_val
     return mst_div(sum, mst_scalar(b->graph, mst_value_spec(sum).dtype, shards));
 }
 
+/* Whether the replicas ask for updates of the same variables; else the error is on the graph. */
+static bool are_updates_alike(const builder *b) {
+    const int count = b->replicas[0].num_updates;
+    bool alike = true;
+    for (int s = 1; s < b->count && alike; s++) {
+        alike = b->replicas[s].num_updates == count;
+        for (int k = 0; k < count && alike; k++)
+            alike = mst_value_equal(b->replicas[s].updates[k].variable, b->replicas[0].updates[k].variable);
+    }
+    if (!alike)
+        mst_value_fail(b->graph, MST_INVALID,
+                       "strategy: the replicas do not update the same variables in the same order");
+    return alike;
+}
+
 /* Groups TRAIN with the updates that the replicas ask for. */
 static mst_value add_updates(builder *b, mst_value train) {
     const int count = b->replicas[0].num_updates;
-    if (count == 0) return train;
+    if (count == 0 || !are_updates_alike(b)) return train;
     mst_value *values = calloc((size_t)b->count, sizeof *values), *all = calloc((size_t)count + 1, sizeof *all);
-    if (!values || !all) {
-        free(values);
-        free(all);
-        return MST_VALUE_NO_MEMORY(b->graph, "for a step");
-    }
-    bool alike = true;
-    for (int k = 0; k < count && alike; k++) {
-        const mst_state_update *first = &b->replicas[0].updates[k];
-        for (int s = 0; s < b->count && alike; s++) {
-            alike = b->replicas[s].num_updates == count &&
-                    mst_value_equal(b->replicas[s].updates[k].variable, first->variable);
-            if (alike) values[s] = b->replicas[s].updates[k].value;
+    if (values && all) {
+        for (int k = 0; k < count; k++) {
+            const mst_state_update *first = &b->replicas[0].updates[k];
+            for (int s = 0; s < b->count; s++) values[s] = b->replicas[s].updates[k].value;
+            all[k] = mst_assign(first->variable, join_values(b, first, values));
         }
-        if (alike) all[k] = mst_assign(first->variable, join_values(b, first, values));
+        all[count] = train;
+        train = mst_group(all, count + 1);
+    } else {
+        train = MST_VALUE_NO_MEMORY(b->graph, "for a step");
     }
-    all[count] = train;
-    train = alike ? mst_group(all, count + 1)
-                  : mst_value_fail(b->graph, MST_INVALID,
-                                   "strategy: the replicas do not update the same variables in the same order");
     free(values);
     free(all);
     return train;
@@ -249,27 +263,51 @@ static void give_gradient(const mst_update *u, int v, mst_shards shards, mst_val
     out->num_gradients++;
 }
 
-/* Gives the gradients, added up over each leaf, as values of the step. */
+/* Adds what the shards of LEAF propose for update K, in the place of a gradient: their sum, or without steps in common
+ * what they change. Of MST_JOIN_FIRST the values of other shards than the first are -0. */
+static void give_update(builder *b, int k, mst_shards leaf, mst_value *terms, mst_step_values *out) {
+    const mst_state_update *update = &b->replicas[0].updates[k];
+    for (int i = 0; i < b->count; i++) terms[i] = b->replicas[i].updates[k].value;
+    mst_value sum;
+    if (b->strategy->synchronous) {
+        if (join_kind(update) == MST_JOIN_FIRST) keep_first(b, terms);
+        mst_value *const first = terms + (leaf.first - b->first);
+        sum = leaf.count > 1 ? mst_add_n(first, leaf.count) : first[0];
+    } else {
+        sum = mst_sub(join_values(b, update, terms), update->variable);
+    }
+    ((mst_value *)(uintptr_t)out->gradient)[out->num_gradients++] = sum;
+}
+
+/* Gives the gradients, added up over each leaf, as values of the step, and so the updates that the replicas ask for. */
 static void give_gradients(builder *b, const mst_update *u, mst_step_values *out) {
-    const int end = b->first + b->count, n = u->num_variables;
+    const int end = b->first + b->count, trained = u->num_variables, n = trained + b->replicas[0].num_updates;
+    if (!are_updates_alike(b)) return;
     mst_value *terms = calloc((size_t)b->count + 1, sizeof *terms);
     mst_value *all = mst_arena_alloc(&b->graph->arena, (1 + 2 * (size_t)b->count) * ((size_t)n + 1) * sizeof *all);
     bool *sparse = mst_arena_alloc(&b->graph->arena, (size_t)n + 1);
-    if (!terms || !all || !sparse) {
+    mst_join_kind *join = mst_arena_alloc(&b->graph->arena, ((size_t)n + 1) * sizeof *join);
+    if (!terms || !all || !sparse || !join) {
         free(terms);
         MST_VALUE_NO_MEMORY(b->graph, "for gradients");
         return;
     }
-    memcpy(all, u->variables, (size_t)n * sizeof *all);
-    for (int v = 0; v < n; v++) sparse[v] = mst_has_gradient_rows(u, v);
+    for (int v = 0; v < n; v++) {
+        const mst_state_update *update = v < trained ? NULL : &b->replicas[0].updates[v - trained];
+        all[v] = update ? update->variable : u->variables[v];
+        sparse[v] = !update && mst_has_gradient_rows(u, v);
+        join[v] = update ? join_kind(update) : MST_JOIN_DEFAULT;
+    }
     out->variable = all;
     out->gradient = all + n;
     out->sparse = sparse;
+    out->join = join;
     out->num_variables = n;
     for (int at = b->first; at < end; out->num_leaves++) {
         mst_shards leaf = {at, end - at};
         if (b->strategy->synchronous) leaf = mst_shards_within(at, end, b->strategy->num_shards);
-        for (int v = 0; v < n; v++) give_gradient(u, v, leaf, terms, out);
+        for (int v = 0; v < trained; v++) give_gradient(u, v, leaf, terms, out);
+        for (int k = 0; k < n - trained; k++) give_update(b, k, leaf, terms, out);
         at += leaf.count;
     }
     free(terms);
@@ -310,7 +348,6 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
                                    .part = b->strategy->part};
         if (b->form->apart) {
             give_gradients(b, &update, out);
-            out->train = add_updates(b, out->train);
             *penalty = mst_penalties(graph);
         } else {
             mst_update_values values;

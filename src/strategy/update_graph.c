@@ -29,22 +29,45 @@ static mst_value feed_gradient(const mst_optimizer *optimizer, mst_value variabl
                   : mst_placeholder(mst_value_graph(variable), spec.dtype, spec.shape, name);
 }
 
-mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_value *variables, const bool *sparse,
-                                   const int64_t *rows, int count, mst_graph **out) {
-    mst_value *variable = calloc((size_t)count * 2 + 1, sizeof *variable), *gradient = variable + count;
+/* VARIABLE, which is not trained, takes what is fed: of all shards, or the change that some have made. */
+static mst_value take_update(mst_value variable, mst_value fed, mst_join_kind join, int num_shards) {
+    if (num_shards == 0) return mst_assign_add(variable, fed);
+    const mst_dtype dtype = mst_value_spec(variable).dtype;
+    if (join == MST_JOIN_MEAN) fed = mst_div(fed, mst_scalar(mst_value_graph(variable), dtype, num_shards));
+    return mst_assign(variable, fed);
+}
+
+/* VALUES: [3][count]. */
+static void build(mst_graph *graph, const mst_optimizer *optimizer, const mst_updated *u, mst_value *values) {
+    mst_value *variable = values, *gradient = values + u->count, *all = values + 2 * (ptrdiff_t)u->count;
     mst_optimizer resolved;
-    if (!variable) return MST_NO_MEMORY("for %d variables", count);
-    mst_status status = mst_graph_create(out);
-    const bool right = !status && mst_resolve_optimizer(*out, optimizer, &resolved);
-    for (int v = 0; v < count && right; v++) {
-        variable[v] = copy_variable(*out, variables[v], rows ? rows[v] : -1);
-        gradient[v] = feed_gradient(&resolved, variable[v], v, sparse && sparse[v]);
+    if (!mst_resolve_optimizer(graph, optimizer, &resolved)) return;
+    int trained = 0, others = 0;
+    for (int v = 0; v < u->count; v++) {
+        const mst_join_kind join = u->join ? u->join[v] : MST_JOIN_DEFAULT;
+        const mst_value copy = copy_variable(graph, u->variable[v], u->rows ? u->rows[v] : -1);
+        const mst_value fed = feed_gradient(&resolved, copy, v, u->sparse && u->sparse[v]);
+        mst_collect(graph, MST_UPDATED, copy);
+        if (join) {
+            all[1 + others++] = take_update(copy, fed, join, u->num_shards);
+            continue;
+        }
+        variable[trained] = copy;
+        gradient[trained++] = fed;
     }
+    all[0] = mst_apply_gradients(optimizer, gradient, variable, trained, MST_NONE);
+    mst_rename(others ? mst_group(all, 1 + others) : all[0], "train");
+}
+
+mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_updated *updated, mst_graph **out) {
+    mst_value *values = calloc((size_t)updated->count * 3 + 1, sizeof *values);
+    if (!values) return MST_NO_MEMORY("for %d variables", updated->count);
+    mst_status status = mst_graph_create(out);
     if (!status) {
-        if (right) mst_rename(mst_apply_gradients(optimizer, gradient, variable, count, MST_NONE), "train");
+        build(*out, optimizer, updated, values);
         status = mst_graph_check(*out);
         if (status) mst_graph_destroy(*out);
     }
-    free(variable);
+    free(values);
     return status;
 }

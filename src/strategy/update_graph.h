@@ -4,12 +4,22 @@
 
 #include "muster/strategy.h"
 
-/** A graph with the COUNT VARIABLES of another one, slots and global_step. Gradient I is fed to "gradient_I", and
- *  "train" makes the update. Where SPARSE[I] (NULL: of none), the rows of gradient I are fed to "gradient_I", their
- *  numbers to "gradient_I_rows", in the form of mst_step_values, but added up over all shards. Names are those of the
- *  other graph, so are the entries of the store. ROWS (NULL: all of each): how many rows variable I has here, where its
- *  rows are kept apart; -1: all. *OUT is the caller's. */
-MST_CHECKED mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_value *variables,
-                                               const bool *sparse, const int64_t *rows, int count, mst_graph **out);
+/** What is updated. */
+typedef struct mst_updated {
+    const mst_value *variable; /**< [count] of another graph */
+    int count;
+    const bool *sparse;        /**< [count], as in mst_step_values; NULL: none has a sparse gradient */
+    const mst_join_kind *join; /**< [count], as in mst_step_values; NULL: all are trained */
+    const int64_t *rows;       /**< [count] how many rows each has here, where rows are kept apart; -1, or NULL: all */
+    int num_shards; /**< whose proposals are added up where a variable is not trained; 0: their changes come */
+} mst_updated;
+
+/** A graph with the variables of UPDATED, slots and global_step. Gradient I is fed to "gradient_I", and "train" makes
+ *  the update. Where SPARSE[I], the rows of gradient I are fed to "gradient_I", their numbers to "gradient_I_rows", in
+ *  the form of mst_step_values, but added up over all shards; so is what is fed for a variable that is not trained.
+ *  Names are those of the other graph, so are the entries of the store. The variables are the
+ *  collection MST_UPDATED, in the order of the gradients. *OUT is the caller's. */
+MST_CHECKED mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_updated *updated,
+                                               mst_graph **out);
 
 #endif

@@ -66,21 +66,32 @@ void mst_served_free(mst_trainer *trainer) {
 static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variable *variable, int num_ps, int p,
                                 mst_graph **graph) {
     const mst_step_values *values = &trainer->train.values;
-    mst_value *own = calloc((size_t)values->num_variables + 1, sizeof *own);
-    bool *sparse = calloc((size_t)values->num_variables + 1, sizeof *sparse);
-    int64_t *rows = calloc((size_t)values->num_variables + 1, sizeof *rows);
-    mst_status status = own && sparse && rows ? MST_OK : MST_NO_MEMORY("for %d variables", values->num_variables);
+    const size_t most = (size_t)values->num_variables + 1;
+    mst_value *own = calloc(most, sizeof *own);
+    bool *sparse = calloc(most, sizeof *sparse);
+    mst_join_kind *join = calloc(most, sizeof *join);
+    int64_t *rows = calloc(most, sizeof *rows);
+    mst_status status =
+        own && sparse && join && rows ? MST_OK : MST_NO_MEMORY("for %d variables", values->num_variables);
     int count = 0;
     for (int v = 0; v < values->num_variables && !status; v++) {
         const bool is_cut = variable[v].ps == MST_PS_EACH;
         if (variable[v].ps != p && !is_cut) continue;
         rows[count] = is_cut ? mst_ps_part_rows(variable[v].spec.shape.dim[0], num_ps, p).count : -1;
         sparse[count] = values->sparse[v];
+        join[count] = values->join[v];
         own[count++] = values->variable[v];
     }
-    if (!status) status = mst_update_graph_create(&trainer->optimizer, own, sparse, rows, count, graph);
+    const mst_updated updated = {.variable = own,
+                                 .count = count,
+                                 .sparse = sparse,
+                                 .join = join,
+                                 .rows = rows,
+                                 .num_shards = trainer->strategy.synchronous ? trainer->strategy.num_shards : 0};
+    if (!status) status = mst_update_graph_create(&trainer->optimizer, &updated, graph);
     free(own);
     free(sparse);
+    free(join);
     free(rows);
     return status;
 }
@@ -126,8 +137,9 @@ static mst_status init_variables(const mst_trainer *trainer) {
     const mst_step_values *values = &trainer->train.values;
     mst_graph *whole;
     mst_session *session;
-    MST_TRY(mst_update_graph_create(&trainer->optimizer, values->variable, values->sparse, NULL, values->num_variables,
-                                    &whole));
+    const mst_updated updated = {
+        .variable = values->variable, .count = values->num_variables, .sparse = values->sparse, .join = values->join};
+    MST_TRY(mst_update_graph_create(&trainer->optimizer, &updated, &whole));
     mst_status status = mst_session_create(whole, &(mst_session_options){.store = trainer->model->store}, &session);
     if (!status) {
         status = mst_session_init_variables(session);

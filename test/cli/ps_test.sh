@@ -53,6 +53,34 @@ like_one clipping_by_the_global_norm_is_that_of_one_process 1 2 --epochs 3 --opt
     --clip-global-norm 0.5
 like_one schedule_is_that_of_one_process 2 2 --epochs 3 --optimizer sgd --learning-rate 0.1 --schedule cosine
 like_one number_of_steps_is_that_of_one_process 2 2 --steps 17
+# Moving statistics are kept by the servers too.
+normalized() {
+    cat << END
+{"class_name": "Sequential", "config": {"name": "normalized", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 8, 8]}},
+    {"class_name": "Flatten", "config": {"name": "flat"}},
+    {"class_name": "Dense", "config": {"name": "middle", "units": 16}},
+    {"class_name": "BatchNormalization", "config": {"name": "norm", "momentum": 0.9, "synchronized": $1}},
+    {"class_name": "Dense", "config": {"name": "end", "units": 8}}]}}
+END
+}
+normalized false > normalized.json
+normalized true > together.json
+plain=$training
+training=$(echo "$plain" | sed 's/--hidden-units [0-9]*/--model normalized.json/; s/--dropout [0-9.]*//')
+like_one statistics_are_those_of_one_process 2 2 --epochs 3 --optimizer adam --learning-rate 0.01
+of_servers="--ps-part-bytes 40"
+like_one also_where_they_are_cut_and_shards_are_uneven 3 2 --epochs 3 --shards 7
+of_servers=
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 3 --issync 0
+ended_after asynchronous_workers_end_with_the_same_statistics 66 worker_0 worker_1
+make_hosts_with_servers 1 2
+training=$(echo "$training" | sed 's/normalized/together/')
+start_job "ps_0 worker_0 worker_1" --epochs 3 --issync 1
+ended_in_error statistics_of_the_whole_batch_need_workers_without_servers "with synchronous parameter servers do not" \
+    worker_0 worker_1
+training=$plain
 of_servers="--ps-placement greedy"
 like_one greedy_placement_gives_the_weights_of_one_process 2 2 --epochs 3 --optimizer momentum --learning-rate 0.05
 check greedy_placement_gives_the_largest_variable_a_server_of_its_own grep -q 'keeps 1 variables' err-ps_0

@@ -89,7 +89,8 @@ static mst_graph *update_of(const served *s) {
     EXPECT_OK(mst_graph_create(&graph));
     const mst_value variable =
         mst_variable(graph, "table", mst_fill(graph, MST_F32, MST_SHAPE(s->num_rows, COLUMNS), 0));
-    EXPECT_OK(mst_update_graph_create(&s->optimizer, &variable, &(const bool){true}, NULL, 1, &update));
+    EXPECT_OK(mst_update_graph_create(
+        &s->optimizer, &(mst_updated){.variable = &variable, .count = 1, .sparse = &(const bool){true}}, &update));
     mst_graph_destroy(graph);
     return update;
 }

@@ -86,6 +86,11 @@ const mst_op mst_op_sum_replicas = {
 mst_value mst_sum_replicas(mst_value src) {
     if (mst_value_is_none(src)) return src;
     mst_replica_place *place = mst_value_graph(src)->current.replica;
+    if (place && place->is_apart)
+        return mst_value_fail(mst_value_graph(src), MST_UNIMPLEMENTED,
+                              "statistics of the whole batch (batch_normalization with synchronized) are added up over "
+                              "all workers in the midst of a step, which workers with synchronous parameter servers do "
+                              "not: train without parameter servers, or without synchronized");
     if (!place || place->num_shards == 1) return src;
     const mst_sum_replicas_options options = {.num_shards = place->num_shards,
                                               .first_shard = place->window.first,
