@@ -258,8 +258,9 @@ typedef struct mst_result {
     double examples_per_sec;   /**< without start-up and the first step */
     double first_step_seconds; /**< from the call to the end of the first step */
     double seconds;
-    bool stopped;                                               /**< by a callback */
-    bool has_validation;                                        /**< of a fit: the last epoch was validated */
+    double waited_for_data; /**< part of the time after the first step: reading, decoding, shuffling; from 0 to 1 */
+    bool stopped;           /**< by a callback */
+    bool has_validation;    /**< of a fit: the last epoch was validated */
     double validation_loss, validation_metric[MST_MAX_METRICS]; /**< of the last epoch */
 } mst_result;
 

@@ -56,7 +56,8 @@ typedef struct fit {
     bool collected;   /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
     double began, first_step_end, last_step_end;
-    int64_t timed_examples; /* after the first step */
+    double waited_for_data; /* seconds after the first step */
+    int64_t timed_examples; /* likewise */
     double last_good_loss;
     bool any_step;
     mst_task_status *status; /**< of its task, for those who ask (cluster/task_status.h); NULL: none */
@@ -206,9 +207,11 @@ static mst_status leave_out(fit *f) {
 /* The next batch; NULL behind the last one. */
 static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **out) {
     mst_stopwatch *watch = f->status ? &f->status->data : NULL;
+    const double began = mst_clock_seconds();
     mst_stopwatch_start(watch);
     const mst_status status = mst_iterator_next(iterator, out);
     mst_stopwatch_stop(watch);
+    if (f->any_step) f->waited_for_data += mst_clock_seconds() - began;
     return status;
 }
 
@@ -574,6 +577,7 @@ static void fill_result(const fit *f, mst_result *result) {
                            .examples_per_sec = s->examples_per_sec,
                            .first_step_seconds = s->seconds > 0 ? f->first_step_end - f->began : 0,
                            .seconds = s->seconds,
+                           .waited_for_data = ratio(f->waited_for_data, f->last_step_end - f->first_step_end),
                            .stopped = s->stop,
                            .has_validation = s->has_validation,
                            .validation_loss = s->validation_loss};

@@ -242,7 +242,7 @@ check json_lines_are_objects json_lines out
 check json_begins_with_start sh -c 'head -n 1 out | grep -q "\"event\":\"start\""'
 check json_has_step_events [ "$(grep -c '"event":"step"' out)" -eq 2 ]
 check json_ends_with_done sh -c 'tail -n 1 out | grep -q "\"event\":\"done\""'
-for key in step loss accuracy test_accuracy test_loss examples_per_sec first_step_sec weights_sha256; do
+for key in step loss accuracy test_accuracy test_loss examples_per_sec first_step_sec waited_for_data weights_sha256; do
     check "done_has_$key" [ -n "$(value $key)" ]
 done
 check weights_sha256_has_64_digits [ "$(value weights_sha256 | tr -d '0-9a-f' | wc -c)" -eq 1 -a "$(value weights_sha256 | wc -c)" -eq 65 ]

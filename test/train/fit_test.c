@@ -32,6 +32,7 @@ static void fit_learns_separable_classes(void **state) {
     assert_int_equal(result.examples, ROWS);
     assert_string_equal(result.metric_name[0], "accuracy");
     assert_true(result.examples_per_sec > 0 && result.seconds > 0 && result.first_step_seconds > 0);
+    assert_true(result.waited_for_data >= 0 && result.waited_for_data <= 1);
     assert_false(result.stopped);
     EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
     assert_true(result.metric[0] == 1);

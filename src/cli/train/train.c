@@ -437,6 +437,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
+    json_add(&event, "", "waited_for_data", json_number(result->waited_for_data));
     json_add(&event, "", "runs_alone", json_integer(runs_alone(t)));
     json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
     if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
@@ -461,7 +462,8 @@ static void print_result(const training *t) {
         for (int m = 0; m < result->num_metrics; m++)
             printf(", val_%s = %.4f", result->metric_name[m], result->validation_metric[m]);
     }
-    printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
+    printf(" (%.1f examples/sec; first step after %.2f sec; %.1f%% of the time waiting for data)\n",
+           result->examples_per_sec, t->events.first_step, 100 * result->waited_for_data);
 }
 
 static void print_summary(const training *t) {
