@@ -63,6 +63,11 @@ works its_weights_are_evaluated "^test:" evaluate --load lenet.safetensors --dev
 grep '^test:' out > got
 check as_they_were_trained cmp -s wanted got
 works mobilenet_has_a_width "^mobilenet_v2:0.35 (408,650 parameters" train --model mobilenet_v2:0.35 --data fashion-mnist --steps 1 --batch-size 8
+check and_a_momentum_that_is_too_large_for_one_step grep -q "^note: after 1 steps the moving.*100 %.*6,905 steps" out
+works which_may_be_smaller "^done" train --model mobilenet_v2:0.35 --data fashion-mnist --steps 1 --batch-size 8 \
+    --batch-norm-momentum 0.001
+check and_then_is_not_told_of sh -c '! grep -q "^note: after" out'
+fails momentum_needs_a_batch_normalization 2 "no batch normalization" train $small --steps 1 --batch-norm-momentum 0.9
 echo "a,b,label" > table.csv
 for i in 1 2 3 4 5 6 7 8; do echo "$i,$((i * 3)),$((i % 2))" >> table.csv; done
 fails a_row_of_a_table_is_no_picture 1 "takes pictures: .* shape .2." train --model lenet --data csv:table.csv

@@ -263,6 +263,9 @@ static int make_model(training *t) {
     if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
     if (!t->network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (train_network_freeze(t)) return EXIT_USAGE;
+    if (option_given(t->list, "batch-norm-momentum") &&
+        mst_model_set_batch_norm_momentum(t->model, o->batch_norm_momentum))
+        return command_fail_library(EXIT_USAGE, "batch-norm-momentum");
     mst_session_options session = {.devices = t->devices,
                                    .visible_devices = o->visible_devices,
                                    .allow_soft_placement = o->allow_soft_placement,

@@ -292,6 +292,10 @@ static const option checkpoint_options[] = {
              ": a whole model, of Keras or of --save, is trained on, in place of a new network: with its loss and its "
              "optimizer, from where that stood, unless other ones are given. With --model NAME or FILE too: the "
              "weights of its layers, and of a FILE.weights.h5, go to the layers of the same names"},
+    {"batch-norm-momentum", OPTION_NUMBER, AT(batch_norm_momentum), "X", NULL, 0, 0.999999, .noted = true,
+     .help =
+         "of the moving statistics of batch normalizations, with which a model is evaluated: they are those of about "
+         "the last 1 / (1 - X) steps (default: as the model says; mobilenet_v2 0.999, as Keras has it)"},
     {"freeze", OPTION_TEXT, AT(freeze), "NAME,NAME,...", .noted = true,
      .help = "layers whose weights stay as they are, as Keras' layer.trainable = False; --summary shows their names; "
              "patterns of *, ? and [...] too, and -NAME behind one takes layers out of it: *,-predictions"},

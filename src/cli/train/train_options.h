@@ -16,6 +16,7 @@ typedef struct train_options {
     integer_list hidden_units;
     int activation; /**< mst_activation */
     int64_t classes;
+    double batch_norm_momentum;
     int loss; /**< mst_loss */
     const char *metrics, *class_weight;
     double l1, l2, dropout;

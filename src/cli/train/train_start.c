@@ -1,5 +1,6 @@
 /* What a training says before its first step. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,6 +94,20 @@ static void print_columns(const training *t) {
     }
 }
 
+/* Moving statistics that begin with 0 and 1 take their time: a training that is shorter gives a model which knows its
+ * data, and is wrong where it is evaluated. */
+static void print_momentum(const training *t) {
+    static const double LEFT = 0.01, SETTLED = 0.001;
+    const double momentum = mst_model_batch_norm_momentum(t->model), steps = (double)train_total_steps(t);
+    char wanted[NUMBER_TEXT];
+    if (momentum <= 0 || t->o->load || steps < 0 || pow(momentum, steps) < LEFT) return;
+    printf(
+        "note: after %.0f steps the moving statistics of batch normalization, with which a model is evaluated, are "
+        "still %.0f %% what they began with: their momentum %g is for %s steps or more; --batch-norm-momentum sets "
+        "it\n",
+        steps, 100 * pow(momentum, steps), momentum, number_text((int64_t)ceil(log(SETTLED) / log(momentum)), wanted));
+}
+
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT];
     print_model(t);
@@ -116,6 +131,7 @@ static void print_start(const training *t) {
     if (t->precision != mst_precision_here(t->precision))
         printf("note: --precision %s: this processor has no instructions for bf16, so that all is computed in f32\n",
                mst_precision_names[t->precision]);
+    print_momentum(t);
     if (t->others > 0)
         printf("note: %d other programs keep all cores busy: --devices cpu can be faster then, with the same weights\n",
                t->others);
