@@ -90,15 +90,14 @@ static mst_status update_alone(mst_server *s, mst_parcel **parcel) {
     return mst_server_answer_held(s);
 }
 
-mst_status mst_server_update_together(mst_server *s) {
-    int32_t count = 0, active = 0;
-    if (s->is_closed) return MST_OK;
-    for (int32_t w = 0; w < s->num_workers; w++) {
-        count += s->worker[w].gradients != NULL;
-        active += !s->worker[w].left && !s->worker[w].finished;
-    }
-    if (count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
-    MST_TRY(mst_server_add_up(s, count));
+static int32_t count_gradients(const mst_server *s) {
+    int32_t count = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) count += s->worker[w].gradients != NULL;
+    return count;
+}
+
+mst_status mst_server_make_update(mst_server *s) {
+    MST_TRY(mst_server_add_up(s, count_gradients(s)));
     MST_TRY(run_update(s));
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (!s->worker[w].gradients) continue;
@@ -109,6 +108,14 @@ mst_status mst_server_update_together(mst_server *s) {
     }
     s->waits_since = 0;
     return mst_server_answer_waiting(s);
+}
+
+mst_status mst_server_update_together(mst_server *s) {
+    const int32_t count = count_gradients(s);
+    int32_t active = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) active += !s->worker[w].left && !s->worker[w].finished;
+    if (s->is_closed || count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
+    return s->order.num_ps ? mst_server_order_update(s) : mst_server_make_update(s);
 }
 
 /* Gradients of values that are not the newest any more: backup workers have been faster. */
@@ -147,12 +154,12 @@ mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel) {
     if ((*parcel)->head.number < s->position[from]) return answer_again(s, from);
     if (s->options.replay_updates) return take_to_replay(s, parcel);
     if (s->job.last_step > 0 && s->step >= s->job.last_step) return drop_after_end(s, *parcel);
-    if (s->job.synchronous && w->read != s->step) return drop_late(s, *parcel);
+    if (s->job.synchronous && w->has != s->step) return drop_late(s, *parcel);
     mst_server_drop_gradients(s, from);
     MST_TRY(mst_server_read_gradients(s, *parcel));
     if (!s->job.synchronous) return update_alone(s, parcel);
     w->gradients = *parcel;
     *parcel = NULL;
     if (!s->waits_since) s->waits_since = mst_clock_now();
-    return mst_server_update_together(s);
+    return s->order.num_ps ? MST_OK : mst_server_update_together(s);
 }
