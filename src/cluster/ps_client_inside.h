@@ -31,9 +31,8 @@ typedef struct mst_ps_request {
     bool joins;    /**< answers may take as long as they like, and it is said for whom this task waits */
     bool is_last;  /**< this worker has all that it needs of the servers, of which one that was lost may not answer */
     int64_t until; /**< they are not waited for any longer, nor when one of them leaves; 0: for ever */
-    bool
-        at_end; /**< also where this worker is to stop, or the job has ended; servers that are lost are not waited for */
-    bool in_turn; /**< it is for server `turn` alone */
+    bool at_end;   /**< also where this worker is to stop, or the job has ended; nobody who is lost is waited for */
+    bool in_turn;  /**< it is for server `turn` alone */
     int32_t turn;
 } mst_ps_request;
 

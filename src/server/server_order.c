@@ -1,7 +1,7 @@
-/* Several servers of a synchronous job with backup workers. Whose gradients make a step depends on who comes first, which
- * each server sees otherwise; so the first server gives the requests of the workers one order, in which all servers take
- * them. As each server does the same with the same requests, all drop the same gradients and make the same updates, and
- * the values and the state that a worker gets of all servers are of one step:
+/* Several servers of a synchronous job with backup workers. Whose gradients make a step depends on who comes first,
+ * which each server sees otherwise; so the first server gives the requests of the workers one order, in which all
+ * servers take them. As each server does the same with the same requests, all drop the same gradients and make the same
+ * updates, and the values and the state that a worker gets of all servers are of one step:
  *
  *      worker 2          ps:1                        ps:0
  *      request ------->  lists it, tells ps:0 -----> lists its own, and hears of that of ps:1: all servers have it
@@ -9,16 +9,16 @@
  *                                  <---------------- makes the update, where enough gradients are there
  *                        makes the update            ...
  *
- *  So a request that has come to some of the servers alone, since its worker was lost, is in no order, and counts nowhere.
- *  One that is in it is kept by all until they have taken it, whatever becomes of its worker.
+ * So a request that has come to some of the servers alone, since its worker was lost, is in no order, and counts
+ * nowhere. One that is in it is kept by all until they have taken it, whatever becomes of its worker.
  *
- *  The turns of the order are numbered. A server tells with each request how many of them it has taken; the first server
- *  keeps the others, and sends them again where the connection was broken. When the servers begin a new round, since one
- *  of them was lost, the order begins anew, and what is of an earlier round is dropped.
+ * The turns of the order are numbered. A server tells with each request how many of them it has taken; the first server
+ * keeps the others, and sends them again where the connection was broken. When the servers begin a new round, since one
+ * of them was lost, the order begins anew, and what is of an earlier round is dropped.
  *
- *  HELLO, BEGIN and LEAVE are not in the order: they are answered also where the first server is lost. Values of which a
- *  worker hears in answer to HELLO may be of different steps of different servers. It says so with its gradients, and
- *  these are dropped. */
+ * HELLO, BEGIN and LEAVE are not in the order: they are answered also where the first server is lost. So values that a
+ * worker gets in answer to HELLO may be of different steps of different servers. It says so with its gradients, and
+ * these are dropped. */
 #include "server/server_state.h"
 
 #include <stdlib.h>
@@ -33,7 +33,8 @@ enum { UPDATE = -1 /* in place of a worker */ };
 mst_status mst_server_begin_order(mst_server *s) {
     mst_server_order *o = &s->order;
     const int32_t num_ps = mst_cluster_num_ps(s->options.cluster);
-    if (num_ps == 1 || !s->job.synchronous || s->job.aggregate == s->num_workers) return MST_OK;
+    if (num_ps == 1 || s->options.replay_updates || !s->job.synchronous || s->job.aggregate == s->num_workers)
+        return MST_OK;
     o->listed = calloc((size_t)num_ps * (size_t)s->num_workers, sizeof *o->listed);
     o->taken_by = calloc((size_t)num_ps, sizeof *o->taken_by);
     if (!o->listed || !o->taken_by) return MST_NO_MEMORY("for the requests of %d workers", (int)s->num_workers);
@@ -72,7 +73,7 @@ static mst_parcel *last_listed(const mst_server *s, int32_t w) {
     return last;
 }
 
-/* Tells the first server that this one has REQUEST of worker W, or with UPDATE that it wants turns that have not come. */
+/* Tells the first server that this one has REQUEST of worker W; with UPDATE, that it wants turns that have not come. */
 static mst_status tell_first(mst_server *s, int32_t w, uint64_t request) {
     const mst_parcel_head head = {
         .kind = MST_PARCEL_ORDER, .round = s->round, .number = w, .step = s->order.taken, .request = request};
@@ -230,7 +231,7 @@ mst_status mst_server_list_request(mst_server *s, mst_parcel **parcel) {
     return s->order.self == 0 ? note_listed(s, 0, w, request) : tell_first(s, w, request);
 }
 
-/* Another process of worker W has come to the first server: what the one before it has asked is not ordered any more. */
+/* What another process of worker W has asked before is not ordered any more. */
 void mst_server_forget_listed(mst_server *s, int32_t w) {
     if (!s->order.num_ps || s->order.self != 0) return;
     drop_listed(s, w);

@@ -268,7 +268,7 @@ static void lose(mst_server *s, const mst_parcel *parcel) {
 /* Those who wait for gradients of worker FROM wait no more. */
 static mst_status go_on_without(mst_server *s, int32_t from) {
     s->worker[from].computes = false;
-    return s->job.synchronous ? mst_server_update_together(s) : mst_server_answer_held(s);
+    return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
 static mst_status finish(mst_server *s, const mst_parcel *parcel) {

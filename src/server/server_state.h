@@ -126,7 +126,7 @@ typedef struct mst_server {
         *failed; /**< that are freed with the session, which may still read them: with these an update has failed */
     mst_server_order order;
     mst_update_writer update_log;
-    mst_update_log *replay; /**< the log that is replayed; `first` has what comes next. NULL: none, or not yet read */
+    mst_update_log *replay; /**< the log that is replayed. NULL: none, or not yet read */
     int64_t finished;       /**< trainings that all workers have finished */
     bool is_closed;         /**< the chief has the last state of this round, behind which no update is made */
     int64_t leaves_since;   /**< it has said that it leaves: when; 0: it has not */
@@ -189,6 +189,8 @@ void mst_server_leave_alone(mst_server *s);
 MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel);
 /** Applies the gradients of PARCEL, of an asynchronous job, which have been read. The worker's values are `held`. */
 MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel);
+/** Drops the gradients of PARCEL: those of others have made their step. */
+MST_CHECKED mst_status mst_server_drop_late(mst_server *s, const mst_parcel *parcel);
 /** Worker W, whose gradients have been applied or dropped, waits for values: where they are given in turn, when it has
  *  asked for them. */
 void mst_server_hold(mst_server *s, int32_t w);
@@ -199,6 +201,8 @@ MST_CHECKED mst_status mst_server_want(mst_server *s, const mst_parcel *parcel);
 MST_CHECKED mst_status mst_server_update_together(mst_server *s);
 /** Makes the update of the gradients that are there. */
 MST_CHECKED mst_status mst_server_make_update(mst_server *s);
+/** The same, and sends no values: those who have sent the gradients wait for them. */
+MST_CHECKED mst_status mst_server_apply_together(mst_server *s);
 /** Gives values to those who wait for them until others have come. */
 MST_CHECKED mst_status mst_server_answer_held(mst_server *s);
 
@@ -234,8 +238,8 @@ MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_parcel *par
 MST_CHECKED mst_status mst_server_begin_log(mst_server *s);
 /** Reads the log that is to be replayed. *OUT is freed also after an error. */
 MST_CHECKED mst_status mst_server_read_log(mst_server *s, mst_update_log *out);
-/** Notes gradients that have made the variables those of this step; or that were too late. */
-MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, bool is_late);
+/** Notes gradients that have made the variables those of this step; or that were dropped at this step. */
+MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, mst_logged_event event);
 
 /* ---- server_replay.c: only where options.replay_updates is set ---- */
 

@@ -24,7 +24,7 @@ mst_graph *ps_job_update(const mst_optimizer *optimizer, int p);
 /* ---- workers of a synchronous job, whose optimizer is sgd with learning rate 0.5 ---- */
 
 mst_ps_client *ps_job_open(task_address *address, int worker);
-/** Joins with STORE; a step is made of the gradients of AGGREGATE workers (0: of all). Returns the worker's position. */
+/** Joins with STORE; a step is made of the gradients of AGGREGATE workers (0: all). Returns the worker's position. */
 int64_t ps_job_join(mst_ps_client *client, mst_store *store, int32_t aggregate);
 /** The step at POSITION, whose gradients are all GRADIENT. */
 mst_status ps_job_step(mst_ps_client *client, int64_t position, double gradient);
