@@ -145,12 +145,13 @@ static bool follows(const log_reader *r, const mst_logged_gradients *g) {
 
 static mst_status add_gradients(log_reader *r, const mst_logged_gradients *g) {
     mst_update_log *log = r->log;
+    const bool is_next_step = g->event == MST_LOGGED_UPDATE && !joins_update(r, g);
     if (g->worker < 0 || g->worker >= r->num_workers || !follows(r, g))
         return wrong_line(r, "does not follow from the lines before it");
     if (r->last[g->worker] >= 0 && log->entry[r->last[g->worker]].position == g->position)
         return MST_OK; /* dropped, sent again, and dropped again */
     MST_TRY(make_room_for_entry(r));
-    log->num_updates += g->event == MST_LOGGED_UPDATE && !joins_update(r, g);
+    log->num_updates += is_next_step;
     log->num_in_order += g->event != MST_LOGGED_LATE;
     log->entry[log->num_entries] = *g;
     *(r->last[g->worker] < 0 ? &log->first[g->worker] : &log->entry[r->last[g->worker]].later) = log->num_entries;
