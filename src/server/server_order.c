@@ -187,7 +187,7 @@ static mst_status hear_turn(mst_server *s, const mst_parcel_head *head) {
     return take_turn(s, (mst_server_turn){.worker = (int32_t)head->number, .request = head->request});
 }
 
-/* The first server is connected again: what was told may have been lost. */
+/* What was told may have been lost: a connection has broken, of which this server need not know. */
 static mst_status tell_first_all(mst_server *s) {
     MST_TRY(tell_first(s, UPDATE, 0));
     for (int32_t w = 0; w < s->num_workers; w++) {
@@ -195,6 +195,15 @@ static mst_status tell_first_all(mst_server *s) {
         if (last) MST_TRY(tell_first(s, w, last->head.request));
     }
     return MST_OK;
+}
+
+mst_status mst_server_remind_first(mst_server *s, int64_t now) {
+    static const int64_t APART = INT64_C(500000000); /* nanoseconds */
+    bool waits = false;
+    if (s->order.self == 0 || now - s->order.told < APART) return MST_OK;
+    for (int32_t w = 0; w < s->num_workers; w++) waits |= s->worker[w].listed || s->worker[w].gradients;
+    s->order.told = now;
+    return waits ? tell_first_all(s) : MST_OK;
 }
 
 mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel) {

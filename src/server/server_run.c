@@ -483,6 +483,7 @@ static mst_status serve(mst_server *s) {
         if (!status) status = check_lost(s, now);
         if (!status) status = check_step(s, now);
         if (!status) status = check_kept_out(s, now);
+        if (!status) status = mst_server_remind_first(s, now);
         part(s);
         if (!s->round || (s->options.replay_updates && !s->replay))
             say_whom(s);

@@ -75,6 +75,7 @@ typedef struct mst_server_turn {
 typedef struct mst_server_order {
     int32_t num_ps, self; /**< 0 servers: there is no order */
     int64_t taken;        /**< how many turns this server has taken; the first one has given as many */
+    int64_t told;         /**< when the first server was reminded last */
     /* of the first server */
     uint64_t *listed;      /**< [num_ps][num_workers]: the request that each server has of each worker */
     int64_t *taken_by;     /**< [num_ps]: as each server has told */
@@ -219,6 +220,8 @@ MST_CHECKED mst_status mst_server_list_request(mst_server *s, mst_parcel **parce
 void mst_server_forget_listed(mst_server *s, int32_t w);
 /** The next turn is that of an update, if this is the first server. */
 MST_CHECKED mst_status mst_server_order_update(mst_server *s);
+/** Tells the first server now and then what waits here. */
+MST_CHECKED mst_status mst_server_remind_first(mst_server *s, int64_t now);
 /** PARCEL is of another server. */
 MST_CHECKED mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel);
 
