@@ -1,6 +1,7 @@
 /** muster-bench cluster: two workers, each a process of `muster train`, with and without a parameter server, against
  *  one process; with --peers, against TensorFlow and PyTorch over as many processes. Network and batch are those of
  *  muster-bench mlp; the ways take turns, so that each ratio is of neighbouring measurements. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ enum {
     MIRRORED,
     SHM,
     TCP,
+    TCP_KEY,
     LIMIT_SHM,
     LIMIT_TCP,
     PS_ASYNC,
@@ -33,6 +35,7 @@ enum {
     SHM_OF_LIMIT,
     TCP_OF_MIRRORED,
     TCP_OF_LIMIT,
+    KEY_OF_TCP,
     ASYNC_OF_ONE,
     SYNC_OF_ONE,
     ASYNC_OF_LIMIT,
@@ -43,6 +46,7 @@ enum {
     BARE_TCP,
     REDUCE_TCP_OF_BARE,
     COPY,
+    LOST,
     START,
     START_LIMIT,
     START_DATA,
@@ -53,6 +57,7 @@ static bench_row rows[NUM_ROWS] = {
     [MIRRORED] = BENCH_RATE("mirrored", "one process, mirrored over two devices"),
     [SHM] = BENCH_RATE("workers_shm", "two workers of this machine, through shared memory"),
     [TCP] = BENCH_RATE("workers_tcp", "two workers of this machine, over TCP"),
+    [TCP_KEY] = BENCH_RATE("workers_tcp_key", "two workers of this machine, over TCP with a cluster key"),
     [LIMIT_SHM] = BENCH_RATE("limit_shm", "  limit: bare products of two threads, half a gradient copied each way"),
     [LIMIT_TCP] = BENCH_RATE("limit_tcp", "  limit: bare products, half a gradient each way by ZeroMQ alone"),
     [PS_ASYNC] = BENCH_RATE("ps_asynchronous", "1 ps and 2 workers, asynchronous"),
@@ -67,6 +72,7 @@ static bench_row rows[NUM_ROWS] = {
     [SHM_OF_LIMIT] = BENCH_AT_LEAST("shm_of_limit", "two workers through shared memory: of their limit", "", 0.95),
     [TCP_OF_MIRRORED] = BENCH_AT_LEAST("tcp_of_mirrored", "two workers over TCP: of mirrored", "", 0),
     [TCP_OF_LIMIT] = BENCH_AT_LEAST("tcp_of_limit", "two workers over TCP: of their limit", "", 0.95),
+    [KEY_OF_TCP] = BENCH_AT_LEAST("tcp_key_of_tcp", "two workers over TCP with a cluster key: of without", "", 0),
     [ASYNC_OF_ONE] = BENCH_AT_LEAST("ps_asynchronous_of_one", "1 ps and 2 workers, asynchronous: of one device", "", 0),
     [SYNC_OF_ONE] = BENCH_AT_LEAST("ps_synchronous_of_one", "1 ps and 2 workers, synchronous: of one device", "", 0),
     [ASYNC_OF_LIMIT] =
@@ -82,6 +88,7 @@ static bench_row rows[NUM_ROWS] = {
     [BARE_TCP] = BENCH_AT_MOST("exchange_tcp", "  limit: half of it each way, twice, by ZeroMQ alone", "ms", 0),
     [REDUCE_TCP_OF_BARE] = BENCH_AT_MOST("all_reduce_tcp_of_exchange", "1.6 MB added up over TCP: of that", "", 1.2),
     [COPY] = BENCH_AT_MOST("copy", "1.6 MB copied by one thread", "ms", 0),
+    [LOST] = BENCH_AT_MOST("lost_worker", "one of two workers killed: to the next step, restart included", "s", 2),
     [START] =
         BENCH_AT_MOST("start_many", "64 workers, a tiny model and a small table: start to end of one step", "s", 10),
     [START_LIMIT] = BENCH_AT_MOST("start_limit", "  limit: as many processes without each other, one a core", "s", 0),
@@ -91,10 +98,11 @@ static bench_row rows[NUM_ROWS] = {
 
 #define COMMAND "'" BENCH_COMMAND "'"
 #define LAUNCH(tasks) COMMAND " launch " tasks " -- "
-#define TRAIN                                                                                           \
+#define TRAIN_LOG_EVERY(n)                                                                              \
     COMMAND                                                                                             \
     " train --hidden-units 500 --optimizer sgd --learning-rate 0.1 --batch-size 200 --shards 2 --json " \
-    "--progress none --log-every 1000000 --steps "
+    "--progress none --log-every " n " --steps "
+#define TRAIN TRAIN_LOG_EVERY("1000000")
 #define TRAIN_TINY                                                                                            \
     COMMAND                                                                                                   \
     " train --hidden-units 16 --batch-size 640 --shards 64 --devices cpu:1/1 --json --progress none --steps " \
@@ -124,12 +132,14 @@ static mst_status measure(int row, int64_t steps) {
     static const struct {
         const char *launch, *options;
         int steps; /* for a batch: asynchronous workers make one each, of their part of it */
-    } ways[] = {[ONE] = {"", "--devices cpu:1/1", 1},
-                [MIRRORED] = {"", "--devices cpu:2/1", 1},
-                [SHM] = {LAUNCH("--workers 2"), "--devices cpu:1/1", 1},
-                [TCP] = {LAUNCH("--workers 2"), "--devices cpu:1/1 --transport zmq", 1},
-                [PS_ASYNC] = {LAUNCH("--ps 1 --workers 2"), "--devices cpu:1/1 --issync 0", 2},
-                [PS_SYNC] = {LAUNCH("--ps 1 --workers 2"), "--devices cpu:1/1 --issync 1", 1}};
+    } ways[] = {
+        [ONE] = {"", "--devices cpu:1/1", 1},
+        [MIRRORED] = {"", "--devices cpu:2/1", 1},
+        [SHM] = {LAUNCH("--workers 2"), "--devices cpu:1/1", 1},
+        [TCP] = {LAUNCH("--workers 2"), "--devices cpu:1/1 --transport zmq", 1},
+        [TCP_KEY] = {LAUNCH("--workers 2"), "--devices cpu:1/1 --transport zmq --cluster-key \"$MUSTER_BENCH_KEY\"", 1},
+        [PS_ASYNC] = {LAUNCH("--ps 1 --workers 2"), "--devices cpu:1/1 --issync 0", 2},
+        [PS_SYNC] = {LAUNCH("--ps 1 --workers 2"), "--devices cpu:1/1 --issync 1", 1}};
     char text[2048];
     double rate;
     snprintf(text, sizeof text, "%s" TRAIN "%lld %s", ways[row].launch, (long long)steps * ways[row].steps,
@@ -206,6 +216,7 @@ static mst_status measure_rates(double seconds, bool peers) {
         }
         MST_TRY(measure_limits(seconds, round));
         bench_add(&rows[SHM_OF_MIRRORED], rows[SHM].value[round] / rows[MIRRORED].value[round]);
+        bench_add(&rows[KEY_OF_TCP], rows[TCP_KEY].value[round] / rows[TCP].value[round]);
         bench_add(&rows[TCP_OF_MIRRORED], rows[TCP].value[round] / rows[MIRRORED].value[round]);
         bench_add(&rows[ASYNC_OF_ONE], rows[PS_ASYNC].value[round] / rows[ONE].value[round]);
         bench_add(&rows[SYNC_OF_ONE], rows[PS_SYNC].value[round] / rows[ONE].value[round]);
@@ -215,6 +226,15 @@ static mst_status measure_rates(double seconds, bool peers) {
         }
     }
     return MST_OK;
+}
+
+/* With a key in FOLDER for those connections that have one. */
+static mst_status measure_rates_in(const char *folder, double seconds, bool peers) {
+    char key[600];
+    snprintf(key, sizeof key, "%s/cluster.key", folder);
+    if (setenv("MUSTER_BENCH_KEY", key, 1) || system(COMMAND " keygen \"$MUSTER_BENCH_KEY\" > /dev/null") != 0)
+        return MST_FAIL(MST_IO, "cluster: no key could be made, and the error is above");
+    return measure_rates(seconds, peers);
 }
 
 static mst_status measure_sums(void) {
@@ -275,20 +295,62 @@ static mst_status measure_starts_in(const char *folder) {
     return MST_OK;
 }
 
-static mst_status measure_start(void) {
-    char *folder;
-    mst_status status = bench_folder_make(NULL, &folder);
-    if (!status) status = measure_starts_in(folder);
-    bench_folder_remove(folder);
-    return status;
+/* ---- a worker that is lost ---- */
+
+/* Worker 1 says the number of its process, which is then that of the training. */
+#define LOSE_A_WORKER                  \
+    LAUNCH("--workers 2 --restarts 1") \
+    "sh -c 'echo \"pid $$\"; exec \"$0\" \"$@\"' " TRAIN_LOG_EVERY("1") "2000 --devices cpu:1/1"
+
+/* Kills worker 1 in the middle of the job, and waits for its first step in a process that has come in its place. */
+static mst_status measure_lost(double *seconds) {
+    static const char name[] = "worker:1 | ", step[] = "{\"event\":\"step\"";
+    enum { BEFORE = 100 /* steps */ };
+    char line[4096];
+    int processes = 0, steps = 0;
+    long process = 0;
+    double killed = 0;
+    FILE *file = popen(LOSE_A_WORKER, "r");
+    if (!file) return MST_FAIL(MST_IO, "cannot start a process: %s", LOSE_A_WORKER);
+    *seconds = 0;
+    while (fgets(line, sizeof line, file)) {
+        const char *at = line + sizeof name - 1;
+        if (strncmp(line, name, sizeof name - 1) != 0) continue;
+        if (strncmp(at, "pid ", 4) == 0) {
+            process = strtol(at + 4, NULL, 10);
+            processes++;
+        }
+        if (strncmp(at, step, sizeof step - 1) != 0) continue;
+        if (processes == 1 && ++steps == BEFORE) {
+            killed = bench_now();
+            kill((pid_t)process, SIGKILL);
+        }
+        if (processes == 2 && *seconds == 0) *seconds = bench_now() - killed;
+    }
+    if (pclose(file) == 0 && *seconds > 0) return MST_OK;
+    return MST_FAIL(MST_IO, "this did not work, and its error is above: %s", LOSE_A_WORKER);
+}
+
+static mst_status measure_losses(void) {
+    for (int round = 0; round < ROUNDS; round++) {
+        double seconds;
+        bench_progress("a worker that is lost, round %d of %d", round + 1, ROUNDS);
+        MST_TRY(measure_lost(&seconds));
+        bench_add(&rows[LOST], seconds);
+    }
+    return MST_OK;
 }
 
 static int cluster_run(const command_call *call) {
     const bench_options *o = call->options;
     if (o->peers && !bench_python_install("cluster", "tensorflow pytorch")) return EXIT_FAILED;
-    mst_status status = measure_rates(o->seconds, o->peers);
+    char *folder;
+    mst_status status = bench_folder_make(NULL, &folder);
+    if (!status) status = measure_rates_in(folder, o->seconds, o->peers);
     if (!status) status = measure_sums();
-    if (!status) status = measure_start();
+    if (!status) status = measure_losses();
+    if (!status) status = measure_starts_in(folder);
+    bench_folder_remove(folder);
     bench_progress_end();
     if (status) return command_fail_library(EXIT_FAILED, "cluster");
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], o->json);

@@ -35,8 +35,8 @@ typedef struct mst_server_options {
     double timeout, recovery_timeout; /**< these as in mst_task_options */
     double step_timeout; /**< seconds for which the gradients of a worker wait for those of the others; default 600 */
     const char *devices; /**< that make updates, as in mst_session_options */
-    /** Folder in which an asynchronous server notes the order of its updates, in the file updates-ps-N.jsonl. NULL: it
-     *  does not. */
+    /** Folder in which a server of an asynchronous job, or of one with backup workers, notes the order of its updates,
+     *  in the file updates-ps-N.jsonl. NULL: it does not. */
     const char *update_log;
     /** Folder with the files that all servers of such a job have written: the same job makes the same updates once
      *  more, and gets the same bits. NULL: gradients are applied when they come. */

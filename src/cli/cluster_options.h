@@ -29,11 +29,11 @@
     {"transport", OPTION_WORD, AT(transport), .choices = (const char *const[]){"shm", "zmq", __VA_ARGS__},            \
      .help = (TRANSPORT_HELP)}
 
-/** The order of the updates of asynchronous parameter servers. */
+/** The order of the updates of parameter servers. */
 #define CLUSTER_UPDATE_LOG_OPTIONS                                                                                    \
     {"update-log", OPTION_FILE, AT(update_log), "DIR",                                                                \
-     .help = "asynchronous parameter servers write to DIR in which order they have applied whose gradients, a file "  \
-             "each"},                                                                                                 \
+     .help = "parameter servers, asynchronous or with backup workers, write to DIR in which order they have applied " \
+             "whose gradients, a file each"},                                                                         \
     {"replay-updates", OPTION_FILE, AT(replay_updates), "DIR",                                                        \
      .help = "the same job makes the updates again in the order that --update-log DIR has written: its weights have " \
              "the same bits"}

@@ -251,7 +251,10 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
         mst_parcel *parcel = mail->first;
         if (parcel && !(mail->first = parcel->next)) mail->last = &mail->first;
         pthread_mutex_unlock(&mail->lock);
-        if (parcel) take_lent(parcel);
+        if (parcel) {
+            parcel->next = NULL;
+            take_lent(parcel);
+        }
         if (parcel || !in_time) return parcel;
         in_time = mst_timeline_wait(&mail->news, seen + 1, deadline, false);
     }
@@ -271,6 +274,7 @@ static bool may_overtake(mst_parcel_kind kind) {
     switch (kind) {
         case MST_PARCEL_GRADIENTS:
         case MST_PARCEL_VALUES:
+        case MST_PARCEL_ORDER:
         case MST_PARCEL_PART_RUN:
         case MST_PARCEL_PART_DECIDE:
         case MST_PARCEL_PART_VOTE:

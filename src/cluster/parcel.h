@@ -26,7 +26,7 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 9 };
+enum { MST_PARCEL_VERSION = 10 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */
@@ -37,7 +37,7 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_BEGIN,     /**< W, the chief: body: graph, variables and first values */
     MST_PARCEL_VALUES,    /**< S: number: position from which the worker goes on; step; body: parcel_body.h */
     MST_PARCEL_GRADIENTS, /**< W: number: position of the batch; step: that of the values that it has of this round;
-                           *   body: parcel_body.h */
+                           *   -1: those of several servers are of different steps; body: parcel_body.h */
     MST_PARCEL_COLLECT,   /**< W: asks for all state, also when the job has ended (FAILED); number of the chief's: 1: no
                            *   update is made behind it in this round */
     MST_PARCEL_STATE,     /**< S: step; body: a snapshot (state_message.h) */
@@ -68,6 +68,10 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_LEAVING, /**< S, to all: it is about to leave, and comes back without its state, for which the chief asks
                          *   W, the chief: has that */
     MST_PARCEL_NOTICE,  /**< S: body: a line for the log, a text as of FAILED */
+    MST_PARCEL_ORDER,   /**< from server to server (server/server_order.c); number: a worker, or -1; request: of it
+                         *   to the first one: this has come, or -1: say again what has not been taken; step: how many
+                         *   turns have been taken
+                         *   of the first one: take this, or -1: make an update; step: number of the turn */
     /* of sessions: from a client to the leader */
     MST_PARCEL_SESSION_OPEN,
     MST_PARCEL_SESSION_PLAN,

@@ -1,78 +1,14 @@
-#include "cluster/ps_client.h"
+#include "cluster/ps_client_inside.h"
 
 #include <sodium.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "cluster/ps_begin.h"
-#include "cluster/ps_gradients.h"
-#include "cluster/ps_values.h"
 #include "cluster/state_message.h"
-#include "cluster/task_log.h"
 #include "store/store.h"
-
-/* A server, and what it has been asked. */
-typedef struct server {
-    int32_t task;
-    bool answered;    /* the request */
-    int64_t lost;     /* since when; 0: it is not */
-    int64_t was_lost; /* when it was lost last */
-    char why[256];    /* lost */
-    uint32_t round;   /* as it has answered; 0: it has no values */
-    int64_t position; /* of this worker, likewise */
-    int64_t step;
-    int64_t has; /* the step of the values that it has sent */
-    bool leaves; /* it has said so */
-} server;
-
-/* A request to all servers: sent again to one whose connection was broken. One that has answered before, and was
- * started again, says so then; the others may wait for it. */
-typedef struct request {
-    mst_parcel_head head;
-    mst_parcel_kind answer;            /* that is wanted */
-    const mst_iov *body;               /* [num_ps]; NULL: none */
-    const mst_ps_gradients *gradients; /* in place of it */
-    bool joins;    /* answers may take as long as they like, and it is said for whom this task waits */
-    bool is_last;  /* this worker has all that it needs of the servers, of which one that was lost may not answer */
-    int64_t until; /* they are not waited for any longer, nor when one of them leaves; 0: for ever */
-    bool at_end; /* also where this worker is to stop, or the job has ended; servers that are lost are not waited for */
-    bool in_turn; /* it is for server `turn` alone */
-    int32_t turn;
-} request;
-
-struct mst_ps_client {
-    mst_task_options options;
-    mst_mail *mail;
-    mst_task_status *status; /* the task's */
-    int32_t num_ps, self;
-    server *server;         /* [num_ps] */
-    mst_ps_program program; /* without what is the caller's */
-    mst_graph **graph;      /* of the chief, [num_ps]: the updates of the servers */
-    mst_fingerprint *fingerprint;
-    mst_ps_values values; /* from answers */
-    mst_ps_gradients gradients;
-    mst_snapshot *kept; /* of the chief: from which servers that are started again begin */
-    int64_t kept_at, kept_position;
-    bool has_collected;         /* what is kept has come from the servers: before, it is what training has begun with */
-    mst_snapshot *joined_state; /* while state is asked for: what has come of it; the store gets it once it is whole */
-    uint64_t request;           /* number of the last one */
-    uint32_t round;             /* of all servers */
-    uint32_t began;             /* the last round that this worker has begun */
-    /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
-    int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
-    int64_t finished; /* how many trainings */
-    bool has_last;    /* this worker has the last values of the last of them, and the chief all state */
-    float rate;       /* learning rate of the first server, as it has answered */
-    bool joined, must_join;
-    bool is_between; /* synchronous servers have not all made the update of the step that this worker makes next */
-    bool failed;     /* the job has ended */
-    bool is_left;    /* ... since a task stays away, and what the others have is whole */
-    bool stopped;    /* this worker is to stop, and a request was given up for that */
-    int64_t said;    /* for whom it waits: when */
-};
 
 /* ---- opening and closing ---- */
 
@@ -111,7 +47,6 @@ void mst_ps_client_close(mst_ps_client *c) {
     mst_ps_gradients_free(&c->gradients, c->mail);
     mst_mail_close(c->mail);
     mst_snapshot_release(c->kept);
-    mst_snapshot_release(c->joined_state);
     free_program(c);
     mst_store_release(c->program.store);
     free(c->server);
@@ -122,288 +57,11 @@ int32_t mst_ps_client_num_servers(const mst_ps_client *c) {
     return c->num_ps;
 }
 
-/* ---- the log ---- */
-
-static void say(const mst_ps_client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const mst_ps_client *c, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    mst_task_log(c->options.log, c->options.cluster, format, list);
-    va_end(list);
-}
-
-/* ALOUD: also in the log. */
-static void say_whom(mst_ps_client *c, bool aloud) {
-    static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
-    char name[300], list[600] = "";
-    size_t used = 0;
-    const int64_t now = mst_clock_now();
-    if (now - c->said < APART) return;
-    for (int32_t p = 0; p < c->num_ps && used < sizeof list; p++)
-        if (!c->server[p].answered)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-                                     mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
-    if (aloud) say(c, "waiting for %s", list);
-    mst_task_status_wait_for(c->status, list);
-    c->said = now;
-}
-
 /* ---- values ---- */
-
-/* Takes the variables of server P, which *PARCEL has; it is NULL where it is kept for them. */
-static mst_status take_values(mst_ps_client *c, int32_t p, mst_parcel **parcel) {
-    const mst_parcel_head head = (*parcel)->head;
-    MST_TRY(mst_ps_values_take(&c->values, c->mail, p, parcel));
-    c->server[p].round = head.round;
-    c->server[p].position = head.number;
-    c->server[p].step = c->server[p].has = head.step;
-    return MST_OK;
-}
-
-static mst_status take_state(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    mst_snapshot *state;
-    if (!c->joined_state) return MST_OK; /* nobody has asked for it */
-    MST_TRY(mst_state_message_decode(parcel->body, parcel->bytes, &state));
-    const mst_status status = mst_ps_join_state(&c->values.copies, p, state, c->joined_state);
-    mst_snapshot_release(state);
-    c->server[p].step = parcel->head.step;
-    return status;
-}
-
-/* Counts that rise, of the first server. */
-static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    const int64_t *from = parcel->body;
-    const size_t count = parcel->bytes / sizeof *from;
-    char name[300];
-    if (p > 0) return MST_OK;
-    bool fits = parcel->bytes % sizeof *from == 0 && count <= MST_STALENESS_COUNTS;
-    for (size_t i = 0; fits && i < MST_STALENESS_COUNTS; i++) {
-        c->staleness[i] = i < count ? from[i] : 0;
-        fits = c->staleness[i] >= c->counted[i];
-    }
-    if (fits) return MST_OK;
-    return MST_FAIL(MST_INVALID,
-                    "%s has sent %zu bytes that do not say how stale gradients were: start the same program on all "
-                    "tasks",
-                    mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
-}
-
-static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    char name[300];
-    if (p > 0) return MST_OK; /* all have the same */
-    if (parcel->bytes == sizeof c->rate) {
-        memcpy(&c->rate, parcel->body, sizeof c->rate);
-        return MST_OK;
-    }
-    return MST_FAIL(MST_INVALID,
-                    "%s has sent %zu bytes, which are no learning rate: start the same program on all tasks",
-                    mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
-}
 
 /* Gives the store the values that all servers have sent. */
 static mst_status store_values(mst_ps_client *c) {
     return mst_ps_values_store(&c->values, c->program.store, c->server[0].has);
-}
-
-/* ---- requests ---- */
-
-static mst_status send_to(mst_ps_client *c, int32_t p, const request *r) {
-    mst_parcel_head head = r->head;
-    head.request = c->request;
-    if (head.kind == MST_PARCEL_GRADIENTS) head.step = c->server[p].has;
-    if (r->gradients) return mst_ps_gradients_send(r->gradients, c->mail, p, c->server[p].task, &head);
-    return mst_mail_send(c->mail, c->server[p].task, &head, r->body ? &r->body[p] : NULL, r->body != NULL, NULL);
-}
-
-/* Sends R to server P, which is connected again. Where it is another one's turn, P only says whether it has lost its
- * values: the one whose turn it is may wait for workers that cannot go on without them. */
-static mst_status send_again(mst_ps_client *c, int32_t p, const request *r) {
-    request again = *r;
-    if (r->in_turn && p != r->turn) again.head.number = 0;
-    return r->head.kind ? send_to(c, p, &again) : MST_OK;
-}
-
-static int32_t server_of(const mst_ps_client *c, int32_t task) {
-    for (int32_t p = 0; p < c->num_ps; p++)
-        if (c->server[p].task == task) return p;
-    return -1;
-}
-
-/* The server was started again, and this worker must join anew. */
-static mst_status fail_empty(mst_ps_client *c, int32_t p) {
-    char name[300];
-    c->must_join = true;
-    return MST_FAIL(MST_UNAVAILABLE, "%s was started again and has lost its variables",
-                    mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
-}
-
-/* Server P has ended the job, cannot join or is lost: the other servers, who do not talk to it, hear of it from the
- * workers. */
-static mst_status end_job_of_all(mst_ps_client *c, int32_t p, mst_parcel_kind kind, const char *why) {
-    const mst_parcel_head head = {.kind = kind, .number = 1, .step = c->is_left};
-    c->failed = true;
-    for (int32_t other = 0; other < c->num_ps; other++)
-        if (other != p && !c->server[other].lost)
-            MST_TRY(mst_mail_send(c->mail, c->server[other].task, &head, &(mst_iov){why, strlen(why)}, 1, NULL));
-    return MST_FAIL(MST_UNAVAILABLE, "%s", why);
-}
-
-static mst_status fail_lost(mst_ps_client *c, int32_t p) {
-    char name[300], why[900];
-    snprintf(
-        why, sizeof why,
-        "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, which goes "
-        "on from the last checkpoint where it has --checkpoint-dir",
-        mst_mail_name(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
-    c->is_left = true;
-    return end_job_of_all(c, p, MST_PARCEL_FAILED, why);
-}
-
-enum { LINGER = 5 /* seconds, for servers that have just been started */ };
-
-/* Once there have been values, server P is one that was lost, or another process too many. */
-static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why) {
-    char name[300], text[1500];
-    mst_mail_name(c->mail, c->server[p].task, name, sizeof name);
-    if (c->round) {
-        say(c, "%s cannot join, and the job goes on: %s", name, why);
-        return MST_OK;
-    }
-    snprintf(text, sizeof text, "%s: %s", name, why);
-    mst_mail_linger(c->mail, LINGER);
-    return end_job_of_all(c, p, MST_PARCEL_CANNOT_JOIN, text);
-}
-
-/* What server P has answered, or what has happened to its connection. */
-static mst_status take(mst_ps_client *c, int32_t p, const request *r, mst_parcel **from) {
-    server *s = &c->server[p];
-    const mst_parcel *parcel = *from;
-    const mst_parcel_kind kind = parcel->head.kind;
-    char name[300];
-    if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier one */
-    switch (kind) {
-        case MST_PARCEL_CONNECTED:
-            if (!s->lost) return MST_OK;
-            s->lost = 0;
-            say(c, "%s is there again", mst_mail_name(c->mail, s->task, name, sizeof name));
-            return send_again(c, p, r);
-        case MST_PARCEL_LOST:
-            if (s->lost) return MST_OK;
-            s->lost = s->was_lost = mst_clock_now();
-            s->leaves = false;
-            snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
-            say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
-            return MST_OK;
-        case MST_PARCEL_NOTICE: say(c, "%s", (const char *)parcel->body); return MST_OK;
-        case MST_PARCEL_LEAVING:
-            s->leaves = true;
-            say(c, "%s leaves, and is waited for", mst_mail_name(c->mail, s->task, name, sizeof name));
-            return MST_OK;
-        case MST_PARCEL_FAILED:
-            if (c->failed) return MST_OK; /* as this worker knows */
-            c->is_left = parcel->head.step == 1;
-            return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
-        case MST_PARCEL_CANNOT_JOIN: return hear_cannot_join(c, p, parcel->body);
-        case MST_PARCEL_EMPTY:
-            if (!r->joins) return fail_empty(c, p);
-            s->answered = true;
-            s->round = 0;
-            return MST_OK;
-        case MST_PARCEL_DONE:
-            if (c->has_last) break; /* it may have lost them */
-            MST_TRY(take_values(c, p, from));
-            break;
-        case MST_PARCEL_FINISHED:
-        case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, from)); break;
-        case MST_PARCEL_STATE: MST_TRY(take_state(c, p, parcel)); break;
-        case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
-        case MST_PARCEL_RATE: MST_TRY(take_rate(c, p, parcel)); break;
-        case MST_PARCEL_TAKEN: break;
-        default: return MST_OK;
-    }
-    s->answered |= kind == r->answer;
-    return MST_OK;
-}
-
-/* The first server that has not answered; num_ps: all have. */
-static int32_t unanswered(const mst_ps_client *c) {
-    int32_t p = 0;
-    while (p < c->num_ps && c->server[p].answered) p++;
-    return p;
-}
-
-static mst_status check_lost(mst_ps_client *c, const request *r) {
-    const int64_t now = mst_clock_now();
-    for (int32_t p = 0; p < c->num_ps; p++) {
-        server *s = &c->server[p];
-        if (r->is_last && s->was_lost) /* also where it is there again: others may have left before that */
-            s->answered |= (double)(now - s->was_lost) > c->options.recovery_timeout * 1e9;
-        else if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
-            return fail_lost(c, p);
-    }
-    return MST_OK;
-}
-
-/* The chief is to take the state of the servers before one of them leaves. */
-static bool is_one_leaving(const mst_ps_client *c) {
-    bool is = false;
-    for (int32_t p = 0; p < c->num_ps; p++) is |= c->server[p].leaves;
-    return is;
-}
-
-static bool is_one_lost(const mst_ps_client *c) {
-    bool is = false;
-    for (int32_t p = 0; p < c->num_ps; p++) is |= c->server[p].lost != 0;
-    return is;
-}
-
-static bool is_over(const mst_ps_client *c, const request *r) {
-    if (unanswered(c) == c->num_ps || (r->until && mst_clock_now() > r->until)) return true;
-    return r->at_end ? is_one_lost(c) : r->until && is_one_leaving(c);
-}
-
-/* Whether this worker is to stop. */
-static bool is_given_up(mst_ps_client *c, const request *r) {
-    c->stopped |= !r->at_end && c->options.stop && c->options.stop(c->options.context);
-    return c->stopped && !r->at_end;
-}
-
-/* Takes what comes within SECONDS, if anything does. */
-static mst_status take_next(mst_ps_client *c, const request *r, double seconds) {
-    mst_parcel *parcel = mst_mail_next(c->mail, mst_clock_after(seconds));
-    const int32_t p = parcel ? server_of(c, parcel->from) : -1;
-    const mst_status status = p >= 0 ? take(c, p, r, &parcel) : MST_OK;
-    mst_parcel_free(parcel);
-    return status;
-}
-
-static mst_status send_and_wait(mst_ps_client *c, const request *r) {
-    static const double TICK = 0.05;
-    mst_status status = MST_OK;
-    c->request++;
-    for (int32_t p = 0; p < c->num_ps; p++) {
-        c->server[p].answered = r->in_turn && p != r->turn;
-        if (!c->server[p].answered && !c->server[p].lost) MST_TRY(send_to(c, p, r));
-    }
-    c->said = mst_clock_now();
-    while (!status && !is_over(c, r)) {
-        status = take_next(c, r, TICK);
-        if (!status && !r->at_end) status = check_lost(c, r);
-        if (!status && unanswered(c) < c->num_ps) say_whom(c, r->joins);
-        if (!status && unanswered(c) < c->num_ps && is_given_up(c, r))
-            status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the parameter servers");
-    }
-    return status;
-}
-
-/* Sends R to all servers (to one, in turn), to one that is lost when it is there again, and waits until all have
- * answered. */
-static mst_status ask(mst_ps_client *c, const request *r) {
-    mst_stopwatch_start(c->status ? &c->status->wait : NULL);
-    const mst_status status = send_and_wait(c, r);
-    mst_stopwatch_stop(c->status ? &c->status->wait : NULL);
-    mst_task_status_wait_for(c->status, "");
-    return status;
 }
 
 /* ---- joining ---- */
@@ -453,9 +111,9 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round) {
         mst_snapshot_release(state);
         body[p].data = data;
     }
-    const request r = {
+    const mst_ps_request r = {
         .head = {.kind = MST_PARCEL_BEGIN, .round = round}, .answer = MST_PARCEL_VALUES, .body = body, .joins = true};
-    if (!status) status = ask(c, &r);
+    if (!status) status = mst_ps_ask(c, &r);
     if (!status) c->began = round;
     for (int32_t p = 0; p < c->num_ps; p++) free((void *)(uintptr_t)body[p].data);
     free(body);
@@ -468,11 +126,11 @@ static mst_status say_hello(mst_ps_client *c, int64_t number) {
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
     for (int32_t p = 0; p < c->num_ps; p++)
         body[p] = (mst_iov){c->fingerprint, (size_t)c->program.num_fingerprints * sizeof *c->fingerprint};
-    const request r = {.head = {.kind = MST_PARCEL_HELLO, .number = number, .step = c->finished},
-                       .answer = MST_PARCEL_VALUES,
-                       .body = body,
-                       .joins = true};
-    const mst_status status = ask(c, &r);
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_HELLO, .number = number, .step = c->finished},
+                              .answer = MST_PARCEL_VALUES,
+                              .body = body,
+                              .joins = true};
+    const mst_status status = mst_ps_ask(c, &r);
     free(body);
     return status;
 }
@@ -498,7 +156,7 @@ static mst_status agree(mst_ps_client *c) {
             c->round = last;
             return MST_OK;
         }
-        MST_TRY(take_next(c, &(request){.joins = true}, AGAIN));
+        MST_TRY(mst_ps_take_next(c, &(mst_ps_request){.joins = true}, AGAIN));
     }
 }
 
@@ -528,7 +186,7 @@ static mst_status join_between(mst_ps_client *c, int64_t position) {
 }
 
 static mst_status ask_staleness(mst_ps_client *c) {
-    return ask(c, &(request){.head = {.kind = MST_PARCEL_STALENESS}, .answer = MST_PARCEL_STALENESS});
+    return mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PARCEL_STALENESS}, .answer = MST_PARCEL_STALENESS});
 }
 
 /* Of a round that this worker has begun all gradients are counted, else those from now on. */
@@ -578,7 +236,7 @@ mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, i
     MST_TRY(make_gradients(c));
     MST_TRY(agree(c));
     *position = smallest_position(c);
-    c->is_between = program->synchronous && !is_one_position(c);
+    c->is_between = program->synchronous && !mst_ps_have_order(c) && !is_one_position(c);
     if (c->is_between) MST_TRY(join_between(c, *position));
     c->joined = true;
     MST_TRY(store_values(c));
@@ -608,24 +266,24 @@ static mst_status keep_if_due(mst_ps_client *c) {
 static mst_status ask_in_turn(mst_ps_client *c) {
     mst_status status = MST_OK;
     for (int32_t p = 0; p < c->num_ps && !status; p++)
-        status = ask(c, &(request){.head = {.kind = MST_PARCEL_WANT, .round = c->round, .number = 1},
-                                   .answer = MST_PARCEL_VALUES,
-                                   .in_turn = true,
-                                   .turn = p});
+        status = mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PARCEL_WANT, .round = c->round, .number = 1},
+                                                 .answer = MST_PARCEL_VALUES,
+                                                 .in_turn = true,
+                                                 .turn = p});
     return status;
 }
 
-static mst_status collect_state(mst_ps_client *c, const request *how);
+static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how);
 
 bool mst_ps_client_is_leaving(const mst_ps_client *c) {
-    return is_chief(c) && is_one_leaving(c);
+    return is_chief(c) && mst_ps_is_one_leaving(c);
 }
 
 /* The chief keeps the state of all servers, behind which they make no more updates, and tells those that leave so. All
  * workers go on from there when these have come back. */
 static mst_status let_leave(mst_ps_client *c) {
     const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
-    MST_TRY(collect_state(c, &(request){.head = {.number = 1}}));
+    MST_TRY(collect_state(c, &(mst_ps_request){.head = {.number = 1}}));
     for (int32_t p = 0; p < c->num_ps; p++)
         if (c->server[p].leaves) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
     c->must_join = true;
@@ -639,10 +297,10 @@ mst_status mst_ps_client_place_gradients(mst_ps_client *c, mst_tensor **gradient
 mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
     if (mst_ps_client_is_leaving(c) && !c->is_between) return let_leave(c);
     MST_TRY(mst_ps_gradients_list(&c->gradients, gradient));
-    const request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
-                       .answer = gives_in_turn(c) ? MST_PARCEL_TAKEN : MST_PARCEL_VALUES,
-                       .gradients = &c->gradients};
-    mst_status status = ask(c, &r);
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
+                              .answer = gives_in_turn(c) ? MST_PARCEL_TAKEN : MST_PARCEL_VALUES,
+                              .gradients = &c->gradients};
+    mst_status status = mst_ps_ask(c, &r);
     if (!status && gives_in_turn(c)) status = ask_in_turn(c);
     if (!status) status = store_values(c);
     if (!status) c->is_between = false;
@@ -656,18 +314,39 @@ static bool is_one_step(const mst_ps_client *c) {
     return same;
 }
 
-static mst_status collect_state(mst_ps_client *c, const request *how) {
-    request r = *how;
+/* The store gets what all servers have sent. */
+static mst_status join_states(mst_ps_client *c) {
+    mst_snapshot *joined;
+    MST_TRY(mst_snapshot_create(&joined));
+    mst_status status = MST_OK;
+    for (int32_t p = 0; p < c->num_ps && !status; p++)
+        status = mst_ps_join_state(&c->values.copies, p, c->server[p].state, joined);
+    if (!status) status = mst_ps_progress_forget_others(c->program.store, joined);
+    if (!status) status = mst_store_restore(c->program.store, joined);
+    mst_snapshot_release(joined);
+    return status;
+}
+
+static void drop_states(mst_ps_client *c) {
+    c->collects = false;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        mst_snapshot_release(c->server[p].state);
+        c->server[p].state = NULL;
+    }
+}
+
+static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how) {
+    mst_ps_request r = *how;
     r.head.kind = MST_PARCEL_COLLECT, r.answer = MST_PARCEL_STATE;
     if (!c->program.synchronous) MST_TRY(mst_ps_values_save(&c->values, c->program.store));
-    MST_TRY(mst_snapshot_create(&c->joined_state));
-    mst_status status = ask(c, &r);
-    if (!status && (unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
+    c->collects = true;
+    mst_status status = mst_ps_ask(c, &r);
+    while (!status && mst_ps_have_order(c) && !r.at_end && !is_one_step(c))
+        status = mst_ps_ask(c, &r); /* one has answered again, since its answer was lost */
+    if (!status && (mst_ps_unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
         status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers have no whole state");
-    if (!status) status = mst_ps_progress_forget_others(c->program.store, c->joined_state);
-    if (!status) status = mst_store_restore(c->program.store, c->joined_state);
-    mst_snapshot_release(c->joined_state);
-    c->joined_state = NULL;
+    if (!status) status = join_states(c);
+    drop_states(c);
     MST_TRY(status);
     mst_tensor *const step = c->values.step;
     mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
@@ -677,26 +356,27 @@ static mst_status collect_state(mst_ps_client *c, const request *how) {
 }
 
 mst_status mst_ps_client_collect(mst_ps_client *c) {
-    return c->has_last && is_chief(c) ? MST_OK /* the store has it */ : collect_state(c, &(request){.at_end = false});
+    return c->has_last && is_chief(c) ? MST_OK /* the store has it */
+                                      : collect_state(c, &(mst_ps_request){.at_end = false});
 }
 
 /* What the gradients of a step make that are on their way is soon there. */
 mst_status mst_ps_client_collect_last(mst_ps_client *c) {
-    const request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
+    const mst_ps_request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
     const int tries = c->failed ? 1 : 20;
     mst_status status = c->has_last ? MST_OK : MST_UNAVAILABLE;
     int64_t step = 0;
-    for (int i = 0; i < tries && status && !is_one_lost(c) && mst_clock_now() < r.until; i++)
+    for (int i = 0; i < tries && status && !mst_ps_is_one_lost(c) && mst_clock_now() < r.until; i++)
         status = collect_state(c, &r);
     if (!status) return MST_OK;
     if (!c->has_collected) {
-        say(c, "the servers have no whole state any more, and the chief has none of them: nothing is saved");
+        mst_ps_say(c, "the servers have no whole state any more, and the chief has none of them: nothing is saved");
         return status;
     }
     MST_TRY(mst_store_restore(c->program.store, c->kept));
     MST_TRY(mst_store_read_to(c->program.store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR}, &step));
-    say(c, "the servers have no whole state any more: the last that the chief has is that of step %lld",
-        (long long)step);
+    mst_ps_say(c, "the servers have no whole state any more: the last that the chief has is that of step %lld",
+               (long long)step);
     return MST_OK;
 }
 
@@ -723,8 +403,8 @@ mst_status mst_ps_client_rate(mst_ps_client *c, const float *rate, float *out) {
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
     for (int32_t p = 0; p < c->num_ps && rate; p++) body[p] = (mst_iov){rate, sizeof *rate};
-    const request r = {.head = {.kind = MST_PARCEL_RATE}, .answer = MST_PARCEL_RATE, .body = body};
-    const mst_status status = ask(c, &r);
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_RATE}, .answer = MST_PARCEL_RATE, .body = body};
+    const mst_status status = mst_ps_ask(c, &r);
     free(body);
     if (!status) *out = c->rate;
     return status;
@@ -733,7 +413,7 @@ mst_status mst_ps_client_rate(mst_ps_client *c, const float *rate, float *out) {
 mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
     mst_failure failure;
     if (c->failed || status == MST_CANCELLED) return status;
-    if (!c->round) mst_mail_linger(c->mail, LINGER);
+    if (!c->round) mst_mail_linger(c->mail, MST_PS_LINGER);
     mst_failure_keep(&failure, status);
     const mst_parcel_head head = {.kind = MST_PARCEL_FAILED};
     const mst_iov text = {failure.message, strlen(failure.message)};
@@ -744,19 +424,20 @@ mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
 }
 
 mst_status mst_ps_client_finish(mst_ps_client *c) {
-    request r = {.head = {.kind = MST_PARCEL_FINISHED, .number = c->finished + 1}, .answer = MST_PARCEL_FINISHED};
+    mst_ps_request r = {.head = {.kind = MST_PARCEL_FINISHED, .number = c->finished + 1},
+                        .answer = MST_PARCEL_FINISHED};
     for (;;) {
         r.until = is_chief(c) ? mst_clock_after(KEPT_APART) : 0;
-        MST_TRY(ask(c, &r));
-        if (unanswered(c) == c->num_ps) break;
-        if (is_one_leaving(c)) return let_leave(c);
+        MST_TRY(mst_ps_ask(c, &r));
+        if (mst_ps_unanswered(c) == c->num_ps) break;
+        if (mst_ps_is_one_leaving(c)) return let_leave(c);
         MST_TRY(mst_ps_client_collect(c)); /* others make steps still */
     }
     if (is_chief(c)) { /* the others wait until no step can be lost any more */
         MST_TRY(mst_ps_client_collect(c));
         r.head.step = 1;
         r.until = 0;
-        MST_TRY(ask(c, &r));
+        MST_TRY(mst_ps_ask(c, &r));
     }
     c->finished++;
     c->has_last = true;
@@ -765,12 +446,12 @@ mst_status mst_ps_client_finish(mst_ps_client *c) {
 
 /* A server that was started again gets the last state from the chief, where a worker waits for it. */
 static mst_status leave_when_all_have_values(mst_ps_client *c) {
-    const request r = {.head = {.kind = MST_PARCEL_LEAVE, .number = c->has_last ? c->finished : 0},
-                       .answer = MST_PARCEL_DONE,
-                       .is_last = c->has_last};
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_LEAVE, .number = c->has_last ? c->finished : 0},
+                              .answer = MST_PARCEL_DONE,
+                              .is_last = c->has_last};
     for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* before this does not count */
     for (;;) {
-        const mst_status status = ask(c, &r);
+        const mst_status status = mst_ps_ask(c, &r);
         if (!status || !c->must_join || !c->has_last) return status;
         c->must_join = false;
         MST_TRY(agree(c));

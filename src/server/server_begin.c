@@ -212,6 +212,7 @@ void mst_server_clear(mst_server *s) {
         s->worker[w].has = -1;
         s->worker[w].finished = s->worker[w].has_state = false;
     }
+    mst_server_clear_order(s);
     for (int32_t v = 0; s->variable && v < s->num_variables; v++) {
         mst_tensor_release(s->variable[v].sum);
         mst_tensor_release(s->variable[v].number);
@@ -253,6 +254,7 @@ mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel) {
     MST_TRY(mst_ps_begin_decode(parcel->body, parcel->bytes, &s->job, &s->graph, &state));
     mst_status status = find_variables(s);
     if (!status) status = make_leaves(s);
+    if (!status) status = mst_server_begin_order(s);
     if (!status) status = make_session(s, state);
     if (!status) status = read_progress(s, state);
     mst_snapshot_release(state);

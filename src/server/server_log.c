@@ -1,4 +1,4 @@
-/* What an asynchronous server notes in its log of updates (server/update_log.h). */
+/* What a server notes in its log of updates (server/update_log.h). */
 #include "server/server_state.h"
 
 #include <inttypes.h>
@@ -35,6 +35,8 @@ static json_t *make_log_head(const mst_server *s) {
                   (int)s->num_workers, "round", (json_int_t)s->round, "shards", (json_int_t)s->job.num_shards, "step",
                   (json_int_t)s->step, "last_step", (json_int_t)s->job.last_step, "variables", variables);
     failed |= head ? add_fingerprints(s, head) : 1;
+    if (s->job.synchronous && head)
+        failed |= json_object_set_new(head, "aggregate", json_integer((json_int_t)s->job.aggregate));
     if (!failed) return head;
     json_decref(head);
     return NULL;
@@ -43,9 +45,10 @@ static json_t *make_log_head(const mst_server *s) {
 mst_status mst_server_begin_log(mst_server *s) {
     const mst_server_options *o = &s->options;
     if (!o->update_log && !o->replay_updates) return MST_OK;
-    if (s->job.synchronous)
+    if (s->job.synchronous && s->job.aggregate == s->num_workers)
         return MST_FAIL(MST_INVALID,
-                        "logs of updates are for asynchronous jobs: synchronous updates have one order, leave %s out",
+                        "logs of updates are for asynchronous jobs, and for backup workers: synchronous updates have "
+                        "one order, leave %s out",
                         o->update_log ? "--update-log" : "--replay-updates");
     if (o->replay_updates && s->round > 1)
         return MST_FAIL(MST_UNAVAILABLE,
@@ -68,10 +71,10 @@ mst_status mst_server_read_log(mst_server *s, mst_update_log *out) {
     return status;
 }
 
-mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, bool is_late) {
+mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, mst_logged_event event) {
     return mst_update_writer_add(&s->update_log, &(mst_logged_gradients){.step = s->step,
                                                                          .position = parcel->head.number,
                                                                          .read = parcel->head.step,
                                                                          .worker = parcel->from,
-                                                                         .is_late = is_late});
+                                                                         .event = event});
 }

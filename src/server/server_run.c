@@ -182,7 +182,8 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
         mst_server_say(s, "%s was started again", mst_server_name(s, parcel->from));
         MST_TRY(mst_update_writer_add_again(&s->update_log, s->step, parcel->from));
     }
-    mst_server_drop_gradients(s, parcel->from);
+    mst_server_forget_listed(s, parcel->from);
+    if (!s->order.num_ps) mst_server_drop_gradients(s, parcel->from); /* else they are those of all servers */
     if (parcel->from == s->chief && w->instance != parcel->instance) s->is_closed = false; /* what it had is lost */
     w->instance = parcel->instance;
     w->request = parcel->head.request;
@@ -267,11 +268,12 @@ static void lose(mst_server *s, const mst_parcel *parcel) {
 /* Those who wait for gradients of worker FROM wait no more. */
 static mst_status go_on_without(mst_server *s, int32_t from) {
     s->worker[from].computes = false;
-    return s->job.synchronous ? mst_server_update_together(s) : mst_server_answer_held(s);
+    return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
 static mst_status finish(mst_server *s, const mst_parcel *parcel) {
     if (parcel->head.number <= s->finished) return send_finished(s, parcel->from);
+    mst_server_drop_gradients(s, parcel->from); /* of a process before it */
     s->worker[parcel->from].finished = true;
     s->worker[parcel->from].has_state = parcel->head.step == 1;
     MST_TRY(go_on_without(s, parcel->from));
@@ -321,15 +323,33 @@ static mst_status check_kept_out(mst_server *s, int64_t now) {
     return MST_OK;
 }
 
-/* To the chief, which asks for the last state of this round where NUMBER is 1. */
+/* To the chief, which asks for the last state of this round where NUMBER is 1. Servers that have one order make updates
+ * when the first of them does. */
 static mst_status send_state(mst_server *s, const mst_parcel *parcel) {
-    s->is_closed |= parcel->from == s->chief && parcel->head.number == 1;
+    s->is_closed |= parcel->from == s->chief && parcel->head.number == 1 && s->order.self == 0;
     return mst_server_send_state(s, parcel->from);
+}
+
+mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
+    const mst_parcel *p = *parcel;
+    mst_server_worker *w = &s->worker[p->from];
+    const bool current = w->instance == p->instance;
+    if (current) w->request = p->head.request;
+    switch (p->head.kind) {
+        case MST_PARCEL_GRADIENTS: return mst_server_take_gradients(s, parcel);
+        case MST_PARCEL_WANT: return mst_server_want(s, p);
+        case MST_PARCEL_RATE: return mst_server_take_rate(s, p);
+        case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
+        case MST_PARCEL_COLLECT: return current ? send_state(s, p) : MST_OK;
+        case MST_PARCEL_FINISHED: return current ? finish(s, p) : MST_OK;
+        case MST_PARCEL_LEAVE: return leave(s, p->from);
+        default: return MST_OK;
+    }
 }
 
 static mst_status take(mst_server *s, mst_parcel **parcel) {
     const mst_parcel *p = *parcel;
-    if (p->from >= s->num_workers) return MST_OK; /* another server: they have nothing to say to each other */
+    if (p->from >= s->num_workers) return mst_server_hear_server(s, p);
     mst_server_worker *w = &s->worker[p->from];
     const bool current = w->instance == p->instance;
     switch (p->head.kind) {
@@ -348,19 +368,13 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
         return leave_unknown(s, p);
     if (!current) return mst_server_send_empty(s, p->from, p->head.request);
     if (p->head.request < w->request) return MST_OK; /* it has been overtaken */
-    w->request = p->head.request;
-    if (p->head.kind == MST_PARCEL_BEGIN) return mst_server_begin(s, p);
-    if (s->round && p->head.kind == MST_PARCEL_COLLECT) return send_state(s, p);
-    if (!s->round || s->is_closed) return mst_server_send_empty(s, p->from, w->request);
-    switch (p->head.kind) {
-        case MST_PARCEL_GRADIENTS: return mst_server_take_gradients(s, parcel);
-        case MST_PARCEL_WANT: return mst_server_want(s, p);
-        case MST_PARCEL_RATE: return mst_server_take_rate(s, p);
-        case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
-        case MST_PARCEL_FINISHED: return finish(s, p);
-        case MST_PARCEL_LEAVE: return leave(s, p->from);
-        default: return MST_OK;
+    if (p->head.kind == MST_PARCEL_BEGIN) {
+        w->request = p->head.request;
+        return mst_server_begin(s, p);
     }
+    if (!s->round || (s->is_closed && p->head.kind != MST_PARCEL_COLLECT))
+        return mst_server_send_empty(s, p->from, p->head.request);
+    return (mst_server_is_ordered(s, p) ? mst_server_list_request : mst_server_take_request)(s, parcel);
 }
 
 /* ---- waiting ---- */
@@ -469,6 +483,7 @@ static mst_status serve(mst_server *s) {
         if (!status) status = check_lost(s, now);
         if (!status) status = check_step(s, now);
         if (!status) status = check_kept_out(s, now);
+        if (!status) status = mst_server_remind_first(s, now);
         part(s);
         if (!s->round || (s->options.replay_updates && !s->replay))
             say_whom(s);

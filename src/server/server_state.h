@@ -25,6 +25,7 @@ typedef struct mst_server_worker {
     int64_t kept_out_since; /**< a process of it cannot join: since when that is known; 0: none */
     char kept_out[1400];    /**< why */
     mst_parcel *gradients;  /**< that wait for those of others */
+    mst_parcel *listed;     /**< requests that wait for their turn (server_order.c), in the order in which they came */
     bool computes;          /**< it has values whose gradients have not come */
     bool held;        /**< it waits for values until others have come (max_staleness), or until its turn (replay) */
     bool wants;       /**< values are given in turn, and it has asked for them since its last gradients */
@@ -63,6 +64,24 @@ typedef struct mst_server_values {
     mst_mail_block *block;
     mst_tensor **tensor; /**< [num_variables] */
 } mst_server_values;
+
+/** What is done next on all servers: REQUEST of a worker is taken; worker -1: an update is made. */
+typedef struct mst_server_turn {
+    int32_t worker;
+    uint64_t request;
+} mst_server_turn;
+
+/** The order in which several servers take the requests of workers (server_order.c). Turns are numbered from 1 on. */
+typedef struct mst_server_order {
+    int32_t num_ps, self; /**< 0 servers: there is no order */
+    int64_t taken;        /**< how many turns this server has taken; the first one has given as many */
+    int64_t told;         /**< when the first server was reminded last */
+    /* of the first server */
+    uint64_t *listed;      /**< [num_ps][num_workers]: the request that each server has of each worker */
+    int64_t *taken_by;     /**< [num_ps]: as each server has told */
+    mst_server_turn *turn; /**< [num_turns] behind those that are forgotten, since all servers have taken them */
+    int64_t num_turns, room, forgotten;
+} mst_server_order;
 
 typedef struct mst_server {
     mst_server_options options;
@@ -106,8 +125,9 @@ typedef struct mst_server {
     int64_t value_step;
     mst_parcel
         *failed; /**< that are freed with the session, which may still read them: with these an update has failed */
+    mst_server_order order;
     mst_update_writer update_log;
-    mst_update_log *replay; /**< the log that is replayed; `first` has what comes next. NULL: none, or not yet read */
+    mst_update_log *replay; /**< the log that is replayed. NULL: none, or not yet read */
     int64_t finished;       /**< trainings that all workers have finished */
     bool is_closed;         /**< the chief has the last state of this round, behind which no update is made */
     int64_t leaves_since;   /**< it has said that it leaves: when; 0: it has not */
@@ -168,15 +188,45 @@ void mst_server_leave_alone(mst_server *s);
 MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel);
 /** Applies the gradients of PARCEL, of an asynchronous job, which have been read. The worker's values are `held`. */
 MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel);
+/** Drops the gradients of PARCEL: those of others have made their step. */
+MST_CHECKED mst_status mst_server_drop_late(mst_server *s, const mst_parcel *parcel);
 /** Worker W, whose gradients have been applied or dropped, waits for values: where they are given in turn, when it has
  *  asked for them. */
 void mst_server_hold(mst_server *s, int32_t w);
 /** PARCEL, of kind WANT: its worker waits for values. */
 MST_CHECKED mst_status mst_server_want(mst_server *s, const mst_parcel *parcel);
-/** Makes the update of a synchronous job where enough gradients are there. */
+/** Makes the update of a synchronous job where enough gradients are there, or where servers have one order gives it the
+ *  next turn. */
 MST_CHECKED mst_status mst_server_update_together(mst_server *s);
+/** Makes the update of the gradients that are there. */
+MST_CHECKED mst_status mst_server_make_update(mst_server *s);
+/** The same, and sends no values: those who have sent the gradients wait for them. */
+MST_CHECKED mst_status mst_server_apply_together(mst_server *s);
 /** Gives values to those who wait for them until others have come. */
 MST_CHECKED mst_status mst_server_answer_held(mst_server *s);
+
+/* ---- server_order.c ---- */
+
+/** After BEGIN: whether several servers need one order depends on the job. */
+MST_CHECKED mst_status mst_server_begin_order(mst_server *s);
+void mst_server_clear_order(mst_server *s);
+/** Whether PARCEL, of a worker, is to be taken when it is its turn. */
+bool mst_server_is_ordered(const mst_server *s, const mst_parcel *parcel);
+/** Keeps *PARCEL until it is its turn, and sets it to NULL. */
+MST_CHECKED mst_status mst_server_list_request(mst_server *s, mst_parcel **parcel);
+/** A process of worker W says HELLO. */
+void mst_server_forget_listed(mst_server *s, int32_t w);
+/** The next turn is that of an update, if this is the first server. */
+MST_CHECKED mst_status mst_server_order_update(mst_server *s);
+/** Tells the first server now and then what waits here. */
+MST_CHECKED mst_status mst_server_remind_first(mst_server *s, int64_t now);
+/** PARCEL is of another server. */
+MST_CHECKED mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel);
+
+/* ---- server_run.c ---- */
+
+/** Does what *PARCEL of a worker asks; it is NULL where it is kept. */
+MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel);
 
 /* ---- server_rate.c ---- */
 
@@ -189,8 +239,8 @@ MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_parcel *par
 MST_CHECKED mst_status mst_server_begin_log(mst_server *s);
 /** Reads the log that is to be replayed. *OUT is freed also after an error. */
 MST_CHECKED mst_status mst_server_read_log(mst_server *s, mst_update_log *out);
-/** Notes gradients that have made the variables those of this step; or that were too late. */
-MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, bool is_late);
+/** Notes gradients that have made the variables those of this step; or that were dropped at this step. */
+MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, mst_logged_event event);
 
 /* ---- server_replay.c: only where options.replay_updates is set ---- */
 

@@ -54,7 +54,7 @@ mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel) {
     s->position[parcel->from] = parcel->head.number + 1;
     w->computes = false;
     mst_server_hold(s, parcel->from);
-    return mst_server_log_gradients(s, parcel, false);
+    return mst_server_log_gradients(s, parcel, MST_LOGGED_UPDATE);
 }
 
 /* ---- values in turn ---- */
@@ -90,37 +90,55 @@ static mst_status update_alone(mst_server *s, mst_parcel **parcel) {
     return mst_server_answer_held(s);
 }
 
-mst_status mst_server_update_together(mst_server *s) {
-    int32_t count = 0, active = 0;
-    if (s->is_closed) return MST_OK;
-    for (int32_t w = 0; w < s->num_workers; w++) {
-        count += s->worker[w].gradients != NULL;
-        active += !s->worker[w].left && !s->worker[w].finished;
-    }
-    if (count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
-    MST_TRY(mst_server_add_up(s, count));
+static int32_t count_gradients(const mst_server *s) {
+    int32_t count = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) count += s->worker[w].gradients != NULL;
+    return count;
+}
+
+mst_status mst_server_apply_together(mst_server *s) {
+    MST_TRY(mst_server_add_up(s, count_gradients(s)));
     MST_TRY(run_update(s));
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (!s->worker[w].gradients) continue;
         s->worker[w].previous = s->position[w];
         s->position[w] = s->worker[w].gradients->head.number + 1;
         s->worker[w].waits = true;
+        MST_TRY(mst_server_log_gradients(s, s->worker[w].gradients, MST_LOGGED_UPDATE));
         mst_server_drop_gradients(s, w);
     }
     s->waits_since = 0;
+    return MST_OK;
+}
+
+mst_status mst_server_make_update(mst_server *s) {
+    MST_TRY(mst_server_apply_together(s));
     return mst_server_answer_waiting(s);
 }
 
-/* Gradients of values that are not the newest any more: backup workers have been faster. */
-static mst_status drop_late(mst_server *s, const mst_parcel *parcel) {
+mst_status mst_server_update_together(mst_server *s) {
+    const int32_t count = count_gradients(s);
+    int32_t active = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) active += !s->worker[w].left && !s->worker[w].finished;
+    if (s->is_closed || count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
+    return s->order.num_ps ? mst_server_order_update(s) : mst_server_make_update(s);
+}
+
+mst_status mst_server_drop_late(mst_server *s, const mst_parcel *parcel) {
     s->num_dropped++;
     s->position[parcel->from] = parcel->head.number + 1;
+    return mst_server_log_gradients(s, parcel, MST_LOGGED_DROPPED);
+}
+
+/* Gradients of values that are not the newest any more: others have been faster. */
+static mst_status answer_late(mst_server *s, const mst_parcel *parcel) {
+    MST_TRY(mst_server_drop_late(s, parcel));
     return mst_server_answer(s, parcel->from);
 }
 
 /* Gradients that come after the last step. */
 static mst_status drop_after_end(mst_server *s, const mst_parcel *parcel) {
-    MST_TRY(mst_server_log_gradients(s, parcel, true));
+    MST_TRY(mst_server_log_gradients(s, parcel, MST_LOGGED_LATE));
     if (!s->job.in_turn) return mst_server_answer(s, parcel->from);
     s->worker[parcel->from].computes = false;
     MST_TRY(send_taken(s, parcel->from));
@@ -147,12 +165,12 @@ mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel) {
     if ((*parcel)->head.number < s->position[from]) return answer_again(s, from);
     if (s->options.replay_updates) return take_to_replay(s, parcel);
     if (s->job.last_step > 0 && s->step >= s->job.last_step) return drop_after_end(s, *parcel);
-    if (s->job.synchronous && w->read != s->step) return drop_late(s, *parcel);
+    if (s->job.synchronous && w->has != s->step) return answer_late(s, *parcel);
     mst_server_drop_gradients(s, from);
     MST_TRY(mst_server_read_gradients(s, *parcel));
     if (!s->job.synchronous) return update_alone(s, parcel);
     w->gradients = *parcel;
     *parcel = NULL;
     if (!s->waits_since) s->waits_since = mst_clock_now();
-    return mst_server_update_together(s);
+    return s->order.num_ps ? MST_OK : mst_server_update_together(s);
 }

@@ -15,6 +15,8 @@ char *mst_update_log_path(const char *folder, int32_t number) {
     return asprintf(&path, "%s/updates-ps-%d.jsonl", folder, (int)number) < 0 ? NULL : path;
 }
 
+static const char *const event_names[] = {"update", "dropped", "late"}; /* of each mst_logged_event */
+
 /* ---- writing ---- */
 
 static mst_status cannot_write(const mst_update_writer *w) {
@@ -48,9 +50,8 @@ mst_status mst_update_writer_open(mst_update_writer *w, const char *folder, int3
 mst_status mst_update_writer_add(mst_update_writer *w, const mst_logged_gradients *g) {
     if (!w->file) return MST_OK;
     fprintf(w->file, "{\"event\":\"%s\",\"step\":%lld,\"worker\":%d,\"epoch\":%lld,\"batch\":%lld,\"read\":%lld}",
-            g->is_late ? "late" : "update", (long long)g->step, (int)g->worker,
-            (long long)mst_epoch_of_position(g->position), (long long)mst_batch_of_position(g->position),
-            (long long)g->read);
+            event_names[g->event], (long long)g->step, (int)g->worker, (long long)mst_epoch_of_position(g->position),
+            (long long)mst_batch_of_position(g->position), (long long)g->read);
     return end_line(w);
 }
 
@@ -102,6 +103,7 @@ static mst_status compare_heads(const mst_update_log *log, const json_t *line, c
 typedef struct log_reader {
     mst_update_log *log;
     int64_t line, num_workers, first_step, room;
+    bool together; /* updates may be of the gradients of several workers */
     int64_t *last; /* [num_workers]: number of the last gradients; -1: none */
 } log_reader;
 
@@ -120,32 +122,44 @@ static mst_status make_room_for_entry(log_reader *r) {
     return MST_OK;
 }
 
+/* Whether G, which follow, make a step together with those before them. */
+static bool joins_update(const log_reader *r, const mst_logged_gradients *g) {
+    const mst_logged_gradients *before = r->log->num_entries ? &r->log->entry[r->log->num_entries - 1] : NULL;
+    return r->together && before && before->event == MST_LOGGED_UPDATE && g->event == MST_LOGGED_UPDATE &&
+           g->step == before->step && g->worker > before->worker;
+}
+
 /* Steps rise by one; a worker reads after its last update, and its batches come one after the other. */
 static bool follows(const log_reader *r, const mst_logged_gradients *g) {
     const mst_update_log *log = r->log;
     const int64_t i = r->last[g->worker];
     const mst_logged_gradients *last = i >= 0 ? &log->entry[i] : NULL;
-    const bool no_late_before = log->num_updates == log->num_entries;
-    return g->step == r->first_step + log->num_updates + !g->is_late && (g->is_late || no_late_before) &&
-           g->read >= (last && !last->is_late ? last->step : r->first_step) && g->read <= g->step - !g->is_late &&
-           (!last || g->position > last->position || (g->is_late && g->position == last->position));
+    const bool is_late = g->event == MST_LOGGED_LATE, is_update = g->event == MST_LOGGED_UPDATE;
+    const bool no_late_before = log->num_in_order == log->num_entries;
+    const int64_t oldest = last && last->event != MST_LOGGED_LATE ? last->step : r->first_step;
+    return g->step == r->first_step + log->num_updates + (is_update && !joins_update(r, g)) &&
+           (is_late || no_late_before) && (g->read >= oldest || (g->event == MST_LOGGED_DROPPED && g->read == -1)) &&
+           g->read <= g->step - is_update &&
+           (!last || g->position > last->position || (is_late && g->position == last->position));
 }
 
 static mst_status add_gradients(log_reader *r, const mst_logged_gradients *g) {
     mst_update_log *log = r->log;
+    const bool is_next_step = g->event == MST_LOGGED_UPDATE && !joins_update(r, g);
     if (g->worker < 0 || g->worker >= r->num_workers || !follows(r, g))
         return wrong_line(r, "does not follow from the lines before it");
     if (r->last[g->worker] >= 0 && log->entry[r->last[g->worker]].position == g->position)
         return MST_OK; /* dropped, sent again, and dropped again */
     MST_TRY(make_room_for_entry(r));
+    log->num_updates += is_next_step;
+    log->num_in_order += g->event != MST_LOGGED_LATE;
     log->entry[log->num_entries] = *g;
     *(r->last[g->worker] < 0 ? &log->first[g->worker] : &log->entry[r->last[g->worker]].later) = log->num_entries;
     r->last[g->worker] = log->num_entries++;
-    log->num_updates += !g->is_late;
     return MST_OK;
 }
 
-static mst_status read_gradients_of(log_reader *r, json_t *line, bool is_late) {
+static mst_status read_gradients_of(log_reader *r, json_t *line, mst_logged_event event) {
     json_int_t step, worker, epoch, batch, read;
     if (json_unpack(line, "{s:I, s:I, s:I, s:I, s:I}", "step", &step, "worker", &worker, "epoch", &epoch, "batch",
                     &batch, "read", &read) ||
@@ -155,7 +169,7 @@ static mst_status read_gradients_of(log_reader *r, json_t *line, bool is_late) {
                                                     .position = mst_batch_position(epoch, batch),
                                                     .read = read,
                                                     .worker = (int32_t)worker,
-                                                    .is_late = is_late,
+                                                    .event = event,
                                                     .later = INT64_MAX});
 }
 
@@ -164,7 +178,8 @@ static mst_status read_event(log_reader *r, json_t *line, const json_t *head) {
     if (!event) return wrong_line(r, "has no event");
     if (r->line == 1)
         return strcmp(event, "begin") == 0 ? compare_heads(r->log, line, head) : wrong_line(r, "does not say 'begin'");
-    if (strcmp(event, "update") == 0 || strcmp(event, "late") == 0) return read_gradients_of(r, line, *event == 'l');
+    for (int e = MST_LOGGED_UPDATE; e <= MST_LOGGED_LATE; e++)
+        if (strcmp(event, event_names[e]) == 0) return read_gradients_of(r, line, (mst_logged_event)e);
     if (strcmp(event, "begin") != 0 && strcmp(event, "again") != 0) return wrong_line(r, "has an unknown event");
     return MST_FAIL(MST_INVALID,
                     "'%s', line %lld: a %s was lost and started again: only an undisturbed job can be replayed",
@@ -188,6 +203,7 @@ static mst_status read_log_text(log_reader *r, const char *text, size_t size, co
     mst_update_log *log = r->log;
     r->first_step = json_integer_value(json_object_get(head, "step"));
     r->num_workers = json_integer_value(json_object_get(head, "workers"));
+    r->together = json_object_get(head, "aggregate") != NULL;
     log->first = calloc((size_t)r->num_workers + 1, sizeof *log->first);
     r->last = calloc((size_t)r->num_workers + 1, sizeof *r->last);
     if (!log->first || !r->last) return MST_NO_MEMORY("for a log of updates");

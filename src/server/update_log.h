@@ -1,13 +1,17 @@
-/** The file in which an asynchronous parameter server notes whose gradients it has applied, in this order: a line of
- *  JSON for each, behind a line for the job. (From server_log.c, which also says what is in the line of the job.)
+/** The file in which a parameter server of an asynchronous job, or of one with backup workers, notes whose gradients
+ *  it has applied, in this order: a line of JSON for each, behind a line for the job. (From server_log.c, which also
+ *  says what is in the line of the job.)
  *
  *      {"event":"begin","format":1,"server":0,"servers":2,"workers":3,"round":1,"step":0,"last_step":0,...}
  *      {"event":"update","step":1,"worker":2,"epoch":0,"batch":0,"read":0}
  *      {"event":"update","step":2,"worker":0,"epoch":0,"batch":0,"read":0}
  *
- *  An update makes the variables of this server those of its `step`. The gradients were of the batch number `batch` of
- *  `epoch`, from 0, of the data of `worker`, and of the values that the variables had at step `read`. Other events:
+ *  An update makes the variables of this server those of its `step`; with backup workers, those behind one another
+ *  with the same step make it together. The gradients were of the batch number `batch` of `epoch`, from 0, of the data
+ *  of `worker`, and of the values that the variables had at step `read`. Other events:
  *
+ *      dropped  gradients that came when those of others had made their step; members as of an update, but `step` is
+ *               that of the variables when they were dropped, and `read` is -1 where it differed between servers
  *      late     gradients that came at the last step of the job and were dropped; members as of an update
  *      again    a process of `worker` was started in place of another one, at `step`
  *
@@ -23,13 +27,15 @@
 
 #include "muster/status.h"
 
+typedef enum mst_logged_event { MST_LOGGED_UPDATE, MST_LOGGED_DROPPED, MST_LOGGED_LATE } mst_logged_event;
+
 /** Gradients that have come. */
 typedef struct mst_logged_gradients {
     int64_t step;     /**< of the variables afterwards */
     int64_t position; /**< of the batch (cluster/batch_position.h) */
     int64_t read;     /**< step of the values of which they were computed */
     int32_t worker;
-    bool is_late;  /**< they were dropped */
+    mst_logged_event event;
     int64_t later; /**< when read: number of the next gradients of this worker; where there are none num_entries */
 } mst_logged_gradients;
 
@@ -56,8 +62,9 @@ void mst_update_writer_close(mst_update_writer *writer);
 
 typedef struct mst_update_log {
     char *path;
-    mst_logged_gradients *entry; /**< [num_entries]: first the updates, then those that came too late */
-    int64_t num_updates, num_entries;
+    mst_logged_gradients *entry; /**< [num_entries]: first num_in_order, then those that came late */
+    int64_t num_updates, num_in_order, num_entries;
+    int64_t next;   /**< of the replay: number of the entry that comes next */
     int64_t *first; /**< [num_workers]: number of the first gradients of each worker; num_entries: none */
 } mst_update_log;
 

@@ -121,9 +121,6 @@ static mst_status check(const mst_trainer *trainer, int num_ps) {
     if (strategy->replicas_to_aggregate < 0 || strategy->replicas_to_aggregate > workers)
         return MST_FAIL(MST_INVALID, "strategy: gradients of %d workers are to make an update, but there are %d",
                         strategy->replicas_to_aggregate, workers);
-    if (num_ps > 1 && strategy->replicas_to_aggregate && strategy->replicas_to_aggregate < workers)
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "backup workers need one parameter server, which sees whose gradients come first: take one");
     if (strategy->max_staleness && strategy->max_staleness < workers - 1)
         return MST_FAIL(MST_INVALID,
                         "strategy: max_staleness %d is too small for %d workers, who may all compute at the same time: "

@@ -403,6 +403,7 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
 static mst_strategy with_all_shards(mst_strategy strategy) {
     strategy.first_shard = strategy.num_shards_here = 0;
     strategy.synchronous = false;
+    strategy.replicas_to_aggregate = 0;
     if (strategy.num_shards % strategy.num_devices) strategy.num_devices = 1;
     return strategy;
 }

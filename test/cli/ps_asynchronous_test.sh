@@ -59,5 +59,14 @@ ended_well backup_workers_end_with_the_others worker_0 worker_1 worker_2 ps_0
 check steps_are_made_of_two_gradients awk -v text="$(grep "came too late" err-ps_0)" -v each=$((epoch * 20)) \
     'BEGIN { split(text, word, " "); exit !(word[2] >= each && word[2] <= 2 * each) }'
 
+# Several servers drop the same gradients.
+make_hosts_with_servers 2 3
+start_job "ps_0 ps_1 worker_0 worker_1 worker_2" --epochs 10 --issync 1 --replicas-to-aggregate 2 --validation-split 0.2
+ended_well servers_of_backup_workers_end_with_them ps_0 ps_1
+updates=$(sed -n 's/ps:0: \([0-9]*\) updates;.*/\1/p' err-ps_0)
+ended_after backup_workers_end_with_the_others_also_with_two_servers "$updates" worker_0 worker_1 worker_2
+check servers_drop_the_same_gradients [ "$(grep "came too late" err-ps_0 | sed s/ps:0//)" = \
+    "$(grep "came too late" err-ps_1 | sed s/ps:1//)" ]
+
 no_task_is_left
 end_of_checks

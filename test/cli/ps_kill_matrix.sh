@@ -1,10 +1,12 @@
 #!/bin/sh
 # The kill matrix of parameter servers: in jobs of two servers and two workers each task is killed, stopped and terminated
 # at each kind of moment, and started again. A synchronous job must end with the weights of an undisturbed one, an
-# asynchronous one after as many steps; and so must one whose cable is cut between two hosts, each with a server and a
-# worker. Prints a table of seconds from the disturbance to the end of the job, for each transport. Usage:
-# ps_kill_matrix.sh PATH_OF_MUSTER [WHAT...]: of KILL, STOP, TERM, CUT, of the moments, and of the transports those that
-# are named, all where none is; CUT needs root, for network namespaces. MUSTER_TEST_SEED=N repeats the moments.
+# asynchronous one after as many steps, and one of backup workers, each of whose gradients may make a step, with the same
+# weights on both workers; and so must one whose cable is cut between two hosts, each with a server and a worker. Prints a
+# table of seconds from the disturbance to the end of the job, for each transport. Usage: ps_kill_matrix.sh PATH_OF_MUSTER
+# [WHAT...]: of KILL, STOP, TERM, CUT, of the moments, and of the transports those that are named, all where none is; CUT
+# needs root, for network namespaces. MODES="synchronous asynchronous backup" are the jobs. MUSTER_TEST_SEED=N repeats the
+# moments.
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -32,7 +34,7 @@ fi
 start_one() {
     # all are lists of words
     # shellcheck disable=SC2086
-    start_task "$1" $job --issync "$synchronous" --transport "$transport" $more
+    start_task "$1" $job $updates --transport "$transport" $more
 }
 
 # There is one cable: its column is that of the last task.
@@ -70,8 +72,13 @@ is_right() {
     wait_for "$1"
     [ "$status" -eq 0 ] || return 1
     case $1 in
-        worker_*) [ "$synchronous" = 1 ] && wanted="\"weights_sha256\":\"$wanted_sha\"" || wanted="\"done\",\"step\":$all_steps," ;;
+        worker_*) ;;
         *) return 0 ;;
+    esac
+    case $mode in
+        synchronous) wanted="\"weights_sha256\":\"$wanted_sha\"" ;;
+        asynchronous) wanted="\"done\",\"step\":$all_steps," ;;
+        backup) wanted="\"done\".*\"weights_sha256\":\"$(sha out-worker_0)\"" ;; # looked at first
     esac
     tail -n 1 "out-$1" | grep -q "$wanted"
 }
@@ -79,7 +86,7 @@ is_right() {
 # other TASK: one that is disturbed while the job recovers from the loss of TASK
 other() { echo "ps_0 worker_1 ps_1 worker_0 ps_0" | sed "s/.*$1 \([a-z]*_[01]\).*/\1/"; }
 
-# cell SIGNAL TASK: of $moment, $transport and $synchronous
+# cell SIGNAL TASK: of $moment, $transport and $mode
 cell() {
     rm -rf run
     begin "$moment" "$2" "$1"
@@ -96,7 +103,7 @@ cell() {
     for one in $tasks; do
         is_right "$one" && continue
         good='' wrong="$wrong
-$transport, $synchronous, $moment, $1, $2: $one ended with status $status: $(tail -n 1 "out-$one" | cut -c 1-80) $(tail -n 1 "err-$one" | cut -c 1-300)"
+$transport, $mode, $moment, $1, $2: $one ended with status $status: $(tail -n 1 "out-$one" | cut -c 1-80) $(tail -n 1 "err-$one" | cut -c 1-300)"
     done
     [ -z "$networks" ] || end_networks
     [ -z "$good" ] || good=$(seconds_since "$began")
@@ -110,8 +117,14 @@ with_validation=$alone
 alone --epochs $epochs
 wrong=
 for transport in $transports; do
-    for synchronous in 1 0; do
-        printf '%-30s' "$transport, $([ $synchronous = 1 ] && echo synchronous || echo asynchronous)"
+    for mode in ${MODES:-synchronous asynchronous backup}; do
+        case $mode in
+            synchronous) updates="--issync 1" ;;
+            asynchronous) updates="--issync 0" ;;
+            backup) updates="--issync 1 --replicas-to-aggregate 1" ;;
+            *) echo "'$mode' is none of: synchronous asynchronous backup" >&2 && exit 2 ;;
+        esac
+        printf '%-30s' "$transport, $mode"
         for s in $signals; do for task in $tasks; do can_be "$s" "$task" && printf '%15s' "$s $task"; done; done
         echo
         for moment in $moments; do

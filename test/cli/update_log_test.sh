@@ -1,5 +1,5 @@
 #!/bin/sh
-# The log of the updates of an asynchronous job, and its replay, which ends with the same weights: with dropout, slots of
+# The log of the updates of an asynchronous job, or of one with backup workers, and its replay, which ends with the same weights: with dropout, slots of
 # the optimizer and checkpoints. Usage: update_log_test.sh PATH_OF_MUSTER.
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -51,6 +51,13 @@ done
 run_job --steps 41 --optimizer adam --max-staleness 3 --ps-part-bytes 1000 --update-log log-of-steps
 replays replay_of_steps_with_variables_in_parts_has_the_weights_of_the_job "$hash" --steps 41 --optimizer adam \
     --max-staleness 3 --ps-part-bytes 1000 --replay-updates log-of-steps
+
+backup="--issync 1 --replicas-to-aggregate 2 --validation-split 0.2"
+# a list of words
+# shellcheck disable=SC2086
+run_job --epochs 3 $backup --update-log log-of-sets
+# shellcheck disable=SC2086
+replays replay_of_backup_workers_has_the_weights_of_the_job "$hash" --epochs 3 $backup --replay-updates log-of-sets
 
 make_hosts_with_servers 2 3
 for each in $tasks; do start_task "$each" --epochs 3 --dropout 0.3 --replay-updates log; done

@@ -4,16 +4,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "cluster/ps_client.h"
 #include "muster/server.h"
 #include "support/ps_job.h"
 #include "support/tasks.h"
 #include "support/test.h"
 
-enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, COUNT = PS_COUNT, SECONDS = 20 };
+enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, SECONDS = 20 };
 
-static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
-static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
 static const double first_value = 1;
 static const double gradient_of[WORKERS] = {0.25, 2};
 
@@ -68,57 +65,21 @@ static void start_servers(job *j, task_thread *server) {
 
 /* ---- workers ---- */
 
-static mst_ps_client *open_client(job *j, int worker) {
-    mst_cluster *cluster = ps_job_cluster(j->address, "worker", worker);
-    const mst_task_options options = {.cluster = cluster, .recovery_timeout = SECONDS, .timeout = SECONDS};
-    mst_ps_client *client;
-    EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
-    mst_cluster_release(cluster);
-    return client;
-}
-
-static int64_t join(mst_ps_client *client, mst_store *store) {
-    const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)};
-    const mst_ps_variable variables[] = {{"w0", spec, 0, false}, {"w1", spec, 1, false}};
-    mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
-    const mst_ps_program program = {.store = store,
-                                    .variable = variables,
-                                    .num_variables = 2,
-                                    .graph = graph,
-                                    .synchronous = true,
-                                    .num_shards = WORKERS,
-                                    .num_leaves = 1,
-                                    .fingerprint = &fingerprint,
-                                    .num_fingerprints = 1};
-    int64_t position;
-    EXPECT_OK(mst_ps_client_join(client, &program, &position));
-    for (int p = 0; p < SERVERS; p++) mst_graph_destroy(graph[p]);
-    return position;
-}
-
-static mst_status make_step(mst_ps_client *client, int worker, int64_t position) {
-    mst_tensor *gradient = ps_job_filled(gradient_of[worker]);
-    int64_t step;
-    const mst_status status = mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step);
-    mst_tensor_release(gradient);
-    return status;
-}
-
 /* Makes steps. Where a server has left, it goes on from where it was; the chief then says how many more are made. */
 static void *work(void *context) {
     const task_thread *t = context;
     job *j = t->job;
     mst_store *store = ps_job_store(first_value);
-    mst_ps_client *client = open_client(j, t->number);
-    int64_t position = join(client, store);
+    mst_ps_client *client = ps_job_open(j->address, t->number);
+    int64_t position = ps_job_join(client, store, 0);
     while (position < atomic_load(&j->last)) {
         if (t->number == 0 && position == 3) atomic_store(&j->leaves, true);
-        if (!make_step(client, t->number, position)) {
+        if (!ps_job_step(client, position, gradient_of[t->number])) {
             position++;
             continue;
         }
         assert_true(mst_ps_client_must_join(client));
-        assert_int_equal(join(client, store), position);
+        assert_int_equal(ps_job_join(client, store, 0), position);
         ps_job_expect(store, after(position));
         if (t->number == 0) atomic_store(&j->last, position + 5);
     }
@@ -149,9 +110,9 @@ enum { STEPS = 3 };
 static void *work_and_stay_away(void *context) {
     const task_thread *t = context;
     mst_store *store = ps_job_store(first_value);
-    mst_ps_client *client = open_client(t->job, t->number);
-    for (int64_t position = join(client, store); position < STEPS; position++)
-        EXPECT_OK(make_step(client, t->number, position));
+    mst_ps_client *client = ps_job_open(t->job->address, t->number);
+    for (int64_t position = ps_job_join(client, store, 0); position < STEPS; position++)
+        EXPECT_OK(ps_job_step(client, position, gradient_of[t->number]));
     mst_ps_client_close(client);
     mst_store_release(store);
     return NULL;
@@ -164,10 +125,10 @@ static void chief_gets_the_state_where_a_worker_stays_away(void **state) {
     start_servers(&j, server);
     assert_int_equal(pthread_create(&other.thread, NULL, work_and_stay_away, &other), 0);
     mst_store *store = ps_job_store(first_value);
-    mst_ps_client *client = open_client(&j, 0);
+    mst_ps_client *client = ps_job_open(j.address, 0);
     mst_status status = MST_OK;
-    int64_t position = join(client, store);
-    while (!(status = make_step(client, 0, position))) position++;
+    int64_t position = ps_job_join(client, store, 0);
+    while (!(status = ps_job_step(client, position, gradient_of[0]))) position++;
     assert_int_equal(status, MST_UNAVAILABLE);
     assert_non_null(strstr(mst_error()->message, "worker:1"));
     assert_int_equal(position, STEPS);

@@ -5,16 +5,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cluster/ps_client.h"
 #include "muster/server.h"
 #include "support/ps_job.h"
 #include "support/tasks.h"
 #include "support/test.h"
 
-enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, COUNT = PS_COUNT, SECONDS = 20 };
+enum { WORKERS = PS_WORKERS, SERVERS = PS_SERVERS, ALL = PS_TASKS, SECONDS = 20 };
 
-static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
-static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
 static const double first_value = 1;
 static const double gradient_of[WORKERS] = {0.25, 2};
 
@@ -39,46 +36,14 @@ static void *run_server(void *context) {
 
 /* ---- a worker ---- */
 
-static mst_ps_client *join(job *j, int worker, mst_store *store, int64_t *position) {
-    const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)};
-    const mst_ps_variable variables[] = {{"w0", spec, 0, false}, {"w1", spec, 1, false}};
-    mst_cluster *cluster = ps_job_cluster(j->address, "worker", worker);
-    mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
-    const mst_ps_program program = {.store = store,
-                                    .variable = variables,
-                                    .num_variables = 2,
-                                    .graph = graph,
-                                    .synchronous = true,
-                                    .num_shards = WORKERS,
-                                    .num_leaves = 1,
-                                    .fingerprint = &fingerprint,
-                                    .num_fingerprints = 1};
-    const mst_task_options options = {.cluster = cluster, .recovery_timeout = SECONDS};
-    mst_ps_client *client;
-    EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
-    EXPECT_OK(mst_ps_client_join(client, &program, position));
-    for (int p = 0; p < SERVERS; p++) mst_graph_destroy(graph[p]);
-    mst_cluster_release(cluster);
-    return client;
-}
-
-static void make_step(mst_ps_client *client, int worker, int64_t position) {
-    mst_tensor *gradient = ps_job_filled(gradient_of[worker]);
-    int64_t step;
-    EXPECT_OK(mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step));
-    assert_int_equal(step, 1);
-    mst_tensor_release(gradient);
-}
-
 /* Joins, makes the step at 0, and leaves. */
 static void *work(void *context) {
     const server_thread *t = context;
     mst_store *store = ps_job_store(first_value);
-    int64_t position;
-    mst_ps_client *client = join(t->job, t->number, store, &position);
-    assert_int_equal(position, 0);
+    mst_ps_client *client = ps_job_open(t->job->address, t->number);
+    assert_int_equal(ps_job_join(client, store, 0), 0);
     ps_job_expect(store, first_value);
-    make_step(client, t->number, position);
+    EXPECT_OK(ps_job_step(client, 0, gradient_of[t->number]));
     EXPECT_OK(mst_ps_client_leave(client));
     ps_job_expect(store, first_value - 0.5 * (gradient_of[0] + gradient_of[1]));
     mst_ps_client_close(client);
@@ -104,7 +69,7 @@ static void be_killed(job *j, int w) {
     mst_cluster *cluster = ps_job_cluster(j->address, "worker", w);
     mst_tensor *gradient = ps_job_filled(gradient_of[w]);
     const mst_iov body = {mst_tensor_data(gradient), mst_tensor_bytes(gradient)},
-                  hello = {&fingerprint, sizeof fingerprint};
+                  hello = {&ps_job_fingerprint, sizeof ps_job_fingerprint};
     mst_mail *mail;
     EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
     EXPECT_OK(mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PARCEL_HELLO}, &hello, 1, NULL));
@@ -120,8 +85,9 @@ static void be_killed(job *j, int w) {
 /* The chief gives the servers their values; its process ends. */
 static void begin(job *j) {
     mst_store *store = ps_job_store(first_value);
-    int64_t position;
-    mst_ps_client_close(join(j, 0, store, &position));
+    mst_ps_client *client = ps_job_open(j->address, 0);
+    ps_job_join(client, store, 0);
+    mst_ps_client_close(client);
     mst_store_release(store);
 }
 
@@ -204,9 +170,8 @@ static void answers_to_an_earlier_request_are_dropped(void **state) {
         assert_int_equal(pthread_create(&server[p].thread, NULL, answer_late, &server[p]), 0);
     }
     mst_store *store = ps_job_store(first_value);
-    int64_t position;
-    mst_ps_client *client = join(&j, 1, store, &position);
-    assert_int_equal(position, 0);
+    mst_ps_client *client = ps_job_open(j.address, 1);
+    assert_int_equal(ps_job_join(client, store, 0), 0);
     ps_job_expect(store, first_value);
     for (int p = 0; p < SERVERS; p++) pthread_join(server[p].thread, NULL);
     mst_ps_client_close(client);
@@ -267,15 +232,11 @@ static void server_that_has_answered_and_comes_back_empty_is_noticed(void **stat
         assert_int_equal(pthread_create(&server[p].thread, NULL, come_back, &server[p]), 0);
     }
     mst_store *store = ps_job_store(first_value);
-    mst_tensor *gradient = ps_job_filled(gradient_of[1]);
-    int64_t position, step;
-    mst_ps_client *client = join(&j, 1, store, &position);
-    assert_int_equal(mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step),
-                     MST_UNAVAILABLE);
+    mst_ps_client *client = ps_job_open(j.address, 1);
+    assert_int_equal(ps_job_step(client, ps_job_join(client, store, 0), gradient_of[1]), MST_UNAVAILABLE);
     assert_true(mst_ps_client_must_join(client));
     mst_ps_client_close(client);
     for (int p = 0; p < SERVERS; p++) pthread_join(server[p].thread, NULL);
-    mst_tensor_release(gradient);
     mst_store_release(store);
 }
 

@@ -5,6 +5,10 @@
 #include "strategy/update_graph.h"
 #include "support/test.h"
 
+enum { PS_SECONDS = 20 };
+
+const mst_fingerprint ps_job_fingerprint = {.name = "program", .hash = 7};
+
 static const char *const names[PS_SERVERS] = {"w0", "w1"};
 
 mst_cluster *ps_job_cluster(task_address *address, const char *name, int index) {
@@ -48,4 +52,42 @@ mst_graph *ps_job_update(const mst_optimizer *optimizer, int p) {
     EXPECT_OK(mst_update_graph_create(optimizer, &(mst_updated){.variable = &variable, .count = 1}, &update));
     mst_graph_destroy(graph);
     return update;
+}
+
+mst_ps_client *ps_job_open(task_address *address, int worker) {
+    mst_cluster *cluster = ps_job_cluster(address, "worker", worker);
+    const mst_task_options options = {.cluster = cluster, .recovery_timeout = PS_SECONDS, .timeout = PS_SECONDS};
+    mst_ps_client *client;
+    EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
+    mst_cluster_release(cluster);
+    return client;
+}
+
+int64_t ps_job_join(mst_ps_client *client, mst_store *store, int32_t aggregate) {
+    static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
+    const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(PS_COUNT)};
+    const mst_ps_variable variables[] = {{names[0], spec, 0, false}, {names[1], spec, 1, false}};
+    mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
+    const mst_ps_program program = {.store = store,
+                                    .variable = variables,
+                                    .num_variables = PS_SERVERS,
+                                    .graph = graph,
+                                    .synchronous = true,
+                                    .aggregate = aggregate,
+                                    .num_shards = PS_WORKERS,
+                                    .num_leaves = 1,
+                                    .fingerprint = &ps_job_fingerprint,
+                                    .num_fingerprints = 1};
+    int64_t position;
+    EXPECT_OK(mst_ps_client_join(client, &program, &position));
+    for (int p = 0; p < PS_SERVERS; p++) mst_graph_destroy(graph[p]);
+    return position;
+}
+
+mst_status ps_job_step(mst_ps_client *client, int64_t position, double gradient) {
+    mst_tensor *tensor = ps_job_filled(gradient);
+    int64_t step;
+    const mst_status status = mst_ps_client_update(client, position, (mst_tensor *const[]){tensor, tensor}, &step);
+    mst_tensor_release(tensor);
+    return status;
 }

@@ -40,7 +40,7 @@ static int check_updates(const train_options *o, bool served) {
     if (!served && of_servers)
         return command_fail(
             EXIT_USAGE, "%s is for a cluster with parameter servers: give --ps_hosts too, or leave it out", of_servers);
-    if (log && o->is_sync)
+    if (log && o->is_sync && !o->replicas_to_aggregate)
         return command_fail(EXIT_USAGE, "%s is not for --issync 1, whose updates have one order: leave one of them out",
                             log);
     if (o->replicas_to_aggregate && !o->is_sync)
