@@ -49,7 +49,7 @@ struct mst_transport {
 
 static const mst_transport_type *control_type;
 static _Atomic uint64_t num_sent;       /* of all transports: an answer to one that was closed is not for the next */
-static const double GONE_SECONDS = 0.2; /* for last control messages, where a task to which some go is gone */
+static const double GONE_SECONDS = 0.2; /* for last messages, where a task to which some go is gone */
 
 /* ---- what control tells is passed on ---- */
 
@@ -460,10 +460,12 @@ static void end_meeting(mst_transport *t) {
 
 /* Until MPI has ended, control says whether all others are there. */
 static void mpi_close(mst_transport *t, double seconds) {
+    if (is_one_gone(t) && seconds > GONE_SECONDS) seconds = GONE_SECONDS;
     const struct timespec until = mst_clock_timespec((int64_t)(seconds * 1e9));
     pthread_mutex_lock(&t->lock);
     for (int late = seconds <= 0; t->first && !late;) late = pthread_cond_timedwait(&t->changed, &t->lock, &until);
     pthread_mutex_unlock(&t->lock);
+    mst_mpi_flush(seconds);
     mpi_end(t);
     mst_mpi_leave(&t->client, t->left, is_one_gone);
     end_meeting(t);

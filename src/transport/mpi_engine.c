@@ -44,6 +44,7 @@ static struct {
     bool (*stop)(void *context);
     void *stop_context;
     mst_mpi_job *first, **last;
+    int64_t unfinished; /* jobs that were submitted */
     int hurrying;
     int64_t hurried_since;
     mst_mpi_client *clients;
@@ -87,6 +88,13 @@ static bool engine_make_room(void) {
     return true;
 }
 
+static void finish_job(mst_mpi_job *job, bool whole) {
+    job->done(job, whole);
+    pthread_mutex_lock(&engine.lock);
+    if (--engine.unfinished == 0) pthread_cond_broadcast(&engine.changed);
+    pthread_mutex_unlock(&engine.lock);
+}
+
 static void begin_job(mst_mpi_job *job) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int bytes = (int)job->bytes;
@@ -96,7 +104,7 @@ static void begin_job(mst_mpi_job *job) {
     else if (!error)
         error = MPI_Isend(job->data, bytes, MPI_BYTE, job->rank, job->tag, engine.comm, &request);
     if (error) {
-        job->done(job, false);
+        finish_job(job, false);
         return;
     }
     engine.request[engine.count] = request;
@@ -147,7 +155,7 @@ static void end_request(int i, const MPI_Status *status, bool good) {
         good = good && !cancelled && (size_t)bytes == job->bytes;
     }
     engine.job[i] = NULL;
-    job->done(job, good);
+    finish_job(job, good);
 }
 
 /* Takes what has ended. */
@@ -284,9 +292,9 @@ static void give_up_jobs(engine_state last) {
     pthread_mutex_unlock(&engine.lock);
     for (mst_mpi_job *next; first; first = next) {
         next = first->next;
-        first->done(first, false);
+        finish_job(first, false);
     }
-    for (int i = SLOTS; i < engine.count; i++) engine.job[i]->done(engine.job[i], false);
+    for (int i = SLOTS; i < engine.count; i++) finish_job(engine.job[i], false);
 }
 
 /* ---- the start ---- */
@@ -541,10 +549,19 @@ void mst_mpi_submit(mst_mpi_job *job) {
     if (!over) {
         *engine.last = job;
         engine.last = &job->next;
+        engine.unfinished++;
         pthread_cond_signal(&engine.wake);
     }
     pthread_mutex_unlock(&engine.lock);
     if (over) job->done(job, false);
+}
+
+void mst_mpi_flush(double seconds) {
+    const struct timespec until = mst_clock_timespec((int64_t)(seconds * 1e9));
+    pthread_mutex_lock(&engine.lock);
+    for (int late = 0; engine.unfinished && !late;)
+        late = pthread_cond_timedwait(&engine.changed, &engine.lock, &until);
+    pthread_mutex_unlock(&engine.lock);
 }
 
 void mst_mpi_expect(void) {

@@ -92,6 +92,8 @@ mst_mpi_packet *mst_mpi_packet_create(mst_mpi_kind kind, const mst_mpi_client *c
 void mst_mpi_send(const mst_mpi_client *client, mst_mpi_packet *packet);
 /** Ends the receives of TAG from RANK. On the thread of the engine. */
 void mst_mpi_cancel(int rank, int tag);
+/** Waits until all jobs that were submitted are done, SECONDS at most. */
+void mst_mpi_flush(double seconds);
 /** Somebody waits for a message from now on: the thread looks more often. */
 void mst_mpi_expect(void);
 /** Somebody waits from now on (or no longer) for all jobs that are under way: where that takes longer than half a

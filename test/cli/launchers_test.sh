@@ -125,6 +125,11 @@ fails without_several_workers_there_is_no_mpi 2 'needs several workers' train $t
 
 # muster launch starts the workers, or nothing does: they become one MPI by themselves
 together() {
+    tests=$(dirname "$muster")/test/test_transport_mpi
+    if [ -x "$tests" ]; then
+        MUSTER_MODULE_PATH=$(dirname "$muster") timeout -k 5 100 "$tests" > out 2> err
+        check last_words_of_a_process_arrive_by_mpi [ "$? $(cat out err | grep -c 'PASSED')" = "0 1" ]
+    fi
     options='--transport mpi'
     for workers in 2 3; do launched "${workers}_workers_become_an_mpi" "$muster" launch --workers "$workers" --; done
     check their_data_go_through_mpi grep -q 'worker:0: data go through MPI' err
