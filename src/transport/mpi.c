@@ -37,6 +37,7 @@ struct mst_transport {
     mst_mpi_meeting *meeting; /* NULL: a launcher starts MPI */
     bool left;
     atomic_bool gone;        /* a task was lost */
+    atomic_bool is_useless;  /* a generation has begun with another process in its place, which is not of this MPI */
     pthread_mutex_t telling; /* the owner is told one thing at a time */
     pthread_mutex_t lock;    /* of what follows */
     pthread_cond_t changed;  /* there are fewer messages to send */
@@ -229,6 +230,16 @@ static mst_status send_small(mst_transport *t, int32_t to, mst_key key, const ms
     return MST_OK;
 }
 
+static bool is_one_gone(void *context) {
+    mst_transport *t = context;
+    return atomic_load(&t->gone);
+}
+
+static mst_status check_mpi(mst_transport *t) {
+    if (!atomic_load(&t->is_useless) && !mst_mpi_is_over()) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "a task was lost: " NO_RETURN);
+}
+
 static mst_status mpi_send(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n, mst_timeline *done) {
     size_t bytes = 0;
     mst_status status = MST_OK;
@@ -237,11 +248,10 @@ static mst_status mpi_send(mst_transport *t, int32_t to, mst_key key, const mst_
     pthread_mutex_lock(&t->lock);
     const bool over = key.generation < t->floor;
     if (over && done) mst_timeline_add(done, 1);
-    if (!over && mst_mpi_is_over())
-        status = MST_FAIL(MST_UNAVAILABLE, "a task was lost, with which MPI has ended in this process: " NO_RETURN);
-    else if (!over && bytes <= MST_MPI_BYTES)
+    if (!over) status = check_mpi(t);
+    if (!status && !over && bytes <= MST_MPI_BYTES)
         status = send_small(t, to, key, piece, n, bytes, done);
-    else if (!over)
+    else if (!status && !over)
         status = offer(t, to, key, piece, n, bytes, done);
     pthread_mutex_unlock(&t->lock);
     return status;
@@ -398,6 +408,7 @@ static mst_status mpi_control(mst_transport *t, int32_t to, const void *data, si
 
 static mst_status mpi_post(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
     MST_TRY(mst_check_peer(&t->options, from));
+    MST_TRY(check_mpi(t));
     MST_TRY(mst_mailbox_post(t->mailbox, from, key, into, bytes, done));
     mst_mpi_expect();
     return MST_OK;
@@ -407,6 +418,10 @@ static void mpi_begin(mst_transport *t, uint32_t generation) {
     control_type->begin(t->control, generation);
     mst_mailbox_begin(t->mailbox, generation);
     pthread_mutex_lock(&t->lock);
+    if (t->present)
+        atomic_store(&t->is_useless, is_one_gone(t));
+    else if (t->meeting)
+        atomic_store(&t->gone, false); /* before MPI has started */
     t->present = generation;
     pthread_mutex_unlock(&t->lock);
     if (t->meeting) mst_mpi_begin(mst_mpi_meeting_descriptor(t->meeting));
@@ -447,11 +462,6 @@ static void free_transport(mst_transport *t) {
     pthread_mutex_destroy(&t->telling);
     mst_open_options_free(&t->options);
     free(t);
-}
-
-static bool is_one_gone(void *context) {
-    mst_transport *t = context;
-    return atomic_load(&t->gone);
 }
 
 static void end_meeting(mst_transport *t) {
