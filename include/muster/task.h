@@ -52,8 +52,8 @@ typedef struct mst_task_options {
     bool insecure;         /**< may listen where other machines can connect, although nothing checks who they are */
     const char *transport; /**< "shm": data to tasks of the same machine and user through shared memory, to others over
                                 TCP; "zmq": all over TCP; "mpi": by the MPI whose mpiexec or srun has started this
-                                process, without a way back for a task that is lost; NULL: "shm", and "zmq" on a
-                                machine that has no such memory */
+                                process, else by MPICH, without a way back for a task that is lost; NULL: "shm", and
+                                "zmq" on a machine that has no such memory */
     double timeout;        /**< seconds of silence after which a task is lost; default 10 */
     double recovery_timeout; /**< seconds for which a lost task is waited for; default 600 */
     /** How few workers may train, from 1: then a task that is lost is not waited for (see below). 0: only all may. All

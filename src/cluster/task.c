@@ -193,6 +193,15 @@ static void on_mismatch(void *context, int32_t number, mst_key key, const char *
     pthread_mutex_unlock(&task->lock);
 }
 
+static void on_broken(void *context, const char *why) {
+    mst_task *task = context;
+    mst_failure failure;
+    mst_failure_keep(&failure, MST_FAIL(MST_UNAVAILABLE, "%s: transport mpi: %s", task->name[task->self], why));
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_failed(task->members, &failure);
+    pthread_mutex_unlock(&task->lock);
+}
+
 /* ---- the clock ---- */
 
 void mst_task_wait_a_tick(mst_task *task) {
@@ -372,7 +381,8 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                                 .lost = on_lost,
                                                 .taken = on_taken,
                                                 .stranger = on_stranger,
-                                                .mismatch = on_mismatch}};
+                                                .mismatch = on_mismatch,
+                                                .broken = on_broken}};
     const mst_status status = mst_task_transport_open(&which, &options, &task->type, &task->transport);
     return status ? tell_cannot_join(task, &which, &options, status) : MST_OK;
 }

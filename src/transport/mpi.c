@@ -10,6 +10,7 @@
 #include "module/module.h"
 #include "transport/mailbox.h"
 #include "transport/mpi_engine.h"
+#include "transport/mpi_meeting.h"
 #include "transport/open_options.h"
 
 /* A large message that is on offer, or on its way. */
@@ -33,8 +34,10 @@ struct mst_transport {
     mst_mailbox *mailbox;
     mst_transport *control;
     mst_mpi_client client;
+    mst_mpi_meeting *meeting; /* NULL: a launcher starts MPI */
     bool left;
     atomic_bool gone;        /* a task was lost */
+    atomic_bool is_useless;  /* a generation has begun with another process in its place, which is not of this MPI */
     pthread_mutex_t telling; /* the owner is told one thing at a time */
     pthread_mutex_t lock;    /* of what follows */
     pthread_cond_t changed;  /* there are fewer messages to send */
@@ -43,14 +46,17 @@ struct mst_transport {
     sending *first;
 };
 
+#define NO_RETURN "MPI cannot take it back: start the job again, which goes on from its last checkpoint if it has any"
+
 static const mst_transport_type *control_type;
 static _Atomic uint64_t num_sent;       /* of all transports: an answer to one that was closed is not for the next */
-static const double GONE_SECONDS = 0.2; /* for last control messages, where a task to which some go is gone */
+static const double GONE_SECONDS = 0.2; /* for last messages, where a task to which some go is gone */
 
 /* ---- what control tells is passed on ---- */
 
 static void pass_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     mst_transport *t = context;
+    if (t->meeting && mst_mpi_meeting_received(t->meeting, from, instance, data, bytes)) return;
     pthread_mutex_lock(&t->telling);
     t->owner.control(t->owner.context, from, instance, data, bytes);
     pthread_mutex_unlock(&t->telling);
@@ -92,9 +98,22 @@ static void pass_mismatch(void *context, int32_t task, mst_key key, const char *
     pthread_mutex_unlock(&t->telling);
 }
 
+static void tell_broken(void *context, const char *why) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->telling);
+    if (t->owner.broken) t->owner.broken(t->owner.context, why);
+    pthread_mutex_unlock(&t->telling);
+}
+
 /* The mailbox tells of mismatches alone. */
 static mst_transport_events passing(mst_transport *t) {
-    return (mst_transport_events){t, pass_control, pass_connected, pass_lost, pass_mismatch, pass_taken, pass_stranger};
+    return (mst_transport_events){.context = t,
+                                  .control = pass_control,
+                                  .connected = pass_connected,
+                                  .lost = pass_lost,
+                                  .mismatch = pass_mismatch,
+                                  .taken = pass_taken,
+                                  .stranger = pass_stranger};
 }
 
 /* ---- sending large messages ---- */
@@ -211,6 +230,16 @@ static mst_status send_small(mst_transport *t, int32_t to, mst_key key, const ms
     return MST_OK;
 }
 
+static bool is_one_gone(void *context) {
+    mst_transport *t = context;
+    return atomic_load(&t->gone);
+}
+
+static mst_status check_mpi(mst_transport *t) {
+    if (!atomic_load(&t->is_useless) && !mst_mpi_is_over()) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "a task was lost: " NO_RETURN);
+}
+
 static mst_status mpi_send(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n, mst_timeline *done) {
     size_t bytes = 0;
     mst_status status = MST_OK;
@@ -219,11 +248,10 @@ static mst_status mpi_send(mst_transport *t, int32_t to, mst_key key, const mst_
     pthread_mutex_lock(&t->lock);
     const bool over = key.generation < t->floor;
     if (over && done) mst_timeline_add(done, 1);
-    if (!over && mst_mpi_is_over())
-        status = MST_FAIL(MST_UNAVAILABLE, "MPI has ended in this process, since a task was lost");
-    else if (!over && bytes <= MST_MPI_BYTES)
+    if (!over) status = check_mpi(t);
+    if (!status && !over && bytes <= MST_MPI_BYTES)
         status = send_small(t, to, key, piece, n, bytes, done);
-    else if (!over)
+    else if (!status && !over)
         status = offer(t, to, key, piece, n, bytes, done);
     pthread_mutex_unlock(&t->lock);
     return status;
@@ -380,6 +408,7 @@ static mst_status mpi_control(mst_transport *t, int32_t to, const void *data, si
 
 static mst_status mpi_post(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
     MST_TRY(mst_check_peer(&t->options, from));
+    MST_TRY(check_mpi(t));
     MST_TRY(mst_mailbox_post(t->mailbox, from, key, into, bytes, done));
     mst_mpi_expect();
     return MST_OK;
@@ -389,8 +418,13 @@ static void mpi_begin(mst_transport *t, uint32_t generation) {
     control_type->begin(t->control, generation);
     mst_mailbox_begin(t->mailbox, generation);
     pthread_mutex_lock(&t->lock);
+    if (t->present)
+        atomic_store(&t->is_useless, is_one_gone(t));
+    else if (t->meeting)
+        atomic_store(&t->gone, false); /* before MPI has started */
     t->present = generation;
     pthread_mutex_unlock(&t->lock);
+    if (t->meeting) mst_mpi_begin(mst_mpi_meeting_descriptor(t->meeting));
 }
 
 /* Whether something of generations that are over is still on its way; drops what nobody has taken. Under the lock. */
@@ -422,6 +456,7 @@ static void mpi_end(mst_transport *t) {
 static void free_transport(mst_transport *t) {
     mst_mailbox_destroy(t->mailbox);
     mst_event_thread_stop(t->events);
+    mst_mpi_meeting_free(t->meeting);
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
     pthread_mutex_destroy(&t->telling);
@@ -429,19 +464,21 @@ static void free_transport(mst_transport *t) {
     free(t);
 }
 
-static bool is_one_gone(void *context) {
-    mst_transport *t = context;
-    return atomic_load(&t->gone);
+static void end_meeting(mst_transport *t) {
+    if (t->meeting) mst_mpi_meeting_end(t->meeting);
 }
 
 /* Until MPI has ended, control says whether all others are there. */
 static void mpi_close(mst_transport *t, double seconds) {
+    if (is_one_gone(t) && seconds > GONE_SECONDS) seconds = GONE_SECONDS;
     const struct timespec until = mst_clock_timespec((int64_t)(seconds * 1e9));
     pthread_mutex_lock(&t->lock);
     for (int late = seconds <= 0; t->first && !late;) late = pthread_cond_timedwait(&t->changed, &t->lock, &until);
     pthread_mutex_unlock(&t->lock);
+    mst_mpi_flush(seconds);
     mpi_end(t);
     mst_mpi_leave(&t->client, t->left, is_one_gone);
+    end_meeting(t);
     control_type->close(t->control, is_one_gone(t) && seconds > GONE_SECONDS ? GONE_SECONDS : seconds);
     free_transport(t);
 }
@@ -457,25 +494,50 @@ static mst_status make_transport(mst_transport *t, const mst_transport_options *
     return mst_mailbox_create(t->options.most_kept, t->events, &t->mailbox);
 }
 
-static mst_status join(mst_transport *t, const mst_transport_options *options) {
+static mst_status send_of_meeting(void *context, int32_t to, const void *data, size_t bytes) {
+    return mpi_control(context, to, data, bytes);
+}
+
+/* Control messages may come before this has returned. */
+static mst_status open_control(mst_transport *t, const mst_transport_options *options) {
     mst_transport_options own = *options;
     own.events = passing(t);
-    MST_TRY(control_type->open(&own, &t->control));
+    return control_type->open(&own, &t->control);
+}
+
+/* Nobody sends anything of a meeting before a generation has begun. */
+static mst_status open_meeting(mst_transport *t) {
+    const mst_mpi_meeting_options options = {.task = t->options.self,
+                                             .num_tasks = t->options.num_tasks,
+                                             .instance = t->options.instance,
+                                             .context = t,
+                                             .send = send_of_meeting};
+    return t->client.begins_later ? mst_mpi_meeting_open(&options, &t->meeting) : MST_OK;
+}
+
+static mst_status join(mst_transport *t, const mst_transport_options *options) {
     t->client.task = options->self;
     t->client.num_tasks = options->num_tasks;
     t->client.context = t;
     t->client.packet = take_packet;
     t->client.waits = has_sendings;
-    const mst_status status = mst_mpi_join(&t->client);
-    if (status) control_type->close(t->control, 0);
+    t->client.failed = tell_broken;
+    MST_TRY(open_meeting(t));
+    mst_status status = open_control(t, options);
+    if (!status) {
+        status = mst_mpi_join(&t->client);
+        if (status) control_type->close(t->control, 0);
+    }
+    if (status) end_meeting(t);
     return status;
 }
 
-static mst_status open_transport(const mst_transport_options *options, bool threads, mst_transport **out) {
+static mst_status open_transport(const mst_transport_options *options, mst_mpi_start start, mst_transport **out) {
     mst_transport *t = calloc(1, sizeof *t);
     if (!t) return MST_NO_MEMORY("for a transport");
     t->owner = options->events;
-    t->client.threads = threads;
+    t->client.threads = start == MST_MPI_THREADS;
+    t->client.begins_later = start == MST_MPI_MEETING;
     pthread_mutex_init(&t->telling, NULL);
     pthread_mutex_init(&t->lock, NULL);
     mst_condition_init(&t->changed);
@@ -489,11 +551,15 @@ static mst_status open_transport(const mst_transport_options *options, bool thre
 }
 
 static mst_status mpi_open(const mst_transport_options *options, mst_transport **out) {
-    return open_transport(options, false, out);
+    return open_transport(options, MST_MPI_LAUNCHED, out);
 }
 
 static mst_status mpi_open_threads(const mst_transport_options *options, mst_transport **out) {
-    return open_transport(options, true, out);
+    return open_transport(options, MST_MPI_THREADS, out);
+}
+
+static mst_status mpi_open_meeting(const mst_transport_options *options, mst_transport **out) {
+    return open_transport(options, MST_MPI_MEETING, out);
 }
 
 static const char *mpi_route(mst_transport *t, int32_t task) {
@@ -505,21 +571,20 @@ static mst_status mpi_ask(const mst_cluster_keys *keys, const char *const *addre
     return control_type->ask(keys, address, n, seconds, answers);
 }
 
-#define TYPE(its_name, its_open)                                                                              \
-    {                                                                                                         \
-        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control,   \
-        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,           \
-        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave,                                               \
-        .no_return =                                                                                          \
-            "MPI cannot take it back: start the job again, which goes on from its last checkpoint if it has " \
-            "any"                                                                                             \
+#define TYPE(its_name, its_open)                                                                            \
+    {                                                                                                       \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control, \
+        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,         \
+        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave, .no_return = NO_RETURN                      \
     }
 
-static const mst_transport_type types[] = {TYPE("mpi", mpi_open), TYPE("mpi-threads", mpi_open_threads)};
+static const mst_transport_type types[] = {[MST_MPI_LAUNCHED] = TYPE("mpi", mpi_open),
+                                           [MST_MPI_THREADS] = TYPE("mpi-threads", mpi_open_threads),
+                                           [MST_MPI_MEETING] = TYPE("mpi", mpi_open_meeting)};
 
-static const mst_transport_type *mpi_type(const mst_transport_type *control, bool threads) {
+static const mst_transport_type *mpi_type(const mst_transport_type *control, mst_mpi_start start) {
     control_type = control;
-    return &types[threads];
+    return &types[start];
 }
 
 /* One file for several modules: the build says which. */

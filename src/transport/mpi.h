@@ -3,7 +3,8 @@
  *  started the process (transport/transport.c).
  *
  *  Control messages go by another transport, which also says who is there and who is lost: MPI does neither. Task
- *  numbers are ranks of MPI_COMM_WORLD.
+ *  numbers are ranks of MPI_COMM_WORLD. Where no launcher of an MPI has started the processes, they become those of one
+ *  MPICH by themselves, when the first generation begins (transport/mpi_meeting.h).
  *
  *      small message    SMALL key, bytes -------------->
  *      large message    OFFER key, sizes of pieces ---->    kept, until memory is posted for it
@@ -18,11 +19,17 @@
 
 #include "transport/transport.h"
 
+/** Who starts MPI. */
+typedef enum mst_mpi_start {
+    MST_MPI_LAUNCHED, /**< the launcher that has started the process */
+    MST_MPI_THREADS,  /**< the same, and all tasks are threads of this process, for tests */
+    MST_MPI_MEETING   /**< the tasks themselves; of the module `mpich` alone */
+} mst_mpi_start;
+
 /** Interface of the modules. */
 typedef struct mst_mpi_interface {
-    /** The type that sends control messages by CONTROL, which is always the same. THREADS: all tasks are threads of
-     *  this process, for tests. */
-    const mst_transport_type *(*type)(const mst_transport_type *control, bool threads);
+    /** The type that sends control messages by CONTROL, which is always the same. */
+    const mst_transport_type *(*type)(const mst_transport_type *control, mst_mpi_start start);
 } mst_mpi_interface;
 
 #endif

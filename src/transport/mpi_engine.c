@@ -18,7 +18,14 @@ enum { SLOTS = 16, PACKETS = 0 /* their tag */, HEADER = offsetof(mst_mpi_packet
 static const int64_t SPIN = 200000, SHORTEST = 20000, LONGEST = 500000, IDLE = 10000000; /* nanoseconds */
 static const double START_SECONDS = 60, HURRY_SECONDS = 0.5, STOP_SECONDS = 2;
 
-typedef enum engine_state { NEW, STARTING, RUNNING, FAILED, OVER /* no more calls of MPI */ } engine_state;
+typedef enum engine_state {
+    NEW,
+    WAITING, /* for mst_mpi_begin */
+    STARTING,
+    RUNNING,
+    FAILED,
+    OVER /* no more calls of MPI */
+} engine_state;
 
 /* What each rank says of itself. */
 typedef struct place {
@@ -37,11 +44,13 @@ static struct {
     bool (*stop)(void *context);
     void *stop_context;
     mst_mpi_job *first, **last;
+    int64_t unfinished; /* jobs that were submitted */
     int hurrying;
     int64_t hurried_since;
     mst_mpi_client *clients;
     int32_t num_clients; /* ever */
     place own;
+    int pmi; /* PMI_FD where no launcher has set it; -1: one has */
     int next_tag, most_tag;
     char error[512];
     /* of the thread alone, once it runs */
@@ -58,6 +67,7 @@ static struct {
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .calling = PTHREAD_MUTEX_INITIALIZER,
             .last = &engine.first,
+            .pmi = -1,
             .next_tag = PACKETS};
 
 /* ---- requests ---- */
@@ -78,6 +88,13 @@ static bool engine_make_room(void) {
     return true;
 }
 
+static void finish_job(mst_mpi_job *job, bool whole) {
+    job->done(job, whole);
+    pthread_mutex_lock(&engine.lock);
+    if (--engine.unfinished == 0) pthread_cond_broadcast(&engine.changed);
+    pthread_mutex_unlock(&engine.lock);
+}
+
 static void begin_job(mst_mpi_job *job) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int bytes = (int)job->bytes;
@@ -87,7 +104,7 @@ static void begin_job(mst_mpi_job *job) {
     else if (!error)
         error = MPI_Isend(job->data, bytes, MPI_BYTE, job->rank, job->tag, engine.comm, &request);
     if (error) {
-        job->done(job, false);
+        finish_job(job, false);
         return;
     }
     engine.request[engine.count] = request;
@@ -138,7 +155,7 @@ static void end_request(int i, const MPI_Status *status, bool good) {
         good = good && !cancelled && (size_t)bytes == job->bytes;
     }
     engine.job[i] = NULL;
-    job->done(job, good);
+    finish_job(job, good);
 }
 
 /* Takes what has ended. */
@@ -237,12 +254,20 @@ static void run_loop(void) {
     }
 }
 
+/* Whether one of those that have to leave never will. */
+static bool one_stays_away(void) {
+    pthread_mutex_lock(&engine.lock);
+    const bool stopped = engine.stop(engine.stop_context);
+    pthread_mutex_unlock(&engine.lock);
+    return stopped;
+}
+
 /* Whether all processes have come here. */
 static bool all_leave(void) {
     MPI_Request request;
     int done = 0;
     if (MPI_Ibarrier(engine.comm, &request)) return false;
-    while (!done && !engine.stop(engine.stop_context)) {
+    while (!done && !one_stays_away()) {
         if (MPI_Test(&request, &done, MPI_STATUS_IGNORE)) return false;
         if (!done) sleep_for(SHORTEST);
     }
@@ -258,17 +283,18 @@ static void end_mpi(void) {
     if (engine.ours) MPI_Finalize();
 }
 
-/* No call of MPI is made from now on but those that end it. Jobs are done without their bytes. */
-static void give_up_jobs(void) {
+/* No call of MPI is made from now on, in state LAST, but those that end it. Jobs are done without their bytes. */
+static void give_up_jobs(engine_state last) {
     pthread_mutex_lock(&engine.lock);
-    engine.state = OVER;
+    engine.state = last;
+    pthread_cond_broadcast(&engine.changed);
     mst_mpi_job *first = take_jobs();
     pthread_mutex_unlock(&engine.lock);
     for (mst_mpi_job *next; first; first = next) {
         next = first->next;
-        first->done(first, false);
+        finish_job(first, false);
     }
-    for (int i = SLOTS; i < engine.count; i++) engine.job[i]->done(engine.job[i], false);
+    for (int i = SLOTS; i < engine.count; i++) finish_job(engine.job[i], false);
 }
 
 /* ---- the start ---- */
@@ -278,12 +304,25 @@ static bool engine_fail(const char *format, int a, int b, int c, int d) {
     return false;
 }
 
+/* Programs that this one starts are none of its MPI. */
+static bool init_mpi(int *level) {
+    static const char *const variables[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE"};
+    const int values[] = {engine.pmi, engine.own.task, engine.own.num_tasks};
+    char text[16];
+    for (int i = 0; i < 3 && engine.pmi >= 0; i++) {
+        snprintf(text, sizeof text, "%d", values[i]);
+        setenv(variables[i], text, 1);
+    }
+    const int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, level);
+    for (int i = 0; i < 3 && engine.pmi >= 0; i++) unsetenv(variables[i]);
+    return !error;
+}
+
 static bool start_mpi(void) {
     int started = 0, level = MPI_THREAD_SINGLE;
     MPI_Initialized(&started);
     engine.ours = !started;
-    if (!started && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level))
-        return engine_fail("MPI cannot be started: see what it has printed", 0, 0, 0, 0);
+    if (!started && !init_mpi(&level)) return engine_fail("MPI cannot be started: see what it has printed", 0, 0, 0, 0);
     if (started) MPI_Query_thread(&level);
     if (level < (started ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED))
         return engine_fail(
@@ -308,6 +347,11 @@ static bool compare_places(void) {
     if (!good) return engine_fail("no memory for the tasks of MPI", 0, 0, 0, 0);
     if (MPI_Allgather(&engine.own, sizeof *all, MPI_BYTE, all, sizeof *all, MPI_BYTE, engine.comm))
         good = engine_fail("the processes of MPI cannot reach each other", 0, 0, 0, 0);
+    if (good && engine.pmi >= 0 && engine.size != engine.own.num_tasks)
+        good = engine_fail(
+            "MPI has %d processes, and not those of the %d tasks: leave its start to Muster, or start the "
+            "tasks with mpiexec",
+            engine.size, engine.own.num_tasks, 0, 0);
     for (int i = 0; i < engine.size && good; i++)
         if (all[i].num_tasks && (all[i].task != i || all[i].num_tasks != engine.size))
             good = engine_fail(
@@ -336,14 +380,31 @@ static void set_state(engine_state state) {
     pthread_mutex_unlock(&engine.lock);
 }
 
+static void await_begin(void) {
+    pthread_mutex_lock(&engine.lock);
+    while (engine.state == WAITING) pthread_cond_wait(&engine.wake, &engine.lock);
+    pthread_mutex_unlock(&engine.lock);
+}
+
+static void tell_failure(void) {
+    pthread_mutex_lock(&engine.calling);
+    for (const mst_mpi_client *c = engine.clients; c; c = c->next)
+        if (c->failed) c->failed(c->context, engine.error);
+    pthread_mutex_unlock(&engine.calling);
+}
+
 static void *run_engine(void *context) {
     (void)context;
     prctl(PR_SET_TIMERSLACK, 1000UL); /* sleeps are as short as they were asked for */
-    const bool good = start();
-    set_state(good ? RUNNING : FAILED);
-    if (!good) return NULL;
+    await_begin();
+    if (!start()) {
+        give_up_jobs(FAILED);
+        tell_failure();
+        return NULL;
+    }
+    set_state(RUNNING);
     run_loop();
-    give_up_jobs();
+    give_up_jobs(OVER);
     if (engine.finalizes && all_leave()) end_mpi();
     pthread_mutex_lock(&engine.lock);
     engine.stopping = engine.finalizes = false;
@@ -376,7 +437,15 @@ static mst_status start_engine(const mst_mpi_client *client) {
     MST_TRY(mst_service_thread_start(run_engine, NULL, &thread));
     pthread_detach(thread);
     atexit(stop_at_exit);
-    engine.state = STARTING;
+    engine.state = client->begins_later ? WAITING : STARTING;
+    return MST_OK;
+}
+
+/* Under the lock. */
+static mst_status check_end(void) {
+    if (engine.state == FAILED) return MST_FAIL(MST_INVALID, "transport mpi: %s", engine.error);
+    if (engine.state == OVER)
+        return MST_FAIL(MST_UNAVAILABLE, "transport mpi: MPI has ended in this process, and cannot be started again");
     return MST_OK;
 }
 
@@ -388,16 +457,14 @@ static mst_status await_start(void) {
     if (engine.state == STARTING)
         return MST_FAIL(MST_UNAVAILABLE, "transport mpi: not all processes of MPI have come within %g s",
                         START_SECONDS);
-    if (engine.state == FAILED) return MST_FAIL(MST_INVALID, "transport mpi: %s", engine.error);
-    if (engine.state == OVER)
-        return MST_FAIL(MST_UNAVAILABLE, "transport mpi: MPI has ended in this process, and cannot be started again");
-    return MST_OK;
+    return check_end();
 }
 
 mst_status mst_mpi_join(mst_mpi_client *client) {
     pthread_mutex_lock(&engine.lock);
     mst_status status = engine.state == NEW ? start_engine(client) : MST_OK;
-    if (!status) status = await_start();
+    if (!status) status = client->begins_later ? check_end() : await_start();
+    if (engine.state == WAITING) engine.own = (place){client->task, client->num_tasks};
     const place own = engine.own;
     pthread_mutex_unlock(&engine.lock);
     if (!status && !client->threads && (own.task != client->task || own.num_tasks != client->num_tasks))
@@ -410,6 +477,33 @@ mst_status mst_mpi_join(mst_mpi_client *client) {
     engine.clients = client;
     pthread_mutex_unlock(&engine.calling);
     return MST_OK;
+}
+
+void mst_mpi_begin(int descriptor) {
+    pthread_mutex_lock(&engine.lock);
+    if (engine.state == WAITING) {
+        engine.pmi = descriptor;
+        engine.state = STARTING;
+        pthread_cond_broadcast(&engine.wake);
+    }
+    pthread_mutex_unlock(&engine.lock);
+}
+
+static bool stop_now(void *context) {
+    (void)context;
+    return true;
+}
+
+/* Until MPI has ended; where another process ends before, MPI may wait for it for ever. Under the lock. */
+static void await_end(void) {
+    int64_t gone_since = 0;
+    while (engine.stopping) {
+        const struct timespec until = mst_clock_timespec(IDLE);
+        pthread_cond_timedwait(&engine.changed, &engine.lock, &until);
+        if (!gone_since && engine.stop(engine.stop_context)) gone_since = mst_clock_now();
+        if (gone_since && (double)(mst_clock_now() - gone_since) > STOP_SECONDS * 1e9) break;
+    }
+    engine.stop = stop_now;
 }
 
 void mst_mpi_leave(mst_mpi_client *client, bool finalize, bool (*stop)(void *context)) {
@@ -425,7 +519,7 @@ void mst_mpi_leave(mst_mpi_client *client, bool finalize, bool (*stop)(void *con
         engine.stop = stop;
         engine.stop_context = client->context;
         pthread_cond_broadcast(&engine.wake);
-        while (engine.stopping) pthread_cond_wait(&engine.changed, &engine.lock);
+        await_end();
     }
     pthread_mutex_unlock(&engine.lock);
 }
@@ -443,17 +537,31 @@ int mst_mpi_tag(void) {
     return tag;
 }
 
+/* Under the lock. */
+static bool is_over(void) {
+    return engine.state == FAILED || engine.state == OVER;
+}
+
 void mst_mpi_submit(mst_mpi_job *job) {
     job->next = NULL;
     pthread_mutex_lock(&engine.lock);
-    const bool over = engine.state != RUNNING;
+    const bool over = is_over();
     if (!over) {
         *engine.last = job;
         engine.last = &job->next;
+        engine.unfinished++;
         pthread_cond_signal(&engine.wake);
     }
     pthread_mutex_unlock(&engine.lock);
     if (over) job->done(job, false);
+}
+
+void mst_mpi_flush(double seconds) {
+    const struct timespec until = mst_clock_timespec((int64_t)(seconds * 1e9));
+    pthread_mutex_lock(&engine.lock);
+    for (int late = 0; engine.unfinished && !late;)
+        late = pthread_cond_timedwait(&engine.changed, &engine.lock, &until);
+    pthread_mutex_unlock(&engine.lock);
 }
 
 void mst_mpi_expect(void) {
@@ -472,7 +580,7 @@ void mst_mpi_hurry(bool begins) {
 
 bool mst_mpi_is_over(void) {
     pthread_mutex_lock(&engine.lock);
-    const bool over = engine.state != RUNNING;
+    const bool over = is_over();
     pthread_mutex_unlock(&engine.lock);
     return over;
 }

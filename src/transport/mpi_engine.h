@@ -2,6 +2,9 @@
  *  has moved, giving its core to whoever wants it; then it sleeps between two looks, longer each time. Without anything
  *  to wait for it looks a hundred times a second.
  *
+ *  MPI starts with the first task (mst_mpi_join); where no launcher of an MPI has started the processes, when all tasks
+ *  are there (mst_mpi_begin).
+ *
  *  MPI ends when all tasks have left (mst_mpi_leave). Where that does not come about, since a task has failed or is
  *  gone, MPI_Finalize is not called: it would wait for the others. */
 #ifndef MUSTER_TRANSPORT_MPI_ENGINE_H
@@ -56,16 +59,23 @@ typedef struct mst_mpi_client {
     struct mst_mpi_client *next;     /**< the engine's */
     int32_t task, num_tasks, serial; /**< serial: the engine's */
     bool threads;                    /**< all tasks are of this process */
+    bool begins_later;               /**< at mst_mpi_begin */
     void *context;
     /** On the thread of the engine; may submit jobs and cancel. */
     void (*packet)(void *context, const mst_mpi_packet *packet);
     /** Whether messages are under way that concern the task. */
     bool (*waits)(void *context);
+    /** MPI could not be started at mst_mpi_begin: WHY. On the thread of the engine. */
+    void (*failed)(void *context, const char *why);
 } mst_mpi_client;
 
-/** Starts MPI, where that has not been, and waits for all its processes. MST_UNAVAILABLE where they do not come, or
- *  MPI has ended in this process; MST_INVALID where tasks and ranks do not have the same numbers. */
+/** Starts MPI, where that has not been, and waits for all its processes, unless CLIENT begins later. MST_UNAVAILABLE
+ *  where they do not come, or MPI has ended in this process; MST_INVALID where tasks and ranks do not have the same
+ *  numbers. */
 MST_CHECKED mst_status mst_mpi_join(mst_mpi_client *client);
+/** Starts MPI, where that has not been, for the client that begins later, and does not wait. DESCRIPTOR: where PMI-1 is
+ *  answered (transport/mpi_meeting.h). Jobs may be submitted before. */
+void mst_mpi_begin(int descriptor);
 /** On return no function of CLIENT is called any more. FINALIZE: waits until the other processes do the same, or MST
  *  STOP(CONTEXT) says that one will not, and ends MPI. */
 void mst_mpi_leave(mst_mpi_client *client, bool finalize, bool (*stop)(void *context));
@@ -82,6 +92,8 @@ mst_mpi_packet *mst_mpi_packet_create(mst_mpi_kind kind, const mst_mpi_client *c
 void mst_mpi_send(const mst_mpi_client *client, mst_mpi_packet *packet);
 /** Ends the receives of TAG from RANK. On the thread of the engine. */
 void mst_mpi_cancel(int rank, int tag);
+/** Waits until all jobs that were submitted are done, SECONDS at most. */
+void mst_mpi_flush(double seconds);
 /** Somebody waits for a message from now on: the thread looks more often. */
 void mst_mpi_expect(void);
 /** Somebody waits from now on (or no longer) for all jobs that are under way: where that takes longer than half a

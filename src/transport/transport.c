@@ -27,13 +27,12 @@ static mst_status find_mpi(bool threads, const mst_transport_type **out) {
     const void *interface;
     const mst_transport_type *zmq;
     const char *module = module_of_mpi();
-    if (!module)
-        return MST_FAIL(MST_INVALID,
-                        "transport mpi: no launcher of an MPI has started this process: start it with mpiexec -n N, or "
-                        "with srun --mpi=pmi2");
+    const mst_mpi_start start = threads ? MST_MPI_THREADS : module ? MST_MPI_LAUNCHED : MST_MPI_MEETING;
+    if (!module && threads)
+        return MST_FAIL(MST_INVALID, "transport mpi-threads: no launcher of an MPI has started this process");
     MST_TRY(find_zmq(false, &zmq));
-    MST_TRY(mst_module_interface(module, &interface));
-    *out = ((const mst_mpi_interface *)interface)->type(zmq, threads);
+    MST_TRY(mst_module_interface(module ? module : "mpich", &interface));
+    *out = ((const mst_mpi_interface *)interface)->type(zmq, start);
     return MST_OK;
 }
 

@@ -87,6 +87,8 @@ typedef struct mst_transport_events {
     /** Somebody has tried to connect and was refused before a message of his was read. LINE says so, and from where if
      *  that is known. Told once for each such host. NULL: nobody wants to know. */
     void (*stranger)(void *context, const char *line);
+    /** No data can be sent or received, now or later. WHY: a sentence. NULL: nobody wants to know. */
+    void (*broken)(void *context, const char *why);
 } mst_transport_events;
 
 /** What a task says of itself to those who ask it (mst_transport_type.ask). */
@@ -196,9 +198,9 @@ extern const mst_transport_type mst_transport_inproc;
 
 /** The type of a name: "inproc"; "zmq", and "shm", which is zmq with data through shared memory to tasks of the same
  *  machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none (transport/shm.h); "mpi", which is
- *  zmq with data by the MPI that has started this process (transport/mpi.h), MST_INVALID where none has; for tests
- *  "mpi-threads", whose tasks are threads of one such process. All but the first are in modules, which are loaded.
- *  MST_NOT_FOUND, MST_UNAVAILABLE. */
+ *  zmq with data by the MPI that has started this process, or where none has by MPICH (transport/mpi.h); for tests
+ *  "mpi-threads", whose tasks are threads of one process that an MPI has started, else MST_INVALID. All but the first
+ *  are in modules, which are loaded. MST_NOT_FOUND, MST_UNAVAILABLE. */
 MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_type **out);
 
 #endif

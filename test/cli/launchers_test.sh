@@ -120,11 +120,68 @@ mpi() {
 mpi openmpi 'open mpi\|openrte' --enable-recovery
 mpi mpich hydra -disable-auto-cleanup
 fails without_several_workers_there_is_no_mpi 2 'needs several workers' train $training --steps 1 --transport mpi
-find_ports 2
-make_hosts
-export TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":1}}"
-fails without_mpiexec_there_is_no_mpi 1 'no launcher of an MPI' train $training --steps 1 --transport mpi
-unset TF_CONFIG
+
+# ---- an MPI that no launcher has started ----------------------------------------------------------------
+
+# muster launch starts the workers, or nothing does: they become one MPI by themselves
+together() {
+    tests=$(dirname "$muster")/test/test_transport_mpi
+    if [ -x "$tests" ]; then
+        MUSTER_MODULE_PATH=$(dirname "$muster") timeout -k 5 100 "$tests" > out 2> err
+        check last_words_of_a_process_arrive_by_mpi [ "$? $(cat out err | grep -c 'PASSED')" = "0 1" ]
+    fi
+    options='--transport mpi'
+    for workers in 2 3; do launched "${workers}_workers_become_an_mpi" "$muster" launch --workers "$workers" --; done
+    check their_data_go_through_mpi grep -q 'worker:0: data go through MPI' err
+    workers=2
+    one_is_killed launch_ends_an_mpi_that_has_lost_a_worker "$muster" launch --workers 3 --
+    options=
+
+    find_ports 3
+    make_hosts
+    start 2 --epochs 3 --transport mpi
+    within 20 grep -q 'waiting for worker:0' err-2
+    start 1 --epochs 3 --transport mpi
+    start 0 --epochs 3 --transport mpi
+    ended_alike workers_become_an_mpi_one_after_the_other "$alone" 0 1 2
+    for n in 0 1 2; do start "$n" --steps 1000000000 --log-every 1 --transport mpi; done
+    within 20 begun 1
+    signal KILL 1
+    wait_for 1
+    patience_of_test=${MUSTER_TEST_PATIENCE:-}
+    MUSTER_TEST_PATIENCE=5
+    for n in 0 2; do wait_for "$n"; done
+    MUSTER_TEST_PATIENCE=$patience_of_test
+    # one that was just reading from the lost one is ended by UCX, below MPICH
+    check workers_end_whose_mpi_has_lost_one grep -q '^error: .* MPI cannot take it back' err-0 err-2
+    for n in 0 2; do
+        grep -q 'process_vm_readv' "err-$n" && continue
+        wait_for "$n"
+        check "worker_${n}_ends_with_an_error" [ "$status" -eq 1 ]
+    done
+
+    rm -rf run
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    timeout -k 5 100 "$muster" launch --workers 2 --restarts 8 -- "$muster" train $training --epochs 1500 --log-every 1 \
+        --checkpoint-dir run --save-every 50 --transport mpi > out 2> err &
+    has_started launcher
+    within 60 has_saved
+    kill -9 "$(pgrep -n -f "^$muster train .*--epochs 1500")"
+    wait_for launcher
+    alone --epochs 1500
+    check launch_starts_an_mpi_again_from_its_checkpoint \
+        [ "$status $(grep -c 'killed by signal 9.* started again' out)" = "0 1" ]
+    check and_goes_on_to_the_same_weights \
+        [ "$(grep -o '"weights_sha256":"[^"]*"' out | sort -u)" = "\"weights_sha256\":\"$alone\"" ]
+    alone --epochs 3
+}
+has_saved() { ls run/model.ckpt-*.index > /dev/null 2>&1; }
+if [ -f "$(dirname "$muster")/libmuster-mpich.so" ]; then
+    together
+else
+    skipped "this build has no module mpich"
+fi
 
 # ---- torchrun -----------------------------------------------------------------------------------------
 

@@ -11,24 +11,11 @@ set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")/.." && pwd)
 shift
-signals="KILL STOP TERM CUT" transports="shm zmq"
-moments="at_once after_5_ms after_50_ms in_the_rendezvous in_a_step before_a_decision in_validation in_a_save in_a_recovery"
-seed=${MUSTER_TEST_SEED:-$(date +%s)}
-. "$here/support/checks.sh"
-. "$here/support/small_data.sh"
-. "$here/support/cluster.sh"
-choose "$@"
-echo "MUSTER_TEST_SEED=$seed"
-write_data data
+transports="shm zmq"
+. "$here/support/kill_matrix.sh"
 
 tasks="ps_0 ps_1 worker_0 worker_1"
 epochs=60
-job="--log-every 1 --timeout 1 --recovery-timeout 30 --insecure"
-
-if ! can_make_networks; then
-    echo "skipped: the cut cable needs root and 'ip netns'"
-    signals=$(echo "$signals" | sed 's/CUT//')
-fi
 
 # start_one TASK: with the options of the job, of the mode and of the moment
 start_one() {
@@ -55,14 +42,7 @@ begin() {
     else
         for one in $tasks; do start_one "$one"; done
     fi
-    case $1 in
-        after_5_ms) sleep 0.005 ;;
-        after_50_ms) sleep 0.05 ;;
-        in_a_step | before_a_decision | in_validation | in_a_save | in_a_recovery)
-            within 20 begun worker_1
-            random_ms 200
-            ;;
-    esac
+    await_moment "$1" worker_1 200
     # the gradients of a step have come to one server, and not to the other
     [ "$1" != before_a_decision ] || stop_for 0.3 "$([ "$2" = ps_1 ] && echo ps_0 || echo ps_1)"
 }
@@ -136,6 +116,4 @@ for transport in $transports; do
         done
     done
 done
-[ -z "$wrong" ] && exit
-echo "not as the undisturbed job:$wrong"
-exit 1
+end_of_matrix "not as the undisturbed job"

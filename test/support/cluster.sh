@@ -203,21 +203,6 @@ disturb() {
         [ "$status" -eq 0 ] || "$3" "$2"
     fi
 }
-# choose ARGUMENT...: which cells of a matrix are made: those of $signals, $moments and $transports that are named; of what
-# none is named all
-choose() {
-    chosen_signals= chosen_moments= chosen_transports=
-    for word in "$@"; do
-        case " $signals | $moments | $transports " in
-            *" $word "*"|"*"|"*) chosen_signals="$chosen_signals $word" ;;
-            *"|"*" $word "*"|"*) chosen_moments="$chosen_moments $word" ;;
-            *"|"*"|"*" $word "*) chosen_transports="$chosen_transports $word" ;;
-            *) echo "'$word' is none of: $signals; $moments; $transports" >&2 && exit 2 ;;
-        esac
-    done
-    signals=${chosen_signals:-$signals} moments=${chosen_moments:-$moments}
-    transports=${chosen_transports:-$transports}
-}
 # stop_for SECONDS TASK: returns when the task stands still, which then goes on by itself
 stop_for() {
     signal STOP "$2"

@@ -152,7 +152,13 @@ mst_status task_open(tasks *all, int32_t i, uint64_t instance) {
     options.self = i;
     options.address = all->address;
     options.instance = instance;
-    options.events = (mst_transport_events){t, on_control, on_connected, on_lost, on_mismatch, on_taken, on_stranger};
+    options.events = (mst_transport_events){.context = t,
+                                            .control = on_control,
+                                            .connected = on_connected,
+                                            .lost = on_lost,
+                                            .mismatch = on_mismatch,
+                                            .taken = on_taken,
+                                            .stranger = on_stranger};
     return all->type->open(&options, &t->transport);
 }
 

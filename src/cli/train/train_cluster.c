@@ -150,8 +150,8 @@ static int find_cluster(training *t) {
                             "'muster launch --workers 3 -- muster train ...'");
     if (o->transport && strcmp(o->transport, "mpi") == 0)
         return command_fail(EXIT_USAGE,
-                            "--transport mpi needs several workers that an MPI has started, as by "
-                            "'mpiexec -n 2 muster train ...'");
+                            "--transport mpi needs several workers: start them with 'mpiexec -n 2 muster train ...' or "
+                            "'muster launch --workers 2 -- muster train ...'");
     if (!wanted) return EXIT_DONE;
     return command_fail(EXIT_USAGE,
                         "--strategy multi-worker needs a cluster of several workers: set TF_CONFIG, give "

@@ -190,10 +190,11 @@ static const option cluster_options[] = {
      .help = "each parameter server keeps a part of the rows of a variable that has at least SIZE, such as 64MB; one "
              "with fewer rows than there are servers stays whole (default: all do)"},
     CLUSTER_UPDATE_LOG_OPTIONS,
-    CLUSTER_CONNECTION_OPTIONS(
-        "the key of the cluster, which 'muster keygen FILE' makes: connections are encrypted, "
-        "and only tasks with the same key can join",
-        CLUSTER_TRANSPORT_HELP "; mpi: by the MPI whose mpiexec or srun has started this process", "mpi", NULL),
+    CLUSTER_CONNECTION_OPTIONS("the key of the cluster, which 'muster keygen FILE' makes: connections are encrypted, "
+                               "and only tasks with the same key can join",
+                               CLUSTER_TRANSPORT_HELP
+                               "; mpi: by the MPI whose mpiexec or srun has started this process, else by MPICH",
+                               "mpi", NULL),
     {"timeout", OPTION_NUMBER, AT(timeout), "SECONDS", NULL, 0.1, 1e6,
      .help = "silence after which a task is lost (default 10)"},
     {"recovery-timeout", OPTION_NUMBER, AT(recovery_timeout), "SECONDS", NULL, 0.1, 1e9,
