@@ -42,7 +42,7 @@ struct mst_members {
     char lost_why[128];
     uint64_t ignored;
     mst_member_standing *standing, *received; /* of the generation; of a message */
-    uint64_t *earlier; /* [num_tasks] instance of the process before that of the generation; 0: not known */
+    uint32_t *connected_in; /* [num_tasks] generation in which a connection was made last; 0: between two */
     uint8_t *buffer;
     /* where workers may be fewer than all */
     mst_known_generations known;
@@ -192,9 +192,6 @@ static void agree(mst_members *members, const mst_member_message *message) {
         members->ignored++;
         return;
     }
-    for (int32_t i = 0; i < num_tasks; i++)
-        if (members->standing[i].instance != message->standing[i].instance)
-            members->earlier[i] = members->standing[i].instance;
     memcpy(members->standing, message->standing, (size_t)num_tasks * sizeof *members->standing);
     members->phase = AGREED;
     members->generation = message->generation;
@@ -398,10 +395,10 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     snprintf(members->lost_why, sizeof members->lost_why, "it was never there");
     members->standing = calloc(num_tasks, sizeof *members->standing);
     members->received = calloc(num_tasks, sizeof *members->received);
-    members->earlier = calloc(num_tasks, sizeof *members->earlier);
+    members->connected_in = calloc(num_tasks, sizeof *members->connected_in);
     members->buffer = malloc(MST_MEMBER_MESSAGE_MOST(num_tasks));
     mst_status status = MST_OK;
-    if (!members->standing || !members->received || !members->earlier || !members->buffer)
+    if (!members->standing || !members->received || !members->connected_in || !members->buffer)
         status = MST_NO_MEMORY("for a member of a cluster of %d tasks", o->num_tasks);
     if (is_elastic(members)) {
         o->leader = o->self; /* until it hears of another */
@@ -424,7 +421,7 @@ void mst_members_destroy(mst_members *members) {
     mst_leader_destroy(members->leader);
     free(members->standing);
     free(members->received);
-    free(members->earlier);
+    free(members->connected_in);
     free(members->buffer);
     free(members);
 }
@@ -473,6 +470,7 @@ void mst_members_failed(mst_members *members, const mst_failure *failure) {
 /* ---- by the transport and the clock ---- */
 
 void mst_members_connected(mst_members *members, int32_t task) {
+    members->connected_in[task] = in_generation(members) ? members->generation : 0;
     if (is_elastic(members)) {
         link_elastic(members, task);
         return;
@@ -485,13 +483,14 @@ void mst_members_connected(mst_members *members, int32_t task) {
     if (!in_generation(members) && !(members->twice && members->phase == AGREED)) say_here(members);
 }
 
-/* A connection to another member than the leader. Where it was one to the process before that of the generation, of whose
- * end the leader has heard before this member, what was sent to the task since the generation began is lost, too. */
+/* A connection to another member than the leader. It may be that to an earlier process of the task, of whose end the
+ * leader has heard before: then what was sent to the task since the generation began is lost. One to a process that came
+ * in the generation, and was refused, does not matter. */
 static void lose_link(mst_members *members, int32_t task, uint64_t instance, const char *why) {
     mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
     mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);
-    const bool matters =
-        instance && (instance == members->standing[task].instance || instance == members->earlier[task]);
+    const bool is_earlier = instance && members->connected_in[task] != members->generation;
+    const bool matters = is_earlier || instance == members->standing[task].instance;
     if (in_generation(members) && matters) tell_leader(members, &message);
 }
 
