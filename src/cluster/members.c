@@ -484,8 +484,8 @@ void mst_members_connected(mst_members *members, int32_t task) {
 }
 
 /* A connection to another member than the leader. It may be that to an earlier process of the task, of whose end the
- * leader has heard before: then what was sent to the task since the generation began is lost. One to a process that came
- * in the generation, and was refused, does not matter. */
+ * leader has heard before: then what was sent to the task since the generation began is lost. One to a process that
+ * came in the generation, and was refused, does not matter. */
 static void lose_link(mst_members *members, int32_t task, uint64_t instance, const char *why) {
     mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
     mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);

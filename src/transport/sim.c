@@ -1,6 +1,6 @@
-/* All that will happen is a packet in one queue, ordered by the time when it is due: a message that arrives, a connection
- * that is made, the news that one has broken, the end of a cut. The thread of the network waits for the first, and does
- * what it says. One lock guards all.
+/* All that will happen is a packet in one queue, ordered by the time when it is due: a message that arrives, a
+ * connection that is made, the news that one has broken, the end of a cut. The thread of the network waits for the
+ * first, and does what it says. One lock guards all.
  *
  * A connection has a number, which its two ends keep. An end that has heard that the connection is broken has none, and
  * packets that come for it find nobody. It is made anew when both ends have heard. */
@@ -75,13 +75,13 @@ static struct network {
 
 /* ---- the queue ---- */
 
-static uint64_t draw(uint64_t n) {
+static uint64_t sim_draw(uint64_t n) {
     return mst_rng_mix(net.seed, ++net.draws) % n;
 }
 
 /* Most are short, few are long. */
-static int64_t draw_delay(void) {
-    const double part = (double)(1 + draw(1000)) / 1000;
+static int64_t sim_delay(void) {
+    const double part = (double)(1 + sim_draw(1000)) / 1000;
     return (int64_t)(net.most_delay * part * part * part * 1e9);
 }
 
@@ -150,7 +150,7 @@ static void connect_all(mst_transport *t) {
         const int32_t a = t->options.self, b = o->options.self;
         t->peer[b].next = o->peer[a].next = ++net.last_connection;
         put_event((packet){.kind = MADE, .from = a, .to = b, .connection = net.last_connection},
-                  mst_clock_now() + draw_delay());
+                  mst_clock_now() + sim_delay());
     }
 }
 
@@ -191,7 +191,7 @@ static void sim_kill(mst_transport *t, bool silent) {
     t->killed = true;
     for (int32_t i = 0; i < t->options.num_tasks; i++) {
         const int64_t wait = silent ? (int64_t)(t->options.timeout * 1e9) : 0;
-        tell_broken(i, t->options.self, t->peer[i].connection, mst_clock_now() + wait + draw_delay(),
+        tell_broken(i, t->options.self, t->peer[i].connection, mst_clock_now() + wait + sim_delay(),
                     silent ? "silent for longer than the timeout" : "connection closed by the peer");
         hear_broken(t, i, "this process was killed");
         drop_waiting(&t->peer[i]);
@@ -207,8 +207,8 @@ static void begin_cut(mst_transport *t, fault *f) {
     f->until = now + (int64_t)(f->is.seconds * 1e9);
     put_event((packet){.kind = CUT_ENDS}, f->until);
     if (now + wait > f->until) return;
-    tell_broken(self, other, connection, now + wait + draw_delay(), why);
-    tell_broken(other, self, connection, now + wait + draw_delay(), why);
+    tell_broken(self, other, connection, now + wait + sim_delay(), why);
+    tell_broken(other, self, connection, now + wait + sim_delay(), why);
 }
 
 /* T sends a message: what is to happen then. */
@@ -225,7 +225,7 @@ static void count_message(mst_transport *t) {
 /* ---- sending ---- */
 
 static void put_on_way(sim_peer *p, packet *message) {
-    int64_t due = mst_clock_now() + draw_delay();
+    int64_t due = mst_clock_now() + sim_delay();
     if (message->kind == CONTROL) {
         if (due < p->control_due) due = p->control_due;
         p->control_due = due;
@@ -299,7 +299,7 @@ static void arrive(const packet *p) {
     const char *why = hand_over(t, p);
     if (!why) return;
     hear_broken(t, p->from, why);
-    tell_broken(p->from, p->to, p->connection, mst_clock_now() + draw_delay(),
+    tell_broken(p->from, p->to, p->connection, mst_clock_now() + sim_delay(),
                 "the peer has refused a message and closed the connection");
 }
 
@@ -489,7 +489,7 @@ static void leave_network(mst_transport *t) {
     while (*at != t) at = &(*at)->next;
     *at = t->next;
     for (int32_t i = 0; i < t->options.num_tasks; i++) {
-        const int64_t soon = mst_clock_now() + draw_delay(), last = t->peer[i].last_due;
+        const int64_t soon = mst_clock_now() + sim_delay(), last = t->peer[i].last_due;
         tell_broken(i, t->options.self, t->peer[i].connection, soon > last ? soon : last,
                     "connection closed by the peer");
     }

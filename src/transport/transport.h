@@ -194,8 +194,8 @@ typedef struct mst_transport_type {
  *  is any name, known to this process alone. */
 extern const mst_transport_type mst_transport_inproc;
 
-/** The type of a name: "inproc"; "sim" (transport/sim.h); "zmq", and "shm", which is zmq with data through shared memory
- *  to tasks of the same machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none
+/** The type of a name: "inproc"; "sim" (transport/sim.h); "zmq", and "shm", which is zmq with data through shared
+ *  memory to tasks of the same machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none
  *  (transport/shm.h); "mpi", which is zmq with data by the MPI that has started this process (transport/mpi.h),
  *  MST_INVALID where none has; for tests "mpi-threads", whose tasks are threads of one such process. All but the first
  *  two are in modules, which are loaded. MST_NOT_FOUND, MST_UNAVAILABLE. */

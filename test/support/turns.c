@@ -1,6 +1,6 @@
-/* The functions of the C library at which threads wait, for threads that take turns. Each such thread has a semaphore, on
- * which it sleeps while others have their turn; so nothing here needs a lock. What a thread waits for is an address: of
- * a mutex, a condition, a word of the kernel (futex), or another thread. */
+/* The functions of the C library at which threads wait, for threads that take turns. Each such thread has a semaphore,
+ * on which it sleeps while others have their turn; so nothing here needs a lock. What a thread waits for is an address:
+ * of a mutex, a condition, a word of the kernel (futex), or another thread. */
 #include "support/turns.h"
 
 #include <errno.h>
