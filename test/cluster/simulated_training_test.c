@@ -17,20 +17,9 @@
 #include "support/turns.h"
 #include "transport/sim.h"
 
-enum {
-    SEEDS = 40,
-    MOST_FAULTS = 5,
-    WORKERS = 4,
-    SHARDS = 4,
-    ROWS = 24,
-    BATCH = 8,
-    EPOCHS = 2,
-    FEATURES = 5,
-    CLASSES = 3
-};
+enum { SEEDS = 40, MOST_FAULTS = 5, WORKERS = 4 };
+enum { SHARDS = 4, ROWS = 24, BATCH = 8, EPOCHS = 2, STEPS = EPOCHS * ROWS / BATCH, FEATURES = 5, CLASSES = 3 };
 enum { MESSAGES = 30 /* a little more than a worker sends each other one in an undisturbed job */ };
-
-enum { STEPS = EPOCHS * ROWS / BATCH };
 
 static const double PATIENCE = 100; /* seconds for which a process waits for workers that have ended */
 
@@ -47,7 +36,6 @@ typedef struct job {
     int64_t done; /* when the first worker had left; MST_NEVER: none has */
     mst_status status[WORKERS];
     char error[WORKERS][1024], hex[WORKERS][65];
-    int lives[WORKERS];
 } job;
 
 typedef struct worker {
@@ -94,7 +82,7 @@ static bool is_over(void *context) {
     return mst_sim_is_killed(w->number) || (done != MST_NEVER && mst_clock_now() - done > (int64_t)(PATIENCE * 1e9));
 }
 
-static mst_status fit(const job *j, mst_task *task, char hex[65]) {
+static mst_status fit(mst_task *task, char hex[65]) {
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 3);
     mst_model *model = training_model(6, CLASSES, 0);
     mst_result result;
@@ -103,7 +91,6 @@ static mst_status fit(const job *j, mst_task *task, char hex[65]) {
         .strategy = {.kind = task ? MST_STRATEGY_MULTI_WORKER : MST_STRATEGY_MIRRORED, .num_shards = SHARDS},
         .task = task, .session = {.devices = "cpu:1/1"}, .seed = 5);
     const mst_fit_options options = {.data = data, .batch_size = BATCH, .epochs = EPOCHS};
-    (void)j;
     if (!status) status = mst_fit_with(model, &options, &result);
     const bool stopped = !status && result.step < STEPS; /* no error, as where a callback stops a fit */
     if (!status && !stopped) status = mst_model_sha256(model, hex);
@@ -124,7 +111,7 @@ static mst_status live(worker *w) {
                                       .stop = is_over,
                                       .context = w};
     MST_TRY(open_worker(j->address, j->workers, w->number, options, &task));
-    const mst_status status = fit(j, task, j->hex[w->number]);
+    const mst_status status = fit(task, j->hex[w->number]);
     const bool killed = mst_sim_is_killed(w->number);
     if (!status && j->done == MST_NEVER) j->done = mst_clock_now();
     mst_task_close(task);
@@ -144,7 +131,6 @@ static void *work(void *context) {
     mst_status status;
     do {
         pause_for(draw_seconds(j, j->most_pause));
-        j->lives[w->number]++;
         status = live(w);
     } while (status == MST_CANCELLED && j->done == MST_NEVER);
     j->status[w->number] = status;
@@ -205,7 +191,7 @@ static int run_seed(uint64_t seed, FILE *log, history *out) {
 
 static void one_process_trains(void **state) {
     (void)state;
-    EXPECT_OK(fit(NULL, NULL, one_process));
+    EXPECT_OK(fit(NULL, one_process));
 }
 
 static uint64_t first_seed, num_seeds = SEEDS;
