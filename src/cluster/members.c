@@ -42,6 +42,7 @@ struct mst_members {
     char lost_why[128];
     uint64_t ignored;
     mst_member_standing *standing, *received; /* of the generation; of a message */
+    uint32_t *connected_in; /* [num_tasks] generation in which a connection was made last; 0: between two */
     uint8_t *buffer;
     /* where workers may be fewer than all */
     mst_known_generations known;
@@ -394,9 +395,10 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     snprintf(members->lost_why, sizeof members->lost_why, "it was never there");
     members->standing = calloc(num_tasks, sizeof *members->standing);
     members->received = calloc(num_tasks, sizeof *members->received);
+    members->connected_in = calloc(num_tasks, sizeof *members->connected_in);
     members->buffer = malloc(MST_MEMBER_MESSAGE_MOST(num_tasks));
     mst_status status = MST_OK;
-    if (!members->standing || !members->received || !members->buffer)
+    if (!members->standing || !members->received || !members->connected_in || !members->buffer)
         status = MST_NO_MEMORY("for a member of a cluster of %d tasks", o->num_tasks);
     if (is_elastic(members)) {
         o->leader = o->self; /* until it hears of another */
@@ -419,6 +421,7 @@ void mst_members_destroy(mst_members *members) {
     mst_leader_destroy(members->leader);
     free(members->standing);
     free(members->received);
+    free(members->connected_in);
     free(members->buffer);
     free(members);
 }
@@ -467,6 +470,7 @@ void mst_members_failed(mst_members *members, const mst_failure *failure) {
 /* ---- by the transport and the clock ---- */
 
 void mst_members_connected(mst_members *members, int32_t task) {
+    members->connected_in[task] = in_generation(members) ? members->generation : 0;
     if (is_elastic(members)) {
         link_elastic(members, task);
         return;
@@ -479,11 +483,15 @@ void mst_members_connected(mst_members *members, int32_t task) {
     if (!in_generation(members) && !(members->twice && members->phase == AGREED)) say_here(members);
 }
 
-/* A connection to another member than the leader. */
+/* A connection to another member than the leader. It may be that to an earlier process of the task, of whose end the
+ * leader has heard before: then what was sent to the task since the generation began is lost. One to a process that
+ * came in the generation, and was refused, does not matter. */
 static void lose_link(mst_members *members, int32_t task, uint64_t instance, const char *why) {
     mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
     mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);
-    if (in_generation(members) && members->standing[task].instance == instance) tell_leader(members, &message);
+    const bool is_earlier = instance && members->connected_in[task] != members->generation;
+    const bool matters = is_earlier || instance == members->standing[task].instance;
+    if (in_generation(members) && matters) tell_leader(members, &message);
 }
 
 /* The second of two connections may be to another process, which leads now, or the other direction of the first: so the

@@ -248,7 +248,8 @@ static mst_status start_clock(mst_task *task) {
 static mst_status check_transport(const mst_task_options *options) {
     const char *name = options->transport;
     const bool is_mpi = name && strcmp(name, "mpi") == 0;
-    if (name && !is_mpi && strcmp(name, "shm") != 0 && strcmp(name, "zmq") != 0)
+    const bool is_sim = name && strcmp(name, "sim") == 0; /* for tests (transport/sim.h) */
+    if (name && !is_mpi && !is_sim && strcmp(name, "shm") != 0 && strcmp(name, "zmq") != 0)
         return MST_FAIL(MST_NOT_FOUND, "task: there is no transport '%s': take shm, zmq or mpi", name);
     if (is_mpi && mst_cluster_num_ps(options->cluster) > 0)
         return MST_FAIL(MST_INVALID, "task: transport mpi is for workers without parameter servers: take shm or zmq");

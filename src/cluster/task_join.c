@@ -148,9 +148,11 @@ static bool is_stopped(const mst_task *task) {
  * by then. */
 static mst_status wait_for_generation(mst_task *task, const mst_member_state *state) {
     const uint32_t before = task->generation;
+    const char *stopped = "stopped while waiting for the other tasks";
+    if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped); /* it may be ready since an earlier call */
     MST_TRY(mst_members_ready(task->members, state));
     while (task->phase == APART && task->generation == before) {
-        if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks");
+        if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped);
         mst_task_wait_a_tick(task);
     }
     return MST_OK;

@@ -5,6 +5,7 @@
 
 #include "module/module.h"
 #include "transport/mpi.h"
+#include "transport/sim.h"
 
 static mst_status find_zmq(bool shares, const mst_transport_type **out) {
     const void *interface;
@@ -37,12 +38,14 @@ static mst_status find_mpi(bool threads, const mst_transport_type **out) {
 }
 
 mst_status mst_transport_find(const char *name, const mst_transport_type **out) {
-    if (strcmp(name, mst_transport_inproc.name) == 0) {
-        *out = &mst_transport_inproc;
-        return MST_OK;
-    }
+    const mst_transport_type *const own[] = {&mst_transport_inproc, &mst_transport_sim};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]->name) == 0) {
+            *out = own[i];
+            return MST_OK;
+        }
     const bool shares = strcmp(name, "shm") == 0, threads = strcmp(name, "mpi-threads") == 0;
     if (shares || strcmp(name, "zmq") == 0) return find_zmq(shares, out);
     if (threads || strcmp(name, "mpi") == 0) return find_mpi(threads, out);
-    return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take shm, zmq, mpi or inproc", name);
+    return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take shm, zmq, mpi, inproc or sim", name);
 }

@@ -196,11 +196,11 @@ typedef struct mst_transport_type {
  *  is any name, known to this process alone. */
 extern const mst_transport_type mst_transport_inproc;
 
-/** The type of a name: "inproc"; "zmq", and "shm", which is zmq with data through shared memory to tasks of the same
- *  machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none (transport/shm.h); "mpi", which is
- *  zmq with data by the MPI that has started this process, or where none has by MPICH (transport/mpi.h); for tests
- *  "mpi-threads", whose tasks are threads of one process that an MPI has started, else MST_INVALID. All but the first
- *  are in modules, which are loaded. MST_NOT_FOUND, MST_UNAVAILABLE. */
+/** The type of a name: "inproc"; "sim" (transport/sim.h); "zmq", and "shm", which is zmq with data through shared
+ *  memory to tasks of the same machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none
+ *  (transport/shm.h); "mpi", which is zmq with data by the MPI that has started this process, or where none has by
+ *  MPICH (transport/mpi.h); for tests "mpi-threads", whose tasks are threads of one process that an MPI has started,
+ *  else MST_INVALID. All but the first two are in modules, which are loaded. MST_NOT_FOUND, MST_UNAVAILABLE. */
 MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_type **out);
 
 #endif

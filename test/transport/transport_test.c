@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "support/tasks.h"
 #include "support/test.h"
+#include "transport/sim.h"
 
 static mst_key key_of(uint32_t generation, uint32_t stream, uint64_t run) {
     return (mst_key){.generation = generation, .stream = stream, .run = run, .hash = 77};
@@ -524,8 +525,8 @@ static void leave(const mst_transport_type *type) {
     { #name, name, NULL, NULL, NULL }
 
 int main(void) {
-    /* the third with a key; the last under mpiexec alone */
-    static const char *const names[] = {"inproc", "zmq", "zmq", "shm", "mpi-threads"};
+    /* the fourth with a key; the last under mpiexec alone */
+    static const char *const names[] = {"inproc", "sim", "zmq", "zmq", "shm", "mpi-threads"};
     enum { TYPES = sizeof names / sizeof *names };
     struct CMUnitTest tests[] = {
         TEST(control_messages_arrive_in_the_order_in_which_they_were_sent),
@@ -554,6 +555,8 @@ int main(void) {
     enum { TESTS = sizeof tests / sizeof *tests, OF_KEPT = 3 };
     int failed = 0;
     const mst_cluster_keys keys = tasks_keys(1);
+    const mst_sim_options short_delays = {.seed = 1, .most_delay = 0.002};
+    EXPECT_OK(mst_sim_begin(&short_delays));
     for (int i = 0; i < TYPES; i++) {
         const mst_transport_type *type;
         const mst_status status = mst_transport_find(names[i], &type);
@@ -561,10 +564,11 @@ int main(void) {
         failed += status != MST_OK && status != MST_UNAVAILABLE && i < TYPES - 1;
         if (status) continue;
         for (size_t k = 0; k < TESTS; k++) tests[k].initial_state = (void *)(uintptr_t)type;
-        tasks_use_keys(i == 2 ? &keys : NULL);
-        failed += _cmocka_run_group_tests(i == 2 ? "zmq with a key" : type->name, tests,
+        tasks_use_keys(i == 3 ? &keys : NULL);
+        failed += _cmocka_run_group_tests(i == 3 ? "zmq with a key" : type->name, tests,
                                           type->leave ? TESTS - OF_KEPT : TESTS, NULL, NULL);
         if (type->leave) leave(type);
     }
+    mst_sim_end();
     return failed;
 }

@@ -1,0 +1,234 @@
+/* Trainings of several workers by the seeds, on a simulated network (transport/sim.h) and in threads that take turns
+ * (support/turns.h): whatever is cut, killed and started again, every worker ends with the weights of one process.
+ *
+ *     test_cluster_simulated_training             some seeds
+ *     test_cluster_simulated_training 0 100000    that many, from the first on
+ *     MUSTER_SIM_SEED=4711 test_cluster_simulated_training    this one, and prints what happens */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "muster/muster.h"
+#include "support/open_worker.h"
+#include "support/test.h"
+#include "support/training.h"
+#include "support/turns.h"
+#include "transport/sim.h"
+
+enum { SEEDS = 40, MOST_FAULTS = 5, WORKERS = 4 };
+enum { SHARDS = 4, ROWS = 24, BATCH = 8, EPOCHS = 2, STEPS = EPOCHS * ROWS / BATCH, FEATURES = 5, CLASSES = 3 };
+enum { MESSAGES = 30 /* a little more than a worker sends each other one in an undisturbed job */ };
+
+static const double PATIENCE = 100; /* seconds for which a process waits for workers that have ended */
+
+/* A job that is disturbed; its seed says how. */
+typedef struct job {
+    uint64_t seed, draws;
+    int workers;
+    int elastic_min; /* of mst_task_options */
+    double most_delay, most_pause;
+    task_address address[WORKERS];
+    mst_sim_fault fault[MST_SIM_FAULTS_MOST];
+    int num_faults;
+    FILE *log;
+    int64_t done; /* when the first worker had left; MST_NEVER: none has */
+    mst_status status[WORKERS];
+    char error[WORKERS][1024], hex[WORKERS][65];
+} job;
+
+typedef struct worker {
+    job *job;
+    int number;
+    pthread_t thread;
+} worker;
+
+static uint64_t draw(job *j, uint64_t n) {
+    return mst_rng_below(j->seed, 1, j->draws++, n);
+}
+
+static double draw_seconds(job *j, double most) {
+    const double part = (double)(1 + draw(j, 1000)) / 1000;
+    return most * part * part;
+}
+
+static mst_sim_fault draw_fault(job *j) {
+    const uint64_t others = (uint64_t)j->workers - 1;
+    mst_sim_fault fault = {.task = (int32_t)draw(j, others + 1), .at = 1 + draw(j, MESSAGES * others)};
+    const int32_t other = (int32_t)draw(j, others);
+    fault.other = draw(j, 2) ? -1 : other + (other >= fault.task);
+    fault.seconds = draw_seconds(j, 20);
+    fault.silent = draw(j, 3) == 0;
+    return fault;
+}
+
+static void make_job(job *j, uint64_t seed, FILE *log) {
+    *j = (job){.seed = seed, .log = log, .done = MST_NEVER};
+    j->workers = (int)(2 + draw(j, WORKERS - 1));
+    if (draw(j, 3) == 0) j->elastic_min = (int)(1 + draw(j, (uint64_t)j->workers));
+    j->most_delay = draw_seconds(j, 0.5);
+    j->most_pause = draw_seconds(j, 20);
+    j->num_faults = (int)draw(j, MOST_FAULTS + 1);
+    for (int i = 0; i < j->num_faults; i++) j->fault[i] = draw_fault(j);
+    for (int i = 0; i < j->workers; i++) snprintf(j->address[i], sizeof j->address[i], "worker%d:1", i);
+}
+
+/* ---- a worker ---- */
+
+static bool is_over(void *context) {
+    const worker *w = context;
+    const int64_t done = w->job->done;
+    return mst_sim_is_killed(w->number) || (done != MST_NEVER && mst_clock_now() - done > (int64_t)(PATIENCE * 1e9));
+}
+
+static mst_status fit(mst_task *task, char hex[65]) {
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 3);
+    mst_model *model = training_model(6, CLASSES, 0);
+    mst_result result;
+    mst_status status = mst_compile(
+        model, .optimizer = mst_adam(.learning_rate = 0.01),
+        .strategy = {.kind = task ? MST_STRATEGY_MULTI_WORKER : MST_STRATEGY_MIRRORED, .num_shards = SHARDS},
+        .task = task, .session = {.devices = "cpu:1/1"}, .seed = 5);
+    const mst_fit_options options = {.data = data, .batch_size = BATCH, .epochs = EPOCHS};
+    if (!status) status = mst_fit_with(model, &options, &result);
+    const bool stopped = !status && result.step < STEPS; /* no error, as where a callback stops a fit */
+    if (!status && !stopped) status = mst_model_sha256(model, hex);
+    if (!status && task) status = mst_task_leave(task);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    return status;
+}
+
+/* A process. */
+static mst_status live(worker *w) {
+    job *j = w->job;
+    mst_task *task;
+    const mst_task_options options = {.transport = "sim",
+                                      .insecure = true,
+                                      .elastic_min = j->elastic_min,
+                                      .log = j->log,
+                                      .stop = is_over,
+                                      .context = w};
+    MST_TRY(open_worker(j->address, j->workers, w->number, options, &task));
+    const mst_status status = fit(task, j->hex[w->number]);
+    const bool killed = mst_sim_is_killed(w->number);
+    if (!status && j->done == MST_NEVER) j->done = mst_clock_now();
+    mst_task_close(task);
+    return killed ? MST_CANCELLED : status;
+}
+
+static void pause_for(double seconds) {
+    const struct timespec time = {.tv_sec = (time_t)seconds,
+                                  .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&time, NULL);
+}
+
+/* Is started, and again where it was killed. */
+static void *work(void *context) {
+    worker *w = context;
+    job *j = w->job;
+    mst_status status;
+    do {
+        pause_for(draw_seconds(j, j->most_pause));
+        status = live(w);
+    } while (status == MST_CANCELLED && j->done == MST_NEVER);
+    j->status[w->number] = status;
+    if (status) snprintf(j->error[w->number], sizeof j->error[w->number], "%s", mst_error()->message);
+    return NULL;
+}
+
+/* ---- a seed ---- */
+
+static char one_process[65];
+
+/* Who was away when the others had done their work hears so, or waits in vain. Only where fewer than all may train it
+ * need not have been there at the end. */
+static bool ended_well(const job *j, int i) {
+    const bool late = j->done != MST_NEVER && (j->status[i] == MST_CANCELLED || j->status[i] == MST_UNAVAILABLE);
+    if (j->status[i] && !late) return false;
+    return strcmp(j->hex[i], one_process) == 0 || (late && j->elastic_min && !j->hex[i][0]);
+}
+
+static int count_wrong(const job *j) {
+    int wrong = 0;
+    for (int i = 0; i < j->workers; i++) {
+        if (ended_well(j, i)) continue;
+        wrong++;
+        fprintf(stderr,
+                "MUSTER_SIM_SEED=%" PRIu64 " replays this: worker %d of %d ends with weights '%s', error '%s'\n",
+                j->seed, i, j->workers, j->hex[i], j->error[i]);
+    }
+    return wrong;
+}
+
+/* What the seed has led to: how messages and threads went. */
+typedef struct history {
+    uint64_t messages, num_messages, turns, num_turns;
+} history;
+
+static int run_seed(uint64_t seed, FILE *log, history *out) {
+    job j;
+    worker workers[WORKERS];
+    turns_begin(seed);
+    make_job(&j, seed, log);
+    EXPECT_OK(mst_sim_begin(
+        &(mst_sim_options){.seed = seed, .most_delay = j.most_delay, .fault = j.fault, .num_faults = j.num_faults}));
+    for (int i = 0; i < j.workers; i++) {
+        workers[i] = (worker){.job = &j, .number = i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < j.workers; i++) pthread_join(workers[i].thread, NULL);
+    out->messages = mst_sim_history(&out->num_messages);
+    mst_sim_end();
+    out->turns = turns_history(&out->num_turns);
+    if (log)
+        fprintf(log, "seed %" PRIu64 ": %" PRIu64 " messages, %" PRIu64 " turns, %.3f s\n", seed, out->num_messages,
+                out->num_turns, mst_clock_seconds() - 1e9);
+    turns_end();
+    return count_wrong(&j);
+}
+
+static void one_process_trains(void **state) {
+    (void)state;
+    EXPECT_OK(fit(NULL, one_process));
+}
+
+static uint64_t first_seed, num_seeds = SEEDS;
+
+static void every_seed_ends_with_the_weights_of_one_process(void **state) {
+    (void)state;
+    history h;
+    int wrong = 0;
+    for (uint64_t seed = first_seed; seed < first_seed + num_seeds; seed++) wrong += run_seed(seed, NULL, &h);
+    assert_int_equal(wrong, 0);
+}
+
+static void seed_does_the_same_again(void **state) {
+    (void)state;
+    history h[2];
+    for (uint64_t seed = first_seed; seed < first_seed + 2; seed++) {
+        for (int i = 0; i < 2; i++) assert_int_equal(run_seed(seed, NULL, &h[i]), 0);
+        assert_memory_equal(&h[0], &h[1], sizeof h[0]);
+    }
+}
+
+static void seed_is_replayed(void **state) {
+    history h;
+    assert_int_equal(run_seed(strtoull(*state, NULL, 10), stderr, &h), 0);
+}
+
+int main(int argc, char **argv) {
+    char *seed = getenv("MUSTER_SIM_SEED");
+    const struct CMUnitTest replay[] = {cmocka_unit_test(one_process_trains),
+                                        cmocka_unit_test_prestate(seed_is_replayed, seed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_process_trains),
+        cmocka_unit_test(every_seed_ends_with_the_weights_of_one_process),
+        cmocka_unit_test(seed_does_the_same_again),
+    };
+    if (seed) return cmocka_run_group_tests(replay, NULL, NULL);
+    if (argc > 1) first_seed = strtoull(argv[1], NULL, 10);
+    if (argc > 2) num_seeds = strtoull(argv[2], NULL, 10);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
