@@ -370,7 +370,7 @@ static void take_seat(mst_leader *leader, int32_t task, const process *p) {
     if (leader->phase == ENDING && replaces && !s->acknowledged) s->applicant = s->member; /* must hear it as well */
     s->member = *p;
     s->present = true;
-    s->acknowledged = s->left = false;
+    s->acknowledged = s->left = s->misfit = false;
     if (p->generation) learn_that_it_has_run(leader);
     if (p->generation > leader->generation) leader->generation = p->generation;
     if (leader->phase == ENDING && task == leader->options->self)
@@ -570,15 +570,32 @@ static void judge_kept_out(mst_leader *leader) {
     if (all_acknowledged(leader)) close_job(leader);
 }
 
-static void hear_cannot_join(mst_leader *leader, int32_t from, const mst_member_message *message) {
+static void keep_out(mst_leader *leader, int32_t task, const mst_task_failure *failure) {
     if (leader->phase >= ENDING || leader->kept_out.code) {
         leader->ignored++;
         return;
     }
-    leader->kept_out = message->failure;
-    leader->kept_out.task = from;
+    leader->kept_out = *failure;
+    leader->kept_out.task = task;
     leader->kept_out_until = after(leader->now, MEMBERS_MAY_BE_LATE);
     judge_kept_out(leader);
+}
+
+void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why) {
+    const int32_t self = leader->options->self;
+    mst_task_failure failure;
+    char own[384], other[384];
+    if (leader->seat[task].misfit) return; /* it tries again and again */
+    leader->seat[task].misfit = true;
+    mst_task_failure_set(&failure, MST_INVALID, task, MST_NO_STATE, "%s and %s do not come together: %s",
+                         task_text(leader, self, "", own), task_text(leader, task, "", other), why);
+    keep_out(leader, task, &failure);
+}
+
+bool mst_leader_is_alone(const mst_leader *leader) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (i != leader->options->self && leader->seat[i].member.instance) return false;
+    return true;
 }
 
 static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
@@ -606,7 +623,7 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
     else if (message->kind == MST_MEMBER_HERE)
         hear_here(leader, from, instance, message);
     else if (message->kind == MST_MEMBER_CANNOT_JOIN)
-        hear_cannot_join(leader, from, message);
+        keep_out(leader, from, &message->failure);
     else if (message->kind == MST_MEMBER_ACKNOWLEDGE && message->acknowledged == MST_MEMBER_PROBE)
         hear_answer(leader, from, instance, message);
     else if (message->kind == MST_MEMBER_ACKNOWLEDGE)
@@ -680,9 +697,11 @@ static void report_waiting(mst_leader *leader) {
             message.waited[message.num_listed++] = (mst_waited_task){.task = i, .present = s->present};
     }
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        message.ready = is_ready(&leader->seat[i]);
-        if (i != leader->options->self && leader->seat[i].member.instance)
-            tell(leader, i, leader->seat[i].member.instance, &message);
+        seat *s = &leader->seat[i];
+        const bool asks = !s->member.instance && !s->asked && !mst_leader_is_elastic(leader);
+        message.ready = is_ready(s);
+        s->asked |= asks;
+        if (i != leader->options->self && (s->member.instance || asks)) tell(leader, i, s->member.instance, &message);
     }
     message.ready = is_ready(&leader->seat[leader->options->self]);
     tell_self(leader, &message);

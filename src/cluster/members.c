@@ -39,7 +39,7 @@ struct mst_members {
     bool failing; /* the program has failed, and there is no verdict yet */
     mst_task_failure failure;
     int64_t now, leader_lost_at, failed_at, reported_at, heard_at, refused_at;
-    char lost_why[128];
+    char lost_why[320];
     uint64_t ignored;
     mst_member_standing *standing, *received; /* of the generation; of a message */
     uint8_t *buffer;
@@ -554,6 +554,10 @@ static void hear_leader_cannot_join(mst_members *members, const mst_member_messa
         end_job(members, &failure);
 }
 
+void mst_members_misfit(mst_members *members, int32_t task, const char *why) {
+    if (members->leader) mst_leader_misfit(members->leader, task, why);
+}
+
 void mst_members_received(mst_members *members, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     const mst_members_options *o = &members->options;
     mst_member_message message;
@@ -601,14 +605,19 @@ static void give_way(mst_members *members, const char *where) {
     end_job(members, &failure);
 }
 
-void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where) {
+/* Whether this process ends where task BY says that another one has its number. */
+static bool must_give_way(const mst_members *members, int32_t by) {
     const mst_members_options *o = &members->options;
-    if (is_elastic(members) && task == o->self) {
-        if (by != o->self && !in_generation(members) && members->phase != OVER) give_way(members, where);
-    } else if (members->leader && by == o->self)
-        mst_leader_refused(members->leader, task, where);
-    else if (task == o->self && by == o->leader && !members->connected && members->phase != OVER)
+    if (members->phase == OVER || by == o->self) return false;
+    if (is_elastic(members)) return !in_generation(members);
+    return members->leader ? mst_leader_is_alone(members->leader) : by == o->leader && !members->connected;
+}
+
+void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where) {
+    if (task == members->options.self && must_give_way(members, by))
         give_way(members, where);
+    else if (members->leader && by == members->options.self)
+        mst_leader_refused(members->leader, task, where);
 }
 
 /* Without a leader. */

@@ -175,6 +175,13 @@ static void on_taken(void *context, int32_t by, int32_t number, const char *wher
     pthread_mutex_unlock(&task->lock);
 }
 
+static void on_misfit(void *context, int32_t number, const char *why) {
+    mst_task *task = context;
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_misfit(task->members, number, why);
+    pthread_mutex_unlock(&task->lock);
+}
+
 static void on_stranger(void *context, const char *line) {
     mst_task_say(context, "%s", line);
 }
@@ -322,6 +329,7 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
                                          .now = mst_clock_now(),
                                          .recovery_timeout = task->options.recovery_timeout,
                                          .no_return = task->type->no_return,
+                                         .refusal_timeout = 1.5 * task->options.timeout,
                                          .report = REPORT,
                                          .elastic_min = task->options.elastic_min,
                                          .start_wait = task->options.timeout,
@@ -371,6 +379,7 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                                 .connected = on_connected,
                                                 .lost = on_lost,
                                                 .taken = on_taken,
+                                                .misfit = on_misfit,
                                                 .stranger = on_stranger,
                                                 .mismatch = on_mismatch}};
     const mst_status status = mst_task_transport_open(&which, &options, &task->type, &task->transport);

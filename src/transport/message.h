@@ -31,6 +31,7 @@ typedef enum mst_message_kind {
     MST_MESSAGE_TAKEN,  /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
     MST_MESSAGE_ASK,    /**< the only one on its connection, of who is no task; empty */
     MST_MESSAGE_REPORT, /**< the answer */
+    MST_MESSAGE_MISFIT, /**< as REFUSE, for good: the lists of tasks of the two differ, or one cannot connect back */
     MST_MESSAGE_KINDS
 } mst_message_kind;
 

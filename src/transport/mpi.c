@@ -78,6 +78,13 @@ static void pass_taken(void *context, int32_t by, int32_t task, const char *wher
     pthread_mutex_unlock(&t->telling);
 }
 
+static void pass_misfit(void *context, int32_t task, const char *why) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->telling);
+    if (t->owner.misfit) t->owner.misfit(t->owner.context, task, why);
+    pthread_mutex_unlock(&t->telling);
+}
+
 static void pass_stranger(void *context, const char *line) {
     mst_transport *t = context;
     pthread_mutex_lock(&t->telling);
@@ -94,7 +101,8 @@ static void pass_mismatch(void *context, int32_t task, mst_key key, const char *
 
 /* The mailbox tells of mismatches alone. */
 static mst_transport_events passing(mst_transport *t) {
-    return (mst_transport_events){t, pass_control, pass_connected, pass_lost, pass_mismatch, pass_taken, pass_stranger};
+    return (mst_transport_events){t,          pass_control, pass_connected, pass_lost, pass_mismatch,
+                                  pass_taken, pass_misfit,  pass_stranger};
 }
 
 /* ---- sending large messages ---- */

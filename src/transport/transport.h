@@ -84,6 +84,10 @@ typedef struct mst_transport_events {
      *  other one for good. Told by the transport of BY, once, and by that of the one that is refused, whenever it tries
      *  again. WHERE: the host of the other one of the two, for messages. NULL: nobody wants to know. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
+    /** The lists of tasks of this one and of TASK do not fit together, or only one of the two can connect to the other:
+     *  so they never come together. Told once for each connection that shows it. WHY: half a sentence. NULL: nobody
+     *  wants to know. */
+    void (*misfit)(void *context, int32_t task, const char *why);
     /** Somebody has tried to connect and was refused before a message of his was read. LINE says so, and from where if
      *  that is known. Told once for each such host. NULL: nobody wants to know. */
     void (*stranger)(void *context, const char *line);

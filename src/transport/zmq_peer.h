@@ -47,6 +47,9 @@ typedef struct mst_zmq_peer {
     int fd; /* of libzmq's, as its monitor names the connection; -1: not known */
     int64_t router_heard;
     char host[MST_ZMQ_HOST];
+    /* it connects to this task, which cannot connect to it */
+    int64_t one_way_since; /* 0: that is not so */
+    bool one_way;          /* it has been so for long */
     /* another process that wants the peer's number */
     uint64_t second; /* its instance; 0: none */
     int64_t second_came;

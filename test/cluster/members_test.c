@@ -234,8 +234,8 @@ static void a_second_process_of_a_task_is_refused_once_the_job_has_run(void **st
 static void a_process_whose_number_the_transport_gives_to_another_ends_at_once_and_all_hear_of_it(void **state) {
     (void)state;
     sim *s = make_running_cluster();
-    sim_taken(s, 0, 1); /* the leader has refused a second worker:1 */
-    sim_taken(s, 2, 1); /* that is of no interest to other members */
+    sim_taken(s, 0, 0, 1); /* the leader has refused a second worker:1 */
+    sim_taken(s, 2, 0, 1); /* that is of no interest to other members */
     sim_run(s, 0.01);
     for (int32_t i = 0; i < TASKS; i++) {
         assert_int_equal(sim_look(s, i).num_notices, 1);
@@ -246,11 +246,50 @@ static void a_process_whose_number_the_transport_gives_to_another_ends_at_once_a
     s = make_cluster(STEPS);
     sim_start(s, 1, 0);
     sim_run(s, 0.01);
-    sim_taken(s, 1, 1);
+    sim_taken(s, 1, 0, 1);
     sim_run(s, 0.01);
     assert_int_equal(sim_look(s, 1).end, SIM_FAILED);
     assert_int_equal(sim_look(s, 1).failure.code, MST_EXISTS);
     assert_non_null(strstr(sim_look(s, 1).failure.message, "task worker:1 at host1:22 runs already"));
+    sim_destroy(s);
+}
+
+static void a_second_leader_ends_where_any_task_knows_the_first(void **state) {
+    (void)state;
+    sim *s = make_cluster(STEPS);
+    sim_start(s, 0, 0);
+    sim_run(s, 0.01);
+    sim_taken(s, 0, 2, 0);
+    sim_run(s, 0.01);
+    assert_int_equal(sim_look(s, 0).end, SIM_FAILED);
+    assert_non_null(strstr(sim_look(s, 0).failure.message, "task worker:0 at host0:22 runs already"));
+    sim_destroy(s);
+    s = make_running_cluster(); /* where tasks have come to it, it is the first */
+    sim_taken(s, 0, 2, 0);
+    assert_done(s, STEPS);
+    sim_destroy(s);
+}
+
+static void lists_that_do_not_fit_end_a_job_that_has_not_run(void **state) {
+    (void)state;
+    static const char why[] = "two tasks have the number 0";
+    sim *s = make_cluster(STEPS);
+    sim_start(s, 0, 0);
+    sim_start(s, 2, 0);
+    sim_run(s, 0.05);
+    sim_misfit(s, 0, 1, why);
+    assert_failed(s, 1, MST_INVALID,
+                  "worker:1: task worker:0 at host0:22 and task worker:1 at host1:22 do not come together: two tasks "
+                  "have the number 0",
+                  1);
+    sim_destroy(s);
+    s = make_running_cluster();
+    sim_kill(s, 1, false);
+    sim_run(s, 0.1);
+    for (int i = 0; i < 3; i++) sim_misfit(s, 0, 1, why);
+    sim_start(s, 1, 0.1);
+    assert_done(s, STEPS);
+    assert_int_equal(sim_look(s, 0).num_notices, 1);
     sim_destroy(s);
 }
 
@@ -667,6 +706,8 @@ int main(void) {
         cmocka_unit_test(a_second_process_of_a_task_ends_a_job_that_has_not_run),
         cmocka_unit_test(a_second_process_of_a_task_is_refused_once_the_job_has_run),
         cmocka_unit_test(a_process_whose_number_the_transport_gives_to_another_ends_at_once_and_all_hear_of_it),
+        cmocka_unit_test(a_second_leader_ends_where_any_task_knows_the_first),
+        cmocka_unit_test(lists_that_do_not_fit_end_a_job_that_has_not_run),
         cmocka_unit_test(a_task_that_cannot_join_ends_a_job_that_has_not_run),
         cmocka_unit_test(a_leader_that_cannot_join_ends_a_job_that_has_not_run),
         cmocka_unit_test(a_process_that_cannot_join_changes_nothing_where_its_task_is_there),

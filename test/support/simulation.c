@@ -189,8 +189,12 @@ void sim_refuse(sim *s, int32_t task, const char *why) {
     mst_members_lost(last_of(s, task)->members, s->options.leader, 0, why);
 }
 
-void sim_taken(sim *s, int32_t told, int32_t task) {
-    mst_members_taken(last_of(s, told)->members, s->options.leader, task, "10.0.0.9");
+void sim_taken(sim *s, int32_t told, int32_t by, int32_t task) {
+    mst_members_taken(last_of(s, told)->members, by, task, "10.0.0.9");
+}
+
+void sim_misfit(sim *s, int32_t told, int32_t task, const char *why) {
+    mst_members_misfit(last_of(s, told)->members, task, why);
 }
 
 void sim_tell_ended(sim *s, int32_t told, int32_t task) {
