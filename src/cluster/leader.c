@@ -600,12 +600,12 @@ bool mst_leader_is_alone(const mst_leader *leader) {
 
 static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
     const int32_t task = message->failure.task;
-    char why[384];
+    char why[512];
     if (task < 0 || !leader->seat[task].takes_part) {
         leader->ignored++;
         return;
     }
-    snprintf(why, sizeof why, "%.200s (seen by %.150s)", message->failure.message, leader->options->name[from]);
+    snprintf(why, sizeof why, "%.320s (seen by %.150s)", message->failure.message, leader->options->name[from]);
     end_generation_without(leader, task, why);
 }
 

@@ -213,6 +213,7 @@ static void pass_on_progress(mst_task *task) {
     if (!task->group || task->phase != TOGETHER) return;
     mst_members_committed(task->members, atomic_load(&task->number));
     const mst_group_progress progress = mst_group_started(task->group);
+    mst_task_status_exchange(&task->status, &progress);
     if (progress.count) mst_members_started(task->members, progress.count, progress.run, progress.stream);
 }
 

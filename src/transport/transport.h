@@ -75,8 +75,9 @@ typedef struct mst_transport_events {
     void (*connected)(void *context, int32_t task);
     /** A connection that was there has broken, or its peer has been silent for longer than the timeout. What was sent
      *  before may have been dropped; what is sent from now on waits for the next connection. WHY: half a sentence,
-     *  "connection closed by the peer", "silent for 10 s". INSTANCE 0: there has been no connection, since
-     *  the peer refuses it, and WHY says for what; it is tried again, and this is told once. */
+     *  "connection closed by the peer", "silent for 10 s", with what the peer has said last that it does. INSTANCE 0:
+     *  there has been no connection, since the peer refuses it, and WHY says for what; it is tried again, and this is
+     *  told once. */
     void (*lost)(void *context, int32_t task, uint64_t instance, const char *why);
     /** A data message does not fit what was posted for it (another size or hash). WHY: half a sentence. */
     void (*mismatch)(void *context, int32_t task, mst_key key, const char *why);
@@ -99,7 +100,12 @@ typedef struct mst_transport_report {
     /** BYTES in memory that is freed with free(); NULL where there is none. On the transport's thread: must not wait,
      *  nor call the transport. NULL: the task says nothing. */
     void *(*make)(void *context, size_t *bytes);
+    /** What the task does, as half a sentence: it goes with each sign of life, and the others say it where the task is
+     *  lost. TEXT has room for MST_TRANSPORT_DOING bytes. As `make`. */
+    void (*doing)(void *context, char *text);
 } mst_transport_report;
+
+enum { MST_TRANSPORT_DOING = 160 };
 
 /** What one who was asked has answered. */
 typedef struct mst_transport_answer {

@@ -7,6 +7,7 @@
 #include <zmq.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_door.h"
 #include "transport/zmq_socket.h"
@@ -87,16 +88,21 @@ void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all) {
 /* ---- what the owner is told ---- */
 
 static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
+    char text[MOST_WHY];
     if (!p->connected) return;
     p->connected = false;
-    mst_event_thread_lost(t->events, p->task, p->instance, why);
+    snprintf(text, sizeof text, "%s%s%s", why, p->doing[0] ? "; when last heard it " : "", p->doing);
+    mst_event_thread_lost(t->events, p->task, p->instance, text);
 }
 
-static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance) {
+/* Signs of life follow at once: they say what this task does. */
+static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now) {
     p->refused = p->said_bye = p->finished = false;
     p->instance = instance;
     if (p->connected) return;
     p->connected = true;
+    p->doing[0] = '\0';
+    t->next_beat = now;
     mst_event_thread_connected(t->events, p->task, instance);
 }
 
@@ -358,7 +364,7 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
     if (t->shm) mst_shm_expect(t->shm, p->task, m->instance);
     mst_zmq_token_send(t, id, message_to(t, p->task, MST_MESSAGE_WELCOME), zmq_msg_gets(frame, "User-Id"), door,
                        strlen(door));
-    tell_connected(t, p, m->instance);
+    tell_connected(t, p, m->instance, now);
     mst_zmq_flush(t, p);
 }
 
@@ -439,9 +445,18 @@ static void arrival_end(arrival *a) {
     zmq_msg_close(&a->frame[1]);
 }
 
-/* Takes a control or data message. Returns why its sender must be given up, or NULL. */
-static const char *take_payload(mst_transport *t, arrival *a) {
+/* A sign of life of the peer. */
+static void take_alive(mst_zmq_peer *p, const arrival *a) {
+    const size_t most = sizeof p->doing - 1, bytes = a->bytes < most ? a->bytes : most;
+    if (bytes) memcpy(p->doing, a->data, bytes);
+    p->doing[bytes] = '\0';
+    mst_make_plain(p->doing);
+}
+
+/* Takes a control or data message, or a sign of life. Returns why its sender must be given up, or NULL. */
+static const char *take_payload(mst_transport *t, mst_zmq_peer *p, arrival *a) {
     const mst_message *m = &a->message;
+    if (m->kind == MST_MESSAGE_ALIVE) take_alive(p, a);
     if (m->kind == MST_MESSAGE_DATA) {
         const mst_part part = {m->from, m->key, m->total, m->offset, a->bytes, a->data, NULL};
         return mst_mailbox_deliver(t->mailbox, &part, keep_frame, a);
@@ -491,7 +506,7 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     if (!why && (m->from != p->task || m->to != t->options.self || m->instance != p->joined_instance))
         why = "its messages are of another task than it said";
     if (p) p->router_heard = now;
-    if (!why) why = take_payload(t, a);
+    if (!why) why = take_payload(t, p, a);
     if (p && why)
         refuse_joined(t, p, MST_MESSAGE_REFUSE, why, now);
     else if (why)
@@ -539,7 +554,7 @@ static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
     p->tries = p->cut_short = 0;
     p->one_way = false;
     if (t->shm) mst_shm_connect(t->shm, p->task, instance, door, bytes);
-    tell_connected(t, p, instance);
+    tell_connected(t, p, instance, now);
     mst_zmq_flush(t, p);
 }
 
@@ -555,7 +570,7 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
     if (!why && (m->from != p->task || m->to != t->options.self)) why = "what it answers is of another task";
     if (!why && m->kind == MST_MESSAGE_WELCOME) take_welcome(t, p, a, now);
     if (p->expected[0] && p->state != MST_ZMQ_OPEN) return; /* nothing else is taken of who has not shown the token */
-    if (!why) why = take_payload(t, a);
+    if (!why) why = take_payload(t, p, a);
     if (!why && m->kind == MST_MESSAGE_BYE) {
         take_bye(t, p, dealer_route(p));
         why = closed_why;
@@ -631,18 +646,18 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 
 /* Signs of life to the peer, and the end of connections from which none has come. JUDGE: this task itself was not
  * stopped. */
-static void beat(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
+static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout);
     char why[MOST_WHY];
     snprintf(why, sizeof why,
              "silent for %g s: its process is stopped, its machine is overloaded, or the network between is cut",
              t->options.timeout);
     if (p->state == MST_ZMQ_OPEN) {
-        send_text(t, dealer_route(p), p->task, MST_MESSAGE_ALIVE, "");
+        send_text(t, dealer_route(p), p->task, MST_MESSAGE_ALIVE, doing);
         if (judge && now - p->dealer_heard > timeout) mst_zmq_break(t, p, why, now);
     }
     if (p->joined) {
-        send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_ALIVE, "");
+        send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_ALIVE, doing);
         if (judge && now - p->router_heard > timeout) refuse_joined(t, p, MST_MESSAGE_REFUSE, why, now);
     }
     look_one_way(t, p, now, judge);
@@ -665,19 +680,23 @@ static int64_t next_work(const mst_transport *t, const mst_zmq_peer *p) {
 
 int64_t mst_zmq_work(mst_transport *t, int64_t now) {
     const bool beats_now = now >= t->next_beat, late = now - t->next_beat > nanoseconds(t->options.timeout / 2);
+    const mst_transport_report *report = &t->options.report;
+    char doing[MST_TRANSPORT_DOING] = "";
     bool finished = true;
     work_router(t, now);
     if (t->door && mst_zmq_door_answer(t)) t->more = true;
     if (beats_now) t->next_beat = now + nanoseconds(beat_seconds(t));
-    int64_t next = t->next_beat;
+    if (beats_now && report->doing) report->doing(report->context, doing);
+    int64_t next = MST_NEVER;
     for (int32_t i = 0; i < t->options.num_tasks; i++) {
         mst_zmq_peer *p = &t->peers[i];
         work_dealer(t, p, now);
-        if (beats_now) beat(t, p, now, !late);
+        if (beats_now) beat(t, p, doing, now, !late);
         if (t->closing) finished &= say_bye(t, p);
         if (p->dealer && mst_zmq_is_readable(p->dealer)) t->more = true;
         if (next_work(t, p) < next) next = next_work(t, p);
     }
+    if (t->next_beat < next) next = t->next_beat;
     t->finished = t->closing && finished;
     if (t->finished) pthread_cond_broadcast(&t->changed);
     return t->more || mst_zmq_is_readable(t->router) ? now : next;

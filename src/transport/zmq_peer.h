@@ -56,7 +56,8 @@ typedef struct mst_zmq_peer {
     bool told_second; /* the owner knows of it */
     /* what the owner was told */
     bool connected, refused;
-    uint64_t instance; /* of the process that it was last connected with */
+    uint64_t instance;               /* of the process that it was last connected with */
+    char doing[MST_TRANSPORT_DOING]; /* as it has said last; "": it has not */
     /* messages to it */
     mst_zmq_outgoing *first, **last;
     mst_zmq_loans loans;

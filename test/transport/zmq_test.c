@@ -3,6 +3,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -379,6 +380,30 @@ static void who_only_connects_needs_no_port_and_is_heard(void **state) {
     tasks_close(&all);
 }
 
+/* CONTEXT counts how often it has been asked. */
+static void say_what_it_does(void *context, char *text) {
+    snprintf(text, MST_TRANSPORT_DOING, "had made step 7\n");
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void what_a_task_has_said_last_is_told_where_it_is_lost(void **state) {
+    (void)state;
+    const mst_transport_options options = {.heartbeat = 0.01};
+    atomic_int count = 0;
+    tasks all;
+    tasks_make(&all, type, 2, &options);
+    EXPECT_OK(task_open(&all, 0, 100));
+    all.options.report = (mst_transport_report){.context = &count, .doing = say_what_it_does};
+    EXPECT_OK(task_open(&all, 1, 101));
+    task_say(&all, 1, 0, "here");
+    task_told(&all.task[0], TOLD_CONTROL, 1, 0);
+    for (const int before = atomic_load(&count); atomic_load(&count) < before + 2;) usleep(1000);
+    task_close(&all, 1, TASK_SECONDS);
+    assert_string_equal(task_told(&all.task[0], TOLD_LOST, 1, 0)->data,
+                        "connection closed by the peer; when last heard it had made step 7?");
+    tasks_close(&all);
+}
+
 /* Two processes that both run as task 8, since the last two addresses have another order in their lists. */
 static void two_tasks_with_one_number_are_told_so(void **state) {
     (void)state;
@@ -531,6 +556,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bytes_that_are_no_message_change_nothing),
         cmocka_unit_test(port_of_another_program_is_told),
         cmocka_unit_test(who_only_connects_needs_no_port_and_is_heard),
+        cmocka_unit_test(what_a_task_has_said_last_is_told_where_it_is_lost),
         cmocka_unit_test(two_tasks_with_one_number_are_told_so),
         cmocka_unit_test(task_that_cannot_be_connected_to_is_told_so),
         cmocka_unit_test(address_that_cannot_be_right_is_told),
