@@ -210,6 +210,30 @@ static bool all_ready(const mst_leader *leader) {
     return true;
 }
 
+static uint64_t instructions_of(const mst_leader *leader, int32_t task) {
+    const mst_member_state *state = &leader->seat[task].member.state;
+    return mst_fingerprints_instructions(state->fingerprint, state->num_fingerprints);
+}
+
+/* Whether SECOND, a newcomer, has not the instructions with which FIRST has made its steps; then FAILURE says so. */
+static bool lacks_instructions(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
+    const mst_member_state *a = &leader->seat[first].member.state, *b = &leader->seat[second].member.state;
+    const uint64_t used = instructions_of(leader, first);
+    char name_a[384], name_b[384];
+    if ((used & instructions_of(leader, second)) == used) return false;
+    mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE, "%s", "");
+    return mst_fingerprints_warn(a->fingerprint, a->num_fingerprints, member_text(leader, first, name_a),
+                                 b->fingerprint, b->num_fingerprints, member_text(leader, second, name_b), false,
+                                 failure->message, sizeof failure->message);
+}
+
+static uint64_t common_instructions(const mst_leader *leader) {
+    uint64_t common = UINT64_MAX;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (leader->seat[i].takes_part) common &= instructions_of(leader, i);
+    return common;
+}
+
 /* A newcomer that differs from those who have been in a generation is refused. Where nobody has, the job ends. */
 static void compare_fingerprints(mst_leader *leader) {
     const int32_t first = reference(leader);
@@ -218,8 +242,11 @@ static void compare_fingerprints(mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks && leader->phase == GATHERING; i++) {
         seat *s = &leader->seat[i];
         mst_task_failure failure;
-        if (!is_ready(s) || !differs(leader, first, i, &failure)) continue;
-        if (!first_has_run || s->member.generation) {
+        const bool is_new = first_has_run && !s->member.generation;
+        if (!is_ready(s) ||
+            (!differs(leader, first, i, &failure) && !(is_new && lacks_instructions(leader, first, i, &failure))))
+            continue;
+        if (!is_new) {
             end_job(leader, &failure);
         } else {
             const uint64_t instance = s->member.instance;
@@ -280,6 +307,7 @@ static void propose(mst_leader *leader) {
     message.known.begun = leader->known.begun;
     leader->generation = mst_leader_is_elastic(leader) ? mst_elastic_number(leader) : leader->generation + 1;
     message.withdrawn = leader->first_number;
+    message.instructions = common_instructions(leader);
     leader->proposed_at = leader->now;
     await_acknowledgements(leader, PROPOSING);
     tell_members(leader, &message);
@@ -311,7 +339,8 @@ static void warn_of_machines(mst_leader *leader) {
         mst_task_failure_set(&notice.failure, MST_INVALID, i, MST_NO_STATE, "%s", "");
         if (!mst_fingerprints_warn(mine->fingerprint, mine->num_fingerprints, member_text(leader, self, a),
                                    s->member.state.fingerprint, s->member.state.num_fingerprints,
-                                   member_text(leader, i, b), notice.failure.message, sizeof notice.failure.message))
+                                   member_text(leader, i, b), true, notice.failure.message,
+                                   sizeof notice.failure.message))
             continue;
         tell_members(leader, &notice);
         return;

@@ -30,6 +30,7 @@ struct mst_members {
     uint32_t job, generation; /* the greatest seen */
     int32_t source;           /* of the state of that generation */
     bool anew;                /* the job begins with that generation */
+    uint64_t instructions;    /* that all its members have */
     bool has_run;             /* has been in a generation */
     bool all_left;            /* all have done their work once */
     mst_member_state state;
@@ -196,6 +197,7 @@ static void agree(mst_members *members, const mst_member_message *message) {
     members->generation = message->generation;
     members->source = message->source;
     members->anew = !message->has_run;
+    members->instructions = message->instructions;
     members->state_number = members->state.state_number;
     acknowledge(members, message);
 }
@@ -212,6 +214,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
     const mst_generation generation = {.job = members->job,
                                        .number = members->generation,
                                        .source = members->source,
+                                       .instructions = members->instructions,
                                        .copies = members->standing[members->options.self].copies,
                                        .anew = members->anew,
                                        .standing = members->standing};

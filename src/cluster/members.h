@@ -69,8 +69,9 @@ typedef struct mst_generation {
     /** The task whose state counts: in a job that begins anew the chief, where its state number is not 0; else that
      *  with the greatest number, the lowest of those. */
     int32_t source;
-    bool copies;                         /**< this task takes the state of the source */
-    bool anew;                           /**< the job begins: the tasks were never in a generation before */
+    uint64_t instructions; /**< of oneDNN, those that all members have: each uses no others. 0: they are not compared */
+    bool copies;           /**< this task takes the state of the source */
+    bool anew;             /**< the job begins: the tasks were never in a generation before */
     const mst_member_standing *standing; /**< [number of tasks]; valid until the next generation begins */
 } mst_generation;
 

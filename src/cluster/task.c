@@ -64,6 +64,7 @@ static void members_begun(void *context, const mst_generation *generation) {
     task->phase = TOGETHER;
     task->generation = generation->number;
     task->source = generation->source;
+    task->instructions = generation->instructions;
     task->copies = generation->copies;
     task->anew = generation->anew;
     task->num_copiers = task->num_members = 0;
