@@ -118,8 +118,11 @@ static void play(player *p, bytes *b, int64_t *now) {
         case 1:
         case 2: receive(p, b); break;
         case 3: {
-            const int32_t by = next(b) % TASKS;
-            mst_members_taken(p->members, by, next(b) % TASKS, "10.0.0.9");
+            const int32_t by = next(b) % (TASKS + 1), task = next(b) % TASKS;
+            if (by < TASKS)
+                mst_members_taken(p->members, by, task, "10.0.0.9");
+            else
+                mst_members_misfit(p->members, task, "two tasks have the number 0");
             break;
         }
         case 4: {

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/rng.h"
 
+static const char onednn[] = "oneDNN";
 static const char advice[] = "start all tasks with the same command";
 
 const char *mst_fingerprint_words(const char *name) {
@@ -29,7 +30,7 @@ mst_fingerprint mst_fingerprint_option(const char *name, const char *value) {
 }
 
 bool mst_fingerprint_is_of_machine(const char *name) {
-    return strcmp(name, "kernels") == 0 || strcmp(name, "oneDNN") == 0 || strcmp(name, "processor") == 0;
+    return strcmp(name, "kernels") == 0 || strcmp(name, onednn) == 0 || strcmp(name, "processor") == 0;
 }
 
 /* Two of one name. */
@@ -80,17 +81,32 @@ static const char *common_set(const mst_fingerprint *a, const mst_fingerprint *b
     return both == a->hash ? a->value : both == b->hash ? b->value : "AVX2";
 }
 
+uint64_t mst_fingerprints_instructions(const mst_fingerprint *list, int32_t count) {
+    for (int32_t i = 0; i < count; i++)
+        if (strcmp(list[i].name, onednn) == 0) return list[i].hash;
+    return 0;
+}
+
+void mst_fingerprints_set_instructions(mst_fingerprint *list, int32_t count, uint64_t instructions, const char *name) {
+    for (int32_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, onednn) != 0) continue;
+        list[i].hash = instructions;
+        snprintf(list[i].value, sizeof list[i].value, "%s", name);
+    }
+}
+
 bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
-                           int32_t num_b, const char *second, char *text, size_t size) {
+                           int32_t num_b, const char *second, bool agreed, char *text, size_t size) {
     char list[300] = "", advice[120] = "";
     size_t used = 0;
     bool others = false;
     for (int32_t i = 0; i < num_a && i < num_b; i++) {
-        if (!mst_fingerprint_is_of_machine(a[i].name) || strcmp(a[i].name, b[i].name) != 0 || a[i].hash == b[i].hash)
+        if (!mst_fingerprint_is_of_machine(a[i].name) || strcmp(a[i].name, b[i].name) != 0 || a[i].hash == b[i].hash ||
+            (agreed && strcmp(a[i].name, onednn) == 0))
             continue;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s and %s", used ? ", " : "", a[i].name,
                                  a[i].value, b[i].value);
-        if (strcmp(a[i].name, "oneDNN") == 0)
+        if (strcmp(a[i].name, onednn) == 0)
             snprintf(advice, sizeof advice, "set DNNL_MAX_CPU_ISA=%s in the environment of all tasks",
                      common_set(&a[i], &b[i]));
         else

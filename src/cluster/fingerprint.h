@@ -30,9 +30,14 @@ bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char
 /** Whether a fingerprint of this name is of the machine: "kernels", "oneDNN", "processor". These may differ; then bits
  *  may, too. */
 bool mst_fingerprint_is_of_machine(const char *name);
-/** Whether the machines differ; then TEXT is a line that says in what, and what to do. */
+/** The instructions of oneDNN that a task has or uses, a bit each; 0: they are not among its fingerprints. */
+uint64_t mst_fingerprints_instructions(const mst_fingerprint *list, int32_t count);
+/** From now on the task uses INSTRUCTIONS, which are called NAME. */
+void mst_fingerprints_set_instructions(mst_fingerprint *list, int32_t count, uint64_t instructions, const char *name);
+/** Whether the machines differ; then TEXT is a line that says in what, and what to do. AGREED: the tasks have agreed on
+ *  oneDNN's instructions, so that these do not count. */
 bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
-                           int32_t num_b, const char *second, char *text, size_t size);
+                           int32_t num_b, const char *second, bool agreed, char *text, size_t size);
 
 /** Reads the BYTES that another task has sent of its fingerprints to OUT, [MST_FINGERPRINTS_MOST]: texts end, and have
  *  no control characters. Returns how many they are; -1: they are no fingerprints of this version. */

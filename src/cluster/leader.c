@@ -210,6 +210,30 @@ static bool all_ready(const mst_leader *leader) {
     return true;
 }
 
+static uint64_t instructions_of(const mst_leader *leader, int32_t task) {
+    const mst_member_state *state = &leader->seat[task].member.state;
+    return mst_fingerprints_instructions(state->fingerprint, state->num_fingerprints);
+}
+
+/* Whether SECOND, a newcomer, has not the instructions with which FIRST has made its steps; then FAILURE says so. */
+static bool lacks_instructions(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
+    const mst_member_state *a = &leader->seat[first].member.state, *b = &leader->seat[second].member.state;
+    const uint64_t used = instructions_of(leader, first);
+    char name_a[384], name_b[384];
+    if ((used & instructions_of(leader, second)) == used) return false;
+    mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE, "%s", "");
+    return mst_fingerprints_warn(a->fingerprint, a->num_fingerprints, member_text(leader, first, name_a),
+                                 b->fingerprint, b->num_fingerprints, member_text(leader, second, name_b), false,
+                                 failure->message, sizeof failure->message);
+}
+
+static uint64_t common_instructions(const mst_leader *leader) {
+    uint64_t common = UINT64_MAX;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (leader->seat[i].takes_part) common &= instructions_of(leader, i);
+    return common;
+}
+
 /* A newcomer that differs from those who have been in a generation is refused. Where nobody has, the job ends. */
 static void compare_fingerprints(mst_leader *leader) {
     const int32_t first = reference(leader);
@@ -218,8 +242,11 @@ static void compare_fingerprints(mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks && leader->phase == GATHERING; i++) {
         seat *s = &leader->seat[i];
         mst_task_failure failure;
-        if (!is_ready(s) || !differs(leader, first, i, &failure)) continue;
-        if (!first_has_run || s->member.generation) {
+        const bool is_new = first_has_run && !s->member.generation;
+        if (!is_ready(s) ||
+            (!differs(leader, first, i, &failure) && !(is_new && lacks_instructions(leader, first, i, &failure))))
+            continue;
+        if (!is_new) {
             end_job(leader, &failure);
         } else {
             const uint64_t instance = s->member.instance;
@@ -280,6 +307,7 @@ static void propose(mst_leader *leader) {
     message.known.begun = leader->known.begun;
     leader->generation = mst_leader_is_elastic(leader) ? mst_elastic_number(leader) : leader->generation + 1;
     message.withdrawn = leader->first_number;
+    message.instructions = common_instructions(leader);
     leader->proposed_at = leader->now;
     await_acknowledgements(leader, PROPOSING);
     tell_members(leader, &message);
@@ -311,7 +339,8 @@ static void warn_of_machines(mst_leader *leader) {
         mst_task_failure_set(&notice.failure, MST_INVALID, i, MST_NO_STATE, "%s", "");
         if (!mst_fingerprints_warn(mine->fingerprint, mine->num_fingerprints, member_text(leader, self, a),
                                    s->member.state.fingerprint, s->member.state.num_fingerprints,
-                                   member_text(leader, i, b), notice.failure.message, sizeof notice.failure.message))
+                                   member_text(leader, i, b), true, notice.failure.message,
+                                   sizeof notice.failure.message))
             continue;
         tell_members(leader, &notice);
         return;
@@ -370,7 +399,7 @@ static void take_seat(mst_leader *leader, int32_t task, const process *p) {
     if (leader->phase == ENDING && replaces && !s->acknowledged) s->applicant = s->member; /* must hear it as well */
     s->member = *p;
     s->present = true;
-    s->acknowledged = s->left = false;
+    s->acknowledged = s->left = s->misfit = false;
     if (p->generation) learn_that_it_has_run(leader);
     if (p->generation > leader->generation) leader->generation = p->generation;
     if (leader->phase == ENDING && task == leader->options->self)
@@ -570,25 +599,42 @@ static void judge_kept_out(mst_leader *leader) {
     if (all_acknowledged(leader)) close_job(leader);
 }
 
-static void hear_cannot_join(mst_leader *leader, int32_t from, const mst_member_message *message) {
+static void keep_out(mst_leader *leader, int32_t task, const mst_task_failure *failure) {
     if (leader->phase >= ENDING || leader->kept_out.code) {
         leader->ignored++;
         return;
     }
-    leader->kept_out = message->failure;
-    leader->kept_out.task = from;
+    leader->kept_out = *failure;
+    leader->kept_out.task = task;
     leader->kept_out_until = after(leader->now, MEMBERS_MAY_BE_LATE);
     judge_kept_out(leader);
 }
 
+void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why) {
+    const int32_t self = leader->options->self;
+    mst_task_failure failure;
+    char own[384], other[384];
+    if (leader->seat[task].misfit) return; /* it tries again and again */
+    leader->seat[task].misfit = true;
+    mst_task_failure_set(&failure, MST_INVALID, task, MST_NO_STATE, "%s and %s do not come together: %s",
+                         task_text(leader, self, "", own), task_text(leader, task, "", other), why);
+    keep_out(leader, task, &failure);
+}
+
+bool mst_leader_is_alone(const mst_leader *leader) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (i != leader->options->self && leader->seat[i].member.instance) return false;
+    return true;
+}
+
 static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
     const int32_t task = message->failure.task;
-    char why[384];
+    char why[512];
     if (task < 0 || !leader->seat[task].takes_part) {
         leader->ignored++;
         return;
     }
-    snprintf(why, sizeof why, "%.200s (seen by %.150s)", message->failure.message, leader->options->name[from]);
+    snprintf(why, sizeof why, "%.320s (seen by %.150s)", message->failure.message, leader->options->name[from]);
     end_generation_without(leader, task, why);
 }
 
@@ -606,7 +652,7 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
     else if (message->kind == MST_MEMBER_HERE)
         hear_here(leader, from, instance, message);
     else if (message->kind == MST_MEMBER_CANNOT_JOIN)
-        hear_cannot_join(leader, from, message);
+        keep_out(leader, from, &message->failure);
     else if (message->kind == MST_MEMBER_ACKNOWLEDGE && message->acknowledged == MST_MEMBER_PROBE)
         hear_answer(leader, from, instance, message);
     else if (message->kind == MST_MEMBER_ACKNOWLEDGE)
@@ -680,9 +726,11 @@ static void report_waiting(mst_leader *leader) {
             message.waited[message.num_listed++] = (mst_waited_task){.task = i, .present = s->present};
     }
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        message.ready = is_ready(&leader->seat[i]);
-        if (i != leader->options->self && leader->seat[i].member.instance)
-            tell(leader, i, leader->seat[i].member.instance, &message);
+        seat *s = &leader->seat[i];
+        const bool asks = !s->member.instance && !s->asked && !mst_leader_is_elastic(leader);
+        message.ready = is_ready(s);
+        s->asked |= asks;
+        if (i != leader->options->self && (s->member.instance || asks)) tell(leader, i, s->member.instance, &message);
     }
     message.ready = is_ready(&leader->seat[leader->options->self]);
     tell_self(leader, &message);

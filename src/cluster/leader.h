@@ -31,6 +31,10 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
 void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const char *why);
 /** A second process of TASK, on the host WHERE, was refused: tells all. */
 void mst_leader_refused(mst_leader *leader, int32_t task, const char *where);
+/** The lists of tasks of this process and of TASK do not fit together, as its transport says. */
+void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why);
+/** Whether no other task has come to this leader yet. */
+bool mst_leader_is_alone(const mst_leader *leader);
 /** What is said of a process of task FROM that cannot join, since SAID: in an error that ends the job, or where the job
  *  GOES_ON in a line. */
 void mst_cannot_join_failure(const mst_members_options *options, int32_t from, const mst_task_failure *said,

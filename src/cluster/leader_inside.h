@@ -31,8 +31,10 @@ typedef struct mst_seat {
     bool left;
     bool has_told; /**< what it has started, when a task had waited too long */
     mst_started_exchange started;
+    bool asked;  /**< to come, since it has never been here */
+    bool misfit; /**< told that it does not fit, since it was here last */
     int64_t absent_since;
-    char why[128]; /**< it is absent */
+    char why[320]; /**< it is absent */
 } mst_seat;
 
 struct mst_leader {

@@ -129,7 +129,7 @@ static void begin(coder *c, mst_member_message *m, int32_t num_tasks) {
     flag(c, &m->has_run);
     known_generation(c, &m->known.begun);
     m->withdrawn = (uint32_t)below(c, m->withdrawn, 4, COUNTS);
-    m->withdrawn = (uint32_t)below(c, m->withdrawn, 4, COUNTS);
+    m->instructions = number(c, m->instructions, 8);
 }
 
 static void waiting(coder *c, mst_member_message *m, int32_t num_tasks) {

@@ -44,7 +44,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_KINDS
 } mst_member_kind;
 
-enum { MST_MEMBER_MESSAGE_VERSION = 4, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
+enum { MST_MEMBER_MESSAGE_VERSION = 5, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
 
 /** What a member brings to the next generation. */
 typedef struct mst_member_state {
@@ -101,6 +101,7 @@ typedef struct mst_member_message {
     mst_started_exchange started;   /**< ACKNOWLEDGE of PROBE */
     mst_task_failure failure;       /**< FAILED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                 /**< BEGIN: the task whose state counts */
+    uint64_t instructions;          /**< BEGIN: of oneDNN, those that all members have; 0: they are not compared */
     mst_member_standing *standing;  /**< BEGIN: [number of tasks], the caller's */
     mst_waiting_cause cause;        /**< WAITING */
     int32_t num_waited, num_listed; /**< WAITING: all, and those in the list */

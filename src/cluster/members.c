@@ -30,6 +30,7 @@ struct mst_members {
     uint32_t job, generation; /* the greatest seen */
     int32_t source;           /* of the state of that generation */
     bool anew;                /* the job begins with that generation */
+    uint64_t instructions;    /* that all its members have */
     bool has_run;             /* has been in a generation */
     bool all_left;            /* all have done their work once */
     mst_member_state state;
@@ -39,7 +40,7 @@ struct mst_members {
     bool failing; /* the program has failed, and there is no verdict yet */
     mst_task_failure failure;
     int64_t now, leader_lost_at, failed_at, reported_at, heard_at, refused_at;
-    char lost_why[128];
+    char lost_why[320];
     uint64_t ignored;
     mst_member_standing *standing, *received; /* of the generation; of a message */
     uint32_t *connected_in; /* [num_tasks] generation in which a connection was made last; 0: between two */
@@ -197,6 +198,7 @@ static void agree(mst_members *members, const mst_member_message *message) {
     members->generation = message->generation;
     members->source = message->source;
     members->anew = !message->has_run;
+    members->instructions = message->instructions;
     members->state_number = members->state.state_number;
     acknowledge(members, message);
 }
@@ -213,6 +215,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
     const mst_generation generation = {.job = members->job,
                                        .number = members->generation,
                                        .source = members->source,
+                                       .instructions = members->instructions,
                                        .copies = members->standing[members->options.self].copies,
                                        .anew = members->anew,
                                        .standing = members->standing};
@@ -562,6 +565,10 @@ static void hear_leader_cannot_join(mst_members *members, const mst_member_messa
         end_job(members, &failure);
 }
 
+void mst_members_misfit(mst_members *members, int32_t task, const char *why) {
+    if (members->leader) mst_leader_misfit(members->leader, task, why);
+}
+
 void mst_members_received(mst_members *members, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     const mst_members_options *o = &members->options;
     mst_member_message message;
@@ -609,14 +616,19 @@ static void give_way(mst_members *members, const char *where) {
     end_job(members, &failure);
 }
 
-void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where) {
+/* Whether this process ends where task BY says that another one has its number. */
+static bool must_give_way(const mst_members *members, int32_t by) {
     const mst_members_options *o = &members->options;
-    if (is_elastic(members) && task == o->self) {
-        if (by != o->self && !in_generation(members) && members->phase != OVER) give_way(members, where);
-    } else if (members->leader && by == o->self)
-        mst_leader_refused(members->leader, task, where);
-    else if (task == o->self && by == o->leader && !members->connected && members->phase != OVER)
+    if (members->phase == OVER || by == o->self) return false;
+    if (is_elastic(members)) return !in_generation(members);
+    return members->leader ? mst_leader_is_alone(members->leader) : by == o->leader && !members->connected;
+}
+
+void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where) {
+    if (task == members->options.self && must_give_way(members, by))
         give_way(members, where);
+    else if (members->leader && by == members->options.self)
+        mst_leader_refused(members->leader, task, where);
 }
 
 /* Without a leader. */

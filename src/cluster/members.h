@@ -39,6 +39,10 @@
  *  leader (the task that should lead, to all others), and ends. Before the job has run that ends it, with that error on
  *  all. Later it is a NOTICE: the process may be one too many, and a task that was lost is waited for all the same.
  *
+ *  Two processes that both lead, since their lists of tasks differ in order: the leader, too, sends to those who have
+ *  not come (WAITING, once), and is told by the transport that who listens there has its own number
+ *  (mst_members_misfit). That ends the job on each of them, as long as it has not run.
+ *
  *  Fewer than all (mst_members_options.elastic_min): a generation may begin with some of the tasks, by the rules of
  *  quorum.h. Those who are ready and take part get BEGIN. When another one is HERE and ready, the generation ends, and
  *  the next one begins with it, too. Any task may lead. Each leads itself until it hears LEADS of another that goes
@@ -65,8 +69,9 @@ typedef struct mst_generation {
     /** The task whose state counts: in a job that begins anew the chief, where its state number is not 0; else that
      *  with the greatest number, the lowest of those. */
     int32_t source;
-    bool copies;                         /**< this task takes the state of the source */
-    bool anew;                           /**< the job begins: the tasks were never in a generation before */
+    uint64_t instructions; /**< of oneDNN, those that all members have: each uses no others. 0: they are not compared */
+    bool copies;           /**< this task takes the state of the source */
+    bool anew;             /**< the job begins: the tasks were never in a generation before */
     const mst_member_standing *standing; /**< [number of tasks]; valid until the next generation begins */
 } mst_generation;
 
@@ -158,8 +163,12 @@ void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, con
 /** With elastic_min: the process of TASK that was connected last has ended, as the machine says on which it ran. */
 void mst_members_process_ended(mst_members *members, int32_t task);
 /** Two processes have the number TASK, of which BY refuses the one that came later. WHERE: the host of the other one,
- *  as seen from here. Where this process is the one that is refused, by the leader, it ends. */
+ *  as seen from here. Where this process is the one that is refused, by the leader, it ends; where it leads itself and
+ *  nobody has come yet, by any task. */
 void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where);
+/** The lists of tasks of this process and of TASK do not fit together: where this one leads a job that has not run,
+ *  that ends it. Elsewhere it is a refusal by TASK (mst_members_lost), which is told too. */
+void mst_members_misfit(mst_members *members, int32_t task, const char *why);
 void mst_members_received(mst_members *members, int32_t from, uint64_t instance, const void *data, size_t bytes);
 
 /** The time is NOW (base/clock.h); at least ten times a second. */

@@ -444,7 +444,8 @@ mst_status mst_ps_client_finish(mst_ps_client *c) {
     return store_values(c);
 }
 
-/* A server that was started again gets the last state from the chief, where a worker waits for it. */
+/* A server that was started again gets the last state from the chief, where a worker waits for it. Who is stopped while
+ * he waits for the others to leave has done all his work: started again he might find no servers any more. */
 static mst_status leave_when_all_have_values(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PARCEL_LEAVE, .number = c->has_last ? c->finished : 0},
                               .answer = MST_PARCEL_DONE,
@@ -452,6 +453,7 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* before this does not count */
     for (;;) {
         const mst_status status = mst_ps_ask(c, &r);
+        if (status == MST_CANCELLED && c->has_last && !mst_ps_is_one_lost(c)) return MST_OK;
         if (!status || !c->must_join || !c->has_last) return status;
         c->must_join = false;
         MST_TRY(agree(c));

@@ -64,6 +64,7 @@ static void members_begun(void *context, const mst_generation *generation) {
     task->phase = TOGETHER;
     task->generation = generation->number;
     task->source = generation->source;
+    task->instructions = generation->instructions;
     task->copies = generation->copies;
     task->anew = generation->anew;
     task->num_copiers = task->num_members = 0;
@@ -175,6 +176,13 @@ static void on_taken(void *context, int32_t by, int32_t number, const char *wher
     pthread_mutex_unlock(&task->lock);
 }
 
+static void on_misfit(void *context, int32_t number, const char *why) {
+    mst_task *task = context;
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_misfit(task->members, number, why);
+    pthread_mutex_unlock(&task->lock);
+}
+
 static void on_stranger(void *context, const char *line) {
     mst_task_say(context, "%s", line);
 }
@@ -215,6 +223,7 @@ static void pass_on_progress(mst_task *task) {
     if (!task->group || task->phase != TOGETHER) return;
     mst_members_committed(task->members, atomic_load(&task->number));
     const mst_group_progress progress = mst_group_started(task->group);
+    mst_task_status_exchange(&task->status, &progress);
     if (progress.count) mst_members_started(task->members, progress.count, progress.run, progress.stream);
 }
 
@@ -332,6 +341,7 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
                                          .now = mst_clock_now(),
                                          .recovery_timeout = task->options.recovery_timeout,
                                          .no_return = task->type->no_return,
+                                         .refusal_timeout = 1.5 * task->options.timeout,
                                          .report = REPORT,
                                          .elastic_min = task->options.elastic_min,
                                          .start_wait = task->options.timeout,
@@ -381,6 +391,7 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                                 .connected = on_connected,
                                                 .lost = on_lost,
                                                 .taken = on_taken,
+                                                .misfit = on_misfit,
                                                 .stranger = on_stranger,
                                                 .mismatch = on_mismatch,
                                                 .broken = on_broken}};

@@ -8,6 +8,7 @@
 #include "cluster/state_message.h"
 #include "cluster/task_inside.h"
 #include "collective/collectives.h"
+#include "device/onednn_isa.h"
 #include "store/store.h"
 
 /* ---- the state of a task ---- */
@@ -83,6 +84,27 @@ static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, m
         return MST_OK;
     }
     return task->self == task->source && task->num_copiers ? send_state(task, snapshot) : MST_OK;
+}
+
+/* ---- instructions ---- */
+
+/* From now on oneDNN uses no instructions but those that all tasks have, so that they get the same bits. */
+static mst_status agree_on_instructions(mst_task *task) {
+    const uint64_t own = mst_fingerprints_instructions(task->fingerprints, task->state.num_fingerprints);
+    char mine[MST_FINGERPRINT_VALUE], common[MST_FINGERPRINT_VALUE];
+    if (!task->instructions || task->instructions == own) return MST_OK;
+    mst_onednn_isa_name(own, mine, sizeof mine);
+    const bool agrees = mst_onednn_limit_isa(task->instructions);
+    const uint64_t used = mst_onednn_isa();
+    mst_onednn_isa_name(agrees ? used : task->instructions, common, sizeof common);
+    if (!agrees)
+        return MST_FAIL(MST_INVALID,
+                        "%s has used oneDNN with %s before it came together with tasks that have %s alone: set "
+                        "DNNL_MAX_CPU_ISA=%s in the environment of all tasks",
+                        task->name[task->self], mine, common, common);
+    mst_fingerprints_set_instructions(task->fingerprints, task->state.num_fingerprints, used, common);
+    mst_task_say(task, "oneDNN uses %s, which all workers have, in place of %s", common, mine);
+    return MST_OK;
 }
 
 /* ---- joining ---- */
@@ -270,8 +292,8 @@ static mst_status compare_states(const mst_task *task, const brought_state *all)
         if (mst_fingerprints_differ(first, num_first, task->name[0], other, num_other, task->name[i], text,
                                     sizeof text))
             return MST_FAIL(MST_INVALID, "%s", text);
-        if (warned ||
-            !mst_fingerprints_warn(first, num_first, task->name[0], other, num_other, task->name[i], text, sizeof text))
+        if (warned || !mst_fingerprints_warn(first, num_first, task->name[0], other, num_other, task->name[i], true,
+                                             text, sizeof text))
             continue;
         warned = true;
         mst_task_say(task, "%s", text);
@@ -289,6 +311,11 @@ static void choose_source(mst_task *task, const brought_state *all) {
     task->num_copiers = 0;
     for (int32_t i = 0; i < task->num_workers; i++)
         if (all[i].number != source->number || all[i].hash != source->hash) task->copiers[task->num_copiers++] = i;
+    task->instructions = UINT64_MAX;
+    for (int32_t i = 0; i < task->num_workers; i++) {
+        mst_fingerprint list[MST_FINGERPRINTS_MOST];
+        task->instructions &= mst_fingerprints_instructions(list, take_fingerprints(&all[i], list));
+    }
     task->copies = all[task->self].number != source->number || all[task->self].hash != source->hash;
     pthread_mutex_unlock(&task->lock);
 }
@@ -300,6 +327,7 @@ static mst_status agree_after_calls(mst_task *task, const mst_snapshot *snapshot
     if (!status) status = compare_states(task, all);
     if (!status) choose_source(task, all);
     free(all);
+    if (!status) status = agree_on_instructions(task);
     return status ? status : agree_on_state(task, snapshot, joined);
 }
 
@@ -331,6 +359,7 @@ static mst_status join_or_end(mst_task *task, const mst_task_state *state, mst_t
             mst_snapshot_release(snapshot);
             return MST_OK;
         }
+        if (!status) status = agree_on_instructions(task);
         if (!status) status = agree_on_state(task, snapshot, joined);
         mst_snapshot_release(snapshot);
         if (!status) begin_together(task);

@@ -74,8 +74,27 @@ static void *make_report(void *context, size_t *bytes) {
     return data;
 }
 
+/* As the end of "when last heard it". */
+static void write_doing(void *context, char *text) {
+    static const char *const doing[MST_NUM_TASK_DOINGS] = {
+        [MST_TASK_IDLE] = "prepared",       [MST_TASK_WAITS] = "waited",  [MST_TASK_TRAINS] = "trained",
+        [MST_TASK_VALIDATES] = "validated", [MST_TASK_SERVES] = "served", [MST_TASK_DONE] = "had trained"};
+    mst_task_status *s = context;
+    pthread_mutex_lock(&s->lock);
+    const mst_group_progress *x = &s->exchange;
+    int used = snprintf(text, MST_TRANSPORT_DOING, "%s", *s->whom ? "waited" : doing[s->doing]);
+    if (*s->whom) used += snprintf(text + used, MST_TRANSPORT_DOING - (size_t)used, " for %.40s", s->whom);
+    if (s->step >= 0)
+        used += snprintf(text + used, MST_TRANSPORT_DOING - (size_t)used, ", had made step %lld", (long long)s->step);
+    if (x->count)
+        snprintf(text + used, MST_TRANSPORT_DOING - (size_t)used,
+                 ", and had come to exchange %u of run %llu %.1f s before", x->stream, (unsigned long long)x->run,
+                 (double)(mst_clock_now() - s->exchanged) * 1e-9);
+    pthread_mutex_unlock(&s->lock);
+}
+
 mst_transport_report mst_task_status_reporter(mst_task_status *s) {
-    return (mst_transport_report){s, make_report};
+    return (mst_transport_report){s, make_report, write_doing};
 }
 
 void mst_task_status_begin(mst_task_status *s, mst_task_doing doing) {
@@ -101,6 +120,13 @@ void mst_task_status_step(mst_task_status *s, int64_t step, int64_t examples) {
     pthread_mutex_lock(&s->lock);
     s->step = step;
     s->examples += examples;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void mst_task_status_exchange(mst_task_status *s, const mst_group_progress *exchange) {
+    pthread_mutex_lock(&s->lock);
+    if (exchange->count != s->exchange.count || exchange->run != s->exchange.run) s->exchanged = mst_clock_now();
+    s->exchange = *exchange;
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/stopwatch.h"
 #include "cluster/task_report.h"
+#include "collective/group.h"
 #include "muster/cluster.h"
 #include "transport/transport.h"
 
@@ -16,6 +17,8 @@ typedef struct mst_task_status {
     int64_t began; /**< to train, or to serve; 0: not yet */
     int64_t step, examples;
     char whom[MST_TASK_REPORT_WHOM];
+    mst_group_progress exchange; /**< the last one; count 0: none */
+    int64_t exchanged;           /**< when that was noted */
     int32_t self;
     uint32_t sessions; /**< as in a report; set before anybody asks */
     char *tasks;       /**< as in a report */
@@ -34,6 +37,8 @@ void mst_task_status_begin(mst_task_status *status, mst_task_doing doing);
 void mst_task_status_set(mst_task_status *status, mst_task_doing doing);
 /** STEP is the step that has been made, with EXAMPLES of this task. */
 void mst_task_status_step(mst_task_status *status, int64_t step, int64_t examples);
+/** The last exchange that the task has started, as known now. */
+void mst_task_status_exchange(mst_task_status *status, const mst_group_progress *exchange);
 /** From now on it waits for WHOM, a list in words; "": not any more. */
 void mst_task_status_wait_for(mst_task_status *status, const char *whom);
 

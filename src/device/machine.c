@@ -1,7 +1,4 @@
 /* Cores, caches and binding, as hwloc sees them. */
-#include <ctype.h>
-#include <dnnl.h>
-#include <dnnl_debug.h>
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +9,7 @@
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "device/device.h"
+#include "device/onednn_isa.h"
 #include "device/quota.h"
 #include "tensor/buffer.h"
 
@@ -122,15 +120,9 @@ static const char *isa(void) {
     return "baseline";
 }
 
-/* "cpu_isa_avx512_core" is what oneDNN calls it. */
 static void read_onednn_isa(mst_machine *out) {
-    static const char prefix[] = "cpu_isa_";
-    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-    const char *name = dnnl_cpu_isa2str(isa);
-    if (strncmp(name, prefix, sizeof prefix - 1) == 0) name += sizeof prefix - 1;
-    snprintf(out->onednn_isa, sizeof out->onednn_isa, "%s", name);
-    for (char *c = out->onednn_isa; *c; c++) *c = (char)toupper((unsigned char)*c);
-    out->onednn_isa_bits = (uint64_t)isa;
+    out->onednn_isa_bits = mst_onednn_isa();
+    mst_onednn_isa_name(out->onednn_isa_bits, out->onednn_isa, sizeof out->onednn_isa);
 }
 
 static void read_cpu_name(mst_machine *out) {

@@ -155,7 +155,7 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
                                                  mst_server_name(s, parcel->from), text, sizeof text);
     if (differs) return MST_FAIL(MST_INVALID, "%s", text);
     const bool is_other_machine = mst_fingerprints_warn(s->fingerprint, s->num_fingerprints, first, theirs, count,
-                                                        mst_server_name(s, parcel->from), text, sizeof text);
+                                                        mst_server_name(s, parcel->from), false, text, sizeof text);
     return is_other_machine ? warn_of_machine(s, parcel, text) : MST_OK;
 }
 

@@ -8,9 +8,9 @@
 #include "base/no_memory.h"
 #include "transport/service_thread.h"
 
-enum { WHY_SIZE = 160, MOST_WAITING = 64 << 20 };
+enum { WHY_SIZE = 320, MOST_WAITING = 64 << 20 };
 
-typedef enum event_kind { CONTROL, CONNECTED, LOST, TAKEN, STRANGER, MISMATCH } event_kind;
+typedef enum event_kind { CONTROL, CONNECTED, LOST, TAKEN, MISFIT, STRANGER, MISMATCH } event_kind;
 
 typedef struct event {
     struct event *next;
@@ -44,6 +44,9 @@ static void tell(const mst_transport_events *to, const event *e) {
         case LOST: to->lost(to->context, e->task, e->instance, e->why); break;
         case TAKEN:
             if (to->taken) to->taken(to->context, e->by, e->task, e->why);
+            break;
+        case MISFIT:
+            if (to->misfit) to->misfit(to->context, e->task, e->why);
             break;
         case STRANGER:
             if (to->stranger) to->stranger(to->context, e->why);
@@ -221,6 +224,13 @@ void mst_event_thread_taken(mst_event_thread *t, int32_t by, int32_t task, const
     if (!e) return;
     e->by = by;
     snprintf(e->why, sizeof e->why, "%s", where);
+    push(t, task, 0, e);
+}
+
+void mst_event_thread_misfit(mst_event_thread *t, int32_t task, const char *why) {
+    event *e = make_event(MISFIT, task, 0, NULL, 0);
+    if (!e) return;
+    snprintf(e->why, sizeof e->why, "%s", why);
     push(t, task, 0, e);
 }
 

@@ -24,13 +24,14 @@ typedef enum mst_message_kind {
     MST_MESSAGE_HELLO = 1, /**< the first on a connection, of the task that made it */
     MST_MESSAGE_WELCOME,   /**< the answer: what is sent from now on is taken */
     MST_MESSAGE_REFUSE, /**< the answer to what cannot be taken, with the reason as text: the connection is of no use */
-    MST_MESSAGE_ALIVE,
-    MST_MESSAGE_BYE, /**< nothing follows; answered by the same */
+    MST_MESSAGE_ALIVE,  /**< a sign of life; text: what the sender does (mst_transport_report.doing), or empty */
+    MST_MESSAGE_BYE,    /**< nothing follows; answered by the same */
     MST_MESSAGE_CONTROL,
     MST_MESSAGE_DATA,   /**< a part of a message, as long as it likes but never empty where the message is not */
     MST_MESSAGE_TAKEN,  /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
     MST_MESSAGE_ASK,    /**< the only one on its connection, of who is no task; empty */
     MST_MESSAGE_REPORT, /**< the answer */
+    MST_MESSAGE_MISFIT, /**< as REFUSE, for good: the lists of tasks of the two differ, or one cannot connect back */
     MST_MESSAGE_KINDS
 } mst_message_kind;
 

@@ -75,8 +75,9 @@ typedef struct mst_transport_events {
     void (*connected)(void *context, int32_t task);
     /** A connection that was there has broken, or its peer has been silent for longer than the timeout. What was sent
      *  before may have been dropped; what is sent from now on waits for the next connection. WHY: half a sentence,
-     *  "connection closed by the peer", "silent for 10 s". INSTANCE 0: there has been no connection, since
-     *  the peer refuses it, and WHY says for what; it is tried again, and this is told once. */
+     *  "connection closed by the peer", "silent for 10 s", with what the peer has said last that it does. INSTANCE 0:
+     *  there has been no connection, since the peer refuses it, and WHY says for what; it is tried again, and this is
+     *  told once. */
     void (*lost)(void *context, int32_t task, uint64_t instance, const char *why);
     /** A data message does not fit what was posted for it (another size or hash). WHY: half a sentence. */
     void (*mismatch)(void *context, int32_t task, mst_key key, const char *why);
@@ -84,6 +85,10 @@ typedef struct mst_transport_events {
      *  other one for good. Told by the transport of BY, once, and by that of the one that is refused, whenever it tries
      *  again. WHERE: the host of the other one of the two, for messages. NULL: nobody wants to know. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
+    /** The lists of tasks of this one and of TASK do not fit together, or only one of the two can connect to the other:
+     *  so they never come together. Told once for each connection that shows it. WHY: half a sentence. NULL: nobody
+     *  wants to know. */
+    void (*misfit)(void *context, int32_t task, const char *why);
     /** Somebody has tried to connect and was refused before a message of his was read. LINE says so, and from where if
      *  that is known. Told once for each such host. NULL: nobody wants to know. */
     void (*stranger)(void *context, const char *line);
@@ -97,7 +102,12 @@ typedef struct mst_transport_report {
     /** BYTES in memory that is freed with free(); NULL where there is none. On the transport's thread: must not wait,
      *  nor call the transport. NULL: the task says nothing. */
     void *(*make)(void *context, size_t *bytes);
+    /** What the task does, as half a sentence: it goes with each sign of life, and the others say it where the task is
+     *  lost. TEXT has room for MST_TRANSPORT_DOING bytes. As `make`. */
+    void (*doing)(void *context, char *text);
 } mst_transport_report;
+
+enum { MST_TRANSPORT_DOING = 160 };
 
 /** What one who was asked has answered. */
 typedef struct mst_transport_answer {

@@ -7,6 +7,7 @@
 #include <zmq.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_door.h"
 #include "transport/zmq_socket.h"
@@ -16,8 +17,9 @@
 enum {
     FRAMES = 8,        /* parts that libzmq may have to send and to receive of one connection */
     MOST_AT_ONCE = 64, /* messages taken before other threads get the lock */
-    MOST_WHY = 160
+    MOST_WHY = 320
 };
+static const int64_t LEAST_ONE_WAY = 2000000000; /* of the time in which both of two tasks should have connected */
 static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* between two tries to connect */
 
 static int64_t nanoseconds(double seconds) {
@@ -86,16 +88,21 @@ void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all) {
 /* ---- what the owner is told ---- */
 
 static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
+    char text[MOST_WHY];
     if (!p->connected) return;
     p->connected = false;
-    mst_event_thread_lost(t->events, p->task, p->instance, why);
+    snprintf(text, sizeof text, "%s%s%s", why, p->doing[0] ? "; when last heard it " : "", p->doing);
+    mst_event_thread_lost(t->events, p->task, p->instance, text);
 }
 
-static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance) {
+/* Signs of life follow at once: they say what this task does. */
+static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now) {
     p->refused = p->said_bye = p->finished = false;
     p->instance = instance;
     if (p->connected) return;
     p->connected = true;
+    p->doing[0] = '\0';
+    t->next_beat = now;
     mst_event_thread_connected(t->events, p->task, instance);
 }
 
@@ -241,17 +248,52 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 /* ---- the connection that the peer has made ---- */
 
 /* The peer learns why, and makes a new connection. */
-static void refuse_joined(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
-    send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_REFUSE, why);
+static void refuse_joined(mst_transport *t, mst_zmq_peer *p, mst_message_kind kind, const char *why, int64_t now) {
+    send_text(t, router_route(t, p->id), p->task, kind, why);
     p->joined = false;
     mst_zmq_break(t, p, why, now);
+}
+
+/* For both of the two. */
+static void say_one_way(const mst_transport *t, const mst_zmq_peer *p, char why[MOST_WHY]) {
+    snprintf(
+        why, MOST_WHY,
+        "task %d cannot connect to task %d at %.64s, which connects to it from %s: give all tasks the same list of "
+        "hosts, and see whether that port is open to the other machines",
+        t->options.self, p->task, t->options.address[p->task], p->host);
+}
+
+/* The peer connects to this task, which has something for it and cannot connect to it. As long as that lasts it may not
+ * join, and is told so: messages that go one way only help nobody. JUDGE: this task itself was not stopped. */
+static void look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
+    const int64_t timeout = nanoseconds(t->options.timeout), limit = timeout > LEAST_ONE_WAY ? timeout : LEAST_ONE_WAY;
+    const bool is_one_way = p->joined && p->wanted && t->options.address[p->task] && p->state != MST_ZMQ_OPEN;
+    char why[MOST_WHY];
+    if (!is_one_way || !p->one_way_since || !judge) p->one_way_since = is_one_way ? now : 0;
+    if (!is_one_way || now - p->one_way_since <= limit) return;
+    p->one_way = true;
+    p->one_way_since = 0;
+    say_one_way(t, p, why);
+    refuse_joined(t, p, MST_MESSAGE_MISFIT, why, now);
+    tell_refused(t, p, why);
+    mst_event_thread_misfit(t->events, p->task, why);
 }
 
 /* Whether a task that says HELLO may join; else WHY not. */
 static bool may_join(const mst_transport *t, const mst_message *m, char why[MOST_WHY]) {
     const int32_t self = t->options.self;
-    if (m->to != self)
-        snprintf(why, MOST_WHY, "what listens at this address is task %d, not task %d", self, m->to);
+    const char *address = t->options.address[self] ? t->options.address[self] : t->options.listen;
+    if (m->to != self && m->from == self)
+        snprintf(
+            why, MOST_WHY,
+            "two tasks have the number %d: what listens at %.64s has it too, and is not task %d: give each task its "
+            "own index, and all the same list of hosts in the same order",
+            self, address, m->to);
+    else if (m->to != self)
+        snprintf(
+            why, MOST_WHY,
+            "what listens at %.64s is task %d, not task %d: give all tasks the same list of hosts in the same order",
+            address, self, m->to);
     else if (m->from < 0 || m->from >= t->options.num_tasks || m->from == self)
         snprintf(why, MOST_WHY, "task %d of %d tasks has no peer with the number %d", self, t->options.num_tasks,
                  m->from);
@@ -299,11 +341,14 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
                        int64_t now) {
     const char *door = t->shm ? mst_shm_door(t->shm) : "";
     char why[MOST_WHY];
-    if (!may_join(t, m, why)) {
-        send_text(t, router_route(t, id), m->from, MST_MESSAGE_REFUSE, why);
+    const bool fits = may_join(t, m, why);
+    mst_zmq_peer *p = fits ? &t->peers[m->from] : NULL;
+    if (p && p->one_way) say_one_way(t, p, why);
+    if (!p || p->one_way) {
+        mst_zmq_token_send(t, id, message_to(t, m->from, MST_MESSAGE_MISFIT), zmq_msg_gets(frame, "User-Id"), why,
+                           strlen(why));
         return;
     }
-    mst_zmq_peer *p = &t->peers[m->from];
     if (p->joined && p->joined_instance != m->instance) {
         refuse_second(t, p, id, m->instance, frame, now);
         return;
@@ -319,7 +364,7 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
     if (t->shm) mst_shm_expect(t->shm, p->task, m->instance);
     mst_zmq_token_send(t, id, message_to(t, p->task, MST_MESSAGE_WELCOME), zmq_msg_gets(frame, "User-Id"), door,
                        strlen(door));
-    tell_connected(t, p, m->instance);
+    tell_connected(t, p, m->instance, now);
     mst_zmq_flush(t, p);
 }
 
@@ -400,9 +445,18 @@ static void arrival_end(arrival *a) {
     zmq_msg_close(&a->frame[1]);
 }
 
-/* Takes a control or data message. Returns why its sender must be given up, or NULL. */
-static const char *take_payload(mst_transport *t, arrival *a) {
+/* A sign of life of the peer. */
+static void take_alive(mst_zmq_peer *p, const arrival *a) {
+    const size_t most = sizeof p->doing - 1, bytes = a->bytes < most ? a->bytes : most;
+    if (bytes) memcpy(p->doing, a->data, bytes);
+    p->doing[bytes] = '\0';
+    mst_make_plain(p->doing);
+}
+
+/* Takes a control or data message, or a sign of life. Returns why its sender must be given up, or NULL. */
+static const char *take_payload(mst_transport *t, mst_zmq_peer *p, arrival *a) {
     const mst_message *m = &a->message;
+    if (m->kind == MST_MESSAGE_ALIVE) take_alive(p, a);
     if (m->kind == MST_MESSAGE_DATA) {
         const mst_part part = {m->from, m->key, m->total, m->offset, a->bytes, a->data, NULL};
         return mst_mailbox_deliver(t->mailbox, &part, keep_frame, a);
@@ -452,9 +506,9 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     if (!why && (m->from != p->task || m->to != t->options.self || m->instance != p->joined_instance))
         why = "its messages are of another task than it said";
     if (p) p->router_heard = now;
-    if (!why) why = take_payload(t, a);
+    if (!why) why = take_payload(t, p, a);
     if (p && why)
-        refuse_joined(t, p, why, now);
+        refuse_joined(t, p, MST_MESSAGE_REFUSE, why, now);
     else if (why)
         send_text(t, router_route(t, a->id), 0, MST_MESSAGE_REFUSE, why);
     else if (m->kind == MST_MESSAGE_BYE) {
@@ -470,11 +524,11 @@ static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 }
 
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
-    char text[MOST_WHY / 2], why[MOST_WHY];
-    const bool taken = a->message.kind == MST_MESSAGE_TAKEN;
+    char text[MOST_WHY - 64], why[MOST_WHY];
+    const bool taken = a->message.kind == MST_MESSAGE_TAKEN, misfit = a->message.kind == MST_MESSAGE_MISFIT;
     const unsigned char *data = a->data;
     size_t bytes = a->bytes;
-    if (taken && p->state != MST_ZMQ_OPEN && !mst_zmq_token_take(p->expected, &data, &bytes)) {
+    if ((taken || misfit) && p->state != MST_ZMQ_OPEN && !mst_zmq_token_take(p->expected, &data, &bytes)) {
         refuse_listener(t, p, now);
         return;
     }
@@ -483,6 +537,7 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
     if (p->state != MST_ZMQ_OPEN) tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
     break_dealer(t, p, why, now);
+    if (misfit) mst_event_thread_misfit(t->events, p->task, text);
 }
 
 static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
@@ -497,8 +552,9 @@ static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
     expect_instance(t, p, instance, now);
     p->state = MST_ZMQ_OPEN;
     p->tries = p->cut_short = 0;
+    p->one_way = false;
     if (t->shm) mst_shm_connect(t->shm, p->task, instance, door, bytes);
-    tell_connected(t, p, instance);
+    tell_connected(t, p, instance, now);
     mst_zmq_flush(t, p);
 }
 
@@ -507,14 +563,14 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
     const mst_message *m = &a->message;
     const char *why = a->wrong;
     p->dealer_heard = now;
-    if (!why && (m->kind == MST_MESSAGE_REFUSE || m->kind == MST_MESSAGE_TAKEN)) {
+    if (!why && (m->kind == MST_MESSAGE_REFUSE || m->kind == MST_MESSAGE_TAKEN || m->kind == MST_MESSAGE_MISFIT)) {
         take_refusal(t, p, a, now);
         return;
     }
     if (!why && (m->from != p->task || m->to != t->options.self)) why = "what it answers is of another task";
     if (!why && m->kind == MST_MESSAGE_WELCOME) take_welcome(t, p, a, now);
     if (p->expected[0] && p->state != MST_ZMQ_OPEN) return; /* nothing else is taken of who has not shown the token */
-    if (!why) why = take_payload(t, a);
+    if (!why) why = take_payload(t, p, a);
     if (!why && m->kind == MST_MESSAGE_BYE) {
         take_bye(t, p, dealer_route(p));
         why = closed_why;
@@ -590,20 +646,21 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 
 /* Signs of life to the peer, and the end of connections from which none has come. JUDGE: this task itself was not
  * stopped. */
-static void beat(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
+static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout);
     char why[MOST_WHY];
     snprintf(why, sizeof why,
              "silent for %g s: its process is stopped, its machine is overloaded, or the network between is cut",
              t->options.timeout);
     if (p->state == MST_ZMQ_OPEN) {
-        send_text(t, dealer_route(p), p->task, MST_MESSAGE_ALIVE, "");
+        send_text(t, dealer_route(p), p->task, MST_MESSAGE_ALIVE, doing);
         if (judge && now - p->dealer_heard > timeout) mst_zmq_break(t, p, why, now);
     }
     if (p->joined) {
-        send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_ALIVE, "");
-        if (judge && now - p->router_heard > timeout) refuse_joined(t, p, why, now);
+        send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_ALIVE, doing);
+        if (judge && now - p->router_heard > timeout) refuse_joined(t, p, MST_MESSAGE_REFUSE, why, now);
     }
+    look_one_way(t, p, now, judge);
 }
 
 /* Says goodbye to a peer that has everything. Returns whether it is finished with. */
@@ -623,19 +680,23 @@ static int64_t next_work(const mst_transport *t, const mst_zmq_peer *p) {
 
 int64_t mst_zmq_work(mst_transport *t, int64_t now) {
     const bool beats_now = now >= t->next_beat, late = now - t->next_beat > nanoseconds(t->options.timeout / 2);
+    const mst_transport_report *report = &t->options.report;
+    char doing[MST_TRANSPORT_DOING] = "";
     bool finished = true;
     work_router(t, now);
     if (t->door && mst_zmq_door_answer(t)) t->more = true;
     if (beats_now) t->next_beat = now + nanoseconds(beat_seconds(t));
-    int64_t next = t->next_beat;
+    if (beats_now && report->doing) report->doing(report->context, doing);
+    int64_t next = MST_NEVER;
     for (int32_t i = 0; i < t->options.num_tasks; i++) {
         mst_zmq_peer *p = &t->peers[i];
         work_dealer(t, p, now);
-        if (beats_now) beat(t, p, now, !late);
+        if (beats_now) beat(t, p, doing, now, !late);
         if (t->closing) finished &= say_bye(t, p);
         if (p->dealer && mst_zmq_is_readable(p->dealer)) t->more = true;
         if (next_work(t, p) < next) next = next_work(t, p);
     }
+    if (t->next_beat < next) next = t->next_beat;
     t->finished = t->closing && finished;
     if (t->finished) pthread_cond_broadcast(&t->changed);
     return t->more || mst_zmq_is_readable(t->router) ? now : next;

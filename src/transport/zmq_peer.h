@@ -47,13 +47,17 @@ typedef struct mst_zmq_peer {
     int fd; /* of libzmq's, as its monitor names the connection; -1: not known */
     int64_t router_heard;
     char host[MST_ZMQ_HOST];
+    /* it connects to this task, which cannot connect to it */
+    int64_t one_way_since; /* 0: that is not so */
+    bool one_way;          /* it has been so for long */
     /* another process that wants the peer's number */
     uint64_t second; /* its instance; 0: none */
     int64_t second_came;
     bool told_second; /* the owner knows of it */
     /* what the owner was told */
     bool connected, refused;
-    uint64_t instance; /* of the process that it was last connected with */
+    uint64_t instance;               /* of the process that it was last connected with */
+    char doing[MST_TRANSPORT_DOING]; /* as it has said last; "": it has not */
     /* messages to it */
     mst_zmq_outgoing *first, **last;
     mst_zmq_loans loans;

@@ -14,7 +14,7 @@
 /** Makes the ROUTER, which is not bound yet, ask at the door. */
 bool mst_zmq_token_listen(mst_transport *t);
 /** Makes a DEALER, which is not connected yet, show KEYS, a token, to NUMERIC. EXPECTED: the proof with which WELCOME,
- *  TAKEN or REPORT begins. */
+ *  TAKEN, MISFIT or REPORT begins. */
 bool mst_zmq_token_connect(const mst_cluster_keys *keys, const char *numeric, void *dealer,
                            char expected[MST_TOKEN_PROOF]);
 /** Whether the BYTES of such a message at *DATA begin with it ("": nothing is expected): both then are what follows. */

@@ -25,15 +25,17 @@ start 0 --epochs 3 --schedule piecewise --boundaries 5 --values 0.1,0.01
 start 1 --epochs 3 --schedule piecewise --boundaries 5 --values 0.1,0.02
 ended_in_error other_rates_of_a_schedule_are_an_error_on_every_task "the schedule of the learning rate differs" 0 1
 
+DNNL_MAX_CPU_ISA=SSE41
+export DNNL_MAX_CPU_ISA
+alone --epochs 1
 find_ports 2
 make_hosts
+start 1 --epochs 1
+unset DNNL_MAX_CPU_ISA
 start 0 --epochs 1
-DNNL_MAX_CPU_ISA=SSE41 start 1 --epochs 1
-for i in 0 1; do
-    wait_for $i
-    check "worker_${i}_says_once_that_instruction_sets_differ" [ "$(grep -c "instruction sets differ between .*: oneDNN [A-Z0-9_]* and SSE41: .*: set DNNL_MAX_CPU_ISA=SSE41 in" err-$i)" = 1 ]
-    check "worker_${i}_trains_all_the_same" [ "$status" = 0 ]
-done
+ended_alike workers_use_the_instructions_that_all_have "$alone" 0 1
+check worker_0_says_so grep -q "^worker:0: oneDNN uses SSE41, which all workers have, in place of " err-0
+check nobody_says_that_bits_may_differ sh -c "! grep -q 'instruction sets differ' err-0 err-1"
 
 find_ports 2
 make_hosts
@@ -62,6 +64,34 @@ lists_of() {
 }
 lists_of 2 3
 lists_of 3 2
+
+# both are worker 0 of their lists, in which the hosts have another order
+find_ports 2
+hosts="\"localhost:$first\",\"localhost:$((first + 1))\""
+start 0 --epochs 3 --timeout 1
+TF_CONFIG="{\"cluster\":{\"worker\":[\"localhost:$((first + 1))\",\"localhost:$first\"]},\"task\":{\"type\":\"worker\",\"index\":0}}"
+# $training is a list of words
+# shellcheck disable=SC2086
+TF_CONFIG=$TF_CONFIG "$muster" train $training --epochs 3 --timeout 1 > out-other 2> err-other &
+has_started other
+unset TF_CONFIG
+ended_in_error two_tasks_with_index_0_are_an_error_on_both \
+    "task worker:0 at localhost:.* and task worker:1 at localhost:.* do not come together: two tasks have the number 0: .* the same list of hosts" 0 other
+
+# address_of_the_other NUMBER: worker NUMBER has another address of the other worker, where nobody listens
+address_of_the_other() {
+    find_ports 3
+    for i in 0 1; do
+        hosts="\"localhost:$first\",\"localhost:$((first + 1))\""
+        [ "$i$1" != 00 ] || hosts="\"localhost:$first\",\"localhost:$((first + 2))\""
+        [ "$i$1" != 11 ] || hosts="\"localhost:$((first + 2))\",\"localhost:$((first + 1))\""
+        start $i --epochs 3 --timeout 1
+    done
+    ended_in_error "wrong_address_in_the_list_of_worker_${1}_is_an_error_on_both" \
+        "task $1 cannot connect to task $((1 - $1)) at localhost:$((first + 2)).*the same list of hosts" 0 1
+}
+address_of_the_other 0
+address_of_the_other 1
 
 find_ports 2
 make_hosts

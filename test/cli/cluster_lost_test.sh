@@ -50,6 +50,7 @@ signal STOP 1
 sleep 3
 signal CONT 1
 ended_alike worker_stopped_for_longer_than_the_timeout_goes_on "$alone" 0 1
+check the_other_says_what_it_did_last grep -q "worker:1 at .*: silent for 1 s: .*; when last heard it [a-z]*.*; the job had made" err-0
 
 # Its port is taken by another program when it comes back.
 for lost in 0 1; do

@@ -65,15 +65,21 @@ static void machines_that_differ_are_a_warning_that_says_what_to_set(void **stat
     char text[TEXT];
     a[1].hash = 0x27, b[1].hash = 0x7;
     assert_false(mst_fingerprints_differ(a, 3, "x", b, 3, "y", text, sizeof text));
-    assert_false(mst_fingerprints_warn(a, 3, "x", a, 3, "y", text, sizeof text));
-    assert_true(mst_fingerprints_warn(a, 3, "x", b, 3, "y", text, sizeof text));
+    assert_false(mst_fingerprints_warn(a, 3, "x", a, 3, "y", false, text, sizeof text));
+    assert_true(mst_fingerprints_warn(a, 3, "x", b, 3, "y", false, text, sizeof text));
     assert_string_equal(text,
                         "instruction sets differ between x and y: oneDNN AVX512_CORE and AVX2: weights may get "
                         "other bits than those of one process: set DNNL_MAX_CPU_ISA=AVX2 in the environment of "
                         "all tasks");
+    assert_false(mst_fingerprints_warn(a, 3, "x", b, 3, "y", true, text, sizeof text));
+    assert_true(mst_fingerprints_instructions(a, 3) == 0x27 && mst_fingerprints_instructions(a, 1) == 0);
+    mst_fingerprints_set_instructions(a, 3, 0x7, "AVX2");
+    assert_true(mst_fingerprints_instructions(a, 3) == 0x7);
+    assert_false(mst_fingerprints_warn(a, 3, "x", b, 3, "y", false, text, sizeof text));
+    mst_fingerprints_set_instructions(a, 3, 0x27, "AVX512_CORE");
     b[1] = mst_fingerprint_option("oneDNN", "AVX2_VNNI"), b[1].hash = 0x407;
     b[2] = mst_fingerprint_option("processor", "B");
-    assert_true(mst_fingerprints_warn(a, 3, "x", b, 3, "y", text, sizeof text));
+    assert_true(mst_fingerprints_warn(a, 3, "x", b, 3, "y", false, text, sizeof text));
     assert_non_null(strstr(text, ", processor A and B: "));
     assert_non_null(
         strstr(text, ": set DNNL_MAX_CPU_ISA=AVX2 in the environment of all tasks, and take machines of one"));

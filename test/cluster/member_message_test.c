@@ -30,6 +30,7 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
                 standing[i] = (mst_member_standing){(uint64_t)i + 9, i ? i : MST_NO_STATE, i == 3, i != 2};
             m.known.begun = (mst_known_generation){3, 31};
             m.withdrawn = 2;
+            m.instructions = 0x27;
             break;
         case MST_MEMBER_WAITING:
             m.ready = true;
@@ -73,7 +74,8 @@ static void every_message_is_read_as_it_was_written(void **state) {
         for (int32_t i = 0; i < m.known.num_agreed; i++)
             assert_true(out.known.agreed[i].number == m.known.agreed[i].number &&
                         out.known.agreed[i].tasks == m.known.agreed[i].tasks);
-        assert_true(out.ended == m.ended && out.withdrawn == m.withdrawn && out.cause == m.cause);
+        assert_true(out.ended == m.ended && out.withdrawn == m.withdrawn && out.instructions == m.instructions &&
+                    out.cause == m.cause);
         assert_string_equal(out.address, m.address);
         assert_true(out.kind == m.kind && out.job == m.job && out.generation == m.generation && out.to == m.to);
         assert_true(out.ready == m.ready && out.all_left == m.all_left && out.source == m.source);

@@ -185,19 +185,45 @@ static void a_newcomer_with_other_options_is_refused_once_the_job_has_run(void *
     sim_destroy(s);
 }
 
-static void other_instruction_sets_are_told_to_all_once_and_the_job_runs(void **state) {
+static void other_processors_are_told_to_all_once_and_the_job_runs(void **state) {
+    (void)state;
+    sim *s = make_cluster(STEPS);
+    sim_differ(s, 2, "processor");
+    start_all(s);
+    assert_done(s, STEPS);
+    for (int i = 0; i < TASKS; i++) {
+        assert_int_equal(sim_look(s, i).num_notices, 1);
+        assert_non_null(strstr(sim_look(s, i).notice.message,
+                               "instruction sets differ between task worker:0 at host0:22 and task worker:2 at "
+                               "host2:22: processor A and B: "));
+    }
+    sim_destroy(s);
+}
+
+static void instructions_that_all_have_are_agreed_on(void **state) {
     (void)state;
     sim *s = make_cluster(STEPS);
     sim_differ(s, 2, "oneDNN");
     start_all(s);
     assert_done(s, STEPS);
     for (int i = 0; i < TASKS; i++) {
-        assert_int_equal(sim_look(s, i).num_notices, 1);
-        assert_non_null(strstr(sim_look(s, i).notice.message,
-                               "instruction sets differ between task worker:0 at "
-                               "host0:22 and task worker:2 at host2:22: oneDNN AVX and "
-                               "AVX2: "));
+        assert_true(sim_look(s, i).generation.instructions == 1);
+        assert_int_equal(sim_look(s, i).num_notices, 0);
     }
+    sim_destroy(s);
+}
+
+static void a_newcomer_without_the_instructions_of_a_job_that_runs_is_refused(void **state) {
+    (void)state;
+    sim *s = make_running_cluster();
+    assert_true(sim_look(s, 0).generation.instructions == 3);
+    sim_kill(s, 1, false);
+    sim_differ(s, 1, "oneDNN");
+    sim_start(s, 1, 0.1);
+    sim_run(s, 1);
+    assert_int_equal(sim_look(s, 1).end, SIM_FAILED);
+    assert_non_null(strstr(sim_look(s, 1).failure.message, "oneDNN AVX and SSE41: "));
+    assert_int_equal(sim_look(s, 0).end, SIM_RUNS);
     sim_destroy(s);
 }
 
@@ -234,8 +260,8 @@ static void a_second_process_of_a_task_is_refused_once_the_job_has_run(void **st
 static void a_process_whose_number_the_transport_gives_to_another_ends_at_once_and_all_hear_of_it(void **state) {
     (void)state;
     sim *s = make_running_cluster();
-    sim_taken(s, 0, 1); /* the leader has refused a second worker:1 */
-    sim_taken(s, 2, 1); /* that is of no interest to other members */
+    sim_taken(s, 0, 0, 1); /* the leader has refused a second worker:1 */
+    sim_taken(s, 2, 0, 1); /* that is of no interest to other members */
     sim_run(s, 0.01);
     for (int32_t i = 0; i < TASKS; i++) {
         assert_int_equal(sim_look(s, i).num_notices, 1);
@@ -246,11 +272,50 @@ static void a_process_whose_number_the_transport_gives_to_another_ends_at_once_a
     s = make_cluster(STEPS);
     sim_start(s, 1, 0);
     sim_run(s, 0.01);
-    sim_taken(s, 1, 1);
+    sim_taken(s, 1, 0, 1);
     sim_run(s, 0.01);
     assert_int_equal(sim_look(s, 1).end, SIM_FAILED);
     assert_int_equal(sim_look(s, 1).failure.code, MST_EXISTS);
     assert_non_null(strstr(sim_look(s, 1).failure.message, "task worker:1 at host1:22 runs already"));
+    sim_destroy(s);
+}
+
+static void a_second_leader_ends_where_any_task_knows_the_first(void **state) {
+    (void)state;
+    sim *s = make_cluster(STEPS);
+    sim_start(s, 0, 0);
+    sim_run(s, 0.01);
+    sim_taken(s, 0, 2, 0);
+    sim_run(s, 0.01);
+    assert_int_equal(sim_look(s, 0).end, SIM_FAILED);
+    assert_non_null(strstr(sim_look(s, 0).failure.message, "task worker:0 at host0:22 runs already"));
+    sim_destroy(s);
+    s = make_running_cluster(); /* where tasks have come to it, it is the first */
+    sim_taken(s, 0, 2, 0);
+    assert_done(s, STEPS);
+    sim_destroy(s);
+}
+
+static void lists_that_do_not_fit_end_a_job_that_has_not_run(void **state) {
+    (void)state;
+    static const char why[] = "two tasks have the number 0";
+    sim *s = make_cluster(STEPS);
+    sim_start(s, 0, 0);
+    sim_start(s, 2, 0);
+    sim_run(s, 0.05);
+    sim_misfit(s, 0, 1, why);
+    assert_failed(s, 1, MST_INVALID,
+                  "worker:1: task worker:0 at host0:22 and task worker:1 at host1:22 do not come together: two tasks "
+                  "have the number 0",
+                  1);
+    sim_destroy(s);
+    s = make_running_cluster();
+    sim_kill(s, 1, false);
+    sim_run(s, 0.1);
+    for (int i = 0; i < 3; i++) sim_misfit(s, 0, 1, why);
+    sim_start(s, 1, 0.1);
+    assert_done(s, STEPS);
+    assert_int_equal(sim_look(s, 0).num_notices, 1);
     sim_destroy(s);
 }
 
@@ -663,10 +728,14 @@ int main(void) {
         cmocka_unit_test(any_task_can_lead_and_one_alone_is_a_cluster),
         cmocka_unit_test(other_options_end_a_job_that_has_not_run),
         cmocka_unit_test(a_newcomer_with_other_options_is_refused_once_the_job_has_run),
-        cmocka_unit_test(other_instruction_sets_are_told_to_all_once_and_the_job_runs),
+        cmocka_unit_test(other_processors_are_told_to_all_once_and_the_job_runs),
+        cmocka_unit_test(instructions_that_all_have_are_agreed_on),
+        cmocka_unit_test(a_newcomer_without_the_instructions_of_a_job_that_runs_is_refused),
         cmocka_unit_test(a_second_process_of_a_task_ends_a_job_that_has_not_run),
         cmocka_unit_test(a_second_process_of_a_task_is_refused_once_the_job_has_run),
         cmocka_unit_test(a_process_whose_number_the_transport_gives_to_another_ends_at_once_and_all_hear_of_it),
+        cmocka_unit_test(a_second_leader_ends_where_any_task_knows_the_first),
+        cmocka_unit_test(lists_that_do_not_fit_end_a_job_that_has_not_run),
         cmocka_unit_test(a_task_that_cannot_join_ends_a_job_that_has_not_run),
         cmocka_unit_test(a_leader_that_cannot_join_ends_a_job_that_has_not_run),
         cmocka_unit_test(a_process_that_cannot_join_changes_nothing_where_its_task_is_there),

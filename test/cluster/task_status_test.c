@@ -109,6 +109,39 @@ static void what_it_does_is_told(void **state) {
     mst_task_status_wait_for(NULL, "");
 }
 
+static void expect_doing(const char *wanted) {
+    const mst_transport_report reporter = mst_task_status_reporter(&status);
+    char text[MST_TRANSPORT_DOING];
+    reporter.doing(reporter.context, text);
+    assert_string_equal(text, wanted);
+}
+
+static void what_it_does_goes_with_signs_of_life(void **state) {
+    (void)state;
+    mst_group_progress exchange = {.count = 9, .run = 7, .stream = 2};
+    expect_doing("prepared");
+    mst_task_status_begin(&status, MST_TASK_TRAINS);
+    mst_task_status_step(&status, 7, 40);
+    expect_doing("trained, had made step 7");
+    mst_task_status_exchange(&status, &exchange);
+    time_now += SECOND;
+    mst_task_status_exchange(&status, &exchange);
+    expect_doing("trained, had made step 7, and had come to exchange 2 of run 7 1.0 s before");
+    exchange.count++;
+    exchange.stream++;
+    mst_task_status_exchange(&status, &exchange);
+    expect_doing("trained, had made step 7, and had come to exchange 3 of run 7 0.0 s before");
+    exchange = (mst_group_progress){.count = UINT64_MAX, .run = UINT64_MAX, .stream = UINT32_MAX};
+    mst_task_status_exchange(&status, &exchange);
+    mst_task_status_step(&status, INT64_MAX, 40);
+    mst_task_status_wait_for(&status, "worker:0 at a-host-with-a-rather-long-name.example:2");
+    time_now = INT64_MAX / 2;
+    const mst_transport_report reporter = mst_task_status_reporter(&status);
+    char text[MST_TRANSPORT_DOING];
+    reporter.doing(reporter.context, text);
+    assert_true(strlen(text) < sizeof text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(task_knows_all_tasks_and_has_no_times_before_it_trains, open_status,
@@ -117,6 +150,7 @@ int main(void) {
                                         close_status),
         cmocka_unit_test_setup_teardown(task_that_waits_for_a_while_says_so, open_status, close_status),
         cmocka_unit_test_setup_teardown(what_it_does_is_told, open_status, close_status),
+        cmocka_unit_test_setup_teardown(what_it_does_goes_with_signs_of_life, open_status, close_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

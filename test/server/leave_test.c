@@ -2,6 +2,7 @@
  * its state; a worker that stays away, after which the chief gets what the servers have. The tasks are threads here,
  * which talk as processes do. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "muster/server.h"
@@ -144,10 +145,69 @@ static void chief_gets_the_state_where_a_worker_stays_away(void **state) {
     }
 }
 
+static bool is_told_to_stop(void *context) {
+    return atomic_load((atomic_bool *)context);
+}
+
+/* A worker that makes no step, and ends its training with the others. */
+typedef struct finisher {
+    job *job;
+    int number;
+    sem_t *may_leave; /* NULL: at once */
+    atomic_bool stops;
+    mst_status status;
+    pthread_t thread;
+} finisher;
+
+static void *finish_and_leave(void *context) {
+    finisher *f = context;
+    mst_cluster *cluster = ps_job_cluster(f->job->address, "worker", f->number);
+    const mst_task_options options = {.cluster = cluster,
+                                      .recovery_timeout = SECONDS,
+                                      .timeout = SECONDS,
+                                      .stop = is_told_to_stop,
+                                      .context = &f->stops};
+    mst_store *store = ps_job_store(first_value);
+    mst_ps_client *client;
+    EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
+    join(client, store);
+    EXPECT_OK(mst_ps_client_finish(client));
+    if (f->may_leave) sem_wait(f->may_leave);
+    atomic_store(&f->stops, f->number == 0);
+    f->status = mst_ps_client_leave(client);
+    mst_ps_client_close(client);
+    mst_store_release(store);
+    mst_cluster_release(cluster);
+    return NULL;
+}
+
+/* It has all that there is: nobody need start it again, and it would find no servers where the others have left. */
+static void chief_that_is_stopped_while_the_others_leave_has_done_its_work(void **state) {
+    (void)state;
+    job j = {.recovery_timeout = SECONDS};
+    sem_t may_leave;
+    sem_init(&may_leave, 0, 0);
+    task_thread server[SERVERS];
+    finisher chief = {.job = &j, .number = 0}, other = {.job = &j, .number = 1, .may_leave = &may_leave};
+    start_servers(&j, server);
+    assert_int_equal(pthread_create(&other.thread, NULL, finish_and_leave, &other), 0);
+    finish_and_leave(&chief);
+    EXPECT_OK(chief.status);
+    sem_post(&may_leave);
+    pthread_join(other.thread, NULL);
+    EXPECT_OK(other.status);
+    for (int p = 0; p < SERVERS; p++) {
+        pthread_join(server[p].thread, NULL);
+        EXPECT_OK(j.status[p]);
+    }
+    sem_destroy(&may_leave);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_step_is_made_again_after_a_server_has_left),
         cmocka_unit_test(chief_gets_the_state_where_a_worker_stays_away),
+        cmocka_unit_test(chief_that_is_stopped_while_the_others_leave_has_done_its_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

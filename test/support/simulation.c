@@ -106,15 +106,17 @@ static void set_state(const sim *s, process *p) {
     const char *differs = s->differs[p->task];
     p->view.state_number = s->restored[p->task];
     p->view.state_hash = sim_state(s, p->view.state_number) + (differs && strcmp(differs, "state") == 0);
-    p->state.num_fingerprints = 4;
+    p->state.num_fingerprints = 5;
     for (int i = 0; i < 3; i++) {
         snprintf(p->state.fingerprint[i].name, sizeof p->state.fingerprint[i].name, "%s", name[i]);
         p->state.fingerprint[i].hash = (uint64_t)i + (differs && strcmp(differs, name[i]) == 0 ? 100 : 0);
     }
     p->state.fingerprint[1] = mst_fingerprint_option("seed", differs && strcmp(differs, "seed") == 0 ? "4" : "3");
-    p->state.fingerprint[3] =
-        mst_fingerprint_option("oneDNN", differs && strcmp(differs, "oneDNN") == 0 ? "AVX2" : "AVX");
-    p->state.fingerprint[3].hash = differs && strcmp(differs, "oneDNN") == 0 ? 7 : 3;
+    const bool has_less = differs && strcmp(differs, "oneDNN") == 0;
+    p->state.fingerprint[3] = mst_fingerprint_option("oneDNN", has_less ? "SSE41" : "AVX");
+    p->state.fingerprint[3].hash = has_less ? 1 : 3;
+    p->state.fingerprint[4] =
+        mst_fingerprint_option("processor", differs && strcmp(differs, "processor") == 0 ? "B" : "A");
 }
 
 static void start(sim *s, int32_t task) {
@@ -189,8 +191,12 @@ void sim_refuse(sim *s, int32_t task, const char *why) {
     mst_members_lost(last_of(s, task)->members, s->options.leader, 0, why);
 }
 
-void sim_taken(sim *s, int32_t told, int32_t task) {
-    mst_members_taken(last_of(s, told)->members, s->options.leader, task, "10.0.0.9");
+void sim_taken(sim *s, int32_t told, int32_t by, int32_t task) {
+    mst_members_taken(last_of(s, told)->members, by, task, "10.0.0.9");
+}
+
+void sim_misfit(sim *s, int32_t told, int32_t task, const char *why) {
+    mst_members_misfit(last_of(s, told)->members, task, why);
 }
 
 void sim_tell_ended(sim *s, int32_t told, int32_t task) {

@@ -60,8 +60,10 @@ void sim_kill(sim *s, int32_t task, bool silent);
 void sim_kill_newcomers(sim *s);
 /** The transport of TASK's process says that the leader refuses it. */
 void sim_refuse(sim *s, int32_t task, const char *why);
-/** The transport of TOLD's process says that the leader refuses a second process with the number TASK. */
-void sim_taken(sim *s, int32_t told, int32_t task);
+/** The transport of TOLD's process says that task BY refuses a second process with the number TASK. */
+void sim_taken(sim *s, int32_t told, int32_t by, int32_t task);
+/** The transport of TOLD's process says that its list of tasks and that of TASK do not fit together. */
+void sim_misfit(sim *s, int32_t told, int32_t task, const char *why);
 /** A process of TASK that cannot listen at its address tells the process of TOLD so. */
 void sim_cannot_join(sim *s, int32_t task, int32_t told);
 /** With elastic_min: the process of TOLD knows that that of TASK has ended. */

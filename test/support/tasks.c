@@ -59,6 +59,10 @@ static void on_taken(void *context, int32_t by, int32_t number, const char *wher
     keep(context, TOLD_TAKEN, number, 0, (mst_key){0}, where, strlen(where));
 }
 
+static void on_misfit(void *context, int32_t from, const char *why) {
+    keep(context, TOLD_MISFIT, from, 0, (mst_key){0}, why, strlen(why));
+}
+
 /* Under the lock. */
 static const told *find_told(const task *t, told_kind kind, int32_t from, int number) {
     for (const told *e = t->first; e; e = e->next)
@@ -67,7 +71,7 @@ static const told *find_told(const task *t, told_kind kind, int32_t from, int nu
 }
 
 const told *task_told(task *t, told_kind kind, int32_t from, int number) {
-    static const char *const name[] = {"control message", "connection", "loss", "mismatch"};
+    static const char *const name[] = {"control message", "connection", "loss", "mismatch", "taken", "misfit"};
     const struct timespec until = mst_clock_timespec(TASK_SECONDS * INT64_C(1000000000));
     const told *e;
     int late = 0;
@@ -158,6 +162,7 @@ mst_status task_open(tasks *all, int32_t i, uint64_t instance) {
                                             .lost = on_lost,
                                             .mismatch = on_mismatch,
                                             .taken = on_taken,
+                                            .misfit = on_misfit,
                                             .stranger = on_stranger};
     return all->type->open(&options, &t->transport);
 }

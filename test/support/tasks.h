@@ -8,7 +8,15 @@
 
 enum { MOST_TASKS = 40, TASK_SECONDS = 30 };
 
-typedef enum told_kind { TOLD_CONTROL, TOLD_CONNECTED, TOLD_LOST, TOLD_MISMATCH, TOLD_TAKEN, TOLD_STRANGER } told_kind;
+typedef enum told_kind {
+    TOLD_CONTROL,
+    TOLD_CONNECTED,
+    TOLD_LOST,
+    TOLD_MISMATCH,
+    TOLD_TAKEN,
+    TOLD_MISFIT,
+    TOLD_STRANGER
+} told_kind;
 
 /** What a task was told. */
 typedef struct told {

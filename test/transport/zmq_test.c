@@ -3,6 +3,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -379,6 +380,77 @@ static void who_only_connects_needs_no_port_and_is_heard(void **state) {
     tasks_close(&all);
 }
 
+/* CONTEXT counts how often it has been asked. */
+static void say_what_it_does(void *context, char *text) {
+    snprintf(text, MST_TRANSPORT_DOING, "had made step 7\n");
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void what_a_task_has_said_last_is_told_where_it_is_lost(void **state) {
+    (void)state;
+    const mst_transport_options options = {.heartbeat = 0.01};
+    atomic_int count = 0;
+    tasks all;
+    tasks_make(&all, type, 2, &options);
+    EXPECT_OK(task_open(&all, 0, 100));
+    all.options.report = (mst_transport_report){.context = &count, .doing = say_what_it_does};
+    EXPECT_OK(task_open(&all, 1, 101));
+    task_say(&all, 1, 0, "here");
+    task_told(&all.task[0], TOLD_CONTROL, 1, 0);
+    for (const int before = atomic_load(&count); atomic_load(&count) < before + 2;) usleep(1000);
+    task_close(&all, 1, TASK_SECONDS);
+    assert_string_equal(task_told(&all.task[0], TOLD_LOST, 1, 0)->data,
+                        "connection closed by the peer; when last heard it had made step 7?");
+    tasks_close(&all);
+}
+
+/* Two processes that both run as task 8, since the last two addresses have another order in their lists. */
+static void two_tasks_with_one_number_are_told_so(void **state) {
+    (void)state;
+    enum { NUMBER = 8, TASKS };
+    tasks first, second;
+    tasks_make(&first, type, TASKS + 1, NULL);
+    tasks_make(&second, type, TASKS + 1, NULL);
+    memcpy((char *)(uintptr_t)first.address[TASKS], second.address[NUMBER], sizeof(task_address));
+    memcpy((char *)(uintptr_t)second.address[TASKS], first.address[NUMBER], sizeof(task_address));
+    EXPECT_OK(task_open(&first, NUMBER, 100));
+    EXPECT_OK(task_open(&second, NUMBER, 200));
+    task_say(&first, NUMBER, TASKS, "to the second");
+    task_say(&second, NUMBER, TASKS, "to the first");
+    const char *why = task_told(&second.task[NUMBER], TOLD_MISFIT, TASKS, 0)->data;
+    assert_non_null(strstr(why, "two tasks have the number 8"));
+    assert_non_null(strstr(why, first.address[NUMBER]));
+    task_told(&first.task[NUMBER], TOLD_MISFIT, TASKS, 0);
+    assert_int_equal(task_count(&first.task[NUMBER], TOLD_CONNECTED, -1), 0);
+    tasks_close(&second);
+    tasks_close(&first);
+}
+
+/* Task 1 connects to task 0, whose list has another address for it, where nobody listens. */
+static void task_that_cannot_be_connected_to_is_told_so(void **state) {
+    (void)state;
+    const mst_transport_options options = {.heartbeat = 0.1, .timeout = 0.1};
+    tasks all, other;
+    tasks_make(&all, type, 2, &options);
+    tasks_make(&other, type, 1, NULL);
+    const char *right = all.address[1];
+    all.address[1] = other.address[0];
+    EXPECT_OK(task_open(&all, 0, 100));
+    all.address[1] = right;
+    EXPECT_OK(task_open(&all, 1, 101));
+    task_say(&all, 1, 0, "here");
+    task_told(&all.task[0], TOLD_CONTROL, 1, 0);
+    task_say(&all, 0, 1, "welcome");
+    for (int32_t i = 0; i < 2; i++) {
+        const char *why = task_told(&all.task[i], TOLD_MISFIT, 1 - i, 0)->data;
+        assert_non_null(strstr(why, "task 0 cannot connect to task 1 at "));
+        assert_non_null(strstr(why, other.address[0]));
+        task_told(&all.task[i], TOLD_LOST, 1 - i, 0);
+    }
+    tasks_close(&other);
+    tasks_close(&all);
+}
+
 static void address_that_cannot_be_right_is_told(void **state) {
     (void)state;
     static const char *const wrong[] = {"", "host", ":1", "host:", "host:0", "host:65536", "::1:5", "a:b:1", "host:1x"};
@@ -484,6 +556,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bytes_that_are_no_message_change_nothing),
         cmocka_unit_test(port_of_another_program_is_told),
         cmocka_unit_test(who_only_connects_needs_no_port_and_is_heard),
+        cmocka_unit_test(what_a_task_has_said_last_is_told_where_it_is_lost),
+        cmocka_unit_test(two_tasks_with_one_number_are_told_so),
+        cmocka_unit_test(task_that_cannot_be_connected_to_is_told_so),
         cmocka_unit_test(address_that_cannot_be_right_is_told),
         cmocka_unit_test(address_that_other_machines_reach_is_refused_unless_that_is_allowed),
         cmocka_unit_test(names_are_resolved),

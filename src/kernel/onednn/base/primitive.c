@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/openmp.h"
+#include "device/onednn_isa.h"
 #include "kernel/onednn/base/description.h"
 #include "tensor/buffer.h"
 
@@ -36,6 +37,7 @@ static mst_primitive *table[BUCKETS];
 enum { MOST_KEPT = 64 };
 
 static void make_engine(void) {
+    mst_onednn_fix_isa();
     if (dnnl_set_primitive_cache_capacity(MOST_KEPT) != dnnl_success) {
         /* a build of oneDNN without a cache: nothing is kept */
     }
@@ -48,7 +50,7 @@ dnnl_engine_t mst_dnnl_engine(void) {
 }
 
 bool mst_dnnl_has_bf16(void) {
-    return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
+    return (mst_onednn_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
 }
 
 #if DNNL_VERSION_MAJOR >= 3
