@@ -31,6 +31,7 @@ typedef struct network_reader {
     mst_names names;     /* of the layers, with their indices */
     int64_t *first_call; /* [num_layers + 1] of each layer; those of a layer are side by side */
     int64_t *axis;       /* of each layer: that of a normalization, -1 */
+    bool is_mixed;       /* some of its layers compute in bf16: those of float32 do not, whatever others do */
     bool is_flat;        /* the file's network has models in it, and is read from one without */
 } network_reader;
 
@@ -111,6 +112,19 @@ static const json_t *named_arguments(const json_t *call) {
     return json_is_object(call) ? json_object_get(call, "kwargs") : json_array_get(json_array_get(call, 0), 3);
 }
 
+static bool is_bf16(const json_t *config) {
+    return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
+}
+
+/* The name of layer I in its OPTIONS, and its precision, where the file says it and the layer can have its own. */
+static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, char *options) {
+    for (const mst_field *field = type->fields; field->name; field++) {
+        if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = r->network->layer[i].name;
+        if (strcmp(field->name, "precision") == 0 && r->is_mixed)
+            *(int32_t *)(options + field->offset) = is_bf16(config_of(r, i)) ? MST_MIXED_BFLOAT16 : MST_FLOAT32;
+    }
+}
+
 /* INPUTS are those of the call that makes the layer; NULL: none are named. */
 static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
                             mst_output *out) {
@@ -123,8 +137,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     mst_status status = mst_keras_class_read(class, config_of(r, i), options, &r->axis[i]);
     if (!status) status = mst_keras_class_read_call(class, named_arguments(inputs), options);
     if (!status) status = check_policy(config_of(r, i));
-    for (const mst_field *field = type->fields; field->name; field++)
-        if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = l->name;
+    set_common(r, i, type, options);
     if (!status) {
         *out = mst_layer_append(type->name, source, options);
         status = mst_model_check(r->model);
@@ -168,6 +181,7 @@ static mst_status list_layers(network_reader *r, const json_t *layers) {
         if (mst_names_get(&r->names, n->layer[i].name) < 0)
             MST_TRY(mst_names_set(&r->names, n->layer[i].name, (int64_t)i));
         r->axis[i] = -1;
+        r->is_mixed |= is_bf16(config);
         n->num_layers++;
     }
     return MST_OK;

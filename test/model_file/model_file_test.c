@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "model/model.h"
+#include "model_file/network_text.h"
 #include "module/module.h"
 #include "muster/model_file.h"
 #include "muster/train.h"
@@ -322,6 +324,36 @@ static void networks(void **state) {
                  MST_CORRUPT, "applied to one another");
 }
 
+static mst_precision precision_of(const mst_model *model, int64_t layer) {
+    return ((const mst_layer_dense_options *)model->layer[layer].options)->precision;
+}
+
+static void policies_are_the_precision_of_layers(void **state) {
+    (void)state;
+#define NAMED(name, policy) \
+    "{\"class_name\": \"Dense\", \"config\": {\"name\": \"" name "\", \"units\": 2, \"dtype\": " policy "}}"
+    mst_model *model, *copy;
+    char *text;
+    EXPECT_OK(mst_network_parse(
+        "mixed",
+        SEQUENTIAL(INPUT NAMED("a", "{\"config\": {\"name\": \"mixed_bfloat16\"}}") ", " NAMED("b", "\"float32\"")),
+        &model));
+    EXPECT_OK(mst_network_print(model, &text));
+    EXPECT_OK(mst_network_parse("again", text, &copy));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(precision_of(i ? copy : model, 1), MST_MIXED_BFLOAT16);
+        assert_int_equal(precision_of(i ? copy : model, 2), MST_FLOAT32);
+    }
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    free(text);
+    /* without such a layer it is that of the session */
+    EXPECT_OK(mst_network_parse("plain", SEQUENTIAL(INPUT NAMED("a", "\"float32\"")), &model));
+    assert_int_equal(precision_of(model, 1), MST_PRECISION_DEFAULT);
+    mst_model_destroy(model);
+#undef NAMED
+}
+
 /* Layers in an order in which each waits for the one behind it: time that grows with the square of their number would
  * be minutes here, and longer than a test may take. */
 static void long_networks_take_little_time(void **state) {
@@ -404,6 +436,7 @@ int main(void) {
                                        TEST_IN_FOLDER(weights_alone),
                                        TEST_IN_FOLDER(writing),
                                        TEST_IN_FOLDER(networks),
+                                       cmocka_unit_test(policies_are_the_precision_of_layers),
                                        TEST_IN_FOLDER(damaged_files),
                                        TEST_IN_FOLDER(layers_go_to_those_of_their_names),
                                        TEST_IN_FOLDER(long_networks_take_little_time)};

@@ -270,6 +270,22 @@ def files(report, folder, name, make, rows):
     report.values(f"{name}: Muster's JSON and weights.h5", again.predict(rows, verbose=0).ravel(), expected, 1e-6, 1)
 
 
+def policies(report, folder):
+    """Layers of mixed_bfloat16, both ways; on processors without bf16 Muster computes them in f32."""
+    keras.utils.set_random_seed(6)
+    model = keras.Sequential([keras.Input((8, 8, 3)), L.Conv2D(4, 3, dtype="mixed_bfloat16"), L.Flatten(),
+                              L.Dense(8, dtype="mixed_bfloat16"), L.Dense(4, dtype="float32")])
+    path, out = os.path.join(folder, "mixed.keras"), os.path.join(folder, "mixed.out.keras")
+    model.save(path)
+    [answer] = muster.evaluate([{"load": path, "predict": [PICTURES], "save": out}], "keras")
+    report.values("policies: predictions", answer["predicted"], model.predict(PICTURES, verbose=0), 0.03, 1)
+    back = keras.models.load_model(out)
+    names = [layer.dtype_policy.name for layer in back.layers if layer.weights]
+    report.check("policies", names == ["mixed_bfloat16", "mixed_bfloat16", "float32"], names, "two of three")
+    report.values("policies: Muster's file", back.predict(PICTURES, verbose=0).ravel(),
+                  model.predict(PICTURES, verbose=0), 1e-6, 1)
+
+
 def refused(report, folder):
     """What is no layer here, and what is code: one error that names it."""
     lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
@@ -339,6 +355,7 @@ def main():
             files(report, folder, name, make, rows)
             if make not in (recurrent, attention, nested, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
+        policies(report, folder)
         refused(report, folder)
     return report.finish()
 
