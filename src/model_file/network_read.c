@@ -6,6 +6,7 @@
 #include "model/describe.h"
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
+#include "model_file/mask_ops.h"
 #include "model_file/nested_network.h"
 #include "model_file/network.h"
 #include "muster/layers.h"
@@ -31,8 +32,9 @@ typedef struct network_reader {
     mst_names names;     /* of the layers, with their indices */
     int64_t *first_call; /* [num_layers + 1] of each layer; those of a layer are side by side */
     int64_t *axis;       /* of each layer: that of a normalization, -1 */
-    bool is_mixed;       /* some of its layers compute in bf16: those of float32 do not, whatever others do */
-    bool is_flat;        /* the file's network has models in it, and is read from one without */
+    mst_keras_masks masks;
+    bool is_mixed; /* some of its layers compute in bf16: those of float32 do not, whatever others do */
+    bool is_flat;  /* the file's network has models in it, and is read from one without */
 } network_reader;
 
 void mst_keras_network_free(mst_keras_network *network) {
@@ -267,6 +269,10 @@ static mst_status find_sources(const network_reader *r, const json_t *histories,
     for (size_t i = 0; i < count && !*missing; i++) {
         keras_call *from = find_call(r, json_array_get(histories, i));
         if (!from) return MST_FAIL(MST_CORRUPT, "what it is applied to is damaged, or no output of a layer");
+        const mst_keras_layer *maker = &r->network->layer[from->layer];
+        if (mst_keras_is_mask_op(maker->class_name))
+            return MST_FAIL(MST_UNIMPLEMENTED, "is applied to '%.100s' (%s): there is no such layer here", maker->name,
+                            maker->class_name);
         if (from->done)
             sources->output[sources->count++] = from->output;
         else
@@ -282,7 +288,8 @@ static mst_status make_call(const network_reader *r, keras_call *call, keras_cal
     json_t *histories = json_array();
     if (!histories) return MST_NO_MEMORY("for a network");
     if (!histories_of(call->inputs, histories)) json_array_clear(histories);
-    const mst_status status = find_sources(r, histories, &sources, missing);
+    mst_status status = find_sources(r, histories, &sources, missing);
+    if (!status) status = mst_keras_masks_check(&r->masks, json_object_get(named_arguments(call->inputs), "mask"));
     json_decref(histories);
     if (!status && !*missing && !first->done && first != call) *missing = first;
     if (status || *missing) return status;
@@ -332,7 +339,8 @@ static mst_status make_calls(const network_reader *r) {
     keras_call **stack = calloc((size_t)r->num_calls + 1, sizeof(keras_call *));
     mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a network");
     for (int64_t i = 0; i < r->num_calls && !status; i++)
-        if (!r->call[i].done) status = make_with_sources(r, &r->call[i], stack);
+        if (!r->call[i].done && !mst_keras_is_mask_op(r->network->layer[r->call[i].layer].class_name))
+            status = make_with_sources(r, &r->call[i], stack);
     free(stack);
     return status;
 }
@@ -360,7 +368,8 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
     mst_outputs outputs = {0};
     for (size_t i = 0; history_at(list, i); i++) {
         const keras_call *call = find_call(r, history_at(list, i));
-        if (!call || i >= MST_MAX_OUTPUTS) return malformed(r, "an output that no layer gives, or too many");
+        if (!call || !call->done || i >= MST_MAX_OUTPUTS)
+            return malformed(r, "an output that no layer gives, or too many");
         outputs.output[outputs.count++] = call->output;
     }
     mst_model_outputs(r->model, outputs);
@@ -369,6 +378,7 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
 
 static mst_status read_functional(network_reader *r, const json_t *config) {
     MST_TRY(list_layers(r, json_object_get(config, "layers")));
+    if (mst_keras_masks_find(r->layers, &r->names, &r->masks)) return mst_error_prefix("'%s'", r->file);
     MST_TRY(list_calls(r));
     MST_TRY(add_inputs(r, json_object_get(config, "input_layers")));
     MST_TRY(make_calls(r));
@@ -416,6 +426,7 @@ mst_status mst_keras_network_read(const char *name, const json_t *object, mst_mo
     if (!status) status = read_network(&r, flat ? flat : object);
     json_decref(flat);
     mst_names_free(&r.names);
+    mst_keras_masks_free(&r.masks);
     free(r.first_call);
     free(r.axis);
     free(r.call);
