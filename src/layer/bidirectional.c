@@ -2,16 +2,16 @@
  *
  *  src                   [n, steps, features], at least one step
  *  units                 length of what each gives
- *  cell                  MST_RECURRENT_LSTM (default), MST_RECURRENT_GRU, MST_RECURRENT_SIMPLE_RNN; the members up to l2
- *                        are those of lstm, gru and simple_rnn, for both layers
+ *  cell                  MST_RECURRENT_LSTM (default), MST_RECURRENT_GRU, MST_RECURRENT_SIMPLE_RNN; the members
+ *                        from activation to l2 are those of lstm, gru and simple_rnn, for both layers
  *  merge_mode            what is made of both: MST_MERGE_MODE_CONCAT (default), one behind the other;
  *                        MST_MERGE_MODE_SUM, MST_MERGE_MODE_MUL or MST_MERGE_MODE_AVE: sum, product or mean
  *  return_sequences      gives all steps, in their order; else what each layer gave last
  *  name                  default bidirectional, bidirectional_1, ...
  *  dst                   [n, wide], or [n, steps, wide], where wide is 2 units for MST_MERGE_MODE_CONCAT, else units
  *
- *  Weights: those of lstm under forward_lstm/, then backward_lstm/; of the other cells likewise. Steps that a mask leaves
- *  out are skipped, and with return_sequences they are 0, as in Keras.
+ *  Weights: those of lstm under forward_lstm/, then backward_lstm/; of the other cells likewise. Steps that a mask
+ *  leaves out are skipped, and with return_sequences they are 0, as in Keras.
  */
 #ifdef MST_LAYER_HEADER
 typedef enum mst_recurrent_cell {

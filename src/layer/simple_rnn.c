@@ -11,8 +11,8 @@
  *  dst               [n, units], or [n, steps, units]
  *
  *  Weights: simple_rnn_cell/kernel [features, units], simple_rnn_cell/recurrent_kernel [units, units] and
- *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. Steps that a mask leaves out are skipped, as in
- *  Keras. There is no dropout inside.
+ *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. Steps that a mask leaves out are skipped, as
+ *  in Keras. There is no dropout inside.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_simple_rnn_options {

@@ -3,8 +3,8 @@
  *      mask of an Embedding    NotEqual(src, 0)
  *      mask of a Masking       Any(NotEqual(src, mask_value))
  *
- *  A layer that takes the mask has it among the arguments of its call. Here masks go from layer to layer by themselves, so
- *  these ops make nothing. */
+ *  A layer that takes the mask has it among the arguments of its call. Here masks go from layer to layer by themselves,
+ *  so these ops make nothing. */
 #ifndef MUSTER_MODEL_FILE_MASK_OPS_H
 #define MUSTER_MODEL_FILE_MASK_OPS_H
 

@@ -96,7 +96,8 @@ static size_t read_licence(int i, unsigned char *text, size_t size) {
     return count;
 }
 
-/* Windows of WINDOW bytes of each licence, as many of each, the first FROM bytes behind its begin; NULL where there are none. */
+/* Windows of WINDOW bytes of each licence, as many of each, the first FROM bytes behind its begin; NULL where there are
+ * none. */
 static mst_dataset *windows(int64_t from) {
     enum { EACH = MOST_WINDOWS / NUM_LICENCES, SIZE = EACH * HOP + WINDOW };
     static unsigned char text[SIZE];

@@ -4,7 +4,8 @@
  *  weights    src's dtype, [window, channels / groups, filters]
  *  stride     default 1
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME, as in conv2d
- *  causal     (window - 1) dilation zeros before src, in place of a padding: no output depends on a later element of src
+ *  causal     (window - 1) dilation zeros before src, in place of a padding: no output depends on a later element of
+ *             src
  *  pads       zeros before and behind src, in place of a padding
  *  dilation   default 1
  *  groups     default 1

@@ -14,8 +14,8 @@
  *                -> the gradient of src, h one step before (0 at the first), and where the cell has a bias the
  *                gradient of the product with the recurrent kernel, like src's
  *
- *  The last source of both may be a mask [n, steps], of numbers: steps where it is 0 are left out. What they give is what
- *  the step before gave, h and memory alike, 0 at the first.
+ *  The last source of both may be a mask [n, steps], of numbers: steps where it is 0 are left out. What they give is
+ *  what the step before gave, h and memory alike, 0 at the first.
  */
 #ifndef MUSTER_OP_RECURRENT_H
 #define MUSTER_OP_RECURRENT_H

@@ -3,8 +3,8 @@
  *  src         f32 or f64, [n, steps, units]: the inputs times their kernel, with the bias
  *  recurrent   src's dtype, [units, units]
  *  activation  default tanh
- *  mask        src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave; may be left
- *              out itself
+ *  mask        src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave; may be
+ *              left out itself
  *  reverse     from the last step to the first
  *  h           output 0, [n, steps, units]
  *  memory      output 1: h, as other cells have more to keep for the gradient
