@@ -145,7 +145,7 @@ static mst_status check_weights(const mst_onnx_call *c) {
     return MST_FAIL(MST_INVALID, "its input has %d dimensions, its weights %d", mst_onnx_ndim(c, 0), ndim);
 }
 
-/* [filters, channels, height, width] to [height, width, channels, filters]; transposed ones have their names swapped. */
+/* [filters, channels, height, width] to [height, width, channels, filters]; transposed, it is channels and filters. */
 static mst_status read_weights(mst_onnx_call *c, const window *w, mst_value *out) {
     mst_axes perm = {.count = w->ndim + 2};
     for (int i = 0; i < w->ndim; i++) perm.axis[i] = 2 + i;
@@ -182,7 +182,7 @@ static mst_status read_conv(mst_onnx_call *c) {
     return put_with_bias(c, of_row(&w, w.ndim == MOST ? mst_conv3d_with(options) : mst_conv2d_with(options)));
 }
 
-/* The sizes of output: of output_shape, auto_pad, or of what is given; BEFORE is cut off from what all products give. */
+/* The sizes of the output: of output_shape, auto_pad, or of the pads. BEFORE is cut off from what all products give. */
 static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t before[MOST], int64_t size[MOST]) {
     int64_t extra[MOST], given[MOST];
     const bool upper = mst_onnx_is(c, "auto_pad", "SAME_UPPER", "NOTSET");
