@@ -31,8 +31,10 @@ static mst_status turn_channels(mst_value *x, int64_t each) {
     mst_tensor *order;
     if (all < 0) return MST_FAIL(MST_UNIMPLEMENTED, "mode CRD of channels that are not known");
     MST_TRY(mst_tensor_create(MST_I32, MST_SHAPE(all), &order));
-    for (int64_t i = 0; i < channels * each; i++)
-        mst_tensor_set(order, i, (double)(i % channels * each + i / channels));
+    for (int64_t i = 0; i < channels * each; i++) {
+        const int64_t from = i % channels * each + i / channels;
+        mst_tensor_set(order, i, (double)from);
+    }
     *x = mst_gather(*x, mst_constant(mst_value_graph(*x), order), 3);
     mst_tensor_release(order);
     return MST_OK;
