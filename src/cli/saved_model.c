@@ -146,8 +146,7 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
                                        .outputs = outputs,
                                        .activation = choose_activation(o, list, &out->note)});
     objective_add_layers(loss, out->model);
-    mst_compile_options compile = {
-        .loss = loss, .precision = out->precision, .session = {.devices = o->devices}};
+    mst_compile_options compile = {.loss = loss, .precision = out->precision, .session = {.devices = o->devices}};
     memcpy(compile.metric, out->objective.metric, sizeof compile.metric);
     return mst_compile_with(out->model, &compile);
 }

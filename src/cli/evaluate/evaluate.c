@@ -109,8 +109,7 @@ static int evaluate_run(const command_call *call) {
     int status = saved_model_open(&o->saved, call->list, "evaluate", &saved);
     if (!status && o->confusion && !objective_has_classes(&saved.objective))
         status = objective_fail_confusion("evaluate", &saved.objective);
-    if (!status &&
-        (saved_model_show(&saved, o->saved.json) || show(o, &saved) || (o->follow && follow(o, &saved))))
+    if (!status && (saved_model_show(&saved, o->saved.json) || show(o, &saved) || (o->follow && follow(o, &saved))))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);
     return !status && signals_caught() ? EXIT_SIGNAL + signals_caught() : status;
