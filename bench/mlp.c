@@ -190,10 +190,15 @@ static void training_arguments(const char *devices, const char *strategy, int ba
     memcpy(arguments, all, sizeof all);
 }
 
-static bool start_training(child *c, const char *devices, const char *strategy, int batch, int64_t steps) {
+static bool start_training(child *c, const char *devices, const char *strategy, mst_precision precision, int batch,
+                           int64_t steps) {
     char text[3][24];
     const char *arguments[MAX_ARGUMENTS] = {"muster"};
     training_arguments(devices, strategy, batch, steps, text, arguments + 1);
+    int count = 0;
+    while (arguments[count]) count++;
+    arguments[count++] = "--precision";
+    arguments[count] = mst_precision_names[precision];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return false;
     c->started = bench_now();
@@ -245,7 +250,19 @@ static bool finish_training(child *c, measured *out) {
 
 static bool train(const char *devices, const char *strategy, int batch, int64_t steps, measured *out) {
     child c;
-    return start_training(&c, devices, strategy, batch, steps) && finish_training(&c, out);
+    return start_training(&c, devices, strategy, MST_FLOAT32, batch, steps) && finish_training(&c, out);
+}
+
+/* Two devices in bf16, where the processor has it, against MIRRORED in f32. */
+static bool measure_bf16(double mirrored, int64_t steps, bench_row *r) {
+    child c;
+    measured low;
+    if (mst_precision_here(MST_MIXED_BFLOAT16) != MST_MIXED_BFLOAT16) return true;
+    if (!start_training(&c, "cpu:2/1", "mirrored", MST_MIXED_BFLOAT16, 2 * BATCH, steps) || !finish_training(&c, &low))
+        return false;
+    bench_add(&r[0], low.examples_per_sec);
+    bench_add(&r[1], low.examples_per_sec / mirrored);
+    return true;
 }
 
 /* ---- beside others ---- */
@@ -286,8 +303,8 @@ static double beside_busy(int64_t steps) {
 static bool train_pair(int64_t steps, rate *out) {
     child first, second;
     measured a, b;
-    if (!start_training(&first, "cpu:1/1", "one", BATCH, steps)) return false;
-    bool both = start_training(&second, "cpu:1/1", "one", BATCH, steps);
+    if (!start_training(&first, "cpu:1/1", "one", MST_FLOAT32, BATCH, steps)) return false;
+    bool both = start_training(&second, "cpu:1/1", "one", MST_FLOAT32, BATCH, steps);
     bool good = finish_training(&first, &a);
     if (both) good &= finish_training(&second, &b);
     *out = both ? (rate){a.examples_per_sec + b.examples_per_sec, a.best + b.best} : (rate){0, 0};
@@ -341,6 +358,8 @@ enum {
     MIRRORED_TO_PAIR_BEST,
     MEETING_TO_PAIR,
     MIRRORED_TO_PRODUCTS,
+    BF16, /* and against f32 */
+    BF16_TO_MIRRORED,
     BESIDE_BUSY,
     FIRST_STEP,
     PEAK,
@@ -392,6 +411,8 @@ static bench_row rows[NUM_ROWS] = {
         BENCH_AT_LEAST("meeting_to_pair", "  limit: bare calls on two threads, mirrored / the same", "x", 0),
     [MIRRORED_TO_PRODUCTS] =
         BENCH_AT_LEAST("mirrored_to_products", "mirrored / bare sgemm calls and nothing else", "x", 0),
+    [BF16] = BENCH_RATE("bf16", "two logical CPU devices, mirrored, products in bf16"),
+    [BF16_TO_MIRRORED] = BENCH_AT_LEAST("bf16_to_mirrored", "  the same / in f32", "x", 0),
     [BESIDE_BUSY] = BENCH_AT_LEAST("beside_busy", "one device of all cores / one thread, other cores busy", "x", 0.9),
     [FIRST_STEP] = BENCH_AT_MOST("first_step", "process start to end, one step, data read from gzip", "s", 0.3),
     [PEAK] = BENCH_AT_MOST("peak", "peak memory beyond the data as stored", "MB", 60),
@@ -453,6 +474,7 @@ static bool measure_round(double seconds, int64_t steps) {
     if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &again)) return false;
     mirrored.examples_per_sec = (mirrored.examples_per_sec + again.examples_per_sec) / 2;
     mirrored.best = (mirrored.best + again.best) / 2;
+    if (!measure_bf16(mirrored.examples_per_sec, steps, &rows[BF16])) return false;
     const double meeting = measure_meeting(seconds);
     if (!train("cpu:1/1", "one", BATCH, 1, &first)) return false;
     const double beside = beside_busy(steps / 4);

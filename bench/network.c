@@ -91,6 +91,8 @@ enum {
     ONE_TO_BOUND,
     ALL,
     MIRRORED,
+    BF16,
+    BF16_TO_ALL,
     FIRST_STEP,
     PEAK,
     BESIDE_PEERS,
@@ -113,6 +115,8 @@ static void make_table(const bench_network *network, table *out) {
         [ONE_TO_BOUND] = BENCH_AT_LEAST("one_to_bound", "  the same / limit", "x", network->reach_bound),
         [ALL] = BENCH_RATE("all", "one device of all cores"),
         [MIRRORED] = BENCH_RATE("mirrored", "a device for each core, mirrored, the same batch"),
+        [BF16] = BENCH_RATE("bf16", "one device of all cores, products in bf16"),
+        [BF16_TO_ALL] = BENCH_AT_LEAST("bf16_to_all", "  the same / in f32", "x", 0),
         [FIRST_STEP] = BENCH_AT_MOST("first_step", "start to first step", "s", 0),
         [PEAK] = BENCH_AT_MOST("peak", "peak memory, one device of one thread", "MB", 0),
         [BESIDE_PEERS] = BENCH_RATE("beside_peers", "the faster of the two, beside peers"),
@@ -191,7 +195,7 @@ static mst_status make_data(const bench_network *network, mst_dataset **out) {
     return status;
 }
 
-static mst_status train(training *t, const char *devices, mst_strategy_kind strategy) {
+static mst_status train(training *t, mst_session_options session, mst_strategy_kind strategy) {
     mst_model *model = NULL;
     mst_dataset *data = NULL;
     const mst_callback callback = {.context = t, .step_end = step_end};
@@ -204,7 +208,7 @@ static mst_status train(training *t, const char *devices, mst_strategy_kind stra
     if (!status) {
         t->network->build(model);
         status = mst_compile(model, .optimizer = t->network->optimizer(), .strategy = {.kind = strategy},
-                             .session = {.devices = devices});
+                             .session = session);
     }
     if (!status)
         status = mst_fit(model, .data = data, .steps = INT64_C(1) << 40, .callbacks = &callback, .num_callbacks = 1,
@@ -236,6 +240,12 @@ static bool measure_mirrored(training *t) {
     return true;
 }
 
+static bool measure_bf16(training *t) {
+    bench_add(&t->table->row[BF16], t->rate);
+    bench_add(&t->table->row[BF16_TO_ALL], t->rate / t->table->row[ALL].value[t->rounds]);
+    return true;
+}
+
 static bool measure_peers(training *t) {
     static const struct {
         const char *name;
@@ -256,20 +266,27 @@ static bool measure_peers(training *t) {
 }
 
 static mst_status measure(training *t, int cores, bench_tensorflow *peer, double each) {
-    char whole[32], apart[32];
-    snprintf(whole, sizeof whole, "cpu:1/%d", cores);
-    snprintf(apart, sizeof apart, "cpu:%d/1", cores);
+    char whole_text[32], apart_text[32];
+    snprintf(whole_text, sizeof whole_text, "cpu:1/%d", cores);
+    snprintf(apart_text, sizeof apart_text, "cpu:%d/1", cores);
+    const mst_session_options single = {.devices = "cpu:1/1"}, whole = {.devices = whole_text},
+                              apart = {.devices = apart_text},
+                              bf16 = {.devices = whole_text, .precision = MST_MIXED_BFLOAT16};
     bench_progress("one device of one thread, and the limit");
     t->clock = processor_seconds;
     t->between = measure_bound;
     t->context = &each;
-    MST_TRY(train(t, "cpu:1/1", MST_STRATEGY_ONE));
+    MST_TRY(train(t, single, MST_STRATEGY_ONE));
     bench_add(&t->table->row[FIRST_STEP], t->first_step);
     bench_add(&t->table->row[PEAK], t->peak_mb);
     bench_progress("all cores");
     t->clock = bench_now;
     t->between = measure_all;
     MST_TRY(train(t, whole, MST_STRATEGY_ONE));
+    if (mst_precision_here(MST_MIXED_BFLOAT16) == MST_MIXED_BFLOAT16) {
+        t->between = measure_bf16;
+        MST_TRY(train(t, bf16, MST_STRATEGY_ONE));
+    }
     t->between = measure_mirrored;
     if (cores > 1) MST_TRY(train(t, apart, MST_STRATEGY_MIRRORED));
     if (!peer->questions) return MST_OK;

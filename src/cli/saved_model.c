@@ -16,7 +16,9 @@
 #include "cli/command.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
+#include "cli/precision.h"
 #include "cli/predict/picture_files.h"
+#include "cli/print_restored.h"
 #include "cli/saved_network.h"
 #include "cli/scale_inputs.h"
 #include "model_file/network_end.h"
@@ -58,6 +60,8 @@ const option saved_model_options[] = {
      .help = "u8 inputs stay 0 to 255; else they are divided by 255 (default: as in training)"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC", "cpu", .help = "as of muster train"},
+    {"precision", OPTION_TEXT, AT(precision), "NAME",
+     .help = "of products, as of muster train: float32 or mixed_bfloat16 (default: as in training)"},
     {"json", OPTION_FLAG, AT(json), .help = "one JSON object a line on standard output, and nothing else"},
     {0}};
 
@@ -106,6 +110,13 @@ static mst_activation choose_activation(const saved_options *o, const option_lis
     return (mst_activation)o->activation;
 }
 
+/* That of --precision, else that of the training. */
+static mst_status choose_precision(const saved_options *o, saved_model *out) {
+    const char *name = o->precision ? o->precision : noted(&out->note, "precision");
+    out->precision = MST_FLOAT32;
+    return name ? precision_read(name, &out->precision) : MST_OK;
+}
+
 /* The layers of a table's columns, as in training; their weights are in the file. */
 static mst_status add_columns(saved_model *out) {
     const model_note *note = &out->note;
@@ -135,7 +146,7 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
                                        .outputs = outputs,
                                        .activation = choose_activation(o, list, &out->note)});
     objective_add_layers(loss, out->model);
-    mst_compile_options compile = {.loss = loss, .session = {.devices = o->devices}};
+    mst_compile_options compile = {.loss = loss, .precision = out->precision, .session = {.devices = o->devices}};
     memcpy(compile.metric, out->objective.metric, sizeof compile.metric);
     return mst_compile_with(out->model, &compile);
 }
@@ -349,6 +360,7 @@ static mst_status open_network(const saved_options *o, const option_list *list, 
                                saved_model *out) {
     mst_model_compiled compiled;
     MST_TRY(path ? saved_network_make(path, out, &compiled) : saved_network_load(o, list, out, &compiled));
+    MST_TRY(choose_precision(o, out));
     MST_TRY(open_data(o, list, NULL, out));
     return saved_network_compile(o, list, command, &compiled, out);
 }
@@ -356,6 +368,7 @@ static mst_status open_network(const saved_options *o, const option_list *list, 
 /* A file without a network, whose weights tell the layers. */
 static mst_status open_weights(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                                saved_model *out) {
+    MST_TRY(choose_precision(o, out));
     MST_TRY(open_data(o, list, snapshot, out));
     return make_model(snapshot, o, list, out);
 }
@@ -396,7 +409,14 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
     struct stat info;
     if (o->checkpoint_dir && (stat(o->checkpoint_dir, &info) || !S_ISDIR(info.st_mode)))
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
+    if (o->precision && precision_read(o->precision, &out->precision)) return command_fail_usage(command);
     return saved_model_open_quietly(o, list, command, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
+mst_status saved_model_show(const saved_model *saved, bool json) {
+    MST_TRY(restored_show(&saved->restored, json, false));
+    if (!json) precision_note(saved->precision);
+    return MST_OK;
 }
 
 void saved_model_close(saved_model *saved) {

@@ -22,6 +22,7 @@ typedef struct saved_options {
     bool raw_pixels;
     int64_t batch_size;
     const char *devices;
+    const char *precision; /**< as the loss; NULL: not given */
     bool json;
     const char *const *pictures; /**< files and folders in place of data, of muster predict */
     int num_pictures;
@@ -37,6 +38,7 @@ typedef struct saved_model {
     const mst_dataset *files; /**< the files that DATA is made of, pictures or texts; NULL: rows have no files */
     mst_restored restored;
     objective objective;
+    mst_precision precision; /**< that was asked for */
     model_note note;
     class_names own_names;
     name_map variables;       /**< of --name-map: names of variables here and in the file */
@@ -47,6 +49,8 @@ typedef struct saved_model {
  *  given. COMMAND: "predict" needs no labels. Returns an exit status; where it is not 0, the error was printed, else
  *  nothing was. Close it also after a failure. */
 int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out);
+/** Prints what was restored, and where the processor lacks what it is to be computed in. */
+MST_CHECKED mst_status saved_model_show(const saved_model *saved, bool json);
 /** Restores the weights again, from what is the newest checkpoint by now. */
 MST_CHECKED mst_status saved_model_restore(const saved_options *o, saved_model *saved);
 /** The same as saved_model_open, which --checkpoint-dir or --load must have named something for, with the library's

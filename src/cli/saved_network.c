@@ -68,8 +68,10 @@ mst_status saved_network_compile(const saved_options *o, const option_list *list
     const bool from_probabilities = compiled->from_probabilities && !option_given(list, "loss");
     out->objective.finished = from_probabilities || !end.sees_logits[loss];
     MST_TRY(objective_metrics(o->metrics ? o->metrics : noted, &out->objective));
-    mst_compile_options compile = {
-        .loss = loss, .from_probabilities = from_probabilities, .session = {.devices = o->devices}};
+    mst_compile_options compile = {.loss = loss,
+                                   .from_probabilities = from_probabilities,
+                                   .precision = out->precision,
+                                   .session = {.devices = o->devices}};
     memcpy(compile.metric, out->objective.metric, sizeof compile.metric);
     return mst_compile_with(out->model, &compile);
 }

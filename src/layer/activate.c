@@ -38,4 +38,5 @@ const mst_layer_type mst_layer_type_activation = {
     .min_src = 1,
     .max_src = 1,
     .build = activate_build,
+    .mask = mst_layer_mask_pass,
 };

@@ -138,4 +138,5 @@ const mst_layer_type mst_layer_type_batch_normalization = {
     .max_src = 1,
     .weights = batch_normalization_weights,
     .build = batch_normalization_build,
+    .mask = mst_layer_mask_refuse,
 };

@@ -38,4 +38,5 @@ const mst_layer_type mst_layer_type_concatenate = {
     .min_src = 2,
     .max_src = MST_MAX_OUTPUTS,
     .build = concatenate_build,
+    .mask = mst_layer_mask_refuse,
 };

@@ -29,6 +29,7 @@ typedef struct mst_layer_conv1d_options {
     mst_initializer bias_initializer;   /**< default zeros, also in place of glorot_uniform */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
     const char *name;
+    mst_precision precision; /**< of its products; default the session's */
 } mst_layer_conv1d_options;
 #define mst_conv1d(source, ...) \
     MST_LAYER(conv1d, source, MST_NAMED_2(mst_layer_conv1d_options, filters, kernel_size, __VA_ARGS__))
@@ -56,6 +57,7 @@ static const mst_field fields[] = {
     FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
     FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
     FIELD(STRING, name, "of the layer"),
+    FIELD(ENUM, precision, MST_PRECISION_DEFAULT, mst_precision_names, "of its products; default the session's"),
     MST_FIELD_END,
 };
 
@@ -77,8 +79,9 @@ static mst_status conv1d_weights(mst_layer_call *call) {
 
 static mst_value conv1d_build(const mst_layer_call *call) {
     const mst_layer_conv1d_options *o = call->options;
-    const mst_value y = mst_convolve1d(call->src[0], call->weight[0], .stride = o->strides, .padding = o->padding,
-                                       .causal = o->causal, .dilation = o->dilation_rate, .groups = o->groups);
+    const mst_value y =
+        mst_convolve1d(call->src[0], call->weight[0], .stride = o->strides, .padding = o->padding, .causal = o->causal,
+                       .dilation = o->dilation_rate, .groups = o->groups, .precision = o->precision);
     return mst_kernel_bias_end(call, y, o->no_bias, o->activation);
 }
 

@@ -87,4 +87,5 @@ const mst_layer_type mst_layer_type_dense = {
     .max_src = 1,
     .weights = weights,
     .build = dense_build,
+    .mask = mst_layer_mask_pass,
 };

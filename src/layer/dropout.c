@@ -41,4 +41,5 @@ const mst_layer_type mst_layer_type_dropout = {
     .min_src = 1,
     .max_src = 1,
     .build = dropout_build,
+    .mask = mst_layer_mask_pass,
 };

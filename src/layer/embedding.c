@@ -3,6 +3,8 @@
  *  src          [n, ...], numbers of rows, 0 to input_dim - 1; a float is cut to a whole number, as in Keras
  *  input_dim    number of rows: the size of the vocabulary
  *  output_dim   length of a row
+ *  mask_zero    steps whose number is 0 do not count for the layers behind it: recurrent ones skip them, and
+ *               global_average_pooling1d leaves them out, as in Keras
  *  initializer  default random_uniform (-0.05 to 0.05), also in place of glorot_uniform
  *  name         default embedding, embedding_1, ...
  *  dst          [n, ..., output_dim]
@@ -16,6 +18,7 @@ typedef struct mst_layer_embedding_options {
     int64_t input_dim, output_dim;
     mst_initializer initializer;
     const char *name;
+    bool mask_zero;
 } mst_layer_embedding_options;
 #define mst_embedding(source, ...) \
     MST_LAYER(embedding, source, MST_NAMED_2(mst_layer_embedding_options, input_dim, output_dim, __VA_ARGS__))
@@ -31,6 +34,7 @@ static const mst_field fields[] = {
     FIELD(I64, output_dim, 0, 1, 1e12, "length of a row"),
     FIELD(NESTED, initializer, mst_initializer_fields, "of the rows"),
     FIELD(STRING, name, "of the layer"),
+    FIELD(BOOL, mask_zero, "steps whose number is 0 do not count"),
     MST_FIELD_END,
 };
 
@@ -47,6 +51,12 @@ static mst_value embedding_build(const mst_layer_call *call) {
     return mst_gather(call->weight[0], index ? call->src[0] : mst_cast(call->src[0], MST_I32), 0);
 }
 
+static mst_value embedding_mask(const mst_layer_call *call) {
+    const mst_value src = call->src[0];
+    if (!((const mst_layer_embedding_options *)call->options)->mask_zero) return MST_NONE;
+    return mst_not_equal(src, mst_scalar(call->graph, mst_value_spec(src).dtype, 0));
+}
+
 const mst_layer_type mst_layer_type_embedding = {
     .name = "embedding",
     .class_name = "Embedding",
@@ -56,4 +66,5 @@ const mst_layer_type mst_layer_type_embedding = {
     .max_src = 1,
     .weights = weights,
     .build = embedding_build,
+    .mask = embedding_mask,
 };

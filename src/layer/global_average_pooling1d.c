@@ -33,7 +33,11 @@ static mst_value global_average_pooling1d_build(const mst_layer_call *call) {
                  call->name, ndim);
         return mst_layer_fail(call);
     }
-    return mst_reduce_mean(call->src[0], MST_AXES(1), .keep_dims = o->keep_dims);
+    const mst_value mask = mst_layer_mask(call);
+    if (mst_value_is_none(mask)) return mst_reduce_mean(call->src[0], MST_AXES(1), .keep_dims = o->keep_dims);
+    const mst_value counts = mst_expand_dims(mst_cast(mask, mst_value_spec(call->src[0]).dtype), 2);
+    return mst_div(mst_reduce_sum(mst_mul(call->src[0], counts), .axes = MST_AXES(1), .keep_dims = o->keep_dims),
+                   mst_reduce_sum(counts, .axes = MST_AXES(1), .keep_dims = o->keep_dims));
 }
 
 const mst_layer_type mst_layer_type_global_average_pooling1d = {

@@ -74,4 +74,5 @@ const mst_layer_type mst_layer_type_group_normalization = {
     .max_src = 1,
     .weights = group_normalization_weights,
     .build = group_normalization_build,
+    .mask = mst_layer_mask_pass,
 };

@@ -12,7 +12,8 @@
  *
  *  Weights: gru_cell/kernel [features, 3 units], gru_cell/recurrent_kernel [units, 3 units] and gru_cell/bias
  *  [2, 3 units], of the source and of the product with the recurrent kernel, with the parts in Keras' order z, r, h.
- *  The op on values is mst_gru_with. There are no masks, and no dropout inside.
+ *  The op on values is mst_gru_with. Steps that a mask leaves out are skipped, as in
+ *  Keras. There is no dropout inside.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_gru_options {
@@ -78,8 +79,13 @@ static mst_value gru_build(const mst_layer_call *call) {
                                                        .bias = recurrent,
                                                        .activation = o->activation,
                                                        .recurrent_activation = o->recurrent_activation,
-                                                       .reverse = o->go_backwards});
+                                                       .reverse = o->go_backwards,
+                                                       .mask = mst_recurrent_mask(call)});
     return mst_recurrent_steps(h, o->return_sequences, o->go_backwards);
+}
+
+static mst_value gru_mask(const mst_layer_call *call) {
+    return ((const mst_layer_gru_options *)call->options)->return_sequences ? mst_layer_mask(call) : MST_NONE;
 }
 
 const mst_layer_type mst_layer_type_gru = {
@@ -91,4 +97,5 @@ const mst_layer_type mst_layer_type_gru = {
     .max_src = 1,
     .weights = gru_weights,
     .build = gru_build,
+    .mask = gru_mask,
 };

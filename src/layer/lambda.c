@@ -45,4 +45,5 @@ const mst_layer_type mst_layer_type_lambda = {
     .max_src = 1,
     .check = lambda_check,
     .build = lambda_build,
+    .mask = mst_layer_mask_refuse,
 };

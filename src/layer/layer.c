@@ -45,6 +45,23 @@ mst_status mst_layer_channels(const mst_layer_call *call, const char *form, int 
                     call->name, form, shape.ndim);
 }
 
+mst_value mst_layer_mask(const mst_layer_call *call) {
+    return call->mask ? call->mask[0] : MST_NONE;
+}
+
+mst_value mst_layer_mask_pass(const mst_layer_call *call) {
+    return mst_layer_mask(call);
+}
+
+mst_value mst_layer_mask_refuse(const mst_layer_call *call) {
+    for (int i = 0; call->mask && i < call->num_src; i++)
+        if (!mst_value_is_none(call->mask[i]))
+            return mst_value_fail(call->graph, MST_UNIMPLEMENTED,
+                                  "%s '%s': its source has a mask, which such layers do not take here",
+                                  call->type->name, call->name);
+    return MST_NONE;
+}
+
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options) {
     assert(call->num_weights < MST_MAX_LAYER_WEIGHTS);
     options.graph = call->graph;

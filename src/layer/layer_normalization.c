@@ -92,4 +92,5 @@ const mst_layer_type mst_layer_type_layer_normalization = {
     .max_src = 1,
     .weights = layer_normalization_weights,
     .build = layer_normalization_build,
+    .mask = mst_layer_mask_pass,
 };

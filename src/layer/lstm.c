@@ -11,8 +11,8 @@
  *  dst                   [n, units], or [n, steps, units]
  *
  *  Weights: lstm_cell/kernel [features, 4 units], lstm_cell/recurrent_kernel [units, 4 units] and lstm_cell/bias
- *  [4 units], with the gates in Keras' order i, f, c, o. The op on values is mst_lstm_with. There are no masks, and no
- *  dropout inside.
+ *  [4 units], with the gates in Keras' order i, f, c, o. The op on values is mst_lstm_with. Steps that a mask
+ *  leaves out are skipped, as in Keras. There is no dropout inside.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_lstm_options {
@@ -98,8 +98,13 @@ static mst_value lstm_build(const mst_layer_call *call) {
                                                          .recurrent = call->weight[1],
                                                          .activation = o->activation,
                                                          .recurrent_activation = o->recurrent_activation,
-                                                         .reverse = o->go_backwards});
+                                                         .reverse = o->go_backwards,
+                                                         .mask = mst_recurrent_mask(call)});
     return mst_recurrent_steps(h, o->return_sequences, o->go_backwards);
+}
+
+static mst_value lstm_mask(const mst_layer_call *call) {
+    return ((const mst_layer_lstm_options *)call->options)->return_sequences ? mst_layer_mask(call) : MST_NONE;
 }
 
 const mst_layer_type mst_layer_type_lstm = {
@@ -112,4 +117,5 @@ const mst_layer_type mst_layer_type_lstm = {
     .check = lstm_check,
     .weights = lstm_weights,
     .build = lstm_build,
+    .mask = lstm_mask,
 };

@@ -74,4 +74,5 @@ const mst_layer_type mst_layer_type_merge = {
     .class_of = class_of,
     .default_name = default_name,
     .build = merge_build,
+    .mask = mst_layer_mask_refuse,
 };

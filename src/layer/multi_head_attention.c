@@ -194,4 +194,5 @@ const mst_layer_type mst_layer_type_multi_head_attention = {
     .max_src = 3,
     .weights = multi_head_attention_weights,
     .build = multi_head_attention_build,
+    .mask = mst_layer_mask_refuse,
 };

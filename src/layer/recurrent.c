@@ -15,6 +15,11 @@ mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2
     return MST_OK;
 }
 
+mst_value mst_recurrent_mask(const mst_layer_call *call) {
+    const mst_value mask = mst_layer_mask(call);
+    return mst_value_is_none(mask) ? mask : mst_cast(mask, mst_value_spec(call->src[0]).dtype);
+}
+
 mst_value mst_recurrent_steps(mst_value h, bool return_sequences, bool go_backwards) {
     if (!return_sequences)
         return mst_strided_slice(h, .begin = MST_AXES(0, go_backwards ? 0 : -1), .end = MST_AXES(0, 0), .begin_mask = 1,

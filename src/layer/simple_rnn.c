@@ -11,7 +11,8 @@
  *  dst               [n, units], or [n, steps, units]
  *
  *  Weights: simple_rnn_cell/kernel [features, units], simple_rnn_cell/recurrent_kernel [units, units] and
- *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. There are no masks, and no dropout inside.
+ *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. Steps that a mask leaves out are skipped, as
+ *  in Keras. There is no dropout inside.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_simple_rnn_options {
@@ -61,9 +62,16 @@ static mst_value simple_rnn_build(const mst_layer_call *call) {
     const mst_layer_simple_rnn_options *o = call->options;
     const mst_value inputs =
         mst_affine(call->src[0], call->weight[0], o->no_bias ? MST_NONE : call->weight[2], MST_PRECISION_DEFAULT);
-    const mst_value h = mst_simple_rnn_with((mst_simple_rnn_options){
-        .src = inputs, .recurrent = call->weight[1], .activation = o->activation, .reverse = o->go_backwards});
+    const mst_value h = mst_simple_rnn_with((mst_simple_rnn_options){.src = inputs,
+                                                                     .recurrent = call->weight[1],
+                                                                     .activation = o->activation,
+                                                                     .reverse = o->go_backwards,
+                                                                     .mask = mst_recurrent_mask(call)});
     return mst_recurrent_steps(h, o->return_sequences, o->go_backwards);
+}
+
+static mst_value simple_rnn_mask(const mst_layer_call *call) {
+    return ((const mst_layer_simple_rnn_options *)call->options)->return_sequences ? mst_layer_mask(call) : MST_NONE;
 }
 
 const mst_layer_type mst_layer_type_simple_rnn = {
@@ -75,4 +83,5 @@ const mst_layer_type mst_layer_type_simple_rnn = {
     .max_src = 1,
     .weights = simple_rnn_weights,
     .build = simple_rnn_build,
+    .mask = simple_rnn_mask,
 };

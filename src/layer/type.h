@@ -24,6 +24,8 @@ typedef struct mst_layer_call {
     mst_graph *graph;
     const mst_value *src;
     int num_src;
+    /** Of each source, bool [n, steps]: the steps that count; MST_NONE: all do. NULL: no source has one. */
+    const mst_value *mask;
     bool training;
     bool frozen; /**< its weights are not trained; what it learns from the batches, it keeps as it is */
     mst_value weight[MST_MAX_LAYER_WEIGHTS]; /**< in the order in which `weights` declares them */
@@ -50,6 +52,8 @@ struct mst_layer_type {
     mst_status (*weights)(mst_layer_call *call);
     /** What the layer gives; its weights are there. */
     mst_value (*build)(const mst_layer_call *call);
+    /** The mask of what the layer gives, as Keras' compute_mask; NULL: it has none. Most are one of those below. */
+    mst_value (*mask)(const mst_layer_call *call);
     /** Learns members of OPTIONS, which are checked, from all rows that NEXT gives; NULL: it learns nothing so. Tensors
      *  that it puts there are handed over in LEARNT, also after a failure; the rest of LEARNT stays NULL. */
     mst_status (*adapt)(void *options, const char *name, mst_layer_rows next, void *context,
@@ -71,6 +75,12 @@ mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);
  *  that says that the layer needs FORM, "[n, steps, channels]". */
 MST_CHECKED mst_status mst_layer_channels(const mst_layer_call *call, const char *form, int least, int most,
                                           int64_t *channels);
+/** The mask of the first source, MST_NONE: it has none. */
+mst_value mst_layer_mask(const mst_layer_call *call);
+/** The mask of a layer whose steps are those of its source, which it takes one by one: that of the source. */
+mst_value mst_layer_mask_pass(const mst_layer_call *call);
+/** The mask of a layer that a mask would change, and that does not know of them: an error where there is one. */
+mst_value mst_layer_mask_refuse(const mst_layer_call *call);
 /** Declares the next weight of the layer. */
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options);
 #define mst_layer_weight(call, ...) mst_layer_weight_with((call), (mst_get_variable_options){__VA_ARGS__})

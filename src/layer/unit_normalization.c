@@ -51,4 +51,5 @@ const mst_layer_type mst_layer_type_unit_normalization = {
     .min_src = 1,
     .max_src = 1,
     .build = unit_normalization_build,
+    .mask = mst_layer_mask_pass,
 };

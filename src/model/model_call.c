@@ -48,11 +48,18 @@ static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     return mst_layer_build(&call, MST_REUSE_INHERIT);
 }
 
-static mst_value build_node(const mst_model *model, const mst_model_node *node, mst_graph *graph, bool training,
-                            const mst_value *values, bool *built) {
-    mst_value src[MST_MAX_OUTPUTS]; /* sources are a list of outputs, so no layer has more */
+/* Builds node N: its value and, in MASKS, its mask. */
+static void build_node(const mst_model *model, int64_t n, mst_graph *graph, bool training, mst_value *values,
+                       mst_value *masks, bool *built) {
+    const mst_model_node *node = &model->node[n];
+    mst_value src[MST_MAX_OUTPUTS], mask[MST_MAX_OUTPUTS]; /* sources are a list of outputs: no layer has more */
     const mst_model_layer *layer = &model->layer[node->layer];
-    for (int i = 0; i < node->num_src; i++) src[i] = values[node->src[i]];
+    bool has_mask = false;
+    for (int i = 0; i < node->num_src; i++) {
+        src[i] = values[node->src[i]];
+        mask[i] = masks[node->src[i]];
+        has_mask |= !mst_value_is_none(mask[i]);
+    }
     mst_layer_call call = {.type = layer->type,
                            .name = layer->name,
                            .scoped = true,
@@ -60,12 +67,24 @@ static mst_value build_node(const mst_model *model, const mst_model_node *node, 
                            .graph = graph,
                            .src = src,
                            .num_src = node->num_src,
+                           .mask = has_mask ? mask : NULL,
                            .training = training,
                            .frozen = layer->frozen};
     /* a layer used again shares its variables */
     const mst_reuse reuse = built[node->layer] ? MST_REUSE_TRUE : MST_REUSE_INHERIT;
     built[node->layer] = true;
-    return mst_layer_build(&call, reuse);
+    values[n] = mst_layer_build(&call, reuse);
+    if (layer->type->mask && !mst_value_is_none(values[n])) masks[n] = layer->type->mask(&call);
+}
+
+/* Losses and metrics take all steps of an output, where Keras leaves out those that do not count. */
+static mst_value without_mask(const mst_model *model, int64_t n, mst_value value, mst_value mask) {
+    if (mst_value_is_none(mask)) return value;
+    return mst_value_fail(
+        mst_value_graph(value), MST_UNIMPLEMENTED,
+        "output '%s' has a mask: its steps would count alike in the loss, where Keras leaves some out; "
+        "put a layer behind it that makes one row of all steps",
+        model->layer[model->node[n].layer].name);
 }
 
 mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
@@ -73,18 +92,27 @@ mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool train
     const mst_outputs outputs = mst_model_get_outputs(model);
     mst_graph *graph = mst_value_graph(inputs[0]);
     bool *needed = calloc((size_t)(model->num_nodes + model->num_layers) + 1, sizeof *needed);
-    if (!needed) return MST_NO_MEMORY("for a model");
+    mst_value *masks = calloc((size_t)model->num_nodes + 1, sizeof *masks);
+    if (!needed || !masks) {
+        free(needed);
+        free(masks);
+        return MST_NO_MEMORY("for a model");
+    }
     bool *built = needed + model->num_nodes;
     for (int i = 0; i < outputs.count; i++) needed[outputs.output[i].node] = true;
     for (int64_t i = model->num_nodes - 1; i >= 0; i--)
         for (int k = 0; needed[i] && k < model->node[i].num_src; k++) needed[model->node[i].src[k]] = true;
     for (int64_t i = 0; i < model->num_inputs; i++) values[model->input[i].node] = feed_input(model, i, inputs[i]);
     for (int64_t i = 0; i < model->num_nodes; i++) {
-        if (needed[i] && model->node[i].num_src > 0)
-            values[i] = build_node(model, &model->node[i], graph, training, values, built);
+        if (needed[i] && model->node[i].num_src > 0) build_node(model, i, graph, training, values, masks, built);
         if (num_variables) num_variables[i] = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
     }
+    for (int i = 0; i < outputs.count; i++) {
+        const int64_t n = outputs.output[i].node;
+        values[n] = without_mask(model, n, values[n], masks[n]);
+    }
     free(needed);
+    free(masks);
     return MST_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "graph/field.h"
 #include "model_file/initializers.h"
 #include "muster/layers.h"
@@ -11,6 +12,7 @@
 typedef enum form {
     NONE = 0,
     NUMBER,
+    NEEDED, /* a number that Keras needs, also 0 */
     ABOVE,  /* a number above 0 */
     FIRST,  /* of a list, or the number itself */
     SECOND, /* likewise */
@@ -26,6 +28,8 @@ typedef enum form {
     AXIS,        /* of normalization */
     AXES,        /* of normalization: one, or a list */
     CHOICE,      /* the name of a number */
+    CELL,        /* of Bidirectional: the layer inside, to cell and members of its own names */
+    COPY,        /* likewise: the layer that goes backwards, which must be as that one */
     ONLY         /* no member: the value must be this JSON text, null, or not there */
 } form;
 
@@ -88,15 +92,17 @@ struct mst_keras_class {
 #define MERGE(class, kind) \
     { class, "merge", {{NONE, NULL, NULL}}, "kind", kind }
 
-#define RECURRENT                                                                                                 \
-    {NUMBER, "units", "units"}, {CHOICE, "activation", "activation"}, KERNEL("kernel"),                           \
-        {INITIALIZER, "recurrent_initializer", "recurrent_initializer"}, FREE("recurrent_regularizer"),           \
-        FREE("recurrent_constraint"), {NO, "use_bias", "no_bias"},                                                \
-        {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), FREE("bias_constraint"), \
-        FREE("activity_regularizer"), {YES, "return_sequences", "return_sequences"},                              \
-        {YES, "go_backwards", "go_backwards"}, {ONLY, "dropout", "0"}, {ONLY, "recurrent_dropout", "0"},          \
-        {ONLY, "return_state", "false"}, {ONLY, "stateful", "false"}, {                                           \
-        ONLY, "time_major", "false"                                                                               \
+#define ZERO_OUTPUT "zero_output_for_mask"
+#define BACKWARDS "go_backwards"
+#define RECURRENT                                                                                                      \
+    {NUMBER, "units", "units"}, {CHOICE, "activation", "activation"}, KERNEL("kernel"),                                \
+        {INITIALIZER, "recurrent_initializer", "recurrent_initializer"}, FREE("recurrent_regularizer"),                \
+        FREE("recurrent_constraint"), {NO, "use_bias", "no_bias"},                                                     \
+        {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), FREE("bias_constraint"),      \
+        FREE("activity_regularizer"), {YES, "return_sequences", "return_sequences"}, {YES, BACKWARDS, "go_backwards"}, \
+        {ONLY, "dropout", "0"}, {ONLY, "recurrent_dropout", "0"}, {ONLY, "return_state", "false"},                     \
+        {ONLY, "stateful", "false"}, {ONLY, ZERO_OUTPUT, "false"}, {                                                   \
+        ONLY, "time_major", "false"                                                                                    \
     }
 
 #define GATES \
@@ -112,6 +118,12 @@ static const mst_keras_class classes[] = {
     {"LSTM", "lstm", {RECURRENT, GATES, {NO, "unit_forget_bias", "no_unit_forget_bias"}}, NULL, 0},
     {"GRU", "gru", {RECURRENT, GATES, {ONLY, "reset_after", "true"}}, NULL, 0},
     {"SimpleRNN", "simple_rnn", {RECURRENT}, NULL, 0},
+    {"Bidirectional",
+     "bidirectional",
+     {{CELL, "layer", "cell"}, {COPY, "backward_layer", ""}, {CHOICE, "merge_mode", "merge_mode"}},
+     NULL,
+     0},
+    {"Masking", "masking", {{NUMBER, "mask_value", "mask_value"}}, NULL, 0},
     {"MultiHeadAttention",
      "multi_head_attention",
      {{NUMBER, "num_heads", "num_heads"},
@@ -228,7 +240,7 @@ static const mst_keras_class classes[] = {
      {{NUMBER, "input_dim", "input_dim"},
       {NUMBER, "output_dim", "output_dim"},
       {INITIALIZER, "embeddings_initializer", "initializer"},
-      {ONLY, "mask_zero", "false"},
+      {YES, "mask_zero", "mask_zero"},
       FREE("embeddings_regularizer"),
       FREE("embeddings_constraint"),
       FREE("activity_regularizer"),
@@ -263,7 +275,7 @@ static const mst_keras_class classes[] = {
      NULL,
      0},
     {"UnitNormalization", "unit_normalization", {{AXES, "axis", "axes"}}, NULL, 0},
-    {"Dropout", "dropout", {{NUMBER, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
+    {"Dropout", "dropout", {{NEEDED, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
     {"Flatten", "flatten", {LAST}, NULL, 0},
     {"Reshape", "reshape", {{SHAPE, "target_shape", "target_shape"}}, NULL, 0},
     {"Activation", "activation", {{ACTIVATION, "activation", "activation"}}, NULL, 0},
@@ -314,6 +326,7 @@ static const struct {
 } parts[] = {{"LSTM", {"cell"}},
              {"GRU", {"cell"}},
              {"SimpleRNN", {"cell"}},
+             {"Bidirectional", {"forward_layer/cell", "backward_layer/cell"}},
              {"MultiHeadAttention", {"query_dense", "key_dense", "value_dense", "output_dense"}}};
 
 const char *const *mst_keras_class_parts(const char *name) {
@@ -482,7 +495,8 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
         case ABOVE:
             if (json_is_number(value) && !(json_number_value(value) > 0)) return not_taken(m->key, value);
             return read_number(m->key, value, field, options);
-        case NUMBER: return read_number(m->key, value, field, options);
+        case NUMBER:
+        case NEEDED: return read_number(m->key, value, field, options);
         case FIRST: return read_number(m->key, element(value, 0), field, options);
         case SECOND: return read_number(m->key, element(value, 1), field, options);
         case THREE: return read_three(m->key, value, at);
@@ -503,12 +517,57 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
     }
 }
 
+/* Members of a layer inside of a Bidirectional that this one sets. */
+static bool is_set_outside(const member *m) {
+    return strcmp(m->key, BACKWARDS) == 0 || strcmp(m->key, ZERO_OUTPUT) == 0;
+}
+
+/* The layer inside of a Bidirectional of TYPE, whose members have the names of the layer's. */
+static mst_status read_cell(const mst_layer_type *type, const json_t *value, bool backwards, void *options) {
+    const char *name = json_string_value(json_object_get(value, "class_name"));
+    const json_t *config = json_object_get(value, "config");
+    const mst_keras_class *class = name ? mst_keras_class_find(name) : NULL;
+    const mst_field *cell = field_of(type, "cell");
+    int64_t axis;
+    int i = 0;
+    while (class && cell->names[i] && strcmp(cell->names[i], class->type) != 0) i++;
+    if (!class || !cell->names[i])
+        return MST_FAIL(MST_UNIMPLEMENTED, "a layer %.100s in it is not taken: LSTM, GRU and SimpleRNN are",
+                        name ? name : "without a class");
+    if (json_is_true(json_object_get(config, BACKWARDS)) != backwards)
+        return not_taken(BACKWARDS, json_object_get(config, BACKWARDS));
+    set_number(cell, options, i);
+    for (const member *m = class->member; m->form; m++)
+        if (!is_set_outside(m)) MST_TRY(read_member(type, m, json_object_get(config, m->key), options, &axis));
+    return MST_OK;
+}
+
+/* OPTIONS have what read_cell found in the other layer, and nothing else. */
+static mst_status check_copy(const mst_layer_type *type, const json_t *value, const void *options) {
+    if (!value || json_is_null(value)) return MST_OK;
+    void *own = calloc(1, type->options_size);
+    if (!own) return MST_NO_MEMORY("for a layer");
+    mst_status status = read_cell(type, value, true, own);
+    if (!status && memcmp(own, options, type->options_size) != 0)
+        status = MST_FAIL(MST_UNIMPLEMENTED, "a backward_layer that is not as the other layer is not taken");
+    free(own);
+    return status;
+}
+
 mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options, int64_t *axis) {
     const mst_layer_type *type = mst_keras_class_type(class);
     *axis = -1;
     if (class->fixed) set_number(field_of(type, class->fixed), options, class->value);
-    for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++)
-        MST_TRY(read_member(type, &class->member[i], json_object_get(config, class->member[i].key), options, axis));
+    for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++) {
+        const member *m = &class->member[i];
+        const json_t *value = json_object_get(config, m->key);
+        if (m->form == CELL)
+            MST_TRY(read_cell(type, value, false, options));
+        else if (m->form == COPY)
+            MST_TRY(check_copy(type, value, options));
+        else
+            MST_TRY(read_member(type, m, value, options, axis));
+    }
     return MST_OK;
 }
 
@@ -623,6 +682,7 @@ static void write_member(const mst_layer_type *type, const member *m, const void
         case ABOVE:
             if (mst_number_given(number_of(field, options))) write_given(config, m->key, json_of(field, options));
             break;
+        case NEEDED: write_given(config, m->key, json_of(field, options)); break;
         case FIRST:
         case SECOND: write_list(type, m, options, config); break;
         case THREE:
@@ -647,10 +707,28 @@ static void write_member(const mst_layer_type *type, const member *m, const void
     }
 }
 
+/* Keras makes the other layer of this one. */
+static json_t *cell_json(const mst_layer_type *type, const void *options) {
+    const mst_field *cell = field_of(type, "cell");
+    const char *inside = cell->names[(int)number_of(cell, options)];
+    int k = 0;
+    while (strcmp(classes[k].type, inside) != 0) k++;
+    json_t *config = json_pack("{s:s}", "name", inside);
+    for (const member *m = classes[k].member; m->form; m++)
+        if (!is_set_outside(m)) write_member(type, m, options, config);
+    return json_pack("{s:s, s:s, s:o, s:n}", "module", "keras.layers", "class_name", classes[k].name, "config", config,
+                     "registered_name");
+}
+
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config) {
     const mst_layer_type *type = mst_keras_class_type(class);
-    for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++)
-        write_member(type, &class->member[i], options, config);
+    for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++) {
+        const member *m = &class->member[i];
+        if (m->form == CELL)
+            write_given(config, m->key, cell_json(type, options));
+        else
+            write_member(type, m, options, config);
+    }
 }
 
 json_t *mst_keras_class_write_call(const mst_keras_class *class, const void *options) {

@@ -6,6 +6,7 @@
 #include "model/describe.h"
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
+#include "model_file/mask_ops.h"
 #include "model_file/nested_network.h"
 #include "model_file/network.h"
 #include "muster/layers.h"
@@ -31,7 +32,9 @@ typedef struct network_reader {
     mst_names names;     /* of the layers, with their indices */
     int64_t *first_call; /* [num_layers + 1] of each layer; those of a layer are side by side */
     int64_t *axis;       /* of each layer: that of a normalization, -1 */
-    bool is_flat;        /* the file's network has models in it, and is read from one without */
+    mst_keras_masks masks;
+    bool is_mixed; /* some of its layers compute in bf16: those of float32 do not, whatever others do */
+    bool is_flat;  /* the file's network has models in it, and is read from one without */
 } network_reader;
 
 void mst_keras_network_free(mst_keras_network *network) {
@@ -111,6 +114,19 @@ static const json_t *named_arguments(const json_t *call) {
     return json_is_object(call) ? json_object_get(call, "kwargs") : json_array_get(json_array_get(call, 0), 3);
 }
 
+static bool is_bf16(const json_t *config) {
+    return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
+}
+
+/* The name of layer I in its OPTIONS, and its precision, where the file says it and the layer can have its own. */
+static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, char *options) {
+    for (const mst_field *field = type->fields; field->name; field++) {
+        if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = r->network->layer[i].name;
+        if (strcmp(field->name, "precision") == 0 && r->is_mixed)
+            *(int32_t *)(options + field->offset) = is_bf16(config_of(r, i)) ? MST_MIXED_BFLOAT16 : MST_FLOAT32;
+    }
+}
+
 /* INPUTS are those of the call that makes the layer; NULL: none are named. */
 static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
                             mst_output *out) {
@@ -123,8 +139,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     mst_status status = mst_keras_class_read(class, config_of(r, i), options, &r->axis[i]);
     if (!status) status = mst_keras_class_read_call(class, named_arguments(inputs), options);
     if (!status) status = check_policy(config_of(r, i));
-    for (const mst_field *field = type->fields; field->name; field++)
-        if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = l->name;
+    set_common(r, i, type, options);
     if (!status) {
         *out = mst_layer_append(type->name, source, options);
         status = mst_model_check(r->model);
@@ -168,6 +183,7 @@ static mst_status list_layers(network_reader *r, const json_t *layers) {
         if (mst_names_get(&r->names, n->layer[i].name) < 0)
             MST_TRY(mst_names_set(&r->names, n->layer[i].name, (int64_t)i));
         r->axis[i] = -1;
+        r->is_mixed |= is_bf16(config);
         n->num_layers++;
     }
     return MST_OK;
@@ -253,6 +269,10 @@ static mst_status find_sources(const network_reader *r, const json_t *histories,
     for (size_t i = 0; i < count && !*missing; i++) {
         keras_call *from = find_call(r, json_array_get(histories, i));
         if (!from) return MST_FAIL(MST_CORRUPT, "what it is applied to is damaged, or no output of a layer");
+        const mst_keras_layer *maker = &r->network->layer[from->layer];
+        if (mst_keras_is_mask_op(maker->class_name))
+            return MST_FAIL(MST_UNIMPLEMENTED, "is applied to '%.100s' (%s): there is no such layer here", maker->name,
+                            maker->class_name);
         if (from->done)
             sources->output[sources->count++] = from->output;
         else
@@ -268,7 +288,8 @@ static mst_status make_call(const network_reader *r, keras_call *call, keras_cal
     json_t *histories = json_array();
     if (!histories) return MST_NO_MEMORY("for a network");
     if (!histories_of(call->inputs, histories)) json_array_clear(histories);
-    const mst_status status = find_sources(r, histories, &sources, missing);
+    mst_status status = find_sources(r, histories, &sources, missing);
+    if (!status) status = mst_keras_masks_check(&r->masks, json_object_get(named_arguments(call->inputs), "mask"));
     json_decref(histories);
     if (!status && !*missing && !first->done && first != call) *missing = first;
     if (status || *missing) return status;
@@ -318,7 +339,8 @@ static mst_status make_calls(const network_reader *r) {
     keras_call **stack = calloc((size_t)r->num_calls + 1, sizeof(keras_call *));
     mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a network");
     for (int64_t i = 0; i < r->num_calls && !status; i++)
-        if (!r->call[i].done) status = make_with_sources(r, &r->call[i], stack);
+        if (!r->call[i].done && !mst_keras_is_mask_op(r->network->layer[r->call[i].layer].class_name))
+            status = make_with_sources(r, &r->call[i], stack);
     free(stack);
     return status;
 }
@@ -346,7 +368,8 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
     mst_outputs outputs = {0};
     for (size_t i = 0; history_at(list, i); i++) {
         const keras_call *call = find_call(r, history_at(list, i));
-        if (!call || i >= MST_MAX_OUTPUTS) return malformed(r, "an output that no layer gives, or too many");
+        if (!call || !call->done || i >= MST_MAX_OUTPUTS)
+            return malformed(r, "an output that no layer gives, or too many");
         outputs.output[outputs.count++] = call->output;
     }
     mst_model_outputs(r->model, outputs);
@@ -355,6 +378,7 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
 
 static mst_status read_functional(network_reader *r, const json_t *config) {
     MST_TRY(list_layers(r, json_object_get(config, "layers")));
+    if (mst_keras_masks_find(r->layers, &r->names, &r->masks)) return mst_error_prefix("'%s'", r->file);
     MST_TRY(list_calls(r));
     MST_TRY(add_inputs(r, json_object_get(config, "input_layers")));
     MST_TRY(make_calls(r));
@@ -402,6 +426,7 @@ mst_status mst_keras_network_read(const char *name, const json_t *object, mst_mo
     if (!status) status = read_network(&r, flat ? flat : object);
     json_decref(flat);
     mst_names_free(&r.names);
+    mst_keras_masks_free(&r.masks);
     free(r.first_call);
     free(r.axis);
     free(r.call);

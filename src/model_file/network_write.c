@@ -66,6 +66,15 @@ static int64_t first_node(const network_writer *w, int64_t layer) {
     return i;
 }
 
+/* Keras' dtype policy of a layer: that of its own precision; of the session's it is none. */
+static const char *policy_of(const mst_model_layer *l) {
+    for (const mst_field *field = l->type->fields; field->name; field++)
+        if (strcmp(field->name, "precision") == 0 &&
+            *(const int32_t *)(const void *)((const char *)l->options + field->offset) == MST_MIXED_BFLOAT16)
+            return mst_precision_names[MST_MIXED_BFLOAT16];
+    return mst_precision_names[MST_FLOAT32];
+}
+
 static mst_status layer_config(const network_writer *w, int64_t layer, json_t *config) {
     const mst_model_layer *l = &w->model->layer[layer];
     if (l->type == mst_layer_find("input")) {
@@ -77,7 +86,7 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     const mst_keras_class *class = mst_keras_class_find(class_of(l));
     if (!class || mst_keras_class_type(class) != l->type)
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': layers '%s' cannot be saved for Keras", l->name, l->type->name);
-    json_object_set_new(config, "dtype", json_string("float32"));
+    json_object_set_new(config, "dtype", json_string(policy_of(l)));
     json_object_set_new(config, "trainable", json_boolean(!l->frozen));
     mst_keras_class_write(class, l->options, config);
     return MST_OK;

@@ -102,6 +102,50 @@ static mst_status read_selu(mst_onnx_call *c) {
     return mst_onnx_put_as(c, mst_scale(mst_add(mst_relu(x), below), gamma), last);
 }
 
+static mst_status read_celu(mst_onnx_call *c) {
+    mst_value x;
+    bool last;
+    const double alpha = (double)mst_onnx_float(c, "alpha", 1);
+    if (alpha == 0) return MST_FAIL(MST_INVALID, "alpha is 0");
+    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
+    const mst_value below = mst_expm1(mst_scale(mst_minimum(x, mst_zeros_like(x)), 1 / alpha));
+    return mst_onnx_put_as(c, mst_add(mst_relu(x), mst_scale(below, alpha)), last);
+}
+
+static mst_status read_thresholded_relu(mst_onnx_call *c) {
+    mst_value x;
+    bool last;
+    const double alpha = (double)mst_onnx_float(c, "alpha", 1);
+    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
+    const mst_value limit = mst_scalar(c->reader->graph, mst_value_spec(x).dtype, alpha);
+    return mst_onnx_put_as(c, mst_select(mst_greater(x, limit), x, mst_zeros_like(x)), last);
+}
+
+/* x - bias above lambd, x + bias below -lambd, else 0 */
+static mst_status read_shrink(mst_onnx_call *c) {
+    mst_value x;
+    bool last;
+    const double bias = (double)mst_onnx_float(c, "bias", 0), lambda = (double)mst_onnx_float(c, "lambd", 0.5F);
+    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
+    mst_graph *graph = c->reader->graph;
+    const mst_dtype dtype = mst_value_spec(x).dtype;
+    const mst_value shift = mst_scalar(graph, dtype, bias), limit = mst_scalar(graph, dtype, lambda);
+    const mst_value below = mst_select(mst_less(x, mst_neg(limit)), mst_add(x, shift), mst_zeros_like(x));
+    return mst_onnx_put_as(c, mst_select(mst_greater(x, limit), mst_sub(x, shift), below), last);
+}
+
+static mst_status read_is_inf(mst_onnx_call *c) {
+    mst_value x;
+    bool last;
+    const bool above = mst_onnx_int(c, "detect_positive", 1) != 0, below = mst_onnx_int(c, "detect_negative", 1) != 0;
+    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
+    const mst_value zero = mst_zeros_like(x), yes = mst_is_inf(x);
+    const mst_value none = mst_scalar(c->reader->graph, MST_BOOL, 0);
+    if (above && below) return mst_onnx_put_as(c, yes, last);
+    if (!above && !below) return mst_onnx_put_as(c, mst_logical_and(yes, none), last);
+    return mst_onnx_put_as(c, mst_logical_and(yes, above ? mst_greater(x, zero) : mst_less(x, zero)), last);
+}
+
 static mst_status read_hard_sigmoid(mst_onnx_call *c) {
     mst_value x;
     bool last;
@@ -235,6 +279,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Atan", read_unary, .unary = mst_atan},
     {"Cast", .read = read_cast},
     {"Ceil", read_unary, .unary = mst_ceil},
+    {"Celu", .read = read_celu},
     {"Clip", .read = read_clip},
     {"Cos", read_unary, .unary = mst_cos},
     {"Cosh", read_unary, .unary = mst_cosh},
@@ -251,6 +296,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"HardSigmoid", .read = read_hard_sigmoid},
     {"HardSwish", .read = read_hard_swish},
     {"Identity", .read = read_identity},
+    {"IsInf", .read = read_is_inf},
     {"IsNaN", read_unary, .unary = mst_is_nan},
     {"LeakyRelu", .read = read_leaky_relu},
     {"Less", read_binary, .binary = mst_less},
@@ -271,6 +317,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Relu", read_unary, .unary = mst_relu},
     {"Round", read_unary, .unary = mst_round},
     {"Selu", .read = read_selu},
+    {"Shrink", .read = read_shrink},
     {"Sigmoid", read_unary, .unary = mst_sigmoid},
     {"Sign", read_unary, .unary = mst_sign},
     {"Sin", read_unary, .unary = mst_sin},
@@ -282,6 +329,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Sum", read_variadic, .binary = mst_add},
     {"Tan", read_unary, .unary = mst_tan},
     {"Tanh", read_unary, .unary = mst_tanh},
+    {"ThresholdedRelu", .read = read_thresholded_relu},
     {"Where", .read = read_where},
     {"Xor", read_binary, .binary = mst_logical_xor},
     {0},

@@ -1,4 +1,6 @@
 /* Products of matrices in ONNX. */
+#include <string.h>
+
 #include "model_file/onnx_read.h"
 #include "muster/ops.h"
 
@@ -29,4 +31,23 @@ static mst_status read_matmul(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, y);
 }
 
-const mst_onnx_op mst_onnx_matrix_ops[] = {{"Gemm", .read = read_gemm}, {"MatMul", .read = read_matmul}, {0}};
+static mst_status read_einsum(mst_onnx_call *c) {
+    enum { MOST = 8, LONGEST = 256 };
+    mst_value x[MOST];
+    char equation[LONGEST];
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, "equation", MST_ONNX_STRING);
+    const size_t count = c->node->n_input;
+    if (!a || a->s.len >= LONGEST) return MST_FAIL(MST_INVALID, "has no equation, or a very long one");
+    if (count < 1 || count > MOST) return MST_FAIL(MST_UNIMPLEMENTED, "%zu inputs, 1 to %d are possible", count, MOST);
+    memcpy(equation, a->s.data, a->s.len);
+    equation[a->s.len] = '\0';
+    for (size_t i = 0; i < count; i++) MST_TRY(mst_onnx_plain(c, i, &x[i]));
+    return mst_onnx_put(c, 0, mst_einsum(equation, x, (int)count));
+}
+
+const mst_onnx_op mst_onnx_matrix_ops[] = {
+    {"Einsum", .read = read_einsum},
+    {"Gemm", .read = read_gemm},
+    {"MatMul", .read = read_matmul},
+    {0},
+};

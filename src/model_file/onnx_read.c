@@ -405,7 +405,7 @@ mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count) {
 
 const mst_onnx_op *mst_onnx_find(const char *name) {
     const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops, mst_onnx_shape_ops,
-                                         mst_onnx_matrix_ops};
+                                         mst_onnx_matrix_ops, mst_onnx_index_ops};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const mst_onnx_op *op = tables[i]; op->name; op++)
             if (strcmp(op->name, name) == 0) return op;

@@ -66,7 +66,8 @@ typedef struct mst_onnx_op {
     mst_value (*binary)(mst_value, mst_value); /**< likewise */
 } mst_onnx_op;
 /** Tables, each ended by a name that is NULL. */
-extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[];
+extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
+    mst_onnx_index_ops[];
 /** NULL where it is not known. */
 const mst_onnx_op *mst_onnx_find(const char *name);
 

@@ -2,13 +2,13 @@
 #include "model_file/onnx_read.h"
 #include "muster/ops.h"
 
-enum { TWO = 2 };
+enum { TWO = 2, MOST = 3, MOST_GROUPS = 64 };
 
 /* ---- windows ---- */
 
 typedef struct window {
-    int ndim; /* 1 or 2 dimensions in space */
-    int64_t size[TWO], strides[TWO], dilations[TWO], before[TWO], behind[TWO];
+    int ndim; /* 1 to 3 dimensions in space */
+    int64_t size[MOST], strides[MOST], dilations[MOST], before[MOST], behind[MOST];
     mst_window_padding padding;
     bool has_pads;
 } window;
@@ -53,7 +53,7 @@ static mst_status same_lower(const mst_onnx_call *c, window *w) {
 }
 
 static mst_status read_pads(mst_onnx_call *c, window *w) {
-    int64_t pads[2 * TWO];
+    int64_t pads[2 * MOST];
     MST_TRY(window_list(c, "pads", 0, 2 * w->ndim, 0, pads));
     if (mst_onnx_is(c, "auto_pad", "SAME_UPPER", "NOTSET")) {
         w->padding = MST_PADDING_SAME;
@@ -76,9 +76,9 @@ static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) 
     *w = (window){0};
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
     w->ndim = mst_onnx_ndim(c, 0) - 2;
-    if (w->ndim < 1 || w->ndim > TWO)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its input has %d dimensions, possible are three and four", w->ndim + 2);
-    int64_t shape[TWO];
+    if (w->ndim < 1 || w->ndim > MOST)
+        return MST_FAIL(MST_UNIMPLEMENTED, "its input has %d dimensions, possible are three to five", w->ndim + 2);
+    int64_t shape[MOST];
     MST_TRY(window_list(c, "kernel_shape", 0, w->ndim, 0, shape));
     for (int i = 0; i < w->ndim; i++) {
         w->size[i] = size ? size[i] : shape[i];
@@ -118,40 +118,142 @@ static mst_value of_row(const window *w, mst_value x) {
     return w->ndim == 1 ? mst_squeeze(x, MST_AXES(1)) : x;
 }
 
-static mst_axes window_pair(const window *w, const int64_t *list) {
-    return w->ndim == 1 ? MST_AXES(1, (int)list[0]) : MST_AXES((int)list[0], (int)list[1]);
+static mst_axes window_axes(const window *w, const int64_t *list) {
+    if (w->ndim == 1) return MST_AXES(1, (int)list[0]);
+    mst_axes axes = {.count = w->ndim};
+    for (int i = 0; i < w->ndim; i++) axes.axis[i] = (int32_t)list[i];
+    return axes;
 }
 
 static mst_axes window_pads(const window *w) {
     if (!w->has_pads) return (mst_axes){.count = 0};
     if (w->ndim == 1) return MST_AXES(0, 0, (int)w->before[0], (int)w->behind[0]);
-    return MST_AXES((int)w->before[0], (int)w->behind[0], (int)w->before[1], (int)w->behind[1]);
+    mst_axes axes = {.count = 2 * w->ndim};
+    for (int i = 0; i < w->ndim; i++) {
+        axes.axis[2 * i] = (int32_t)w->before[i];
+        axes.axis[2 * i + 1] = (int32_t)w->behind[i];
+    }
+    return axes;
 }
 
 /* ---- convolutions ---- */
 
+static mst_status check_weights(const mst_onnx_call *c) {
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no input or no weights");
+    const int ndim = mst_onnx_ndim(c, 1);
+    if (mst_onnx_ndim(c, 0) == ndim && ndim >= 3) return MST_OK;
+    return MST_FAIL(MST_INVALID, "its input has %d dimensions, its weights %d", mst_onnx_ndim(c, 0), ndim);
+}
+
+/* [filters, channels, height, width] to [height, width, channels, filters]; transposed, it is channels and filters. */
+static mst_status read_weights(mst_onnx_call *c, const window *w, mst_value *out) {
+    mst_axes perm = {.count = w->ndim + 2};
+    for (int i = 0; i < w->ndim; i++) perm.axis[i] = 2 + i;
+    perm.axis[w->ndim] = 1;
+    MST_TRY(mst_onnx_turned(c, 1, perm, out));
+    if (w->ndim == 1) *out = mst_expand_dims(*out, 0);
+    return MST_OK;
+}
+
+static mst_status put_with_bias(mst_onnx_call *c, mst_value y) {
+    mst_value bias;
+    if (!mst_onnx_has(c, 2)) return mst_onnx_put_last(c, 0, y);
+    MST_TRY(mst_onnx_plain(c, 2, &bias));
+    return mst_onnx_put_last(c, 0, mst_add(y, bias));
+}
+
 static mst_status read_conv(mst_onnx_call *c) {
     window w;
-    mst_value x, weights, bias;
+    mst_value x, weights;
     const int64_t groups = mst_onnx_int(c, "group", 1);
-    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no input or no weights");
+    MST_TRY(check_weights(c));
     const mst_shape shape = mst_onnx_shape(c, 1);
-    if (mst_onnx_ndim(c, 0) != shape.ndim || shape.ndim < 3)
-        return MST_FAIL(MST_INVALID, "its input has %d dimensions, its weights %d", mst_onnx_ndim(c, 0), shape.ndim);
     if (groups < 1 || groups > INT32_MAX) return MST_FAIL(MST_INVALID, "%lld groups", (long long)groups);
     MST_TRY(read_window(c, shape.dim + 2, &w));
     MST_TRY(mst_onnx_last(c, 0, &x));
-    /* [filters, channels, height, width] to [height, width, channels, filters] */
-    MST_TRY(mst_onnx_turned(c, 1, w.ndim == 1 ? MST_AXES(2, 1, 0) : MST_AXES(2, 3, 1, 0), &weights));
-    if (w.ndim == 1) weights = mst_expand_dims(weights, 0);
-    mst_value y =
-        mst_convolve2d(as_row(&w, x), weights, .strides = window_pair(&w, w.strides), .padding = w.padding,
-                       .pads = window_pads(&w), .dilations = window_pair(&w, w.dilations), .groups = (int32_t)groups);
-    if (mst_onnx_has(c, 2)) {
-        MST_TRY(mst_onnx_plain(c, 2, &bias));
-        y = mst_add(y, bias);
+    MST_TRY(read_weights(c, &w, &weights));
+    const mst_conv2d_options options = {.src = as_row(&w, x),
+                                        .weights = weights,
+                                        .strides = window_axes(&w, w.strides),
+                                        .padding = w.padding,
+                                        .pads = window_pads(&w),
+                                        .dilations = window_axes(&w, w.dilations),
+                                        .groups = (int32_t)groups};
+    return put_with_bias(c, of_row(&w, w.ndim == MOST ? mst_conv3d_with(options) : mst_conv2d_with(options)));
+}
+
+/* The sizes of the output: of output_shape, auto_pad, or of the pads. BEFORE is cut off from what all products give. */
+static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t before[MOST], int64_t size[MOST]) {
+    int64_t extra[MOST], given[MOST];
+    const bool upper = mst_onnx_is(c, "auto_pad", "SAME_UPPER", "NOTSET");
+    const bool same = upper || mst_onnx_is(c, "auto_pad", "SAME_LOWER", "NOTSET");
+    MST_TRY(window_list(c, "output_padding", 0, w->ndim, 0, extra));
+    MST_TRY(window_list(c, "output_shape", 0, w->ndim, 0, given));
+    for (int i = 0; i < w->ndim; i++) {
+        int64_t in;
+        MST_TRY(size_in_space(c, i, "a transposed convolution", &in));
+        const int64_t all = (in - 1) * w->strides[i] + extra[i] + (w->size[i] - 1) * w->dilations[i] + 1;
+        const bool is_given = given[i] > 0 || same;
+        size[i] = given[i] > 0 ? given[i] : same ? in * w->strides[i] : all - w->before[i] - w->behind[i];
+        const int64_t cut = all > size[i] ? all - size[i] : 0;
+        before[i] = !is_given ? w->before[i] : upper ? cut / 2 : cut - cut / 2;
+        if (size[i] < 1 || size[i] > INT32_MAX)
+            return MST_FAIL(MST_INVALID, "it would give a size of %lld", (long long)size[i]);
     }
-    return mst_onnx_put_last(c, 0, of_row(&w, y));
+    return MST_OK;
+}
+
+/* Y from BEFORE on, SIZE elements of each dimension in space: cut, or with zeros behind. */
+static mst_value cut_to_size(const window *w, mst_value y, const int64_t *before, const int64_t *size) {
+    mst_shape begin = {.ndim = w->ndim + 2}, length = {.ndim = w->ndim + 2}, more = {.ndim = w->ndim + 2};
+    mst_shape none = {.ndim = w->ndim + 2};
+    const mst_shape shape = mst_value_spec(y).shape;
+    bool pads = false;
+    length.dim[0] = length.dim[w->ndim + 1] = -1; /* all of them */
+    for (int i = 1; i <= w->ndim; i++) {
+        begin.dim[i] = before[i - 1];
+        length.dim[i] = size[i - 1];
+        more.dim[i] = before[i - 1] + size[i - 1] > shape.dim[i] ? before[i - 1] + size[i - 1] - shape.dim[i] : 0;
+        pads |= more.dim[i] > 0;
+    }
+    return mst_slice(pads ? mst_pad(y, .before = none, .after = more) : y, begin, length);
+}
+
+/* Part PART of PARTS of the last axis. */
+static mst_value part_of_last(mst_value x, int64_t part, int64_t parts) {
+    const mst_shape shape = mst_value_spec(x).shape;
+    mst_shape begin = {.ndim = shape.ndim}, length = {.ndim = shape.ndim};
+    for (int i = 0; i < shape.ndim; i++) length.dim[i] = -1;
+    length.dim[shape.ndim - 1] = shape.dim[shape.ndim - 1] / parts;
+    begin.dim[shape.ndim - 1] = part * length.dim[shape.ndim - 1];
+    return mst_slice(x, begin, length);
+}
+
+static mst_status read_conv_transpose(mst_onnx_call *c) {
+    window w;
+    mst_value x, weights, part[MOST_GROUPS];
+    int64_t before[MOST], size[MOST];
+    const int64_t groups = mst_onnx_int(c, "group", 1);
+    MST_TRY(check_weights(c));
+    const mst_shape shape = mst_onnx_shape(c, 1);
+    if (groups < 1 || groups > MOST_GROUPS || shape.dim[0] % groups)
+        return MST_FAIL(groups < 1 ? MST_INVALID : MST_UNIMPLEMENTED, "%lld groups of %lld channels", (long long)groups,
+                        (long long)shape.dim[0]);
+    MST_TRY(read_window(c, shape.dim + 2, &w));
+    MST_TRY(sizes_of_transposed(c, &w, before, size));
+    MST_TRY(mst_onnx_last(c, 0, &x));
+    MST_TRY(read_weights(c, &w, &weights));
+    x = as_row(&w, x);
+    for (int64_t g = 0; g < groups; g++) {
+        const mst_conv2d_options options = {.src = groups > 1 ? part_of_last(x, g, groups) : x,
+                                            .weights = groups > 1 ? part_of_last(weights, g, groups) : weights,
+                                            .strides = window_axes(&w, w.strides),
+                                            .dilations = window_axes(&w, w.dilations)};
+        part[g] = w.ndim == MOST ? mst_conv3d_transpose_with(options) : mst_conv2d_transpose_with(options);
+    }
+    const mst_value y = of_row(&w, groups > 1 ? mst_concat(part, (int)groups, -1) : part[0]);
+    MST_TRY(mst_graph_check(c->reader->graph));
+    return put_with_bias(c, cut_to_size(&w, y, before, size));
 }
 
 /* ---- pooling ---- */
@@ -163,6 +265,14 @@ static mst_status check_pool(mst_onnx_call *c, window *w) {
     return MST_OK;
 }
 
+static mst_pool2d_options pool_options(const window *w, mst_value src) {
+    return (mst_pool2d_options){.src = src,
+                                .size = window_axes(w, w->size),
+                                .strides = window_axes(w, w->strides),
+                                .padding = w->padding,
+                                .pads = window_pads(w)};
+}
+
 static mst_status read_max_pool(mst_onnx_call *c) {
     window w;
     mst_value x;
@@ -171,9 +281,9 @@ static mst_status read_max_pool(mst_onnx_call *c) {
     (void)mst_onnx_int(c, "storage_order", 0); /* of indices */
     if (mst_onnx_int(c, "ceil_mode", 0)) MST_TRY(add_ceiling(c, &w));
     MST_TRY(mst_onnx_last(c, 0, &x));
-    x = mst_max_pool2d(as_row(&w, x), window_pair(&w, w.size), .strides = window_pair(&w, w.strides),
-                       .padding = w.padding, .pads = window_pads(&w));
-    return mst_onnx_put_last(c, 0, of_row(&w, x));
+    const mst_pool2d_options options = pool_options(&w, as_row(&w, x));
+    return mst_onnx_put_last(c, 0,
+                             of_row(&w, w.ndim == MOST ? mst_max_pool3d_with(options) : mst_max_pool2d_with(options)));
 }
 
 static mst_status read_average_pool(mst_onnx_call *c) {
@@ -188,14 +298,16 @@ static mst_status read_average_pool(mst_onnx_call *c) {
         return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad with auto_pad or ceil_mode");
     if (counts && w.has_pads) { /* zeros that are counted */
         const mst_axes pads = window_pads(&w);
-        x = mst_pad(x, .before = MST_SHAPE(0, pads.axis[0], pads.axis[2], 0),
-                    .after = MST_SHAPE(0, pads.axis[1], pads.axis[3], 0));
+        mst_shape before = {.ndim = pads.count / 2 + 2}, after = before;
+        for (int i = 0; i < pads.count / 2; i++)
+            before.dim[1 + i] = pads.axis[2 * i], after.dim[1 + i] = pads.axis[2 * i + 1];
+        x = mst_pad(x, .before = before, .after = after);
         w.has_pads = false;
     }
     if (ceiling) MST_TRY(add_ceiling(c, &w));
-    x = mst_avg_pool2d(x, window_pair(&w, w.size), .strides = window_pair(&w, w.strides), .padding = w.padding,
-                       .pads = window_pads(&w));
-    return mst_onnx_put_last(c, 0, of_row(&w, x));
+    const mst_pool2d_options options = pool_options(&w, x);
+    return mst_onnx_put_last(c, 0,
+                             of_row(&w, w.ndim == MOST ? mst_avg_pool3d_with(options) : mst_avg_pool2d_with(options)));
 }
 
 static mst_status global_pool(mst_onnx_call *c, bool largest) {
@@ -380,6 +492,7 @@ const mst_onnx_op mst_onnx_window_ops[] = {
     {"AveragePool", .read = read_average_pool},
     {"BatchNormalization", .read = read_batch_norm},
     {"Conv", .read = read_conv},
+    {"ConvTranspose", .read = read_conv_transpose},
     {"GlobalAveragePool", .read = read_global_average},
     {"GlobalMaxPool", .read = read_global_max},
     {"InstanceNormalization", .read = read_instance_norm},

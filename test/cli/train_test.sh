@@ -66,6 +66,24 @@ fails unknown_precisions_are_named 2 "'bf16' is not known: there are float32 and
 works weights_of_products_in_bf16_are_saved "^done:" train $low --save low.npz --checkpoint-dir low.run
 works saved_weights_are_f32 "f32" inspect low.npz
 check saved_weights_are_not_bf16 sh -c '! grep -q bf16 out'
+run train $small --steps 20 --seed 3 --save high.npz --json
+high="predict --load high.npz --data idx:data --devices cpu:1"
+run $high --out high.npy --json
+check predictions_of_f32_are_f32 grep -q '"precision":"float32"' out
+run $high --out low.npy --precision mixed_bfloat16 --json
+check predictions_have_the_precision_asked_for grep -q "\"precision\":\"$precision\"" out
+run predict --load low.npz --data idx:data --devices cpu:1 --json --out noted.npy
+check predictions_have_the_precision_of_the_training grep -q "\"precision\":\"$precision\"" out
+run evaluate --load low.npz --data idx:data --devices cpu:1 --json
+check evaluations_have_the_precision_of_the_training grep -q "\"precision\":\"$precision\"" out
+run evaluate --load low.npz --data idx:data --devices cpu:1 --json --precision float32
+check evaluations_have_the_precision_asked_for grep -q '"precision":"float32"' out
+if [ "$precision" = mixed_bfloat16 ]; then
+    check predictions_in_bf16_are_not_those_in_f32 sh -c '! cmp -s high.npy low.npy'
+fi
+fails precisions_of_predictions_are_named 2 "predict: --precision 'half' is not known" $high --precision half
+ONEDNN_MAX_CPU_ISA=AVX2 works predictions_without_bf16_are_told "^note: --precision mixed_bfloat16: this processor has" \
+    $high --precision mixed_bfloat16 --out told.npy
 run train $low --schedule constant --json
 straight=$(value weights_sha256)
 run train $low --schedule constant --steps 10 --checkpoint-dir half.run --json

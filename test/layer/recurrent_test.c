@@ -159,6 +159,101 @@ static void with_a_causal_mask_a_step_does_not_see_those_behind_it(void **state)
     }
 }
 
+static const mst_initializer SMALL = {.kind = MST_INITIALIZER_CONSTANT, .value = 0.1};
+
+static mst_model *of_direction(int direction, bool sequences) {
+    mst_model *model = new_model();
+    if (direction < 2)
+        mst_lstm(model, UNITS, .kernel_initializer = SMALL, .recurrent_initializer = SMALL,
+                 .go_backwards = direction == 1, .return_sequences = sequences);
+    else
+        mst_bidirectional(model, UNITS, .kernel_initializer = SMALL, .recurrent_initializer = SMALL,
+                          .return_sequences = sequences);
+    return model;
+}
+
+static void both_directions_stand_beside_each_other_in_the_order_of_steps(void **state) {
+    (void)state;
+    for (int with_steps = 0; with_steps < 2; with_steps++) {
+        mst_tensor *y[3];
+        for (int i = 0; i < 3; i++) y[i] = given(of_direction(i, with_steps), sequences(false));
+        const int64_t steps = with_steps ? STEPS : 1;
+        for (int64_t row = 0; row < ROWS * steps; row++) {
+            const int64_t back = row / steps * steps + steps - 1 - row % steps; /* backwards: in the order it goes */
+            expect_near(y[2], row * 2 * UNITS, y[0], row * UNITS, UNITS);
+            expect_near(y[2], (row * 2 + 1) * UNITS, y[1], back * UNITS, UNITS);
+        }
+        for (int i = 0; i < 3; i++) mst_tensor_release(y[i]);
+    }
+}
+
+/* The first COUNT steps of sequences(false), behind BEFORE and before BEHIND steps of 7. */
+static mst_tensor *padded(int64_t before, int64_t count, int64_t behind) {
+    const int64_t steps = before + count + behind;
+    mst_tensor *all = sequences(false), *x = engine_tensor(MST_F32, MST_SHAPE(ROWS, steps, FEATURES), NULL);
+    for (int64_t row = 0; row < ROWS; row++)
+        for (int64_t t = 0; t < steps; t++)
+            for (int64_t i = 0; i < FEATURES; i++)
+                mst_tensor_set(x, (row * steps + t) * FEATURES + i,
+                               t < before || t >= before + count
+                                   ? 7
+                                   : mst_tensor_get(all, (row * STEPS + t - before) * FEATURES + i));
+    mst_tensor_release(all);
+    return x;
+}
+
+enum { MEAN = NUM_KINDS, BOTH, NUM_MASKED };
+
+static mst_model *masked(int kind, bool backwards) {
+    mst_model *model = new_model();
+    mst_masking(model, .mask_value = 7);
+    if (kind == LSTM)
+        mst_lstm(model, UNITS, .kernel_initializer = SMALL, .go_backwards = backwards);
+    else if (kind == GRU)
+        mst_gru(model, UNITS, .kernel_initializer = SMALL, .go_backwards = backwards);
+    else if (kind == SIMPLE_RNN)
+        mst_simple_rnn(model, UNITS, .kernel_initializer = SMALL, .go_backwards = backwards);
+    else if (kind == BOTH)
+        mst_bidirectional(model, UNITS, .cell = MST_RECURRENT_GRU, .merge_mode = MST_MERGE_MODE_MUL);
+    else
+        mst_global_average_pooling1d(mst_dropout(model, .rate = 0.5F));
+    return model;
+}
+
+static void steps_that_a_mask_leaves_out_change_nothing(void **state) {
+    (void)state;
+    for (int kind = 0; kind < NUM_MASKED; kind++)
+        for (int backwards = 0; backwards < 2; backwards++) {
+            mst_tensor *y = given(masked(kind, backwards), padded(0, 3, 0));
+            mst_tensor *longer = given(masked(kind, backwards), padded(2, 3, 4));
+            expect_near(longer, 0, y, 0, mst_tensor_count(y));
+            mst_tensor_release(y), mst_tensor_release(longer);
+        }
+}
+
+static void expect_no_mask(mst_model *model, const char *message) {
+    mst_graph *graph = engine_graph();
+    mst_value y = mst_model_call(model, mst_fill(graph, MST_I32, MST_SHAPE(2, 8), 1), true);
+    (void)y;
+    EXPECT_ERROR(mst_graph_check(graph), MST_UNIMPLEMENTED, message);
+    mst_graph_destroy(graph);
+    mst_model_destroy(model);
+}
+
+static void masks_that_would_be_lost_are_told(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_input(model, MST_SHAPE(8), .dtype = MST_I32);
+    mst_embedding(model, 4, 3, .mask_zero = true);
+    mst_lstm(model, 3, .return_sequences = true, .name = "tags");
+    expect_no_mask(model, "output 'tags' has a mask");
+    model = new_model();
+    mst_input(model, MST_SHAPE(8), .dtype = MST_I32);
+    mst_embedding(model, 4, 3, .mask_zero = true);
+    mst_batch_normalization(model, .name = "norm");
+    expect_no_mask(model, "batch_normalization 'norm': its source has a mask");
+}
+
 static void expect_refusal(mst_model *model, mst_shape shape, const char *message) {
     mst_graph *graph = engine_graph();
     mst_value y = mst_model_call(model, mst_fill(graph, MST_F32, shape, 1), true);
@@ -177,6 +272,10 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     expect_refusal(model, MST_SHAPE(2, 8), "gru 'remember': needs [n, steps, features]");
     mst_simple_rnn(model = new_model(), 3, .name = "remember");
     expect_refusal(model, MST_SHAPE(2, 8), "simple_rnn 'remember': needs [n, steps, features]");
+    mst_bidirectional(model = new_model(), 3, .name = "remember");
+    expect_refusal(model, MST_SHAPE(2, 8), "lstm 'forward_lstm': needs [n, steps, features]");
+    mst_masking(model = new_model(), .name = "leave");
+    expect_refusal(model, MST_SHAPE(2, 8), "masking 'leave': needs [n, steps, features]");
     mst_multi_head_attention(model = new_model(), 2, 3, .name = "look");
     expect_refusal(model, MST_SHAPE(2, 8), "multi_head_attention 'look': needs [n, steps, features]");
     mst_lstm(model = new_model(), 3, .bias_initializer = mst_he_normal_initializer(), .name = "remember");
@@ -190,6 +289,9 @@ int main(void) {
         cmocka_unit_test(the_forget_gate_begins_open),
         cmocka_unit_test(the_rows_of_a_recurrent_kernel_begin_orthogonal),
         cmocka_unit_test(with_a_causal_mask_a_step_does_not_see_those_behind_it),
+        cmocka_unit_test(both_directions_stand_beside_each_other_in_the_order_of_steps),
+        cmocka_unit_test(steps_that_a_mask_leaves_out_change_nothing),
+        cmocka_unit_test(masks_that_would_be_lost_are_told),
         cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "model/model.h"
+#include "model_file/network_text.h"
 #include "module/module.h"
 #include "muster/model_file.h"
 #include "muster/train.h"
@@ -305,8 +307,8 @@ static void networks(void **state) {
                  MST_UNIMPLEMENTED, "'mish'");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 1e300"))), MST_UNIMPLEMENTED, "units");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ""))), MST_INVALID, "units");
-    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Embedding", ", \"mask_zero\": true"))), MST_UNIMPLEMENTED,
-                 "mask_zero = true");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("LSTM", ", \"units\": 2, \"zero_output_for_mask\": true"))),
+                 MST_UNIMPLEMENTED, "zero_output_for_mask = true");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ReLU", ", \"max_value\": 0"))), MST_UNIMPLEMENTED, "max_value");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Conv2D", ", \"filters\": 2, \"bias_regularizer\": \"l2\""))),
                  MST_UNIMPLEMENTED, "bias_regularizer");
@@ -320,6 +322,81 @@ static void networks(void **state) {
                            "\"config\": {\"name\": \"a\"}, \"inbound_nodes\": [[[\"a\", 0, 0, {}]]]}], "
                            "\"input_layers\": [], \"output_layers\": [[\"a\", 0, 0]]}}"),
                  MST_CORRUPT, "applied to one another");
+}
+
+static mst_precision precision_of(const mst_model *model, int64_t layer) {
+    return ((const mst_layer_dense_options *)model->layer[layer].options)->precision;
+}
+
+static void policies_are_the_precision_of_layers(void **state) {
+    (void)state;
+#define NAMED(name, policy) \
+    "{\"class_name\": \"Dense\", \"config\": {\"name\": \"" name "\", \"units\": 2, \"dtype\": " policy "}}"
+    mst_model *model, *copy;
+    char *text;
+    EXPECT_OK(mst_network_parse(
+        "mixed",
+        SEQUENTIAL(INPUT NAMED("a", "{\"config\": {\"name\": \"mixed_bfloat16\"}}") ", " NAMED("b", "\"float32\"")),
+        &model));
+    EXPECT_OK(mst_network_print(model, &text));
+    EXPECT_OK(mst_network_parse("again", text, &copy));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(precision_of(i ? copy : model, 1), MST_MIXED_BFLOAT16);
+        assert_int_equal(precision_of(i ? copy : model, 2), MST_FLOAT32);
+    }
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    free(text);
+    /* without such a layer it is that of the session */
+    EXPECT_OK(mst_network_parse("plain", SEQUENTIAL(INPUT NAMED("a", "\"float32\"")), &model));
+    assert_int_equal(precision_of(model, 1), MST_PRECISION_DEFAULT);
+    mst_model_destroy(model);
+#undef NAMED
+}
+
+#define LSTM(more) "{\"class_name\": \"LSTM\", \"config\": {\"name\": \"l\", \"units\": 2" more "}}"
+
+static void layers_inside_of_bidirectional(void **state) {
+    (void)state;
+    EXPECT_OK(load_text(SEQUENTIAL(INPUT LAYER("Bidirectional", ", \"layer\": " LSTM("")))));
+    EXPECT_OK(load_text(SEQUENTIAL(INPUT LAYER(
+        "Bidirectional", ", \"layer\": " LSTM("") ", \"backward_layer\": " LSTM(", \"go_backwards\": true")))));
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Bidirectional", ", \"layer\": " LSTM("") ", \"merge_mode\": null"))),
+                 MST_UNIMPLEMENTED, "merge_mode = null");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Bidirectional", ", \"layer\": {\"class_name\": \"Dense\"}"))),
+                 MST_UNIMPLEMENTED, "a layer Dense in it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Bidirectional", ""))), MST_UNIMPLEMENTED, "without a class");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Bidirectional", ", \"layer\": " LSTM(", \"go_backwards\": true")))),
+                 MST_UNIMPLEMENTED, "go_backwards = true");
+    EXPECT_ERROR(
+        load_text(SEQUENTIAL(INPUT LAYER("Bidirectional", ", \"layer\": " LSTM("") ", \"backward_layer\": " LSTM(
+                                                              ", \"go_backwards\": true, \"activation\": \"relu\"")))),
+        MST_UNIMPLEMENTED, "backward_layer that is not as the other layer");
+}
+
+/* A mask of NUMBER, made of input "in", of an LSTM behind an Embedding, as Keras 3 writes it. */
+static mst_status load_masked(const char *mask_zero, const char *number, const char *source) {
+#define TENSOR(name) "{\"class_name\": \"__keras_tensor__\", \"config\": {\"keras_history\": [\"" name "\", 0, 0]}}"
+    char text[4096];
+    snprintf(text, sizeof text,
+             "{\"class_name\": \"Functional\", \"config\": {\"layers\": [{\"class_name\": \"InputLayer\", \"config\": "
+             "{\"name\": \"in\", \"batch_shape\": [null, 4]}}, {\"class_name\": \"Embedding\", \"config\": {\"name\": "
+             "\"e\", \"input_dim\": 3, \"output_dim\": 2, \"mask_zero\": %s}, \"inbound_nodes\": [{\"args\": [" TENSOR(
+                 "in") "]}]}, {\"class_name\": \"NotEqual\", \"config\": {\"name\": \"n\"}, "
+                       "\"inbound_nodes\": [{\"args\": [" TENSOR("in") ", %s]}]}, {\"class_name\": \"LSTM\", "
+                       "\"config\": {\"name\": \"l\", \"units\": 2}, \"inbound_nodes\": [{\"args\": [%s], "
+                       "\"kwargs\": {\"mask\": " TENSOR("n") "}}]}], \"input_layers\": [[\"in\", 0, 0]], "
+                       "\"output_layers\": [[\"l\", 0, 0]]}}",
+             mask_zero, number, source);
+    return load_text(text);
+}
+
+static void masks_are_those_of_layers(void **state) {
+    (void)state;
+    EXPECT_OK(load_masked("true", "0", TENSOR("e")));
+    EXPECT_ERROR(load_masked("false", "0", TENSOR("e")), MST_UNIMPLEMENTED, "mask is not that of an Embedding");
+    EXPECT_ERROR(load_masked("true", "1", TENSOR("e")), MST_UNIMPLEMENTED, "mask is not that of an Embedding");
+    EXPECT_ERROR(load_masked("true", "0", TENSOR("n")), MST_UNIMPLEMENTED, "is applied to 'n' (NotEqual)");
 }
 
 /* Layers in an order in which each waits for the one behind it: time that grows with the square of their number would
@@ -404,6 +481,9 @@ int main(void) {
                                        TEST_IN_FOLDER(weights_alone),
                                        TEST_IN_FOLDER(writing),
                                        TEST_IN_FOLDER(networks),
+                                       cmocka_unit_test(policies_are_the_precision_of_layers),
+                                       TEST_IN_FOLDER(layers_inside_of_bidirectional),
+                                       TEST_IN_FOLDER(masks_are_those_of_layers),
                                        TEST_IN_FOLDER(damaged_files),
                                        TEST_IN_FOLDER(layers_go_to_those_of_their_names),
                                        TEST_IN_FOLDER(long_networks_take_little_time)};

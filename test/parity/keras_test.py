@@ -20,6 +20,8 @@ ROWS, BATCH, EPOCHS = 32, 8, 5
 random = np.random.RandomState(5)
 PICTURES = random.normal(0, 1, (ROWS, 8, 8, 3)).astype(np.float32)
 WORDS = random.randint(0, 20, (ROWS, 12)).astype(np.int32)
+PADDED = np.where(np.arange(12) % random.randint(3, 13, (ROWS, 1)) < 2, 0, WORDS + (WORDS == 0)).astype(np.int32)
+STEPS = np.where(PADDED[:, :, None] == 0, 0.5, random.normal(0, 1, (ROWS, 12, 3))).astype(np.float32)
 LABELS = random.randint(0, 4, ROWS).astype(np.int32)
 
 
@@ -117,6 +119,27 @@ def recurrent():
     return keras.Model(start, L.Dense(4, activation="softmax")(x))
 
 
+def both_ways():
+    """Recurrent layers over both directions, and steps that an Embedding leaves out."""
+    x = start = keras.Input((12,), dtype="int32")
+    x = L.Embedding(20, 6, mask_zero=True)(x)
+    x = L.Bidirectional(L.LSTM(4, return_sequences=True, kernel_regularizer=keras.regularizers.L2(0.01)))(x)
+    x = L.Dropout(0.0)(L.LayerNormalization()(x))
+    x = L.Bidirectional(L.GRU(5, return_sequences=True, use_bias=False), merge_mode="ave")(x)
+    x = L.SimpleRNN(6, return_sequences=True)(L.Dense(5, activation="tanh")(x))
+    mean = L.GlobalAveragePooling1D()(x)
+    x = L.GRU(4, go_backwards=True, return_sequences=True)(x)
+    x = L.Concatenate()([mean, L.LSTM(3, activation="relu")(x), L.Bidirectional(L.SimpleRNN(3), merge_mode="mul")(x)])
+    return keras.Model(start, L.Dense(4, activation="softmax")(x))
+
+
+def masked():
+    """A stack that leaves out steps of one number."""
+    return keras.Sequential([keras.Input((12, 3)), L.Masking(0.5),
+                             L.Bidirectional(L.GRU(4, return_sequences=True), merge_mode="sum"),
+                             L.Bidirectional(L.LSTM(3, unit_forget_bias=False)), L.Dense(4, activation="softmax")])
+
+
 def attention():
     """A step of a transformer: attention to the words before, then to a shorter sequence with values of their own."""
     x = start = keras.Input((12,), dtype="int32")
@@ -166,10 +189,11 @@ FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.
 NESTED = (nested, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
-          "recurrent": (recurrent, WORDS), "attention": (attention, WORDS),
+          "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
           "nested": (nested, PICTURES), "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
-ONE_OPTIMIZER = (normalizations, volumes, recurrent, attention, logits, probabilities, *NESTED)
+SEQUENCES = (recurrent, both_ways, masked, attention)
+ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, logits, probabilities, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
@@ -270,6 +294,22 @@ def files(report, folder, name, make, rows):
     report.values(f"{name}: Muster's JSON and weights.h5", again.predict(rows, verbose=0).ravel(), expected, 1e-6, 1)
 
 
+def policies(report, folder):
+    """Layers of mixed_bfloat16, both ways; on processors without bf16 Muster computes them in f32."""
+    keras.utils.set_random_seed(6)
+    model = keras.Sequential([keras.Input((8, 8, 3)), L.Conv2D(4, 3, dtype="mixed_bfloat16"), L.Flatten(),
+                              L.Dense(8, dtype="mixed_bfloat16"), L.Dense(4, dtype="float32")])
+    path, out = os.path.join(folder, "mixed.keras"), os.path.join(folder, "mixed.out.keras")
+    model.save(path)
+    [answer] = muster.evaluate([{"load": path, "predict": [PICTURES], "save": out}], "keras")
+    report.values("policies: predictions", answer["predicted"], model.predict(PICTURES, verbose=0), 0.03, 1)
+    back = keras.models.load_model(out)
+    names = [layer.dtype_policy.name for layer in back.layers if layer.weights]
+    report.check("policies", names == ["mixed_bfloat16", "mixed_bfloat16", "float32"], names, "two of three")
+    report.values("policies: Muster's file", back.predict(PICTURES, verbose=0).ravel(),
+                  model.predict(PICTURES, verbose=0), 1e-6, 1)
+
+
 def refused(report, folder):
     """What is no layer here, and what is code: one error that names it."""
     lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
@@ -337,8 +377,9 @@ def main():
             for optimizer in ["adam"] if make in ONE_OPTIMIZER else OPTIMIZERS:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
-            if make not in (recurrent, attention, nested, stacks):  # the command is the same for all layers
+            if make not in (*SEQUENCES, nested, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
+        policies(report, folder)
         refused(report, folder)
     return report.finish()
 

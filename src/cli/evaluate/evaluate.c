@@ -41,6 +41,7 @@ mst_status evaluate_write_event(const saved_options *o, const saved_model *saved
     json_t *event = json_event("evaluated");
     json_add(&event, "", "step", json_integer(saved->restored.step));
     evaluate_add(&event, result, confusion, saved->names);
+    json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(saved->precision)]));
     json_add(&event, "", "weights", json_string(o->use_ema ? "ema" : "last"));
     return json_write(event);
 }
@@ -108,8 +109,7 @@ static int evaluate_run(const command_call *call) {
     int status = saved_model_open(&o->saved, call->list, "evaluate", &saved);
     if (!status && o->confusion && !objective_has_classes(&saved.objective))
         status = objective_fail_confusion("evaluate", &saved.objective);
-    if (!status &&
-        (restored_show(&saved.restored, o->saved.json, false) || show(o, &saved) || (o->follow && follow(o, &saved))))
+    if (!status && (saved_model_show(&saved, o->saved.json) || show(o, &saved) || (o->follow && follow(o, &saved))))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);
     return !status && signals_caught() ? EXIT_SIGNAL + signals_caught() : status;

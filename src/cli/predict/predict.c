@@ -10,7 +10,6 @@
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/predict/predictions.h"
-#include "cli/print_restored.h"
 #include "cli/saved_model.h"
 
 /* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64
@@ -95,6 +94,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
     if (o->saved.json) {
         json_t *event = json_event("predicted");
         json_add(&event, "", "step", json_integer(saved->restored.step));
+        json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(saved->precision)]));
         if (o->out) json_add(&event, "", "path", json_text(o->out));
         return json_write(event);
     }
@@ -113,7 +113,7 @@ static int predict_run(const command_call *call) {
     if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
     if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
-    if (!status && (restored_show(&saved.restored, o->saved.json, false) || predict(o, &saved)))
+    if (!status && (saved_model_show(&saved, o->saved.json) || predict(o, &saved)))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);
     return status;

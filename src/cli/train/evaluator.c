@@ -196,6 +196,7 @@ static saved_options options_of(const training *t) {
                            .raw_pixels = o->raw_pixels,
                            .batch_size = EVALUATION_ROWS,
                            .devices = o->devices ? o->devices : "cpu",
+                           .precision = option_given(t->list, "precision") ? o->precision : NULL,
                            .json = o->json};
 }
 

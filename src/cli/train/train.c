@@ -20,6 +20,7 @@
 #include "cli/json_events.h"
 #include "cli/mlp_layers.h"
 #include "cli/number_text.h"
+#include "cli/precision.h"
 #include "cli/predict/predict.h"
 #include "cli/scale_inputs.h"
 #include "cli/signals.h"
@@ -38,18 +39,6 @@ enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 
 
 /* ---- options ---- */
 
-static int check_precision(training *t) {
-    const char *name = t->o->precision;
-    t->precision = MST_FLOAT32;
-    if (strcmp(name, "mixed_float16") == 0)
-        return command_fail(EXIT_USAGE,
-                            "train: --precision mixed_float16: sums and small gradients overflow f16, and "
-                            "processors are not faster in it: take mixed_bfloat16");
-    while (mst_precision_names[t->precision] && strcmp(name, mst_precision_names[t->precision]) != 0) t->precision++;
-    if (mst_precision_names[t->precision]) return EXIT_DONE;
-    return command_fail(EXIT_USAGE, "train: --precision '%s' is not known: there are float32 and mixed_bfloat16", name);
-}
-
 static int check_options(training *t) {
     if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
         return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
@@ -61,7 +50,7 @@ static int check_options(training *t) {
     if (t->o->raw_columns && (t->o->table.missing || t->o->embed_above))
         return command_fail(EXIT_USAGE, "train: --%s is done by the layers that --raw-columns leaves out: leave it out",
                             t->o->table.missing ? "missing mean" : "embed-above");
-    if (check_precision(t)) return EXIT_USAGE;
+    if (precision_read(t->o->precision, &t->precision)) return command_fail_usage("train");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
     if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");

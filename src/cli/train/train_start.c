@@ -7,6 +7,7 @@
 #include "base/byte_count.h"
 #include "cli/json_events.h"
 #include "cli/number_text.h"
+#include "cli/precision.h"
 #include "cli/train/training.h"
 
 static int64_t num_parameters(const training *t) {
@@ -128,9 +129,7 @@ static void print_start(const training *t) {
         printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
                t->idle_cores, cores, cores, t->batch_size / t->strategy.num_shards * cores);
     }
-    if (t->precision != mst_precision_here(t->precision))
-        printf("note: --precision %s: this processor has no instructions for bf16, so that all is computed in f32\n",
-               mst_precision_names[t->precision]);
+    precision_note(t->precision);
     print_momentum(t);
     if (t->others > 0)
         printf("note: %d other programs keep all cores busy: --devices cpu can be faster then, with the same weights\n",

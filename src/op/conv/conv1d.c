@@ -1,14 +1,16 @@
 /** conv1d: dst[n, x, f] = sum over j, c of src[n, x stride - before + j dilation, c] * weights[j, c, f]
  *
- *  src       f32 or f64, [n, steps, channels]
- *  weights   src's dtype, [window, channels / groups, filters]
- *  stride    default 1
- *  padding   MST_PADDING_VALID (default) or MST_PADDING_SAME, as in conv2d
- *  causal    (window - 1) dilation zeros before src, in place of a padding: no output depends on a later element of src
- *  pads      zeros before and behind src, in place of a padding
- *  dilation  default 1
- *  groups    default 1
- *  dst       src's dtype, [n, outputs, filters]
+ *  src        f32 or f64, [n, steps, channels]
+ *  weights    src's dtype, [window, channels / groups, filters]
+ *  stride     default 1
+ *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME, as in conv2d
+ *  causal     (window - 1) dilation zeros before src, in place of a padding: no output depends on a later element of
+ *             src
+ *  pads       zeros before and behind src, in place of a padding
+ *  dilation   default 1
+ *  groups     default 1
+ *  precision  as in conv2d
+ *  dst        src's dtype, [n, outputs, filters]
  *
  *  Made of conv2d, on one row.
  */
@@ -23,6 +25,7 @@ typedef struct mst_conv1d_options {
     mst_axes pads;
     int32_t dilation;
     int32_t groups;
+    mst_precision precision;
 } mst_conv1d_options;
 MST_API mst_value mst_conv1d_with(mst_conv1d_options options);
 #define mst_convolve1d(...) mst_conv1d_with(MST_NAMED_2(mst_conv1d_options, src, weights, __VA_ARGS__))
@@ -49,6 +52,6 @@ mst_value mst_conv1d_with(mst_conv1d_options o) {
     return mst_squeeze(
         mst_convolve2d(mst_expand_dims(o.src, 1), mst_expand_dims(o.weights, 0), .strides = mst_window_row(o.stride),
                        .padding = o.padding, .pads = mst_window_row_pads(pads), .dilations = mst_window_row(o.dilation),
-                       .groups = o.groups),
+                       .groups = o.groups, .precision = o.precision),
         MST_AXES(1));
 }

@@ -8,6 +8,8 @@
  *  bias                  src's dtype, [3 units], of the product with recurrent
  *  activation            default tanh
  *  recurrent_activation  default sigmoid
+ *  mask                  src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave;
+ *                        may be left out itself
  *  reverse               from the last step to the first
  *  h                     output 0, [n, steps, units]
  *  memory                output 1, [n, steps, 4 units]: z, r, c and p_c of each step
@@ -23,6 +25,7 @@ typedef struct mst_gru_options {
     mst_cell_activation activation;
     mst_cell_activation recurrent_activation;
     bool reverse;
+    mst_value mask;
 } mst_gru_options;
 /** Output 0; the memory is mst_value_output(value, 1). */
 MST_API mst_value mst_gru_with(mst_gru_options options);
@@ -48,7 +51,9 @@ static mst_status gru_infer(mst_infer *c) {
 }
 
 static mst_value gru_grad(mst_grad *c, int i) {
-    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_op_gru_grad), dproduct = mst_value_output(dsrc, 2);
+    if (i == 3) return MST_NONE; /* the mask */
+    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_cell_gru, &mst_op_gru_grad),
+                    dproduct = mst_value_output(dsrc, 2);
     if (i == 0) return dsrc;
     if (i == 2) return mst_reduce_sum(dproduct, .axes = MST_AXES(0, 1));
     return mst_recurrent_kernel_grad(mst_value_output(dsrc, 1), dproduct, c);
@@ -67,7 +72,20 @@ static mst_value gru_grad(mst_grad *c, int i) {
         .ndim = 1, .dim = { 3 * (units) } \
     }
 
+static const double left_out[] = {1, 0, 1, 0, 1, 1};
+#define MASK(n, steps) \
+    { .ndim = 2, .dim = {n, steps}, .value = left_out, .no_grad = true }
+
 static const mst_example gru_examples[] = {
+    {.name = "with a mask", .num_src = 4, .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(2), MASK(2, 3)}},
+    {.name = "with a mask, reversed",
+     .num_src = 4,
+     .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(2), MASK(2, 3)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "a mask of other steps",
+     .num_src = 4,
+     .src = {SOURCE(2, 3, 2), RECURRENT(2), BIAS(2), MASK(3, 2)},
+     .fails = MST_INVALID},
     {.name = "linear, one unit", /* z r c: step 0: 3, 4, 2 + 4: h = -2 6; step 1: p = -11 1 -23: -10, 2, -39 */
      .num_src = 3,
      .src = {{.ndim = 3, .dim = {1, 2, 3}, .value = (const double[]){2, 3, 2, 1, 1, 7}},
@@ -93,7 +111,7 @@ static const mst_example gru_examples[] = {
 
 const mst_op mst_op_gru = {
     .name = "gru",
-    .num_src = 3,
+    .num_src = MST_VARIADIC,
     .num_dst = 2,
     .dtypes = MST_FLOATS,
     .fields = mst_recurrent_fields,
@@ -107,5 +125,6 @@ const mst_op mst_op_gru = {
 
 mst_value mst_gru_with(mst_gru_options o) {
     const mst_recurrent_options options = {0, (int)o.activation, (int)o.recurrent_activation, o.reverse};
-    return mst_call(NULL, &mst_op_gru, 3, (const mst_value[]){o.src, o.recurrent, o.bias}, &options);
+    mst_value sources[] = {o.src, o.recurrent, o.bias, MST_NONE};
+    return mst_recurrent_call(&mst_op_gru, &mst_cell_gru, sources, o.mask, &options);
 }

@@ -5,6 +5,7 @@
  *  memory     output 1 of gru
  *  dh         gradient of h
  *  dmemory    gradient of the memory; may be left out
+ *  mask       that of gru; may be left out
  *  dsrc       output 0, [n, steps, 3 units]: that of gru's src
  *  previous   output 1, like h: h of the step before, 0 at the first
  *  dproduct   output 2, like dsrc: that of the product with recurrent; that of recurrent is previous^T dproduct
@@ -23,6 +24,10 @@ static mst_status gru_grad_infer(mst_infer *c) {
         .ndim = 2, .dim = { 3 * (units), units } \
     }
 
+static const double left_out[] = {1, 0, 1, 0, 1, 1};
+#define MASK \
+    { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
+
 static const mst_example gru_grad_examples[] = {
     {.name = "linear, one unit", /* z r c p = 3 4 6 1, no h before: dz = -c dh, dc = (1 - z) dh, dr = p dc, dp = r dc */
      .num_src = 4,
@@ -36,6 +41,11 @@ static const mst_example gru_grad_examples[] = {
     {.name = "with that of the memory, reversed",
      .num_src = 5,
      .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 8), ARRAY(2, 3, 2), ARRAY(2, 3, 8)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "with a mask", .num_src = 5, .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 8), ARRAY(2, 3, 2), MASK}},
+    {.name = "with that of the memory and a mask, reversed",
+     .num_src = 6,
+     .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 8), ARRAY(2, 3, 2), ARRAY(2, 3, 8), MASK},
      .options = &(const mst_recurrent_options){.reverse = true}},
     {.name = "units that differ",
      .num_src = 4,

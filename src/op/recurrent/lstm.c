@@ -7,6 +7,8 @@
  *  recurrent             src's dtype, [units, 4 units]
  *  activation            default tanh
  *  recurrent_activation  default sigmoid
+ *  mask                  src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave;
+ *                        may be left out itself
  *  reverse               from the last step to the first
  *  h                     output 0, [n, steps, units]
  *  memory                output 1, [n, steps, 5 units]: i, f, g, o and c of each step
@@ -21,6 +23,7 @@ typedef struct mst_lstm_options {
     mst_cell_activation activation;
     mst_cell_activation recurrent_activation;
     bool reverse;
+    mst_value mask;
 } mst_lstm_options;
 /** Output 0; the memory is mst_value_output(value, 1). */
 MST_API mst_value mst_lstm_with(mst_lstm_options options);
@@ -45,7 +48,8 @@ static mst_status lstm_infer(mst_infer *c) {
 }
 
 static mst_value lstm_grad(mst_grad *c, int i) {
-    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_op_lstm_grad);
+    if (i == 2) return MST_NONE; /* the mask */
+    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_cell_lstm, &mst_op_lstm_grad);
     return i == 0 ? dsrc : mst_recurrent_kernel_grad(mst_value_output(dsrc, 1), dsrc, c);
 }
 
@@ -58,7 +62,20 @@ static mst_value lstm_grad(mst_grad *c, int i) {
         .ndim = 2, .dim = { units, wide } \
     }
 
+static const double left_out[] = {1, 0, 1, 0, 1, 1};
+#define MASK(n, steps) \
+    { .ndim = 2, .dim = {n, steps}, .value = left_out, .no_grad = true }
+
 static const mst_example lstm_examples[] = {
+    {.name = "with a mask", .num_src = 3, .src = {SOURCE(2, 3, 8), RECURRENT(2, 8), MASK(2, 3)}},
+    {.name = "with a mask, reversed",
+     .num_src = 3,
+     .src = {SOURCE(2, 3, 8), RECURRENT(2, 8), MASK(2, 3)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "a mask of other steps",
+     .num_src = 3,
+     .src = {SOURCE(2, 3, 8), RECURRENT(2, 8), MASK(3, 2)},
+     .fails = MST_INVALID},
     {.name = "linear, one unit", /* i f g o: step 0: 1 2 3 2: c = 3, h = 6; step 1: 7 2 1 1: c = 2 3 + 7 = 13 */
      .num_src = 2,
      .src = {{.ndim = 3, .dim = {1, 2, 4}, .value = (const double[]){1, 2, 3, 2, 1, 2, 1, 13}},
@@ -94,7 +111,7 @@ static const mst_example lstm_examples[] = {
 
 const mst_op mst_op_lstm = {
     .name = "lstm",
-    .num_src = 2,
+    .num_src = MST_VARIADIC,
     .num_dst = 2,
     .dtypes = MST_FLOATS,
     .fields = mst_recurrent_fields,
@@ -108,5 +125,6 @@ const mst_op mst_op_lstm = {
 
 mst_value mst_lstm_with(mst_lstm_options o) {
     const mst_recurrent_options options = {0, (int)o.activation, (int)o.recurrent_activation, o.reverse};
-    return mst_call(NULL, &mst_op_lstm, 2, (const mst_value[]){o.src, o.recurrent}, &options);
+    mst_value sources[] = {o.src, o.recurrent, MST_NONE};
+    return mst_recurrent_call(&mst_op_lstm, &mst_cell_lstm, sources, o.mask, &options);
 }

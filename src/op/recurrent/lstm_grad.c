@@ -5,6 +5,7 @@
  *  memory     output 1 of lstm
  *  dh         gradient of h
  *  dmemory    gradient of the memory; may be left out
+ *  mask       that of lstm; may be left out
  *  dsrc       output 0, [n, steps, 4 units]: that of lstm's src
  *  previous   output 1, like h: h of the step before, 0 at the first; that of recurrent is previous^T dsrc
  */
@@ -22,6 +23,10 @@ static mst_status lstm_grad_infer(mst_infer *c) {
         .ndim = 2, .dim = { 4 * (units), units } \
     }
 
+static const double left_out[] = {1, 0, 1, 0, 1, 1};
+#define MASK \
+    { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
+
 static const mst_example lstm_grad_examples[] = {
     {.name = "linear, one unit", /* do = c dh, dc = o dh; di = g dc, df = 0, dg = i dc */
      .num_src = 4,
@@ -35,6 +40,11 @@ static const mst_example lstm_grad_examples[] = {
     {.name = "with that of the memory, reversed",
      .num_src = 5,
      .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 10), ARRAY(2, 3, 2), ARRAY(2, 3, 10)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "with a mask", .num_src = 5, .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 10), ARRAY(2, 3, 2), MASK}},
+    {.name = "with that of the memory and a mask, reversed",
+     .num_src = 6,
+     .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 10), ARRAY(2, 3, 2), ARRAY(2, 3, 10), MASK},
      .options = &(const mst_recurrent_options){.reverse = true}},
     {.name = "rows that differ",
      .num_src = 4,

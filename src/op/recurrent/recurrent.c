@@ -60,8 +60,23 @@ static mst_status check_source(mst_infer *c, int i, int ndim) {
     return mst_infer_want_ndim(c, i, ndim);
 }
 
+/* Sources of a forward op without its mask. */
+static int num_sources(const mst_cell *cell) {
+    return cell->has_bias ? 3 : 2;
+}
+
+/* Source I is a mask of ROWS and STEPS. */
+static mst_status check_mask(mst_infer *c, int i, int64_t *rows, int64_t *steps) {
+    MST_TRY(check_source(c, i, 2));
+    MST_TRY(mst_infer_same_dim(c, *rows, c->src[i].shape.dim[0], "rows of the mask", rows));
+    return mst_infer_same_dim(c, *steps, c->src[i].shape.dim[1], "steps of the mask", steps);
+}
+
 mst_status mst_recurrent_infer(mst_infer *c, const mst_cell *cell) {
+    const int without = num_sources(cell);
     int64_t units = -1;
+    if (c->num_src != without && c->num_src != without + 1)
+        return mst_infer_fail(c, "needs %d sources, and may have a mask, has %d", without, c->num_src);
     MST_TRY(check_source(c, 0, 3));
     MST_TRY(check_source(c, 1, 2));
     units = c->src[1].shape.dim[0];
@@ -72,6 +87,8 @@ mst_status mst_recurrent_infer(mst_infer *c, const mst_cell *cell) {
         MST_TRY(unify_units(c, c->src[2].shape.dim[0], cell->gates, "units of the bias", &units));
     }
     c->dst[0] = c->dst[1] = c->src[0];
+    if (c->num_src > without) MST_TRY(check_mask(c, without, &c->dst[0].shape.dim[0], &c->dst[0].shape.dim[1]));
+    c->dst[1] = c->dst[0];
     c->dst[0].shape.dim[2] = units;
     c->dst[1].shape.dim[2] = times(units, cell->memory);
     return MST_OK;
@@ -79,17 +96,19 @@ mst_status mst_recurrent_infer(mst_infer *c, const mst_cell *cell) {
 
 mst_status mst_recurrent_grad_infer(mst_infer *c, const mst_cell *cell) {
     int64_t units, rows = -1, steps = -1;
-    if (c->num_src != 4 && c->num_src != 5) return mst_infer_fail(c, "needs 4 or 5 sources, has %d", c->num_src);
+    if (c->num_src < 4 || c->num_src > 6) return mst_infer_fail(c, "needs 4 to 6 sources, has %d", c->num_src);
     MST_TRY(check_source(c, 0, 2));
     units = c->src[0].shape.dim[1];
     MST_TRY(unify_units(c, c->src[0].shape.dim[0], cell->gates, "units of the recurrent kernel", &units));
-    for (int i = 1; i < c->num_src; i++) {
+    const int num_arrays = c->num_src - (c->src[c->num_src - 1].shape.ndim == 2);
+    for (int i = 1; i < num_arrays; i++) {
         MST_TRY(check_source(c, i, 3));
         const int64_t *dim = c->src[i].shape.dim;
         MST_TRY(mst_infer_same_dim(c, rows, dim[0], "rows", &rows));
         MST_TRY(mst_infer_same_dim(c, steps, dim[1], "steps", &steps));
         MST_TRY(unify_units(c, dim[2], i % 2 ? 1 : cell->memory, "units", &units));
     }
+    if (num_arrays < c->num_src) MST_TRY(check_mask(c, num_arrays, &rows, &steps));
     const mst_spec wide = {c->src[0].dtype, MST_SHAPE(rows, steps, times(units, cell->gates))};
     c->dst[0] = wide;
     c->dst[1] = (mst_spec){wide.dtype, MST_SHAPE(rows, steps, units)};
@@ -135,9 +154,10 @@ void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64
     *columns = r->backward ? r->units : wide;
 }
 
-/* Of a thread: the product [chunk, columns], what is carried [chunk, u], a spare row [u], zeros [memory u]. */
+/* Of a thread: the product [chunk, columns], what is carried [chunk, u], the gradients of h and of the memory that go
+ * past steps that are left out [chunk, u] and [chunk, memory u], a spare row [u], zeros [memory u]. */
 typedef struct parts {
-    char *product, *carry, *spare, *zeros, *scratch;
+    char *product, *carry, *past, *past_memory, *spare, *zeros, *scratch;
 } parts;
 
 static size_t align(size_t bytes) {
@@ -154,6 +174,10 @@ static size_t lay_out_steps(const mst_recurrence *r, char *base, parts *out) {
     at += align(chunk * r->size * (size_t)columns);
     out->carry = base + at;
     at += align(chunk * row);
+    out->past = base + at;
+    at += align(chunk * row);
+    out->past_memory = base + at;
+    at += align(chunk * row * (size_t)r->cell->memory);
     out->spare = base + at;
     at += align(row);
     out->zeros = base + at;
@@ -200,31 +224,90 @@ static mst_cell_row cell_row(const mst_recurrence *r, const parts *p, int64_t ro
         return c;
     }
     c.dh = at(r, &a->src[3], row, t);
-    if (a->num_src > 4) c.dmemory = at(r, &a->src[4], row, t);
+    if (a->num_src > (r->mask ? 5 : 4)) c.dmemory = at(r, &a->src[4], row, t);
     c.dsrc = at(r, &a->dst[0], row, t);
     c.dproduct = r->cell->has_bias ? at(r, &a->dst[2], row, t) : c.dsrc;
     memcpy(at(r, &a->dst[1], row, t), c.h_before, r->size * (size_t)r->units);
     return c;
 }
 
+static bool is_left_out(const mst_recurrence *r, int64_t row, int64_t t) {
+    const int64_t i = row * r->steps + t;
+    return r->size == sizeof(float) ? ((const float *)r->mask)[i] == 0 : ((const double *)r->mask)[i] == 0;
+}
+
+/* dst += src */
+static void add_elements(const mst_recurrence *r, const void *src, void *dst, int64_t n) {
+    if (r->size == sizeof(float))
+        add_row_f32(1, src, dst, n);
+    else
+        add_row_f64(1, src, dst, n);
+}
+
+/* What a step gives that is left out; backward PAST gets what h of the step before gets past it. */
+static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *past) {
+    const size_t each = r->size * (size_t)r->units;
+    if (!r->backward) {
+        memcpy(row->h, row->h_before, each);
+        memcpy(row->memory, row->memory_before, each * (size_t)r->cell->memory);
+        return;
+    }
+    memcpy(past, row->dh, each);
+    add_elements(r, row->product, past, r->units);
+    memset(row->dsrc, 0, each * (size_t)r->cell->gates);
+    memset(row->dproduct, 0, each * (size_t)r->cell->gates);
+}
+
+/* CELL on ROW, the I-th of the chunk, where there is a mask. */
+static void masked_cell(const mst_recurrence *r, mst_cell_function cell, mst_cell_row *row, const parts *p, int64_t i,
+                        bool left_out) {
+    const int64_t wide = r->units * r->cell->memory;
+    const size_t each = r->size * (size_t)r->units;
+    char *past = p->past + (size_t)i * each, *past_memory = p->past_memory + r->size * (size_t)(i * wide);
+    if (r->backward) add_elements(r, past, p->product + (size_t)i * each, r->units); /* the product has u columns */
+    if (row->dmemory) {
+        add_elements(r, row->dmemory, past_memory, wide);
+        row->dmemory = past_memory;
+    }
+    if (left_out) {
+        leave_out(r, row, past);
+        return;
+    }
+    cell(row);
+    memset(past, 0, each);
+    memset(past_memory, 0, r->size * (size_t)wide);
+}
+
+/* Step T of COUNT rows from the FIRST on; PAST is the step before, -1: there is none. */
+static void run_step(const mst_recurrence *r, int64_t first, int64_t count, const parts *p, int64_t t, int64_t past) {
+    const mst_cell_function *functions = r->backward ? r->cell->backward : r->cell->forward;
+    const mst_cell_function cell = functions[r->size == sizeof(double)];
+    for (int64_t i = 0; i < count; i++) {
+        mst_cell_row row = cell_row(r, p, first + i, i, t, past);
+        if (r->mask)
+            masked_cell(r, cell, &row, p, i, is_left_out(r, first + i, t));
+        else
+            cell(&row);
+    }
+}
+
 /* COUNT rows from the FIRST on, through all steps. */
 static mst_status run_rows(const mst_recurrence *r, int64_t first, int64_t count, int thread, const parts *p) {
     const bool reverse = ((const mst_recurrent_options *)r->args->options)->reverse;
-    const mst_cell_function *functions = r->backward ? r->cell->backward : r->cell->forward;
-    const mst_cell_function cell = functions[r->size == sizeof(double)];
     const mst_array *factor = r->backward ? &r->args->dst[r->cell->has_bias ? 2 : 0] : &r->args->dst[0];
     int64_t inner, columns;
     mst_recurrence_product_shape(r, &inner, &columns);
     memset(p->product, 0, r->size * (size_t)(count * columns));
     memset(p->carry, 0, r->size * (size_t)(count * r->units));
+    if (r->mask) {
+        memset(p->past, 0, r->size * (size_t)(count * r->units));
+        memset(p->past_memory, 0, r->size * (size_t)(count * r->units * r->cell->memory));
+    }
     memset(p->zeros, 0, r->size * (size_t)(r->units * r->cell->memory));
     for (int64_t k = 0; k < r->steps; k++) {
         const int64_t s = r->backward ? r->steps - 1 - k : k; /* counted as the cell goes */
         const int64_t t = reverse ? r->steps - 1 - s : s, past = s == 0 ? -1 : reverse ? t + 1 : t - 1;
-        for (int64_t i = 0; i < count; i++) {
-            const mst_cell_row row = cell_row(r, p, first + i, i, t, past);
-            cell(&row);
-        }
+        run_step(r, first, count, p, t, past);
         if (k + 1 < r->steps) MST_TRY(r->product(r, first, count, thread, p->scratch, at(r, factor, 0, t), p->product));
     }
     return MST_OK;
@@ -243,7 +326,9 @@ static mst_status run_chunks(void *context, int64_t begin, int64_t end, int thre
 }
 
 mst_status mst_recurrence_run(mst_recurrence *r, const mst_kernel_args *a) {
+    const mst_array *last = &a->src[a->num_src - 1];
     r->args = a;
+    r->mask = a->num_src > (r->backward ? 4 : num_sources(r->cell)) && last->shape.ndim == 2 ? last->data : NULL;
     if (a->dst[0].count == 0) return MST_OK;
     return mst_parallel(a, (r->rows + r->chunk - 1) / r->chunk, 1, run_chunks, r);
 }
@@ -266,11 +351,26 @@ mst_status mst_recurrent_reference(const mst_kernel_args *a) {
 
 /* ---- gradients ---- */
 
-mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_op *grad) {
+mst_value mst_recurrent_call(const mst_op *op, const mst_cell *cell, mst_value *sources, mst_value mask,
+                             const mst_recurrent_options *options) {
+    const int without = num_sources(cell);
+    const bool has_mask = !mst_value_is_none(mask);
+    if (has_mask) sources[without] = mask;
+    return mst_call(NULL, op, without + has_mask, sources, options);
+}
+
+mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_cell *cell, const mst_op *grad) {
     const bool only_memory = mst_value_is_none(c->ddst[0]), has_memory = !mst_value_is_none(c->ddst[1]);
-    const mst_value sources[] = {mst_transpose(c->src[1]), c->dst[0], c->dst[1],
-                                 only_memory ? mst_zeros_like(c->dst[0]) : c->ddst[0], c->ddst[1]};
-    return mst_call(NULL, grad, has_memory ? 5 : 4, sources, c->options);
+    const int without = num_sources(cell);
+    mst_value sources[] = {mst_transpose(c->src[1]),
+                           c->dst[0],
+                           c->dst[1],
+                           only_memory ? mst_zeros_like(c->dst[0]) : c->ddst[0],
+                           c->ddst[1],
+                           MST_NONE};
+    int count = has_memory ? 5 : 4;
+    if (c->num_src > without) sources[count++] = c->src[without];
+    return mst_call(NULL, grad, count, sources, c->options);
 }
 
 mst_value mst_recurrent_kernel_grad(mst_value previous, mst_value gradient, const mst_grad *c) {

@@ -13,6 +13,9 @@
  *      backward  recurrent transposed [G u, u], h, m, the gradient of h, and that of m where there is one
  *                -> the gradient of src, h one step before (0 at the first), and where the cell has a bias the
  *                gradient of the product with the recurrent kernel, like src's
+ *
+ *  The last source of both may be a mask [n, steps], of numbers: steps where it is 0 are left out. What they give is
+ *  what the step before gave, h and memory alike, 0 at the first.
  */
 #ifndef MUSTER_OP_RECURRENT_H
 #define MUSTER_OP_RECURRENT_H
@@ -60,8 +63,9 @@ typedef struct mst_recurrence {
     const mst_cell *cell;
     bool backward;
     int64_t rows, steps, units;
-    int64_t chunk; /* rows that are taken together */
-    size_t size;   /* bytes of an element */
+    int64_t chunk;    /* rows that are taken together */
+    size_t size;      /* bytes of an element */
+    const void *mask; /* [rows, steps], NULL: none; set by mst_recurrence_run */
     /** C [rows, columns] = A B for COUNT rows from the FIRST on, by THREAD. A is row 0 of all, and a row of it is
      *  steps * inner elements from the next; B is the recurrent kernel. SCRATCH has `scratch` bytes. */
     mst_status (*product)(const struct mst_recurrence *r, int64_t first, int64_t count, int thread, void *scratch,
@@ -80,8 +84,11 @@ MST_CHECKED mst_status mst_recurrence_run(mst_recurrence *r, const mst_kernel_ar
 size_t mst_recurrent_workspace(const mst_infer *c, int num_threads);
 mst_status mst_recurrent_reference(const mst_kernel_args *a);
 
+/** An op of this cell; SOURCES are its sources without MASK, which may be MST_NONE, and a place for it behind them. */
+mst_value mst_recurrent_call(const mst_op *op, const mst_cell *cell, mst_value *sources, mst_value mask,
+                             const mst_recurrent_options *options);
 /** The gradient op of this cell in the graph, output 0; GRAD is that of the op. */
-mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_op *grad);
+mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_cell *cell, const mst_op *grad);
 /** previous^T gradient, over rows and steps: that of the recurrent kernel. */
 mst_value mst_recurrent_kernel_grad(mst_value previous, mst_value gradient, const mst_grad *c);
 /** The gradient of a gradient op: an error, as there is none. */

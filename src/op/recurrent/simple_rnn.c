@@ -3,6 +3,8 @@
  *  src         f32 or f64, [n, steps, units]: the inputs times their kernel, with the bias
  *  recurrent   src's dtype, [units, units]
  *  activation  default tanh
+ *  mask        src's dtype, [n, steps]: steps where it is 0 are left out, and give what the step before gave; may be
+ *              left out itself
  *  reverse     from the last step to the first
  *  h           output 0, [n, steps, units]
  *  memory      output 1: h, as other cells have more to keep for the gradient
@@ -16,6 +18,7 @@ typedef struct mst_simple_rnn_options {
     mst_value recurrent;
     mst_cell_activation activation;
     bool reverse;
+    mst_value mask;
 } mst_simple_rnn_options;
 /** Output 0. */
 MST_API mst_value mst_simple_rnn_with(mst_simple_rnn_options options);
@@ -40,7 +43,8 @@ static mst_status simple_rnn_infer(mst_infer *c) {
 }
 
 static mst_value simple_rnn_grad(mst_grad *c, int i) {
-    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_op_simple_rnn_grad);
+    if (i == 2) return MST_NONE; /* the mask */
+    const mst_value dsrc = mst_recurrent_grad_call(c, &mst_cell_simple_rnn, &mst_op_simple_rnn_grad);
     return i == 0 ? dsrc : mst_recurrent_kernel_grad(mst_value_output(dsrc, 1), dsrc, c);
 }
 
@@ -53,7 +57,27 @@ static mst_value simple_rnn_grad(mst_grad *c, int i) {
         .ndim = 2, .dim = { units, units } \
     }
 
+static const double left_out[] = {1, 0, 1, 0, 1, 1};
+#define MASK(n, steps) \
+    { .ndim = 2, .dim = {n, steps}, .value = left_out, .no_grad = true }
+
 static const mst_example simple_rnn_examples[] = {
+    {.name = "with a mask, linear", /* step 1 is left out; row 1 begins with one that is */
+     .num_src = 3,
+     .src = {{.ndim = 3, .dim = {2, 3, 1}, .value = (const double[]){1, 9, 2, 9, 1, 2}},
+             {.ndim = 2, .dim = {1, 1}, .value = (const double[]){3}},
+             {.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 0, 1, 0, 1, 1}, .no_grad = true}},
+     .options = &(const mst_recurrent_options){.activation = MST_CELL_LINEAR},
+     .expect = {(const double[]){1, 1, 5, 0, 1, 5}, (const double[]){1, 1, 5, 0, 1, 5}}},
+    {.name = "with a mask", .num_src = 3, .src = {SOURCE(2, 3, 2), RECURRENT(2), MASK(2, 3)}},
+    {.name = "with a mask, reversed",
+     .num_src = 3,
+     .src = {SOURCE(2, 3, 2), RECURRENT(2), MASK(2, 3)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "a mask of other steps",
+     .num_src = 3,
+     .src = {SOURCE(2, 3, 2), RECURRENT(2), MASK(3, 2)},
+     .fails = MST_INVALID},
     {.name = "linear", /* step 0: 1 2; step 1: 3 + 1 1 + 2 3, 4 + 1 2 + 2 4 */
      .num_src = 2,
      .src = {{.ndim = 3, .dim = {1, 2, 2}, .value = (const double[]){1, 2, 3, 4}},
@@ -85,7 +109,7 @@ static const mst_example simple_rnn_examples[] = {
 
 const mst_op mst_op_simple_rnn = {
     .name = "simple_rnn",
-    .num_src = 2,
+    .num_src = MST_VARIADIC,
     .num_dst = 2,
     .dtypes = MST_FLOATS,
     .fields = mst_simple_rnn_fields,
@@ -99,5 +123,6 @@ const mst_op mst_op_simple_rnn = {
 
 mst_value mst_simple_rnn_with(mst_simple_rnn_options o) {
     const mst_recurrent_options options = {.activation = (int)o.activation, .reverse = o.reverse};
-    return mst_call(NULL, &mst_op_simple_rnn, 2, (const mst_value[]){o.src, o.recurrent}, &options);
+    mst_value sources[] = {o.src, o.recurrent, MST_NONE};
+    return mst_recurrent_call(&mst_op_simple_rnn, &mst_cell_simple_rnn, sources, o.mask, &options);
 }

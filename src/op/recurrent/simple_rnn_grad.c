@@ -5,6 +5,7 @@
  *  memory     output 1 of simple_rnn
  *  dh         gradient of h
  *  dmemory    gradient of the memory; may be left out
+ *  mask       that of simple_rnn; may be left out
  *  dsrc       output 0, [n, steps, units]: that of simple_rnn's src
  *  previous   output 1, like h: h of the step before, 0 at the first; that of recurrent is previous^T dsrc
  */
@@ -22,6 +23,10 @@ static mst_status simple_rnn_grad_infer(mst_infer *c) {
         .ndim = 2, .dim = { units, units } \
     }
 
+static const double left_out[] = {1, 0, 1, 0, 1, 1};
+#define MASK \
+    { .ndim = 2, .dim = {2, 3}, .value = left_out, .no_grad = true }
+
 static const mst_example simple_rnn_grad_examples[] = {
     {.name = "linear, one unit", /* step 1: 5; step 0: 4 + 2 5 */
      .num_src = 4,
@@ -35,6 +40,11 @@ static const mst_example simple_rnn_grad_examples[] = {
     {.name = "with that of the memory, reversed",
      .num_src = 5,
      .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 2), ARRAY(2, 3, 2), ARRAY(2, 3, 2)},
+     .options = &(const mst_recurrent_options){.reverse = true}},
+    {.name = "with a mask", .num_src = 5, .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 2), ARRAY(2, 3, 2), MASK}},
+    {.name = "with that of the memory and a mask, reversed",
+     .num_src = 6,
+     .src = {RECURRENT(2), ARRAY(2, 3, 2), ARRAY(2, 3, 2), ARRAY(2, 3, 2), ARRAY(2, 3, 2), MASK},
      .options = &(const mst_recurrent_options){.reverse = true}},
     {.name = "units that differ",
      .num_src = 4,

@@ -38,21 +38,6 @@ static double value(mst_dtype dtype, int64_t i) {
     return dtype == MST_BOOL ? v != 0 : v;
 }
 
-/* The only batch of an epoch. */
-static mst_tensor *all_of(mst_dataset *dataset, int component) {
-    mst_dataset *batches;
-    mst_iterator *it;
-    const mst_batch *batch;
-    mst_tensor *tensor;
-    EXPECT_OK(mst_dataset_batch(dataset, ROWS, false, &batches));
-    EXPECT_OK(mst_iterator_create(batches, 0, &it));
-    EXPECT_OK(mst_iterator_next(it, &batch));
-    EXPECT_OK(mst_batch_tensor(batch, component, &tensor));
-    mst_iterator_destroy(it);
-    mst_dataset_release(batches);
-    return tensor;
-}
-
 static void scale_casts_then_multiplies_for_every_pair_of_dtypes(void **state) {
     (void)state;
     for (mst_dtype from = MST_F32; from < MST_STRING; from++) {
@@ -67,7 +52,7 @@ static void scale_casts_then_multiplies_for_every_pair_of_dtypes(void **state) {
             }
             EXPECT_OK(mst_dataset_scale(all, 0, to, factor, &scaled));
             assert_int_equal(mst_dataset_spec(scaled, 0).dtype, to);
-            mst_tensor *tensor = all_of(scaled, 0);
+            mst_tensor *tensor = pipeline_column(scaled, 0);
             for (int64_t i = 0; i < ROWS * WIDTH; i++) {
                 double v = value(from, i), expected = v * factor;
                 if (to == MST_F32) expected = (double)((float)v * (float)factor);
@@ -89,7 +74,7 @@ static void scales_follow_each_other_and_leave_other_components(void **state) {
     EXPECT_OK(mst_dataset_scale(once, 1, MST_I32, 1, &other));
     EXPECT_OK(mst_dataset_scale(other, 0, MST_F64, 3, &twice));
     EXPECT_OK(mst_dataset_scale(twice, 0, MST_F32, 0.5, &thrice));
-    mst_tensor *x = all_of(thrice, 0), *y = all_of(thrice, 1);
+    mst_tensor *x = pipeline_column(thrice, 0), *y = pipeline_column(thrice, 1);
     assert_int_equal(mst_tensor_dtype(y), MST_I32);
     for (int64_t i = 0; i < ROWS * WIDTH; i++) {
         float first = (float)value(MST_U8, i) * (float)(1.0 / 255);
@@ -161,7 +146,7 @@ static void map_changes_components_row_by_row_between_scales(void **state) {
     int64_t context = 100;
     mst_dataset *dataset = mapped(&context);
     assert_int_equal(mst_dataset_num_components(dataset), 1);
-    mst_tensor *tensor = all_of(dataset, 0);
+    mst_tensor *tensor = pipeline_column(dataset, 0);
     assert_true(mst_shape_equal(mst_tensor_shape(tensor), MST_SHAPE(ROWS, WIDTH)));
     for (int64_t i = 0; i < ROWS * WIDTH; i++) {
         int64_t row = i / WIDTH;

@@ -7,6 +7,7 @@
 #include "format/png_encode.h"
 #include "muster/dataset.h"
 #include "support/folder.h"
+#include "support/pipeline.h"
 #include "support/test.h"
 
 enum { ROWS = 37, TEST_ROWS = 8, HEIGHT = 5, WIDTH = 4, MOST_FILE = 1 << 16 };
@@ -55,23 +56,9 @@ static mst_dataset *table(int64_t count, mst_dtype labels, const char *const *na
     return rows_of(values, labels, names);
 }
 
-static mst_tensor *all_of(mst_dataset *dataset, int component) {
-    mst_dataset *batches;
-    mst_iterator *it;
-    const mst_batch *batch;
-    mst_tensor *tensor;
-    EXPECT_OK(mst_dataset_batch(dataset, 1000, false, &batches));
-    EXPECT_OK(mst_iterator_create(batches, 0, &it));
-    EXPECT_OK(mst_iterator_next(it, &batch));
-    EXPECT_OK(mst_batch_tensor(batch, component, &tensor));
-    mst_iterator_destroy(it);
-    mst_dataset_release(batches);
-    return tensor;
-}
-
 static void expect_same(mst_dataset *a, mst_dataset *b) {
     for (int c = 0; c < 2; c++) {
-        mst_tensor *x = all_of(a, c), *y = all_of(b, c);
+        mst_tensor *x = pipeline_column(a, c), *y = pipeline_column(b, c);
         assert_int_equal(mst_tensor_dtype(x), mst_tensor_dtype(y));
         assert_true(mst_shape_equal(mst_tensor_shape(x), mst_tensor_shape(y)));
         assert_memory_equal(mst_tensor_data(x), mst_tensor_data(y), mst_tensor_bytes(x));
@@ -206,7 +193,8 @@ static void need_png(void) {
 
 /* Of each class the pictures are those of FROM with its label, in their order. */
 static void expect_class_after_class(mst_dataset *from, mst_dataset *folder) {
-    mst_tensor *pixels = all_of(from, 0), *labels = all_of(from, 1), *got = all_of(folder, 0);
+    mst_tensor *pixels = pipeline_column(from, 0), *labels = pipeline_column(from, 1),
+               *got = pipeline_column(folder, 0);
     const mst_shape shape = mst_tensor_shape(pixels);
     const size_t bytes = mst_tensor_bytes(pixels) / (size_t)shape.dim[0];
     int64_t row = 0;

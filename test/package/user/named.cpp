@@ -209,6 +209,8 @@ static bool sequences() {
     if (mst_model_create(&model)) return false;
     mst_output x = mst_input(model, MST_SHAPE(6, 4));
     x = mst_multi_head_attention(MST_OUTPUTS(x, x), 2, 3, .dropout = 0.1F, .causal = true);
+    x = mst_masking(x, .mask_value = 2);
+    x = mst_bidirectional(x, 4, .cell = MST_RECURRENT_GRU, .merge_mode = MST_MERGE_MODE_SUM, .return_sequences = true);
     x = mst_lstm(x, 5, .activation = MST_CELL_RELU, .return_sequences = true, .no_bias = true);
     x = mst_gru(x, 3, .recurrent_activation = MST_CELL_TANH, .return_sequences = true, .go_backwards = true);
     mst_simple_rnn(x, 3, .activation = MST_CELL_RELU, .go_backwards = true);

@@ -1,0 +1,56 @@
+/** masking: steps that do not count for the layers behind it, those that are mask_value in all features
+ *
+ *  src         [n, steps, features]
+ *  mask_value  default 0
+ *  name        default masking, masking_1, ...
+ *  dst         src, with 0 in place of these steps
+ *
+ *  Recurrent layers skip them, and global_average_pooling1d leaves them out, as in Keras; layers that take steps one by
+ *  one pass the mask on.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_masking_options {
+    int zero_;
+    double mask_value;
+    const char *name;
+    int end_;
+} mst_layer_masking_options;
+#define mst_masking(...) MST_MASKING_(__VA_ARGS__, .end_ = 0)
+#define MST_MASKING_(source, ...) MST_LAYER(masking, source, MST_NAMED(mst_layer_masking_options, __VA_ARGS__))
+#endif
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_F64(mst_layer_masking_options, mask_value, 0, 0, 0, "what steps are that do not count"),
+    MST_FIELD_STRING(mst_layer_masking_options, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_value masking_mask(const mst_layer_call *call) {
+    const mst_layer_masking_options *o = call->options;
+    const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
+    return mst_reduce_any(mst_not_equal(call->src[0], mst_scalar(call->graph, dtype, o->mask_value + 0.0)),
+                          .axes = MST_AXES(2));
+}
+
+static mst_value masking_build(const mst_layer_call *call) {
+    const int ndim = mst_value_spec(call->src[0]).shape.ndim;
+    if (ndim != 3) {
+        MST_FAIL(MST_INVALID, "masking '%s': needs [n, steps, features], got %d dimensions", call->name, ndim);
+        return mst_layer_fail(call);
+    }
+    return mst_select(mst_expand_dims(masking_mask(call), 2), call->src[0], mst_zeros_like(call->src[0]));
+}
+
+const mst_layer_type mst_layer_type_masking = {
+    .name = "masking",
+    .class_name = "Masking",
+    .options_size = sizeof(mst_layer_masking_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .build = masking_build,
+    .mask = masking_mask,
+};

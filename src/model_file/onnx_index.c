@@ -1,0 +1,119 @@
+/* Operators of ONNX that move elements by an order or by indices. */
+#include <string.h>
+
+#include "model_file/onnx_read.h"
+#include "muster/ops.h"
+
+static mst_status read_cumsum(mst_onnx_call *c) {
+    mst_value x;
+    double number;
+    int axis;
+    const bool exclusive = mst_onnx_int(c, "exclusive", 0) != 0, reverse = mst_onnx_int(c, "reverse", 0) != 0;
+    MST_TRY(mst_onnx_plain(c, 0, &x));
+    MST_TRY(mst_onnx_number(c, 1, &number));
+    MST_TRY(mst_onnx_axis((int64_t)number, mst_value_spec(x).shape.ndim, &axis));
+    return mst_onnx_put(c, 0, mst_cumsum(x, .axis = axis, .exclusive = exclusive, .reverse = reverse));
+}
+
+/* ---- blocks of pixels as channels ---- */
+
+static mst_status read_block(mst_onnx_call *c, mst_value *x, int64_t *block) {
+    *block = mst_onnx_int(c, "blocksize", 0);
+    if (*block < 1 || *block > INT16_MAX) return MST_FAIL(MST_INVALID, "blocks of %lld pixels", (long long)*block);
+    MST_TRY(mst_onnx_last(c, 0, x));
+    const int ndim = mst_value_spec(*x).shape.ndim;
+    return ndim == 4 ? MST_OK : MST_FAIL(MST_INVALID, "its input has %d dimensions, must have four", ndim);
+}
+
+/* Channels [channels, block, block] as [block, block, channels]. */
+static mst_status turn_channels(mst_value *x, int64_t each) {
+    const int64_t all = mst_value_spec(*x).shape.dim[3], channels = all / each;
+    mst_tensor *order;
+    if (all < 0) return MST_FAIL(MST_UNIMPLEMENTED, "mode CRD of channels that are not known");
+    MST_TRY(mst_tensor_create(MST_I32, MST_SHAPE(all), &order));
+    for (int64_t i = 0; i < channels * each; i++) {
+        const int64_t from = i % channels * each + i / channels;
+        mst_tensor_set(order, i, (double)from);
+    }
+    *x = mst_gather(*x, mst_constant(mst_value_graph(*x), order), 3);
+    mst_tensor_release(order);
+    return MST_OK;
+}
+
+static mst_status read_depth_to_space(mst_onnx_call *c) {
+    mst_value x;
+    int64_t block;
+    const bool channels_first = mst_onnx_is(c, "mode", "CRD", "DCR");
+    MST_TRY(read_block(c, &x, &block));
+    if (block == 1) return mst_onnx_put_last(c, 0, x);
+    if (channels_first) MST_TRY(turn_channels(&x, block * block));
+    return mst_onnx_put_last(c, 0, mst_depth_to_space(x, (int32_t)block));
+}
+
+static mst_status read_space_to_depth(mst_onnx_call *c) {
+    mst_value x;
+    int64_t block;
+    MST_TRY(read_block(c, &x, &block));
+    return mst_onnx_put_last(c, 0, block == 1 ? x : mst_space_to_depth(x, (int32_t)block));
+}
+
+/* ---- indices ---- */
+
+/* INDEX, where negative ones count from the end of the first dimensions of SHAPE, which are known. */
+static mst_status from_end(mst_shape shape, mst_value *index) {
+    const mst_spec spec = mst_value_spec(*index);
+    const int64_t count = spec.shape.ndim ? spec.shape.dim[spec.shape.ndim - 1] : -1;
+    mst_graph *graph = mst_value_graph(*index);
+    mst_tensor *sizes;
+    if (count < 1 || count > shape.ndim) return MST_FAIL(MST_INVALID, "indices of %lld dimensions", (long long)count);
+    MST_TRY(mst_tensor_create(spec.dtype, MST_SHAPE(count), &sizes));
+    for (int64_t i = 0; i < count; i++) mst_tensor_set(sizes, i, (double)shape.dim[i]);
+    const mst_value turned = mst_add(*index, mst_constant(graph, sizes));
+    *index = mst_select(mst_less(*index, mst_scalar(graph, spec.dtype, 0)), turned, *index);
+    mst_tensor_release(sizes);
+    return MST_OK;
+}
+
+static mst_status read_gather_nd(mst_onnx_call *c) {
+    mst_value x, index;
+    if (mst_onnx_int(c, "batch_dims", 0)) return MST_FAIL(MST_UNIMPLEMENTED, "batch_dims");
+    MST_TRY(mst_onnx_plain(c, 0, &x));
+    MST_TRY(mst_onnx_plain(c, 1, &index));
+    MST_TRY(from_end(mst_value_spec(x).shape, &index));
+    return mst_onnx_put(c, 0, mst_gather_nd(x, index));
+}
+
+static mst_status read_one_hot(mst_onnx_call *c) {
+    enum { MOST_DEPTH = 1 << 24 };
+    mst_value index;
+    double depth;
+    int axis;
+    const int64_t wanted = mst_onnx_int(c, "axis", -1);
+    const mst_tensor *values = mst_onnx_has(c, 2) ? mst_onnx_value_of(c, 2)->tensor : NULL;
+    MST_TRY(mst_onnx_plain(c, 0, &index));
+    MST_TRY(mst_onnx_number(c, 1, &depth));
+    const mst_spec spec = mst_value_spec(index);
+    MST_TRY(mst_onnx_axis(wanted, spec.shape.ndim + 1, &axis));
+    if (!values || mst_tensor_count(values) != 2) return MST_FAIL(MST_UNIMPLEMENTED, "values that are not constant");
+    if (!(depth >= 1 && depth <= MOST_DEPTH)) return MST_FAIL(MST_INVALID, "a depth of %g", depth);
+    index = mst_cast(index, MST_I64);
+    const mst_value end = mst_scalar(c->reader->graph, MST_I64, (double)(int64_t)depth);
+    const mst_value zero = mst_scalar(c->reader->graph, MST_I64, 0);
+    index = mst_select(mst_less(index, zero), mst_add(index, end), index);
+    const mst_value is_there = mst_one_hot(index, .depth = (int64_t)depth, .dtype = MST_BOOL);
+    const mst_dtype dtype = mst_tensor_dtype(values);
+    const mst_value y = mst_select(is_there, mst_scalar(c->reader->graph, dtype, mst_tensor_get(values, 1)),
+                                   mst_scalar(c->reader->graph, dtype, mst_tensor_get(values, 0)));
+    mst_axes perm = {.count = spec.shape.ndim + 1}; /* the last one to its place */
+    for (int i = 0, from = 0; i < perm.count; i++) perm.axis[i] = i == axis ? spec.shape.ndim : from++;
+    return mst_onnx_put(c, 0, mst_transpose(y, perm));
+}
+
+const mst_onnx_op mst_onnx_index_ops[] = {
+    {"CumSum", .read = read_cumsum},
+    {"DepthToSpace", .read = read_depth_to_space},
+    {"GatherND", .read = read_gather_nd},
+    {"OneHot", .read = read_one_hot},
+    {"SpaceToDepth", .read = read_space_to_depth},
+    {0},
+};
