@@ -47,6 +47,7 @@ static void expect_elements(mst_graph *g, mst_value value, int index, element_fu
 ELEMENT(reversed, at(k, j, i, B, C))
 ELEMENT(rotated, at(k, i, j, B, C))
 ELEMENT(swapped, at(i, k, j, B, C))
+ELEMENT(interleaved, at(i, k, j, 3, 1001))
 ELEMENT(tiled, at(i % A, j % B, k % C, B, C))
 ELEMENT(padded, i<1 || i> A || k < 2 || k >= C + 2 ? 9 : at(i - 1, j, k - 2, B, C))
 ELEMENT(sliced, at(i + 3, j + 5, k + 7, B, C))
@@ -66,6 +67,8 @@ static void each_element_is_where_the_formula_puts_it(void **state) {
         expect_elements(g, mst_transpose(x), 0, reversed);
         expect_elements(g, mst_transpose(x, .perm = MST_AXES(1, 2, 0)), 0, rotated);
         expect_elements(g, mst_transpose(x, .perm = MST_AXES(0, 2, 1)), 0, swapped);
+        expect_elements(g, mst_transpose(counting(g, dtype, MST_SHAPE(2, 3, 1001)), .perm = MST_AXES(0, 2, 1)), 0,
+                        interleaved);
         expect_elements(g, mst_tile(x, MST_SHAPE(2, 1, 3)), 0, tiled);
         expect_elements(g, mst_pad(x, .before = MST_SHAPE(1, 0, 2), .after = MST_SHAPE(2, 0, 1), .value = 9), 0,
                         padded);

@@ -1,12 +1,7 @@
-/* Constants are kept in the layout that the kernel reads. Which that is is a matter of the processor: with AVX-512
- * oneDNN wants the right factor of a product in blocks. */
+/* Constants are kept in the layout that the kernel reads, which depends on the processor. */
 #include <stdlib.h>
 
 #include "support/test.h"
-
-static bool wants_blocks(void) {
-    return __builtin_cpu_supports("avx512f") && !getenv("DNNL_MAX_CPU_ISA") && !getenv("ONEDNN_MAX_CPU_ISA");
-}
 
 static int count_of(const char *text, const char *what) {
     int count = 0;
@@ -84,7 +79,8 @@ static void packed_constant_takes_the_place_of_the_plain_one(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *log = plan_of(g, &feed, "cpu:1/1", cases[i].fetch);
         const int packed = count_of(log, " : u8["), plain = count_of(log, "} : f32[300, 120]");
-        if (packed != (wants_blocks() ? cases[i].packed : 0) || plain != (wants_blocks() ? cases[i].plain : 1))
+        const bool blocks = engine_onednn_wants_blocks();
+        if (packed != (blocks ? cases[i].packed : 0) || plain != (blocks ? cases[i].plain : 1))
             fail_msg("case %d: %d packed and %d plain in\n%s", (int)i, packed, plain, log);
         free(log);
     }

@@ -130,6 +130,10 @@ double engine_distance(const mst_tensor *a, const mst_tensor *b) {
     return most;
 }
 
+bool engine_onednn_wants_blocks(void) {
+    return __builtin_cpu_supports("avx512f") && !getenv("DNNL_MAX_CPU_ISA") && !getenv("ONEDNN_MAX_CPU_ISA");
+}
+
 /* ---- counting ---- */
 
 static atomic_int runs;

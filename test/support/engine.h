@@ -42,6 +42,9 @@ double engine_get(const mst_tensor *tensor, int64_t i);
 bool engine_same_bits(const mst_tensor *a, const mst_tensor *b);
 /** Largest |a - b| / max(1, |b|) over all elements; infinite where shapes differ. */
 double engine_distance(const mst_tensor *a, const mst_tensor *b);
+/** oneDNN wants the right factor of a product, and the weights of a convolution, in blocks: so it does with AVX-512.
+ *  With less it has no such code for some shapes, as for 1x1 convolutions with zeros around the source. */
+bool engine_onednn_wants_blocks(void);
 
 /** An op of one source that copies it and counts its runs: pure, so that plans may fold and merge it, and stateful. */
 extern const mst_op engine_count_op, engine_count_stateful_op;

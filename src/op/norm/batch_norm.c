@@ -30,6 +30,7 @@ MST_API mst_value mst_batch_norm_with(mst_batch_norm_options options);
 
 #include "base/simd.h"
 #include "op/list.h"
+#include "op/norm/channel_blocks.h"
 #include "op/op.h"
 
 const mst_field mst_batch_norm_fields[] = {
@@ -176,9 +177,9 @@ static const mst_example batch_norm_examples[] = {
     {.name = "many rows",
      .num_src = 3,
      .src = {{.ndim = 3, .dim = {5, 7, 3}}, {.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {3}}}},
-    {.name = "many channels",
+    {.name = "many channels", /* blocks of 32, 16, 8 and 5 */
      .num_src = 3,
-     .src = {{.ndim = 2, .dim = {4, 20}}, {.ndim = 1, .dim = {20}}, {.ndim = 1, .dim = {20}}}},
+     .src = {{.ndim = 2, .dim = {7, 61}}, {.ndim = 1, .dim = {61}}, {.ndim = 1, .dim = {61}}}},
     {.name = "a row",
      .num_src = 3,
      .src = {{.ndim = 1, .dim = {2}}, CHANNELS(1, 1), CHANNELS(1, 1)},

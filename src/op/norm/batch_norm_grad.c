@@ -18,6 +18,7 @@
 #include "base/simd.h"
 #include "op/list.h"
 #include "op/norm/batch_norm.h"
+#include "op/norm/channel_blocks.h"
 #include "op/op.h"
 
 static mst_status batch_norm_grad_infer(mst_infer *c) {
@@ -138,13 +139,13 @@ static const mst_example batch_norm_grad_examples[] = {
              POSITIVE(3),
              {.ndim = 4, .dim = {2, 3, 2, 3}}},
      .options = &(const mst_batch_norm_options){.epsilon = 0.1}},
-    {.name = "many channels",
+    {.name = "many channels", /* blocks of 32, 16, 8 and 5 */
      .num_src = 5,
-     .src = {{.ndim = 2, .dim = {4, 20}},
-             {.ndim = 1, .dim = {20}},
-             {.ndim = 1, .dim = {20}},
-             POSITIVE(20),
-             {.ndim = 2, .dim = {4, 20}}}},
+     .src = {{.ndim = 2, .dim = {7, 61}},
+             {.ndim = 1, .dim = {61}},
+             {.ndim = 1, .dim = {61}},
+             POSITIVE(61),
+             {.ndim = 2, .dim = {7, 61}}}},
     {.name = "a gradient of another shape",
      .num_src = 5,
      .src = {{.ndim = 2, .dim = {4, 2}}, POSITIVE(2), POSITIVE(2), POSITIVE(2), {.ndim = 2, .dim = {3, 2}}},

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bf16.h"
+#include "base/simd.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "op/share.h"

@@ -275,6 +275,16 @@ static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, 
     }
 }
 
+/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. Where that
+ * is not in the cache, it would come from memory in an order that the processor does not guess: it is brought into the
+ * cache before, from its first to its last line. */
+static void fetch_part(const mst_conv_parts *s, int64_t part, void *src) {
+    enum { LEAST_BYTES = 1 << 20 };
+    const int64_t examples = part == s->parts - 1 ? s->conv.n - part * s->chunk : s->chunk;
+    const size_t bytes = (size_t)(s->src_step / s->chunk * examples) * sizeof(float);
+    if (s->kind == MST_CONVOLUTION_SRC_GRAD && s->conv.groups > 1 && bytes >= LEAST_BYTES) memset(src, 0, bytes);
+}
+
 mst_status mst_conv_parts_run(const mst_conv_parts *parts, const mst_kernel_args *a, int64_t part, int thread,
                               void *src, void *weights, void *dst, void *workspace) {
     const mst_conv_parts *s = parts;
@@ -286,6 +296,7 @@ mst_status mst_conv_parts_run(const mst_conv_parts *parts, const mst_kernel_args
                                       (char *)workspace + s->scratchpads + (size_t)thread * s->scratchpad_step};
     dnnl_status_t status = dnnl_success;
     if (s->conv.bf16) round_part(s, part, data[MST_CONVOLUTION_OPERANDS], data);
+    fetch_part(s, part, src);
     for (int i = 0; i < MST_CONV_PART_ARGS && !status; i++) status = dnnl_memory_set_data_handle(k->memory[i], data[i]);
     if (!status) status = dnnl_primitive_execute(s->primitive[size]->primitive, k->stream, MST_CONV_PART_ARGS, k->args);
     return failed(a, status);

@@ -1,0 +1,50 @@
+/** For loops over rows of channels, in functions marked MST_SIMD: channels in blocks of a constant number, and what
+ *  keeps the processor from waiting. The bits are those of plain loops. */
+#ifndef MUSTER_OP_CHANNEL_BLOCKS_H
+#define MUSTER_OP_CHANNEL_BLOCKS_H
+
+#include <stdint.h>
+#include <string.h>
+
+/** X, or 0 where DROP is 1. Of `drop ? 0 : x[i]` compilers make a load of x[i] under a mask, which waits for the
+ *  comparison and for the load before it. */
+static inline float mst_drop_f32(float x, int drop) {
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= drop - 1;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline double mst_drop_f64(double x, int drop) {
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= (int64_t)drop - 1;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+enum { MST_LANES = 32 };
+/** CALL for one block after the other of N channels: LANES of them from channel FIRST on. LANES is a constant but for
+ *  the last few, so that a loop over rows of channels, a MST_BLOCK_LOOP, has in registers what belongs to a channel. */
+#define MST_IN_BLOCKS(n, first, lanes, call)                                               \
+    do {                                                                                   \
+        const int64_t mst_end = (n);                                                       \
+        int64_t first = 0;                                                                 \
+        while (mst_end - first >= MST_LANES) MST_BLOCK(first, lanes, MST_LANES, call)      \
+        if (mst_end - first >= MST_LANES / 2) MST_BLOCK(first, lanes, MST_LANES / 2, call) \
+        if (mst_end - first >= MST_LANES / 4) MST_BLOCK(first, lanes, MST_LANES / 4, call) \
+        if (mst_end - first > 0) MST_BLOCK(first, lanes, mst_end - first, call)            \
+    } while (0)
+#define MST_BLOCK(first, lanes, count, call) \
+    {                                        \
+        const int64_t lanes = (count);       \
+        call;                                \
+        first += lanes;                      \
+    }
+#ifdef __GNUC__
+#define MST_BLOCK_LOOP static inline __attribute__((always_inline)) void
+#else
+#define MST_BLOCK_LOOP static inline void
+#endif
+
+#endif
