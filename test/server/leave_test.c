@@ -170,7 +170,7 @@ static void *finish_and_leave(void *context) {
     mst_store *store = ps_job_store(first_value);
     mst_ps_client *client;
     EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
-    join(client, store);
+    ps_job_join(client, store, 0);
     EXPECT_OK(mst_ps_client_finish(client));
     if (f->may_leave) sem_wait(f->may_leave);
     atomic_store(&f->stops, f->number == 0);
