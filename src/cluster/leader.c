@@ -137,7 +137,9 @@ static void close_job(mst_leader *leader) {
 /* TASK was lost, and longer ago than the leader would wait for it. */
 static bool is_gone(const mst_leader *leader, int32_t task) {
     const seat *s = &leader->seat[task];
-    return leader->has_run && !s->present && leader->now > after(s->absent_since, leader->options->linger);
+    const mst_members_options *o = leader->options;
+    const double seconds = o->linger < o->recovery_timeout ? o->linger : o->recovery_timeout;
+    return leader->has_run && !s->present && leader->now > after(s->absent_since, seconds);
 }
 
 static void end_job(mst_leader *leader, const mst_task_failure *failure) {

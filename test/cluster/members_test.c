@@ -572,6 +572,17 @@ static void a_task_that_does_not_come_back_ends_the_job_and_is_named(void **stat
     sim_destroy(s);
 }
 
+static void a_short_wait_for_the_lost_is_not_made_longer(void **state) {
+    (void)state;
+    sim *s = sim_create(&(sim_options){.seed = 1, .num_tasks = TASKS, .num_steps = STEPS, .recovery_timeout = 2});
+    start_all(s);
+    while (sim_look(s, 2).state_number < 3 && sim_next(s)) continue;
+    sim_kill(s, 1, false);
+    assert_failed(s, 1, MST_UNAVAILABLE, "task worker:1 at host1:22 did not come back within 2 s", 1);
+    assert_true(sim_seconds(s) < 4);
+    sim_destroy(s);
+}
+
 static void a_leader_that_does_not_come_back_ends_the_job_and_is_named(void **state) {
     (void)state;
     sim *s = make_running_cluster();
@@ -752,6 +763,7 @@ int main(void) {
         cmocka_unit_test(before_the_job_has_run_all_wait_without_limit_and_say_for_whom),
         cmocka_unit_test(without_a_leader_a_task_waits_for_it),
         cmocka_unit_test(a_task_that_does_not_come_back_ends_the_job_and_is_named),
+        cmocka_unit_test(a_short_wait_for_the_lost_is_not_made_longer),
         cmocka_unit_test(a_leader_that_does_not_come_back_ends_the_job_and_is_named),
         cmocka_unit_test(a_failure_of_one_program_ends_the_job_everywhere),
         cmocka_unit_test(the_cause_counts_and_not_a_failure_derived_from_it),

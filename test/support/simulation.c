@@ -143,6 +143,7 @@ static void start(sim *s, int32_t task) {
                                          .instance = p->instance,
                                          .now = s->now,
                                          .elastic_min = s->options.elastic_min,
+                                         .recovery_timeout = s->options.recovery_timeout,
                                          .start_wait = 10,
                                          .events = events};
     if (mst_members_create(&options, &p->members)) abort();

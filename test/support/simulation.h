@@ -20,10 +20,11 @@ typedef struct sim_options {
     uint64_t seed;
     int32_t num_tasks, leader;
     int32_t
-        elastic_min;   /**< as that of mst_members_options; then a program that makes steps takes some time for each */
-    int64_t num_steps; /**< after which the programs have done their work */
-    bool rough;        /**< delays of up to a second; else all messages take 1 ms */
-    bool trace;        /**< prints what happens */
+        elastic_min; /**< as that of mst_members_options; then a program that makes steps takes some time for each */
+    double recovery_timeout; /**< as that of mst_members_options */
+    int64_t num_steps;       /**< after which the programs have done their work */
+    bool rough;              /**< delays of up to a second; else all messages take 1 ms */
+    bool trace;              /**< prints what happens */
 } sim_options;
 
 typedef struct sim sim;
