@@ -435,7 +435,13 @@ const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t
 /* ---- opening and closing ---- */
 
 static mst_task_transport transport_of(const mst_mail_options *o) {
-    return (mst_task_transport){o->transport, o->key_file, o->log, o->cluster};
+    return (mst_task_transport){.name = o->transport,
+                                .key_file = o->key_file,
+                                .log = o->log,
+                                .cluster = o->cluster,
+                                .name_seconds = o->name_seconds,
+                                .stop = o->stop,
+                                .context = o->context};
 }
 
 static mst_status open_type(mst_mail *mail, const mst_mail_options *o, mst_transport_options *options) {

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "cluster/task_status.h"
+#include "cluster/task_transport.h"
 #include "muster/cluster.h"
 #include "transport/transport.h"
 
@@ -147,10 +148,13 @@ typedef struct mst_mail_options {
     /** Programs that are no tasks and may connect: they have the numbers behind those of the training tasks, and get
      *  what is sent to them by the connections that they have made. */
     int32_t num_clients;
-    int32_t client; /**< this process is one of these, this less 1; it listens nowhere. 0: it is a task */
-    bool tells;     /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
-    double timeout; /**< seconds */
-    FILE *log;      /**< for how data go, and who is refused; NULL: no line */
+    int32_t client;      /**< this process is one of these, this less 1; it listens nowhere. 0: it is a task */
+    bool tells;          /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
+    double name_seconds; /**< as in mst_task_transport, and so are the next two */
+    bool (*stop)(void *context);
+    void *context;
+    double timeout;             /**< seconds */
+    FILE *log;                  /**< for how data go, and who is refused; NULL: no line */
     const char *const *address; /**< of all training tasks; NULL: the cluster's */
     size_t most_bytes;          /**< of a body; 0: 16 GiB */
     bool borrows;               /**< gradients and values may be lent; all are freed before the mail is closed */
@@ -165,6 +169,9 @@ typedef struct mst_mail_options {
                         .transport = (options)->transport, \
                         .insecure = (options)->insecure,   \
                         .tells = true,                     \
+                        .name_seconds = MST_NAME_SECONDS,  \
+                        .stop = (options)->stop,           \
+                        .context = (options)->context,     \
                         .timeout = (options)->timeout,     \
                         .log = (options)->log})
 

@@ -377,7 +377,13 @@ static mst_status tell_cannot_join(const mst_task *task, const mst_task_transpor
 
 static mst_status open_transport(mst_task *task, uint64_t instance) {
     const mst_task_options *o = &task->options;
-    const mst_task_transport which = {o->transport, o->key_file, o->log, task->cluster};
+    const mst_task_transport which = {.name = o->transport,
+                                      .key_file = o->key_file,
+                                      .log = o->log,
+                                      .cluster = task->cluster,
+                                      .name_seconds = MST_NAME_SECONDS,
+                                      .stop = o->stop,
+                                      .context = o->context};
     mst_transport_options options = {.num_tasks = task->num_workers,
                                      .self = task->self,
                                      .address = task->address,

@@ -2,18 +2,71 @@
 
 #include <sodium.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "cluster/task_log.h"
+#include "transport/endpoint.h"
 #include "transport/user_token.h"
 
-static void say_fallback(const mst_task_transport *which, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void say_fallback(const mst_task_transport *which, const char *format, ...) {
+static void say_of(const mst_task_transport *which, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say_of(const mst_task_transport *which, const char *format, ...) {
     va_list list;
     va_start(list, format);
     mst_task_log(which->log, which->cluster, format, list);
     va_end(list);
 }
+
+/* ---- the name of this task ---- */
+
+/* What OWN, the address at which this task listens, is in numbers. In a container that has just been started its name
+ * may not be known yet. */
+static mst_status look_up_own(const mst_task_transport *which, const char *own, char numeric[MST_NUMERIC_SIZE]) {
+    static const struct timespec PAUSE = {.tv_nsec = 200000000};
+    const int64_t deadline = mst_clock_after(which->name_seconds);
+    bool is_said = false;
+    MST_TRY(mst_endpoint_check(own));
+    for (;;) {
+        const mst_status status = mst_endpoint_resolve(own, numeric);
+        if (!status || mst_clock_now() >= deadline || (which->stop && which->stop(which->context))) return status;
+        if (!is_said) say_of(which, "%s; looks for it for %g s", mst_error()->message, which->name_seconds);
+        is_said = true;
+        nanosleep(&PAUSE, NULL);
+    }
+}
+
+static size_t host_length(const char *address) {
+    const char *colon = strrchr(address, ':');
+    return colon ? (size_t)(colon - address) : 0;
+}
+
+/* Whether ADDRESS is on another host than OWN, as far as this host knows. */
+static bool is_elsewhere(const char *own, const char *address) {
+    char numeric[MST_NUMERIC_SIZE];
+    const size_t length = host_length(own);
+    if (host_length(address) == length && strncmp(address, own, length) == 0) return false;
+    return mst_endpoint_resolve(address, numeric) || !mst_endpoint_is_loopback(numeric);
+}
+
+/* The name of a host is often a loopback address on that host itself, as Debian writes it to /etc/hosts: the others
+ * would wait for a task that listens where they cannot reach it. */
+static mst_status check_own_name(const mst_task_transport *which, const mst_transport_options *options) {
+    const char *own = options->bind ? options->bind : options->address[options->self];
+    char numeric[MST_NUMERIC_SIZE];
+    if (options->only_connects || !own) return MST_OK;
+    MST_TRY(look_up_own(which, own, numeric));
+    if (options->bind || !mst_endpoint_is_loopback(numeric)) return MST_OK;
+    for (int32_t i = 0; i < options->num_tasks; i++)
+        if (i != options->self && options->address[i] && is_elsewhere(own, options->address[i]))
+            return MST_FAIL(MST_INVALID,
+                            "address '%s': on this host its name is %s, where tasks on other hosts, such as that at "
+                            "'%s', cannot reach it: take the name out of the lines of 127.0.0.1 and 127.0.1.1 in "
+                            "/etc/hosts, write the address in numbers, or say with --bind where to listen",
+                            own, numeric, options->address[i]);
+    return MST_OK;
+}
+
+/* ---- opening ---- */
 
 /* Where there is no key, the token of the user: *HAS. */
 static mst_status read_keys(const char *key_file, bool insecure, mst_cluster_keys *keys, bool *has) {
@@ -25,9 +78,10 @@ static mst_status read_keys(const char *key_file, bool insecure, mst_cluster_key
 static mst_status open_type(const mst_task_transport *which, const mst_transport_options *options,
                             const mst_transport_type **type, mst_transport **out) {
     MST_TRY(mst_transport_find(which->name ? which->name : "shm", type));
+    if ((*type)->ask) MST_TRY(check_own_name(which, options)); /* a task can be asked where it listens */
     const mst_status status = (*type)->open(options, out);
     if (which->name || status != MST_UNAVAILABLE) return status;
-    say_fallback(which, "data go over TCP: %s", mst_error()->message);
+    say_of(which, "data go over TCP: %s", mst_error()->message);
     MST_TRY(mst_transport_find("zmq", type));
     return (*type)->open(options, out);
 }
@@ -79,7 +133,10 @@ void mst_task_transport_tell(const mst_task_transport *which, const mst_transpor
                              int32_t end, const void *message, size_t bytes) {
     enum { SECONDS = 5 }; /* for the others to be there and to take it */
     const bool is_plain = which->name && strcmp(which->name, "mpi") != 0;
-    const mst_task_transport small = {is_plain ? which->name : "zmq", which->key_file, which->log, which->cluster};
+    const mst_task_transport small = {.name = is_plain ? which->name : "zmq",
+                                      .key_file = which->key_file,
+                                      .log = which->log,
+                                      .cluster = which->cluster};
     mst_transport_options own = *options;
     const mst_transport_type *type;
     mst_transport *transport;

@@ -8,11 +8,17 @@
 #include "muster/op.h"
 #include "transport/transport.h"
 
+enum { MST_NAME_SECONDS = 60 }; /**< for a server of names to hear of a machine that has just been started */
+
 typedef struct mst_task_transport {
     const char *name;     /**< NULL: shm, or zmq where this machine has no such memory, with a line in the log */
     const char *key_file; /**< of the cluster; NULL: none, so that the user's token counts (transport/user_token.h) */
     FILE *log;            /**< NULL: no line */
     const mst_cluster *cluster; /**< whose task the line is of */
+    /** How long the name at which this task listens is looked for, where it is not known here yet; 0: once. */
+    double name_seconds;
+    bool (*stop)(void *context); /**< true: it is looked for no longer; NULL: never */
+    void *context;
 } mst_task_transport;
 
 /** Opens it with OPTIONS, whose keys are those of the file. Errors as mst_task_open_with. */

@@ -220,6 +220,7 @@ static mst_status open_mail(mst_task_server *server, const mst_task_server_optio
                                    .transport = o->transport,
                                    .insecure = o->insecure,
                                    .num_clients = MST_REMOTE_CLIENTS,
+                                   .name_seconds = MST_NAME_SECONDS,
                                    .timeout = o->timeout,
                                    .log = o->log,
                                    .status = &server->status};
