@@ -54,7 +54,7 @@ ended_in_error bound_that_is_too_small_is_named "max_staleness 1 is too small fo
 # The first two of three make a step, and the gradients of the third are dropped; a worker that begins when the others have
 # ended makes its steps alone.
 make_hosts_with_servers 1 3
-start_job "ps_0 worker_0 worker_1 worker_2" --epochs 20 --issync 1 --replicas-to-aggregate 2
+start_job "ps_0 worker_0 worker_1 worker_2" --epochs 20 --issync 1 --replicas-to-aggregate 2 --evaluate
 ended_well backup_workers_end_with_the_others worker_0 worker_1 worker_2 ps_0
 check steps_are_made_of_two_gradients awk -v text="$(grep "came too late" err-ps_0)" -v each=$((epoch * 20)) \
     'BEGIN { split(text, word, " "); exit !(word[2] >= each && word[2] <= 2 * each) }'
