@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "model/model.h"
 #include "muster/train.h"
 #include "store/store.h"
 #include "train/monitor.h"
+#include "train/served.h"
 
 static const char who[] = "early_stopping";
 enum { CONTAINER_SIZE = 256 };
@@ -108,6 +110,10 @@ static void begin_anew(mst_early_stopping *e) {
 static mst_status early_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     MST_TRY(mst_monitor_check("early stopping", e->monitor, state->metric_name, state->num_metrics, state->validates));
+    if (e->restore_best_weights && mst_is_served(state->model->trainer))
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "early stopping: parameter servers keep the last weights, and cannot go back to the best ones: "
+                        "leave restore_best_weights (--restore-best-weights) out; --best keeps the best checkpoint");
     begin_anew(e);
     e->has_trained = false;
     if (!state->resumed) MST_TRY(forget_weights(e, mst_model_store(state->model)));

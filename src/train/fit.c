@@ -67,8 +67,8 @@ typedef struct fit {
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
-/* A callback's new learning rate. In a cluster what the store has of it counts from now on: a worker that comes back
- * knows no more. */
+/* A callback's new learning rate. What the store has of it, an f32, counts from now on, as in Keras: a worker that
+ * comes back, and a training that is resumed, know no more. */
 static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
@@ -80,7 +80,7 @@ static mst_status set_learning_rate(fit *f) {
     mst_tensor *value;
     MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
     mst_tensor_set(value, 0, f->state.learning_rate);
-    if (f->trainer->options.task) f->state.learning_rate = mst_tensor_get(value, 0);
+    f->state.learning_rate = mst_tensor_get(value, 0);
     mst_status status = mst_session_set_variable(f->trainer->session, variable, value);
     mst_tensor_release(value);
     return status;
@@ -180,7 +180,6 @@ static int64_t validation_batch_size(const fit *f) {
 
 static mst_status validate(fit *f) {
     if (!f->validation) return MST_OK;
-    if (mst_is_served(f->trainer) && !mst_task_is_chief(f->trainer->options.task)) return MST_OK;
     mst_result result;
     MST_TRY(mst_served_use_values(f->trainer));
     mst_task_status_set(f->status, MST_TASK_VALIDATES);

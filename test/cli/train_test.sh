@@ -189,7 +189,7 @@ check other_options_are_told grep -q "^warning: .*--seed not given (now 7, which
 rate_is another_learning_rate_counts 0.5
 run $with_checkpoints --optimizer sgd --steps 8
 check another_optimizer_is_told grep -q "^warning: .*--optimizer adam (now sgd)" err
-rate_is another_optimizer_has_its_own_learning_rate 0.01
+rate_is another_optimizer_has_its_own_learning_rate 0.009999999776 # 0.01 as an f32
 rm -r ck
 
 # ---- gradients of several steps that make an update ---------------------------------------------------

@@ -1,5 +1,5 @@
-/* A learning rate that callbacks set, where parameter servers make the updates: synchronous training gives the weights
- * of one process. The tasks are threads, which talk as processes do. */
+/* Where parameter servers make the updates, synchronous training gives the weights of one process: with a learning rate
+ * that callbacks set, and with moving statistics. The tasks are threads, which talk as processes do. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,24 +13,26 @@
 
 enum { WORKERS = 2, SERVERS = 2, TASKS = WORKERS + SERVERS, ROWS = 48, BATCH = 8, EPOCHS = 3, SECONDS = 20 };
 
-typedef struct rated_job {
+typedef struct served_job {
     task_address address[TASKS]; /* of servers, then of workers */
     bool asynchronous;
     bool only_other;        /* callbacks of worker 1 alone set the rate */
+    bool normalizes;        /* the model has moving statistics */
+    bool stops, restores;   /* early, by the loss of validation; with the best weights */
     const char *update_log; /* of the servers; NULL: none */
     char hash[WORKERS][65];
     double rate[WORKERS]; /* of the callbacks, at the end */
     char error[TASKS][400];
-} rated_job;
+} served_job;
 
-typedef struct rated_task {
-    rated_job *job;
+typedef struct served_task {
+    served_job *job;
     int number;
     double *rate;
     pthread_t thread;
-} rated_task;
+} served_task;
 
-static mst_cluster *cluster_of(const rated_job *j, const char *name, int index) {
+static mst_cluster *cluster_of(const served_job *j, const char *name, int index) {
     char servers[80], workers[80];
     mst_cluster *cluster;
     snprintf(servers, sizeof servers, "%s,%s", j->address[0], j->address[1]);
@@ -44,7 +46,7 @@ static void keep_error(char error[400], mst_status status) {
 }
 
 static void *serve(void *context) {
-    rated_task *t = context;
+    served_task *t = context;
     mst_cluster *cluster = cluster_of(t->job, "ps", t->number);
     keep_error(t->job->error[t->number],
                mst_server_run(.cluster = cluster, .recovery_timeout = SECONDS, .update_log = t->job->update_log));
@@ -54,27 +56,39 @@ static void *serve(void *context) {
 
 /* ---- training ---- */
 
-/* Half of the rate before, from the second epoch on. */
-static double halve(void *context, int64_t epoch, double rate) {
+/* A tenth of the rate before, which is no f32, from the second epoch on. */
+static double divide(void *context, int64_t epoch, double rate) {
     (void)context;
-    return epoch > 0 ? rate / 2 : rate;
+    return epoch > 0 ? rate * 0.1 : rate;
 }
 
 /* In the middle of an epoch, too. */
 static mst_status raise_once(void *context, mst_train_state *state) {
-    rated_task *t = context;
+    served_task *t = context;
     if (state->epoch == 1 && state->step_in_epoch == 2) state->learning_rate *= 1.5;
     *t->rate = state->learning_rate;
     return MST_OK;
 }
 
+static mst_model *normalizing_model(void) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(model, 8, .no_bias = true);
+    mst_batch_normalization(model, .momentum = 0.9f);
+    mst_dense(model, 3);
+    return model;
+}
+
 /* TASK: NULL: one process. */
-static mst_status fit(rated_task *t, mst_task *task, char hash[65]) {
+static mst_status fit(served_task *t, mst_task *task, char hash[65]) {
     const bool sets = !t->job->only_other || t->number == 1;
     mst_dataset *data = training_data(ROWS, 10, 3, 3);
-    mst_model *model = training_model(8, 3, 0);
-    mst_learning_rate_scheduler halves = {.schedule = halve};
-    const mst_callback callbacks[] = {mst_learning_rate_callback(&halves), {.context = t, .step_end = raise_once}};
+    mst_model *model = t->job->normalizes ? normalizing_model() : training_model(8, 3, 0);
+    mst_learning_rate_scheduler divides = {.schedule = divide};
+    mst_early_stopping stopping = {.patience = 1, .min_delta = 10, .restore_best_weights = t->job->restores};
+    const mst_callback callbacks[] = {mst_learning_rate_callback(&divides),
+                                      {.context = t, .step_end = raise_once},
+                                      mst_early_stopping_callback(&stopping)};
     const mst_strategy strategy = {.kind = task ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_ONE,
                                    .num_shards = WORKERS,
                                    .synchronous = task && !t->job->asynchronous};
@@ -83,7 +97,10 @@ static mst_status fit(rated_task *t, mst_task *task, char hash[65]) {
     mst_status status = MST_OK;
     for (int i = 0; i < 2 && !status; i++) /* the second fit goes on with the rate of the first */
         status = mst_fit(model, .data = data, .batch_size = BATCH, .epochs = EPOCHS, .callbacks = callbacks,
-                         .num_callbacks = sets ? 2 : 0);
+                         .num_callbacks = t->job->stops ? 3
+                                          : sets        ? 2
+                                                        : 0,
+                         .validation_split = t->job->stops ? 0.25 : 0);
     if (!status && task) status = mst_task_leave(task);
     if (!status) status = mst_model_sha256(model, hash);
     mst_model_destroy(model);
@@ -92,7 +109,7 @@ static mst_status fit(rated_task *t, mst_task *task, char hash[65]) {
 }
 
 static void *work(void *context) {
-    rated_task *t = context;
+    served_task *t = context;
     mst_cluster *cluster = cluster_of(t->job, "worker", t->number);
     mst_task *task;
     EXPECT_OK(mst_task_open(&task, .cluster = cluster, .recovery_timeout = SECONDS));
@@ -102,12 +119,12 @@ static void *work(void *context) {
     return NULL;
 }
 
-static void run_job(rated_job *j) {
-    rated_task task[TASKS];
+static void run_job(served_job *j) {
+    served_task task[TASKS];
     tasks_find_addresses(j->address, TASKS);
     for (int i = 0; i < TASKS; i++) {
         const bool is_server = i < SERVERS;
-        task[i] = (rated_task){.job = j, .number = is_server ? i : i - SERVERS};
+        task[i] = (served_task){.job = j, .number = is_server ? i : i - SERVERS};
         task[i].rate = &j->rate[task[i].number];
         assert_int_equal(pthread_create(&task[i].thread, NULL, is_server ? serve : work, &task[i]), 0);
         if (i == SERVERS - 1) usleep(30000); /* until they listen: who is refused tries again after a second */
@@ -115,7 +132,7 @@ static void run_job(rated_job *j) {
     for (int i = 0; i < TASKS; i++) pthread_join(task[i].thread, NULL);
 }
 
-static void expect_no_error(const rated_job *j) {
+static void expect_no_error(const served_job *j) {
     for (int i = 0; i < TASKS; i++)
         if (*j->error[i]) fail_msg("task %d ends with '%s'", i, j->error[i]);
 }
@@ -124,8 +141,8 @@ static void expect_no_error(const rated_job *j) {
 
 static void rate_that_callbacks_set_gives_the_weights_of_one_process(void **state) {
     (void)state;
-    rated_job one = {.hash = {""}}, served = {.hash = {""}};
-    rated_task alone = {.job = &one, .rate = &one.rate[0]};
+    served_job one = {.hash = {""}}, served = {.hash = {""}};
+    served_task alone = {.job = &one, .rate = &one.rate[0]};
     EXPECT_OK(fit(&alone, NULL, one.hash[0]));
     run_job(&served);
     expect_no_error(&served);
@@ -133,18 +150,51 @@ static void rate_that_callbacks_set_gives_the_weights_of_one_process(void **stat
         assert_string_equal(served.hash[w], one.hash[0]);
         assert_true(served.rate[w] == one.rate[0]);
     }
-    assert_true(fabs(one.rate[0] - 0.1 * 1.5 * 1.5 / 16) < 1e-6);
+    assert_true(fabs(one.rate[0] - 0.1 * 1.5 * 1.5 * 1e-4) < 1e-9);
+}
+
+static void moving_statistics_are_those_of_one_process(void **state) {
+    (void)state;
+    served_job one = {.normalizes = true}, served = {.normalizes = true};
+    served_task alone = {.job = &one, .rate = &one.rate[0]};
+    EXPECT_OK(fit(&alone, NULL, one.hash[0]));
+    run_job(&served);
+    expect_no_error(&served);
+    for (int w = 0; w < WORKERS; w++) assert_string_equal(served.hash[w], one.hash[0]);
+}
+
+static void early_stopping_ends_as_in_one_process(void **state) {
+    (void)state;
+    served_job one = {.stops = true}, served = {.stops = true};
+    served_task alone = {.job = &one, .rate = &one.rate[0]};
+    EXPECT_OK(fit(&alone, NULL, one.hash[0]));
+    run_job(&served);
+    expect_no_error(&served);
+    for (int w = 0; w < WORKERS; w++) assert_string_equal(served.hash[w], one.hash[0]);
+    served.restores = true;
+    run_job(&served);
+    for (int i = 0; i < TASKS; i++)
+        if (!strstr(served.error[i], "cannot go back to the best ones"))
+            fail_msg("task %d ends with '%s'", i, served.error[i]);
+}
+
+static void workers_of_an_asynchronous_job_share_moving_statistics(void **state) {
+    (void)state;
+    served_job j = {.normalizes = true, .asynchronous = true};
+    run_job(&j);
+    expect_no_error(&j);
+    assert_string_equal(j.hash[1], j.hash[0]);
 }
 
 static void rate_of_the_chief_alone_reaches_the_servers(void **state) {
     (void)state;
-    rated_job set = {.only_other = true}, unset = {.only_other = true, .update_log = folder_path("log")};
+    served_job set = {.only_other = true}, unset = {.only_other = true, .update_log = folder_path("log")};
     run_job(&set);
     expect_no_error(&set);
     unset.asynchronous = true; /* a log, in which no rate is set */
     run_job(&unset);
     expect_no_error(&unset);
-    rated_job all = {.hash = {""}};
+    served_job all = {.hash = {""}};
     run_job(&all);
     expect_no_error(&all);
     assert_string_not_equal(set.hash[0], all.hash[0]);
@@ -152,7 +202,7 @@ static void rate_of_the_chief_alone_reaches_the_servers(void **state) {
 
 static void rate_that_is_set_is_an_error_on_all_tasks_where_updates_are_logged(void **state) {
     (void)state;
-    rated_job j = {.asynchronous = true, .update_log = folder_path("log")};
+    served_job j = {.asynchronous = true, .update_log = folder_path("log")};
     run_job(&j);
     for (int i = 0; i < TASKS; i++)
         if (!strstr(j.error[i], "a callback sets the learning rate, which is not in the log of updates"))
@@ -162,6 +212,9 @@ static void rate_that_is_set_is_an_error_on_all_tasks_where_updates_are_logged(v
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rate_that_callbacks_set_gives_the_weights_of_one_process),
+        cmocka_unit_test(moving_statistics_are_those_of_one_process),
+        cmocka_unit_test(early_stopping_ends_as_in_one_process),
+        cmocka_unit_test(workers_of_an_asynchronous_job_share_moving_statistics),
         TEST_IN_FOLDER(rate_of_the_chief_alone_reaches_the_servers),
         TEST_IN_FOLDER(rate_that_is_set_is_an_error_on_all_tasks_where_updates_are_logged),
     };
