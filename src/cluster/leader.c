@@ -615,9 +615,11 @@ static void keep_out(mst_leader *leader, int32_t task, const mst_task_failure *f
 void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why) {
     const int32_t self = leader->options->self;
     mst_task_failure failure;
+    mst_member_message asks = {.kind = MST_MEMBER_WAITING};
     char own[384], other[384];
     if (leader->seat[task].misfit) return; /* it tries again and again */
     leader->seat[task].misfit = true;
+    if (!mst_leader_is_elastic(leader)) tell(leader, task, 0, &asks); /* so that it finds the same, where it leads */
     mst_task_failure_set(&failure, MST_INVALID, task, MST_NO_STATE, "%s and %s do not come together: %s",
                          task_text(leader, self, "", own), task_text(leader, task, "", other), why);
     keep_out(leader, task, &failure);

@@ -25,7 +25,8 @@ struct mst_members {
     bool connected;           /* to the leader */
     bool twice;               /* said to be connected once more, without a loss */
     bool heard;               /* from the leader, since connected */
-    bool refused;             /* at the leader's address; the reason is in lost_why */
+    bool refused;             /* by task `refused_by`; the reason is in lost_why */
+    int32_t refused_by;       /* the leader; where workers may be fewer than all, another task */
     uint64_t leader_instance; /* 0: not known yet */
     uint32_t job, generation; /* the greatest seen */
     int32_t source;           /* of the state of that generation */
@@ -506,15 +507,16 @@ static void lose_connection(mst_members *members, const char *why) {
 }
 
 /* The leader's transport takes another process for this task, or knows of no such task. */
-static void be_refused(mst_members *members, const char *why) {
+static void be_refused(mst_members *members, int32_t task, const char *why) {
     members->refused = true;
+    members->refused_by = task;
     members->refused_at = members->now;
     snprintf(members->lost_why, sizeof members->lost_why, "%s", why);
 }
 
 static void lose_elastic(mst_members *members, int32_t task, uint64_t instance, const char *why) {
     if (!instance) {
-        if (!members->linked) be_refused(members, why);
+        if (!members->linked) be_refused(members, task, why);
         return;
     }
     members->linked &= ~mst_task_bit(task);
@@ -546,7 +548,7 @@ void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, con
     else if (task != members->options.leader)
         lose_link(members, task, instance, why);
     else if (!instance)
-        be_refused(members, why);
+        be_refused(members, task, why);
     else if (instance == members->leader_instance || !members->heard)
         lose_connection(members, why);
 }
@@ -569,6 +571,14 @@ void mst_members_misfit(mst_members *members, int32_t task, const char *why) {
     if (members->leader) mst_leader_misfit(members->leader, task, why);
 }
 
+/* Whether MESSAGE is of a task that has elastic_min where this one has not, or the other way round: both lead. Only a
+ * leader that waits for all asks those who have not come. */
+static bool is_of_other_kind(const mst_members *members, const mst_member_message *message) {
+    if (!members->leader) return false;
+    return is_elastic(members) ? message->kind == MST_MEMBER_WAITING && !message->to
+                               : message->kind == MST_MEMBER_LEADS;
+}
+
 void mst_members_received(mst_members *members, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     const mst_members_options *o = &members->options;
     mst_member_message message;
@@ -578,6 +588,12 @@ void mst_members_received(mst_members *members, int32_t from, uint64_t instance,
         return;
     }
     if (is_elastic(members) && instance) members->linked |= mst_task_bit(from);
+    if (is_of_other_kind(members, &message)) {
+        mst_leader_misfit(members->leader, from,
+                          "one of them has --elastic (elastic_min), and the other has not: start all tasks with the "
+                          "same command");
+        return;
+    }
     if (message.kind == MST_MEMBER_LEADS && is_elastic(members) && from != o->self && members->phase != OVER) {
         hear_leads(members, from, instance, &message);
         return;
@@ -600,8 +616,8 @@ static void accept_refusal(mst_members *members) {
     const mst_members_options *o = &members->options;
     mst_task_failure failure;
     mst_task_failure_set(&failure, MST_INVALID, o->self, members->state_number,
-                         "task %s, which leads, refuses this process, which runs as %s: %s", o->name[o->leader],
-                         o->name[o->self], members->lost_why);
+                         "task %s%s refuses this process, which runs as %s: %s", o->name[members->refused_by],
+                         members->refused_by == o->leader ? ", which leads," : "", o->name[o->self], members->lost_why);
     end_job(members, &failure);
 }
 

@@ -65,6 +65,12 @@ lists_of() {
 lists_of 2 3
 lists_of 3 2
 
+find_ports 2
+make_hosts
+start 0 --epochs 3
+start 1 --epochs 3 --elastic 1
+ended_in_error elastic_on_one_worker_alone_is_an_error_on_both "do not come together: one of them has --elastic" 0 1
+
 # both are worker 0 of their lists, in which the hosts have another order
 find_ports 2
 hosts="\"localhost:$first\",\"localhost:$((first + 1))\""
