@@ -11,7 +11,7 @@ static void *say_hello(void *context, size_t *bytes) {
 }
 
 enum { PLACES = 4, SECONDS = 30 };
-static const mst_transport_options with_report = {.report = {"hello", say_hello}};
+static const mst_transport_options with_report = {.report = {.context = "hello", .make = say_hello}};
 
 /* Two tasks that are connected, and have KEYS. */
 static void open_two(tasks *all, const mst_transport_options *options, const mst_cluster_keys *keys) {

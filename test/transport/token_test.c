@@ -115,7 +115,7 @@ static void ask(const char *address, const mst_cluster_keys *keys, char text[160
 
 static void visitor_is_answered_where_it_has_the_token(void **state) {
     (void)state;
-    const mst_transport_options options = {.report = {"hello", say_hello}};
+    const mst_transport_options options = {.report = {.context = "hello", .make = say_hello}};
     const mst_cluster_keys token = tasks_token(1), other = tasks_token(2), keys = tasks_keys(1);
     tasks all;
     char text[160];
