@@ -79,7 +79,8 @@ static bool read_word(const char *line, const char *name, char *word, size_t siz
 __attribute__((format(printf, 2, 3))) static mst_pmi_turn say(char answer[MST_PMI_LINE], const char *format, ...) {
     va_list list;
     va_start(list, format);
-    const int size = vsnprintf(answer, MST_PMI_LINE - 1, format, list);
+    const int size =
+        vsnprintf(answer, MST_PMI_LINE - 1, format, list); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     va_end(list);
     memcpy(answer + (size < MST_PMI_LINE - 2 ? size : MST_PMI_LINE - 2), "\n", 2);
     return MST_PMI_ANSWERED;

@@ -100,12 +100,13 @@ static void all_get_what_one_has_put(void **state) {
 
 static size_t make_message(unsigned char *message, uint32_t kind, uint32_t round, uint64_t instance,
                            const char *pairs) {
-    memcpy(message, "MPI1", 4);
-    unsigned char *at = mst_put_number(message + 4, kind, 4);
+    static const unsigned char mark[4] = {'M', 'P', 'I', '1'};
+    memcpy(message, mark, sizeof mark);
+    unsigned char *at = mst_put_number(message + sizeof mark, kind, 4);
     at = mst_put_number(at, round, 4);
     at = mst_put_number(mst_put_number(at, 0, 4), instance, 8);
-    memcpy(at, pairs, strlen(pairs));
-    return HEADER + strlen(pairs);
+    while (*pairs) *at++ = (unsigned char)*pairs++;
+    return (size_t)(at - message);
 }
 
 static void send_copy(int32_t to, int32_t from, uint64_t instance, const unsigned char *message, size_t size) {
