@@ -64,6 +64,7 @@ static void members_begun(void *context, const mst_generation *generation) {
     task->phase = TOGETHER;
     task->generation = generation->number;
     task->source = generation->source;
+    task->source_number = generation->standing[generation->source].state_number;
     task->instructions = generation->instructions;
     task->copies = generation->copies;
     task->anew = generation->anew;

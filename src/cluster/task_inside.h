@@ -39,6 +39,7 @@ struct mst_task {
     task_phase phase;
     uint32_t generation;
     int32_t source;
+    int64_t source_number; /**< of its state */
     uint64_t instructions; /**< of oneDNN, those that all members of the generation have; 0: they are not compared */
     bool copies, anew;
     uint64_t *instance; /**< [num_workers] of the processes of the generation */

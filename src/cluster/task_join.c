@@ -80,6 +80,7 @@ static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, m
     joined->returns = !task->anew;
     if (task->copies) {
         MST_TRY(receive_state(task, task->state.store));
+        atomic_store(&task->number, task->source_number); /* also where this task makes no step with it */
         joined->copied = true;
         return MST_OK;
     }
@@ -308,6 +309,7 @@ static void choose_source(mst_task *task, const brought_state *all) {
     for (int32_t i = 1; i < task->num_workers && all[0].number <= 0; i++)
         if (all[i].number > all[task->source].number) task->source = i;
     const brought_state *source = &all[task->source];
+    task->source_number = source->number;
     task->num_copiers = 0;
     for (int32_t i = 0; i < task->num_workers; i++)
         if (all[i].number != source->number || all[i].hash != source->hash) task->copiers[task->num_copiers++] = i;
