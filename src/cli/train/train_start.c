@@ -95,18 +95,18 @@ static void print_columns(const training *t) {
     }
 }
 
-/* Moving statistics that begin with 0 and 1 take their time: a training that is shorter gives a model which knows its
- * data, and is wrong where it is evaluated. */
+/* A model is evaluated with moving statistics, which begin as 0 and 1: after a training that is too short for them it
+ * is right about the batches it was trained on, and wrong where it is evaluated. */
 static void print_momentum(const training *t) {
-    static const double LEFT = 0.01, SETTLED = 0.001;
+    static const double MOST = 0.01, SETTLED = 0.001;
     const double momentum = mst_model_batch_norm_momentum(t->model), steps = (double)train_total_steps(t);
+    const double initial = pow(momentum, steps); /* the part of them that is their initial values */
     char wanted[NUMBER_TEXT];
-    if (momentum <= 0 || t->o->load || steps < 0 || pow(momentum, steps) < LEFT) return;
+    if (momentum <= 0 || t->o->load || steps < 0 || initial < MOST) return;
     printf(
         "note: after %.0f steps the moving statistics of batch normalization, with which a model is evaluated, are "
-        "still %.0f %% what they began with: their momentum %g is for %s steps or more; --batch-norm-momentum sets "
-        "it\n",
-        steps, 100 * pow(momentum, steps), momentum, number_text((int64_t)ceil(log(SETTLED) / log(momentum)), wanted));
+        "still %.0f %% their initial values: train for %s steps or more, or give a --batch-norm-momentum below %g\n",
+        steps, 100 * initial, number_text((int64_t)ceil(log(SETTLED) / log(momentum)), wanted), momentum);
 }
 
 static void print_start(const training *t) {
