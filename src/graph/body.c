@@ -57,7 +57,7 @@ typedef struct body_walk {
 } body_walk;
 
 /* What is not the same in each step that has the same inputs. */
-static mst_status refuse(mst_infer *c, const mst_node *node) {
+static mst_status body_refuse(mst_infer *c, const mst_node *node) {
     if (node->op->flags & MST_OP_VARIABLE)
         return mst_infer_fail(c, "its body has a variable, '%s': make it outside, and pass it in .captured",
                               node->name);
@@ -79,7 +79,7 @@ static mst_status body_infer_node(body_walk *w, const mst_node *node) {
     mst_spec *src = mst_arena_alloc(&w->memory, count * sizeof *src);
     const char **name = mst_arena_alloc(&w->memory, count * sizeof *name);
     if (!src || !name) return MST_NO_MEMORY("for a body");
-    MST_TRY(refuse(w->c, node));
+    MST_TRY(body_refuse(w->c, node));
     for (int i = 0; i < node->num_src; i++) {
         src[i] = w->spec[node->src[i].node->id][node->src[i].index];
         name[i] = node->src[i].node->name;
@@ -153,8 +153,7 @@ static mst_status copy_node(mst_graph *copy, const mst_node *from) {
     const char *name = mst_arena_string(&copy->arena, from->name);
     const char *device = mst_arena_string(&copy->arena, from->device);
     if (!src || !control || !options || !name || !device) return MST_NO_MEMORY("for a body");
-    for (int i = 0; i < from->num_src; i++)
-        src[i] = (mst_value){copy->node[from->src[i].node->id], from->src[i].index};
+    for (int i = 0; i < from->num_src; i++) src[i] = (mst_value){copy->node[from->src[i].node->id], from->src[i].index};
     for (int i = 0; i < from->num_control; i++) control[i] = copy->node[from->control[i]->id];
     move_values(copy, from->op, options);
     const mst_node_parts parts = {.op = from->op,

@@ -74,7 +74,7 @@ typedef struct mst_collection_list {
 
 struct mst_graph {
     mst_arena arena;
-    atomic_int references; /**< its maker's, and one for each graph that keeps it as a body */
+    atomic_int references;     /**< its maker's, and one for each graph that keeps it as a body */
     const void *_Atomic owner; /**< the thread that changes it now */
     atomic_int readers;        /**< sessions that look up a plan or make one */
     atomic_int misuse;         /**< mst_graph_misuse; where there was one it is not to be used */

@@ -15,7 +15,7 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
-#include "plan/body.h"
+#include "plan/bodies.h"
 #include "tensor/buffer.h"
 
 /* ---- building ---- */

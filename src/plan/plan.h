@@ -80,7 +80,7 @@ typedef struct mst_plan_node {
     mst_kernel_function run;
     void *state; /**< of the kernel */
     size_t workspace;
-    mst_plan_body *body; /**< plans of the graphs among its options, in their order (plan/body.h) */
+    mst_plan_body *body; /**< plans of the graphs among its options, in their order (plan/bodies.h) */
     int32_t num_bodies;
 } mst_plan_node;
 

@@ -5,7 +5,7 @@
 
 #include "base/no_memory.h"
 #include "graph/body.h"
-#include "plan/body.h"
+#include "plan/bodies.h"
 
 static bool has_engine(const mst_device_type *type, const char *engine) {
     for (int i = 0; type->engines[i]; i++)

@@ -5,7 +5,7 @@
 
 #include "base/no_memory.h"
 #include "op/control/loop.h"
-#include "plan/body.h"
+#include "plan/bodies.h"
 #include "run/session.h"
 
 typedef struct bound_body {

@@ -18,7 +18,7 @@ static void expect_numbers(mst_session *session, mst_value fetch, mst_dtype dtyp
             fail_msg("'%s', element %d: %g, should be %g", mst_value_name(fetch), i, mst_tensor_get(got, i), expect[i]);
     mst_tensor_release(got);
 }
-#define EXPECT(session, fetch, dtype, ...)                                                                      \
+#define EXPECT(session, fetch, dtype, ...)                                                               \
     expect_numbers((session), (fetch), (dtype), (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), \
                    (double[]){__VA_ARGS__})
 
@@ -139,8 +139,8 @@ static void rnn_step(mst_loop_step *s) {
 static void lstm_step(mst_loop_step *s) {
     const mst_value gate = mst_split(mst_add(s->x[0], mst_matmul(s->carry[0], s->captured[0])), 4, 1);
     const mst_value memory = mst_tanh(mst_value_output(gate, 2));
-    s->next[1] = mst_add(mst_mul(mst_sigmoid(mst_value_output(gate, 1)), s->carry[1]),
-                         mst_mul(mst_sigmoid(gate), memory));
+    s->next[1] =
+        mst_add(mst_mul(mst_sigmoid(mst_value_output(gate, 1)), s->carry[1]), mst_mul(mst_sigmoid(gate), memory));
     s->next[0] = mst_mul(mst_sigmoid(mst_value_output(gate, 3)), mst_tanh(s->next[1]));
     s->y[0] = s->next[0];
 }
@@ -156,11 +156,13 @@ static void check_cell(int gates) {
     const mst_value src = mst_placeholder(g, MST_F64, MST_SHAPE(ROWS, STEPS, gates * UNITS));
     const mst_value recurrent = mst_placeholder(g, MST_F64, MST_SHAPE(UNITS, gates * UNITS));
     const mst_value zeros = mst_values(g, MST_F64, MST_SHAPE(ROWS, UNITS), (double[ROWS * UNITS]){0});
-    const mst_value fused = mst_call_text(g, gates == 1 ? "simple_rnn" : "lstm", NULL, 2, (mst_value[]){src, recurrent}, NULL);
+    const mst_value fused =
+        mst_call_text(g, gates == 1 ? "simple_rnn" : "lstm", NULL, 2, (mst_value[]){src, recurrent}, NULL);
     const mst_value loop =
         gates == 1 ? mst_scan(rnn_step, .carry = {zeros}, .x = {turned(src)}, .captured = {recurrent})
                    : mst_scan(lstm_step, .carry = {zeros, zeros}, .x = {turned(src)}, .captured = {recurrent});
-    mst_value out[] = {fused, turned(mst_value_output(loop, gates == 1 ? 1 : 2)), MST_NONE, MST_NONE, MST_NONE, MST_NONE};
+    mst_value out[] = {fused,   turned(mst_value_output(loop, gates == 1 ? 1 : 2)), MST_NONE, MST_NONE, MST_NONE,
+                       MST_NONE};
     for (int i = 0; i < 2; i++)
         mst_gradients(mst_reduce_sum(mst_square(out[i])), (mst_value[]){src, recurrent}, 2, &out[2 + 2 * i]);
     EXPECT_OK(mst_graph_check(g));
@@ -218,6 +220,50 @@ static void bits_do_not_depend_on_threads(void **state) {
         engine_end(g, session);
     }
     for (int i = 0; i < 3; i++) mst_tensor_release(first[i]);
+}
+
+/* A replica that trains a recurrent weight on a shard of rows. */
+static void replica(void *context, mst_graph *g, int shard, mst_replica *out) {
+    enum { SHARD = 2, LONG = 3, WIDE = 4 };
+    const mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(LONG, SHARD, WIDE));
+    const mst_value w =
+        mst_get_variable(g, "w", MST_SHAPE(WIDE, WIDE), .initializer = mst_glorot_uniform_initializer(.seed = 7));
+    const mst_value zeros = mst_values(g, MST_F32, MST_SHAPE(SHARD, WIDE), (double[SHARD * WIDE]){0});
+    const mst_value last = mst_scan(rnn_step, .carry = {zeros}, .x = {x}, .captured = {w});
+    ((mst_value *)context)[shard] = x;
+    out->loss = mst_reduce_sum(mst_square(last), .axes = MST_AXES(1));
+}
+
+static mst_tensor *trained(const char *devices) {
+    enum { SHARDS = 4, UPDATES = 3 };
+    mst_graph *g = engine_graph();
+    mst_session *session = engine_session(g, devices);
+    const mst_optimizer sgd = mst_sgd(.learning_rate = 0.1);
+    mst_strategy mirrored = {.kind = MST_STRATEGY_MIRRORED, .num_shards = SHARDS};
+    mst_value x[SHARDS];
+    mst_step_values step;
+    engine_build_step(g, session, &mirrored, &sgd, replica, x, &step);
+    mst_feed feed[SHARDS];
+    for (int i = 0; i < SHARDS; i++)
+        feed[i] = (mst_feed){.value = x[i], .tensor = engine_random(MST_F32, MST_SHAPE(3, 2, 4), -1, 1, (unsigned)i)};
+    for (int i = 0; i < UPDATES; i++) EXPECT_OK(mst_session_run(session, feed, SHARDS, &step.train, 1, NULL));
+    mst_tensor *w;
+    EXPECT_OK(mst_session_get_variable(session, (mst_value){mst_graph_find(g, "w"), 0}, &w));
+    for (int i = 0; i < SHARDS; i++) mst_tensor_release(feed[i].tensor);
+    engine_end(g, session);
+    return w;
+}
+
+static void training_gives_the_same_bits_on_any_devices(void **state) {
+    (void)state;
+    mst_tensor *one = trained("cpu:1/1");
+    static const char *const devices[] = {"cpu:2/1", "cpu:4/1", "cpu:1/3"};
+    for (int d = 0; d < 3; d++) {
+        mst_tensor *other = trained(devices[d]);
+        assert_true(engine_same_bits(other, one));
+        mst_tensor_release(other);
+    }
+    mst_tensor_release(one);
 }
 
 static int64_t arena_of(int64_t steps, bool gradient) {
@@ -390,6 +436,7 @@ int main(void) {
         cmocka_unit_test(scans_may_be_nested),
         cmocka_unit_test(scan_of_a_cell_is_the_op_of_the_cell),
         cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(training_gives_the_same_bits_on_any_devices),
         cmocka_unit_test(what_nobody_needs_takes_no_memory),
         cmocka_unit_test(graph_files_hold_the_bodies),
         cmocka_unit_test(while_goes_on_as_long_as_its_condition_holds),

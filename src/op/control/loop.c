@@ -13,8 +13,9 @@ static mst_status loop_take(mst_loop *loop, int *num_src, const char *what, cons
     for (int i = 0; list && i < MST_LOOP_MOST; i++) {
         if (!list[i].node) continue;
         if (*count < i)
-            return MST_FAIL(MST_INVALID, "%s: .%s has a value at %d and none at %d (not initialised, or a gradient that "
-                                         "is none)",
+            return MST_FAIL(MST_INVALID,
+                            "%s: .%s has a value at %d and none at %d (not initialised, or a gradient that "
+                            "is none)",
                             loop->op, what, i, *count);
         loop->src[(*num_src)++] = list[i];
         ++*count;
@@ -52,8 +53,7 @@ mst_status mst_loop_body(const mst_loop *loop, void *context, mst_loop_step *ste
     *step = (mst_loop_step){.context = context};
     MST_TRY(mst_graph_create(&step->graph));
     const mst_value *src = loop->src;
-    for (int i = 0; i < loop->num_carry; i++)
-        step->carry[i] = loop_input(step->graph, "carry", mst_value_spec(*src++));
+    for (int i = 0; i < loop->num_carry; i++) step->carry[i] = loop_input(step->graph, "carry", mst_value_spec(*src++));
     for (int i = 0; i < loop->num_x; i++) {
         mst_spec spec = mst_value_spec(*src++);
         for (int d = 1; d < spec.shape.ndim; d++) spec.shape.dim[d - 1] = spec.shape.dim[d];

@@ -19,16 +19,18 @@
  *  dst        the last carry, one output for each; then each y of all steps, [steps, ...]. mst_value_output(dst, i) is
  *             output i. With 0 steps the carry is what it was
  *
- *  This is lax.scan of JAX, with gradients of any order: that of a scan is a scan in the other direction, which computes
- *  each step again from its carry. Gradients of captured are added up from the last step to the first. A body has no
- *  variables, no random numbers and no placeholders of its own; scans in a body are fine. All steps run on the device of
- *  the node. MST_INVALID where a carry changes its dtype or shape.
+ *  This is lax.scan of JAX, with gradients of any order: that of a scan is a scan in the other direction, which makes
+ *  each step again from its carry. Gradients of captured are added up from the last step made to the first. A body has
+ *  no variables, no random numbers and no placeholders of its own; it may have scans. All steps run on the device of the
+ *  node. MST_INVALID where a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scan_options {
     int zero_;
     void (*body)(mst_loop_step *step);
-    mst_value carry[MST_LOOP_MOST], x[MST_LOOP_MOST], captured[MST_LOOP_MOST]; /**< each ended by the first that is none */
+    mst_value carry[MST_LOOP_MOST]; /**< ended by the first that is none, as the others are */
+    mst_value x[MST_LOOP_MOST];
+    mst_value captured[MST_LOOP_MOST];
     int64_t num_steps;
     bool reverse;
     void *context;
@@ -168,7 +170,8 @@ static mst_status scan_outputs(const mst_loop *loop, const mst_loop_step *step) 
     MST_TRY(mst_loop_next(loop, step));
     bool ended = false;
     for (int i = 0; i < MST_LOOP_MOST; i++) {
-        if (step->y[i].node && ended) return MST_FAIL(MST_INVALID, "scan: its body has set y %d, but not y %d", i, i - 1);
+        if (step->y[i].node && ended)
+            return MST_FAIL(MST_INVALID, "scan: its body has set y %d, but not y %d", i, i - 1);
         ended = !step->y[i].node;
         if (!ended) MST_TRY(mst_loop_output(loop, step->graph, "y", i, step->y[i]));
     }

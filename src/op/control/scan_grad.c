@@ -137,8 +137,7 @@ static mst_status scan_build(scan_derivative *d, mst_value *out) {
 /* The node of all gradients. */
 static mst_value scan_differentiate(const mst_grad *c) {
     const mst_scan_node_options *o = c->options;
-    scan_derivative d = {
-        .c = c, .body = o->body, .num_carry = o->num_carry, .num_x = o->num_x, .num_dst = c->num_dst};
+    scan_derivative d = {.c = c, .body = o->body, .num_carry = o->num_carry, .num_x = o->num_x, .num_dst = c->num_dst};
     mst_value out = MST_NONE;
     if (scan_build(&d, &out)) out = mst_value_of_last_error(c->graph);
     mst_graph_destroy(d.graph);

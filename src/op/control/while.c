@@ -21,7 +21,8 @@ typedef struct mst_while_options {
     int zero_;
     mst_value (*condition)(mst_loop_step *step);
     void (*body)(mst_loop_step *step);
-    mst_value carry[MST_LOOP_MOST], captured[MST_LOOP_MOST]; /**< each ended by the first that is none */
+    mst_value carry[MST_LOOP_MOST]; /**< ended by the first that is none, as captured is */
+    mst_value captured[MST_LOOP_MOST];
     int64_t limit;
     void *context;
     const char *name;
@@ -105,7 +106,8 @@ static mst_status while_reference(const mst_kernel_args *a) {
             return mst_error_prefix("the condition of while '%s'", a->name);
         if (!holds) break;
         if (run.step == o->limit)
-            return mst_kernel_fail(a, MST_INVALID, "its condition still holds after %lld steps: give it a higher .limit",
+            return mst_kernel_fail(a, MST_INVALID,
+                                   "its condition still holds after %lld steps: give it a higher .limit",
                                    (long long)o->limit);
         MST_TRY(mst_loop_advance(&run, bodies[1]));
     }

@@ -1,4 +1,4 @@
-#include "plan/body.h"
+#include "plan/bodies.h"
 
 #include <stdlib.h>
 

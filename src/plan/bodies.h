@@ -2,8 +2,8 @@
  *
  *  A body is planned as a graph is, on the device of its node alone; its inputs are fed, and those of its outputs that
  *  somebody needs are fetched. Its memory is a part of the node's workspace. */
-#ifndef MUSTER_PLAN_BODY_H
-#define MUSTER_PLAN_BODY_H
+#ifndef MUSTER_PLAN_BODIES_H
+#define MUSTER_PLAN_BODIES_H
 
 #include "plan/plan.h"
 
