@@ -1,11 +1,11 @@
-/** The C side of loops_test.py: `parity_loops < CASES.json` computes each case of a JSON array and prints one JSON line a
- *  case. TENSOR is that of json_case.h.
+/** The C side of loops_test.py: `parity_loops < CASES.json` computes each case of a JSON array and prints one JSON line
+ *  a case. TENSOR is that of json_case.h.
  *
  *      {"kind": "scan", "x": TENSOR, "h": TENSOR, "weights": [TENSOR, TENSOR], "reverse": false}
  *      {"kind": "while", "x": TENSOR, "limit": TENSOR}
  *
- *  The answer is a list "values": the last carries, and of a scan all y, the gradients of a loss by x, h and the weights,
- *  and those of the sum of their squares.
+ *  The answer is a list "values": the last carries, and of a scan all y, the gradients of a loss by x, h and the
+ *  weights, and those of the sum of their squares.
  */
 #include <stdio.h>
 

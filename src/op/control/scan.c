@@ -21,8 +21,8 @@
  *
  *  This is lax.scan of JAX, with gradients of any order: that of a scan is a scan in the other direction, which makes
  *  each step again from its carry. Gradients of captured are added up from the last step made to the first. A body has
- *  no variables, no random numbers and no placeholders of its own; it may have scans. All steps run on the device of the
- *  node. MST_INVALID where a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
+ *  no variables, no random numbers and no placeholders of its own; it may have scans. All steps run on the node's
+ *  device. MST_INVALID where a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scan_options {

@@ -143,6 +143,7 @@ static mst_status while_build(const mst_loop *loop, const mst_while_options *o, 
     MST_TRY(second);
     o->body(&step);
     step.graph = *body; /* whatever the body has done */
+    if (step.y[0].node) return MST_FAIL(MST_INVALID, "while: its body has set y 0, but only mst_scan keeps a y");
     return mst_loop_next(loop, &step);
 }
 
