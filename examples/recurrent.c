@@ -29,7 +29,7 @@ static double number(void) {
 /* X [steps, batch, 2]: numbers in [0, 1), and marks, one in each half; SUMS [batch, 1]. */
 static void fill(mst_tensor *x, mst_tensor *sums) {
     for (int row = 0; row < BATCH; row++) {
-        const int first = (int)(number() * (STEPS / 2)), second = STEPS / 2 + (int)(number() * (STEPS / 2));
+        const int half = STEPS / 2, first = (int)(number() * half), second = half + (int)(number() * half);
         double sum = 0;
         for (int t = 0; t < STEPS; t++) {
             const double value = number(), mark = t == first || t == second;

@@ -182,16 +182,17 @@ mst_status mst_body_copy(const mst_graph *body, mst_graph **out) {
 /* ---- what is needed ---- */
 
 mst_status mst_body_find_needed(const mst_graph *body, const bool *wanted, bool *needed) {
+    const mst_collection_list *inputs = body_list(body, INPUTS), *outputs = body_list(body, OUTPUTS);
     bool *reached = calloc((size_t)body->num_nodes + 1, sizeof *reached);
     if (!reached) return MST_NO_MEMORY("for a body");
-    for (int i = 0; i < mst_body_num_outputs(body); i++)
-        if (wanted[i]) reached[mst_body_output_at(body, i).node->id] = true;
+    for (int64_t i = 0; i < outputs->count; i++)
+        if (wanted[i]) reached[outputs->value[i].node->id] = true;
     for (int64_t n = body->num_nodes - 1; n >= 0; n--) {
         const mst_node *node = body->node[n];
         for (int i = 0; reached[n] && i < node->num_src; i++) reached[node->src[i].node->id] = true;
         for (int i = 0; reached[n] && i < node->num_control; i++) reached[node->control[i]->id] = true;
     }
-    for (int i = 0; i < mst_body_num_inputs(body); i++) needed[i] |= reached[mst_body_input_at(body, i).node->id];
+    for (int64_t i = 0; i < inputs->count; i++) needed[i] |= reached[inputs->value[i].node->id];
     free(reached);
     return MST_OK;
 }
