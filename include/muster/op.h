@@ -34,6 +34,7 @@ typedef enum mst_field_type {
     /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or
      *  given as text */
     MST_FIELD_TYPE_POINTER,
+    MST_FIELD_TYPE_GRAPH, /**< mst_graph *, a body; the graph of the node keeps it, also where its maker destroys it */
     MST_FIELD_TYPE_NESTED /**< a struct with fields of its own, `nested`; not in the options of an op */
 } mst_field_type;
 
@@ -78,6 +79,8 @@ typedef struct mst_field {
     { #m, MST_FIELD_TYPE_VALUE, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_POINTER(T, m, help) \
     { #m, MST_FIELD_TYPE_POINTER, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
+#define MST_FIELD_GRAPH(T, m, help) \
+    { #m, MST_FIELD_TYPE_GRAPH, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_NESTED(T, m, fields, help) \
     { #m, MST_FIELD_TYPE_NESTED, offsetof(T, m), 0, 0, 0, (help), NULL, (fields) }
 #define MST_FIELD_END \
@@ -160,6 +163,11 @@ typedef struct mst_grad {
     int num_dst;
     const mst_value *dst;
     const mst_value *ddst; /**< gradient of each output; MST_NONE where nothing depends on it */
+    mst_value shared;      /**< MST_NONE for the first source; what `grad` puts here is there for the next ones */
+    /** OUT[i] = the gradient of all TARGETS, whose own are GRADIENTS, with respect to SRC[i]; MST_NONE where none
+     *  depends on it. For ops with bodies, which are graphs of their own. */
+    void (*gradients)(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
+                      int num_src, mst_value *out);
 } mst_grad;
 
 /** Sums GRADIENT over the axes along which LIKE was broadcast, so that it has LIKE's shape (also where

@@ -19,7 +19,7 @@ typedef struct terms {
     int64_t count, capacity;
 } terms;
 
-/* A node that the target depends on. */
+/* A node that a target depends on. */
 typedef struct step {
     mst_node *node;
     bool reached; /* it depends on a source */
@@ -34,7 +34,7 @@ typedef struct walk {
     mst_arena memory; /* of all terms */
 } walk;
 
-/* The step of a node; NULL where the target does not depend on it. */
+/* The step of a node; NULL where no target depends on it. */
 static step *step_of(const walk *w, const mst_node *node) {
     return node->walk == w->number ? &w->steps[node->place] : NULL;
 }
@@ -83,10 +83,10 @@ static mst_status meet(walk *w, mst_node *node) {
     return MST_OK;
 }
 
-/* The steps: all that the target depends on through ops that have a gradient. */
-static mst_status find_steps(walk *w, mst_value target) {
+/* The steps: all that the targets depend on through ops that have a gradient. */
+static mst_status find_steps(walk *w, const mst_value *targets, int num_targets) {
     w->number = ++w->graph->num_walks;
-    MST_TRY(meet(w, target.node));
+    for (int i = 0; i < num_targets; i++) MST_TRY(meet(w, targets[i].node));
     for (int64_t i = 0; i < w->num_steps; i++) {
         const mst_node *node = w->steps[i].node;
         for (int k = 0; k < node->num_src && node->op->grad; k++) MST_TRY(meet(w, node->src[k].node));
@@ -108,6 +108,9 @@ static void mark_reached(walk *w, const mst_value *src, int num_src) {
     }
 }
 
+static void differentiate(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
+                          int num_src, mst_value *out);
+
 static mst_status visit(walk *w, mst_node *node) {
     enum { FEW = 8 };
     mst_value few[2 * FEW], *dst = few;
@@ -125,7 +128,8 @@ static mst_status visit(walk *w, mst_node *node) {
                   .src = node->src,
                   .num_dst = node->num_dst,
                   .dst = dst,
-                  .ddst = ddst};
+                  .ddst = ddst,
+                  .gradients = differentiate};
     mst_status status = MST_OK;
     for (int i = 0; i < node->num_src && !status; i++) {
         mst_value src = node->src[i];
@@ -137,11 +141,11 @@ static mst_status visit(walk *w, mst_node *node) {
     return status;
 }
 
-static mst_status gradients_run(walk *w, mst_value target, mst_value gradient, const mst_value *src, int num_src,
-                                mst_value *out) {
-    MST_TRY(find_steps(w, target));
+static mst_status gradients_run(walk *w, const mst_value *targets, const mst_value *gradients, int num_targets,
+                                const mst_value *src, int num_src, mst_value *out) {
+    MST_TRY(find_steps(w, targets, num_targets));
     mark_reached(w, src, num_src);
-    MST_TRY(add_term(w, target, gradient));
+    for (int i = 0; i < num_targets; i++) MST_TRY(add_term(w, targets[i], gradients[i]));
     for (int64_t i = w->num_steps - 1; i >= 0; i--) {
         const step *s = &w->steps[i];
         if (!s->reached || !s->terms || !s->node->op->grad) continue;
@@ -176,16 +180,21 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
     return wrong;
 }
 
-static void differentiate(mst_value target, mst_value gradient, const mst_value *src, int num_src, mst_value *out) {
-    mst_graph *graph = mst_value_graph(target);
-    if (mst_value_is_none(target) || mst_value_is_none(gradient)) return; /* their error is on the graph */
-    if (is_wrong(graph, target, gradient, src, num_src)) return;
+/* OUT is not SRC, and MST_NONE all over. */
+static void differentiate(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
+                          int num_src, mst_value *out) {
+    mst_graph *graph = num_targets ? mst_value_graph(targets[0]) : NULL;
+    if (!graph) return;
+    for (int i = 0; i < num_targets; i++) {
+        if (mst_value_is_none(targets[i]) || mst_value_is_none(gradients[i])) return; /* their error is on the graph */
+        if (is_wrong(graph, targets[i], gradients[i], src, num_src)) return;
+    }
     const mst_claim claim = mst_graph_claim(graph); /* its nodes are marked on the way */
     if (!claim) return;
     walk w = {.graph = graph};
     graph->differentiates = true;
     mst_with_name (graph, "gradients") {
-        if (gradients_run(&w, target, gradient, src, num_src, out)) mst_graph_keep_error(graph);
+        if (gradients_run(&w, targets, gradients, num_targets, src, num_src, out)) mst_graph_keep_error(graph);
     }
     graph->differentiates = false;
     mst_graph_yield(graph, claim);
@@ -214,7 +223,7 @@ void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *s
     if (!copy)
         MST_VALUE_NO_MEMORY(mst_value_graph(target), "for gradients");
     else if (!missing)
-        differentiate(target, gradient, copy, num_src, out);
+        differentiate(&target, &gradient, 1, copy, num_src, out);
     free(copy);
 }
 

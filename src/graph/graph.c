@@ -18,17 +18,25 @@ mst_status mst_graph_create(mst_graph **out) {
     *out = NULL;
     mst_graph *graph = calloc(1, sizeof *graph);
     if (!graph) return MST_NO_MEMORY("for a graph");
+    atomic_init(&graph->references, 1);
     graph->error_node = (mst_node){.graph = graph, .id = -1, .name = "error", .device = ""};
     graph->current = (mst_scope){.name_prefix = "", .variable_prefix = "", .device = "", .setter_inner = ""};
     *out = graph;
     return MST_OK;
 }
 
+mst_graph *mst_graph_retain(mst_graph *graph) {
+    atomic_fetch_add(&graph->references, 1);
+    return graph;
+}
+
 void mst_graph_destroy(mst_graph *graph) {
-    if (!graph) return;
+    if (!graph || atomic_fetch_sub(&graph->references, 1) > 1) return;
+    for (int64_t i = 0; i < graph->num_bodies; i++) mst_graph_destroy(graph->body[i]);
     for (int64_t i = 0; i < graph->num_tensors; i++) mst_tensor_release(graph->tensor[i]);
     for (int64_t i = 0; i < graph->num_collections; i++) free(graph->collection[i].value);
     free(graph->tensor);
+    free(graph->body);
     free(graph->collection);
     free(graph->control);
     free(graph->scope);

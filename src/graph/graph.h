@@ -74,6 +74,7 @@ typedef struct mst_collection_list {
 
 struct mst_graph {
     mst_arena arena;
+    atomic_int references;     /**< its maker's, and one for each graph that keeps it as a body */
     const void *_Atomic owner; /**< the thread that changes it now */
     atomic_int readers;        /**< sessions that look up a plan or make one */
     atomic_int misuse;         /**< mst_graph_misuse; where there was one it is not to be used */
@@ -94,6 +95,8 @@ struct mst_graph {
     int64_t num_collections, collection_capacity;
     mst_tensor **tensor; /**< kept alive by options */
     int64_t num_tensors, tensor_capacity;
+    mst_graph **body; /**< kept alive by options, likewise */
+    int64_t num_bodies, body_capacity;
     mst_failure failure; /**< the first error; code MST_OK: there is none */
 };
 
@@ -108,6 +111,9 @@ typedef struct mst_node_parts {
     mst_node *const *control;
     const void *options; /**< NULL: all zero */
 } mst_node_parts;
+
+/** Another reference, to be given back by mst_graph_destroy. */
+mst_graph *mst_graph_retain(mst_graph *graph);
 
 /** Adds a node, whatever scopes are open: checks the number of sources and the options, and runs inference. */
 MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out);

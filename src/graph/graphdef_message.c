@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -163,6 +164,21 @@ static mst_status add_number(mst_graph_writer *w, Muster__NodeDef *node, const c
     return number ? mst_message_add_integer(w, node, key, number) : MST_OK;
 }
 
+/* A body is a graph file of its own. */
+static mst_status add_body(mst_graph_writer *w, Muster__NodeDef *node, const char *key, const mst_graph *body) {
+    void *data;
+    size_t size;
+    if (!body) return MST_OK;
+    MST_TRY(mst_graph_encode(body, &data, &size));
+    Muster__AttrValue *value = mst_message_add(w, node, key);
+    void *copy = value ? mst_arena_copy(&w->arena, data, size) : NULL;
+    free(data);
+    if (!copy) return MST_NO_MEMORY("to write a graph");
+    value->value_case = MUSTER__ATTR_VALUE__VALUE_S;
+    value->s = (ProtobufCBinaryData){.len = size, .data = copy};
+    return MST_OK;
+}
+
 mst_status mst_message_add_option(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node,
                                   const mst_field *field, const char *name) {
     const void *at = (const char *)from->options + field->offset;
@@ -188,6 +204,7 @@ mst_status mst_message_add_option(mst_graph_writer *w, const mst_node *from, Mus
             return mst_message_add_tensor(w, node, name, mst_tensor_dtype(tensor), mst_tensor_shape(tensor),
                                           mst_tensor_data(tensor), mst_tensor_bytes(tensor));
         }
+        case MST_FIELD_TYPE_GRAPH: return add_body(w, node, name, *(mst_graph *const *)at);
         case MST_FIELD_TYPE_ENUM:
             return *(const int *)at ? mst_message_add_text(w, node, name, field->names[*(const int *)at]) : MST_OK;
         case MST_FIELD_TYPE_VALUE: {

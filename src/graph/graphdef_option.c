@@ -152,6 +152,20 @@ static mst_status read_enum(const mst_read_item *it, const mst_field *field, con
     return mst_read_fail(it, MST_INVALID, "option %s is '%.60s', which is none of its values", field->name, name);
 }
 
+static mst_status read_body(mst_graph_reader *r, const mst_read_item *it, const mst_field *field,
+                            const Muster__AttrValue *value, mst_option_memory *memory, mst_graph **out) {
+    enum { DEEPEST = 16 };
+    mst_graph *body;
+    MST_TRY(mst_read_check_kind(it, field->name, value, MUSTER__ATTR_VALUE__VALUE_S));
+    if (r->depth == DEEPEST)
+        return mst_read_fail(it, MST_CORRUPT, "option %s is a graph in more than %d others", field->name, DEEPEST);
+    if (!value->s.len) return mst_read_fail(it, MST_CORRUPT, "option %s is no graph", field->name);
+    if (mst_graph_decode_at(r->depth + 1, value->s.data, value->s.len, &body)) return mst_read_fail_at(it);
+    MST_TRY(mst_option_memory_keep_body(memory, body));
+    *out = body;
+    return MST_OK;
+}
+
 mst_status mst_read_option(mst_graph_reader *r, const mst_read_item *it, const mst_field *field,
                            const Muster__AttrValue *value, mst_option_memory *memory, void *at) {
     switch (field->type) {
@@ -181,6 +195,7 @@ mst_status mst_read_option(mst_graph_reader *r, const mst_read_item *it, const m
             MST_TRY(mst_read_check_kind(it, field->name, value, MUSTER__ATTR_VALUE__VALUE_S));
             return mst_read_string(it, field->name, &value->s, &memory->arena, at);
         case MST_FIELD_TYPE_TENSOR: return mst_read_tensor(r, it, field->name, value, memory, at);
+        case MST_FIELD_TYPE_GRAPH: return read_body(r, it, field, value, memory, at);
         case MST_FIELD_TYPE_ENUM: return read_enum(it, field, value, memory, at);
         default: break;
     }

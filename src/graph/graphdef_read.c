@@ -384,8 +384,7 @@ static void release(void *failed, void *memory) {
     free(memory);
 }
 
-mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
-    if (MST_IS_NULL(data) || MST_IS_NULL(out)) return MST_INVALID;
+mst_status mst_graph_decode_at(int depth, const void *data, size_t size, mst_graph **out) {
     enum { SPARE = 1 << 28 }; /* enough for tensors of zeros, of ones and the like */
     bool failed = false;
     ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = &failed};
@@ -395,7 +394,7 @@ mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
     if (!def)
         return failed ? MST_NO_MEMORY("to read a graph")
                       : MST_FAIL(MST_CORRUPT, "it is no GraphDef, or it is damaged or cut off");
-    mst_graph_reader r = {.def = def, .spare = SPARE, .outputs_left = (int64_t)size};
+    mst_graph_reader r = {.def = def, .spare = SPARE, .depth = depth, .outputs_left = (int64_t)size};
     mst_status status = mst_graph_create(&r.graph);
     if (!status) status = graphdef_read_all(&r);
     muster__graph_def__free_unpacked(def, &allocator);
@@ -406,6 +405,11 @@ mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
     else
         *out = r.graph;
     return status;
+}
+
+mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
+    if (MST_IS_NULL(data) || MST_IS_NULL(out)) return MST_INVALID;
+    return mst_graph_decode_at(0, data, size, out);
 }
 
 mst_status mst_graph_read(const char *path, mst_graph **out) {

@@ -15,6 +15,7 @@
  *      axes                  list of i
  *      string                s
  *      tensor                tensor
+ *      graph                 s, a GraphDef of its own
  *      enum                  s, its name
  *      value                 s, "node:1"
  */

@@ -3,7 +3,7 @@
  *
  * A field (mst_field) says where in the struct a member lies, its type, default, range and help. A member that is 0
  * was not given and takes its default; a caller that wants 0 itself writes MST_ZERO. The options of a node own what
- * they point to: strings are copied into the graph's arena, tensors are retained by the graph. */
+ * they point to: strings are copied into the graph's arena, tensors and bodies are retained by the graph. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +54,11 @@ static mst_status keep(mst_graph *graph, const mst_field *field, void *at) {
         if (!tensor) return MST_OK;
         MST_TRY(mst_grow(&graph->tensor, sizeof tensor, graph->num_tensors + 1, &graph->tensor_capacity));
         graph->tensor[graph->num_tensors++] = mst_tensor_retain(tensor);
+    } else if (field->type == MST_FIELD_TYPE_GRAPH) {
+        mst_graph *body = *(mst_graph **)at;
+        if (!body) return MST_OK;
+        MST_TRY(mst_grow(&graph->body, sizeof body, graph->num_bodies + 1, &graph->body_capacity));
+        graph->body[graph->num_bodies++] = mst_graph_retain(body);
     } else if (field->type == MST_FIELD_TYPE_VALUE) {
         const mst_value *value = at;
         if (value->node && value->node->graph != graph)

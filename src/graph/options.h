@@ -23,10 +23,14 @@ typedef struct mst_option_memory {
     mst_arena arena;
     mst_tensor **tensor;
     int64_t num_tensors, capacity;
+    mst_graph **body;
+    int64_t num_bodies, body_capacity;
 } mst_option_memory;
 
 /** Takes over the caller's reference to TENSOR, also where it fails. */
 MST_CHECKED mst_status mst_option_memory_keep(mst_option_memory *memory, mst_tensor *tensor);
+/** The same of BODY. */
+MST_CHECKED mst_status mst_option_memory_keep_body(mst_option_memory *memory, mst_graph *body);
 void mst_option_memory_free(mst_option_memory *memory);
 
 /** Sets the members of OPTIONS that TEXT gives, in the form that mst_options_print writes; the others stay. Values are

@@ -120,6 +120,7 @@ static bool is_left_out(const mst_field *field, const void *at) {
         case MST_FIELD_TYPE_AXES: return ((const mst_axes *)at)->count == 0;
         case MST_FIELD_TYPE_STRING: return !*(const char *const *)at;
         case MST_FIELD_TYPE_TENSOR: return !*(mst_tensor *const *)at;
+        case MST_FIELD_TYPE_GRAPH: return !*(mst_graph *const *)at;
         case MST_FIELD_TYPE_ENUM: return *(const int *)at == 0;
         case MST_FIELD_TYPE_VALUE: return mst_value_is_none(*(const mst_value *)at);
         default: return true; /* a pointer has no text */
@@ -143,6 +144,9 @@ static void add_value(sink *s, const mst_field *field, const void *at) {
             break;
         case MST_FIELD_TYPE_STRING: add_quoted(s, *(const char *const *)at); break;
         case MST_FIELD_TYPE_TENSOR: add_tensor(s, *(mst_tensor *const *)at); break;
+        case MST_FIELD_TYPE_GRAPH:
+            options_text_add(s, "graph(%" PRId64 " nodes)", mst_graph_num_nodes(*(mst_graph *const *)at));
+            break;
         case MST_FIELD_TYPE_ENUM: options_text_add(s, "%s", field->names[*(const int *)at]); break;
         case MST_FIELD_TYPE_VALUE: {
             const mst_value *value = at;
@@ -451,6 +455,7 @@ static mst_status take_field(reader *r, const mst_field *field, void *at) {
         case MST_FIELD_TYPE_TENSOR: return take_tensor(r, name, at);
         case MST_FIELD_TYPE_ENUM: return take_enum(r, field, at);
         case MST_FIELD_TYPE_VALUE: return take_value(r, name, at);
+        case MST_FIELD_TYPE_GRAPH: return wrong(r, r->at, "%s is a graph, which cannot be given as text", name);
         default: return wrong(r, r->at, "%s is a pointer, which cannot be given as text", name);
     }
 }
@@ -516,7 +521,18 @@ mst_status mst_option_memory_keep(mst_option_memory *memory, mst_tensor *tensor)
     return status;
 }
 
+mst_status mst_option_memory_keep_body(mst_option_memory *memory, mst_graph *body) {
+    mst_status status = mst_grow(&memory->body, sizeof body, memory->num_bodies + 1, &memory->body_capacity);
+    if (status)
+        mst_graph_destroy(body);
+    else
+        memory->body[memory->num_bodies++] = body;
+    return status;
+}
+
 void mst_option_memory_free(mst_option_memory *memory) {
+    for (int64_t i = 0; i < memory->num_bodies; i++) mst_graph_destroy(memory->body[i]);
+    free(memory->body);
     for (int64_t i = 0; i < memory->num_tensors; i++) mst_tensor_release(memory->tensor[i]);
     free(memory->tensor);
     mst_arena_free(&memory->arena);

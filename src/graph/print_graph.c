@@ -7,6 +7,8 @@
 #include "graph/options.h"
 #include "graph/spec.h"
 
+enum { INDENT = 4 }; /* of a body below its node */
+
 static void print_options(FILE *file, const mst_node *node) {
     char few[256], *text = few;
     size_t length = mst_options_print(node->op->fields, node->options, few, sizeof few);
@@ -22,9 +24,21 @@ static void print_options(FILE *file, const mst_node *node) {
     if (text != few) free(text);
 }
 
-static void print_node(FILE *file, const mst_node *node) {
+static void print_graph(FILE *file, const mst_graph *graph, int indent);
+
+/* The bodies of a node, below it. */
+static void print_bodies(FILE *file, const mst_node *node, int indent) {
+    for (const mst_field *field = node->op->fields; field && field->name; field++) {
+        const void *at = (const char *)node->options + field->offset;
+        if (field->type != MST_FIELD_TYPE_GRAPH || !*(mst_graph *const *)at) continue;
+        fprintf(file, "%*s%s:\n", indent, "", field->name);
+        print_graph(file, *(mst_graph *const *)at, indent + INDENT);
+    }
+}
+
+static void print_node(FILE *file, const mst_node *node, int indent) {
     char text[MST_SPEC_TEXT];
-    fprintf(file, "%s = %s(", node->name, node->op->name);
+    fprintf(file, "%*s%s = %s(", indent, "", node->name, node->op->name);
     for (int i = 0; i < node->num_src; i++) {
         fprintf(file, "%s%s", i ? ", " : "", node->src[i].node->name);
         if (node->src[i].index) fprintf(file, ":%d", node->src[i].index);
@@ -36,6 +50,11 @@ static void print_node(FILE *file, const mst_node *node) {
     for (int i = 0; i < node->num_dst; i++)
         fprintf(file, "%s%s", i ? ", " : " : ", mst_spec_print(&node->dst[i], text, sizeof text));
     fprintf(file, "%s%s\n", *node->device ? " @" : "", node->device);
+    print_bodies(file, node, indent + INDENT);
+}
+
+static void print_graph(FILE *file, const mst_graph *graph, int indent) {
+    for (int64_t i = 0; i < graph->num_nodes; i++) print_node(file, graph->node[i], indent);
 }
 
 mst_status mst_graph_print(const mst_graph *graph, char **text) {
@@ -44,7 +63,7 @@ mst_status mst_graph_print(const mst_graph *graph, char **text) {
     *text = NULL;
     FILE *file = open_memstream(text, &size);
     if (!file) return MST_NO_MEMORY("to print a graph");
-    for (int64_t i = 0; i < graph->num_nodes; i++) print_node(file, graph->node[i]);
+    print_graph(file, graph, 0);
     bool failed = ferror(file);
     if (fclose(file) || failed) {
         free(*text);

@@ -15,6 +15,7 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
+#include "plan/bodies.h"
 #include "tensor/buffer.h"
 
 /* ---- building ---- */
@@ -326,7 +327,8 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     return status;
 }
 
-static void release_kernel(const mst_plan *plan, const mst_plan_node *node) {
+static void release_kernel(const mst_plan *plan, mst_plan_node *node) {
+    mst_plan_destroy_bodies(node);
     if (!node->kernel || !node->kernel->release || !node->state) return;
     if (node->group < 0)
         node->kernel->release(node->state);

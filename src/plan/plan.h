@@ -28,7 +28,8 @@ typedef enum mst_space {
     MST_IN_CONSTANT,  /**< memory of its device that lasts as long as the plan */
     MST_IN_FEED,      /**< the caller's tensor */
     MST_IN_LEAF,      /**< memory of an exchange with other tasks, which is the host's: what this task adds to a sum */
-    MST_IN_SUM        /**< likewise: the sum */
+    MST_IN_SUM,       /**< likewise: the sum */
+    MST_NOWHERE       /**< nobody needs it, and the kernel leaves it out */
 } mst_space;
 
 typedef struct mst_plan_value {
@@ -48,6 +49,8 @@ typedef struct mst_plan_value {
 
 /** Whether a node runs before the gate or behind it. All devices meet there when nothing can fail any more. */
 typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
+
+typedef struct mst_plan_body mst_plan_body;
 
 typedef struct mst_plan_node {
     const mst_op *op;
@@ -77,6 +80,8 @@ typedef struct mst_plan_node {
     mst_kernel_function run;
     void *state; /**< of the kernel */
     size_t workspace;
+    mst_plan_body *body; /**< plans of the graphs among its options, in their order (plan/bodies.h) */
+    int32_t num_bodies;
 } mst_plan_node;
 
 /** Devices of one domain that run a node together, each a part. */

@@ -1,10 +1,11 @@
 /* select: for each node the first fast kernel that does it among the engines of its device, else the op's reference
- * kernel. A node that a group of devices runs is prepared for each of them. */
+ * kernel. A node that a group of devices runs is prepared for each of them, and the bodies of a node are planned. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "plan/plan.h"
+#include "graph/body.h"
+#include "plan/bodies.h"
 
 static bool has_engine(const mst_device_type *type, const char *engine) {
     for (int i = 0; type->engines[i]; i++)
@@ -61,11 +62,12 @@ static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src
                         device->text);
     node->run = node->op->reference;
     if (node->op->workspace) node->workspace = node->op->workspace(&c, device->num_threads);
-    return MST_OK;
+    return mst_op_has_body(node->op) ? mst_plan_make_bodies(plan, node) : MST_OK;
 }
 
 mst_status mst_plan_select(mst_plan *plan) {
     int32_t most = 1;
+    MST_TRY(mst_plan_sweep(plan)); /* bodies leave out what has no uses */
     for (int64_t i = 0; i < plan->num_nodes; i++) {
         if (plan->node[i].num_src > most) most = plan->node[i].num_src;
         if (plan->node[i].num_dst > most) most = plan->node[i].num_dst;

@@ -8,6 +8,7 @@
 
 #include "base/denormal.h"
 #include "base/no_memory.h"
+#include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "graph/spec.h"
@@ -21,6 +22,7 @@ enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 };
 static bool can_fold(const mst_plan *plan, const mst_plan_node *node) {
     if (node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER) || !node->op->reference)
         return false;
+    if (mst_op_has_body(node->op)) return false; /* it runs with the plan of its body alone */
     /* with check_numerics a node that makes the first NaN must run, so that it can be named */
     if (plan->host->options->check_numerics && !(node->op->flags & MST_OP_CONSTANT)) return false;
     if (node->dead || node->writer || node->num_control || node->num_src > MAX_SRC || node->num_dst == 0) return false;

@@ -57,5 +57,7 @@ typedef struct mst_backend {
 } mst_backend;
 
 extern const mst_backend mst_backend_cpu;
+/** Runs calls FIRST to END - 1 of an instance of the CPU's backend without a frame: those of a body. */
+mst_status mst_cpu_run(void *instance, int32_t first, int32_t end);
 
 #endif

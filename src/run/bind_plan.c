@@ -42,7 +42,8 @@ mst_array mst_binding_array(const mst_binding *binding, int32_t value) {
             data = binding->constants[device] ? binding->constants[device] + root->offset
                                               : mst_tensor_data(root->constant);
             break;
-        case MST_IN_FEED: break;
+        case MST_IN_FEED:
+        case MST_NOWHERE: break;
         case MST_IN_LEAF: data = leaf_of(binding, root); break;
         case MST_IN_SUM: data = sum_of(binding, root); break;
     }

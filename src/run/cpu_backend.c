@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "run/backend.h"
+#include "run/bound_bodies.h"
 #include "run/frame.h"
 
 typedef struct executable {
@@ -18,12 +19,14 @@ typedef struct call {
     mst_kernel_function run;
     mst_kernel_args args;
     int32_t node;
-    bool body; /* before the gate */
+    bool body;    /* before the gate */
+    void *bodies; /* of a node that has some: the state of its kernel */
 } call;
 
 typedef struct instance {
     const executable *executable;
     call *calls;
+    int64_t num_calls;
     mst_array *arrays; /* of all calls but those of groups */
 } instance;
 
@@ -67,12 +70,16 @@ static mst_status bind_call(const mst_binding *binding, const mst_plan_instance 
                  .num_threads = mst_team_size(binding->team[from->device]),
                  .part = from->part,
                  .num_parts = node->group < 0 ? 1 : plan->group[node->group].count}};
+    if (!node->num_bodies) return MST_OK;
+    MST_TRY(mst_bound_bodies_create(binding, node, from->device, out->args.workspace, &out->bodies));
+    out->args.state = out->bodies;
     return MST_OK;
 }
 
 static void unbind(void *context) {
     instance *x = context;
     if (!x) return;
+    for (int64_t k = 0; k < x->num_calls; k++) mst_bound_bodies_free(x->calls[k].bodies);
     free(x->calls);
     free(x->arrays);
     free(x);
@@ -96,6 +103,7 @@ static mst_status bind(void *context, const mst_binding *binding, void **out) {
         return MST_NO_MEMORY("for a plan");
     }
     x->executable = e;
+    x->num_calls = program->num_calls;
     mst_array *next = x->arrays;
     mst_status status = MST_OK;
     for (int64_t k = 0; k < program->num_calls && !status; k++)
@@ -198,6 +206,12 @@ static mst_status execute(void *context, int32_t first, int32_t end, mst_frame *
         MST_TRY(c->run(&c->args));
         if (frame->check_numerics && c->body) MST_TRY(check_numerics(x, c));
     }
+    return MST_OK;
+}
+
+mst_status mst_cpu_run(void *context, int32_t first, int32_t end) {
+    const instance *x = context;
+    for (int32_t k = first; k < end; k++) MST_TRY(x->calls[k].run(&x->calls[k].args));
     return MST_OK;
 }
 

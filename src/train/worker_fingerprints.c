@@ -33,13 +33,31 @@ static uint64_t add_spec(uint64_t hash, const mst_spec *spec) {
     return hash;
 }
 
+static uint64_t add_nodes(uint64_t hash, const mst_graph *graph, const char *scope);
+
 /* All options but the seed, which differs from shard to shard. */
 static uint64_t add_options(uint64_t hash, const mst_field *fields, const void *options) {
     char text[TEXT];
     mst_options_print(fields, options, text, sizeof text);
     char *seed = strstr(text, "seed=");
     if (seed) memmove(seed, seed + strcspn(seed, ","), strlen(seed + strcspn(seed, ",")) + 1);
+    for (const mst_field *field = fields; field && field->name; field++) {
+        const void *at = (const char *)options + field->offset;
+        if (field->type == MST_FIELD_TYPE_GRAPH) hash = add_nodes(hash, *(mst_graph *const *)at, "");
+    }
     return add_text(hash, text);
+}
+
+/* The nodes whose names begin with SCOPE, which does not count. */
+static uint64_t add_nodes(uint64_t hash, const mst_graph *graph, const char *scope) {
+    const size_t length = strlen(scope);
+    for (int64_t n = 0; graph && n < graph->num_nodes; n++) {
+        const mst_node *node = graph->node[n];
+        if (strncmp(node->name, scope, length) != 0) continue;
+        hash = add_text(add_text(hash, node->op->name), node->name + length);
+        hash = add_options(hash, node->op->fields, node->options);
+    }
+    return hash;
 }
 
 /* Slots belong to the optimizer, which is an option. */
@@ -57,14 +75,8 @@ static uint64_t add_weights(uint64_t hash, const mst_graph *graph) {
  * reported. */
 static uint64_t hash_program(const mst_trainer *trainer) {
     char scope[32];
-    uint64_t hash = add_weights(0, trainer->graph);
-    const int length = snprintf(scope, sizeof scope, "replica_%d/", trainer->strategy.first_shard);
-    for (int64_t n = 0; n < trainer->graph->num_nodes; n++) {
-        const mst_node *node = trainer->graph->node[n];
-        if (strncmp(node->name, scope, (size_t)length) != 0) continue;
-        hash = add_text(add_text(hash, node->op->name), node->name + length);
-        hash = add_options(hash, node->op->fields, node->options);
-    }
+    snprintf(scope, sizeof scope, "replica_%d/", trainer->strategy.first_shard);
+    uint64_t hash = add_nodes(add_weights(0, trainer->graph), trainer->graph, scope);
     for (int m = 0; m < trainer->num_metrics; m++) hash = add_text(hash, trainer->metric_name[m]);
     return hash;
 }

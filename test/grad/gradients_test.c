@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 
-enum { MOST_SRC = 4 };
+enum { MOST_SRC = 5 };
 
 /* A function of a few f64 values, given as placeholders. */
 typedef mst_value (*function)(const mst_value *x);
@@ -135,6 +135,29 @@ static mst_value smooth_network(const mst_value *x) {
 static void second_order_gradients_of_a_network_match_finite_differences(void **state) {
     (void)state;
     CHECK(smooth_network, 2, -1, 1, MST_SHAPE(2, 3), MST_SHAPE(3, 4), MST_SHAPE(4, 2));
+}
+
+/* A recurrent net of two layers of carries, whose x, first carries and weights all get gradients. */
+static void recurrent_step(mst_loop_step *s) {
+    s->next[0] = mst_tanh(mst_add(mst_matmul(s->carry[0], s->captured[0]), s->x[0]));
+    s->next[1] = mst_add(mst_mul(s->carry[1], s->captured[1]), s->next[0]);
+    s->y[0] = mst_sigmoid(mst_sub(s->next[1], s->carry[0]));
+}
+
+static mst_value recurrent(const mst_value *x) {
+    const mst_value last = mst_scan(recurrent_step, .carry = {x[1], x[2]}, .x = {x[0]}, .captured = {x[3], x[4]});
+    const mst_value back =
+        mst_scan(recurrent_step, .carry = {x[2], last}, .x = {x[0]}, .captured = {x[3], x[4]}, .reverse = true);
+    return mst_add_n((mst_value[]){mst_reduce_sum(mst_square(mst_value_output(last, 2))),
+                                   mst_reduce_sum(mst_mul(last, mst_value_output(last, 1))), mst_reduce_sum(back)},
+                     3);
+}
+
+static void gradients_go_through_all_steps_of_a_scan(void **state) {
+    (void)state;
+    for (int order = 1; order <= 2; order++)
+        CHECK(recurrent, order, -1, 1, MST_SHAPE(3, 2, 2), MST_SHAPE(2, 2), MST_SHAPE(2, 2), MST_SHAPE(2, 2),
+              MST_SHAPE(2));
 }
 
 static mst_value looked_up(const mst_value *x) {
@@ -349,6 +372,7 @@ int main(void) {
         cmocka_unit_test(gradients_go_through_shapes),
         cmocka_unit_test(second_order_gradients_match_finite_differences),
         cmocka_unit_test(second_order_gradients_of_a_network_match_finite_differences),
+        cmocka_unit_test(gradients_go_through_all_steps_of_a_scan),
         cmocka_unit_test(rows_looked_up_twice_get_both_gradients),
         cmocka_unit_test(higher_order_gradients_of_a_power_follow_the_formula),
         cmocka_unit_test(gradient_by_a_value_that_the_target_does_not_use_is_none),

@@ -13,11 +13,20 @@ static void expect_same_tensors(const mst_node *node, const mst_field *field, co
         fail_msg("'%s': tensor %s differs", node->name, field->name);
 }
 
+static void expect_same_nodes(const mst_node *a, const mst_node *b);
+
+static void expect_same_bodies(const mst_graph *a, const mst_graph *b) {
+    assert_int_equal(mst_graph_num_nodes(a), mst_graph_num_nodes(b));
+    for (int64_t i = 0; i < mst_graph_num_nodes(a); i++) expect_same_nodes(a->node[i], b->node[i]);
+}
+
 static void expect_same_options(const mst_node *a, const mst_node *b) {
     for (const mst_field *field = a->op->fields; field && field->name; field++) {
         const mst_field one[2] = {*field, MST_FIELD_END};
         const void *left = (const char *)a->options + field->offset, *right = (const char *)b->options + field->offset;
-        if (field->type == MST_FIELD_TYPE_TENSOR) {
+        if (field->type == MST_FIELD_TYPE_GRAPH) {
+            expect_same_bodies(*(mst_graph *const *)left, *(mst_graph *const *)right);
+        } else if (field->type == MST_FIELD_TYPE_TENSOR) {
             expect_same_tensors(a, field, left, right);
         } else if (field->type == MST_FIELD_TYPE_VALUE) {
             const mst_value *from = left, *to = right;

@@ -71,6 +71,14 @@ static void reductions(mst_value x) {
     mst_argmin(x, .dtype = MST_I32);
 }
 
+static void step(mst_loop_step *s) {
+    s->next[0] = s->carry[0];
+}
+
+static mst_value is_done(mst_loop_step *s) {
+    return mst_scalar(s->graph, MST_BOOL, 0);
+}
+
 static void ops(mst_graph *graph, mst_value x) {
     mst_value index = mst_random_uniform_int(graph, MST_SHAPE(2), .high = 3, .dtype = MST_I64);
     mst_matmul(x, x, .transpose_b = true, .precision = MST_FLOAT32);
@@ -89,6 +97,8 @@ static void ops(mst_graph *graph, mst_value x) {
     mst_squeeze(mst_expand_dims(x, 0), .axes = MST_AXES(0));
     mst_strided_slice(x, .begin = MST_AXES(0, 1), .end = MST_AXES(2, 3));
     mst_top_k(x, .k = 2);
+    mst_scan(step, .carry = {x}, .num_steps = 2, .reverse = true);
+    mst_while(is_done, step, .carry = {x}, .limit = 3);
     mst_sort(x, .axis = MST_AXES(0), .descending = true);
     mst_argsort(x, .descending = true);
     mst_transpose(x, .perm = MST_AXES(1, 0));

@@ -1,0 +1,66 @@
+/** What scan and while share: how their bodies are built, and how their kernels go from step to step.
+ *
+ *  The inputs of a body are, in this order, those of a step: carry, x, captured. Its outputs are the next carry, and
+ *  what is kept of the step. The outputs of the node are the same: the last carry, and what was kept of all steps.
+ */
+#ifndef MUSTER_OP_LOOP_H
+#define MUSTER_OP_LOOP_H
+
+#include "graph/body.h"
+#include "muster/op.h"
+#include "muster/ops.h"
+
+/* ---- building ---- */
+
+/** The sources of a loop that is being made. */
+typedef struct mst_loop {
+    const char *op;
+    mst_graph *graph;
+    mst_value src[3 * MST_LOOP_MOST];
+    int num_carry, num_x, num_captured;
+} mst_loop;
+
+/** Fills *OUT from lists of MST_LOOP_MOST values, each ended by MST_NONE; X may be NULL. On failure the error is on
+ *  the graph, and *ERROR is the result of the call. */
+MST_CHECKED mst_status mst_loop_sources(const char *op, const mst_value *carry, const mst_value *x,
+                                        const mst_value *captured, mst_loop *out, mst_value *error);
+/** A new body with the inputs of a step, in STEP. */
+MST_CHECKED mst_status mst_loop_body(const mst_loop *loop, void *context, mst_loop_step *step);
+/** Adds VALUE, WHAT number I of the step, to the outputs of its body. */
+MST_CHECKED mst_status mst_loop_output(const mst_loop *loop, mst_graph *body, const char *what, int i, mst_value value);
+/** Adds what the step gives as `next`. */
+MST_CHECKED mst_status mst_loop_next(const mst_loop *loop, const mst_loop_step *step);
+/** Error unless the next carry, and the carry of the step before, SPEC, are the same; *SPEC becomes what is known of
+ *  both. */
+MST_CHECKED mst_status mst_loop_unify(mst_infer *c, int carry, const mst_spec *next, mst_spec *spec);
+
+/* ---- running ---- */
+
+/** A body that can be run. */
+typedef struct mst_bound_body mst_bound_body;
+struct mst_bound_body {
+    /** SRC: the data of the inputs. DST: where the outputs go, NULL for those that nobody needs. */
+    mst_status (*run)(mst_bound_body *body, void *const *src, void *const *dst);
+};
+/** The bodies of a node, in the order of its options: the state of its kernel. */
+typedef mst_bound_body *const *mst_bound_bodies;
+
+/** The steps of a kernel: sources and outputs of the next one. Those of the carry go from one step to the other; the
+ *  kernel sets those of x and y. */
+typedef struct mst_loop_run {
+    const mst_kernel_args *args;
+    int num_carry;
+    int64_t step; /**< number of the next */
+    void **src, **dst;
+    char *buffer; /**< two places for each carry */
+} mst_loop_run;
+
+/** Bytes of workspace of a node with these sources and outputs. */
+size_t mst_loop_workspace(int num_carry, const mst_infer *c);
+mst_loop_run mst_loop_begin(const mst_kernel_args *a, int num_carry);
+/** Runs one step, whose next carry is that of the step after. */
+MST_CHECKED mst_status mst_loop_advance(mst_loop_run *run, mst_bound_body *body);
+/** Gives the outputs of the node the last carry. */
+void mst_loop_end(const mst_loop_run *run);
+
+#endif

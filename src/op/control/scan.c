@@ -1,0 +1,208 @@
+/** scan: a step of your own, again and again: next, y = body(carry, x[t], captured) for t = 0, 1, ...
+ *
+ *      static void step(mst_loop_step *s) {
+ *          const mst_value h = mst_tanh(mst_add(s->x[0], mst_matmul(s->carry[0], s->captured[0])));
+ *          s->next[0] = s->y[0] = h;
+ *      }
+ *      mst_value last = mst_scan(step, .carry = {zeros}, .x = {src}, .captured = {recurrent});
+ *      mst_value all = mst_value_output(last, 1);
+ *
+ *  body       called once, while the graph is built: sets s->next and s->y from values of s (mst_loop_step). The graph
+ *             does not grow with the number of steps
+ *  carry      what goes from step to step, its first values; any dtype but string. A step gives each the same dtype and
+ *             shape
+ *  x          values of which step t gets part t of the first dimension, [steps, ...]
+ *  captured   values that each step gets whole, such as weights: other values of the graph cannot be used in the body
+ *  num_steps  needed where there is no x
+ *  reverse    from the last step to the first; what step t gives is at t of y all the same
+ *  context    given to the body, in s->context
+ *  dst        the last carry, one output for each; then each y of all steps, [steps, ...]. mst_value_output(dst, i) is
+ *             output i. With 0 steps the carry is what it was
+ *
+ *  This is lax.scan of JAX, with gradients of any order: that of a scan is a scan in the other direction, which makes
+ *  each step again from its carry. Gradients of captured are added up from the last step made to the first. A body has
+ *  no variables, no random numbers and no placeholders of its own; it may have scans. All steps run on the node's
+ *  device. MST_INVALID where a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_scan_options {
+    int zero_;
+    void (*body)(mst_loop_step *step);
+    mst_value carry[MST_LOOP_MOST]; /**< ended by the first that is none, as the others are */
+    mst_value x[MST_LOOP_MOST];
+    mst_value captured[MST_LOOP_MOST];
+    int64_t num_steps;
+    bool reverse;
+    void *context;
+    const char *name;
+} mst_scan_options;
+/** Output 0. */
+MST_API mst_value mst_scan_with(mst_scan_options options);
+#define mst_scan(...) mst_scan_with(MST_NAMED_1(mst_scan_options, body, __VA_ARGS__))
+#endif
+#include "op/control/scan.h"
+
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "op/control/loop.h"
+#include "op/op.h"
+
+static const mst_field scan_fields[] = {
+    MST_FIELD_GRAPH(mst_scan_node_options, body, "one step"),
+    MST_FIELD_I32(mst_scan_node_options, num_carry, 0, 0, 0, "sources that go from step to step"),
+    MST_FIELD_I32(mst_scan_node_options, num_x, 0, 0, 0, "sources of which each step gets its part"),
+    MST_FIELD_I64(mst_scan_node_options, num_steps, 0, 0, 0, "where no source says it"),
+    MST_FIELD_BOOL(mst_scan_node_options, reverse, "from the last step to the first"),
+    MST_FIELD_END,
+};
+
+/* ---- inference ---- */
+
+static int scan_count_dst(const void *options, int num_src) {
+    const mst_scan_node_options *o = options;
+    const int count = o ? mst_body_num_outputs(o->body) : 0;
+    (void)num_src;
+    return count > 0 ? count : 1;
+}
+
+void mst_scan_step_specs(const mst_scan_node_options *o, int num_src, const mst_spec *src, mst_spec *dst) {
+    for (int i = 0; i < num_src; i++) {
+        dst[i] = src[i];
+        if (i < o->num_carry || i >= o->num_carry + o->num_x) continue;
+        dst[i].shape.ndim--;
+        for (int d = 0; d < dst[i].shape.ndim; d++) dst[i].shape.dim[d] = src[i].shape.dim[d + 1];
+        dst[i].shape.dim[dst[i].shape.ndim] = 0;
+    }
+}
+
+static mst_status scan_num_steps(mst_infer *c, int64_t *steps) {
+    const mst_scan_node_options *o = c->options;
+    *steps = o->num_steps ? o->num_steps : -1;
+    if (o->num_carry < 0 || o->num_x < 0 || (int64_t)o->num_carry + o->num_x > c->num_src ||
+        2 * (int64_t)o->num_carry > c->num_dst)
+        return mst_infer_fail(c, "has %d sources and %d outputs, too few for %d carries and %d x", c->num_src,
+                              c->num_dst, (int)o->num_carry, (int)o->num_x);
+    if (o->num_steps < 0) return mst_infer_fail(c, "num_steps is %lld, must not be negative", (long long)o->num_steps);
+    if (!o->num_x && !o->num_steps) return mst_infer_fail(c, "without x it needs .num_steps");
+    for (int i = o->num_carry; i < o->num_carry + o->num_x; i++) {
+        if (c->src[i].shape.ndim == 0) return mst_infer_fail(c, "x %d is a scalar, has no steps", i - o->num_carry);
+        MST_TRY(mst_infer_same_dim(c, *steps, c->src[i].shape.dim[0], "steps", steps));
+    }
+    return MST_OK;
+}
+
+/* SPEC of all steps. */
+static mst_status scan_stack(mst_infer *c, int64_t steps, const mst_spec *spec, mst_spec *dst) {
+    const int ndim = spec->shape.ndim;
+    if (ndim == MST_MAX_NDIM) return mst_infer_fail(c, "a y has %d dimensions, can have %d", ndim, MST_MAX_NDIM - 1);
+    *dst = (mst_spec){.dtype = spec->dtype, .shape = {.ndim = ndim + 1, .dim = {steps}}};
+    for (int d = 0; d < ndim; d++) dst->shape.dim[d + 1] = spec->shape.dim[d];
+    return MST_OK;
+}
+
+static mst_status scan_infer(mst_infer *c) {
+    const mst_scan_node_options *o = c->options;
+    int64_t steps;
+    MST_TRY(scan_num_steps(c, &steps));
+    mst_spec *src = calloc((size_t)c->num_src + (size_t)c->num_dst + 1, sizeof *src), *dst = src + c->num_src;
+    if (!src) return MST_NO_MEMORY("for a scan");
+    mst_scan_step_specs(o, c->num_src, c->src, src);
+    mst_status status = mst_body_infer(c, o->body, c->num_src, src, c->num_dst, dst);
+    for (int k = 0; k < c->num_dst && !status; k++) {
+        if (k >= o->num_carry)
+            status = scan_stack(c, steps, &dst[k], &c->dst[k]);
+        else if (!(status = mst_loop_unify(c, k, &dst[k], &src[k])))
+            c->dst[k] = src[k];
+    }
+    free(src);
+    return status;
+}
+
+/* ---- the kernel ---- */
+
+static size_t scan_workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    return mst_loop_workspace(((const mst_scan_node_options *)c->options)->num_carry, c);
+}
+
+/* Part I of an array, of which each step has one. */
+static void *scan_part(const mst_array *array, int64_t i) {
+    const int64_t steps = array->shape.dim[0];
+    const size_t bytes = steps ? (size_t)(array->count / steps) * mst_dtype_size(array->dtype) : 0;
+    return array->data ? (char *)array->data + (size_t)i * bytes : NULL;
+}
+
+static mst_status scan_reference(const mst_kernel_args *a) {
+    const mst_scan_node_options *o = a->options;
+    const mst_bound_bodies bodies = a->state;
+    const int num_carry = o->num_carry;
+    const int64_t steps = o->num_x ? a->src[num_carry].shape.dim[0] : o->num_steps;
+    mst_loop_run run = mst_loop_begin(a, num_carry);
+    while (run.step < steps) {
+        const int64_t t = o->reverse ? steps - 1 - run.step : run.step;
+        for (int i = num_carry; i < num_carry + o->num_x; i++) run.src[i] = scan_part(&a->src[i], t);
+        for (int k = num_carry; k < a->num_dst; k++) run.dst[k] = scan_part(&a->dst[k], t);
+        MST_TRY(mst_loop_advance(&run, bodies[0]));
+    }
+    mst_loop_end(&run);
+    return MST_OK;
+}
+
+/* ---- the op ---- */
+
+const mst_op mst_op_scan = {
+    .name = "scan",
+    .num_src = MST_VARIADIC,
+    .num_dst = MST_VARIADIC,
+    .dtypes = MST_STORED_DTYPES,
+    .fields = scan_fields,
+    .options_size = sizeof(mst_scan_node_options),
+    .count_dst = scan_count_dst,
+    .infer = scan_infer,
+    .grad = mst_scan_grad,
+    .workspace = scan_workspace,
+    .reference = scan_reference,
+};
+
+/* The outputs of a step: next, y, and its carry. */
+static mst_status scan_outputs(const mst_loop *loop, const mst_loop_step *step) {
+    MST_TRY(mst_loop_next(loop, step));
+    bool ended = false;
+    for (int i = 0; i < MST_LOOP_MOST; i++) {
+        if (step->y[i].node && ended)
+            return MST_FAIL(MST_INVALID, "scan: its body has set y %d, but not y %d", i, i - 1);
+        ended = !step->y[i].node;
+        if (!ended) MST_TRY(mst_loop_output(loop, step->graph, "y", i, step->y[i]));
+    }
+    for (int i = 0; i < loop->num_carry; i++)
+        MST_TRY(mst_loop_output(loop, step->graph, "carry", i, mst_body_input_at(step->graph, i)));
+    return mst_body_num_outputs(step->graph) ? MST_OK : MST_FAIL(MST_INVALID, "scan: its body has set no y");
+}
+
+mst_value mst_scan_with(mst_scan_options o) {
+    mst_loop loop;
+    mst_value dst = MST_NONE;
+    if (mst_loop_sources("scan", o.carry, o.x, o.captured, &loop, &dst)) return dst;
+    if (MST_IS_NULL_IN(loop.graph, o.body)) return mst_graph_error_value(loop.graph);
+    mst_loop_step step;
+    mst_status status = mst_loop_body(&loop, o.context, &step);
+    if (!status) {
+        const mst_loop_step given = step;
+        o.body(&step);
+        step.graph = given.graph; /* whatever the body has done */
+        status = scan_outputs(&loop, &step);
+    }
+    const mst_scan_node_options options = {.body = step.graph,
+                                           .num_carry = loop.num_carry,
+                                           .num_x = loop.num_x,
+                                           .num_steps = o.num_steps,
+                                           .reverse = o.reverse};
+    if (status)
+        dst = mst_value_of_last_error(loop.graph);
+    else
+        dst = mst_call_named(loop.graph, &mst_op_scan, o.name, loop.num_carry + loop.num_x + loop.num_captured,
+                             loop.src, &options);
+    mst_graph_destroy(step.graph);
+    return dst;
+}

@@ -1,0 +1,21 @@
+/** The node of a scan: what its function, its gradient and the plan of its body share. */
+#ifndef MUSTER_OP_SCAN_H
+#define MUSTER_OP_SCAN_H
+
+#include "muster/op.h"
+
+/** Options of the node. Outputs of the body are the next carry, y, and the carry of the step itself: stacked, the last
+ *  are the node's last outputs, from which the gradient computes the steps again. */
+typedef struct mst_scan_node_options {
+    mst_graph *body;
+    int32_t num_carry, num_x;
+    int64_t num_steps; /**< 0: as x has */
+    bool reverse;
+} mst_scan_node_options;
+
+/** The specs of the inputs of a step, DST, from those of the node's sources. */
+void mst_scan_step_specs(const mst_scan_node_options *o, int num_src, const mst_spec *src, mst_spec *dst);
+/** The gradient with respect to source I: an output of another scan, in the other direction. */
+mst_value mst_scan_grad(mst_grad *c, int i);
+
+#endif
