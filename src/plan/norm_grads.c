@@ -6,7 +6,8 @@
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
  *     dx = conv2d_src_grad(x, u, dh)
  *
- * where h = conv2d(x, u); without dx where x has no gradient, as pictures have none. Where x is the output of another batch norm, the same node also makes the sums of that one:
+ * where h = conv2d(x, u); without dx where x has no gradient, as pictures have none. Where x is the output of another
+ * batch norm, the same node also makes the sums of that one:
  *
  *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,
  *     of_w, ... = batch_norm_grad_sums(w, ..., variance, dx)                                    of_x, variance)
@@ -147,17 +148,6 @@ static mst_status join_readers(mst_plan *plan, int32_t n, const readers *r, int3
     return MST_OK;
 }
 
-/* Everyone reads what values are JOINED to, -1 where they have stayed. */
-static mst_status change_readers(mst_plan *plan, const int32_t *joined, int64_t num_values) {
-    for (int64_t n = 0; n < plan->num_nodes; n++)
-        for (int i = 0; i < plan->node[n].num_src && !plan->node[n].dead; i++) {
-            int32_t *src = &plan->node[n].src[i];
-            if (*src < num_values && joined[*src] >= 0) *src = joined[*src];
-        }
-    MST_TRY(mst_plan_sweep(plan));
-    return mst_plan_sort(plan);
-}
-
 static mst_status join_gradients(mst_plan *plan) {
     const int64_t num_nodes = plan->num_nodes, num_values = plan->num_values;
     readers *of = calloc((size_t)num_nodes + 1, sizeof *of);
@@ -168,7 +158,7 @@ static mst_status join_gradients(mst_plan *plan) {
     for (int32_t n = 0; n < num_nodes && !status; n++)
         if (!plan->node[n].dead && is_norm_grad(&plan->node[n]) && can_join(plan, &plan->node[n], &of[n]))
             status = join_readers(plan, n, &of[n], joined);
-    if (!status && plan->num_nodes > num_nodes) status = change_readers(plan, joined, num_values);
+    if (!status && plan->num_nodes > num_nodes) status = mst_plan_read_instead(plan, joined, num_values);
     free(of);
     free(joined);
     return status;
@@ -222,7 +212,7 @@ static mst_status join_sums(mst_plan *plan) {
         const int32_t conv = plan->value[sums->src[5]].node;
         if (can_add_up(plan, &plan->node[conv], sums)) status = add_sums(plan, conv, n, joined);
     }
-    if (!status && plan->num_nodes > num_nodes) status = change_readers(plan, joined, num_values);
+    if (!status && plan->num_nodes > num_nodes) status = mst_plan_read_instead(plan, joined, num_values);
     free(joined);
     return status;
 }

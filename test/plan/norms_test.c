@@ -123,6 +123,9 @@ static void expect_chain_like_its_parts(const form *f) {
      * convolution. */
     const char *sums = strstr(after, " = batch_norm_grad_sums(");
     assert_true(strstr(sums + 1, " = batch_norm_grad_sums(") > strstr(after, "after recompute"));
+    const char *measured = strstr(log, "after measure");
+    assert_non_null(strstr(measured, " = conv2d_statistics(x, u, gamma, beta)"));
+    assert_null(strstr(measured, " = batch_norm_statistics("));
     assert_null(strstr(apart, "normalized_conv2d"));
     assert_null(strstr(apart, "conv2d_grads"));
     expect_same_bits(0, one, wanted);
@@ -262,11 +265,27 @@ static void what_comes_after_a_node_comes_after_what_that_becomes(void **state) 
     }
 }
 
+/* Who makes gamma out of the output of the convolution has to have that before there are statistics. */
+static void a_gamma_that_follows_from_the_convolution_is_waited_for(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    char *plan;
+    const mst_value h = mst_convolve2d(numbers(g, MST_SHAPE(2, 4, 4, 3), 1), numbers(g, MST_SHAPE(3, 3, 3, 2), 2));
+    const mst_value zeros = mst_fill(g, MST_F64, MST_SHAPE(2), 0);
+    const mst_value norm = mst_batch_norm(h, mst_reduce_max(h, MST_AXES(0, 1, 2)), zeros);
+    const mst_value y = mst_convolve2d(norm, numbers(g, MST_SHAPE(1, 1, 2, 3), 3));
+    expect_same_alone(g, (const mst_value[]){y, norm}, 2, &plan);
+    assert_non_null(strstr(strstr(plan, "after measure"), " = batch_norm_statistics("));
+    free(plan);
+    mst_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_of_batch_norms_give_the_bits_of_their_parts),
         cmocka_unit_test(batch_norms_that_others_read_or_that_read_variables_are_written),
         cmocka_unit_test(the_weights_of_a_convolution_over_three_axes_get_their_gradient),
+        cmocka_unit_test(a_gamma_that_follows_from_the_convolution_is_waited_for),
         cmocka_unit_test(what_comes_after_a_node_comes_after_what_that_becomes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

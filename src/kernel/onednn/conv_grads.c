@@ -50,11 +50,7 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
         s->scratch_step += mst_align((size_t)s->weights.src_step * sizeof(float));
     s->sums = s->scratch + (size_t)num_threads * s->scratch_step;
     const mst_batch_rows rows = mst_batch_rows_of(&c->src[MST_CONV2D_GRADS_SRC].shape);
-    const int64_t rows_here = s->weights.src_step / conv.in_channels;
-    if (s->weights.parts == 1)
-        s->sums_of_part = rows.parts;
-    else if (rows_here % rows.rows_of_part == 0)
-        s->sums_of_part = rows_here / rows.rows_of_part;
+    s->sums_of_part = mst_batch_parts_of_share(&rows, s->weights.parts, s->weights.src_step / conv.in_channels);
     return MST_OK;
 }
 
@@ -109,7 +105,7 @@ static mst_batch_sums sums_of(const mst_kernel_args *a) {
 static void add_up_part(const mst_kernel_args *a, int64_t part) {
     const int64_t count = ((const state *)a->state)->sums_of_part, begin = part * count;
     const mst_batch_sums sums = sums_of(a);
-    mst_batch_add_up_f32(&sums, begin, begin + count < sums.rows.parts ? begin + count : sums.rows.parts);
+    mst_batch_add_up_f32(&sums, begin, mst_batch_parts_end(&sums.rows, begin, count));
 }
 
 static mst_status conv_grads_sums(void *context, int64_t begin, int64_t end, int thread) {
