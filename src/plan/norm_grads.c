@@ -6,7 +6,8 @@
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
  *     dx = conv2d_src_grad(x, u, dh)
  *
- * where h = conv2d(x, u). Where x is the output of another batch norm, the same node also makes the sums of that one:
+ * where h = conv2d(x, u); without dx where x has no gradient, as pictures have none. Where x is the output of another
+ * batch norm, the same node also makes the sums of that one:
  *
  *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,
  *     of_w, ... = batch_norm_grad_sums(w, ..., variance, dx)                                    of_x, variance)
@@ -78,47 +79,54 @@ static bool together(const mst_plan_node *a, const mst_plan_node *b) {
     return a->device == b->device && a->region == b->region && a->group < 0 && b->group < 0 && !b->num_control;
 }
 
-/* NODE's two readers are the gradients of one convolution, and can become one. */
+/* A and B are gradients of one convolution. Options of a normalized convolution begin with those of a convolution. */
+static bool of_one_convolution(const mst_plan_node *a, const mst_plan_node *b) {
+    return a->src[0] == b->src[0] && a->src[1] == b->src[1] &&
+           mst_options_equal(mst_conv_fields, a->options, b->options);
+}
+
+/* NODE's readers are the gradients of one convolution, or that of its weights alone, and can become one. */
 static bool can_join(const mst_plan *plan, const mst_plan_node *node, const readers *r) {
-    if (r->others || r->src_grad < 0 || r->weights_grad < 0) return false;
-    const mst_plan_node *src = &plan->node[r->src_grad], *weights = &plan->node[r->weights_grad];
+    if (r->others || r->weights_grad < 0) return false;
+    const mst_plan_node *weights = &plan->node[r->weights_grad];
+    const mst_plan_node *src = r->src_grad < 0 ? weights : &plan->node[r->src_grad];
     const bool plain = node->op == &mst_op_batch_norm_grad;
-    if (!together(node, src) || !together(node, weights)) return false;
-    if (plan->value[src->src[0]].spec.shape.ndim != MST_CONV2D_NDIM) return false; /* conv3d has these gradients too */
-    if (src->src[0] != weights->src[0] || src->src[1] != weights->src[1]) return false;
-    /* Options of a normalized convolution begin with those of a convolution. What is in a variable may change before
-     * it is read. */
-    return mst_options_equal(mst_conv_fields, src->options, weights->options) &&
-           !mst_plan_in_variable(plan, node->src[0]) && !mst_plan_in_variable(plan, weights->src[0]) &&
+    if (!together(node, src) || !together(node, weights) || !of_one_convolution(src, weights)) return false;
+    /* conv3d has these gradients too */
+    if (plan->value[weights->src[0]].spec.shape.ndim != MST_CONV2D_NDIM) return false;
+    /* What is in a variable may change before it is read. */
+    return !mst_plan_in_variable(plan, node->src[0]) && !mst_plan_in_variable(plan, weights->src[0]) &&
            !mst_plan_in_variable(plan, node->src[plain ? 4 : 5]) && (!plain || norm_of(plan, node, 2));
 }
 
 static mst_status add_joined(mst_plan *plan, const mst_plan_node *norm, const readers *r, int activation,
                              int32_t *out) {
-    const mst_plan_node *src_grad = &plan->node[r->src_grad], *weights_grad = &plan->node[r->weights_grad];
+    const mst_plan_node *weights_grad = &plan->node[r->weights_grad];
+    const mst_plan_node *first = r->src_grad < 0 ? weights_grad : &plan->node[r->src_grad];
     const bool normalized = weights_grad->op == &mst_op_normalized_conv2d_weights_grad;
-    mst_conv2d_grads_options options = {.conv = *(const mst_conv2d_options *)src_grad->options,
-                                        .activation = activation};
+    mst_conv2d_grads_options options = {.conv = *(const mst_conv2d_options *)weights_grad->options,
+                                        .activation = activation,
+                                        .weights_only = r->src_grad < 0};
     if (normalized) options.src_activation = ((const mst_normalized_conv_options *)weights_grad->options)->activation;
     const int32_t src[MST_CONV2D_GRADS_MOST] = {
-        [MST_CONV2D_GRADS_SRC] = src_grad->src[0],
-        [MST_CONV2D_GRADS_WEIGHTS] = src_grad->src[1],
+        [MST_CONV2D_GRADS_SRC] = weights_grad->src[0],
+        [MST_CONV2D_GRADS_WEIGHTS] = weights_grad->src[1],
         [MST_CONV2D_GRADS_GRADIENT] = norm->src[5],
         [MST_CONV2D_GRADS_OUTPUT] = norm->src[0],
         [MST_CONV2D_GRADS_TERMS] = norm->dst,
         [MST_CONV2D_GRADS_SRC_TERMS] = normalized ? weights_grad->src[3] : -1,
     };
-    const mst_spec dst[2] = {plan->value[src_grad->dst].spec, plan->value[weights_grad->dst].spec};
-    mst_plan_node node = *src_grad;
+    const mst_spec dst[2] = {plan->value[first->dst].spec, plan->value[weights_grad->dst].spec};
+    mst_plan_node node = *first;
     node.op = &mst_op_conv2d_grads;
     node.options = mst_arena_copy(&plan->memory, &options, sizeof options);
     node.num_src = MST_CONV2D_GRADS_SRC_TERMS + normalized;
-    node.num_dst = 2;
+    node.num_dst = options.weights_only ? 1 : 2;
     if (!node.options) return MST_NO_MEMORY("for a plan");
     return mst_plan_add(plan, &node, src, dst, out);
 }
 
-/* NODE, a gradient of a batch norm, becomes its sums, and its two readers one node. JOINED: by value what it is now. */
+/* NODE, a gradient of a batch norm, becomes its sums, and its readers one node. JOINED: by value what it is now. */
 static mst_status join_readers(mst_plan *plan, int32_t n, const readers *r, int32_t *joined) {
     mst_plan_node *node = &plan->node[n];
     mst_fused_batch_norm_options options = {.activation = MST_BATCH_LINEAR};
@@ -135,20 +143,9 @@ static mst_status join_readers(mst_plan *plan, int32_t n, const readers *r, int3
         mst_shape_make(2, (const int64_t[]){MST_BATCH_GRAD_TERMS, plan->value[node->dst + 1].spec.shape.dim[0]});
     int32_t added;
     MST_TRY(add_joined(plan, node, r, options.activation, &added));
-    joined[plan->node[r->src_grad].dst] = plan->node[added].dst;
-    joined[plan->node[r->weights_grad].dst] = plan->node[added].dst + 1;
+    if (r->src_grad >= 0) joined[plan->node[r->src_grad].dst] = plan->node[added].dst;
+    joined[plan->node[r->weights_grad].dst] = plan->node[added].dst + plan->node[added].num_dst - 1;
     return MST_OK;
-}
-
-/* Everyone reads what values are JOINED to, -1 where they have stayed. */
-static mst_status change_readers(mst_plan *plan, const int32_t *joined, int64_t num_values) {
-    for (int64_t n = 0; n < plan->num_nodes; n++)
-        for (int i = 0; i < plan->node[n].num_src && !plan->node[n].dead; i++) {
-            int32_t *src = &plan->node[n].src[i];
-            if (*src < num_values && joined[*src] >= 0) *src = joined[*src];
-        }
-    MST_TRY(mst_plan_sweep(plan));
-    return mst_plan_sort(plan);
 }
 
 static mst_status join_gradients(mst_plan *plan) {
@@ -161,7 +158,7 @@ static mst_status join_gradients(mst_plan *plan) {
     for (int32_t n = 0; n < num_nodes && !status; n++)
         if (!plan->node[n].dead && is_norm_grad(&plan->node[n]) && can_join(plan, &plan->node[n], &of[n]))
             status = join_readers(plan, n, &of[n], joined);
-    if (!status && plan->num_nodes > num_nodes) status = change_readers(plan, joined, num_values);
+    if (!status && plan->num_nodes > num_nodes) status = mst_plan_read_instead(plan, joined, num_values);
     free(of);
     free(joined);
     return status;
@@ -215,7 +212,7 @@ static mst_status join_sums(mst_plan *plan) {
         const int32_t conv = plan->value[sums->src[5]].node;
         if (can_add_up(plan, &plan->node[conv], sums)) status = add_sums(plan, conv, n, joined);
     }
-    if (!status && plan->num_nodes > num_nodes) status = change_readers(plan, joined, num_values);
+    if (!status && plan->num_nodes > num_nodes) status = mst_plan_read_instead(plan, joined, num_values);
     free(joined);
     return status;
 }

@@ -274,6 +274,16 @@ void mst_plan_phases(mst_plan *plan) {
     }
 }
 
+mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *joined, int64_t num_values) {
+    for (int64_t n = 0; n < plan->num_nodes; n++)
+        for (int i = 0; i < plan->node[n].num_src && !plan->node[n].dead; i++) {
+            int32_t *src = &plan->node[n].src[i];
+            if (*src < num_values && joined[*src] >= 0) *src = joined[*src];
+        }
+    MST_TRY(mst_plan_sweep(plan));
+    return mst_plan_sort(plan);
+}
+
 /* ---- the passes ---- */
 
 static const struct {

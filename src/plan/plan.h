@@ -208,6 +208,9 @@ MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
 /** Fills plan->order with the live nodes, sources before users, in the order of a depth-first walk back from the
  *  fetches. */
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
+/** Whoever reads one of the first NUM_VALUES values reads what that is JOINED to, -1 where it has stayed; then sweeps
+ *  and sorts. */
+MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *joined, int64_t num_values);
 /** Fills an inference context of a node; SPEC has room for its sources. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
 /** True where source I of the node counts for its shape only. */

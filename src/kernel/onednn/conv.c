@@ -1,10 +1,12 @@
 /* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (kernel/onednn/base/conv_parts.h). Where the
- * source is the output of a batch norm, each part makes its own of it, right before it is read. */
+ * source is the output of a batch norm, each part makes its own of it, right before it is read; where there is one
+ * behind, each part is measured right after it is written. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/conv_parts.h"
+#include "op/conv/conv2d_statistics.h"
 #include "op/conv/fused_conv2d.h"
 #include "op/conv/normalized_conv.h"
 #include "op/list.h"
@@ -18,6 +20,10 @@ typedef struct state {
     int terms; /* source that has the terms of the batch norm of the source; 0: there is none */
     /* The workspace: that of the parts; then for each thread what it works on of the output of the batch norm. */
     size_t normalized, normalized_step;
+    /* Of conv2d_statistics: parts of the batch norm behind it in a part; 0: some do not lie in one. Their sums are
+     * behind all that. */
+    int64_t measured_of_part;
+    size_t sums_bytes;
 } state;
 
 static void conv_release(void *context) {
@@ -31,25 +37,41 @@ static bool is_transposed(const mst_op *op) {
     return op == &mst_op_conv2d_transpose || op == &mst_op_conv3d_transpose;
 }
 
+/* The source that has the terms of a batch norm before the convolution; 0: none. */
+static int terms_of(const mst_op *op, int num_src) {
+    if (op == &mst_op_normalized_conv2d) return 2;
+    if (op == &mst_op_normalized_conv2d_weights_grad) return 3;
+    const bool has_terms = op == &mst_op_conv2d_statistics && num_src > MST_CONV2D_STATISTICS_SRC_TERMS;
+    return has_terms ? MST_CONV2D_STATISTICS_SRC_TERMS : 0;
+}
+
 static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const bool transposed = is_transposed(c->op);
     const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_conv3d || c->op == &mst_op_fused_conv2d ||
-                         c->op == &mst_op_normalized_conv2d;
+                         c->op == &mst_op_normalized_conv2d || c->op == &mst_op_conv2d_statistics;
     const mst_convolution_kind kind = forward                                          ? MST_CONVOLUTION
                                       : transposed || c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
                                                                                        : MST_CONVOLUTION_WEIGHTS_GRAD;
     const mst_conv conv = transposed ? mst_conv_make(c->options, &c->dst[0].shape, &c->src[1].shape, &c->src[0].shape)
                                      : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
                                                      forward ? &c->dst[0].shape : &c->src[2].shape);
-    s->terms = c->op == &mst_op_normalized_conv2d ? 2 : c->op == &mst_op_normalized_conv2d_weights_grad ? 3 : 0;
+    s->terms = terms_of(c->op, c->num_src);
     MST_TRY(mst_conv_parts_make(&s->parts, kind, &conv, num_threads, 0, forward && !s->terms, c->name));
     s->normalized = s->parts.workspace;
     if (s->terms) s->normalized_step = mst_align((size_t)s->parts.src_step * sizeof(float));
+    if (c->op != &mst_op_conv2d_statistics) return MST_OK;
+    const mst_batch_rows rows = mst_batch_rows_of(&c->dst[0].shape);
+    s->measured_of_part = mst_batch_parts_of_share(&rows, s->parts.parts, s->parts.dst_step / conv.out_channels);
+    s->sums_bytes = (size_t)mst_batch_sums_count(&rows) * sizeof(float);
     return MST_OK;
 }
 
-static size_t workspace_of(const state *s) {
+static size_t sums_of(const state *s) {
     return s->normalized + (size_t)s->parts.num_threads * s->normalized_step;
+}
+
+static size_t workspace_of(const state *s) {
+    return sums_of(s) + s->sums_bytes;
 }
 
 static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
@@ -102,6 +124,26 @@ static void finish_part(const mst_kernel_args *a, int64_t part) {
                         ((const mst_fused_conv2d_options *)a->options)->activation);
 }
 
+static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
+    mst_batch_statistics statistics = mst_conv2d_statistics_of(a);
+    statistics.sums = (char *)a->workspace + sums_of(a->state);
+    return statistics;
+}
+
+/* What conv2d_statistics does with part PART, while it is in the cache. */
+static void measure_part(const mst_kernel_args *a, int64_t part) {
+    const int64_t count = ((const state *)a->state)->measured_of_part, begin = part * count;
+    const mst_batch_statistics statistics = statistics_of(a);
+    mst_batch_measure_f32(&statistics, begin, mst_batch_parts_end(&statistics.rows, begin, count));
+}
+
+static mst_status measure_parts(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_batch_statistics statistics = statistics_of(context);
+    (void)thread;
+    mst_batch_measure_f32(&statistics, begin, end);
+    return MST_OK;
+}
+
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_conv_parts *p = &((const state *)a->state)->parts;
@@ -112,6 +154,7 @@ static mst_status run_parts(void *context, int64_t begin, int64_t end, int threa
         MST_TRY(mst_conv_parts_run(p, a, part, thread, part_source(a, part, thread), weights, dst + part * p->dst_step,
                                    a->workspace));
         if (a->op == &mst_op_fused_conv2d) finish_part(a, part);
+        if (a->op == &mst_op_conv2d_statistics) measure_part(a, part);
     }
     return MST_OK;
 }
@@ -120,7 +163,13 @@ static mst_status conv_run(const mst_kernel_args *a) {
     const mst_conv_parts *p = &((const state *)a->state)->parts;
     MST_TRY(mst_conv_parts_begin(p, a, a->src[1].data, a->workspace));
     MST_TRY(mst_parallel(a, p->parts, 1, run_parts, mst_context_of(a)));
-    return mst_conv_parts_end(p, a, a->dst[0].data, a->dst[0].count, a->workspace);
+    if (a->op != &mst_op_conv2d_statistics)
+        return mst_conv_parts_end(p, a, a->dst[0].data, a->dst[0].count, a->workspace);
+    const mst_batch_statistics statistics = statistics_of(a);
+    if (!((const state *)a->state)->measured_of_part)
+        MST_TRY(mst_parallel(a, statistics.rows.parts, 1, measure_parts, mst_context_of(a)));
+    mst_batch_conclude_f32(&statistics);
+    return MST_OK;
 }
 
 static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
@@ -133,9 +182,9 @@ static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_onednn_conv = {
     .engine = "onednn",
-    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_transpose", "conv2d_weights_grad", "conv3d",
-                                 "conv3d_transpose", "fused_conv2d", "normalized_conv2d",
-                                 "normalized_conv2d_weights_grad", NULL},
+    .ops = (const char *const[]){"conv2d", "conv2d_src_grad", "conv2d_statistics", "conv2d_transpose",
+                                 "conv2d_weights_grad", "conv3d", "conv3d_transpose", "fused_conv2d",
+                                 "normalized_conv2d", "normalized_conv2d_weights_grad", NULL},
     .select = conv_choose,
     .prepare = conv_prepare,
     .pack = conv_pack,

@@ -1,5 +1,5 @@
 /* conv2d_grads by oneDNN: for each part of the batch the gradient of the output of the convolution and what the
- * convolution has read, from these both gradients of the convolution, and what these add to the sums of the batch norm
+ * convolution has read, from these the gradients of the convolution, and what these add to the sums of the batch norm
  * before it, while they are in the cache. */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "tensor/buffer.h"
 
 typedef struct state {
-    mst_conv_parts src, weights; /* both of the same parts */
+    mst_conv_parts weights, src; /* both of the same parts; src is all zero where the source has no gradient */
     /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
      * the part that it works on. */
     size_t of_weights, scratch, scratch_step, read;
@@ -33,9 +33,10 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const mst_conv conv =
         mst_conv_make(c->options, &c->src[MST_CONV2D_GRADS_SRC].shape, &c->src[MST_CONV2D_GRADS_WEIGHTS].shape,
                       &c->src[MST_CONV2D_GRADS_GRADIENT].shape);
-    MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
+    const bool both = !((const mst_conv2d_grads_options *)c->options)->weights_only;
     MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, false, c->name));
-    if (s->src.chunk != s->weights.chunk) { /* one of them does without parts, so both do */
+    if (both) MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
+    if (both && s->src.chunk != s->weights.chunk) { /* one of them does without parts, so both do */
         mst_conv_parts *other = s->src.chunk < s->weights.chunk ? &s->src : &s->weights;
         const mst_convolution_kind kind = other->kind;
         mst_conv_parts_free(other);
@@ -43,16 +44,13 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     }
     s->of_weights = mst_align(s->src.workspace);
     s->scratch = s->of_weights + mst_align(s->weights.workspace);
-    s->read = mst_align((size_t)s->src.dst_step * sizeof(float));
+    s->read = mst_align((size_t)s->weights.dst_step * sizeof(float));
     s->scratch_step = s->read;
-    if (c->num_src > MST_CONV2D_GRADS_SRC_TERMS) s->scratch_step += mst_align((size_t)s->src.src_step * sizeof(float));
+    if (c->num_src > MST_CONV2D_GRADS_SRC_TERMS)
+        s->scratch_step += mst_align((size_t)s->weights.src_step * sizeof(float));
     s->sums = s->scratch + (size_t)num_threads * s->scratch_step;
     const mst_batch_rows rows = mst_batch_rows_of(&c->src[MST_CONV2D_GRADS_SRC].shape);
-    const int64_t rows_here = s->src.src_step / conv.in_channels;
-    if (s->src.parts == 1)
-        s->sums_of_part = rows.parts;
-    else if (rows_here % rows.rows_of_part == 0)
-        s->sums_of_part = rows_here / rows.rows_of_part;
+    s->sums_of_part = mst_batch_parts_of_share(&rows, s->weights.parts, s->weights.src_step / conv.in_channels);
     return MST_OK;
 }
 
@@ -75,8 +73,8 @@ static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void *
 static void differentiate(const mst_kernel_args *a, int64_t part, float *scratch) {
     const state *s = a->state;
     mst_batch_limits storage;
-    const int64_t channels = s->src.conv.out_channels, first = part * s->src.dst_step;
-    const int64_t count = mst_conv_part_count(part, s->src.dst_step, a->src[MST_CONV2D_GRADS_OUTPUT].count);
+    const int64_t channels = s->weights.conv.out_channels, first = part * s->weights.dst_step;
+    const int64_t count = mst_conv_part_count(part, s->weights.dst_step, a->src[MST_CONV2D_GRADS_OUTPUT].count);
     mst_batch_differentiate_f32(
         a->src[MST_CONV2D_GRADS_TERMS].data,
         mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
@@ -87,10 +85,10 @@ static void differentiate(const mst_kernel_args *a, int64_t part, float *scratch
 /* What the convolution reads in part PART, in SCRATCH where it is the output of a batch norm. */
 static float *read_by(const mst_kernel_args *a, int64_t part, float *scratch) {
     const state *s = a->state;
-    float *src = (float *)a->src[MST_CONV2D_GRADS_SRC].data + part * s->src.src_step;
+    float *src = (float *)a->src[MST_CONV2D_GRADS_SRC].data + part * s->weights.src_step;
     if (a->num_src <= MST_CONV2D_GRADS_SRC_TERMS) return src;
-    const int64_t channels = s->src.conv.in_channels;
-    const int64_t count = mst_conv_part_count(part, s->src.src_step, a->src[MST_CONV2D_GRADS_SRC].count);
+    const int64_t channels = s->weights.conv.in_channels;
+    const int64_t count = mst_conv_part_count(part, s->weights.src_step, a->src[MST_CONV2D_GRADS_SRC].count);
     mst_batch_normalize_f32(a->src[MST_CONV2D_GRADS_SRC_TERMS].data,
                             mst_batch_limits_for(((const mst_conv2d_grads_options *)a->options)->src_activation), src,
                             count / channels, channels, scratch);
@@ -107,7 +105,7 @@ static mst_batch_sums sums_of(const mst_kernel_args *a) {
 static void add_up_part(const mst_kernel_args *a, int64_t part) {
     const int64_t count = ((const state *)a->state)->sums_of_part, begin = part * count;
     const mst_batch_sums sums = sums_of(a);
-    mst_batch_add_up_f32(&sums, begin, begin + count < sums.rows.parts ? begin + count : sums.rows.parts);
+    mst_batch_add_up_f32(&sums, begin, mst_batch_parts_end(&sums.rows, begin, count));
 }
 
 static mst_status conv_grads_sums(void *context, int64_t begin, int64_t end, int thread) {
@@ -124,7 +122,9 @@ static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, in
     for (int64_t part = begin; part < end; part++) {
         differentiate(a, part, (float *)scratch);
         MST_TRY(mst_conv_parts_run(&s->weights, a, part, thread, read_by(a, part, (float *)(scratch + s->read)),
-                                   a->dst[1].data, scratch, workspace + s->of_weights));
+                                   a->dst[mst_conv2d_grads_of_weights(a->options)].data, scratch,
+                                   workspace + s->of_weights));
+        if (!s->src.parts) continue;
         MST_TRY(mst_conv_parts_run(&s->src, a, part, thread, (float *)a->dst[0].data + part * s->src.src_step,
                                    a->src[MST_CONV2D_GRADS_WEIGHTS].data, scratch, workspace));
         if (a->num_src > MST_CONV2D_GRADS_VARIANCE && s->sums_of_part) add_up_part(a, part);
@@ -134,9 +134,10 @@ static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, in
 
 static mst_status conv_grads_run(const mst_kernel_args *a) {
     const state *s = a->state;
-    MST_TRY(mst_conv_parts_begin(&s->src, a, a->src[MST_CONV2D_GRADS_WEIGHTS].data, a->workspace));
-    MST_TRY(mst_parallel(a, s->src.parts, 1, conv_grads_parts, mst_context_of(a)));
-    MST_TRY(mst_conv_parts_end(&s->weights, a, a->dst[1].data, a->dst[1].count, (char *)a->workspace + s->of_weights));
+    const mst_array *dweights = &a->dst[mst_conv2d_grads_of_weights(a->options)];
+    if (s->src.parts) MST_TRY(mst_conv_parts_begin(&s->src, a, a->src[MST_CONV2D_GRADS_WEIGHTS].data, a->workspace));
+    MST_TRY(mst_parallel(a, s->weights.parts, 1, conv_grads_parts, mst_context_of(a)));
+    MST_TRY(mst_conv_parts_end(&s->weights, a, dweights->data, dweights->count, (char *)a->workspace + s->of_weights));
     if (a->num_src <= MST_CONV2D_GRADS_VARIANCE) return MST_OK;
     const mst_batch_sums sums = sums_of(a);
     if (!s->sums_of_part) MST_TRY(mst_parallel(a, sums.rows.parts, 1, conv_grads_sums, mst_context_of(a)));

@@ -11,6 +11,7 @@
  *  activation      behind the batch norm of output: relu, relu6 or linear, which is none
  *  src_activation  behind that of src
  *  epsilon         of the batch norm of src
+ *  weights_only    makes dweights alone, as output 0; there is no variance then
  *  dsrc       output 0, like src: the gradient of what the convolution reads
  *  dweights   output 1, like weights
  *  sums, dgamma, dbeta   outputs 2 to 4 where there is a variance: the outputs of batch_norm_grad_sums of src and dsrc
@@ -42,11 +43,12 @@ static const mst_field fields[] = {
     MST_FIELD_ENUM(mst_conv2d_grads_options, src_activation, MST_BATCH_RELU, mst_batch_activations,
                    "before the source"),
     MST_FIELD_F64(mst_conv2d_grads_options, epsilon, 1e-3, 1e-30, 1e30, "of the batch norm before the source"),
+    MST_FIELD_BOOL(mst_conv2d_grads_options, weights_only, "no gradient of the source"),
     MST_FIELD_END,
 };
 
 static int conv2d_grads_count(const void *options, int num_src) {
-    (void)options;
+    if (((const mst_conv2d_grads_options *)options)->weights_only) return 1;
     return num_src > VARIANCE ? MST_CONV2D_GRADS_OUTPUTS : MST_CONV2D_GRADS_SUMS;
 }
 
@@ -63,15 +65,16 @@ static mst_status infer_sums(mst_infer *c) {
 
 static mst_status conv2d_grads_infer(mst_infer *c) {
     mst_shape shape;
-    if (c->num_src < SRC_TERMS || c->num_src > VARIANCE + 1)
-        return mst_infer_fail(c, "there must be 5 to 7 sources, not %d", c->num_src);
+    const int most = ((const mst_conv2d_grads_options *)c->options)->weights_only ? VARIANCE : VARIANCE + 1;
+    if (c->num_src < SRC_TERMS || c->num_src > most)
+        return mst_infer_fail(c, "there must be 5 to %d sources, not %d", most, c->num_src);
     MST_TRY(mst_conv_infer_grad(c));
     MST_TRY(mst_infer_same_dtype(c, GRADIENT, OUTPUT));
     MST_TRY(mst_infer_same_shape(c, GRADIENT, OUTPUT, &shape));
     MST_TRY(mst_infer_batch_terms(c, TERMS, MST_BATCH_GRAD_TERMS, GRADIENT));
     if (c->num_src > SRC_TERMS) MST_TRY(mst_infer_batch_terms(c, SRC_TERMS, MST_BATCH_TERMS, SRC));
-    c->dst[0] = c->src[SRC];
-    c->dst[1] = c->src[WEIGHTS];
+    c->dst[MST_CONV2D_GRADS_DSRC] = c->src[SRC]; /* also where dweights takes its place */
+    c->dst[mst_conv2d_grads_of_weights(c->options)] = c->src[WEIGHTS];
     return c->num_src > VARIANCE ? infer_sums(c) : MST_OK;
 }
 
@@ -142,10 +145,10 @@ static mst_status conv2d_grads_reference(const mst_kernel_args *a) {
     inner.num_src = GRADIENT + 1;
     inner.src = src;
     inner.num_dst = 1;
-    MST_TRY(mst_op_conv2d_src_grad.reference(&inner));
+    if (!o->weights_only) MST_TRY(mst_op_conv2d_src_grad.reference(&inner));
     if (a->num_src > VARIANCE)
         reference_sums(a, (char *)src[SRC].data + (size_t)a->src[SRC].count * mst_dtype_size(a->src[SRC].dtype));
-    inner.dst = &a->dst[1];
+    inner.dst = &a->dst[mst_conv2d_grads_of_weights(o)];
     return mst_op_conv2d_weights_grad.reference(&inner);
 }
 
@@ -174,6 +177,28 @@ static const mst_example conv2d_grads_examples[] = {
              ROWS(3, 1, 3, 2, 0)},
      .options = &(const mst_conv2d_grads_options){.src_activation = MST_BATCH_RELU6},
      .expect = {(const double[]){0, 14, 28, 0, 42, 56}, (const double[]){0, 0, 56, 84}}},
+    {.name = "weights alone",
+     .num_src = 6,
+     .src = {{.ndim = 4, .dim = {1, 2, 3, 1}, .value = (const double[]){1, 2, 3, 4, 5, 7}},
+             {.ndim = 4, .dim = {2, 2, 1, 1}, .value = (const double[]){1, 2, 3, 4}},
+             {.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){5, 7}},
+             {.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){1, 4}},
+             ROWS(5, 1, 2, 2, 0, 0, 0),
+             ROWS(3, 1, 3, 2, 0)},
+     .options = &(const mst_conv2d_grads_options){.src_activation = MST_BATCH_RELU6, .weights_only = true},
+     .expect = {(const double[]){0, 0, 56, 84}}},
+    {.name = "weights alone, of many pictures",
+     .num_src = 5,
+     .src = {RANDOM(5, 41, 40, 3),
+             RANDOM(3, 3, 3, 32),
+             RANDOM(5, 21, 20, 32),
+             RANDOM(5, 21, 20, 32),
+             {.ndim = 2, .dim = {5, 32}}},
+     .options = &(const mst_conv2d_grads_options){.conv.strides = {.count = 1, .axis = {2}},
+                                                  .conv.padding = MST_PADDING_SAME,
+                                                  .activation = MST_BATCH_RELU6,
+                                                  .weights_only = true},
+     .tolerance = 1e-3},
     {.name = "strides and groups",
      .num_src = 6,
      .src = {RANDOM(2, 4, 5, 4),

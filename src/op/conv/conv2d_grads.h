@@ -12,6 +12,7 @@ typedef struct mst_conv2d_grads_options {
     int activation;          /**< mst_batch_activation behind the batch norm of the output */
     int src_activation;      /**< likewise of the batch norm before the convolution, where that has one */
     double epsilon;          /**< of that */
+    bool weights_only;       /**< the one output is the gradient of the weights */
 } mst_conv2d_grads_options;
 
 /** Sources. */
@@ -35,6 +36,10 @@ enum {
     MST_CONV2D_GRADS_DBETA,
     MST_CONV2D_GRADS_OUTPUTS
 };
+/** The output that is the gradient of the weights. */
+static inline int mst_conv2d_grads_of_weights(const void *options) {
+    return ((const mst_conv2d_grads_options *)options)->weights_only ? 0 : MST_CONV2D_GRADS_DWEIGHTS;
+}
 
 /** What the sums are made of, without their workspace. */
 mst_batch_sums mst_conv2d_grads_sums(const mst_kernel_args *a);

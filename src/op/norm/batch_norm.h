@@ -22,6 +22,16 @@ static inline int64_t mst_batch_rows_in(const mst_batch_rows *b, int64_t part) {
     const int64_t left = b->rows - part * b->rows_of_part;
     return left < b->rows_of_part ? left : b->rows_of_part;
 }
+/** How many parts lie in each of SHARES shares of the rows, of ROWS rows each but for the last; 0: some do not lie in
+ *  one. */
+static inline int64_t mst_batch_parts_of_share(const mst_batch_rows *b, int64_t shares, int64_t rows) {
+    if (shares == 1) return b->parts;
+    return rows % b->rows_of_part == 0 ? rows / b->rows_of_part : 0;
+}
+/** One past the last of COUNT parts from BEGIN on. */
+static inline int64_t mst_batch_parts_end(const mst_batch_rows *b, int64_t begin, int64_t count) {
+    return begin + count < b->parts ? begin + count : b->parts;
+}
 /** What a channel is multiplied with. */
 static inline double mst_batch_scale(double gamma, double variance, double epsilon) {
     return gamma / sqrt(variance + epsilon);
@@ -72,6 +82,20 @@ void mst_batch_differentiate_f32(const float *terms, const mst_batch_limits *lim
                                  const float *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
                                  const double *gradient, int64_t rows, int64_t channels, double *dst);
+/** The outputs of batch_norm_statistics by whoever has a part of the source in the cache. Arrays are of the dtype of
+ *  the functions. */
+typedef struct mst_batch_statistics {
+    mst_batch_rows rows;
+    const void *src, *gamma, *beta;
+    double epsilon;
+    void *sums;                    /**< as of mst_batch_sums */
+    void *terms, *mean, *variance; /**< outputs */
+} mst_batch_statistics;
+/** Parts BEGIN to END - 1; then, when all have been measured, the outputs. */
+void mst_batch_measure_f32(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
+void mst_batch_measure_f64(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
+void mst_batch_conclude_f32(const mst_batch_statistics *statistics);
+void mst_batch_conclude_f64(const mst_batch_statistics *statistics);
 /** The sums of batch_norm_grad_sums by whoever has a part of the gradient in the cache. Arrays are of the dtype of the
  *  functions. */
 typedef struct mst_batch_sums {
