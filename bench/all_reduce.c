@@ -121,7 +121,7 @@ mst_status bench_member_exchange(bench_member *m, int64_t num_runs, double *seco
     for (int64_t i = 0; i < WARM_UP + num_runs; i++) {
         if (i == WARM_UP) began = mst_clock_seconds();
         mst_exchange_start(m->exchange, mst_group_next_run(m->group));
-        MST_TRY(mst_exchange_wait(m->exchange, mst_clock_after(MOST_SECONDS), false));
+        MST_TRY(mst_exchange_wait(m->exchange, mst_clock_after(MOST_SECONDS)));
     }
     *seconds = (mst_clock_seconds() - began) / (double)num_runs;
     return MST_OK;

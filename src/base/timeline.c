@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wake.h"
 
 /* About 50 microseconds: in most steps two devices differ by less, and to be woken costs more. */
 enum { SPINS = 2000 };
@@ -30,24 +32,31 @@ static void wake(mst_timeline *timeline) {
     syscall(SYS_futex, futex_word(timeline), FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+/* What belongs to a timeline, to be read before an advance. */
+typedef struct followers {
+    mst_timeline *also;
+    int event;
+} followers;
+
 /* What follows an advance that found the state BEFORE. The timeline may have been freed: the kernel takes its address
  * alone, and where that belongs to another timeline now, its sleepers look and sleep again. */
-static void tell(mst_timeline *timeline, uint64_t before, mst_timeline *also) {
+static void tell(mst_timeline *timeline, uint64_t before, followers f) {
     if (before & SLEEPS) wake(timeline);
-    if (also) mst_timeline_add(also, 1);
+    if (before & SLEEPS && f.event) mst_wake(f.event - 1);
+    if (f.also) mst_timeline_add(f.also, 1);
 }
 
 void mst_timeline_advance(mst_timeline *timeline, uint64_t value) {
-    mst_timeline *also = timeline->also;
-    tell(timeline, atomic_exchange(&timeline->state, value << 1), also);
+    const followers f = {timeline->also, timeline->event};
+    tell(timeline, atomic_exchange(&timeline->state, value << 1), f);
 }
 
 uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
-    mst_timeline *also = timeline->also;
+    const followers f = {timeline->also, timeline->event};
     uint64_t before = atomic_load_explicit(&timeline->state, memory_order_relaxed), value;
     do value = (before >> 1) + count;
     while (!atomic_compare_exchange_weak(&timeline->state, &before, value << 1));
-    tell(timeline, before, also);
+    tell(timeline, before, f);
     return value;
 }
 
@@ -55,14 +64,19 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
  * time, and does not wake us. */
 enum { LONGEST_NANOSECONDS = 100 * 1000 * 1000 };
 
+/* How long to sleep; false where DEADLINE has come. */
+static bool limit_sleep(int64_t deadline, struct timespec *limit) {
+    *limit = (struct timespec){.tv_nsec = LONGEST_NANOSECONDS};
+    if (deadline == MST_NEVER) return true;
+    const int64_t left = deadline - mst_clock_now();
+    if (left > 0 && left < LONGEST_NANOSECONDS) limit->tv_nsec = (long)left;
+    return left > 0;
+}
+
 /* Sleeps while the state is SEEN; false where DEADLINE has come. */
 static bool sleep_on(mst_timeline *timeline, uint64_t seen, int64_t deadline) {
-    struct timespec limit = {.tv_nsec = LONGEST_NANOSECONDS};
-    if (deadline != MST_NEVER) {
-        const int64_t left = deadline - mst_clock_now();
-        if (left <= 0) return false;
-        if (left < LONGEST_NANOSECONDS) limit.tv_nsec = (long)left;
-    }
+    struct timespec limit;
+    if (!limit_sleep(deadline, &limit)) return false;
     syscall(SYS_futex, futex_word(timeline), FUTEX_WAIT_PRIVATE, (uint32_t)seen, deadline == MST_NEVER ? NULL : &limit,
             NULL, 0);
     return true;
@@ -83,6 +97,22 @@ bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline,
         seen = atomic_load(&timeline->state);
     }
     return seen >> 1 >= value;
+}
+
+bool mst_timeline_poll(mst_timeline *timeline, uint64_t value, int fd, int64_t deadline) {
+    struct pollfd fds[] = {{.fd = timeline->event - 1, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    struct timespec limit;
+    uint64_t count, seen = atomic_load(&timeline->state);
+    do
+        if (seen >> 1 >= value) return true;
+    while (!(seen & SLEEPS) && !atomic_compare_exchange_weak(&timeline->state, &seen, seen | SLEEPS));
+    const bool in_time = limit_sleep(deadline, &limit);
+    if (in_time) ppoll(fds, 2, deadline == MST_NEVER ? NULL : &limit, NULL);
+    if ((fds[0].revents & POLLIN) && read(fds[0].fd, &count, sizeof count) < 0) {
+        /* nothing is lost: it is readable still */
+    }
+    mst_timeline_hush(timeline); /* where this thread itself advances it, nobody is to be woken */
+    return in_time;
 }
 
 void mst_timeline_hush(mst_timeline *timeline) {

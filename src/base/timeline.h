@@ -20,6 +20,7 @@ typedef struct mst_timeline {
     _Alignas(64) _Atomic uint64_t state; /**< twice the value, plus 1 where a thread sleeps on it */
     struct mst_timeline *also; /**< rises by one after each advance of this one, for a thread that waits for any of
                                 *   several; NULL: none. Set before the first advance */
+    int event;                 /**< 1 + an eventfd on which a thread sleeps (mst_timeline_poll); 0: none. Likewise */
 } mst_timeline;
 
 static inline uint64_t mst_timeline_value(const mst_timeline *timeline) {
@@ -34,6 +35,10 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count);
 /** Waits until the timeline is at VALUE or above. False where DEADLINE (base/clock.h) came first. SPIN: spins for some
  *  microseconds first, which pays where every thread has a core of its own. */
 bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline, bool spin);
+
+/** Sleeps until the timeline, which has an event, is at VALUE, or FD is readable, or DEADLINE has come, where it returns
+ *  false. It may return before that. One thread at a time, while no other sleeps on the timeline. */
+bool mst_timeline_poll(mst_timeline *timeline, uint64_t value, int fd, int64_t deadline);
 
 /** Lets threads that sleep on the timeline now sleep on through its advances, until mst_timeline_rouse: another thread
  *  does their work meanwhile. */

@@ -1,10 +1,13 @@
 #include "cluster/parcel.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/argument.h"
 #include "base/clock.h"
@@ -51,6 +54,7 @@ struct mst_mail {
     double linger;       /* seconds */
     mst_timeline opened; /* 1: the transport is known, which may receive before that */
     mst_timeline news;   /* rises when there may be something to take */
+    int event;           /* of it */
     pthread_mutex_t lock;
     uint64_t last_run; /* number of the last body that was sent as data */
     mst_parcel *first, **last;
@@ -256,7 +260,8 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
             take_lent(parcel);
         }
         if (parcel || !in_time) return parcel;
-        in_time = mst_timeline_wait(&mail->news, seen + 1, deadline, false);
+        in_time = mail->type->await ? mail->type->await(mail->transport, &mail->news, seen + 1, deadline)
+                                    : mst_timeline_wait(&mail->news, seen + 1, deadline, false);
     }
 }
 
@@ -275,6 +280,9 @@ static bool may_overtake(mst_parcel_kind kind) {
         case MST_PARCEL_GRADIENTS:
         case MST_PARCEL_VALUES:
         case MST_PARCEL_ORDER:
+        case MST_PARCEL_SESSION_RUN:
+        case MST_PARCEL_SESSION_FORGET: /* behind the RUN before it */
+        case MST_PARCEL_SESSION_ANSWER:
         case MST_PARCEL_PART_RUN:
         case MST_PARCEL_PART_DECIDE:
         case MST_PARCEL_PART_VOTE:
@@ -515,7 +523,12 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     randombytes_buf(&mail->last_run, sizeof mail->last_run); /* unlike those of an instance before this one */
     mail->last_run >>= 1;
     pthread_mutex_init(&mail->lock, NULL);
-    const mst_status status = open_transport(mail, options);
+    mail->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    mail->news.event = mail->event + 1;
+    const mst_status status =
+        mail->event < 0 ? MST_FAIL(MST_OUT_OF_MEMORY, "cannot make an eventfd (%s): allow more open files (ulimit -n)",
+                                   strerror(errno))
+                        : open_transport(mail, options);
     if (status)
         mst_mail_close(mail);
     else
@@ -566,6 +579,7 @@ void mst_mail_close(mst_mail *mail) {
         free(in);
     }
     mst_cluster_release((mst_cluster *)(uintptr_t)mail->cluster);
+    if (mail->event >= 0) close(mail->event);
     pthread_mutex_destroy(&mail->lock);
     free(mail);
 }

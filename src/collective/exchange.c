@@ -369,8 +369,8 @@ static mst_status too_late(const mst_exchange *x) {
                     x->stream, (unsigned long long)x->run, count > 1 ? "s" : "", list);
 }
 
-mst_status mst_exchange_wait(mst_exchange *x, int64_t deadline, bool spin) {
-    if (!mst_group_wait(x->group, x->finished, x->due, deadline, spin)) return too_late(x);
+mst_status mst_exchange_wait(mst_exchange *x, int64_t deadline) {
+    if (!mst_group_wait(x->group, x->finished, x->due, deadline)) return too_late(x);
     MST_TRY(mst_group_check_generation(x->group, x->generation));
     const uint64_t mode = mst_flush_denormals();
     mst_exchange_sum_step(x, x->last);

@@ -139,11 +139,13 @@ static mst_status over(mst_task_group *g) {
     return MST_FAIL(MST_UNAVAILABLE, "the tasks of the group have not begun to work together");
 }
 
-bool mst_group_wait(mst_task_group *g, mst_timeline *line, uint64_t value, int64_t deadline, bool spin) {
+/* Does not spin: what is awaited is brought by threads of the transport and of the group, which run on the same cores.
+ * Two workers with a core each, over TCP, trained 1.2 times as fast without (an AMD EPYC, before all other programs). */
+bool mst_group_wait(mst_task_group *g, mst_timeline *line, uint64_t value, int64_t deadline) {
     if (mst_timeline_value(line) >= value) return true;
     mst_stopwatch_start(g->waits);
     mst_group_help(g, line, value);
-    const bool in_time = mst_timeline_wait(line, value, deadline, spin);
+    const bool in_time = mst_timeline_wait(line, value, deadline, false);
     mst_stopwatch_stop(g->waits);
     return in_time;
 }

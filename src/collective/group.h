@@ -125,7 +125,7 @@ void *mst_exchange_sum(const mst_exchange *exchange, int32_t value);
  *  for all exchanges of a run. Does not block. The error of a generation that has ended comes from the wait. */
 void mst_exchange_start(mst_exchange *exchange, uint64_t run);
 /** Waits until the sums are there. MST_DEADLINE, naming the members from which nothing has come; or the failure with
- *  which the generation ended. After MST_DEADLINE it is still under way. SPIN: as mst_timeline_wait. */
-MST_CHECKED mst_status mst_exchange_wait(mst_exchange *exchange, int64_t deadline, bool spin);
+ *  which the generation ended. After MST_DEADLINE it is still under way. */
+MST_CHECKED mst_status mst_exchange_wait(mst_exchange *exchange, int64_t deadline);
 
 #endif

@@ -114,7 +114,7 @@ MST_CHECKED mst_status mst_group_check_generation(mst_task_group *group, uint32_
 /** Ends GENERATION where it is on, since this member destroys exchange STREAM of RUN while that is under way. */
 void mst_group_give_up(mst_task_group *group, uint32_t generation, uint32_t stream, uint64_t run);
 /** mst_timeline_wait of a step that waits for other members. */
-bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline, bool spin);
+bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 /** Posts a message of MEMBER, and sends one to it (transport/transport.h). Where the transport cannot, KEY's generation
  *  ends, and DONE rises all the same. LENT: borrows where the transport can; NULL: does not. */
 void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_kept **lent,

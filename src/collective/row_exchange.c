@@ -320,9 +320,9 @@ static mst_status too_late(const mst_row_exchange *x, int message) {
                     count > 1 ? "s" : "", list);
 }
 
-static mst_status await(mst_row_exchange *x, int message, int64_t deadline, bool spin) {
+static mst_status await(mst_row_exchange *x, int message, int64_t deadline) {
     for (int32_t m = 0; m < x->group->num_members; m++)
-        if (m != x->group->self && !mst_group_wait(x->group, arrival(x, message, m), 1, deadline, spin))
+        if (m != x->group->self && !mst_group_wait(x->group, arrival(x, message, m), 1, deadline))
             return too_late(x, message);
     return mst_group_check_generation(x->group, x->generation);
 }
@@ -398,11 +398,11 @@ static mst_status check_rows(const mst_row_exchange *x) {
     return MST_OK;
 }
 
-static mst_status receive_all(mst_row_exchange *x, int64_t deadline, bool spin) {
-    MST_TRY(await(x, COUNTS, deadline, spin));
+static mst_status receive_all(mst_row_exchange *x, int64_t deadline) {
+    MST_TRY(await(x, COUNTS, deadline));
     if (!x->posted_rows) MST_TRY(post_rows(x));
-    MST_TRY(await(x, ROWS, deadline, spin));
-    if (!mst_group_wait(x->group, x->sent, x->num_sent, deadline, spin))
+    MST_TRY(await(x, ROWS, deadline));
+    if (!mst_group_wait(x->group, x->sent, x->num_sent, deadline))
         return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long until all was sent", x->stream,
                         (unsigned long long)x->run);
     MST_TRY(mst_group_check_generation(x->group, x->generation));
@@ -443,8 +443,8 @@ void mst_row_exchange_destroy(mst_row_exchange *x) {
     free_exchange(x);
 }
 
-mst_status mst_row_exchange_wait(mst_row_exchange *x, int64_t deadline, bool spin) {
-    const mst_status status = receive_all(x, deadline, spin);
+mst_status mst_row_exchange_wait(mst_row_exchange *x, int64_t deadline) {
+    const mst_status status = receive_all(x, deadline);
     if (status == MST_DEADLINE) return status;
     x->started = false;
     if (status) {

@@ -46,6 +46,6 @@ void *mst_row_exchange_sum(const mst_row_exchange *exchange, int32_t array);
 void mst_row_exchange_start(mst_row_exchange *exchange, uint64_t run);
 /** As mst_exchange_wait. What other members send is checked: MST_INVALID where it is no sparse gradient of the
  *  variable, MST_OUT_OF_MEMORY where there is no memory for it. Both end the generation. */
-MST_CHECKED mst_status mst_row_exchange_wait(mst_row_exchange *exchange, int64_t deadline, bool spin);
+MST_CHECKED mst_status mst_row_exchange_wait(mst_row_exchange *exchange, int64_t deadline);
 
 #endif

@@ -174,8 +174,8 @@ static mst_status start_exchange(mst_frame *frame, int32_t n) {
 
 static mst_status await_exchange(mst_frame *frame, int32_t n) {
     const mst_bound_exchange *x = &frame->exchange[frame->plan->node[n].port];
-    if (x->rows) return mst_row_exchange_wait(x->rows, frame->deadline, frame->spin);
-    return mst_exchange_wait(x->sums, frame->deadline, frame->spin);
+    if (x->rows) return mst_row_exchange_wait(x->rows, frame->deadline);
+    return mst_exchange_wait(x->sums, frame->deadline);
 }
 
 /* DEVICE stops behind the gate, in action AT of its program, where NODE has failed: what comes then is not made. */

@@ -215,7 +215,7 @@ static mst_kept *keep_place(void *source) {
 }
 
 static const char *take_control(const mst_shm *shm, const shm_link *l, const mst_shm_packet *p) {
-    if (l->is_out || !l->is_up || p->num_places) return "it sent a message in a wrong form";
+    if (!l->is_up || p->num_places) return "it sent a message in a wrong form";
     return shm->options.control(shm->options.context, l->task, l->instance, p->bytes, p->num_bytes);
 }
 
@@ -450,6 +450,16 @@ void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context
     while (goes_on(context));
     watch_links(shm, true);
     atomic_store(&shm->is_taken, false);
+}
+
+bool mst_shm_await(mst_shm *shm, mst_timeline *line, uint64_t value, int64_t deadline) {
+    if (atomic_exchange(&shm->is_taken, true)) return mst_timeline_wait(line, value, deadline, false);
+    watch_links(shm, false);
+    do take_packets(shm);
+    while (mst_timeline_value(line) < value && mst_timeline_poll(line, value, shm->epoll, deadline));
+    watch_links(shm, true);
+    atomic_store(&shm->is_taken, false);
+    return mst_timeline_value(line) >= value;
 }
 
 /* ---- opening and closing ---- */
@@ -718,14 +728,22 @@ bool mst_shm_send(mst_shm *shm, int32_t to, mst_key key, const mst_iov *piece, i
     return sent;
 }
 
-bool mst_shm_control(mst_shm *shm, int32_t to, const void *data, size_t bytes) {
+/* The link that TASK has made; NULL: there is none. Under the lock. */
+static const shm_link *link_of(const mst_shm *shm, int32_t task) {
+    const shm_link *l = shm->links;
+    while (l && !(l->fd >= 0 && !l->is_out && l->is_up && l->task == task && l->instance == shm->expected[task]))
+        l = l->next;
+    return l;
+}
+
+bool mst_shm_control(mst_shm *shm, int32_t to, bool back, const void *data, size_t bytes) {
     mst_shm_packet p;
     memset(&p, 0, offsetof(mst_shm_packet, place));
     p.kind = MST_SHM_CONTROL;
     p.num_bytes = (uint32_t)bytes;
     if (bytes > MST_SHM_BYTES) return false;
     pthread_mutex_lock(&shm->lock);
-    const shm_link *l = shm->out[to];
+    const shm_link *l = back ? link_of(shm, to) : shm->out[to];
     const bool sent = l && l->is_up && mst_shm_packet_send_bytes(l->fd, &p, &(mst_iov){data, bytes}, 1);
     pthread_mutex_unlock(&shm->lock);
     return sent;

@@ -11,9 +11,10 @@
  *            -- DATA key, file, places in it ---->   copies the bytes out of the file, once they are posted for
  *            <- DONE number ---------------------    the bytes may be written again
  *            -- GONE file ----------------------->   unmaps it
- *            -- CONTROL bytes ------------------->
+ *            -- CONTROL bytes ------------------->  and back, to one who has no door that is known here
  *
- *  Packets are read by the thread, or by one that waits for them itself (mst_shm_receive).
+ *  Packets are read by the thread, or by one that waits for them itself (mst_shm_receive,
+ *  mst_shm_await).
  *
  *  What is allocated here (mst_shm_alloc) is a file of its own (transport/memory_file.h), which goes along with the
  *  first message of bytes in it, and is mapped to be read. So bytes are copied once, by the receiver, or read
@@ -71,7 +72,9 @@ void mst_shm_end(mst_shm *shm);
 void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context);
 /** False: the message is not sent, and must go otherwise. */
 bool mst_shm_send(mst_shm *shm, int32_t to, mst_key key, const mst_iov *piece, int n, mst_timeline *done);
-/** A control message, which may overtake those that go otherwise. False: likewise. */
-bool mst_shm_control(mst_shm *shm, int32_t to, const void *data, size_t bytes);
+bool mst_shm_await(mst_shm *shm, mst_timeline *line, uint64_t value, int64_t deadline);
+/** A control message, which may overtake those that go otherwise; BACK: by the link that TO has made. False:
+ *  likewise. */
+bool mst_shm_control(mst_shm *shm, int32_t to, bool back, const void *data, size_t bytes);
 
 #endif

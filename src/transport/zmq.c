@@ -278,7 +278,8 @@ static mst_status zmq_control(mst_transport *t, int32_t to, const void *data, si
 
 static mst_status shm_hasten(mst_transport *t, int32_t to, const void *data, size_t bytes) {
     MST_TRY(mst_check_control(&t->options, to, bytes));
-    return mst_shm_control(t->shm, to, data, bytes) ? MST_OK : zmq_control(t, to, data, bytes);
+    const bool back = !t->options.address[to]; /* it alone has made connections */
+    return mst_shm_control(t->shm, to, back, data, bytes) ? MST_OK : zmq_control(t, to, data, bytes);
 }
 
 /* libzmq cannot be made to give back what goes by the ROUTER but with all its connections: that is copied. */
@@ -321,6 +322,10 @@ static void zmq_direct(mst_transport *t) {
 
 static void shm_receive(mst_transport *t, bool (*goes_on)(void *context), void *context) {
     mst_shm_receive(t->shm, goes_on, context);
+}
+
+static bool shm_await(mst_transport *t, mst_timeline *line, uint64_t value, int64_t deadline) {
+    return mst_shm_await(t->shm, line, value, deadline);
 }
 
 static void zmq_begin(mst_transport *t, uint32_t generation) {
@@ -369,18 +374,15 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
     return t->shm && mst_shm_has_ended(t->shm, task);
 }
 
-#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free, its_borrow, its_receive, its_hasten)               \
-    {                                                                                                              \
-        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
-        .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
-        .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask, .borrow = (its_borrow),  \
-        .receive = (its_receive), .direct = zmq_direct, .has_ended = zmq_has_ended, .hasten = (its_hasten)         \
-    }
-
 /* In the order in which mst_transport_find takes them. */
+#define COMMON_FUNCTIONS                                                                                               \
+    .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
+    .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
+    .has_ended = zmq_has_ended
 static const mst_transport_type types[] = {
-    TRANSPORT_TYPE("zmq", zmq_open, NULL, NULL, NULL, NULL, NULL),
-    TRANSPORT_TYPE("shm", shm_open_transport, zmq_alloc, zmq_free_memory, shm_borrow, shm_receive, shm_hasten)};
+    {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},
+    {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .alloc = zmq_alloc, .free = zmq_free_memory,
+     .borrow = shm_borrow, .receive = shm_receive, .hasten = shm_hasten, .await = shm_await}};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {

@@ -1,10 +1,13 @@
 /* Timelines: waiting for a value, with a deadline, from one thread and from many. */
 #include "base/timeline.h"
 
+#include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wake.h"
 #include "support/test.h"
 
 enum { MANY = 8, ROUNDS = 20000 };
@@ -185,6 +188,28 @@ static void a_thread_waits_for_any_of_several_on_the_line_that_all_advance(void 
     assert_int_equal(mst_timeline_value(&any), MANY + 1);
 }
 
+static void who_polls_a_line_hears_of_it_and_of_another_file(void **state) {
+    (void)state;
+    const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    mst_timeline line = {.event = event + 1};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, add_many, &line), 0);
+    for (uint64_t i = 1; i <= ROUNDS; i++)
+        while (mst_timeline_value(&line) < i) assert_true(mst_timeline_poll(&line, i, other, MST_NEVER));
+    pthread_join(thread, NULL);
+    const int64_t deadline = mst_clock_after(SOON);
+    while (mst_timeline_poll(&line, ROUNDS + 1, other, deadline)) continue;
+    assert_true(mst_clock_now() >= deadline);
+    assert_true(mst_timeline_poll(&line, ROUNDS, other, deadline));
+    mst_wake(other);
+    assert_true(mst_timeline_poll(&line, ROUNDS + 1, other, MST_NEVER));
+    mst_timeline_add(&line, 1); /* nobody sleeps on it any more */
+    struct pollfd unread = {.fd = event, .events = POLLIN};
+    assert_int_equal(poll(&unread, 1, 0), 0);
+    close(event);
+    close(other);
+}
+
 /* Lines that the waiting thread frees as soon as their value has come, and the one that tells where they are. */
 typedef struct freed {
     mst_timeline next;
@@ -269,6 +294,7 @@ int main(void) {
         cmocka_unit_test(what_was_written_before_is_seen_after),
         cmocka_unit_test(a_thread_waits_for_any_of_several_on_the_line_that_all_advance),
         cmocka_unit_test(who_is_hushed_sleeps_on_until_it_is_roused),
+        cmocka_unit_test(who_polls_a_line_hears_of_it_and_of_another_file),
         cmocka_unit_test(who_has_waited_may_free_the_line_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

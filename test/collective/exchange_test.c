@@ -171,7 +171,7 @@ static void sum_runs(member *m) {
         const uint64_t run = mst_group_next_run(m->group);
         start_all(p, l, x, run);
         for (int32_t i = 0; i < p->num_exchanges; i++) {
-            EXPECT_OK(mst_exchange_wait(x[i], member_deadline(), false));
+            EXPECT_OK(mst_exchange_wait(x[i], member_deadline()));
             check_sums(p, x[i], i, run);
         }
     }
@@ -239,7 +239,7 @@ static void one_run(member *m) {
     const mst_exchange_value value = {MST_F32, 4096};
     EXPECT_OK(mst_exchange_create(m->group, &(mst_exchange_spec){.num_values = 1, .value = &value}, &x));
     mst_exchange_start(x, mst_group_next_run(m->group));
-    EXPECT_OK(mst_exchange_wait(x, member_deadline(), false));
+    EXPECT_OK(mst_exchange_wait(x, member_deadline()));
     mst_exchange_destroy(x);
 }
 
@@ -297,7 +297,7 @@ static void cast_start(cast *c, int32_t i, uint64_t run) {
 
 static void cast_expect(cast *c, int32_t i, uint64_t run) {
     const int64_t n = c->all.count, *sum = mst_exchange_sum(c->x[i], 0);
-    EXPECT_OK(mst_exchange_wait(c->x[i], member_deadline(), false));
+    EXPECT_OK(mst_exchange_wait(c->x[i], member_deadline()));
     for (int64_t k = 0; k < c->elements; k++) assert_int_equal(sum[k], (int64_t)run * n * (n + 1) / 2 + n * k);
 }
 
@@ -326,9 +326,9 @@ static void check_deadline(cast *c) {
     snprintf(text, sizeof text, "exchange 3 of run 1: waited too long, nothing has come from member %d", late);
     for (int32_t i = 0; i < late; i++) cast_start(c, i, 1);
     if (c->all.count <= 8)
-        EXPECT_ERROR(mst_exchange_wait(c->x[0], mst_clock_after(0.01), false), MST_DEADLINE, text);
+        EXPECT_ERROR(mst_exchange_wait(c->x[0], mst_clock_after(0.01)), MST_DEADLINE, text);
     else
-        assert_int_equal(mst_exchange_wait(c->x[0], mst_clock_after(0.01), false), MST_DEADLINE);
+        assert_int_equal(mst_exchange_wait(c->x[0], mst_clock_after(0.01)), MST_DEADLINE);
     cast_start(c, late, 1);
     for (int32_t i = 0; i <= late; i++) cast_expect(c, i, 1);
 }
@@ -346,7 +346,7 @@ static void check_end(cast *c) {
     member_end(&c->all.member[0], 99); /* the first failure counts */
     for (int32_t i = 0; i < count; i++) {
         if (i == lost) cast_start(c, i, 2); /* in a generation that is over */
-        EXPECT_ERROR(mst_exchange_wait(c->x[i], member_deadline(), false), MST_UNAVAILABLE, "task");
+        EXPECT_ERROR(mst_exchange_wait(c->x[i], member_deadline()), MST_UNAVAILABLE, "task");
         assert_null(strstr(mst_error()->message, "99"));
         EXPECT_ERROR(mst_group_check(c->all.member[i].group), MST_UNAVAILABLE, "is lost");
     }
@@ -354,7 +354,7 @@ static void check_end(cast *c) {
     for (int32_t i = 0; i < count; i++) {
         EXPECT_OK(mst_group_check(c->all.member[i].group));
         assert_int_equal(mst_group_next_run(c->all.member[i].group), 1);
-        assert_int_not_equal(mst_exchange_wait(c->x[i], member_deadline(), false), MST_OK); /* of the old one */
+        assert_int_not_equal(mst_exchange_wait(c->x[i], member_deadline()), MST_OK); /* of the old one */
     }
     for (uint64_t run = 1; run < 4; run++) expect_run(c, run);
 }
@@ -374,10 +374,10 @@ static void sums_of_memory_that_is_written_again_are_not_taken(void **state) {
     member_end(&c.all.member[1], 0);
     memset(mst_exchange_leaf(c.x[1], 0, 0), 77, 1000);
     cast_start(&c, 0, 1);
-    assert_int_equal(mst_exchange_wait(c.x[0], mst_clock_after(0.1), false), MST_DEADLINE);
-    assert_int_equal(mst_exchange_wait(c.x[1], member_deadline(), false), MST_UNAVAILABLE);
+    assert_int_equal(mst_exchange_wait(c.x[0], mst_clock_after(0.1)), MST_DEADLINE);
+    assert_int_equal(mst_exchange_wait(c.x[1], member_deadline()), MST_UNAVAILABLE);
     member_end(&c.all.member[0], 1);
-    assert_int_equal(mst_exchange_wait(c.x[0], member_deadline(), false), MST_UNAVAILABLE);
+    assert_int_equal(mst_exchange_wait(c.x[0], member_deadline()), MST_UNAVAILABLE);
     members_begin(&c.all, 2);
     for (uint64_t run = 1; run < 4; run++) expect_run(&c, run);
     cast_close(&c);
@@ -385,7 +385,7 @@ static void sums_of_memory_that_is_written_again_are_not_taken(void **state) {
 
 static void wait_for_both(member *m) {
     mst_exchange **x = m->context;
-    for (int k = 0; k < 2; k++) EXPECT_OK(mst_exchange_wait(x[m->self == 0 ? k : 1 - k], member_deadline(), false));
+    for (int k = 0; k < 2; k++) EXPECT_OK(mst_exchange_wait(x[m->self == 0 ? k : 1 - k], member_deadline()));
 }
 
 static void exchanges_are_waited_for_in_any_order(void **state) {
@@ -437,11 +437,10 @@ static void check_refusal(cast *c) {
         members_refuse_send(&c->all, after);
         for (int32_t i = 0; i < c->all.count; i++) cast_start(c, i, 1);
         const int32_t refused = refused_member(c);
-        EXPECT_ERROR(mst_exchange_wait(c->x[refused], member_deadline(), false), MST_OUT_OF_MEMORY,
-                     "no memory for a message");
+        EXPECT_ERROR(mst_exchange_wait(c->x[refused], member_deadline()), MST_OUT_OF_MEMORY, "no memory for a message");
         for (int32_t i = 0; i < c->all.count; i++) member_end(&c->all.member[i], refused);
         for (int32_t i = 0; i < c->all.count; i++)
-            assert_int_not_equal(mst_exchange_wait(c->x[i], member_deadline(), false), MST_OK);
+            assert_int_not_equal(mst_exchange_wait(c->x[i], member_deadline()), MST_OK);
         members_begin(&c->all, (uint32_t)after + 2);
         expect_run(c, 1);
     }
@@ -469,7 +468,7 @@ static void nothing_is_summed_before_the_first_generation(void **state) {
     EXPECT_OK(mst_exchange_create(
         group, &(mst_exchange_spec){.num_values = 1, .value = &(mst_exchange_value){MST_F32, 5}}, &x));
     mst_exchange_start(x, 1);
-    EXPECT_ERROR(mst_exchange_wait(x, member_deadline(), false), MST_UNAVAILABLE, "have not begun");
+    EXPECT_ERROR(mst_exchange_wait(x, member_deadline()), MST_UNAVAILABLE, "have not begun");
     mst_exchange_destroy(x);
     mst_group_destroy(group);
     cast_close(&c);
@@ -520,7 +519,7 @@ static void run_until_failure(member *m) {
         const uint64_t run = mst_group_next_run(m->group);
         start_all(p, c->leaves, c->x, run);
         for (int32_t i = 0; i < p->num_exchanges; i++) {
-            const mst_status status = mst_exchange_wait(c->x[i], member_deadline(), run % 2 == 0);
+            const mst_status status = mst_exchange_wait(c->x[i], member_deadline());
             failed |= status != MST_OK;
             if (status)
                 assert_int_equal(status, MST_UNAVAILABLE);

@@ -43,7 +43,7 @@ static void scatter(member *m, mst_exchange *x, const int64_t *begin, uint64_t r
             for (int64_t k = 0; k < value[v].count; k++)
                 ((int64_t *)mst_exchange_leaf(x, n, v))[k] = sum_of(node[n], v, k, run);
     mst_exchange_start(x, run);
-    EXPECT_OK(mst_exchange_wait(x, member_deadline(), false));
+    EXPECT_OK(mst_exchange_wait(x, member_deadline()));
     for (int v = 0; v < VALUES; v++) {
         const int64_t *own = begin + v * (members + 1) + m->self, *sum = mst_exchange_sum(x, v);
         for (int64_t k = own[0]; k < own[1]; k++)
@@ -60,7 +60,7 @@ static void gather(member *m, mst_exchange *x, const int64_t *begin, uint64_t ru
             ((int64_t *)mst_exchange_leaf(x, 0, v))[k - own[0]] = term(m->self, v, k, run);
     }
     mst_exchange_start(x, run);
-    EXPECT_OK(mst_exchange_wait(x, member_deadline(), false));
+    EXPECT_OK(mst_exchange_wait(x, member_deadline()));
     for (int v = 0; v < VALUES; v++)
         for (int32_t from = 0; from < members; from++)
             for (int64_t k = begin[v * (members + 1) + from]; k < begin[v * (members + 1) + from + 1]; k++)

@@ -114,7 +114,7 @@ static void sum_runs(member *m) {
     for (int k = 0; k < p->num_runs; k++) {
         const uint64_t run = mst_group_next_run(m->group);
         start(m, p, x, run);
-        EXPECT_OK(mst_row_exchange_wait(x, member_deadline(), false));
+        EXPECT_OK(mst_row_exchange_wait(x, member_deadline()));
         check_sums(p, x, run);
     }
     mst_row_exchange_destroy(x);
@@ -160,7 +160,7 @@ static long long bytes_sent(int64_t num_rows, int64_t most) {
         for (int64_t k = 0; k < 7 * 16; k++) rows[k] = (float)k;
     }
     for (int i = 0; i < 2; i++) mst_row_exchange_start(x[i], 1);
-    for (int i = 0; i < 2; i++) EXPECT_OK(mst_row_exchange_wait(x[i], member_deadline(), false));
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_row_exchange_wait(x[i], member_deadline()));
     assert_int_equal(*(int64_t *)mst_row_exchange_sum(x[0], 1), 14);
     for (int i = 0; i < 2; i++) mst_row_exchange_destroy(x[i]);
     const long long bytes = member_sent_bytes(&all, 0);
@@ -202,11 +202,11 @@ static void cast_start(cast *c, int32_t i, uint64_t run) {
 }
 
 static mst_status cast_wait(cast *c, int32_t i) {
-    return mst_row_exchange_wait(c->x[i], member_deadline(), false);
+    return mst_row_exchange_wait(c->x[i], member_deadline());
 }
 
 static void *wait_in_thread(void *context) {
-    return (void *)(intptr_t)mst_row_exchange_wait(context, member_deadline(), false);
+    return (void *)(intptr_t)mst_row_exchange_wait(context, member_deadline());
 }
 
 /* All wait at once: who has not waited has not yet made room for what others send. */
@@ -245,7 +245,7 @@ static void check_deadline(cast *c) {
     for (int32_t i = 0; i < late; i++) cast_start(c, i, 1);
     /* the others may need longer than that */
     for (const int64_t deadline = member_deadline(); mst_clock_now() < deadline;) {
-        assert_int_equal(mst_row_exchange_wait(c->x[0], mst_clock_after(0.2), false), MST_DEADLINE);
+        assert_int_equal(mst_row_exchange_wait(c->x[0], mst_clock_after(0.2)), MST_DEADLINE);
         if (strstr(mst_error()->message, text)) break;
     }
     assert_non_null(strstr(mst_error()->message, text));
@@ -378,7 +378,7 @@ static void run_until_failure(member *m) {
     for (;; c->done++) {
         const uint64_t run = mst_group_next_run(m->group);
         start(m, c->plan, c->x, run);
-        const mst_status status = mst_row_exchange_wait(c->x, member_deadline(), run % 2 == 0);
+        const mst_status status = mst_row_exchange_wait(c->x, member_deadline());
         if (status) {
             assert_int_equal(status, MST_UNAVAILABLE);
             return;

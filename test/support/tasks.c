@@ -16,7 +16,7 @@ enum { FEW = 4 };
 static void keep(task *t, told_kind kind, int32_t from, uint64_t instance, mst_key key, const void *data,
                  size_t bytes) {
     told *e = malloc(sizeof *e + bytes + 1);
-    *e = (told){.kind = kind, .from = from, .instance = instance, .key = key, .bytes = bytes};
+    *e = (told){.kind = kind, .from = from, .by = pthread_self(), .instance = instance, .key = key, .bytes = bytes};
     memcpy(e->data, data, bytes);
     e->data[bytes] = '\0';
     pthread_mutex_lock(&t->lock);

@@ -23,6 +23,7 @@ typedef struct told {
     struct told *next;
     told_kind kind;
     int32_t from;
+    pthread_t by; /**< on which it was told */
     uint64_t instance;
     mst_key key;
     size_t bytes;

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -9,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "support/tasks.h"
 #include "support/test.h"
 #include "transport/memory_file.h"
@@ -202,31 +205,107 @@ static void who_waits_may_receive_itself(void **state) {
     tasks_close(&all);
 }
 
+enum { EVENT_ROUNDS = 200 };
+
+/* Advances a line of task 1's, as another of its threads does, and sends it messages by turns. */
+typedef struct stirring {
+    tasks *all;
+    mst_timeline news, told;
+    int event;
+} stirring;
+
+static void *stir(void *context) {
+    stirring *s = context;
+    for (uint64_t i = 1; i <= EVENT_ROUNDS; i++) {
+        if (i % 7 == 0) usleep(1000); /* so that the other one sleeps */
+        if (i % 2)
+            mst_timeline_add(&s->news, 1);
+        else
+            EXPECT_OK(s->all->type->hasten(s->all->task[0].transport, 1, "hastened", 9));
+        mst_timeline_wait(&s->told, i, MST_NEVER, false);
+    }
+    return NULL;
+}
+
+static void who_awaits_a_line_receives_meanwhile(void **state) {
+    (void)state;
+    tasks all;
+    stirring s = {.all = &all, .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    pthread_t thread;
+    tasks_open(&all, type, 2, NULL);
+    all.type->direct(all.task[1].transport);
+    mst_transport *to = all.task[1].transport;
+    s.news.event = s.event + 1;
+    assert_false(all.type->await(to, &s.news, 1, mst_clock_now())); /* it is late */
+    assert_int_equal(pthread_create(&thread, NULL, stir, &s), 0);
+    for (uint64_t i = 1; i <= EVENT_ROUNDS; i++) {
+        const uint64_t news = (i + 1) / 2;
+        if (i % 2) assert_true(all.type->await(to, &s.news, news, MST_NEVER));
+        while (i % 2 == 0 && task_count(&all.task[1], TOLD_CONTROL, 0) < (int)i / 2)
+            assert_false(all.type->await(to, &s.news, news + 1, mst_clock_now() + 1000000));
+        mst_timeline_advance(&s.told, i);
+    }
+    pthread_join(thread, NULL);
+    int mine = 0;
+    for (int i = 0; i < EVENT_ROUNDS / 2; i++)
+        mine += pthread_equal(task_told(&all.task[1], TOLD_CONTROL, 0, i)->by, pthread_self()) != 0;
+    assert_true(mine > 0); /* the thread of the transport has taken those that came between two waits */
+    tasks_close(&all);
+    close(s.event);
+}
+
+/* A message is hastened from one task to the other. */
+typedef struct hastening {
+    tasks *all;
+    int32_t from, to;
+} hastening;
+
 /* On the thread that receives what comes by the links, which takes nothing until this returns. */
 static bool while_links_are_not_read(void *context) {
-    tasks *all = context;
+    const hastening *h = context;
     static const char large[MST_SHM_BYTES + 1] = "large";
-    mst_transport *from = all->task[0].transport;
-    EXPECT_OK(all->type->hasten(from, 1, "hastened", 9));
-    EXPECT_OK(all->type->hasten(from, 1, large, sizeof large));
-    task_say(all, 0, 1, "other");
-    task_told(&all->task[1], TOLD_CONTROL, 0, 1);
+    mst_transport *from = h->all->task[h->from].transport;
+    EXPECT_OK(h->all->type->hasten(from, h->to, "hastened", 9));
+    EXPECT_OK(h->all->type->hasten(from, h->to, large, sizeof large));
+    task_say(h->all, h->from, h->to, "other");
+    task_told(&h->all->task[h->to], TOLD_CONTROL, h->from, 1);
     return false;
+}
+
+static void expect_hastened(tasks *all, int32_t from, int32_t to) {
+    static const char *const texts[] = {"large", "other", "hastened"};
+    hastening h = {all, from, to};
+    all->type->receive(all->task[to].transport, while_links_are_not_read, &h);
+    for (int i = 0; i < 3; i++) {
+        const told *t = task_told(&all->task[to], TOLD_CONTROL, from, i);
+        assert_string_equal(t->data, texts[i]);
+        assert_int_equal(t->bytes, i == 0 ? MST_SHM_BYTES + 1 : i == 1 ? 5 : 9);
+        assert_int_equal(t->instance, 100 + from);
+    }
 }
 
 /* One that is too long for it goes as others do. */
 static void message_that_is_hastened_goes_by_the_link(void **state) {
     (void)state;
-    static const char *const texts[] = {"large", "other", "hastened"};
     tasks all;
     tasks_open(&all, type, 2, NULL);
-    all.type->receive(all.task[1].transport, while_links_are_not_read, &all);
-    for (int i = 0; i < 3; i++) {
-        const told *t = task_told(&all.task[1], TOLD_CONTROL, 0, i);
-        assert_string_equal(t->data, texts[i]);
-        assert_int_equal(t->bytes, i == 0 ? MST_SHM_BYTES + 1 : i == 1 ? 5 : 9);
-        assert_int_equal(t->instance, 100);
-    }
+    expect_hastened(&all, 0, 1);
+    tasks_close(&all);
+}
+
+/* To a client, whose address nobody knows. */
+static void message_that_is_hastened_to_who_only_connects_goes_back_by_its_link(void **state) {
+    (void)state;
+    tasks all;
+    tasks_make(&all, type, 2, NULL);
+    free((char *)(uintptr_t)all.address[1]);
+    all.address[1] = NULL;
+    EXPECT_OK(task_open(&all, 0, 100));
+    all.options.bind = "127.0.0.1:1"; /* it is not bound */
+    all.options.only_connects = true;
+    EXPECT_OK(task_open(&all, 1, 101));
+    task_link(&all, 1, 0);
+    expect_hastened(&all, 0, 1);
     tasks_close(&all);
 }
 
@@ -515,7 +594,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_does_not_lie_in_shared_memory_is_lent_as_it_came),
         cmocka_unit_test(order_of_control_messages_stays_when_they_are_told_directly),
         cmocka_unit_test(who_waits_may_receive_itself),
+        cmocka_unit_test(who_awaits_a_line_receives_meanwhile),
         cmocka_unit_test(message_that_is_hastened_goes_by_the_link),
+        cmocka_unit_test(message_that_is_hastened_to_who_only_connects_goes_back_by_its_link),
         cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),
         cmocka_unit_test(bytes_of_a_task_that_was_killed_can_be_read),
         cmocka_unit_test(bytes_that_were_sent_to_a_task_that_was_killed_are_the_senders_again),
