@@ -205,6 +205,8 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline);
 void mst_parcel_free(mst_parcel *parcel);
 /** How messages to task TO go now, in words; NULL: this task has no connection to it (transport/transport.h). */
 const char *mst_mail_route(mst_mail *mail, int32_t to);
+/** "worker:1 at localhost:2223", and where this task has something for it and cannot connect to it, why; likewise. */
+const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size);
 /** "worker:1 at localhost:2223", in TEXT of SIZE bytes, which is returned. */
 const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t size);
 

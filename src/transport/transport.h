@@ -135,7 +135,7 @@ typedef struct mst_transport_options {
     mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last eleven. All functions but `close` may be called by any
+/** A kind of transport. No pointer may be NULL but the last twelve. All functions but `close` may be called by any
  *  thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
@@ -200,6 +200,10 @@ typedef struct mst_transport_type {
     /** As `control`, by a way that may be faster, on which the message may overtake those of `control`, or be overtaken
      *  by them. */
     mst_status (*hasten)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
+    /** Why this task has no connection to TASK, for which it has something: half a sentence, "connection refused:
+     *  nothing listens there"; "" where there is one, or that is not known. TEXT has room for MST_TRANSPORT_DOING
+     *  bytes. Does not wait. */
+    void (*trouble)(mst_transport *transport, int32_t task, char *text);
 } mst_transport_type;
 
 /** Tasks that are threads of this process, for tests: messages are copied from memory to memory. The address of a task

@@ -118,7 +118,7 @@ static mst_status make_peers(mst_transport *t) {
     for (int32_t i = 0; i < num_tasks; i++) {
         mst_zmq_peer *p = &t->peers[i];
         p->task = i;
-        p->fd = -1;
+        p->fd = p->trouble.probe = -1;
         p->last = &p->first;
         pthread_mutex_init(&p->loans.lock, NULL);
         pthread_cond_init(&p->loans.returned, NULL);
@@ -365,6 +365,12 @@ static const char *zmq_route(mst_transport *t, int32_t task) {
     return is_open ? "over TCP" : NULL;
 }
 
+static void zmq_trouble(mst_transport *t, int32_t task, char *text) {
+    pthread_mutex_lock(&t->lock);
+    mst_zmq_tell_trouble(t, &t->peers[task], mst_clock_now(), text);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static bool zmq_has_ended(mst_transport *t, int32_t task) {
     return t->shm && mst_shm_has_ended(t->shm, task);
 }
@@ -374,7 +380,8 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
         .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
         .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
         .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask, .borrow = (its_borrow),  \
-        .receive = (its_receive), .direct = zmq_direct, .has_ended = zmq_has_ended, .hasten = (its_hasten)         \
+        .receive = (its_receive), .direct = zmq_direct, .has_ended = zmq_has_ended, .hasten = (its_hasten),        \
+        .trouble = zmq_trouble                                                                                     \
     }
 
 /* In the order in which mst_transport_find takes them. */
