@@ -49,6 +49,7 @@ struct mst_mail {
     bool borrows;
     FILE *log;
     double linger;       /* seconds */
+    bool gives_up;       /* bodies that have not been sent are not wanted any more */
     mst_timeline opened; /* 1: the transport is known, which may receive before that */
     mst_timeline news;   /* rises when there may be something to take */
     pthread_mutex_t lock;
@@ -536,9 +537,13 @@ void mst_mail_linger(mst_mail *mail, double seconds) {
     mail->linger = seconds;
 }
 
+void mst_mail_give_up(mst_mail *mail) {
+    mail->gives_up = true;
+}
+
 /* Waits until all bodies have been sent. Then none comes any more. */
 static void end_sending(mst_mail *mail) {
-    const int64_t deadline = mst_clock_after(mail->linger);
+    const int64_t deadline = mst_clock_after(mail->gives_up ? 0 : mail->linger);
     for (mst_mail_block *block = mail->blocks; block; block = block->next)
         mst_timeline_wait(&block->sent, block->used, deadline, false);
     mail->type->end(mail->transport);

@@ -181,6 +181,8 @@ MST_CHECKED mst_status mst_mail_open(const mst_mail_options *options, mst_mail *
 /** How many seconds mst_mail_close waits for tasks that are not there yet, or not any more, to take what was sent to
  *  them; 1 where this is not called. */
 void mst_mail_linger(mst_mail *mail, double seconds);
+/** The job has failed: mst_mail_close does not wait for large bodies, which nobody takes any more. */
+void mst_mail_give_up(mst_mail *mail);
 /** Sends what was asked for, and frees all. NULL is allowed. */
 void mst_mail_close(mst_mail *mail);
 

@@ -688,9 +688,11 @@ static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t n
     look_one_way(t, p, now, judge);
 }
 
-/* Says goodbye to a peer that has everything. Returns whether it is finished with. */
+/* Says goodbye to a peer that has everything. Returns whether it is finished with: one that was lost, and is not there
+ * again, takes nothing any more. */
 static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
-    if (p->first || p->finished) return p->finished;
+    const bool is_lost = p->instance && !p->connected;
+    if (p->first || p->finished) return p->finished || is_lost;
     if (!has_route(t, p)) return true;
     if (!p->said_bye) send_text(t, route_to(t, p), p->task, MST_MESSAGE_BYE, "");
     p->said_bye = true;

@@ -104,6 +104,20 @@ static void killed_peer_is_lost_within_a_second_and_comes_back(void **state) {
     tasks_close(&all);
 }
 
+/* What is for a peer that was lost, and is not there again, holds up no end. */
+static void lost_peer_is_not_waited_for_at_the_end(void **state) {
+    (void)state;
+    tasks all;
+    const pid_t child = open_with_child(&all, NULL);
+    end_child(child);
+    task_told(&all.task[0], TOLD_LOST, 1, 0);
+    task_say(&all, 0, 1, "are you there?");
+    const int64_t began = mst_clock_now();
+    task_close(&all, 0, TASK_SECONDS);
+    assert_true((double)(mst_clock_now() - began) / 1e9 < TASK_SECONDS / 2.0);
+    tasks_close(&all);
+}
+
 /* With nothing under way, and while its kernel takes no more bytes. */
 static void stopped_peer_is_lost_after_the_timeout_and_comes_back(void **state) {
     (void)state;
@@ -605,6 +619,7 @@ static void twenty_tasks_of_one_process_exchange_with_each_other(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(killed_peer_is_lost_within_a_second_and_comes_back, end_children),
+        cmocka_unit_test_teardown(lost_peer_is_not_waited_for_at_the_end, end_children),
         cmocka_unit_test_teardown(stopped_peer_is_lost_after_the_timeout_and_comes_back, end_children),
         cmocka_unit_test_teardown(generation_ends_while_the_peer_is_stopped, end_children),
         cmocka_unit_test_teardown(second_process_with_the_number_of_a_task_is_refused, end_children),
