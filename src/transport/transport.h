@@ -168,7 +168,8 @@ typedef struct mst_transport_type {
      *  it. NULL where there is no such memory: then any other does. The transport must outlive it. */
     void *(*alloc)(mst_transport *transport, size_t bytes);
     void (*free)(mst_transport *transport, void *memory);
-    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet. */
+    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet, or it
+     *  is not known yet whether memory can be shared by it. */
     const char *(*route)(mst_transport *transport, int32_t task);
     /** Asks the tasks that listen at the N addresses what they report, and waits for SECONDS at most. The caller is no
      *  task: it has no number, and can send nothing but this question; a task takes few at once. KEYS of their cluster;

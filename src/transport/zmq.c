@@ -358,6 +358,7 @@ static void zmq_free_memory(mst_transport *t, void *memory) {
 }
 
 static const char *zmq_route(mst_transport *t, int32_t task) {
+    if (t->shm && mst_shm_makes_link(t->shm, task)) return NULL;
     if (t->shm && mst_shm_has_link(t->shm, task)) return "through shared memory";
     pthread_mutex_lock(&t->lock);
     const bool is_open = t->peers[task].state == MST_ZMQ_OPEN;
