@@ -22,7 +22,8 @@ int serve(mst_server_options options, bool quiet) {
     options.log = quiet ? NULL : stderr;
     options.stop = is_stopped;
     options.leave = is_told_to_leave;
-    if (!quiet) printf("serves as %s\n", mst_cluster_print(options.cluster, text, sizeof text));
+    const bool can_serve = mst_cluster_num_workers(options.cluster) > 0; /* else the error alone */
+    if (!quiet && can_serve) printf("serves as %s\n", mst_cluster_print(options.cluster, text, sizeof text));
     fflush(stdout);
     signals_catch();
     const mst_status status = mst_server_run_with(&options);

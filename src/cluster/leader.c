@@ -707,15 +707,8 @@ static void look_for_the_lost(mst_leader *leader) {
             close_job(leader);
             return;
         }
-        if (leader->options->no_return)
-            mst_task_failure_set(&failure, MST_UNAVAILABLE, i, leader->state_number, "%s was lost (%s): %s",
-                                 member_text(leader, i, text), s->why, leader->options->no_return);
-        else
-            mst_task_failure_set(
-                &failure, MST_UNAVAILABLE, i, leader->state_number,
-                "%s did not come back within %g s (%s): start the job again, or give a longer recovery "
-                "timeout",
-                member_text(leader, i, text), leader->options->recovery_timeout, s->why);
+        mst_gone_for_good_failure(leader->options, i, member_text(leader, i, text), s->why, leader->state_number,
+                                  &failure);
         end_job(leader, &failure);
     }
 }

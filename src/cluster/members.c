@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "cluster/leader.h"
+#include "transport/transport.h"
 
 /* The middle column of the drawing in members.h. */
 typedef enum phase {
@@ -149,25 +150,34 @@ static void lose_leader(mst_members *members, const char *why) {
     end_generation(members, &failure);
 }
 
+void mst_gone_for_good_failure(const mst_members_options *o, int32_t task, const char *who, const char *why,
+                               int64_t state_number, mst_task_failure *failure) {
+    char now[MST_TRANSPORT_DOING] = "";
+    if (o->events.trouble) o->events.trouble(o->events.context, task, now);
+    if (o->no_return)
+        mst_task_failure_set(failure, MST_UNAVAILABLE, task, state_number, "%s was lost (%s): %s", who, why,
+                             o->no_return);
+    else
+        mst_task_failure_set(failure, MST_UNAVAILABLE, task, state_number,
+                             "%s did not come back within %g s (%s%s%s): start the job again, or give a longer "
+                             "recovery timeout",
+                             who, o->recovery_timeout, why, *now ? "; now: " : "", now);
+}
+
 /* The leader has not come back. */
 static void give_up(mst_members *members) {
     const mst_members_options *o = &members->options;
     const char *address = o->address[o->leader];
+    char who[384];
     mst_task_failure failure = members->failure;
     if (members->all_left) {
         say_bye(members);
         return;
     }
-    if (!members->failing && o->no_return)
-        mst_task_failure_set(&failure, MST_UNAVAILABLE, o->leader, members->state_number,
-                             "task %s%s%s was lost (%s): %s", o->name[o->leader], address ? " at " : "",
-                             address ? address : "", members->lost_why, o->no_return);
-    else if (!members->failing)
-        mst_task_failure_set(&failure, MST_UNAVAILABLE, o->leader, members->state_number,
-                             "task %s%s%s, which leads, did not come back within %g s (%s): start the job again, or "
-                             "give a longer recovery timeout",
-                             o->name[o->leader], address ? " at " : "", address ? address : "", o->recovery_timeout,
-                             members->lost_why);
+    snprintf(who, sizeof who, "task %.100s%s%.250s, which leads,", o->name[o->leader], address ? " at " : "",
+             address ? address : "");
+    if (!members->failing)
+        mst_gone_for_good_failure(o, o->leader, who, members->lost_why, members->state_number, &failure);
     end_job(members, &failure);
 }
 

@@ -82,7 +82,7 @@ typedef struct mst_waiting {
     const mst_waited_task *waited;  /**< [num_listed]; gone on return */
 } mst_waiting;
 
-/** What a member wants of its owner. No pointer may be NULL. None of them may call a function of the member. */
+/** What a member wants of its owner. No pointer but one may be NULL. None of them may call a function of the member. */
 typedef struct mst_members_events {
     void *context;
     /** Sends a control message to task TO: to its process INSTANCE, or where that is 0 or not known, to the process
@@ -103,6 +103,8 @@ typedef struct mst_members_events {
     void (*notice)(void *context, const mst_task_failure *notice);
     /** All tasks have left: a connection that breaks now is no loss. Nothing comes after. */
     void (*bye)(void *context);
+    /** Why TASK cannot be reached, as in transport/transport.h; TEXT is "" before. NULL: nobody knows. */
+    void (*trouble)(void *context, int32_t task, char *text);
 } mst_members_events;
 
 typedef struct mst_members_options {

@@ -52,6 +52,7 @@ struct mst_mail {
     bool borrows;
     FILE *log;
     double linger;       /* seconds */
+    bool gives_up;       /* bodies that have not been sent are not wanted any more */
     mst_timeline opened; /* 1: the transport is known, which may receive before that */
     mst_timeline news;   /* rises when there may be something to take */
     int event;           /* of it */
@@ -440,6 +441,15 @@ const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t
     return text;
 }
 
+const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size) {
+    char why[MST_TRANSPORT_DOING] = "";
+    mst_mail_name(mail, task, text, size);
+    if (mail->type->trouble) mail->type->trouble(mail->transport, task, why);
+    const size_t used = strlen(text);
+    if (*why) snprintf(text + used, size - used, " (%s)", why);
+    return text;
+}
+
 /* ---- opening and closing ---- */
 
 static mst_task_transport transport_of(const mst_mail_options *o) {
@@ -540,9 +550,13 @@ void mst_mail_linger(mst_mail *mail, double seconds) {
     mail->linger = seconds;
 }
 
+void mst_mail_give_up(mst_mail *mail) {
+    mail->gives_up = true;
+}
+
 /* Waits until all bodies have been sent. Then none comes any more. */
 static void end_sending(mst_mail *mail) {
-    const int64_t deadline = mst_clock_after(mail->linger);
+    const int64_t deadline = mst_clock_after(mail->gives_up ? 0 : mail->linger);
     for (mst_mail_block *block = mail->blocks; block; block = block->next)
         mst_timeline_wait(&block->sent, block->used, deadline, false);
     mail->type->end(mail->transport);

@@ -181,6 +181,8 @@ MST_CHECKED mst_status mst_mail_open(const mst_mail_options *options, mst_mail *
 /** How many seconds mst_mail_close waits for tasks that are not there yet, or not any more, to take what was sent to
  *  them; 1 where this is not called. */
 void mst_mail_linger(mst_mail *mail, double seconds);
+/** The job has failed: mst_mail_close does not wait for large bodies, which nobody takes any more. */
+void mst_mail_give_up(mst_mail *mail);
 /** Sends what was asked for, and frees all. NULL is allowed. */
 void mst_mail_close(mst_mail *mail);
 
@@ -205,6 +207,8 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline);
 void mst_parcel_free(mst_parcel *parcel);
 /** How messages to task TO go now, in words; NULL: this task has no connection to it (transport/transport.h). */
 const char *mst_mail_route(mst_mail *mail, int32_t to);
+/** "worker:1 at localhost:2223", and where this task has something for it and cannot connect to it, why; likewise. */
+const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size);
 /** "worker:1 at localhost:2223", in TEXT of SIZE bytes, which is returned. */
 const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t size);
 

@@ -45,6 +45,7 @@ void mst_ps_client_close(mst_ps_client *c) {
     if (!c) return;
     mst_ps_values_free(&c->values);
     mst_ps_gradients_free(&c->gradients, c->mail);
+    if (c->failed) mst_mail_give_up(c->mail);
     mst_mail_close(c->mail);
     mst_snapshot_release(c->kept);
     free_program(c);

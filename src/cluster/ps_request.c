@@ -21,14 +21,14 @@ void mst_ps_say(const mst_ps_client *c, const char *format, ...) {
 /* ALOUD: also in the log. */
 static void say_whom(mst_ps_client *c, bool aloud) {
     static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
-    char name[300], list[600] = "";
+    char name[500], list[1000] = "";
     size_t used = 0;
     const int64_t now = mst_clock_now();
     if (now - c->said < APART) return;
     for (int32_t p = 0; p < c->num_ps && used < sizeof list; p++)
         if (!c->server[p].answered)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-                                     mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
+                                     mst_mail_missing(c->mail, c->server[p].task, name, sizeof name));
     if (aloud) mst_ps_say(c, "waiting for %s", list);
     mst_task_status_wait_for(c->status, list);
     c->said = now;
@@ -142,12 +142,12 @@ static mst_status end_job_of_all(mst_ps_client *c, int32_t p, mst_parcel_kind ki
 }
 
 static mst_status fail_lost(mst_ps_client *c, int32_t p) {
-    char name[300], why[900];
+    char name[500], why[1100];
     snprintf(
         why, sizeof why,
         "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, which goes "
         "on from the last checkpoint where it has --checkpoint-dir",
-        mst_mail_name(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
+        mst_mail_missing(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
     c->is_left = true;
     return end_job_of_all(c, p, MST_PARCEL_FAILED, why);
 }

@@ -112,16 +112,30 @@ static void members_failed(void *context, const mst_task_failure *failure) {
     pthread_cond_broadcast(&task->changed);
 }
 
+static void members_trouble(void *context, int32_t number, char *text) {
+    mst_task *task = context;
+    if (task->type->trouble && number != task->self) task->type->trouble(task->transport, number, text);
+}
+
+/* "worker:1 at b:2222 (connection refused: nothing listens there)". Returns its length. */
+static size_t write_waited(mst_task *task, const mst_waited_task *waited, char *text, size_t size) {
+    const char *address = task->address[waited->task];
+    char why[MST_TRANSPORT_DOING] = "";
+    if (waited->present)
+        snprintf(why, sizeof why, "there, but not ready");
+    else
+        members_trouble(task, waited->task, why);
+    return (size_t)snprintf(text, size, "%s%s%s%s%s%s", task->name[waited->task], address ? " at " : "",
+                            address ? address : "", *why ? " (" : "", why, *why ? ")" : "");
+}
+
 static void members_waiting(void *context, const mst_waiting *waiting) {
     mst_task *task = context;
     char list[1000] = "";
     size_t used = 0;
     for (int32_t i = 0; i < waiting->num_listed && used < sizeof list; i++) {
-        const mst_waited_task *waited = &waiting->waited[i];
-        const char *address = task->address[waited->task];
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s%s%s", i ? ", " : "", task->name[waited->task],
-                                 address ? " at " : "", address ? address : "",
-                                 waited->present ? " (there, but not ready)" : "");
+        if (i) used += (size_t)snprintf(list + used, sizeof list - used, ", ");
+        if (used < sizeof list) used += write_waited(task, &waiting->waited[i], list + used, sizeof list - used);
     }
     const int32_t more = waiting->num_waited - waiting->num_listed;
     char why[120] = "";
@@ -239,6 +253,7 @@ static void *tick(void *context) {
     pthread_mutex_lock(&task->lock);
     while (!task->closing) {
         pass_on_progress(task);
+        mst_task_say_routes(task);
         if (task->options.elastic_min) look_for_ended(task);
         mst_members_tick(task->members, mst_clock_now());
         mst_task_wait_a_tick(task);
@@ -353,7 +368,8 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
                                                     .failed = members_failed,
                                                     .waiting = members_waiting,
                                                     .notice = members_notice,
-                                                    .bye = members_bye}};
+                                                    .bye = members_bye,
+                                                    .trouble = members_trouble}};
     pthread_mutex_lock(&task->lock);
     const mst_status status = mst_members_create(&options, &task->members);
     pthread_mutex_unlock(&task->lock);

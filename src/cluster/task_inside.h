@@ -50,6 +50,7 @@ struct mst_task {
     int32_t *copiers;     /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
     bool was_together;
+    bool says_routes; /**< it is to say how data go, once that is known */
     mst_task_failure failure;
     bool closing;
     pthread_t clock;
@@ -85,6 +86,8 @@ void mst_task_say(const mst_task *task, const char *format, ...) __attribute__((
 /** Cuts the shards into as many windows as there are workers, and makes the group that sums over them where there is
  *  none yet. */
 MST_CHECKED mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards);
+/** Under the lock, where it has not done so: says how data go to the others that are connected, if that is known. */
+void mst_task_say_routes(mst_task *task);
 /** Waits, under the lock, until something has changed, and for some time at most. */
 void mst_task_wait_a_tick(mst_task *task);
 

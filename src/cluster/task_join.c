@@ -224,17 +224,22 @@ static mst_status keep_state(mst_task *task, const mst_task_state *state) {
     return MST_OK;
 }
 
-/* How data go to the others that are connected: "data go through shared memory", or by two ways to some each. */
-static void say_routes(mst_task *task) {
+/* "data go through shared memory", or by two ways to some each. The leader is connected with all, and the others with
+ * it. */
+void mst_task_say_routes(mst_task *task) {
     const char *way[2] = {NULL, NULL};
     int32_t count[2] = {0, 0};
-    for (int32_t i = 0; i < task->num_workers && task->type->route; i++) {
+    if (!task->says_routes || task->phase != TOGETHER || !task->type->route) return;
+    for (int32_t m = 0; m < task->num_members; m++) {
+        const int32_t i = task->member[m];
         const char *route = i == task->self ? NULL : task->type->route(task->transport, i);
+        if (!route && i != task->self && (m == 0 || task->self == task->member[0])) return;
         if (!route) continue;
         const int which = way[0] && strcmp(way[0], route) != 0;
         way[which] = route;
         count[which]++;
     }
+    task->says_routes = false;
     if (count[1])
         mst_task_say(task, "data go %s to %d tasks, %s to %d", way[0], count[0], way[1], count[1]);
     else if (way[0])
@@ -244,7 +249,8 @@ static void say_routes(mst_task *task) {
 /* The tasks are together, and their states are alike. */
 static void begin_together(mst_task *task) {
     pthread_mutex_lock(&task->lock);
-    if (!task->was_together) say_routes(task);
+    task->says_routes |= !task->was_together;
+    mst_task_say_routes(task);
     say_back(task);
     task->was_together = true;
     pthread_mutex_unlock(&task->lock);
@@ -415,6 +421,7 @@ mst_status mst_task_fail(mst_task *task, mst_status status) {
 static mst_status wait_all_left(mst_task *task, bool *lost) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&task->lock);
+    mst_task_say_routes(task);
     if (task->phase == TOGETHER) mst_members_left(task->members, task->generation);
     while (task->phase == TOGETHER && !status) {
         if (is_stopped(task)) status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks to end");

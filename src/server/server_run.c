@@ -122,6 +122,7 @@ static mst_status end_job(mst_server *s, mst_status status) {
     if (status != MST_CANCELLED) tell_who_comes(s, failure.message);
     if (s->is_left && serve_chief(s, failure.message)) mst_server_say(s, "%s", mst_error()->message);
     s->ended = true;
+    mst_mail_give_up(s->mail);
     return mst_failure_restore(&failure);
 }
 

@@ -87,6 +87,7 @@ struct mst_resolving {
     atomic_bool ended;
     int wake; /* a copy, which stays open */
     unsigned count;
+    const char *why; /* there is none */
     char found[MOST_FOUND][MST_NUMERIC_SIZE];
     char address[];
 };
@@ -99,8 +100,7 @@ static void leave_resolving(mst_resolving *r) {
 
 static void *run_resolve(void *context) {
     mst_resolving *r = context;
-    const char *why;
-    r->count = find_numeric(r->address, 0, r->found, MOST_FOUND, &why);
+    r->count = find_numeric(r->address, 0, r->found, MOST_FOUND, &r->why);
     atomic_store(&r->ended, true);
     mst_wake(r->wake);
     leave_resolving(r);
@@ -123,10 +123,9 @@ static bool start_thread(mst_resolving *r, int wake) {
 mst_resolving *mst_resolve_start(const char *address, int wake) {
     const size_t length = strlen(address) + 1;
     mst_resolving *r = calloc(1, sizeof *r + length);
-    const char *why;
     if (!r) return NULL;
     memcpy(r->address, address, length);
-    r->count = find_numeric(address, AI_NUMERICHOST, r->found, MOST_FOUND, &why);
+    r->count = find_numeric(address, AI_NUMERICHOST, r->found, MOST_FOUND, &r->why);
     if (r->count == 0) return start_thread(r, wake) ? r : NULL;
     r->wake = -1; /* it has numbers already */
     atomic_store(&r->users, 1);
@@ -139,6 +138,10 @@ bool mst_resolve_result(mst_resolving *r, unsigned choice, char out[MST_NUMERIC_
     out[0] = '\0';
     if (r->count) memcpy(out, r->found[choice % r->count], MST_NUMERIC_SIZE);
     return true;
+}
+
+const char *mst_resolve_why(const mst_resolving *r) {
+    return r->why;
 }
 
 void mst_resolve_end(mst_resolving *r) {

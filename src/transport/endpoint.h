@@ -26,6 +26,8 @@ mst_resolving *mst_resolve_start(const char *address, int wake);
 /** False: not yet. Else OUT is address number CHOICE, from 0 round and round, of those that were found, in numbers; ""
  *  where there is none. */
 bool mst_resolve_result(mst_resolving *resolving, unsigned choice, char out[MST_NUMERIC_SIZE]);
+/** Why none was found, once that is known: as the system says it; "": some were. */
+const char *mst_resolve_why(const mst_resolving *resolving);
 /** Gives up RESOLVING, which may be under way. NULL is allowed. */
 void mst_resolve_end(mst_resolving *resolving);
 

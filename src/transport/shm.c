@@ -600,6 +600,13 @@ bool mst_shm_has_link(mst_shm *shm, int32_t task) {
     return is_up;
 }
 
+bool mst_shm_makes_link(mst_shm *shm, int32_t task) {
+    pthread_mutex_lock(&shm->lock);
+    const bool makes = shm->out[task] && !shm->out[task]->is_up;
+    pthread_mutex_unlock(&shm->lock);
+    return makes;
+}
+
 bool mst_shm_has_ended(mst_shm *shm, int32_t task) {
     pthread_mutex_lock(&shm->lock);
     struct pollfd process = {.fd = shm->process[task], .events = POLLIN};

@@ -60,6 +60,8 @@ void mst_shm_expect(mst_shm *shm, int32_t task, uint64_t instance);
 void mst_shm_connect(mst_shm *shm, int32_t task, uint64_t instance, const void *door, size_t length);
 /** Whether data to TASK go by a link. */
 bool mst_shm_has_link(mst_shm *shm, int32_t task);
+/** Whether there is one that TASK has not answered yet: its process may take long to come to that. */
+bool mst_shm_makes_link(mst_shm *shm, int32_t task);
 
 /** Whether the process of TASK with which there was the last link has ended. */
 bool mst_shm_has_ended(mst_shm *shm, int32_t task);

@@ -168,7 +168,8 @@ typedef struct mst_transport_type {
      *  it. NULL where there is no such memory: then any other does. The transport must outlive it. */
     void *(*alloc)(mst_transport *transport, size_t bytes);
     void (*free)(mst_transport *transport, void *memory);
-    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet. */
+    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet, or it
+     *  is not known yet whether memory can be shared by it. */
     const char *(*route)(mst_transport *transport, int32_t task);
     /** Asks the tasks that listen at the N addresses what they report, and waits for SECONDS at most. The caller is no
      *  task: it has no number, and can send nothing but this question; a task takes few at once. KEYS of their cluster;
@@ -203,6 +204,10 @@ typedef struct mst_transport_type {
     /** Sleeps until LINE, which has an event (base/timeline.h), is at VALUE, which is returned, or DEADLINE has come.
      *  What comes meanwhile is received on the calling thread, as by `receive`. One thread at a time for a LINE. */
     bool (*await)(mst_transport *transport, mst_timeline *line, uint64_t value, int64_t deadline);
+    /** Why this task has no connection to TASK, for which it has something: half a sentence, "connection refused:
+     *  nothing listens there"; "" where there is one, or that is not known. TEXT has room for MST_TRANSPORT_DOING
+     *  bytes. Does not wait. */
+    void (*trouble)(mst_transport *transport, int32_t task, char *text);
 } mst_transport_type;
 
 /** Tasks that are threads of this process, for tests: messages are copied from memory to memory. The address of a task

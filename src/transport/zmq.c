@@ -118,7 +118,7 @@ static mst_status make_peers(mst_transport *t) {
     for (int32_t i = 0; i < num_tasks; i++) {
         mst_zmq_peer *p = &t->peers[i];
         p->task = i;
-        p->fd = -1;
+        p->fd = p->trouble.probe = -1;
         p->last = &p->first;
         pthread_mutex_init(&p->loans.lock, NULL);
         pthread_cond_init(&p->loans.returned, NULL);
@@ -363,11 +363,18 @@ static void zmq_free_memory(mst_transport *t, void *memory) {
 }
 
 static const char *zmq_route(mst_transport *t, int32_t task) {
+    if (t->shm && mst_shm_makes_link(t->shm, task)) return NULL;
     if (t->shm && mst_shm_has_link(t->shm, task)) return "through shared memory";
     pthread_mutex_lock(&t->lock);
     const bool is_open = t->peers[task].state == MST_ZMQ_OPEN;
     pthread_mutex_unlock(&t->lock);
     return is_open ? "over TCP" : NULL;
+}
+
+static void zmq_trouble(mst_transport *t, int32_t task, char *text) {
+    pthread_mutex_lock(&t->lock);
+    mst_zmq_tell_trouble(t, &t->peers[task], mst_clock_now(), text);
+    pthread_mutex_unlock(&t->lock);
 }
 
 static bool zmq_has_ended(mst_transport *t, int32_t task) {
@@ -378,7 +385,7 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
 #define COMMON_FUNCTIONS                                                                                               \
     .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
     .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
-    .has_ended = zmq_has_ended
+    .has_ended = zmq_has_ended, .trouble = zmq_trouble
 static const mst_transport_type types[] = {
     {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},
     {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .alloc = zmq_alloc, .free = zmq_free_memory,

@@ -99,6 +99,7 @@ static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
 static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now) {
     p->refused = p->said_bye = p->finished = false;
     p->instance = instance;
+    if (p->state == MST_ZMQ_OPEN) mst_zmq_trouble_end(&p->trouble);
     if (p->connected) return;
     p->connected = true;
     p->doing[0] = '\0';
@@ -110,6 +111,7 @@ static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance,
 static void tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why) {
     if (!p->connected && !p->refused) mst_event_thread_lost(t->events, p->task, 0, why);
     p->refused = true;
+    mst_zmq_trouble_refused(&p->trouble, why);
 }
 
 /* ---- sockets ---- */
@@ -161,7 +163,10 @@ static void close_dealer(mst_zmq_peer *p) {
 }
 
 void mst_zmq_close_sockets(mst_transport *t) {
-    for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) close_dealer(&t->peers[i]);
+    for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) {
+        close_dealer(&t->peers[i]);
+        mst_zmq_trouble_end(&t->peers[i].trouble);
+    }
     mst_zmq_close(t->router, t->monitor);
     mst_zmq_close(t->door, NULL);
     if (t->context) zmq_ctx_term(t->context);
@@ -217,8 +222,9 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     const bool shows = t->options.has_token && mst_endpoint_is_loopback(numeric);
     if (shows && !mst_zmq_token_connect(&t->options.keys, numeric, p->dealer, p->expected)) return false;
     p->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, p->dealer,
-                                      ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                                          ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+                                      ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
+                                          ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                          ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", numeric);
     return p->monitor && zmq_connect(p->dealer, endpoint) == 0;
 }
@@ -230,10 +236,15 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
         p->resolving = mst_resolve_start(t->options.address[p->task], t->wake);
         p->state = MST_ZMQ_RESOLVING;
     }
-    if (p->state == MST_ZMQ_CONNECTING && now >= p->next_try) pause_dealer(p, now);
+    if (p->state == MST_ZMQ_CONNECTING && now >= p->next_try) {
+        mst_zmq_trouble_silent(&p->trouble);
+        pause_dealer(p, now);
+    }
     if (p->state != MST_ZMQ_RESOLVING) return;
     if (p->resolving && !mst_resolve_result(p->resolving, p->tries, numeric)) return;
     const bool found = p->resolving && numeric[0];
+    if (p->resolving && !found)
+        mst_zmq_trouble_name(&p->trouble, t->options.address[p->task], mst_resolve_why(p->resolving));
     mst_resolve_end(p->resolving);
     p->resolving = NULL;
     if (!found || !open_dealer(t, p, numeric)) {
@@ -241,6 +252,7 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
         return;
     }
     p->state = MST_ZMQ_CONNECTING;
+    p->trouble.reached = false;
     p->next_try = now + nanoseconds(t->options.timeout);
     send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, "");
 }
@@ -606,6 +618,15 @@ static void work_router(mst_transport *t, int64_t now) {
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"
 #define SAME_WAY "give all tasks the same --cluster-key FILE, or none of them that and --insecure"
 
+/* Whether the connection of the peer's DEALER, or the attempt to make one, has ended; with which EVENT. */
+static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
+    while (p->dealer && mst_zmq_monitor_take(p->monitor, event, value)) {
+        if (*event != ZMQ_EVENT_CONNECTED) return true;
+        p->trouble.reached = true;
+    }
+    return false;
+}
+
 /* An attempt to connect has ended with EVENT: tells the owner where keys are the reason. A listener says nothing to
  * who has another key, but ends the connection at once. So does a task that is killed, but not several times in a row;
  * one that is stopped lets the time run out. */
@@ -614,6 +635,10 @@ static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int val
     const bool keys = t->options.has_keys, token = p->expected[0];
     const bool early = p->next_try - now > nanoseconds(t->options.timeout) / 2;
     const bool ended = event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL || event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+    char endpoint[MST_NUMERIC_SIZE + 16] = "";
+    size_t size = sizeof endpoint;
+    if (!p->refused && zmq_getsockopt(p->dealer, ZMQ_LAST_ENDPOINT, endpoint, &size) == 0)
+        mst_zmq_trouble_ended(&p->trouble, endpoint);
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         tell_refused(t, p,
                      keys    ? "it has no cluster key" SAME_KEY
@@ -631,7 +656,7 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     int value, taken = 0;
     uint16_t event;
     arrival a;
-    const bool broken = p->dealer && mst_zmq_monitor_take(p->monitor, &event, &value);
+    const bool broken = take_end(p, &event, &value);
     while (p->dealer && taken++ < MOST_AT_ONCE && receive(p->dealer, false, &a)) {
         take_answer(t, p, &a, now);
         arrival_end(&a);
@@ -663,13 +688,23 @@ static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t n
     look_one_way(t, p, now, judge);
 }
 
-/* Says goodbye to a peer that has everything. Returns whether it is finished with. */
+/* Says goodbye to a peer that has everything. Returns whether it is finished with: one that was lost, and is not there
+ * again, takes nothing any more. */
 static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
-    if (p->first || p->finished) return p->finished;
+    const bool is_lost = p->instance && !p->connected;
+    if (p->first || p->finished) return p->finished || is_lost;
     if (!has_route(t, p)) return true;
     if (!p->said_bye) send_text(t, route_to(t, p), p->task, MST_MESSAGE_BYE, "");
     p->said_bye = true;
     return false;
+}
+
+void mst_zmq_tell_trouble(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text) {
+    static const int64_t WHILE = 1000000000;
+    const bool is_late = p->state == MST_ZMQ_CONNECTING && now > p->next_try - nanoseconds(t->options.timeout) + WHILE;
+    mst_zmq_trouble_look(&p->trouble);
+    if (is_late && !p->refused) mst_zmq_trouble_silent(&p->trouble);
+    snprintf(text, MST_TRANSPORT_DOING, "%s", p->trouble.why);
 }
 
 /* When there is something to do for the peer even if nothing arrives. */

@@ -18,6 +18,7 @@
 #include "transport/shm.h"
 #include "transport/token_proof.h"
 #include "transport/zmq_outgoing.h"
+#include "transport/zmq_trouble.h"
 
 typedef enum mst_zmq_state {
     MST_ZMQ_IDLE,       /**< no connection; if one is wanted, it is tried at `next_try` */
@@ -39,6 +40,7 @@ typedef struct mst_zmq_peer {
     int64_t next_try; /* of IDLE; of CONNECTING when it is given up */
     int64_t dealer_heard;
     unsigned cut_short;             /* connections in a row that the peer ended before any message */
+    mst_zmq_trouble trouble;        /* why it has not been made yet */
     char expected[MST_TOKEN_PROOF]; /* with which WELCOME begins; "": nothing */
     /* the connection that the peer has made */
     bool joined;
@@ -110,6 +112,8 @@ int64_t mst_zmq_work(mst_transport *t, int64_t now);
 void mst_zmq_flush(mst_transport *t, mst_zmq_peer *p);
 /** Breaks the connections with the peer, both ways, and tells the owner. What is sent from now on goes by new ones. */
 void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now);
+/** Why there is no connection to the peer (transport.h). */
+void mst_zmq_tell_trouble(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text);
 /** Drops messages to the peer: all, or only data whose generation is over. */
 void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all);
 

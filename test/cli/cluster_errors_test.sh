@@ -101,6 +101,13 @@ address_of_the_other 1
 
 find_ports 2
 make_hosts
+start 1 --epochs 1
+check waiting_for_a_task_says_why_it_is_not_there \
+    within 10 grep -q "waiting for worker:0 at localhost:$first (connection refused: nothing listens there)" err-1
+signal 9 1
+
+find_ports 2
+make_hosts
 start 0 --epochs 3 --classes 8
 cp -r data wrong
 printf '\177' | dd of=wrong/train-labels-idx1-ubyte bs=1 seek=400 conv=notrunc 2> /dev/null

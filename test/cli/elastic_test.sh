@@ -109,7 +109,7 @@ ended_alike the_first_of_two_comes_back "$alone" 0 1
 begin 3 3
 kill_worker 2
 check fewer_than_the_least_wait \
-    within $patience says 0 "waiting for worker:2 at localhost:[0-9]*; without, fewer than 3 workers are here"
+    within $patience says 0 "waiting for worker:2 at localhost:[0-9]* (.*); without, fewer than 3 workers are here"
 worker 2
 speed_up
 ended_alike they_go_on_when_they_are_enough "$alone" 0 1 2

@@ -37,6 +37,18 @@ by_torchrun 0 --cluster-key key
 ended_alike workers_of_torchrun_on_two_hosts_find_each_other "$alone" 0 1
 for n in 0 1; do by_torchrun $n --insecure; done
 ended_alike insecure_ones_too "$alone" 0 1
+# by_pytorchjob NUMBER: the same, as Kubeflow's operator starts its pod
+by_pytorchjob() {
+    : > "out-$1"
+    : > "err-$1"
+    # shellcheck disable=SC2086
+    ip netns exec "$networks-$1" env PYTHONUNBUFFERED=0 MASTER_PORT=23456 MASTER_ADDR=10.77.77.1 WORLD_SIZE=2 RANK="$1" \
+        PET_NNODES=2 PET_NPROC_PER_NODE=1 PET_NODE_RANK="$1" PET_MASTER_ADDR=10.77.77.1 PET_MASTER_PORT=23456 \
+        "$muster" train $training --epochs 3 --strategy multi-worker --cluster-key key > "out-$1" 2> "err-$1" &
+    has_started "$1"
+}
+for n in 1 0; do by_pytorchjob $n; done
+ended_alike pods_of_a_PyTorchJob_find_each_other "$alone" 0 1
 for n in 0 1; do by_torchrun $n; done
 ended_in_error without_a_key_they_do_not_listen "give --cluster-key FILE.* or --insecure" 0 1
 

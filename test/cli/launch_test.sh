@@ -341,6 +341,25 @@ done
 kinds=$(sed -n 's/^    \([A-Z][A-Za-z]*\):$/\1/p; s/^      replicas: //p' out | tr '\n' ' ')
 check manifest_has_the_replicas_of_each_kind [ "$kinds" = "PS 2 Chief 1 Worker 3 Evaluator 1 " ]
 
+check manifest_says_that_a_key_is_missing grep -q '^# --cluster-key FILE and print this once more' out
+for kind in kubernetes mpijob; do
+    run launch --print $kind --workers 2 -- train --cluster-key /run/muster/key
+    check "${kind}_takes_the_key_from_a_Secret" [ "$(grep -c -F -x -e '                  mountPath: "/run/muster/key"' \
+        -e '                  subPath: cluster.key' -e '                secretName: muster-key' out)" -eq 3 ]
+    check "${kind}_says_how_to_make_it" grep -q '^#     kubectl create secret generic muster-key --from-file=cluster.key=FILE$' out
+    if command -v python3 > /dev/null 2>&1 && python3 -c 'import yaml' 2> /dev/null; then
+        check "${kind}_is_YAML" python3 -c 'import sys, yaml; assert yaml.safe_load(open("out"))["spec"]'
+    fi
+    run launch --print $kind --workers 2 -- train --insecure
+    check "${kind}_without_a_key_that_is_wanted_has_no_Secret" sh -c '! grep -q -i -e muster-key -e cluster-key out'
+    fails "${kind}_needs_to_know_where_the_key_is" 1 "--cluster-key 'key': write where it is to be in the containers" \
+        launch --print $kind -- train --cluster_key=key
+done
+run launch --print slurm --workers 2 -- train
+check slurm_script_says_that_a_key_is_missing grep -q '^# --cluster-key FILE, a file that is on each of them' out
+run launch --print slurm --workers 2 -- train --cluster-key key
+check slurm_script_with_a_key_does_not sh -c '! grep -q "^# --cluster-key" out'
+
 # Of an MPIJob the launcher's command is run here, with an mpirun that shows what it is given.
 run launch --print mpijob --workers 3 --restarts 2 --port 2300 --image ours:3 -- train --name "$word"
 for line in 'kind: MPIJob' 'apiVersion: kubeflow.org/v2beta1' '    backoffLimit: 2' '              image: ours:3' \

@@ -55,6 +55,12 @@ check and_the_job_goes_on runs worker_0
 start_task worker_1 --epochs 800 --classes 8 --data idx:wrong
 ended_in_error error_of_one_task_is_that_of_all "label 127" ps_0 worker_0 worker_1
 
+find_ports 1
+TF_CONFIG="{\"cluster\":{\"ps\":[\"localhost:$first\"]},\"task\":{\"type\":\"ps\",\"index\":0}}"
+export TF_CONFIG
+fails cluster_without_workers_is_an_error_and_no_more 1 "server: the cluster has no workers" server
+unset TF_CONFIG
+
 make_hosts_with_servers 5 2
 start_job "ps_0 ps_1 ps_2 ps_3 ps_4 worker_0 worker_1" --epochs 3
 ended_in_error more_servers_than_variables_are_an_error "5 parameter servers for 4 variables" worker_0 worker_1

@@ -284,6 +284,27 @@ static void expect_hastened(tasks *all, int32_t from, int32_t to) {
     }
 }
 
+/* Likewise. The peer is connected by TCP, and has not come to answer by its link. */
+static bool before_a_link_is_answered(void *context) {
+    tasks *all = context;
+    task_say(all, 0, 1, "hello");
+    task_told(&all->task[0], TOLD_CONNECTED, 1, 0);
+    task_told(&all->task[1], TOLD_CONTROL, 0, 0);
+    const char *route = all->type->route(all->task[0].transport, 1);
+    if (route) fail_msg("data are said to go %s", route);
+    return false;
+}
+
+static void way_of_data_is_not_told_before_it_is_known(void **state) {
+    (void)state;
+    tasks all;
+    tasks_make(&all, type, 2, NULL);
+    for (int i = 0; i < 2; i++) EXPECT_OK(task_open(&all, i, 100));
+    all.type->receive(all.task[1].transport, before_a_link_is_answered, &all);
+    task_link(&all, 0, 1); /* waits until it is shared memory */
+    tasks_close(&all);
+}
+
 /* One that is too long for it goes as others do. */
 static void message_that_is_hastened_goes_by_the_link(void **state) {
     (void)state;
@@ -595,6 +616,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(order_of_control_messages_stays_when_they_are_told_directly),
         cmocka_unit_test(who_waits_may_receive_itself),
         cmocka_unit_test(who_awaits_a_line_receives_meanwhile),
+        cmocka_unit_test(way_of_data_is_not_told_before_it_is_known),
         cmocka_unit_test(message_that_is_hastened_goes_by_the_link),
         cmocka_unit_test(message_that_is_hastened_to_who_only_connects_goes_back_by_its_link),
         cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),

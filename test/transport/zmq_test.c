@@ -104,6 +104,20 @@ static void killed_peer_is_lost_within_a_second_and_comes_back(void **state) {
     tasks_close(&all);
 }
 
+/* What is for a peer that was lost, and is not there again, holds up no end. */
+static void lost_peer_is_not_waited_for_at_the_end(void **state) {
+    (void)state;
+    tasks all;
+    const pid_t child = open_with_child(&all, NULL);
+    end_child(child);
+    task_told(&all.task[0], TOLD_LOST, 1, 0);
+    task_say(&all, 0, 1, "are you there?");
+    const int64_t began = mst_clock_now();
+    task_close(&all, 0, TASK_SECONDS);
+    assert_true((double)(mst_clock_now() - began) / 1e9 < TASK_SECONDS / 2.0);
+    tasks_close(&all);
+}
+
 /* With nothing under way, and while its kernel takes no more bytes. */
 static void stopped_peer_is_lost_after_the_timeout_and_comes_back(void **state) {
     (void)state;
@@ -451,6 +465,64 @@ static void task_that_cannot_be_connected_to_is_told_so(void **state) {
     tasks_close(&all);
 }
 
+/* Waits until the first of two tasks, of which the other one is at ADDRESS, says with TEXT why it cannot reach it. */
+static void assert_trouble(const char *address, const char *text) {
+    tasks all;
+    char why[MST_TRANSPORT_DOING] = "";
+    const int64_t deadline = mst_clock_after(TASK_SECONDS);
+    tasks_make(&all, type, 2, NULL);
+    const char *free_address = all.address[1];
+    if (address) all.address[1] = address;
+    EXPECT_OK(task_open(&all, 0, 1));
+    all.address[1] = free_address;
+    task_say(&all, 0, 1, "are you there?");
+    while (!strstr(why, text)) {
+        if (mst_clock_now() > deadline) fail_msg("'%s' in place of '%s'", why, text);
+        usleep(1000);
+        type->trouble(all.task[0].transport, 1, why);
+    }
+    tasks_close(&all);
+}
+
+/* Takes connections, and ends or keeps them, until it is closed. */
+static void *take_and_end(void *context) {
+    for (int fd; (fd = accept(*(int *)context, NULL, NULL)) >= 0;) close(fd);
+    return NULL;
+}
+
+static void why_a_task_cannot_be_reached_is_known(void **state) {
+    (void)state;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof at;
+    char address[32];
+    pthread_t thread;
+    assert_trouble(NULL, "connection refused: nothing listens there");
+    assert_trouble("no-such-host.invalid:5000", "the name 'no-such-host.invalid' is not known here");
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 64), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(at.sin_port));
+    assert_trouble(address, "what listens there does not answer");
+    assert_int_equal(pthread_create(&thread, NULL, take_and_end, &fd), 0);
+    assert_trouble(address, "what listens there ends the connection");
+    shutdown(fd, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(fd);
+}
+
+static void trouble_ends_with_the_connection(void **state) {
+    (void)state;
+    tasks all;
+    char why[MST_TRANSPORT_DOING] = "?";
+    tasks_open(&all, type, 2, NULL);
+    task_say(&all, 0, 1, "hello");
+    task_told(&all.task[1], TOLD_CONTROL, 0, 0);
+    type->trouble(all.task[0].transport, 1, why);
+    assert_string_equal(why, "");
+    tasks_close(&all);
+}
+
 static void address_that_cannot_be_right_is_told(void **state) {
     (void)state;
     static const char *const wrong[] = {"", "host", ":1", "host:", "host:0", "host:65536", "::1:5", "a:b:1", "host:1x"};
@@ -547,6 +619,7 @@ static void twenty_tasks_of_one_process_exchange_with_each_other(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(killed_peer_is_lost_within_a_second_and_comes_back, end_children),
+        cmocka_unit_test_teardown(lost_peer_is_not_waited_for_at_the_end, end_children),
         cmocka_unit_test_teardown(stopped_peer_is_lost_after_the_timeout_and_comes_back, end_children),
         cmocka_unit_test_teardown(generation_ends_while_the_peer_is_stopped, end_children),
         cmocka_unit_test_teardown(second_process_with_the_number_of_a_task_is_refused, end_children),
@@ -555,6 +628,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(silence_of_a_cut_link_is_told_and_its_end),
         cmocka_unit_test(bytes_that_are_no_message_change_nothing),
         cmocka_unit_test(port_of_another_program_is_told),
+        cmocka_unit_test(why_a_task_cannot_be_reached_is_known),
+        cmocka_unit_test(trouble_ends_with_the_connection),
         cmocka_unit_test(who_only_connects_needs_no_port_and_is_heard),
         cmocka_unit_test(what_a_task_has_said_last_is_told_where_it_is_lost),
         cmocka_unit_test(two_tasks_with_one_number_are_told_so),

@@ -10,6 +10,40 @@
 #include "cli/launch/remote_command.h"
 #include "cli/launch/shell_words.h"
 
+/* ---- who may join ---- */
+
+static const char key_option[] = "--cluster-key", insecure_option[] = "--insecure";
+
+/* "--cluster-key" and "--cluster_key" are one option. */
+static bool is_option(const char *argument, const char *name, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (argument[i] != name[i] && !(i > 1 && argument[i] == '_' && name[i] == '-')) return false;
+    return true;
+}
+
+/* The value of --cluster-key among the program's arguments; NULL: it has none. */
+static const char *key_file_of(const job_plan *plan) {
+    const size_t length = sizeof key_option - 1;
+    for (int i = 0; i < plan->num_arguments; i++) {
+        const char *argument = plan->arguments[i];
+        if (!is_option(argument, key_option, length)) continue;
+        if (argument[length] == '=') return argument + length + 1;
+        if (!argument[length] && i + 1 < plan->num_arguments) return plan->arguments[i + 1];
+    }
+    return NULL;
+}
+
+/* Tasks of several machines would end with an error that says the same. */
+static void print_missing_key(const job_plan *plan, const char *where) {
+    if (key_file_of(plan)) return;
+    for (int i = 0; i < plan->num_arguments; i++)
+        if (strcmp(plan->arguments[i], insecure_option) == 0) return;
+    printf(
+        "# Tasks of Muster on several machines need a key: 'muster keygen cluster.key' makes one. Give the program\n"
+        "# --cluster-key FILE%s, or --insecure where all machines of the network are trusted.\n",
+        where);
+}
+
 /* ---- shell ---- */
 
 static mst_status print_task(const job_task *task, const char *folder, const char *ssh) {
@@ -70,9 +104,10 @@ void job_print_slurm(const job_plan *plan) {
         "#!/bin/sh\n"
         "#SBATCH --job-name=muster\n"
         "#SBATCH --ntasks=%d\n"
-        "# Submit this with sbatch. Slurm chooses the machines; each task is told of all by TF_CONFIG.\n"
-        "set -eu\n",
+        "# Submit this with sbatch. Slurm chooses the machines; each task is told of all by TF_CONFIG.\n",
         num_tasks(plan));
+    print_missing_key(plan, ", a file that is on each of them");
+    printf("set -eu\n");
     if (plan->first_port)
         printf("port=%d\n", plan->first_port);
     else
@@ -130,8 +165,71 @@ static mst_status command_text(const job_plan *plan, char **out) {
     return status || *out ? status : MST_NO_MEMORY("for %d arguments", plan->num_arguments);
 }
 
-static void print_replicas(const char *kind, int count, const char *restart, int port, const char *image,
-                           const char *command) {
+/* How the file of the key comes to where the program looks for it. A file of a Secret alone (subPath) is no symbolic
+ * link, and it is that of root, as whom the program must run. */
+static void print_secret_comment(const job_plan *plan) {
+    const char *file = key_file_of(plan);
+    print_missing_key(plan, " and print this once more: the file will come from a Secret");
+    if (file)
+        printf(
+            "# The cluster key comes from a Secret, which is made before with\n"
+            "#     kubectl create secret generic muster-key --from-file=cluster.key=FILE\n"
+            "# Only its owner may read it, root: so the containers run as root.\n");
+}
+
+/* The place of the key in the containers as JSON; NULL: there is none. To be freed. */
+static mst_status key_text(const job_plan *plan, char **out) {
+    const char *file = key_file_of(plan);
+    *out = NULL;
+    if (!file) return MST_OK;
+    if (file[0] != '/')
+        return MST_FAIL(MST_INVALID,
+                        "--cluster-key '%s': write where it is to be in the containers, such as "
+                        "/run/muster/cluster.key",
+                        file);
+    json_t *path = json_string(file);
+    *out = path ? json_dumps(path, JSON_ENSURE_ASCII | JSON_ENCODE_ANY) : NULL;
+    json_decref(path);
+    return *out ? MST_OK : MST_NO_MEMORY("for a manifest");
+}
+
+/* Behind the other lines of a container, with which the list of containers ends. KEY as JSON. */
+static void print_secret(const char *key) {
+    if (key)
+        printf(
+            "              volumeMounts:\n"
+            "                - name: muster-key\n"
+            "                  mountPath: %s\n"
+            "                  subPath: cluster.key\n"
+            "                  readOnly: true\n"
+            "          volumes:\n"
+            "            - name: muster-key\n"
+            "              secret:\n"
+            "                secretName: muster-key\n"
+            "                defaultMode: 256\n",
+            key);
+}
+
+/* What all pods have in common: program and key as JSON. */
+typedef struct pod {
+    const char *image;
+    char *command, *key;
+} pod;
+
+static void free_pod(pod *p) {
+    free(p->command);
+    free(p->key);
+}
+
+static mst_status make_pod(const job_plan *plan, const char *image, pod *p) {
+    *p = (pod){.image = image};
+    mst_status status = command_text(plan, &p->command);
+    if (!status) status = key_text(plan, &p->key);
+    if (status) free_pod(p);
+    return status;
+}
+
+static void print_replicas(const char *kind, int count, const char *restart, int port, const pod *p) {
     printf(
         "    %s:\n"
         "      replicas: %d\n"
@@ -142,17 +240,19 @@ static void print_replicas(const char *kind, int count, const char *restart, int
         "            - name: tensorflow\n"
         "              image: %s\n"
         "              command: %s\n",
-        kind, count, restart, image, command);
+        kind, count, restart, p->image, p->command);
     if (port)
         printf("              ports:\n                - name: tfjob-port\n                  containerPort: %d\n", port);
+    print_secret(p->key);
 }
 
 mst_status job_print_kubernetes(const job_plan *plan, const char *image, int restarts) {
     static const char *const kinds[] = {"PS", "Chief", "Worker", "Evaluator"};
-    char *command;
-    MST_TRY(command_text(plan, &command));
+    pod p;
+    MST_TRY(make_pod(plan, image, &p));
+    printf("# Submit this with kubectl create -f FILE, where Kubeflow's training operator is installed.\n");
+    print_secret_comment(plan);
     printf(
-        "# Submit this with kubectl create -f FILE, where Kubeflow's training operator is installed.\n"
         "apiVersion: kubeflow.org/v1\n"
         "kind: TFJob\n"
         "metadata:\n"
@@ -162,22 +262,22 @@ mst_status job_print_kubernetes(const job_plan *plan, const char *image, int res
     printf("  runPolicy:\n    cleanPodPolicy: Running\n    backoffLimit: %d\n  tfReplicaSpecs:\n", restarts);
     for (int role = 0; role < JOB_NUM_ROLES; role++)
         if (plan->num[role])
-            print_replicas(kinds[role], plan->num[role], restarts ? "OnFailure" : "Never", plan->first_port, image,
-                           command);
-    free(command);
+            print_replicas(kinds[role], plan->num[role], restarts ? "OnFailure" : "Never", plan->first_port, &p);
+    free_pod(&p);
     return MST_OK;
 }
 
 /* mpirun tells the processes their numbers; the first host of the operator's list is that of worker 0. */
 mst_status job_print_mpijob(const job_plan *plan, const char *image, int restarts) {
     enum { PORT = 2222 };
-    char *command;
     const int workers = plan->num[JOB_WORKER];
-    MST_TRY(command_text(plan, &command));
+    pod p;
+    MST_TRY(make_pod(plan, image, &p));
     printf(
         "# Submit this with kubectl create -f FILE, where Kubeflow's MPI operator is installed. The image has Open MPI "
-        "and "
-        "sshd.\n"
+        "and sshd.\n");
+    print_secret_comment(plan);
+    printf(
         "apiVersion: kubeflow.org/v2beta1\n"
         "kind: MPIJob\n"
         "metadata:\n"
@@ -208,7 +308,8 @@ mst_status job_print_mpijob(const job_plan *plan, const char *image, int restart
         "          containers:\n"
         "            - name: worker\n"
         "              image: %s\n",
-        restarts, image, workers, plan->first_port ? plan->first_port : PORT, command, workers, image);
-    free(command);
+        restarts, image, workers, plan->first_port ? plan->first_port : PORT, p.command, workers, image);
+    print_secret(p.key);
+    free_pod(&p);
     return MST_OK;
 }
