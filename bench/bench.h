@@ -9,10 +9,11 @@
 
 /** Of every benchmark, which has some of them. */
 typedef struct bench_options {
-    double seconds; /**< that each measurement takes */
-    bool json;      /**< one JSON object a line */
-    bool peers;     /**< also other programs: BENCH_PEERS_OPTION of each benchmark says which */
-    const char *op; /**< ops: only this one; NULL: all */
+    double seconds;  /**< that each measurement takes */
+    bool json;       /**< one JSON object a line */
+    bool peers;      /**< also other programs: BENCH_PEERS_OPTION of each benchmark says which */
+    bool first_step; /**< networks: makes one step, says so and ends */
+    const char *op;  /**< ops: only this one; NULL: all */
 } bench_options;
 
 /** The options that every benchmark has, and --peers, of which TEXT says who they are: rows of a table of options. */

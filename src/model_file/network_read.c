@@ -165,7 +165,8 @@ static bool keep_place(const network_reader *r, const json_t *layer, mst_keras_l
 static mst_status list_layers(network_reader *r, const json_t *layers) {
     const size_t count = json_array_size(layers);
     mst_keras_network *n = r->network;
-    if (!json_is_array(layers) || count < 1 || count > MOST_LAYERS) return malformed(r, "no layers");
+    if (!json_is_array(layers) || count < 1) return malformed(r, "no layers");
+    if (count > MOST_LAYERS) return malformed(r, "too many layers");
     r->layers = layers;
     n->layer = mst_arena_alloc(&n->arena, count * sizeof *n->layer);
     r->axis = calloc(count, sizeof *r->axis);

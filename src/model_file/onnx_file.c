@@ -99,6 +99,24 @@ mst_status mst_onnx_tensor(const Muster__OnnxTensor *m, mst_tensor **out) {
     return status;
 }
 
+bool mst_onnx_is_picture(int ndim) {
+    return ndim == 4 || ndim == 5;
+}
+
+mst_axes mst_onnx_last_perm(int ndim) {
+    mst_axes perm = {.count = ndim};
+    for (int i = 1; i < ndim - 1; i++) perm.axis[i] = i + 1;
+    if (ndim > 1) perm.axis[ndim - 1] = 1;
+    return perm;
+}
+
+mst_axes mst_onnx_first_perm(int ndim) {
+    mst_axes perm = {.count = ndim};
+    for (int i = 2; i < ndim; i++) perm.axis[i] = i - 1;
+    if (ndim > 1) perm.axis[1] = ndim - 1;
+    return perm;
+}
+
 mst_status mst_tensor_turn(mst_tensor *tensor, mst_shape from, mst_axes perm, mst_tensor **out) {
     const size_t size = mst_dtype_size(mst_tensor_dtype(tensor));
     int64_t stride[MST_MAX_NDIM] = {0}, at[MST_MAX_NDIM] = {0};

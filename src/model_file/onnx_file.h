@@ -16,7 +16,8 @@ enum {
     MST_ONNX_STRING = 3,
     MST_ONNX_TENSOR = 4,
     MST_ONNX_FLOATS = 6,
-    MST_ONNX_INTS = 7
+    MST_ONNX_INTS = 7,
+    MST_ONNX_STRINGS = 8
 };
 
 typedef struct mst_onnx_file {
@@ -42,6 +43,12 @@ size_t mst_onnx_num_inputs(const mst_onnx_file *file);
 const Muster__OnnxValue *mst_onnx_input(const mst_onnx_file *file, size_t i);
 /** A new tensor of MESSAGE. */
 MST_CHECKED mst_status mst_onnx_tensor(const Muster__OnnxTensor *message, mst_tensor **out);
+
+/** Whether a value of NDIM dimensions is taken for pictures or volumes, whose channels ONNX has second. */
+bool mst_onnx_is_picture(int ndim);
+/** From ONNX's order of NDIM axes to channels last, and back. */
+mst_axes mst_onnx_last_perm(int ndim);
+mst_axes mst_onnx_first_perm(int ndim);
 
 /** A new tensor of TENSOR's elements, seen as FROM, with the axes PERM. */
 MST_CHECKED mst_status mst_tensor_turn(mst_tensor *tensor, mst_shape from, mst_axes perm, mst_tensor **out);

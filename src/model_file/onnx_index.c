@@ -109,11 +109,51 @@ static mst_status read_one_hot(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_transpose(y, perm));
 }
 
+/* X with AXIS last; the same turns it back. */
+static mst_value with_last(mst_value x, int axis) {
+    mst_axes perm = {.count = mst_value_spec(x).shape.ndim};
+    for (int i = 0; i < perm.count; i++) perm.axis[i] = i;
+    perm.axis[axis] = perm.count - 1;
+    perm.axis[perm.count - 1] = axis;
+    return axis == perm.count - 1 ? x : mst_transpose(x, perm);
+}
+
+static mst_value first_of_rows(mst_value x, int64_t k) {
+    mst_shape begin = {.ndim = mst_value_spec(x).shape.ndim}, size = begin;
+    for (int i = 0; i < size.ndim; i++) size.dim[i] = i == size.ndim - 1 ? k : -1;
+    return mst_slice(x, begin, size);
+}
+
+static mst_status read_top_k(mst_onnx_call *c) {
+    mst_value x, values, places;
+    int64_t k[MST_ONNX_MOST_LIST];
+    int axis, count;
+    const bool largest = mst_onnx_int(c, "largest", 1) != 0;
+    const int64_t wanted = mst_onnx_int(c, "axis", -1);
+    (void)mst_onnx_int(c, "sorted", 1); /* in any order, else: also sorted */
+    MST_TRY(mst_onnx_plain(c, 0, &x));
+    MST_TRY(mst_onnx_numbers(c, 1, k, &count));
+    MST_TRY(mst_onnx_axis(wanted, mst_value_spec(x).shape.ndim, &axis));
+    if (count != 1 || k[0] < 1 || k[0] > INT32_MAX)
+        return MST_FAIL(MST_UNIMPLEMENTED, "its k is no number from 1 to %d", INT32_MAX);
+    x = with_last(x, axis);
+    if (largest) {
+        values = mst_top_k(x, .k = (int)k[0]);
+        places = mst_value_output(values, 1);
+    } else {
+        values = first_of_rows(mst_sort(x), k[0]);
+        places = first_of_rows(mst_argsort(x), k[0]);
+    }
+    MST_TRY(mst_onnx_put(c, 0, with_last(values, axis)));
+    return mst_onnx_put(c, 1, with_last(mst_cast(places, MST_I64), axis));
+}
+
 const mst_onnx_op mst_onnx_index_ops[] = {
     {"CumSum", .read = read_cumsum},
     {"DepthToSpace", .read = read_depth_to_space},
     {"GatherND", .read = read_gather_nd},
     {"OneHot", .read = read_one_hot},
     {"SpaceToDepth", .read = read_space_to_depth},
+    {"TopK", .read = read_top_k},
     {0},
 };

@@ -15,39 +15,40 @@
 
 /* ---- order of channels at the ends ---- */
 
-static bool is_turn(const Muster__OnnxNode *node, const int64_t perm[4]) {
+static bool is_turn(const Muster__OnnxNode *node, mst_axes perm) {
     if (strcmp(node->op_type, "Transpose") != 0) return false;
     for (size_t i = 0; i < node->n_attribute; i++) {
         const Muster__OnnxAttribute *a = node->attribute[i];
-        if (strcmp(a->name, "perm") == 0 && a->n_ints == 4) return memcmp(a->ints, perm, 4 * sizeof *perm) == 0;
+        if (strcmp(a->name, "perm") != 0 || a->n_ints != (size_t)perm.count) continue;
+        bool same = true;
+        for (int k = 0; k < perm.count; k++) same &= a->ints[k] == perm.axis[k];
+        return same;
     }
     return false;
 }
 
-/* Pictures are [n, channels, height, width], unless all that takes them turns them round first. */
-static bool input_has_channels_first(const Muster__OnnxGraph *graph, const char *name) {
-    static const int64_t to_plain[] = {0, 3, 1, 2};
+/* Pictures are [n, channels, height, width], unless all that takes them turns them round first; volumes likewise. */
+static bool input_has_channels_first(const Muster__OnnxGraph *graph, const char *name, int ndim) {
     bool turned = false;
     for (size_t i = 0; i < graph->n_node; i++)
         for (size_t k = 0; k < graph->node[i]->n_input; k++) {
             if (strcmp(graph->node[i]->input[k], name) != 0) continue;
-            if (!is_turn(graph->node[i], to_plain)) return true;
+            if (!is_turn(graph->node[i], mst_onnx_first_perm(ndim))) return true;
             turned = true;
         }
     return !turned;
 }
 
-static bool output_has_channels_first(const Muster__OnnxGraph *graph, const char *name) {
-    static const int64_t to_last[] = {0, 2, 3, 1};
+static bool output_has_channels_first(const Muster__OnnxGraph *graph, const char *name, int ndim) {
     for (size_t i = 0; i < graph->n_node; i++)
         for (size_t k = 0; k < graph->node[i]->n_output; k++)
-            if (strcmp(graph->node[i]->output[k], name) == 0) return !is_turn(graph->node[i], to_last);
+            if (strcmp(graph->node[i]->output[k], name) == 0) return !is_turn(graph->node[i], mst_onnx_last_perm(ndim));
     return true;
 }
 
-static bool has_four(const Muster__OnnxValue *value) {
+static int ndim_of(const Muster__OnnxValue *value) {
     const Muster__OnnxTensorType *type = value->type ? value->type->tensor_type : NULL;
-    return type && type->shape && type->shape->n_dim == 4;
+    return type && type->shape && type->shape->n_dim <= MST_MAX_NDIM ? (int)type->shape->n_dim : 0;
 }
 
 /* ---- models ---- */
@@ -88,10 +89,13 @@ static mst_status add_layers(mst_model *model, onnx_layer *layer) {
     const Muster__OnnxValue *input = mst_onnx_input(&layer->file, 0);
     MST_TRY(mst_onnx_spec(input, &dtype, &shape));
     if (shape.ndim < 1) return MST_FAIL(MST_INVALID, "its input '%.100s' has no dimension of examples", input->name);
-    layer->input_last = shape.ndim == 4 && input_has_channels_first(graph, input->name);
-    layer->output_last = has_four(graph->output[0]) && output_has_channels_first(graph, graph->output[0]->name);
+    const Muster__OnnxValue *output = graph->output[0];
+    layer->input_last = mst_onnx_is_picture(shape.ndim) && input_has_channels_first(graph, input->name, shape.ndim);
+    layer->output_last =
+        mst_onnx_is_picture(ndim_of(output)) && output_has_channels_first(graph, output->name, ndim_of(output));
     mst_shape row = mst_shape_make(shape.ndim - 1, shape.dim + 1);
-    if (layer->input_last) row = MST_SHAPE(shape.dim[2], shape.dim[3], shape.dim[1]);
+    const mst_axes perm = mst_onnx_last_perm(shape.ndim);
+    for (int i = 0; layer->input_last && i < row.ndim; i++) row.dim[i] = shape.dim[perm.axis[1 + i]];
     mst_input(model, row, .dtype = dtype, .name = mst_name_is_valid(input->name) ? input->name : NULL);
     mst_lambda(model, build_layer, .context = layer, .name = "onnx");
     return mst_model_check(model);

@@ -11,28 +11,14 @@
 
 /* ---- order of channels ---- */
 
-static mst_axes last_perm(int ndim) {
-    mst_axes perm = {.count = ndim};
-    for (int i = 1; i < ndim - 1; i++) perm.axis[i] = i + 1;
-    if (ndim > 1) perm.axis[ndim - 1] = 1;
-    return perm;
-}
-
-static mst_axes plain_perm(int ndim) {
-    mst_axes perm = {.count = ndim};
-    for (int i = 2; i < ndim; i++) perm.axis[i] = i - 1;
-    if (ndim > 1) perm.axis[1] = ndim - 1;
-    return perm;
-}
-
 mst_value mst_onnx_to_last(mst_value plain) {
     const int ndim = mst_value_spec(plain).shape.ndim;
-    return ndim < 3 ? plain : mst_transpose(plain, last_perm(ndim));
+    return ndim < 3 ? plain : mst_transpose(plain, mst_onnx_last_perm(ndim));
 }
 
 mst_value mst_onnx_to_plain(mst_value last) {
     const int ndim = mst_value_spec(last).shape.ndim;
-    return ndim < 3 ? last : mst_transpose(last, plain_perm(ndim));
+    return ndim < 3 ? last : mst_transpose(last, mst_onnx_first_perm(ndim));
 }
 
 /* ---- constants ---- */
@@ -128,7 +114,8 @@ static mst_status last_of(mst_onnx_reader *r, mst_onnx_value *v, mst_value *out)
     const int ndim = ndim_of(v);
     if (ndim < 3) return plain_of(r, v, out);
     if (mst_value_is_none(v->last) && !mst_value_is_none(v->plain)) v->last = mst_onnx_to_last(v->plain);
-    if (mst_value_is_none(v->last)) MST_TRY(make_leaf(r, v, mst_tensor_shape(v->tensor), last_perm(ndim), &v->last));
+    if (mst_value_is_none(v->last))
+        MST_TRY(make_leaf(r, v, mst_tensor_shape(v->tensor), mst_onnx_last_perm(ndim), &v->last));
     *out = v->last;
     return MST_OK;
 }
@@ -179,7 +166,7 @@ mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
     if (!mst_onnx_is_last(c, i)) return mst_value_spec(v->plain).shape;
     const mst_shape last = mst_value_spec(v->last).shape;
     mst_shape shape = last;
-    const mst_axes perm = plain_perm(last.ndim);
+    const mst_axes perm = mst_onnx_first_perm(last.ndim);
     for (int k = 0; k < shape.ndim; k++) shape.dim[k] = last.dim[perm.axis[k]];
     return shape;
 }
@@ -401,11 +388,20 @@ mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count) {
     return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor, .is_open = open});
 }
 
+mst_status mst_onnx_put_sizes(mst_onnx_call *c, const int64_t *list, int count) {
+    mst_value like;
+    MST_TRY(mst_onnx_put_list(c, list, count));
+    if (!mst_onnx_wants(c, 0) || !c->reader->value[c->reader->num_values - 1].is_open) return MST_OK;
+    MST_TRY(mst_onnx_plain(c, 0, &like));
+    c->reader->value[c->reader->num_values - 1].like = like;
+    return MST_OK;
+}
+
 /* ---- nodes ---- */
 
 const mst_onnx_op *mst_onnx_find(const char *name) {
     const mst_onnx_op *const tables[] = {mst_onnx_elementwise_ops, mst_onnx_window_ops, mst_onnx_shape_ops,
-                                         mst_onnx_matrix_ops, mst_onnx_index_ops};
+                                         mst_onnx_matrix_ops,      mst_onnx_index_ops,  mst_onnx_cell_ops};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const mst_onnx_op *op = tables[i]; op->name; op++)
             if (strcmp(op->name, name) == 0) return op;

@@ -21,6 +21,7 @@ typedef struct mst_onnx_value {
     mst_value channels; /**< of a constant with one number for each channel: these alone; MST_NONE: not made yet */
     mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
     bool is_open;       /**< elements of TENSOR are MST_ONNX_OPEN: it stands for sizes only, and is no value */
+    mst_value like;     /**< of all sizes of a value, some of them open: that value; else MST_NONE */
     const char *weight; /**< name of the variable that keeps it; NULL: a constant is one */
     mst_value variable; /**< made of TENSOR, seen as SHAPE, with the axes PERM; MST_NONE: not made yet */
     mst_shape shape;
@@ -67,7 +68,7 @@ typedef struct mst_onnx_op {
 } mst_onnx_op;
 /** Tables, each ended by a name that is NULL. */
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
-    mst_onnx_index_ops[];
+    mst_onnx_index_ops[], mst_onnx_cell_ops[];
 /** NULL where it is not known. */
 const mst_onnx_op *mst_onnx_find(const char *name);
 
@@ -115,6 +116,8 @@ MST_CHECKED mst_status mst_onnx_put_last(mst_onnx_call *c, size_t i, mst_value v
 bool mst_onnx_is_list(const mst_onnx_call *c, size_t i);
 /** Output 0 is the constant list LIST; COUNT -1: a number alone. */
 MST_CHECKED mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count);
+/** The same, of all sizes of input 0. */
+MST_CHECKED mst_status mst_onnx_put_sizes(mst_onnx_call *c, const int64_t *list, int count);
 /** Output 0 is the constant TENSOR, which is taken, also after a failure. */
 MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor);
 /** Output 0 is the constant V, as it is. */

@@ -57,7 +57,7 @@ static mst_status read_shape(mst_onnx_call *c) {
     if (end < 0) end += shape.ndim;
     for (int64_t i = 0; i < shape.ndim; i++)
         if (i >= start && i < end) list[count++] = shape.dim[i] < 0 ? MST_ONNX_OPEN : shape.dim[i];
-    return mst_onnx_put_list(c, list, count);
+    return count == shape.ndim ? mst_onnx_put_sizes(c, list, count) : mst_onnx_put_list(c, list, count);
 }
 
 static mst_status read_size(mst_onnx_call *c) {
@@ -386,16 +386,19 @@ static mst_status read_expand(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
-    MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     MST_TRY(mst_onnx_plain(c, 0, &x));
+    if (mst_onnx_has(c, 1) && !mst_value_is_none(mst_onnx_value_of(c, 1)->like))
+        return mst_onnx_put(c, 0, mst_broadcast_like(x, mst_onnx_value_of(c, 1)->like));
+    MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     const mst_shape src = mst_value_spec(x).shape;
     if (count > MST_MAX_NDIM) return MST_FAIL(MST_INVALID, "%d dimensions", count);
     mst_shape shape = {.ndim = count > src.ndim ? count : src.ndim};
     for (int i = 0; i < shape.ndim; i++) {
         const int in = i - (shape.ndim - src.ndim), given = i - (shape.ndim - count);
         shape.dim[i] = in < 0 ? 1 : src.dim[in];
+        if (given < 0 || list[given] == 1) continue;
         if (shape.dim[i] < 0) return MST_FAIL(MST_UNIMPLEMENTED, "it depends on a size that only a run knows");
-        if (given >= 0 && list[given] != 1) shape.dim[i] = list[given];
+        shape.dim[i] = list[given];
     }
     return mst_onnx_put(c, 0, mst_broadcast_to(x, shape));
 }

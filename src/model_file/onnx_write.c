@@ -9,7 +9,7 @@
 #include "model_file/onnx_model.h"
 #include "muster/session.h"
 
-enum { MOST_ATTRIBUTES = 8 };
+enum { MOST_ATTRIBUTES = 8, MOST_CELL_SOURCES = 8 };
 
 /* ---- messages ---- */
 
@@ -79,6 +79,29 @@ void mst_onnx_set_ints(mst_onnx_writer *w, Muster__OnnxNode *node, const char *n
     Muster__OnnxAttribute *a = add_attribute(w, node, name, MST_ONNX_INTS);
     a->ints = count ? taken(w, mst_arena_copy(&w->arena, list, (size_t)count * sizeof *list)) : NULL;
     a->n_ints = a->ints ? (size_t)count : 0;
+}
+
+void mst_onnx_set_floats(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, const float *list, int count) {
+    Muster__OnnxAttribute *a = add_attribute(w, node, name, MST_ONNX_FLOATS);
+    a->floats = taken(w, mst_arena_copy(&w->arena, list, (size_t)count * sizeof *list));
+    a->n_floats = a->floats ? (size_t)count : 0;
+}
+
+void mst_onnx_set_texts(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, const char *const *list,
+                        int count) {
+    Muster__OnnxAttribute *a = add_attribute(w, node, name, MST_ONNX_STRINGS);
+    a->strings = taken(w, mst_arena_alloc(&w->arena, (size_t)count * sizeof *a->strings));
+    a->n_strings = a->strings ? (size_t)count : 0;
+    for (size_t i = 0; i < a->n_strings; i++)
+        a->strings[i] = (ProtobufCBinaryData){.len = strlen(list[i]), .data = (uint8_t *)as_text(w, list[i])};
+}
+
+void mst_onnx_set_outputs(mst_onnx_writer *w, Muster__OnnxNode *node, const char *const *list, int count) {
+    char **names = taken(w, mst_arena_alloc(&w->arena, (size_t)count * sizeof *names));
+    if (!node || !names) return;
+    for (int i = 0; i < count; i++) names[i] = as_text(w, list[i]);
+    node->output = names;
+    node->n_output = (size_t)count;
 }
 
 /* ---- values ---- */
@@ -157,37 +180,55 @@ const char *mst_onnx_constant_number(mst_onnx_writer *w, const char *name, mst_d
     return keep_made(w, tensor) ? add_initializer(w, name, tensor) : "";
 }
 
-static const char *write_turn(mst_onnx_writer *w, const char *from, const int64_t perm[4]) {
+static const char *write_turn(mst_onnx_writer *w, const char *from, mst_axes perm) {
     const char *name = mst_onnx_name(w, from);
-    mst_onnx_set_ints(w, mst_onnx_node(w, "Transpose", name, 1, &from), "perm", perm, 4);
+    int64_t list[MST_MAX_NDIM];
+    for (int i = 0; i < perm.count; i++) list[i] = perm.axis[i];
+    mst_onnx_set_ints(w, mst_onnx_node(w, "Transpose", name, 1, &from), "perm", list, perm.count);
     return name;
 }
 
 const char *mst_onnx_plain_name(mst_onnx_writer *w, mst_value value) {
-    static const int64_t to_last[] = {0, 2, 3, 1};
     mst_onnx_out *out = mst_onnx_out_of(w, value);
     if (!out->plain && out->tensor) out->plain = add_initializer(w, mst_value_name(value), out->tensor);
-    if (!out->plain) out->plain = write_turn(w, out->first, to_last);
+    if (!out->plain) out->plain = write_turn(w, out->first, mst_onnx_last_perm(mst_value_spec(value).shape.ndim));
     return out->plain;
 }
 
 const char *mst_onnx_first_name(mst_onnx_writer *w, mst_value value) {
-    static const int64_t to_first[] = {0, 3, 1, 2};
     mst_onnx_out *out = mst_onnx_out_of(w, value);
+    const mst_axes perm = mst_onnx_first_perm(mst_value_spec(value).shape.ndim);
     if (!out->first && out->tensor)
-        out->first = mst_onnx_constant(w, mst_value_name(value), out->tensor, mst_tensor_shape(out->tensor),
-                                       MST_AXES(0, 3, 1, 2));
-    if (!out->first) out->first = write_turn(w, out->plain, to_first);
+        out->first = mst_onnx_constant(w, mst_value_name(value), out->tensor, mst_tensor_shape(out->tensor), perm);
+    if (!out->first) out->first = write_turn(w, out->plain, perm);
     return out->first;
 }
 
 /* ---- what is constant ---- */
 
-/* Marks the nodes that the outputs need, and of these those that depend on an input. */
+/* The values that are read where NODE is written. Returns their number. */
+static int list_sources(const mst_node *node, const mst_value **list, mst_value own[MOST_CELL_SOURCES]) {
+    mst_onnx_gates gates;
+    *list = node->src;
+    if (!mst_onnx_gates_of(node, &gates)) return node->num_src;
+    int count = 0;
+    own[count++] = gates.x;
+    own[count++] = gates.kernel;
+    if (!mst_value_is_none(gates.bias)) own[count++] = gates.bias;
+    for (int i = 1; i < node->num_src; i++) own[count++] = node->src[i];
+    *list = own;
+    return count;
+}
+
+/* Marks the nodes that the outputs need, and those that depend on an input. */
 static void mark(const mst_graph *graph, const mst_value *output, int num_outputs, bool *needed, bool *depends) {
+    mst_value own[MOST_CELL_SOURCES];
+    const mst_value *src;
     for (int i = 0; i < num_outputs; i++) needed[output[i].node->id] = true;
-    for (int64_t i = graph->num_nodes - 1; i >= 0; i--)
-        for (int k = 0; needed[i] && k < graph->node[i]->num_src; k++) needed[graph->node[i]->src[k].node->id] = true;
+    for (int64_t i = graph->num_nodes - 1; i >= 0; i--) {
+        const int count = needed[i] ? list_sources(graph->node[i], &src, own) : 0;
+        for (int k = 0; k < count; k++) needed[src[k].node->id] = true;
+    }
     for (int64_t i = 0; i < graph->num_nodes; i++) {
         depends[i] = (graph->node[i]->op->flags & MST_OP_PLACEHOLDER) != 0;
         for (int k = 0; k < graph->node[i]->num_src; k++) depends[i] |= depends[graph->node[i]->src[k].node->id];
@@ -197,15 +238,18 @@ static void mark(const mst_graph *graph, const mst_value *output, int num_output
 /* The values that depend on no input and are taken by nodes that do: each once. Returns their number. */
 static int list_constants(mst_onnx_writer *w, const mst_graph *graph, const bool *needed, const bool *depends,
                           bool *seen, mst_value *list) {
+    mst_value own[MOST_CELL_SOURCES];
+    const mst_value *src;
     int count = 0;
-    for (int64_t i = 0; i < graph->num_nodes; i++)
-        for (int k = 0; needed[i] && depends[i] && k < graph->node[i]->num_src; k++) {
-            const mst_value src = graph->node[i]->src[k];
-            const int64_t at = w->offset[src.node->id] + src.index;
-            if (depends[src.node->id] || seen[at]) continue;
+    for (int64_t i = 0; i < graph->num_nodes; i++) {
+        const int sources = needed[i] && depends[i] ? list_sources(graph->node[i], &src, own) : 0;
+        for (int k = 0; k < sources; k++) {
+            const int64_t at = w->offset[src[k].node->id] + src[k].index;
+            if (depends[src[k].node->id] || seen[at]) continue;
             seen[at] = true;
-            list[count++] = src;
+            list[count++] = src[k];
         }
+    }
     return count;
 }
 
@@ -261,7 +305,9 @@ static Muster__OnnxValue *describe_value(mst_onnx_writer *w, const char *name, m
     muster__onnx_type__init(&v->type);
     muster__onnx_tensor_type__init(&v->tensor);
     muster__onnx_shape__init(&v->shape);
-    if (first) spec.shape = MST_SHAPE(spec.shape.dim[0], spec.shape.dim[3], spec.shape.dim[1], spec.shape.dim[2]);
+    const mst_axes perm = mst_onnx_first_perm(spec.shape.ndim);
+    const mst_shape last = spec.shape;
+    for (int i = 0; first && i < last.ndim; i++) spec.shape.dim[i] = last.dim[perm.axis[i]];
     for (int i = 0; i < spec.shape.ndim; i++) {
         Muster__OnnxDimension *d = v->list[i] = &v->dim[i];
         muster__onnx_dimension__init(d);
@@ -296,7 +342,7 @@ static mst_status write_nodes(mst_onnx_writer *w, const mst_model *model, const 
         const mst_node *node = graph->node[i];
         const mst_value value = {graph->node[i], 0};
         if (node->op->flags & MST_OP_PLACEHOLDER) {
-            const bool first = node->dst[0].shape.ndim == 4;
+            const bool first = mst_onnx_is_picture(node->dst[0].shape.ndim);
             const char *name = mst_onnx_name(w, mst_model_input_name(model, (int)out->n_input));
             MST_TRY(check_types(node));
             *(first ? &mst_onnx_out_of(w, value)->first : &mst_onnx_out_of(w, value)->plain) = name;
@@ -313,7 +359,7 @@ static mst_status write_outputs(mst_onnx_writer *w, const mst_model *model, cons
                                 const bool *depends, Muster__OnnxGraph *out) {
     for (int i = 0; i < count; i++) {
         const mst_spec spec = mst_value_spec(output[i]);
-        const bool first = spec.shape.ndim == 4;
+        const bool first = mst_onnx_is_picture(spec.shape.ndim);
         const char *name = mst_onnx_name(w, mst_model_output_name(model, i));
         if (!depends[output[i].node->id]) return MST_FAIL(MST_UNIMPLEMENTED, "output '%s' depends on no input", name);
         const char *from = first ? mst_onnx_first_name(w, output[i]) : mst_onnx_plain_name(w, output[i]);

@@ -11,7 +11,7 @@
 /** A value of the graph in the file. */
 typedef struct mst_onnx_out {
     const char *plain;  /**< its name there; NULL: not written yet */
-    const char *first;  /**< of four dimensions, with channels second */
+    const char *first;  /**< of four or five dimensions, with channels second */
     mst_tensor *tensor; /**< of a constant; else NULL */
 } mst_onnx_out;
 
@@ -29,6 +29,13 @@ typedef struct mst_onnx_writer {
     bool no_memory; /**< something of what was written is missing */
 } mst_onnx_writer;
 
+/** The source of a recurrent cell: x kernel + bias. */
+typedef struct mst_onnx_gates {
+    mst_value x, kernel, bias; /**< bias: MST_NONE where there is none */
+} mst_onnx_gates;
+/** Whether NODE is such a cell with such a source: it is written from these three in place of its source 0. */
+bool mst_onnx_gates_of(const mst_node *node, mst_onnx_gates *out);
+
 /** The nodes of FROM, which depends on an input, and where its outputs are. MST_UNIMPLEMENTED where ONNX has no equal
  *  of it. */
 MST_CHECKED mst_status mst_onnx_write_node(mst_onnx_writer *w, const mst_node *from);
@@ -40,7 +47,7 @@ const char *mst_onnx_name(mst_onnx_writer *w, const char *text);
 mst_onnx_out *mst_onnx_out_of(mst_onnx_writer *w, mst_value value);
 /** The name of VALUE, which is written where it was not yet. */
 const char *mst_onnx_plain_name(mst_onnx_writer *w, mst_value value);
-/** The same of its other order; VALUE has four dimensions. */
+/** The same of its other order; VALUE has four or five dimensions. */
 const char *mst_onnx_first_name(mst_onnx_writer *w, mst_value value);
 /** A new initializer of TENSOR with the axes PERM, seen as RESHAPED first. */
 const char *mst_onnx_constant(mst_onnx_writer *w, const char *name, mst_tensor *tensor, mst_shape reshaped,
@@ -54,6 +61,11 @@ Muster__OnnxNode *mst_onnx_node(mst_onnx_writer *w, const char *op_type, const c
 void mst_onnx_set_int(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, int64_t value);
 void mst_onnx_set_float(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, float value);
 void mst_onnx_set_text(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, const char *text);
+void mst_onnx_set_floats(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, const float *list, int count);
+void mst_onnx_set_texts(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, const char *const *list,
+                        int count);
+/** NODE has these outputs in place of one. */
+void mst_onnx_set_outputs(mst_onnx_writer *w, Muster__OnnxNode *node, const char *const *list, int count);
 void mst_onnx_set_ints(mst_onnx_writer *w, Muster__OnnxNode *node, const char *name, const int64_t *list, int count);
 
 #endif

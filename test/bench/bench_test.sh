@@ -26,6 +26,7 @@ if { (ulimit -v 700000 && "$muster" --help > /dev/null 2>&1); } 2> /dev/null; th
     rm -r own
 fi
 
+works bench_of_a_network_makes_one_step_and_says_so '^first step$' text_cnn --first-step
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' ops --op relu --seconds 0.2 --json
 works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' ops --op matmul --seconds 0.2

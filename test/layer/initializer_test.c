@@ -160,6 +160,21 @@ static void expect_refused(mst_initializer initializer, mst_dtype dtype, mst_sha
     mst_graph_destroy(graph);
 }
 
+/* A graph is built to look at the shapes of a model, of which a file may say anything. */
+static void large_values_take_memory_when_they_are_set(void **state) {
+    (void)state;
+    mst_graph *graph;
+    EXPECT_OK(mst_graph_create(&graph));
+    const mst_shape shape = MST_SHAPE(INT64_C(1) << 40, 3);
+    assert_false(mst_value_is_none(mst_initializer_value(graph, mst_zeros_initializer(), MST_F32, shape)));
+    assert_false(mst_value_is_none(mst_initializer_value(graph, mst_ones_initializer(), MST_I64, shape)));
+    assert_false(mst_value_is_none(mst_initializer_value(graph, mst_constant_initializer(0.5), MST_BF16, shape)));
+    EXPECT_OK(mst_graph_check(graph));
+    mst_graph_destroy(graph);
+    const statistics s = measure(mst_constant_initializer(-2), MST_F32, MST_SHAPE(1100, 1000));
+    assert_true(s.low == -2 && s.high == -2);
+}
+
 static void impossible_options_and_shapes_are_refused(void **state) {
     (void)state;
     expect_refused((mst_initializer){0}, MST_I32, SHAPE, "glorot_uniform initializer: makes f32 or f64, not i32");
@@ -177,6 +192,7 @@ int main(void) {
         cmocka_unit_test(constant_initializers_fill_with_their_value),
         cmocka_unit_test(seeds_decide_the_numbers),
         cmocka_unit_test(a_tensor_is_taken_as_it_is),
+        cmocka_unit_test(large_values_take_memory_when_they_are_set),
         cmocka_unit_test(impossible_options_and_shapes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

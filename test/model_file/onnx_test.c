@@ -6,8 +6,10 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "graph/graph.h"
@@ -223,6 +225,68 @@ static void written_and_read_again(void **state) {
     mst_dataset_release(data);
 }
 
+/* Recurrent layers, and volumes: the same outputs again, without another program. */
+static void other_layers_written_and_read_again(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model, *copy;
+    EXPECT_OK(mst_model_create(&model));
+    mst_output x = mst_input(model, MST_SHAPE(SIDE, SIDE, CHANNELS));
+    x = mst_reshape_to(x, MST_SHAPE(SIDE, SIDE, CHANNELS, 1));
+    x = mst_conv3d_transpose(x, 2, MST_AXES(2), .strides = MST_AXES(2, 1, 1));
+    x = mst_group_normalization(mst_max_pooling3d(x, .pool_size = MST_AXES(2, 1, 1)), .groups = 2);
+    x = mst_lstm(mst_reshape_to(x, MST_SHAPE(SIDE, -1)), 5, .return_sequences = true);
+    mst_bidirectional(mst_gru(x, 4, .return_sequences = true, .go_backwards = true), 3,
+                      .cell = MST_RECURRENT_SIMPLE_RNN);
+    EXPECT_OK(mst_compile(model, .seed = 5, .session = {.devices = "cpu:1"}));
+    EXPECT_OK(mst_build(model, data, false));
+    EXPECT_OK(mst_model_save(model, folder_path("m.onnx")));
+    EXPECT_OK(mst_model_load(folder_path("m.onnx"), &copy, NULL));
+    EXPECT_OK(mst_compile(copy, .session = {.devices = "cpu:1"}));
+    mst_tensor *a = predict(model, data), *b = predict(copy, data);
+    assert_true(mst_shape_equal(mst_tensor_shape(a), MST_SHAPE(ROWS, 6)));
+    assert_true(mst_shape_equal(mst_tensor_shape(b), MST_SHAPE(ROWS, 6)));
+    for (int64_t i = 0; i < mst_tensor_count(a); i++)
+        assert_true(fabs(mst_tensor_get(a, i) - mst_tensor_get(b, i)) < 1e-5);
+    EXPECT_OK(mst_model_save(copy, folder_path("again.onnx")));
+    mst_tensor_release(a);
+    mst_tensor_release(b);
+    mst_model_destroy(copy);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static mst_value angles(void *context, mst_value x, bool training) {
+    (void)context, (void)training;
+    return mst_atan2(x, mst_tanh(x));
+}
+
+/* One error that names the layer; no file. */
+static void what_is_not_written(void **state) {
+    (void)state;
+    mst_tensor *x;
+    mst_dataset *data;
+    mst_model *model;
+    EXPECT_OK(mst_tensor_create(MST_I32, MST_SHAPE(ROWS, 4), &x));
+    EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+    EXPECT_OK(mst_model_create(&model));
+    mst_embedding(mst_input(model, MST_SHAPE(4), .dtype = MST_I32), 9, 3, .mask_zero = true);
+    mst_lstm(model, 2, .name = "reader");
+    EXPECT_OK(mst_compile(model, .session = {.devices = "cpu:1"}));
+    EXPECT_OK(mst_build(model, data, false));
+    EXPECT_ERROR(mst_model_save(model, folder_path("m.onnx")), MST_UNIMPLEMENTED,
+                 "m.onnx': lstm 'reader/lstm': a mask of its steps is not written as ONNX");
+    mst_model_destroy(model);
+    EXPECT_OK(mst_model_create(&model));
+    mst_lambda(mst_input(model, MST_SHAPE(4)), angles, .name = "angles");
+    EXPECT_ERROR(mst_model_save(model, folder_path("m.onnx")), MST_UNIMPLEMENTED,
+                 "m.onnx': op atan2 of 'angles/atan2' cannot be written as ONNX");
+    mst_model_destroy(model);
+    assert_int_equal(access(folder_path("m.onnx"), F_OK), -1);
+    mst_tensor_release(x);
+    mst_dataset_release(data);
+}
+
 static void weights_without_a_value(void **state) {
     (void)state;
     mst_model *model;
@@ -417,7 +481,7 @@ static void sizes_that_scales_give(void **state) {
     assert_int_equal((int)(3.0 * (double)scale[3]), 5);
     mst_onnx_file_free(&file);
     free(data);
-    EXPECT_ERROR(save_resized(MST_INTERPOLATION_AREA), MST_UNIMPLEMENTED, "means over areas are not written as ONNX");
+    EXPECT_ERROR(save_resized(MST_INTERPOLATION_AREA), MST_UNIMPLEMENTED, "means over areas of unequal size");
 }
 
 /* ---- what is refused ---- */
@@ -492,6 +556,45 @@ static void numbers_that_cannot_be(void **state) {
     one_node(&m, 17, "Reshape y x shape");
     add_list(&m, "shape", shape, 2);
     expect_refused(&m, MST_INVALID, "has the size -9223372036854775808");
+}
+
+/* Weights that do not fit the state, and what of a cell is not read. */
+static void cells_that_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *words, *attribute;
+        int64_t value;
+        mst_shape kernel;
+        mst_status code;
+        const char *why;
+    } cases[] = {
+        {"LSTM y x w r", NULL, 0, {.ndim = 3, .dim = {1, 7, 3}}, MST_INVALID, "its weights do not fit"},
+        {"LSTM y x w r", NULL, 0, {.ndim = 3, .dim = {2, 8, 3}}, MST_INVALID, "its weights do not fit"},
+        {"LSTM y x w r", NULL, 0, {.ndim = 2, .dim = {8, 3}}, MST_INVALID, "input 1 has 2 dimensions"},
+        {"LSTM y x w r",
+         "hidden_size",
+         3,
+         {.ndim = 3, .dim = {1, 8, 3}},
+         MST_INVALID,
+         "its state has 3 numbers, its weights 2"},
+        {"LSTM y x w r", "input_forget", 1, {.ndim = 3, .dim = {1, 8, 3}}, MST_UNIMPLEMENTED, "coupled"},
+        {"LSTM y x w", NULL, 0, {.ndim = 3, .dim = {1, 8, 3}}, MST_CORRUPT, "has no input 2"},
+        {"GRU y x w s", NULL, 0, {.ndim = 3, .dim = {1, 6, 3}}, MST_UNIMPLEMENTED, "linear_before_reset = 0"},
+        {"RNN y x w r", NULL, 0, {.ndim = 3, .dim = {1, 2, 3}}, MST_INVALID, "its recurrent weights do not fit"},
+        {"LSTM y x w r w", NULL, 0, {.ndim = 3, .dim = {1, 8, 3}}, MST_INVALID, "its biases do not fit"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        message m;
+        begin(&m, 17);
+        add_input(&m, "x", MST_SHAPE(5, -1, 3));
+        add_input(&m, "w", cases[i].kernel);
+        add_input(&m, "r", MST_SHAPE(1, 8, 2));
+        add_input(&m, "s", MST_SHAPE(1, 6, 2));
+        add_node(&m, cases[i].words);
+        if (cases[i].attribute) add_attribute(&m, cases[i].attribute, MST_ONNX_INT)->i = cases[i].value;
+        add_output(&m, "y", MST_SHAPE(5, 1, -1, 2));
+        expect_refused(&m, cases[i].code, cases[i].why);
+    }
 }
 
 static void attributes_of_another_type(void **state) {
@@ -582,14 +685,24 @@ static void several_inputs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST_IN_FOLDER(written_and_read_again),      TEST_IN_FOLDER(weights_without_a_value),
-        cmocka_unit_test(shapes_that_nodes_compute), TEST_IN_FOLDER(turning_round_and_back),
-        TEST_IN_FOLDER(weights_that_are_shared),     TEST_IN_FOLDER(sizes_that_scales_give),
-        cmocka_unit_test(windows_that_stick_out),    cmocka_unit_test(windows_that_are_too_large),
-        cmocka_unit_test(numbers_that_cannot_be),    cmocka_unit_test(attributes_of_another_type),
-        cmocka_unit_test(open_sizes_stay_open),      cmocka_unit_test(what_is_not_known),
-        cmocka_unit_test(what_contradicts_itself),   cmocka_unit_test(tensors_in_other_files),
-        cmocka_unit_test(files_that_are_cut_off),    TEST_IN_FOLDER(several_inputs)};
+    const struct CMUnitTest tests[] = {TEST_IN_FOLDER(written_and_read_again),
+                                       TEST_IN_FOLDER(weights_without_a_value),
+                                       TEST_IN_FOLDER(other_layers_written_and_read_again),
+                                       TEST_IN_FOLDER(what_is_not_written),
+                                       cmocka_unit_test(cells_that_are_refused),
+                                       cmocka_unit_test(shapes_that_nodes_compute),
+                                       TEST_IN_FOLDER(turning_round_and_back),
+                                       TEST_IN_FOLDER(weights_that_are_shared),
+                                       TEST_IN_FOLDER(sizes_that_scales_give),
+                                       cmocka_unit_test(windows_that_stick_out),
+                                       cmocka_unit_test(windows_that_are_too_large),
+                                       cmocka_unit_test(numbers_that_cannot_be),
+                                       cmocka_unit_test(attributes_of_another_type),
+                                       cmocka_unit_test(open_sizes_stay_open),
+                                       cmocka_unit_test(what_is_not_known),
+                                       cmocka_unit_test(what_contradicts_itself),
+                                       cmocka_unit_test(tensors_in_other_files),
+                                       cmocka_unit_test(files_that_are_cut_off),
+                                       TEST_IN_FOLDER(several_inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,107 @@ static void build_others(mst_model *model) {
     mst_dense(mst_merge(MST_OUTPUTS(a, b), MST_MERGE_MULTIPLY), 3, .activation = MST_SIGMOID);
 }
 
+/* In three dimensions, and transposed in all. */
+static void build_volumes(mst_model *model) {
+    const mst_output in = mst_input(model, MST_SHAPE(6, 7, 8, 2));
+    mst_output a = mst_conv3d(in, 4, MST_AXES(3, 2, 1), .padding = MST_PADDING_SAME, .activation = MST_RELU);
+    a = mst_max_pooling3d(mst_batch_normalization(a), .pool_size = MST_AXES(2));
+    mst_output b = mst_conv3d(in, 4, MST_AXES(2), .strides = MST_AXES(2), .no_bias = true);
+    b = mst_average_pooling3d(b, .pool_size = MST_AXES(2), .strides = MST_AXES(1), .padding = MST_PADDING_SAME);
+    a = mst_conv3d_transpose(mst_concatenate(MST_OUTPUTS(a, b)), 3, MST_AXES(3, 2, 4), .strides = MST_AXES(2),
+                             .padding = MST_PADDING_SAME);
+    b = mst_conv3d_transpose(mst_group_normalization(a, .groups = 3), 2, MST_AXES(2), .strides = MST_AXES(1, 3, 2));
+    b = mst_dense(mst_global_max_pooling3d(b), 4);
+    mst_merge(MST_OUTPUTS(mst_dense(mst_global_average_pooling3d(a), 4), b), MST_MERGE_ADD);
+}
+
+static void build_transposed(mst_model *model) {
+    mst_output a = mst_input(model, MST_SHAPE(5, 6, 3));
+    a = mst_conv2d_transpose(a, 4, 3, .strides = 2, .padding = MST_PADDING_SAME, .activation = MST_RELU);
+    a = mst_group_normalization(a, .groups = 2);
+    a = mst_conv2d_transpose(a, 5, 2, .strides = 3, .strides_width = 1);
+    a = mst_conv2d_transpose(a, 4, 3, .dilation_rate = 2, .no_bias = true);
+    a = mst_conv2d(mst_depthwise_conv2d(a, 3, .strides = 2), 3, 3, .strides = 4);
+    a = mst_reshape_to(a, MST_SHAPE(-1, 3));
+    a = mst_conv1d_transpose(a, 6, 4, .strides = 3, .padding = MST_PADDING_SAME);
+    a = mst_group_normalization(mst_conv1d(a, 4, 3, .causal = true, .dilation_rate = 2), .groups = -1);
+    mst_unit_normalization(mst_dense(mst_flatten(a), 8));
+}
+
+static void build_recurrent(mst_model *model) {
+    const mst_output in = mst_input(model, MST_SHAPE(7, 3));
+    mst_output a = mst_lstm(in, 5, .return_sequences = true);
+    a = mst_gru(a, 4, .return_sequences = true, .go_backwards = true, .recurrent_activation = MST_CELL_RELU);
+    a = mst_simple_rnn(a, 3, .activation = MST_CELL_LINEAR);
+    mst_output b = mst_bidirectional(in, 3, .cell = MST_RECURRENT_GRU, .return_sequences = true);
+    b = mst_bidirectional(b, 4, .merge_mode = MST_MERGE_MODE_AVE, .no_bias = true);
+    mst_dense(mst_concatenate(MST_OUTPUTS(a, b)), 4);
+}
+
+static void build_attention(mst_model *model) {
+    const mst_output in = mst_input(model, MST_SHAPE(6, 8));
+    const mst_output a = mst_multi_head_attention(MST_OUTPUTS(in, in), 2, 4, .causal = true);
+    const mst_output b = mst_layer_normalization(mst_merge(MST_OUTPUTS(in, a), MST_MERGE_ADD));
+    mst_dense(mst_flatten(b), 5);
+}
+
+/* Ops that layers do not make. */
+static mst_value mixed(void *context, mst_value x, bool training) {
+    mst_value part[3], list[24];
+    int count = 0;
+    (void)context, (void)training;
+    const mst_value cut = mst_split(x, 3, -1); /* [n, 4, 6] to [n, 4, 2] */
+    for (int i = 0; i < 3; i++) part[i] = mst_value_output(cut, i);
+    const mst_value whole = mst_round(mst_scale(part[1], 5)), by = mst_scalar(mst_value_graph(x), MST_F32, 3);
+    list[count++] = mst_cumsum(part[0], .axis = 1, .reverse = true);
+    list[count++] = mst_cumsum(part[0], .axis = -1, .exclusive = true);
+    list[count++] = mst_add(mst_mod(whole, by), mst_floor_div(whole, by));
+    list[count++] = mst_cast(mst_floor_div(mst_cast(whole, MST_I32), mst_cast(by, MST_I32)), MST_F32);
+    list[count++] = mst_cast(mst_mod(mst_cast(whole, MST_I32), mst_cast(by, MST_I32)), MST_F32);
+    list[count++] = mst_strided_slice(x, .begin = MST_AXES(0, -1, 5), .end = MST_AXES(0, -5, 0),
+                                      .strides = MST_AXES(1, -1, -3), .begin_mask = 1, .end_mask = 1);
+    list[count++] = mst_slice(x, MST_SHAPE(0, 0, 1), MST_SHAPE(-1, -1, 2));
+    list[count++] = mst_top_k(x, .k = 2);
+    list[count++] = mst_cast(mst_value_output(mst_top_k(x, .k = 2), 1), MST_F32);
+    list[count++] = mst_sort(part[2], .axis = MST_AXES(1), .descending = true);
+    list[count++] = mst_squared_difference(part[0], mst_expm1(part[1]));
+    list[count++] = mst_log1p(mst_abs(mst_gelu(part[2], .approximate = true)));
+    list[count++] = mst_einsum("nij,nkj->nik", (mst_value[]){part[0], part[2]}, 2);
+    list[count++] = mst_one_hot(mst_argmax(x, .axis = -1, .dtype = MST_I32), .depth = 4, .off_value = -1);
+    list[count++] = mst_mul(mst_ones_like(part[0]), mst_broadcast_like(mst_dim_size(x, 1, MST_F32), part[0]));
+    list[count++] =
+        mst_tile(mst_broadcast_to(mst_reduce_min(x, .axes = MST_AXES(-1), .keep_dims = true), MST_SHAPE(-1, -1, 2)),
+                 MST_SHAPE(1, 1, 2));
+    list[count++] = mst_cast(mst_logical_xor(mst_is_finite(part[0]), mst_greater(part[0], part[1])), MST_F32);
+    list[count++] =
+        mst_stack((mst_value[]){mst_reduce_max(x, .axes = MST_AXES(2)), mst_atan(mst_unstack(x, 2))}, 2, -1);
+    const mst_value over = mst_greater(x, mst_scale(mst_ones_like(x), 0.9));
+    list[count++] = mst_cast(mst_reduce_any(over, .axes = MST_AXES(2), .keep_dims = true), MST_F32);
+    list[count++] = mst_cast(mst_reduce_all(mst_logical_not(over), .axes = MST_AXES(2), .keep_dims = true), MST_F32);
+    return mst_concat(list, count, -1);
+}
+
+static void build_mixed(mst_model *model) {
+    mst_lambda(mst_input(model, MST_SHAPE(4, 6)), mixed);
+}
+
+static mst_value blocks(void *context, mst_value x, bool training) {
+    (void)context, (void)training;
+    const mst_value a = mst_resize2d(mst_space_to_depth(x, 2), MST_AXES(1, 2), .interpolation = MST_INTERPOLATION_AREA);
+    const mst_value b = mst_space_to_depth(mst_depth_to_space(mst_mul(x, x), 2), 8);
+    return mst_add(a, mst_reduce_mean(b, .axes = MST_AXES(3), .keep_dims = true));
+}
+
+static void build_blocks(mst_model *model) {
+    mst_lambda(mst_input(model, MST_SHAPE(4, 8, 4)), blocks);
+}
+
+static void build_numbers(mst_model *model) {
+    const mst_output a = mst_category_encoding(mst_input(model, MST_SHAPE(3), .dtype = MST_I32), 100,
+                                               .output_mode = MST_OUTPUT_MODE_COUNT);
+    mst_dense(a, 4);
+}
+
 static const struct {
     const char *name;
     mst_shape rows;
@@ -152,6 +253,13 @@ static const struct {
     {"mobilenet_v2", {.ndim = 4, .dim = {2, 64, 64, 3}}, build_mobilenet, MST_F32},
     {"resnet50", {.ndim = 4, .dim = {2, 32, 64, 3}}, build_resnet, MST_F32},
     {"others", {.ndim = 4, .dim = {3, 9, 12, 2}}, build_others, MST_F32},
+    {"volumes", {.ndim = 5, .dim = {3, 6, 7, 8, 2}}, build_volumes, MST_F32},
+    {"transposed", {.ndim = 4, .dim = {3, 5, 6, 3}}, build_transposed, MST_F32},
+    {"recurrent", {.ndim = 3, .dim = {3, 7, 3}}, build_recurrent, MST_F32},
+    {"attention", {.ndim = 3, .dim = {3, 6, 8}}, build_attention, MST_F32},
+    {"mixed", {.ndim = 3, .dim = {3, 4, 6}}, build_mixed, MST_F32},
+    {"blocks", {.ndim = 4, .dim = {3, 4, 8, 4}}, build_blocks, MST_F32},
+    {"numbers", {.ndim = 2, .dim = {3, 3}}, build_numbers, MST_I32},
 };
 
 /* Numbers in [-1, 1) that look random. */
@@ -220,7 +328,7 @@ static mst_status write_models(const char *folder) {
         MST_TRY(mst_tensor_create(models[i].dtype, models[i].rows, &x));
         for (int64_t k = 0; k < mst_tensor_count(x); k++)
             mst_tensor_set(
-                x, k, models[i].dtype == MST_I32 ? floor(50 + 50 * any_number((uint64_t)k)) : any_number((uint64_t)k));
+                x, k, models[i].dtype == MST_I32 ? floor(50 * (1 + any_number((uint64_t)k))) : any_number((uint64_t)k));
         const mst_status status = write_model(folder, i, model, x);
         mst_tensor_release(x);
         mst_model_destroy(model);

@@ -17,7 +17,8 @@ except ImportError as error:
     sys.exit(SKIPPED)
 
 PROGRAM = os.path.join(os.environ["MUSTER_BUILD"], "test", "parity_onnx")
-MODELS = ["mlp", "lenet", "text_cnn", "mobilenet_v2", "resnet50", "others"]
+MODELS = ["mlp", "lenet", "text_cnn", "mobilenet_v2", "resnet50", "others", "volumes", "transposed", "recurrent"]
+MODELS += ["attention", "mixed", "blocks", "numbers"]
 TOLERANCE = 1e-5
 
 
@@ -26,7 +27,8 @@ def run(path, x):
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     value = session.get_inputs()[0]
-    return session.run(None, {value.name: x.transpose(0, 3, 1, 2) if x.ndim == 4 else x})[0]
+    y = session.run(None, {value.name: np.moveaxis(x, -1, 1) if x.ndim > 3 else x})[0]
+    return np.moveaxis(y, 1, -1) if y.ndim > 3 else y
 
 
 def main():

@@ -6,7 +6,7 @@ enum { MST_INITIALIZER_CONSTANT = 9 };
 #include "layer/initializer/initializer.h"
 
 static mst_value constant_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
-    return mst_fill(graph, dtype, shape, r->value);
+    return mst_initializer_filled(graph, dtype, shape, r->value);
 }
 
 const mst_initializer_form mst_initializer_form_constant = {.value = constant_value};

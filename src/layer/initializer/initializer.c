@@ -81,6 +81,14 @@ static mst_status initializer_check(const mst_initializer *r, mst_dtype dtype, m
     return form->check ? form->check(r, dtype, shape) : MST_OK;
 }
 
+/* Graphs keep constants in memory, and may be built only to look at shapes: large values are made when they are set. */
+mst_value mst_initializer_filled(mst_graph *graph, mst_dtype dtype, mst_shape shape, double number) {
+    enum { LARGE = 1 << 20 };
+    const int64_t count = mst_shape_count(shape);
+    if (count <= LARGE) return mst_fill(graph, dtype, shape, number);
+    return mst_broadcast_to(mst_scalar(graph, dtype, number), shape);
+}
+
 mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, mst_dtype dtype, mst_shape shape) {
     if (MST_IS_NULL(graph)) return MST_NONE;
     if ((unsigned)initializer.kind >= MST_NUM_INITIALIZERS)

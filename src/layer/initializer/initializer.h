@@ -29,4 +29,7 @@ mst_initializer mst_initializer_or(mst_initializer initializer, mst_initializer 
 mst_value mst_initializer_scaled(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape,
                                  double scale, mst_fan fan, mst_distribution distribution);
 
+/** A value full of NUMBER. */
+mst_value mst_initializer_filled(mst_graph *graph, mst_dtype dtype, mst_shape shape, double number);
+
 #endif

@@ -7,7 +7,7 @@ enum { MST_INITIALIZER_ONES = 8 };
 
 static mst_value ones_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     (void)r;
-    return mst_fill(graph, dtype, shape, 1);
+    return mst_initializer_filled(graph, dtype, shape, 1);
 }
 
 const mst_initializer_form mst_initializer_form_ones = {.value = ones_value};

@@ -7,7 +7,7 @@ enum { MST_INITIALIZER_ZEROS = 7 };
 
 static mst_value zeros_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     (void)r;
-    return mst_fill(graph, dtype, shape, 0);
+    return mst_initializer_filled(graph, dtype, shape, 0);
 }
 
 const mst_initializer_form mst_initializer_form_zeros = {.value = zeros_value};
