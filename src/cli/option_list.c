@@ -250,8 +250,7 @@ static mst_status parse_words(const option *o, const char *text, const char **ou
         const size_t size = strcspn(at, ",");
         const char *equals = memrchr(at, '=', size);
         if (!equals)
-            return MST_FAIL(MST_INVALID, "--%s: '%.*s' is for no name: write NAME=%.*s", o->name, (int)size, at,
-                            (int)size, at);
+            return MST_FAIL(MST_INVALID, "--%s: '%.*s' must be OUTPUT=NAME", o->name, (int)size, at);
         snprintf(word, sizeof word, "%.*s", (int)(at + size - equals - 1), equals + 1);
         MST_TRY(parse_choice(o, word, &choice));
         at += size;
