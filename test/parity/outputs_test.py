@@ -101,6 +101,19 @@ def compare(report, name, folder, softmax, losses, weights, options):
     check_saved(report, name, saved, net, (more_x, more_y), data)
 
 
+def write_records(path, rows):
+    """Examples of tf.train with a feature for each name, among others."""
+    with tf.io.TFRecordWriter(path) as writer:
+        for i in range(TEST):
+            feature = {"id": tf.train.Feature(int64_list=tf.train.Int64List(value=[i]))}
+            for key, array in rows.items():
+                values = np.ravel(array[i])
+                feature[key] = (tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+                                if array.dtype == np.int64 else
+                                tf.train.Feature(float_list=tf.train.FloatList(value=values)))
+            writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
+
+
 def check_saved(report, name, saved, net, test, data):
     """The file has weights, losses and their weights, for Keras and for Muster."""
     again = keras.models.load_model(saved)
@@ -109,8 +122,11 @@ def check_saved(report, name, saved, net, test, data):
     expected = net.evaluate(*test, batch_size=TEST, verbose=0, return_dict=True)["loss"]
     got = again.evaluate(*test, batch_size=TEST, verbose=0, return_dict=True)["loss"]
     report.values(f"{name}: loss of the file in Keras", [got], [expected], TOLERANCE, FLOOR)
-    event = json.loads(run("evaluate", "--load", saved, "--data", f"npz:{data}", "--json").splitlines()[-1])
-    report.values(f"{name}: loss of the file", [event["test_loss"]], [expected], TOLERANCE, FLOOR)
+    records = data[:-len(".npz")]
+    write_records(f"{records}-test-00000-of-00001", {**test[0], **test[1]})
+    for spec in (f"npz:{data}", f"tfrecord:{records}"):
+        event = json.loads(run("evaluate", "--load", saved, "--data", spec, "--json").splitlines()[-1])
+        report.values(f"{name}: loss of the file on {spec}", [event["test_loss"]], [expected], TOLERANCE, FLOOR)
 
 
 def main():
