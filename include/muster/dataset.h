@@ -146,6 +146,11 @@ typedef struct mst_data_options {
     bool
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
                                   other kinds ignore it */
+    /** What the inputs and outputs of a model are called, and so the arrays of its data (npz), in place of x and y,
+     *  or, where there are several of either, the features (tfrecord). An only input or output may be x or y all the
+     *  same. Several of either are an error for other kinds of data. */
+    const char *const *inputs, *const *outputs;
+    int num_inputs, num_outputs;
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,

@@ -18,6 +18,14 @@
 extern "C" {
 #endif
 
+/** The loss of one output of a model with several. */
+typedef struct mst_output_loss {
+    bool has_loss; /**< false: it is not known, or none that Muster has */
+    mst_loss loss;
+    bool from_probabilities; /**< as of mst_target */
+    double weight;           /**< likewise; 0: not given */
+} mst_output_loss;
+
 /** What a file has beside the model. */
 typedef struct mst_model_compiled {
     bool has_loss, has_optimizer; /**< that Muster has too */
@@ -25,6 +33,9 @@ typedef struct mst_model_compiled {
     bool from_probabilities;  /**< likewise for mst_compile: Keras' loss without from_logits */
     mst_optimizer optimizer;  /**< for mst_compile; its state is in the model's store, where the file has it */
     bool has_optimizer_state; /**< training goes on from where it stood */
+    /** What the file says of the loss of each output, by its place, where the model has several; then has_loss is
+     *  false. */
+    mst_output_loss output[MST_MAX_OUTPUTS];
 } mst_model_compiled;
 
 /** A new model from PATH, which is the caller's: a `.keras` file, an `.h5` file with a whole model, or, without
@@ -62,6 +73,8 @@ typedef struct mst_model_save_options {
     const mst_optimizer *optimizer; /**< that of the training: it and its state are saved too; default: they are not */
     const mst_loss *loss;           /**< noted beside it, for Keras' fit and evaluate; default: none */
     bool from_probabilities;        /**< as of mst_compile */
+    /** In place of both, of a model with several outputs: [mst_model_num_outputs], of each by its place. */
+    const mst_output_loss *output_losses;
     int end_;
 } mst_model_save_options;
 /** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` or `.h5` file, a

@@ -36,7 +36,7 @@ typedef struct mst_target {
     bool from_probabilities;
     mst_example_function loss_function; /**< in place of `loss` */
     void *loss_context;
-    double weight; /**< of its loss in the sum of all; default 1 */
+    double weight; /**< of its loss in the sum of all; default 1; MST_ZERO for 0 */
     /** Of this output, in place of those of all outputs; ended by MST_METRIC_NONE. None: it has those of all. */
     mst_metric metric[MST_MAX_TARGET_METRICS];
 } mst_target;

@@ -1,6 +1,7 @@
 #include "cli/model_note.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/no_memory.h"
 #include "cli/json_events.h"
@@ -11,11 +12,36 @@ static void add_text(json_t **note, const char *name, const char *text) {
     if (text) json_add(note, "", name, json_text(text));
 }
 
+void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss) {
+    json_t *object = json_object();
+    json_add(&object, "", "output", json_string(output));
+    json_add(&object, "", "loss", json_string(mst_loss_name(loss->loss)));
+    json_add(&object, "", "weight", json_real(loss->weight));
+    if (loss->from_probabilities) json_add(&object, "", "from_probabilities", json_true());
+    json_array_append_new(outputs, object);
+}
+
+mst_output_loss model_note_output(const model_note *note, const char *output) {
+    mst_output_loss loss = {.has_loss = false};
+    size_t i;
+    const json_t *object;
+    json_array_foreach(note->outputs, i, object) {
+        const char *name = json_string_value(json_object_get(object, "output"));
+        const char *of = json_string_value(json_object_get(object, "loss"));
+        if (!name || strcmp(name, output) != 0 || !of || mst_loss_from_name(of, &loss.loss)) continue;
+        loss.has_loss = true;
+        loss.from_probabilities = json_is_true(json_object_get(object, "from_probabilities"));
+        loss.weight = json_number_value(json_object_get(object, "weight"));
+    }
+    return loss;
+}
+
 mst_status model_note_write(const model_note *note, mst_store *store) {
     json_t *json = json_object(), *classes = note->classes ? json_array() : NULL;
     for (int64_t i = 0; note->classes && note->classes[i]; i++)
         json_array_append_new(classes, json_text(note->classes[i]));
     add_text(&json, "loss", note->loss);
+    if (note->outputs) json_add(&json, "", "outputs", json_incref(note->outputs));
     if (classes) json_add(&json, "", "classes", classes);
     json_t *data = note->data ? json_string(note->data) : NULL; /* not with other letters in a path */
     if (data) json_add(&json, "", "data", data);
@@ -60,6 +86,7 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     if (!json_is_object(out->json))
         return MST_FAIL(MST_CORRUPT, "what is noted of the model is damaged: it is no JSON");
     out->loss = json_string_value(json_object_get(out->json, "loss"));
+    out->outputs = json_object_get(out->json, "outputs");
     out->data = json_string_value(json_object_get(out->json, "data"));
     out->network = json_string_value(json_object_get(out->json, "network"));
     out->from_probabilities = json_is_true(json_object_get(out->json, "from_probabilities"));

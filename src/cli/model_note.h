@@ -3,6 +3,10 @@
  *
  *      {"loss": "sparse_categorical_crossentropy", "classes": ["setosa", "virginica"], "data": "csv:iris",
  *       "schema": "...", "options": {"batch-size": "50"}}
+ *
+ *  A model with several outputs has in place of "loss"
+ *
+ *      "outputs": [{"output": "price", "loss": "mean_squared_error", "weight": 0.5}, ...]
  */
 #ifndef MUSTER_CLI_MODEL_NOTE_H
 #define MUSTER_CLI_MODEL_NOTE_H
@@ -10,12 +14,13 @@
 #include <jansson.h>
 
 #include "cli/class_names.h"
-#include "muster/loss.h"
+#include "muster/model_file.h"
 #include "muster/store.h"
 
 /** A member that is NULL, 0 or false is not known. */
 typedef struct model_note {
     const char *loss;
+    json_t *outputs;         /**< model_note_add_output; of a note that was read part of `json` */
     const char *data;        /**< specification */
     const char *network;     /**< Keras' JSON; NULL: of an mlp, which the shapes of its weights tell */
     bool from_probabilities; /**< the loss is of probabilities, though no softmax made them */
@@ -29,6 +34,10 @@ typedef struct model_note {
     class_names names;    /**< of such a note too */
 } model_note;
 
+/** Adds the loss of one of several outputs to OUTPUTS, an array. */
+void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss);
+/** What NOTE has of the output of this name; has_loss is false where that is nothing. */
+mst_output_loss model_note_output(const model_note *note, const char *output);
 MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);
 /** The note of STORE, empty where it has none. MST_CORRUPT where it is damaged. Free it also after a failure. */
 MST_CHECKED mst_status model_note_read(mst_store *store, model_note *out);

@@ -11,8 +11,9 @@
 
 #include "base/no_memory.h"
 #include "cli/command.h"
+#include "cli/option_list.h"
 
-enum { CHECKED_ROWS = 1000 };
+enum { CHECKED_ROWS = 1000, ITEM_SIZE = 512, OUTPUTS_TEXT = 512 };
 
 /* What the command knows of one loss: the labels that it takes, and the metric and the layer that go with it. */
 typedef struct loss_kind {
@@ -58,6 +59,14 @@ const char *objective_labels(int i) {
     return objective_loss(i) ? kinds[i].labels : NULL;
 }
 
+mst_status objective_loss_named(const char *word, mst_loss *out) {
+    for (int i = 0; objective_short_losses[i]; i += 2)
+        if (option_same_word(objective_short_losses[i], word)) word = objective_short_losses[i + 1];
+    for (int i = 0; i < MST_NUM_LOSSES; i++)
+        if (option_same_word(objective_loss(i), word)) return *out = (mst_loss)i, MST_OK;
+    return MST_FAIL(MST_INVALID, "there is no loss '%s'", word);
+}
+
 /* ---- labels ---- */
 
 static mst_status label_fail(mst_loss loss, int64_t row, double value, const char *what) {
@@ -83,9 +92,9 @@ static mst_status check_row(mst_loss loss, int64_t classes, const mst_tensor *la
     return kind->distribution && fabs(sum - 1) > 1e-3 ? label_fail(loss, row, sum, ", the sum of its numbers") : MST_OK;
 }
 
-static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *batch) {
+static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *batch, int component) {
     mst_tensor *labels;
-    MST_TRY(mst_batch_tensor(batch, 1, &labels));
+    MST_TRY(mst_batch_tensor(batch, component, &labels));
     const int64_t rows = mst_batch_size(batch);
     mst_status status = MST_OK;
     for (int64_t i = 0; i < rows && !status; i++)
@@ -95,21 +104,21 @@ static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *b
 }
 
 /* The first rows show what kind of labels these are; all of them may take long to read. */
-static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data) {
+static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
     mst_dataset *batches;
     mst_iterator *iterator = NULL;
     const mst_batch *batch = NULL;
     MST_TRY(mst_dataset_batch(data, CHECKED_ROWS, false, &batches));
     mst_status status = mst_iterator_create(batches, 0, &iterator);
     if (!status) status = mst_iterator_next(iterator, &batch);
-    if (!status && batch) status = check_batch(loss, classes, batch);
+    if (!status && batch) status = check_batch(loss, classes, batch, component);
     mst_iterator_destroy(iterator);
     mst_dataset_release(batches);
     return status;
 }
 
-mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data) {
-    return loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_first_rows(loss, classes, data) : MST_OK;
+mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
+    return loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_first_rows(loss, classes, data, component) : MST_OK;
 }
 
 /* ---- the objective ---- */
@@ -133,9 +142,10 @@ static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
     return MST_OK;
 }
 
-mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, bool free, objective *out) {
-    if (mst_dataset_num_components(data) < 2) return MST_FAIL(MST_INVALID, "the data has no labels");
-    const mst_spec spec = mst_dataset_spec(data, 1);
+mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int64_t classes, bool free,
+                            objective *out) {
+    if (mst_dataset_num_components(data) <= component) return MST_FAIL(MST_INVALID, "the data has no labels");
+    const mst_spec spec = mst_dataset_spec(data, component);
     const int64_t count = mst_shape_count(spec.shape);
     if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
     MST_TRY(check_shape(loss, spec.shape, count));
@@ -146,14 +156,15 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, b
                         " outputs: --loss %s "
                         "needs as many of both",
                         count, classes, mst_loss_name(loss));
-    MST_TRY(check_first_rows(loss, 0, data));
+    MST_TRY(check_first_rows(loss, 0, data, component));
     *out = objective_of(loss, sparse || !free ? classes : count);
+    out->component = component;
     return MST_OK;
 }
 
-bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data) {
-    if (mst_dataset_num_components(data) < 2) return false;
-    const mst_spec spec = mst_dataset_spec(data, 1);
+bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component) {
+    if (mst_dataset_num_components(data) <= component) return false;
+    const mst_spec spec = mst_dataset_spec(data, component);
     const int64_t count = mst_shape_count(spec.shape);
     if (spec.dtype == MST_STRING || count < 1) return false;
     if (loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || loss == MST_LOSS_BINARY_CROSSENTROPY) return count == 1;
@@ -161,24 +172,75 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data) {
 }
 
 objective objective_of(mst_loss loss, int64_t outputs) {
-    return (objective){.loss = loss, .outputs = outputs, .metric = {kinds[loss].metric}};
+    return (objective){.loss = loss, .outputs = outputs, .metric = {kinds[loss].metric}, .component = 1, .weight = 1};
 }
 
-mst_status objective_metrics(const char *text, objective *out) {
-    enum { LONGEST = 64 };
-    int count = 0;
-    char name[LONGEST];
+static const char *list_outputs(const objective *list, int n, char text[OUTPUTS_TEXT]) {
+    size_t used = 0;
+    *text = '\0';
+    for (int i = 0; i < n && used < OUTPUTS_TEXT; i++)
+        used += (size_t)snprintf(text + used, OUTPUTS_TEXT - used, "%s'%s'", i ? ", " : "", list[i].output);
+    return text;
+}
+
+mst_status objective_item(const char *option, const char *item, const objective *list, int n, int *place,
+                          const char **rest) {
+    char outputs[OUTPUTS_TEXT];
+    const char *equals = strrchr(item, '=');
+    *place = -1;
+    *rest = equals ? equals + 1 : item;
+    if (!equals) return MST_OK;
+    for (int i = 0; i < n; i++) {
+        const char *name = list[i].output;
+        if (!name)
+            return MST_FAIL(MST_INVALID, "--%s %s: the model has one output, which has no name: write %s alone", option,
+                            item, *rest);
+        *place = i;
+        if (strlen(name) == (size_t)(equals - item) && strncmp(name, item, strlen(name)) == 0) return MST_OK;
+    }
+    return MST_FAIL(MST_INVALID, "--%s: the model has no output '%.*s': it has %s", option, (int)(equals - item), item,
+                    list_outputs(list, n, outputs));
+}
+
+static mst_status add_metric(mst_metric metric, int most, int *count, objective *out) {
+    if (!*count) memset(out->metric, 0, sizeof out->metric);
+    if (*count == most) return MST_FAIL(MST_INVALID, "--metrics: at most %d", most);
+    out->metric[(*count)++] = metric;
+    return MST_OK;
+}
+
+mst_status objective_metrics(const char *text, objective *list, int n) {
+    const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
+    int count[MST_MAX_TARGETS] = {0}, place;
+    char item[ITEM_SIZE];
+    const char *name;
+    mst_metric metric;
     if (!text) return MST_OK;
-    memset(out->metric, 0, sizeof out->metric);
     for (const char *at = text;; at++) {
         const size_t size = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)size, at);
-        for (char *c = name; *c; c++)
+        snprintf(item, sizeof item, "%.*s", (int)size, at);
+        MST_TRY(objective_item("metrics", item, list, n, &place, &name));
+        for (char *c = item + (name - item); *c; c++)
             if (*c == '-') *c = '_';
-        if (count == MST_MAX_METRICS - 1) return MST_FAIL(MST_INVALID, "--metrics: at most %d", MST_MAX_METRICS - 1);
-        if (mst_metric_from_name(name, &out->metric[count++])) return mst_error_prefix("--metrics");
+        if (mst_metric_from_name(name, &metric)) return mst_error_prefix("--metrics");
+        for (int i = 0; i < n; i++)
+            if (place < 0 || place == i) MST_TRY(add_metric(metric, most, &count[i], &list[i]));
         at += size;
         if (!*at) return MST_OK;
+    }
+}
+
+void objective_compile(const objective *list, int n, mst_compile_options *out) {
+    if (n == 1) {
+        out->loss = list->loss;
+        out->from_probabilities = list->from_probabilities;
+        memcpy(out->metric, list->metric, sizeof out->metric);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        out->target[i] = (mst_target){
+            .loss = list[i].loss, .from_probabilities = list[i].from_probabilities, .weight = list[i].weight};
+        memcpy(out->target[i].metric, list[i].metric, sizeof out->target[i].metric);
     }
 }
 
@@ -186,6 +248,7 @@ mst_status objective_metrics(const char *text, objective *out) {
 
 typedef struct class_counts {
     mst_loss loss;
+    int component; /* of the labels */
     int64_t most, num, *count;
 } class_counts;
 
@@ -216,7 +279,7 @@ static mst_status count_class(class_counts *c, int64_t class) {
 
 static mst_status count_batch(class_counts *c, const mst_batch *batch, int64_t first) {
     mst_tensor *labels;
-    MST_TRY(mst_batch_tensor(batch, 1, &labels));
+    MST_TRY(mst_batch_tensor(batch, c->component, &labels));
     const int64_t rows = mst_batch_size(batch), width = mst_tensor_count(labels) / rows;
     mst_status status = MST_OK;
     for (int64_t i = 0; i < rows && !status; i++) {
@@ -237,8 +300,9 @@ static mst_status count_batch(class_counts *c, const mst_batch *batch, int64_t f
     return status;
 }
 
-mst_status objective_count(mst_loss loss, mst_dataset *data, int64_t most, int64_t **count, int64_t *num) {
-    class_counts c = {.loss = loss, .most = most};
+mst_status objective_count(mst_loss loss, mst_dataset *data, int component, int64_t most, int64_t **count,
+                           int64_t *num) {
+    class_counts c = {.loss = loss, .component = component, .most = most};
     mst_dataset *batches;
     mst_iterator *iterator = NULL;
     const mst_batch *batch = NULL;
@@ -298,7 +362,10 @@ int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t r
     return best;
 }
 
-int objective_fail_confusion(const char *command, const objective *o) {
+int objective_check_confusion(const char *command, const objective *o, int n) {
+    if (n > 1)
+        return command_fail(EXIT_USAGE, "%s: --confusion is for models with one output, this one has %d", command, n);
+    if (objective_has_classes(o)) return EXIT_DONE;
     if (o->loss == MST_LOSS_BINARY_CROSSENTROPY)
         return command_fail(EXIT_USAGE,
                             "%s: --confusion counts examples by their class, and here each has %" PRId64

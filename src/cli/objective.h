@@ -1,4 +1,5 @@
-/** A loss with the labels, the number of outputs and the metric that fit it. */
+/** A loss with the labels, the number of outputs and the metric that fit it: what one output of a model is trained
+ *  for. */
 #ifndef MUSTER_CLI_OBJECTIVE_H
 #define MUSTER_CLI_OBJECTIVE_H
 
@@ -9,6 +10,10 @@ typedef struct objective {
     int64_t outputs;                    /**< of the last layer */
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
     bool finished;                      /**< the model does itself what objective_finish would */
+    int component;                      /**< of the data: the labels */
+    const char *output;                 /**< its name; NULL: the model is made by the command */
+    bool from_probabilities;            /**< the loss is of probabilities, though no softmax may have made them */
+    double weight;                      /**< of the loss in the sum of all; MST_ZERO for 0 */
 } objective;
 
 /** Names of losses, for an option, and which labels they take; NULL past the last. */
@@ -16,37 +21,49 @@ const char *objective_loss(int i);
 const char *objective_labels(int i);
 /** Keras' short names of losses, each followed by the name, ended by NULL. */
 extern const char *const objective_short_losses[];
+/** The loss that WORD names, in full or in short. MST_INVALID where there is none. */
+MST_CHECKED mst_status objective_loss_named(const char *word, mst_loss *out);
 
-/** The objective of LOSS for the labels of DATA, whose first rows are checked. CLASSES is the number of outputs; where
- *  FREE (the user did not give it), it is the number of elements of a label instead, for losses that compare those.
- *  MST_INVALID where loss, labels and outputs do not fit. */
-MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, bool free, objective *out);
+/** The objective of LOSS for the labels of DATA, component COMPONENT, whose first rows are checked. CLASSES is the
+ *  number of outputs; where FREE (the user did not give it), it is the number of elements of a label instead, for
+ *  losses that compare those. MST_INVALID where loss, labels and outputs do not fit. */
+MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int64_t classes, bool free,
+                                        objective *out);
 /** MST_INVALID where one of the first labels of DATA is a class number, with LOSS, that is not below CLASSES. */
-MST_CHECKED mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data);
+MST_CHECKED mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component);
 /** The same as objective_choose without data, for OUTPUTS outputs. */
 objective objective_of(mst_loss loss, int64_t outputs);
-/** Whether the labels of DATA, component 1, say with LOSS of which class an example is: as a number, or a one-hot
- *  row. */
-bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data);
+/** Whether the labels of DATA say with LOSS of which class an example is: as a number, or a one-hot row. */
+bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component);
 /** Names of metrics, for the help of options. */
 #define OBJECTIVE_METRICS                                                                                       \
     "accuracy, top_k_accuracy (k = 5), precision, recall, auc, pr_auc, binary_accuracy, categorical_accuracy, " \
     "mean_squared_error, mean_absolute_error"
-/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of OBJECTIVE; NULL: they stay. MST_INVALID,
- *  naming the nearest one, where there is none of a name. */
-MST_CHECKED mst_status objective_metrics(const char *text, objective *objective);
-/** Counts the examples of each class in DATA, whose labels are classes (objective_labels_are_classes): (*COUNT)[c] of
- *  class c, to be freed with free(), *NUM of them, one more than the largest. MST_INVALID, naming the row, where a
- *  label is none of at most MOST classes. One pass over the data. */
-MST_CHECKED mst_status objective_count(mst_loss loss, mst_dataset *data, int64_t most, int64_t **count, int64_t *num);
+/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
+ *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one, where there is none
+ *  of a name. */
+MST_CHECKED mst_status objective_metrics(const char *text, objective *list, int n);
+/** Reads the name of an output at the beginning of ITEM, "price=...", of OPTION: *PLACE is the one of it in LIST of N
+ *  objectives, -1 where ITEM has no name; *REST is what stands behind it. MST_INVALID, naming those that there are,
+ *  where there is no such output. */
+MST_CHECKED mst_status objective_item(const char *option, const char *item, const objective *list, int n, int *place,
+                                      const char **rest);
+/** Fills what MODEL is compiled for, N objectives of LIST, one for each output. */
+void objective_compile(const objective *list, int n, mst_compile_options *out);
+/** Counts the examples of each class in DATA, whose labels, component COMPONENT, are classes
+ *  (objective_labels_are_classes): (*COUNT)[c] of class c, to be freed with free(), *NUM of them, one more than the
+ *  largest. MST_INVALID, naming the row, where a label is none of at most MOST classes. One pass over the data. */
+MST_CHECKED mst_status objective_count(mst_loss loss, mst_dataset *data, int component, int64_t most, int64_t **count,
+                                       int64_t *num);
 /** Whether an example is of one class: a confusion matrix can be counted, and classes can have names. */
 bool objective_has_classes(const objective *objective);
 /** MST_INVALID where COUNT names, those of the file at PATH, are not as many as there are classes. */
 MST_CHECKED mst_status objective_check_names(const objective *objective, const char *path, int64_t count);
 /** The most likely class of row ROW of OUTPUTS, [n, outputs], after objective_finish; and its probability. */
 int64_t objective_class(const objective *objective, const mst_tensor *outputs, int64_t row, double *probability);
-/** The error that COMMAND cannot count a confusion matrix for OBJECTIVE: EXIT_USAGE. */
-int objective_fail_confusion(const char *command, const objective *objective);
+/** The error that COMMAND cannot count a confusion matrix for the N objectives of LIST: EXIT_USAGE; EXIT_DONE where it
+ *  can. */
+int objective_check_confusion(const char *command, const objective *list, int n);
 /** Adds the layer that LOSS needs after the last dense layer, if any: softmax where it compares probabilities, ... */
 void objective_add_layers(mst_loss loss, mst_model *model);
 /** Turns the model's OUTPUTS into what a user wants to see: logits of the cross entropies into probabilities. */

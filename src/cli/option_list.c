@@ -237,6 +237,29 @@ static mst_status parse_choice(const option *o, const char *text, int *out) {
     return choice_fail(o, text);
 }
 
+/* A list of choices for names is checked, and stays the text that it is. */
+static mst_status parse_words(const option *o, const char *text, const char **out) {
+    char word[NAME_SIZE];
+    int choice;
+    if (!strchr(text, '=')) {
+        MST_TRY(parse_choice(o, text, &choice));
+        *out = o->choices[choice];
+        return MST_OK;
+    }
+    for (const char *at = text;; at++) {
+        const size_t size = strcspn(at, ",");
+        const char *equals = memrchr(at, '=', size);
+        if (!equals)
+            return MST_FAIL(MST_INVALID, "--%s: '%.*s' must be OUTPUT=NAME", o->name, (int)size, at);
+        snprintf(word, sizeof word, "%.*s", (int)(at + size - equals - 1), equals + 1);
+        MST_TRY(parse_choice(o, word, &choice));
+        at += size;
+        if (!*at) break;
+    }
+    *out = text;
+    return MST_OK;
+}
+
 static mst_status parse_flag(const option *o, const char *text, bool *out) {
     static const char *const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on", NULL};
     for (int i = 0; words[i]; i++)
@@ -282,6 +305,7 @@ static mst_status set(const option *o, const char *text, void *values) {
             MST_TRY(parse_choice(o, text, &choice));
             *(const char **)at = o->choices[choice];
             return MST_OK;
+        case OPTION_WORDS: return parse_words(o, text, at);
         case OPTION_INTEGERS:
             return parse_list(o, text, ((integer_list *)at)->value, NULL, &((integer_list *)at)->count);
         case OPTION_NUMBERS: return parse_list(o, text, NULL, ((number_list *)at)->value, &((number_list *)at)->count);

@@ -17,6 +17,7 @@ typedef enum option_type {
     OPTION_BYTES,    /**< int64_t; 512MB, where KB, MB, GB are powers of 1024 */
     OPTION_CHOICE,   /**< int: which of the choices */
     OPTION_WORD,     /**< const char *: one of the choices */
+    OPTION_WORDS,    /**< const char *: one of the choices, or OUTPUT=CHOICE,OUTPUT=CHOICE as it was written */
     OPTION_FORM,     /**< const char *: one of the choices, where those with a colon stand for more: "idx:DIR" */
     OPTION_TEXT,     /**< const char * */
     OPTION_FILE,     /**< const char *: the name of a file */

@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
+#include "cli/network_objectives.h"
 #include "cli/precision.h"
 #include "cli/predict/picture_files.h"
 #include "cli/print_restored.h"
@@ -37,9 +38,11 @@ const option saved_model_options[] = {
          "where variables have other names in the checkpoint: a line for each, name here = name there; what is here is "
          "layer1/weights, layer1/biases, layer2/weights and so on"},
     {"use-ema", OPTION_FLAG, AT(use_ema), .help = "the moving averages of the weights, in place of the weights"},
-    {"loss", OPTION_CHOICE, AT(loss), "NAME", .choice = objective_loss, .also = objective_short_losses,
+    {"loss", OPTION_WORDS, AT(loss), "NAME", .choice = objective_loss, .also = objective_short_losses,
      .help = "that the model was trained for (default: what muster train noted in the file, else "
-             "sparse_categorical_crossentropy)"},
+             "sparse_categorical_crossentropy); of several outputs OUTPUT=NAME,OUTPUT=NAME"},
+    {"loss-weights", OPTION_TEXT, AT(loss_weights), "OUTPUT=X,OUTPUT=X,...",
+     .help = "of several outputs, as of muster train (default: as in training)"},
     {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation,
      .help = "of the hidden layers (default: as in training)"},
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
@@ -92,8 +95,12 @@ static const char *path_of(const saved_options *o) {
 
 /* The loss of --loss, else the one that was noted in the file. */
 static mst_status choose_loss(const saved_options *o, const option_list *list, const model_note *note, mst_loss *out) {
-    *out = (mst_loss)o->loss;
-    if (option_given(list, "loss") || !note->loss || !mst_loss_from_name(note->loss, out)) return MST_OK;
+    *out = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    if (o->loss_weights || (option_given(list, "loss") && strchr(o->loss, '=')))
+        return MST_FAIL(MST_INVALID, "'%s': is no network of a file, whose outputs have names: write --loss NAME",
+                        path_of(o));
+    if (option_given(list, "loss")) return objective_loss_named(o->loss, out);
+    if (!note->loss || !mst_loss_from_name(note->loss, out)) return MST_OK;
     return MST_FAIL(MST_INVALID, "'%s': was trained with a loss '%s', which is not known here: say which with --loss",
                     path_of(o), note->loss);
 }
@@ -135,10 +142,11 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
                               mst_loss loss, saved_model *out) {
     const int64_t outputs = units[count - 1];
     if (mst_dataset_num_components(out->data) < 2)
-        out->objective = objective_of(loss, outputs);
+        *out->objective = objective_of(loss, outputs);
     else
-        MST_TRY(objective_choose(loss, out->data, outputs, false, &out->objective));
-    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), &out->objective));
+        MST_TRY(objective_choose(loss, out->data, 1, outputs, false, out->objective));
+    out->num_objectives = 1;
+    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), out->objective, 1));
     MST_TRY(mst_model_create(&out->model));
     MST_TRY(add_columns(out));
     mlp_layers(out->model, &(mlp_form){.hidden = units,
@@ -146,8 +154,8 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
                                        .outputs = outputs,
                                        .activation = choose_activation(o, list, &out->note)});
     objective_add_layers(loss, out->model);
-    mst_compile_options compile = {.loss = loss, .precision = out->precision, .session = {.devices = o->devices}};
-    memcpy(compile.metric, out->objective.metric, sizeof compile.metric);
+    mst_compile_options compile = {.precision = out->precision, .session = {.devices = o->devices}};
+    objective_compile(out->objective, 1, &compile);
     return mst_compile_with(out->model, &compile);
 }
 
@@ -279,13 +287,16 @@ static mst_status check_noted_data(const char *spec, const table_options *table,
 /* The shape of an example of the inputs of the model: a network, else of the weights in SNAPSHOT. */
 static mst_status input_shape(const saved_options *o, const mst_snapshot *snapshot, saved_model *out,
                               mst_shape *shape) {
-    mst_network_end end;
+    mst_network_ends ends;
     if (!out->model) {
         *shape = MST_SHAPE(mst_tensor_shape(layer_weights(snapshot, 1)).dim[0]);
         return MST_OK;
     }
-    MST_TRY(mst_network_end_of(path_of(o), out->model, &end));
-    *shape = end.input;
+    MST_TRY(mst_network_ends_of(path_of(o), out->model, &ends));
+    *shape = ends.input[0].shape;
+    if (ends.num_inputs > 1)
+        return MST_FAIL(MST_INVALID, "'%s': has %d inputs, and pictures are one: take --data npz:FILE", path_of(o),
+                        ends.num_inputs);
     return MST_OK;
 }
 
@@ -298,7 +309,7 @@ static mst_status open_pictures(const saved_options *o, const mst_snapshot *snap
                               &out->data, &out->files);
 }
 
-static mst_status open_spec(const saved_options *o, saved_model *out) {
+static mst_status open_spec(const saved_options *o, const mst_network_ends *ends, saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
@@ -306,6 +317,8 @@ static mst_status open_spec(const saved_options *o, saved_model *out) {
     if (folder) spec = folder;
     mst_data_options options = {
         .image_size = o->image_size, .schema = note->schema, .unknown_categories = note->encodes_columns};
+    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
+    if (out->model) network_data_options(ends, inputs, outputs, &options);
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     mst_status status =
@@ -316,30 +329,43 @@ static mst_status open_spec(const saved_options *o, saved_model *out) {
     return status;
 }
 
+static mst_status scale_all_inputs(bool raw, const mst_network_ends *ends, saved_model *out) {
+    if (!out->model) return scale_inputs(raw, 0, NULL, &out->data);
+    for (int i = 0; i < ends->num_inputs; i++) MST_TRY(scale_inputs(raw, i, &ends->input[i], &out->data));
+    return MST_OK;
+}
+
 /* SNAPSHOT: of a file without a network. */
 static mst_status open_data(const saved_options *o, const option_list *list, const mst_snapshot *snapshot,
                             saved_model *out) {
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
     int64_t num_paths;
-    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, out));
+    mst_network_ends ends;
+    if (out->model) MST_TRY(mst_network_ends_of(path_of(o), out->model, &ends));
+    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, out));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
-    return scale_inputs(raw, &out->data);
+    return scale_all_inputs(raw, &ends, out);
 }
 
 /* The names of the classes: from --class-names, else those noted in the file, else those of the data. */
 static mst_status choose_names(const saved_options *o, saved_model *out) {
+    if (out->num_objectives > 1) {
+        if (!o->class_names) return MST_OK;
+        return MST_FAIL(MST_INVALID, "--class-names is for models with one output, '%s' has %d", path_of(o),
+                        out->num_objectives);
+    }
     if (o->class_names)
         MST_TRY(class_names_read(o->class_names, &out->own_names));
     else if (!out->note.classes)
         MST_TRY(class_names_of(out->data, &out->own_names));
     const bool has_network = out->note.network || network_file_is(o->load);
     if (has_network && !o->class_names && out->own_names &&
-        objective_check_names(&out->objective, "", class_names_count((const char *const *)out->own_names))) {
+        objective_check_names(out->objective, "", class_names_count((const char *const *)out->own_names))) {
         free(out->own_names); /* names of other classes than the model has */
         out->own_names = NULL;
     }
     if (o->class_names)
-        MST_TRY(objective_check_names(&out->objective, o->class_names,
+        MST_TRY(objective_check_names(out->objective, o->class_names,
                                       class_names_count((const char *const *)out->own_names)));
     out->names = out->own_names ? (const char *const *)out->own_names : out->note.classes;
     return MST_OK;
@@ -395,7 +421,7 @@ mst_status saved_model_open_quietly(const saved_options *o, const option_list *l
     *out = (saved_model){.model = NULL};
     const bool predicts = strcmp(command, "predict") == 0;
     MST_TRY(open_model(o, list, command, out));
-    if (!predicts && mst_dataset_num_components(out->data) < 2)
+    if (!predicts && mst_dataset_num_components(out->data) < mst_model_num_inputs(out->model) + 1)
         return MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
     if (predicts && network_file_is(o->load)) return MST_OK; /* labels are not looked at, whatever they are */
     MST_TRY(mst_build(out->model, out->data, false));

@@ -13,7 +13,8 @@
 typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
-    int loss; /**< mst_loss. Where loss, data, image_size or raw_pixels is not given, what the file notes is taken */
+    /** Where loss, data, image_size or raw_pixels is not given, what the file notes is taken. */
+    const char *loss, *loss_weights;
     int activation;      /**< mst_activation, as the loss */
     const char *metrics; /**< as the loss; NULL: not given */
     const char *data, *data_dir, *class_names, *name_map;
@@ -37,7 +38,8 @@ typedef struct saved_model {
     mst_dataset *data;        /**< the test part */
     const mst_dataset *files; /**< the files that DATA is made of, pictures or texts; NULL: rows have no files */
     mst_restored restored;
-    objective objective;
+    objective objective[MST_MAX_TARGETS]; /**< of each output */
+    int num_objectives;
     mst_precision precision; /**< that was asked for */
     model_note note;
     class_names own_names;

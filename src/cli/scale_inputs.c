@@ -1,11 +1,13 @@
 #include "cli/scale_inputs.h"
 
-mst_status scale_inputs(bool raw_pixels, mst_dataset **dataset) {
-    mst_spec inputs = mst_dataset_spec(*dataset, 0);
-    if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, 0)) return MST_OK; /* or numbers of tokens */
+mst_status scale_inputs(bool raw_pixels, int component, const mst_network_input *input, mst_dataset **dataset) {
+    const mst_spec inputs = mst_dataset_spec(*dataset, component);
+    const bool is_count = input && (input->is_tokens || (input->dtype && !mst_dtype_is_float(input->dtype)));
+    if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK; /* or tokens */
+    if (is_count && !mst_dtype_is_float(inputs.dtype)) return MST_OK; /* the model's input casts it */
     mst_dataset *scaled;
     double factor = inputs.dtype == MST_U8 && !raw_pixels ? 1.0 / 255 : 1;
-    MST_TRY(mst_dataset_scale(*dataset, 0, MST_F32, factor, &scaled));
+    MST_TRY(mst_dataset_scale(*dataset, component, MST_F32, factor, &scaled));
     mst_dataset_release(*dataset);
     *dataset = scaled;
     return MST_OK;

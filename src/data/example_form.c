@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_FEATURES = 64 };
+enum { MOST_FEATURES = 64, LIST_SIZE = 512 };
 
 typedef struct found {
     mst_feature_value value[MOST_FEATURES];
@@ -72,9 +72,10 @@ static mst_shape shape_of(const found *f, int64_t count) {
     return ndim > 0 && product == count ? mst_shape_make(ndim, dim) : mst_shape_make(1, &count);
 }
 
+static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64}; /* by mst_feature_kind */
+
 static mst_status use(const found *f, const mst_feature_value *value, bool label, char text[MST_FORM_TEXT],
                       mst_feature *out) {
-    static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64};
     const int64_t count = num_elements(value);
     const int size = value->name_size < MST_FORM_TEXT ? (int)value->name_size : MST_FORM_TEXT - 1;
     snprintf(text, MST_FORM_TEXT, "%.*s", size, value->name);
@@ -84,29 +85,64 @@ static mst_status use(const found *f, const mst_feature_value *value, bool label
     return MST_OK;
 }
 
-static mst_status cannot_tell(const found *f) {
-    char list[512] = "";
+static const char *list_features(const found *f, char list[LIST_SIZE]) {
+    *list = '\0';
     for (int i = 0; i < f->count; i++) {
         const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "",
+        snprintf(list + used, LIST_SIZE - used, "%s%.*s", i ? ", " : "",
                  f->value[i].name_size < 100 ? (int)f->value[i].name_size : 100, f->value[i].name);
     }
+    return f->count ? list : "none";
+}
+
+static mst_status cannot_tell(const found *f) {
+    char list[LIST_SIZE];
     return MST_FAIL(MST_INVALID,
                     "which feature is the input? Examples have %s: name it image_raw or x, and the label label or y",
-                    f->count ? list : "none");
+                    list_features(f, list));
+}
+
+static mst_status read_features(const void *data, size_t size, found *f) {
+    *f = (found){.data = data, .size = size};
+    MST_TRY(mst_example_describe(data, size, f->value, MOST_FEATURES, &f->count));
+    if (f->count > MOST_FEATURES) f->count = MOST_FEATURES;
+    return MST_OK;
 }
 
 mst_status mst_example_form_find(const void *data, size_t size, mst_feature features[2], char text[2][MST_FORM_TEXT],
                                  int *count) {
-    found f = {.data = data, .size = size};
+    found f;
     *count = 0;
-    MST_TRY(mst_example_describe(data, size, f.value, MOST_FEATURES, &f.count));
-    if (f.count > MOST_FEATURES) f.count = MOST_FEATURES;
+    MST_TRY(read_features(data, size, &f));
     const mst_feature_value *label = example_form_find(&f, label_names), *input = example_form_find(&f, input_names);
     if (!input) input = only_other(&f, label);
     if (!input) return cannot_tell(&f);
     MST_TRY(use(&f, input, false, text[0], &features[0]));
     if (label) MST_TRY(use(&f, label, true, text[1], &features[1]));
     *count = label ? 2 : 1;
+    return MST_OK;
+}
+
+mst_status mst_example_form_named(const void *data, size_t size, const char *const *names, int num_inputs, int n,
+                                  mst_feature *features, int *count) {
+    found f;
+    int labels = 0, missing = -1;
+    char list[LIST_SIZE];
+    *count = 0;
+    MST_TRY(read_features(data, size, &f));
+    for (int i = 0; i < n; i++) {
+        const mst_feature_value *value = example_form_find(&f, (const char *const[]){names[i], NULL});
+        const int64_t elements = value ? num_elements(value) : 0;
+        if (!value && missing < 0) missing = i; /* inputs come first */
+        if (!value) continue;
+        if (elements < 1) return MST_FAIL(MST_INVALID, "feature '%s' of the first Example is empty", names[i]);
+        features[i] = (mst_feature){.name = names[i], .dtype = dtypes[value->kind]};
+        if (i < num_inputs || elements > 1) features[i].shape = mst_shape_make(1, &elements);
+        labels += i >= num_inputs;
+    }
+    if (missing >= 0 && (missing < num_inputs || labels))
+        return MST_FAIL(MST_NOT_FOUND, "Examples have no feature '%s', %s of the model: they have %s", names[missing],
+                        missing < num_inputs ? "an input" : "an output", list_features(&f, list));
+    *count = labels ? n : num_inputs;
     return MST_OK;
 }

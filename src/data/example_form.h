@@ -15,4 +15,9 @@ enum { MST_FORM_TEXT = 256 };
 MST_CHECKED mst_status mst_example_form_find(const void *data, size_t size, mst_feature features[2],
                                              char text[2][MST_FORM_TEXT], int *count);
 
+/** The same by NAMES, N of them: the first NUM_INPUTS are inputs, rows of numbers, the others labels. *COUNT is N, or
+ *  NUM_INPUTS where the Example has no label. MST_NOT_FOUND, naming what there is, where another name is missing. */
+MST_CHECKED mst_status mst_example_form_named(const void *data, size_t size, const char *const *names, int num_inputs,
+                                              int n, mst_feature *features, int *count);
+
 #endif

@@ -34,6 +34,6 @@ MST_CHECKED mst_status mst_npz_read_lists(const mst_npz *npz, const char *name, 
 
 /** Writes COUNT arrays to PATH, stored as they are, whole or not at all. MST_UNIMPLEMENTED where NumPy has no such
  *  dtype (bf16). */
-MST_CHECKED mst_status mst_npz_write(const char *path, const mst_named_tensor *tensors, int64_t count);
+MST_API MST_CHECKED mst_status mst_npz_write(const char *path, const mst_named_tensor *tensors, int64_t count);
 
 #endif

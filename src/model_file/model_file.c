@@ -1,6 +1,7 @@
 /* Files of whole models. What a new file becomes is seen in the ending of its name. */
 #include "muster/model_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,33 @@
 
 /* ---- loading ---- */
 
+/* What LIST, an array by place or an object by name, has for output I; LIST itself where it is neither. */
+static const json_t *of_output(const json_t *list, const mst_model *model, int i) {
+    const char *name = mst_model_output_name(model, i);
+    if (json_is_array(list)) return json_array_get(list, (size_t)i);
+    if (!json_is_object(list) || json_object_get(list, "class_name")) return list;
+    return name ? json_object_get(list, name) : NULL;
+}
+
+static void read_losses(const json_t *made, const mst_model *model, mst_model_compiled *out) {
+    const json_t *losses = json_object_get(made, "loss"), *weights = json_object_get(made, "loss_weights");
+    const int outputs = mst_model_num_outputs(model);
+    if (outputs == 1)
+        out->has_loss = mst_keras_loss_read(of_output(losses, model, 0), &out->loss, &out->from_probabilities);
+    for (int i = 0; outputs > 1 && i < outputs && i < MST_MAX_OUTPUTS; i++) {
+        mst_output_loss *o = &out->output[i];
+        const json_t *weight = of_output(weights, model, i);
+        o->has_loss = mst_keras_loss_read(of_output(losses, model, i), &o->loss, &o->from_probabilities);
+        if (json_is_number(weight)) o->weight = json_number_value(weight) == 0 ? MST_ZERO : json_number_value(weight);
+    }
+}
+
 static mst_status read_compiled(const mst_keras_file *file, const mst_keras_network *network, mst_model *model,
                                 mst_model_compiled *out) {
     const json_t *optimizer = json_object_get(file->made, "optimizer");
     if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
     *out = (mst_model_compiled){.has_loss = false};
-    out->has_loss = mst_keras_loss_read(json_object_get(file->made, "loss"), &out->loss, &out->from_probabilities);
+    read_losses(file->made, model, out);
     mst_keras_optimizer_read(optimizer, &out->optimizer);
     out->has_optimizer = out->optimizer.rule;
     if (!out->has_optimizer || !file->has_weights) return MST_OK;
@@ -169,26 +191,51 @@ static mst_status write_archive(mst_model *model, const char *path, const char *
     return status;
 }
 
-/* Whether the loss sees logits in the model's first output: one that ends in a softmax gives probabilities. */
-static mst_status sees_logits(mst_model *model, const mst_model_save_options *o, bool *out) {
+/* The loss of output I as Keras writes it. It is from logits where it sees them there: an output that ends in a softmax
+ * gives probabilities. */
+static json_t *print_loss(const mst_model *model, const mst_model_description *d, int i, const mst_output_loss *loss) {
+    const mst_value end = d->value[mst_model_get_outputs(model).output[i].node];
+    const bool from_logits = d->graph && !loss->from_probabilities && mst_loss_sees_logits(loss->loss, end);
+    return mst_keras_loss_write(loss->loss, from_logits);
+}
+
+/* By the names of outputs; those that have none are not among them. */
+static void add_output_losses(const mst_model *model, const mst_model_description *d, const mst_output_loss *losses,
+                              json_t *compile) {
+    json_t *loss = json_object(), *weights = json_object();
+    for (int i = 0; i < mst_model_num_outputs(model); i++) {
+        const char *name = mst_model_output_name(model, i);
+        if (!losses[i].has_loss) continue;
+        json_object_set_new(loss, name, print_loss(model, d, i, &losses[i]));
+        json_object_set_new(weights, name,
+                            json_real(losses[i].weight == 0 ? !signbit(losses[i].weight) : losses[i].weight));
+    }
+    json_object_set_new(compile, "loss", loss);
+    json_object_set_new(compile, "loss_weights", weights);
+}
+
+static mst_status add_losses(mst_model *model, const mst_model_save_options *o, json_t *compile) {
     mst_model_description d;
-    mst_status status = mst_model_describe(model, &d);
-    const mst_outputs outputs = mst_model_get_outputs(model);
-    *out =
-        !status && d.graph && !o->from_probabilities && mst_loss_sees_logits(*o->loss, d.value[outputs.output[0].node]);
+    if (!o->loss && !o->output_losses) return MST_OK;
+    const mst_status status = mst_model_describe(model, &d);
+    if (!status && o->output_losses)
+        add_output_losses(model, &d, o->output_losses, compile);
+    else if (!status)
+        json_object_set_new(compile, "loss",
+                            print_loss(model, &d, 0, &(mst_output_loss){true, *o->loss, o->from_probabilities, 1}));
     mst_model_forget(&d);
     return status;
 }
 
 static mst_status add_compiled(mst_model *model, json_t *config, const mst_model_save_options *o) {
-    json_t *optimizer = NULL;
-    bool from_logits = false;
-    if (o->loss) MST_TRY(sees_logits(model, o, &from_logits));
-    if (o->optimizer) MST_TRY(mst_keras_optimizer_write(o->optimizer, &optimizer));
-    json_t *compile = json_object();
+    json_t *optimizer = NULL, *compile = json_object();
+    mst_status status = o->optimizer ? mst_keras_optimizer_write(o->optimizer, &optimizer) : MST_OK;
     if (optimizer) json_object_set_new(compile, "optimizer", optimizer);
-    if (o->loss) json_object_set_new(compile, "loss", mst_keras_loss_write(*o->loss, from_logits));
-    return json_object_set_new(config, "compile_config", compile) ? MST_NO_MEMORY("for a network") : MST_OK;
+    if (!status) status = add_losses(model, o, compile);
+    if (!status)
+        return json_object_set_new(config, "compile_config", compile) ? MST_NO_MEMORY("for a network") : MST_OK;
+    json_decref(compile);
+    return status;
 }
 
 /* A whole model in one HDF5 file: texts are attributes of its root. */
@@ -199,8 +246,9 @@ static mst_status fill_h5(mst_model *model, const mst_model_save_options *o, con
     mst_status status = text ? print_metadata(model, &metadata) : MST_NO_MEMORY("for a network");
     if (!status && made) {
         json_t *loss = json_object_get(made, "loss"), *optimizer = json_object_get(made, "optimizer");
-        json_t *object = json_pack("{s:O?, s:n, s:n, s:n, s:O?}", "loss", loss, "metrics", "weighted_metrics",
-                                   "loss_weights", "optimizer_config", optimizer);
+        json_t *object =
+            json_pack("{s:O?, s:n, s:n, s:O?, s:O?}", "loss", loss, "metrics", "weighted_metrics", "loss_weights",
+                      json_object_get(made, "loss_weights"), "optimizer_config", optimizer);
         training = object ? json_dumps(object, 0) : NULL;
         json_decref(object);
         if (!training) status = MST_NO_MEMORY("for a network");
@@ -238,7 +286,7 @@ static mst_status save(mst_model *model, const char *path, const mst_model_save_
     char *text = NULL;
     size_t size = 0;
     const bool h5 = mst_ends_in(path, ".h5") && !mst_ends_in(path, ".weights.h5");
-    if (o->optimizer || o->loss) MST_TRY(add_compiled(model, config, o));
+    if (o->optimizer || o->loss || o->output_losses) MST_TRY(add_compiled(model, config, o));
     if (mst_ends_in(path, ".json")) return save_json(path, config);
     mst_status status = h5 ? fill_h5(model, o, config, network, &tree) : fill_keras(model, o, network, &tree);
     if (!status) status = mst_keras_tree_write(&tree, &weights, &size);

@@ -1,39 +1,65 @@
 #include "model_file/network_end.h"
 
+#include <string.h>
+
 #include "loss/loss.h"
 #include "model/describe.h"
 #include "model/model.h"
 
-static mst_status look(const char *path, const mst_model *model, const mst_model_description *d, mst_network_end *out) {
-    if (!d->graph) return MST_FAIL(MST_INVALID, "'%s': the shape of its input is not in it", path);
-    const mst_value end = d->value[mst_model_get_outputs(model).output[0].node];
-    const mst_shape batch = mst_value_spec(d->value[model->input[0].node]).shape;
-    mst_shape row = mst_value_spec(end).shape;
+/* Whether the calls that take NODE are those of embeddings. */
+static bool feeds_embeddings(const mst_model *model, int64_t node) {
+    bool found = false;
+    for (int64_t n = 0; n < model->num_nodes; n++)
+        for (int s = 0; s < model->node[n].num_src; s++) {
+            if (model->node[n].src[s] != node) continue;
+            if (strcmp(model->layer[model->node[n].layer].type->name, "embedding") != 0) return false;
+            found = true;
+        }
+    return found;
+}
+
+static mst_network_input input_of(const mst_model *model, int i, mst_value batch) {
+    const mst_shape shape = mst_value_spec(batch).shape;
+    return (mst_network_input){.name = mst_model_input_name(model, i),
+                               .dtype = model->input[i].row.dtype,
+                               .shape = mst_shape_make(shape.ndim - 1, shape.dim + 1),
+                               .is_tokens = feeds_embeddings(model, model->input[i].node)};
+}
+
+static mst_status look_at_output(const char *path, const mst_model *model, int i, mst_value end,
+                                 mst_network_output *out) {
+    const mst_shape row = mst_value_spec(end).shape;
     char text[MST_SHAPE_TEXT];
-    out->input = mst_shape_make(batch.ndim - 1, batch.dim + 1);
-    out->outputs = 1;
-    for (int i = 1; i < row.ndim; i++) {
-        if (row.dim[i] < 0)
-            return MST_FAIL(MST_INVALID, "'%s': its output is %s: it must have a size that is known", path,
-                            mst_shape_print(row, text, sizeof text));
-        out->outputs *= row.dim[i];
+    *out = (mst_network_output){.name = mst_model_output_name(model, i), .size = 1};
+    for (int d = 1; d < row.ndim; d++) {
+        if (row.dim[d] < 0)
+            return MST_FAIL(MST_INVALID, "'%s': its output '%s' is %s: it must have a size that is known", path,
+                            out->name, mst_shape_print(row, text, sizeof text));
+        out->size *= row.dim[d];
     }
-    for (int i = 0; i < MST_NUM_LOSSES; i++) out->sees_logits[i] = mst_loss_sees_logits((mst_loss)i, end);
+    for (int l = 0; l < MST_NUM_LOSSES; l++) out->sees_logits[l] = mst_loss_sees_logits((mst_loss)l, end);
     const bool softmax = !out->sees_logits[MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY];
     out->has_loss = softmax || !out->sees_logits[MST_LOSS_BINARY_CROSSENTROPY];
     out->loss = softmax ? MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY : MST_LOSS_BINARY_CROSSENTROPY;
     return MST_OK;
 }
 
-mst_status mst_network_end_of(const char *path, mst_model *model, mst_network_end *out) {
+static mst_status look(const char *path, const mst_model *model, const mst_model_description *d,
+                       mst_network_ends *out) {
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    if (!d->graph) return MST_FAIL(MST_INVALID, "'%s': the shape of its input is not in it", path);
+    for (int i = 0; i < out->num_inputs; i++) out->input[i] = input_of(model, i, d->value[model->input[i].node]);
+    for (int i = 0; i < out->num_outputs; i++)
+        MST_TRY(look_at_output(path, model, i, d->value[outputs.output[i].node], &out->output[i]));
+    return MST_OK;
+}
+
+mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out) {
     mst_model_description d;
-    const int inputs = mst_model_num_inputs(model), outputs = mst_model_num_outputs(model);
-    *out = (mst_network_end){.outputs = 0};
-    if (inputs != 1 || outputs != 1)
-        return MST_FAIL(MST_INVALID,
-                        "'%s': has %d input%s and %d output%s: the command takes networks with one of each, a program "
-                        "any",
-                        path, inputs, inputs == 1 ? "" : "s", outputs, outputs == 1 ? "" : "s");
+    *out = (mst_network_ends){.num_inputs = mst_model_num_inputs(model), .num_outputs = mst_model_num_outputs(model)};
+    if (out->num_inputs > MST_MAX_ENDS || out->num_outputs > MST_MAX_ENDS)
+        return MST_FAIL(MST_INVALID, "'%s': has %d inputs and %d outputs: the command takes at most %d of each", path,
+                        out->num_inputs, out->num_outputs, MST_MAX_ENDS);
     mst_status status = mst_model_describe(model, &d);
     if (!status) status = look(path, model, &d, out);
     mst_model_forget(&d);

@@ -5,16 +5,31 @@
 #include "muster/loss.h"
 #include "muster/model.h"
 
-typedef struct mst_network_end {
-    mst_shape input; /**< of an example; -1: a dimension of any size */
-    int64_t outputs; /**< numbers of an example */
-    bool has_loss;   /**< it ends in a softmax or a sigmoid, for which there is a loss: */
-    mst_loss loss;
-    bool sees_logits[MST_NUM_LOSSES]; /**< which losses see logits in its outputs */
-} mst_network_end;
+enum { MST_MAX_ENDS = 16 };
 
-/** Looks at the ends of MODEL, that of PATH. MST_INVALID where it has several inputs or outputs, or a size that is not
- *  known: the commands cannot use it. */
-MST_API MST_CHECKED mst_status mst_network_end_of(const char *path, mst_model *model, mst_network_end *out);
+typedef struct mst_network_input {
+    const char *name; /**< the model's */
+    mst_dtype dtype;  /**< MST_NO_DTYPE: the data decides */
+    mst_shape shape;  /**< of an example; -1: a dimension of any size */
+    bool is_tokens;   /**< only embeddings take it: its numbers count something */
+} mst_network_input;
+
+typedef struct mst_network_output {
+    const char *name; /**< the model's */
+    int64_t size;     /**< numbers of an example */
+    bool has_loss;    /**< it ends in a softmax or a sigmoid, for which there is a loss: */
+    mst_loss loss;
+    bool sees_logits[MST_NUM_LOSSES]; /**< which losses see logits in it */
+} mst_network_output;
+
+typedef struct mst_network_ends {
+    int num_inputs, num_outputs;
+    mst_network_input input[MST_MAX_ENDS];
+    mst_network_output output[MST_MAX_ENDS];
+} mst_network_ends;
+
+/** Looks at the ends of MODEL, that of PATH. MST_INVALID where it has too many of them, or an output of a size that is
+ *  not known: the commands cannot use it. */
+MST_API MST_CHECKED mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out);
 
 #endif

@@ -3,6 +3,7 @@
  * the graph of each replica, as sums and counts over its rows, which are added up over the shards. */
 #include "train/trainer_objective.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static mst_status make_targets(mst_trainer *trainer) {
         mst_target *target = &trainer->target[i];
         if (!mst_loss_name(target->loss))
             return MST_FAIL(MST_INVALID, "compile: loss number %d is none", (int)target->loss);
-        if (target->weight == 0) target->weight = 1;
+        if (target->weight == 0 && !signbit(target->weight)) target->weight = 1; /* MST_ZERO is 0 */
     }
     return MST_OK;
 }

@@ -8,6 +8,7 @@
 #include "cli/doctor/doctor_checks.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
+#include "cli/network_objectives.h"
 #include "cli/number_text.h"
 #include "cli/objective.h"
 #include "cli/scale_inputs.h"
@@ -22,7 +23,7 @@ typedef struct trial {
     int64_t bytes, limit;
     char layers[256];
     mst_model *network; /* of a file; else NULL. Owned. Of it: */
-    mst_network_end end;
+    mst_network_ends ends;
     int64_t num_tokens; /* of an embedding at its beginning; 0: it begins with none */
 } trial;
 
@@ -68,12 +69,13 @@ static mst_status choose(const trial *t, mst_dataset *data, objective *out) {
     const mst_dtype dtype = mst_dataset_spec(data, 1).dtype;
     int64_t num = mst_dataset_num_classes(data, 1), *count = NULL;
     if (dtype == MST_F32 || dtype == MST_F64)
-        return objective_choose(MST_LOSS_MEAN_SQUARED_ERROR, data, t->network ? t->end.outputs : 1, !t->network, out);
-    if (t->network) return objective_choose(classes, data, t->end.outputs, false, out);
-    if (!num && objective_labels_are_classes(classes, data))
-        MST_TRY(objective_count(classes, data, MOST_CLASSES, &count, &num));
+        return objective_choose(MST_LOSS_MEAN_SQUARED_ERROR, data, 1, t->network ? t->ends.output[0].size : 1,
+                                !t->network, out);
+    if (t->network) return objective_choose(classes, data, 1, t->ends.output[0].size, false, out);
+    if (!num && objective_labels_are_classes(classes, data, 1))
+        MST_TRY(objective_count(classes, data, 1, MOST_CLASSES, &count, &num));
     free(count);
-    return objective_choose(classes, data, num, true, out);
+    return objective_choose(classes, data, 1, num, true, out);
 }
 
 static bool has_texts(const doctor_options *o) {
@@ -83,7 +85,7 @@ static bool has_texts(const doctor_options *o) {
 /* The train part, with sizes of pictures and texts as `muster train` takes them. */
 static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset **out) {
     enum { MAX_TOKENS = 20000, LENGTH = 300 };
-    const mst_shape input = t->end.input;
+    const mst_shape input = t->ends.input[0].shape;
     mst_data_options options = {.image_size = o->image_size};
     if (mst_dataset_spec_has_pictures(o->data) && !o->image_size)
         options.image_size = t->network && input.ndim >= 2 && input.dim[0] > 0 ? input.dim[0] : MST_IMAGE_SIZE_FIT;
@@ -95,7 +97,7 @@ static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset
 static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *t) {
     mst_dataset *some;
     objective objective;
-    MST_TRY(scale_inputs(false, data));
+    MST_TRY(scale_inputs(false, 0, t->network ? &t->ends.input[0] : NULL, data));
     MST_TRY(choose(t, *data, &objective));
     print_layers(o, *data, objective.outputs, t);
     MST_TRY(mst_dataset_take(*data, t->rows, &some));
@@ -106,7 +108,8 @@ static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *
 
 static mst_status load_network(const char *path, trial *t) {
     MST_TRY(mst_network_load(path, &t->network, NULL));
-    MST_TRY(mst_network_end_of(path, t->network, &t->end));
+    MST_TRY(mst_network_ends_of(path, t->network, &t->ends));
+    MST_TRY(network_check_single(path, &t->ends, "muster doctor"));
     return network_tokens(t->network, &t->num_tokens);
 }
 

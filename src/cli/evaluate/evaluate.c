@@ -107,8 +107,7 @@ static int evaluate_run(const command_call *call) {
     if (o->follow && !o->saved.checkpoint_dir)
         return command_fail(EXIT_USAGE, "evaluate: --follow needs --checkpoint-dir DIR");
     int status = saved_model_open(&o->saved, call->list, "evaluate", &saved);
-    if (!status && o->confusion && !objective_has_classes(&saved.objective))
-        status = objective_fail_confusion("evaluate", &saved.objective);
+    if (!status && o->confusion) status = objective_check_confusion("evaluate", saved.objective, saved.num_objectives);
     if (!status && (saved_model_show(&saved, o->saved.json) || show(o, &saved) || (o->follow && follow(o, &saved))))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);

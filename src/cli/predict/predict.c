@@ -11,6 +11,7 @@
 #include "cli/json_events.h"
 #include "cli/predict/predictions.h"
 #include "cli/saved_model.h"
+#include "format/npz.h"
 
 /* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64
  * bytes, with a line end. Source: numpy/lib/format.py. */
@@ -34,25 +35,47 @@ static mst_status write_npy(const char *path, const mst_tensor *tensor) {
     return mst_file_write_parts(path, part, 2);
 }
 
-mst_status predict_rows(mst_model *model, const objective *objective, const mst_dataset *data, int64_t batch_size,
+mst_status predict_rows(mst_model *model, const objective *list, int n, const mst_dataset *data, int64_t batch_size,
                         mst_tensor **out) {
-    MST_TRY(mst_predict(model, data, batch_size, out));
-    objective_finish(objective, *out);
+    MST_TRY(mst_predict_all(model, data, batch_size, out, n));
+    for (int i = 0; i < n; i++) objective_finish(&list[i], out[i]);
     return MST_OK;
 }
 
-static mst_status write_rows(const predictions *p, const char *path) {
-    const char *ending = strrchr(path, '.');
-    return ending && strcmp(ending, ".csv") == 0 ? predictions_write_csv(p, path) : write_npy(path, p->outputs);
+static bool ends_in(const char *path, const char *ending) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ending) == 0;
 }
 
-mst_status predict_to_file(mst_model *model, const objective *objective, const char *const *names,
+mst_status predict_check_file(const char *option, const char *path, int n) {
+    if (n == 1 || ends_in(path, ".csv") || ends_in(path, ".npz")) return MST_OK;
+    return MST_FAIL(MST_INVALID, "--%s %s: the model has %d outputs: FILE.npz has an array for each, FILE.csv columns",
+                    option, path, n);
+}
+
+static mst_status write_npz(const predictions *p, const char *path) {
+    mst_named_tensor array[MST_MAX_TARGETS];
+    for (int i = 0; i < p->count; i++)
+        array[i] = (mst_named_tensor){p->objective[i].output ? p->objective[i].output : "outputs", p->outputs[i]};
+    return mst_npz_write(path, array, p->count);
+}
+
+static mst_status write_rows(const predictions *p, const char *path) {
+    if (ends_in(path, ".csv")) return predictions_write_csv(p, path);
+    return ends_in(path, ".npz") ? write_npz(p, path) : write_npy(path, p->outputs[0]);
+}
+
+static void release_all(mst_tensor *const *tensor, int n) {
+    for (int i = 0; i < n; i++) mst_tensor_release(tensor[i]);
+}
+
+mst_status predict_to_file(mst_model *model, const objective *list, int n, const char *const *names,
                            const mst_dataset *data, int64_t batch_size, const char *path) {
-    mst_tensor *outputs;
-    MST_TRY(predict_rows(model, objective, data, batch_size, &outputs));
+    mst_tensor *outputs[MST_MAX_TARGETS];
+    MST_TRY(predict_rows(model, list, n, data, batch_size, outputs));
     const mst_status status =
-        write_rows(&(predictions){.outputs = outputs, .objective = objective, .names = names}, path);
-    mst_tensor_release(outputs);
+        write_rows(&(predictions){.outputs = outputs, .objective = list, .count = n, .names = names}, path);
+    release_all(outputs, n);
     return status;
 }
 
@@ -67,8 +90,10 @@ typedef struct predict_options {
 
 static const option own_options[] = {
     {"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
-     .help = "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
-             "f32 [n, outputs] in NumPy's .npy (default: the class of each row is printed)"},
+     .help =
+         "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
+         "f32 [n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name (default: the class of "
+         "each row is printed)"},
     {0}};
 
 static const option_section sections[] = {
@@ -82,14 +107,16 @@ static mst_status show(const predict_options *o, const predictions *p) {
 }
 
 static mst_status predict(const predict_options *o, const saved_model *saved) {
-    mst_tensor *outputs;
-    MST_TRY(predict_rows(saved->model, &saved->objective, saved->data, o->saved.batch_size, &outputs));
+    const int n = saved->num_objectives;
+    mst_tensor *outputs[MST_MAX_TARGETS];
     int64_t num_files;
+    MST_TRY(predict_rows(saved->model, saved->objective, n, saved->data, o->saved.batch_size, outputs));
     const mst_status status = show(o, &(predictions){.outputs = outputs,
-                                                     .objective = &saved->objective,
+                                                     .objective = saved->objective,
+                                                     .count = n,
                                                      .names = saved->names,
                                                      .files = mst_dataset_file_paths(saved->files, &num_files)});
-    mst_tensor_release(outputs);
+    release_all(outputs, n);
     MST_TRY(status);
     if (o->saved.json) {
         json_t *event = json_event("predicted");
@@ -113,6 +140,8 @@ static int predict_run(const command_call *call) {
     if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
     if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
+    if (!status && o->out && predict_check_file("out", o->out, saved.num_objectives))
+        status = command_fail_library(EXIT_USAGE, NULL);
     if (!status && (saved_model_show(&saved, o->saved.json) || predict(o, &saved)))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);

@@ -9,22 +9,39 @@
 #include "base/no_memory.h"
 #include "cli/json_events.h"
 
-static int64_t num_outputs(const predictions *p) {
-    return p->objective->outputs;
+/* One of the outputs. */
+typedef struct column {
+    const mst_tensor *values;
+    const objective *objective;
+    const char *const *names; /* of the classes */
+    const char *output;       /* its name, where there are several */
+} column;
+
+static column column_at(const predictions *p, int i) {
+    const char *name = p->objective[i].output;
+    return (column){p->outputs[i], &p->objective[i], p->names, p->count > 1 ? name ? name : "" : NULL};
+}
+
+static int64_t num_outputs(const column *c) {
+    return c->objective->outputs;
+}
+
+static bool has_classes(const column *c) {
+    return objective_has_classes(c->objective);
 }
 
 static int64_t num_rows(const predictions *p) {
-    return mst_tensor_shape(p->outputs).dim[0];
+    return mst_tensor_shape(p->outputs[0]).dim[0];
 }
 
-static double output_at(const predictions *p, int64_t row, int64_t i) {
-    return mst_tensor_get(p->outputs, row * num_outputs(p) + i);
+static double output_at(const column *c, int64_t row, int64_t i) {
+    return mst_tensor_get(c->values, row * num_outputs(c) + i);
 }
 
 /* The name of the class of a row, or its number as text; CLASS (may be NULL) is that number. */
-static const char *class_of(const predictions *p, int64_t row, char number[24], int64_t *class, double *probability) {
-    const int64_t best = objective_class(p->objective, p->outputs, row, probability);
-    const char *name = class_names_at(p->names, best);
+static const char *class_of(const column *c, int64_t row, char number[24], int64_t *class, double *probability) {
+    const int64_t best = objective_class(c->objective, c->values, row, probability);
+    const char *name = class_names_at(c->names, best);
     if (class) *class = best;
     snprintf(number, 24, "%" PRId64, best);
     return name ? name : number;
@@ -38,9 +55,13 @@ static const char *row_title(const predictions *p) {
 
 enum { MOST_PATH = 4096 };
 
-/* As wide as the longest name, or the number of the last class. */
-static int class_width(const predictions *p) {
-    const int least = (int)sizeof "class" - 1, width = class_names_width(p->names);
+static const char *class_title(const column *c) {
+    return c->output ? c->output : "class";
+}
+
+/* As wide as the longest name, or the title, which is wider than a number. */
+static int class_width(const column *c) {
+    const int least = (int)strlen(class_title(c)), width = class_names_width(c->names);
     return width > least ? width : least;
 }
 
@@ -62,45 +83,70 @@ static void print_row_title(const predictions *p, int64_t row, int width) {
         printf("%*" PRId64, width, row);
 }
 
-void predictions_print(const predictions *p) {
-    const bool classes = objective_has_classes(p->objective);
-    const int width = class_width(p), first = row_width(p);
-    printf("%*s", p->files ? -first : first, row_title(p));
-    if (classes)
-        printf("  %-*s  probability\n", width, "class");
+static void print_title(const column *c) {
+    const char *one = num_outputs(c) == 1 ? "output" : "outputs";
+    if (has_classes(c))
+        printf("  %-*s  probability", class_width(c), class_title(c));
     else
-        printf("  %s\n", num_outputs(p) == 1 ? "output" : "outputs");
+        printf("  %s", c->output ? c->output : one);
+}
+
+static void print_values(const column *c, int64_t row) {
+    double probability;
+    char number[24], text[CLASS_NAME_TEXT];
+    if (has_classes(c)) {
+        const char *class = class_of(c, row, number, NULL, &probability);
+        printf("  %-*s  %.4f", class_width(c), class_name_shown(class, text), probability);
+    }
+    for (int64_t i = 0; !has_classes(c) && i < num_outputs(c); i++) printf("  %.6g", output_at(c, row, i));
+}
+
+void predictions_print(const predictions *p) {
+    const int first = row_width(p);
+    printf("%*s", p->files ? -first : first, row_title(p));
+    for (int i = 0; i < p->count; i++) {
+        const column c = column_at(p, i);
+        print_title(&c);
+    }
+    putchar('\n');
     for (int64_t row = 0; row < num_rows(p); row++) {
         print_row_title(p, row, first);
-        if (classes) {
-            double probability;
-            char number[24], text[CLASS_NAME_TEXT];
-            const char *class = class_of(p, row, number, NULL, &probability);
-            printf("  %-*s  %.4f", width, class_name_shown(class, text), probability);
+        for (int i = 0; i < p->count; i++) {
+            const column c = column_at(p, i);
+            print_values(&c, row);
         }
-        for (int64_t i = 0; !classes && i < num_outputs(p); i++) printf("  %.6g", output_at(p, row, i));
         putchar('\n');
     }
 }
 
 /* ---- events ---- */
 
-static mst_status write_event(const predictions *p, int64_t row) {
-    json_t *event = json_event("prediction");
-    json_add(&event, "", row_title(p), p->files ? json_text(p->files[row]) : json_integer(row));
-    if (objective_has_classes(p->objective)) {
+static void add_values(json_t **object, const column *c, int64_t row) {
+    if (has_classes(c)) {
         double probability;
         char number[24];
         int64_t class;
-        const char *name = class_of(p, row, number, &class, &probability);
-        json_add(&event, "", "class", json_integer(class));
-        if (name != number) json_add(&event, "", "name", json_text(name));
-        json_add(&event, "", "probability", json_number(probability));
-        return json_write(event);
+        const char *name = class_of(c, row, number, &class, &probability);
+        json_add(object, "", "class", json_integer(class));
+        if (name != number) json_add(object, "", "name", json_text(name));
+        json_add(object, "", "probability", json_number(probability));
+        return;
     }
     json_t *outputs = json_array();
-    for (int64_t i = 0; i < num_outputs(p); i++) json_array_append_new(outputs, json_number(output_at(p, row, i)));
-    json_add(&event, "", "outputs", outputs);
+    for (int64_t i = 0; i < num_outputs(c); i++) json_array_append_new(outputs, json_number(output_at(c, row, i)));
+    json_add(object, "", "outputs", outputs);
+}
+
+static mst_status write_event(const predictions *p, int64_t row) {
+    json_t *event = json_event("prediction"), *all = p->count > 1 ? json_object() : NULL;
+    json_add(&event, "", row_title(p), p->files ? json_text(p->files[row]) : json_integer(row));
+    for (int i = 0; i < p->count; i++) {
+        const column c = column_at(p, i);
+        json_t *one = c.output ? json_object() : NULL;
+        add_values(c.output ? &one : &event, &c, row);
+        if (c.output) json_object_set_new(all, c.output, one);
+    }
+    if (all) json_add(&event, "", "outputs", all);
     return json_write(event);
 }
 
@@ -122,19 +168,42 @@ static void write_cell(FILE *file, const char *text) {
     if (quoted) putc('"', file);
 }
 
-static void write_header(FILE *file, const predictions *p) {
-    const int64_t n = num_outputs(p);
-    fputs(row_title(p), file);
-    if (objective_has_classes(p->objective)) fputs(",class", file);
-    for (int64_t i = 0; i < n; i++) {
-        const char *name = n > 1 && objective_has_classes(p->objective) ? class_names_at(p->names, i) : NULL;
+/* A column's title, behind the name of its output where there are several. */
+static void write_title(FILE *file, const column *c, const char *title) {
+    char text[CLASS_NAME_TEXT];
+    snprintf(text, sizeof text, "%s%s%s", c->output ? c->output : "", c->output && *title ? "_" : "", title);
+    putc(',', file);
+    write_cell(file, text);
+}
+
+static void write_titles(FILE *file, const column *c) {
+    const int64_t n = num_outputs(c);
+    if (has_classes(c)) write_title(file, c, "class");
+    if (n == 1) write_title(file, c, has_classes(c) ? "probability" : c->output ? "" : "output");
+    for (int64_t i = 0; n > 1 && i < n; i++) {
+        char number[32];
+        const char *name = has_classes(c) ? class_names_at(c->names, i) : NULL;
+        snprintf(number, sizeof number, "%s%" PRId64, c->output ? "" : "output_", i);
+        if (name) putc(',', file), write_cell(file, name);
+        if (!name) write_title(file, c, number);
+    }
+}
+
+static void write_values(FILE *file, const column *c, int64_t row) {
+    if (has_classes(c)) {
+        double probability;
+        char number[24];
         putc(',', file);
-        if (name)
-            write_cell(file, name);
-        else if (n == 1)
-            fputs(objective_has_classes(p->objective) ? "probability" : "output", file);
-        else
-            fprintf(file, "output_%" PRId64, i);
+        write_cell(file, class_of(c, row, number, NULL, &probability));
+    }
+    for (int64_t i = 0; i < num_outputs(c); i++) fprintf(file, ",%.9g", output_at(c, row, i));
+}
+
+static void write_header(FILE *file, const predictions *p) {
+    fputs(row_title(p), file);
+    for (int i = 0; i < p->count; i++) {
+        const column c = column_at(p, i);
+        write_titles(file, &c);
     }
     putc('\n', file);
 }
@@ -144,13 +213,10 @@ static void write_row(FILE *file, const predictions *p, int64_t row) {
         write_cell(file, p->files[row]);
     else
         fprintf(file, "%" PRId64, row);
-    if (objective_has_classes(p->objective)) {
-        double probability;
-        char number[24];
-        putc(',', file);
-        write_cell(file, class_of(p, row, number, NULL, &probability));
+    for (int i = 0; i < p->count; i++) {
+        const column c = column_at(p, i);
+        write_values(file, &c, row);
     }
-    for (int64_t i = 0; i < num_outputs(p); i++) fprintf(file, ",%.9g", output_at(p, row, i));
     putc('\n', file);
 }
 

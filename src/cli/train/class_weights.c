@@ -13,7 +13,7 @@ enum { LONGEST = 256, LIST_SIZE = 512, MOST_CLASSES = 1000000 };
 /* As scikit-learn's class_weight="balanced": n / (classes that there are * examples of the class). */
 static mst_status balance(training *t) {
     int64_t *count, num, rows = 0, there = 0;
-    MST_TRY(objective_count(t->objective.loss, t->train, MOST_CLASSES, &count, &num));
+    MST_TRY(objective_count(t->objective->loss, t->train, t->objective->component, MOST_CLASSES, &count, &num));
     for (int64_t c = 0; c < num; c++) {
         rows += count[c];
         there += count[c] > 0;
@@ -95,10 +95,10 @@ static mst_status read_list(const char *text, training *t) {
 
 mst_status class_weights_read(const char *text, training *t) {
     if (!text) return MST_OK;
-    if (!objective_has_classes(&t->objective))
+    if (!objective_has_classes(t->objective))
         return MST_FAIL(MST_INVALID, "--class-weight is for examples of classes, which --loss %s does not have",
-                        mst_loss_name(t->objective.loss));
-    const int64_t outputs = t->objective.outputs;
+                        mst_loss_name(t->objective->loss));
+    const int64_t outputs = t->objective->outputs;
     t->num_class_weights = outputs == 1 ? 2 : (int)outputs;
     t->class_weight = malloc((size_t)t->num_class_weights * sizeof *t->class_weight);
     if (!t->class_weight) return MST_NO_MEMORY("for the weights of classes");

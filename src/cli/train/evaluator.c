@@ -186,6 +186,7 @@ static saved_options options_of(const training *t) {
     return (saved_options){.checkpoint_dir = o->checkpoint_dir,
                            .use_ema = o->use_ema,
                            .loss = o->loss,
+                           .loss_weights = o->loss_weights,
                            .activation = o->activation,
                            .metrics = o->metrics,
                            .data = t->data,

@@ -19,6 +19,7 @@
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
 #include "cli/mlp_layers.h"
+#include "cli/network_objectives.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
 #include "cli/predict/predict.h"
@@ -50,6 +51,12 @@ static int check_options(training *t) {
     if (t->o->raw_columns && (t->o->table.missing || t->o->embed_above))
         return command_fail(EXIT_USAGE, "train: --%s is done by the layers that --raw-columns leaves out: leave it out",
                             t->o->table.missing ? "missing mean" : "embed-above");
+    if (!t->network && (strchr(t->o->loss, '=') || t->o->loss_weights))
+        return command_fail(EXIT_USAGE,
+                            "train: --loss%s of outputs by name is for a network of a file; this one has one output",
+                            t->o->loss_weights ? "-weights" : "");
+    if (!strchr(t->o->loss, '=') && objective_loss_named(t->o->loss, &t->loss))
+        return command_fail_library(EXIT_USAGE, NULL);
     if (precision_read(t->o->precision, &t->precision)) return command_fail_usage("train");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
@@ -69,13 +76,27 @@ int64_t train_total_steps(const training *t) {
 
 /* ---- data ---- */
 
+int train_num_inputs(const training *t) {
+    return t->network ? t->ends.num_inputs : 1;
+}
+
 /* All parts must store their inputs in one dtype: only u8 is scaled, so u8 and f32 parts would differ. */
 static int check_stored_inputs(training *t, const char *part, const mst_dataset *dataset) {
-    const mst_dtype dtype = mst_dataset_spec(dataset, 0).dtype;
-    if (!t->stored_inputs) t->stored_inputs = dtype;
-    if (dtype == t->stored_inputs) return EXIT_DONE;
-    return command_fail(EXIT_FAILED, "'%s': inputs of the %s part are %s, those of the train part %s: save both alike",
-                        t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
+    for (int i = 0; i < train_num_inputs(t); i++) {
+        const mst_dtype dtype = mst_dataset_spec(dataset, i).dtype;
+        if (!t->stored_inputs[i]) t->stored_inputs[i] = dtype;
+        if (dtype != t->stored_inputs[i])
+            return command_fail(EXIT_FAILED,
+                                "'%s': inputs of the %s part are %s, those of the train part %s: save both alike",
+                                t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs[i]));
+    }
+    return EXIT_DONE;
+}
+
+static mst_status scale_all_inputs(const training *t, mst_dataset **dataset) {
+    for (int i = 0; i < train_num_inputs(t); i++)
+        MST_TRY(scale_inputs(t->o->raw_pixels, i, t->network ? &t->ends.input[i] : NULL, dataset));
+    return MST_OK;
 }
 
 static bool is_pictures(const training *t) {
@@ -88,7 +109,7 @@ bool train_has_texts(const training *t) {
 
 /* What is not given is as the network takes it, where that is known. */
 static void fit_texts(const training *t, mst_data_options *options) {
-    const mst_shape input = t->end.input;
+    const mst_shape input = t->ends.input[0].shape;
     const bool is_long = t->network && input.ndim == 1 && input.dim[0] > 0;
     if (!options->max_tokens) options->max_tokens = t->num_tokens ? t->num_tokens : DEFAULT_MAX_TOKENS;
     if (!options->sequence_length) options->sequence_length = is_long ? input.dim[0] : DEFAULT_LENGTH;
@@ -96,7 +117,7 @@ static void fit_texts(const training *t, mst_data_options *options) {
 
 /* That of the network, where it takes squares only; else that of the first picture. */
 static int64_t fitting_size(const training *t) {
-    const mst_shape input = t->end.input;
+    const mst_shape input = t->ends.input[0].shape;
     const bool is_square = t->network && input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1];
     return is_square ? input.dim[0] : MST_IMAGE_SIZE_FIT;
 }
@@ -109,22 +130,27 @@ int train_open_part(training *t, const char *part, mst_dataset **out) {
     options.max_tokens = t->o->max_tokens;
     options.sequence_length = t->o->sequence_length;
     options.pad_front = t->o->pad == PAD_FRONT;
+    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
+    if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (train_has_texts(t)) fit_texts(t, &options);
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);
     if (table_options_open(&t->o->table, t->data, part, options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
-    return scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    return scale_all_inputs(t, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 /* Checks the test part before training, and not after it. */
 static int check_test_part(const training *t) {
-    for (int i = 0; t->test && i < 2; i++) {
+    const int components = t->test ? mst_dataset_num_components(t->train) : 0;
+    if (t->test && mst_dataset_num_components(t->test) < components)
+        return command_fail(EXIT_FAILED, "'%s': the test part has no labels", t->data);
+    for (int i = 0; i < components; i++) {
         char test_shape[MST_SHAPE_TEXT], train_shape[MST_SHAPE_TEXT];
         mst_spec test = mst_dataset_spec(t->test, i), train = mst_dataset_spec(t->train, i);
         if (test.dtype == train.dtype && mst_shape_equal(test.shape, train.shape)) continue;
         return command_fail(EXIT_FAILED, "'%s': %s of the test part are %s%s, those of the train part %s%s", t->data,
-                            i ? "labels" : "inputs", mst_dtype_name(test.dtype),
+                            i >= train_num_inputs(t) ? "labels" : "inputs", mst_dtype_name(test.dtype),
                             mst_shape_print(test.shape, test_shape, sizeof test_shape), mst_dtype_name(train.dtype),
                             mst_shape_print(train.shape, train_shape, sizeof train_shape));
     }
@@ -138,9 +164,11 @@ static int split_validation(training *t) {
     if (kept < 1 || kept == rows)
         return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
                             t->o->validation_split, rows);
+    const int labels = train_num_inputs(t); /* of the first output, where there are several */
+    const mst_loss loss = t->network ? t->objective->loss : t->loss;
     const mst_split_options split = {.fraction = t->o->validation_split,
                                      .seed = t->o->seed,
-                                     .labels = objective_labels_are_classes((mst_loss)t->o->loss, t->train),
+                                     .labels = objective_labels_are_classes(loss, t->train, labels) ? labels : 0,
                                      .last = t->o->validation_rows == VALIDATION_ROWS_LAST};
     mst_dataset *all = t->train;
     mst_split_report report;
@@ -156,10 +184,10 @@ static int count_classes(training *t) {
     const train_options *o = t->o;
     int64_t *count = NULL;
     if (t->network || option_given(t->list, "classes") || o->class_names ||
-        o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||
-        !objective_labels_are_classes((mst_loss)o->loss, t->train) || mst_dataset_num_classes(t->train, 1) > 1)
+        t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || !objective_labels_are_classes(t->loss, t->train, 1) ||
+        mst_dataset_num_classes(t->train, 1) > 1)
         return EXIT_DONE;
-    if (objective_count((mst_loss)o->loss, t->train, MOST_FOUND_CLASSES, &count, &t->label_classes))
+    if (objective_count(t->loss, t->train, 1, MOST_FOUND_CLASSES, &count, &t->label_classes))
         return command_fail_library(EXIT_FAILED, NULL);
     free(count);
     if (t->label_classes < 2) t->label_classes = 2;
@@ -177,6 +205,7 @@ static int open_data(training *t, train_options *o) {
         o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
     if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
+    if (!status) status = train_network_objectives(t);
     if (!status) status = count_classes(t);
     if (!status) status = split_validation(t);
     if (!status) status = train_augment(t);
@@ -191,28 +220,29 @@ static int open_data(training *t, train_options *o) {
 
 /* Where --classes is not given, there are as many outputs as names of classes, of the data or else of --class-names;
  * where these have none, as the labels say. */
+static mst_status choose_outputs(training *t, int64_t named) {
+    const bool given = option_given(t->list, "classes");
+    const int64_t own = mst_dataset_num_classes(t->train, 1), names = own ? own : named;
+    const int64_t found = names < 2 ? t->label_classes : names;
+    t->num_objectives = 1;
+    return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
+}
+
 static mst_status choose_objective(training *t) {
     const train_options *o = t->o;
-    const bool given = option_given(t->list, "classes");
     MST_TRY(o->class_names ? class_names_read(o->class_names, &t->names) : class_names_of(t->train, &t->names));
     const int64_t count = class_names_count((const char *const *)t->names);
-    const int64_t own = mst_dataset_num_classes(t->train, 1), named = own ? own : count;
-    const int64_t found = named < 2 ? t->label_classes : named;
-    const int64_t outputs = t->network ? t->end.outputs : given ? o->classes : found;
-    if (t->network) MST_TRY(train_network_check_data(t, own));
-    MST_TRY(objective_choose((mst_loss)o->loss, t->train, outputs, !given && !t->network, &t->objective));
-    /* a worker tells the others as it trains: here they would wait for it */
-    if (t->network && !t->cluster) MST_TRY(objective_check_classes((mst_loss)o->loss, outputs, t->train));
-    if (t->network) {
-        t->objective.finished = t->from_probabilities || !t->end.sees_logits[o->loss];
-        if (!o->class_names && objective_check_names(&t->objective, "", count)) {
-            free(t->names); /* of other classes than the network has */
-            t->names = NULL;
-        }
+    MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));
+    if (t->network && !o->class_names && (t->num_objectives > 1 || objective_check_names(t->objective, "", count))) {
+        free(t->names); /* of other classes than the network has */
+        t->names = NULL;
     }
-    MST_TRY(objective_metrics(o->metrics, &t->objective));
+    MST_TRY(objective_metrics(o->metrics, t->objective, t->num_objectives));
+    if (t->num_objectives > 1 && (o->class_names || o->class_weight))
+        return MST_FAIL(MST_INVALID, "--%s is for models with one output, '%s' has %d",
+                        o->class_names ? "class-names" : "class-weight", t->network, t->num_objectives);
     MST_TRY(class_weights_read(o->class_weight, t));
-    return o->class_names ? objective_check_names(&t->objective, o->class_names, count) : MST_OK;
+    return o->class_names ? objective_check_names(t->objective, o->class_names, count) : MST_OK;
 }
 
 /* The layers of a table's columns, which learn from the rows that are trained on. */
@@ -229,18 +259,18 @@ static mst_status make_layers(training *t) {
     MST_TRY(mst_model_create(&t->model));
     MST_TRY(add_columns(t));
     if (t->is_application) {
-        MST_TRY(application_layers(o->model, t->model, t->train, t->objective.outputs));
-        objective_add_layers(t->objective.loss, t->model);
+        MST_TRY(application_layers(o->model, t->model, t->train, t->objective->outputs));
+        objective_add_layers(t->objective->loss, t->model);
         return mst_model_check(t->model);
     }
     mlp_layers(t->model, &(mlp_form){.hidden = o->hidden_units.value,
                                      .num_hidden = o->hidden_units.count,
-                                     .outputs = t->objective.outputs,
+                                     .outputs = t->objective->outputs,
                                      .activation = (mst_activation)o->activation,
                                      .l1 = o->l1,
                                      .l2 = o->l2,
                                      .dropout = o->dropout});
-    objective_add_layers(t->objective.loss, t->model);
+    objective_add_layers(t->objective->loss, t->model);
     return mst_model_check(t->model);
 }
 
@@ -249,7 +279,9 @@ static int make_model(training *t) {
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->compiled.has_optimizer && !train_optimizer_is_given(t->list)) t->optimizer = t->compiled.optimizer;
     if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
-    if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
+    if (o->confusion && objective_check_confusion("train", t->objective, t->num_objectives)) return EXIT_USAGE;
+    if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))
+        return command_fail_library(EXIT_USAGE, NULL);
     if (!t->network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (train_network_freeze(t)) return EXIT_USAGE;
     if (option_given(t->list, "batch-norm-momentum") &&
@@ -266,8 +298,6 @@ static int make_model(training *t) {
                                    .check_numerics = o->check_numerics,
                                    .recompute = o->recompute};
     mst_compile_options compile = {.optimizer = t->optimizer,
-                                   .loss = t->objective.loss,
-                                   .from_probabilities = t->from_probabilities,
                                    .class_weight = t->class_weight,
                                    .num_class_weights = t->num_class_weights,
                                    .strategy = t->strategy,
@@ -275,7 +305,7 @@ static int make_model(training *t) {
                                    .precision = t->precision,
                                    .task = t->task,
                                    .seed = o->seed};
-    memcpy(compile.metric, t->objective.metric, sizeof compile.metric);
+    objective_compile(t->objective, t->num_objectives, &compile);
     if (mst_compile_with(t->model, &compile)) return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
@@ -380,8 +410,8 @@ static mst_status use_test_part(training *t) {
     if (t->o->evaluate || t->o->confusion)
         MST_TRY(mst_evaluate(t->model, t->test, batch_size, &t->test_result, t->o->confusion ? &t->confusion : NULL));
     if (t->o->predict && t->writes)
-        MST_TRY(predict_to_file(t->model, &t->objective, (const char *const *)t->names, t->test, batch_size,
-                                t->o->predict));
+        MST_TRY(predict_to_file(t->model, t->objective, t->num_objectives, (const char *const *)t->names, t->test,
+                                batch_size, t->o->predict));
     return MST_OK;
 }
 
@@ -552,7 +582,10 @@ static int run_training(training *t, train_options *o) {
     int status = train_network_find(t, o);
     if (!status) status = check_options(t);
     if (!status) status = train_cluster_find(t);
-    if (!status && t->evaluates) return evaluator_run(t);
+    if (!status && t->evaluates) {
+        status = train_network_load(t, o); /* whose ends say how the data is opened */
+        return status ? status : evaluator_run(t);
+    }
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
     if (!status && train_checkpoint_has_ended(t)) return tell_ended(t);
     if (!status) status = train_network_load(t, o);

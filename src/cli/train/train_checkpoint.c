@@ -175,16 +175,21 @@ static int finish_restore(const training *t, mst_status status, const char *opti
 /* ---- what is noted of the model ---- */
 
 static mst_status write_note(const training *t) {
-    const bool classes = objective_has_classes(&t->objective);
-    json_t *options = noted_options(t->list);
+    const bool several = t->num_objectives > 1, classes = !several && objective_has_classes(t->objective);
+    json_t *options = noted_options(t->list), *outputs = several ? json_array() : NULL;
     if (!options) return MST_NO_MEMORY("for what is noted of the model");
     char *network = NULL;
+    for (int i = 0; several && i < t->num_objectives; i++) {
+        const objective *o = &t->objective[i];
+        model_note_add_output(outputs, o->output, &(mst_output_loss){true, o->loss, o->from_probabilities, o->weight});
+    }
     const bool is_noted = t->network || t->is_application;
     mst_status status = is_noted ? mst_network_print(t->model, &network) : MST_OK;
-    const model_note note = {.loss = mst_loss_name(t->objective.loss),
+    const model_note note = {.loss = several ? NULL : mst_loss_name(t->objective->loss),
+                             .outputs = outputs,
                              .data = t->data,
                              .network = network,
-                             .from_probabilities = t->from_probabilities,
+                             .from_probabilities = !several && t->objective->from_probabilities,
                              .schema = mst_dataset_schema(t->train),
                              .encodes_columns = t->table.num_columns > 0,
                              .classes = classes ? (const char *const *)t->names : NULL,
@@ -194,6 +199,7 @@ static mst_status write_note(const training *t) {
     if (!status) status = model_note_write(&note, mst_model_store(t->model));
     free(network);
     json_decref(options);
+    json_decref(outputs);
     return status;
 }
 
@@ -204,9 +210,9 @@ static mst_status check_note(training *t) {
     mst_status status = model_note_read(mst_model_store(t->model), &old);
     if (status) status = mst_error_prefix("'%s'", t->resumes ? t->o->checkpoint_dir : t->o->load);
     const char *schema = mst_dataset_schema(t->train);
-    const bool differs =
-        (old.schema && schema && strcmp(old.schema, schema) != 0) ||
-        (objective_has_classes(&t->objective) && !class_names_agree(old.classes, (const char *const *)t->names));
+    const bool differs = (old.schema && schema && strcmp(old.schema, schema) != 0) ||
+                         (t->num_objectives == 1 && objective_has_classes(t->objective) &&
+                          !class_names_agree(old.classes, (const char *const *)t->names));
     if (!status && differs && t->resumes)
         status = MST_FAIL(MST_INVALID,
                           "the training in '%s' was begun with other columns, categories or classes than '%s' has now: "

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/model_note.h"
 #include "cli/network_file.h"
+#include "cli/network_objectives.h"
 #include "cli/train/train_cluster.h"
 #include "model_file/network_text.h"
 #include "model_file/onnx_model.h"
@@ -96,7 +97,7 @@ static mst_status take_vocabulary(training *t) {
 static mst_status load_fresh(training *t, const char *path) {
     MST_TRY(mst_network_load(path, &t->model, &t->compiled));
     t->compiled.has_optimizer = false;
-    MST_TRY(mst_network_end_of(path, t->model, &t->end));
+    MST_TRY(mst_network_ends_of(path, t->model, &t->ends));
     return network_tokens(t->model, &t->num_tokens);
 }
 
@@ -114,21 +115,36 @@ static mst_status load_network(training *t, const char *path) {
     }
     MST_TRY(network_has_weights(t->model, &t->has_weights));
     MST_TRY(take_vocabulary(t));
-    return mst_network_end_of(path, t->model, &t->end);
+    return mst_network_ends_of(path, t->model, &t->ends);
 }
 
-int train_network_load(training *t, train_options *o) {
+/* What belongs to pictures and texts of an only input. */
+static int check_single_options(const training *t) {
+    static const char *const single[] = {"flip",       "crop-padding",    "brightness", "contrast",
+                                         "max-tokens", "sequence-length", "classes",    NULL};
+    if (t->ends.num_inputs == 1 && t->ends.num_outputs == 1) return EXIT_DONE;
+    return check_others(t, single, "networks with several inputs or outputs");
+}
+
+int train_network_load(training *t, const train_options *o) {
     if (!t->network) return EXIT_DONE;
     const bool is_fresh = t->network == o->model;
     if (is_fresh ? load_fresh(t, o->model) : load_network(t, o->load))
         return command_fail_library(EXIT_FAILED, is_fresh ? "model" : "load");
-    if (option_given(t->list, "loss")) return EXIT_DONE;
-    if (t->compiled.has_loss)
-        o->loss = (int)t->compiled.loss;
-    else if (t->end.has_loss)
-        o->loss = (int)t->end.loss;
-    t->from_probabilities = t->compiled.has_loss && t->compiled.from_probabilities;
-    return EXIT_DONE;
+    return check_single_options(t);
+}
+
+int train_network_objectives(training *t) {
+    if (!t->network) return EXIT_DONE;
+    const network_objectives from = {.path = t->network,
+                                     .loss = option_given(t->list, "loss") ? t->o->loss : NULL,
+                                     .loss_weights = t->o->loss_weights,
+                                     .ends = &t->ends,
+                                     .compiled = &t->compiled,
+                                     .unknown = UNKNOWN_LOSS_TRAINS};
+    t->num_objectives = t->ends.num_outputs;
+    return network_objectives_choose(&from, t->train, t->objective) ? command_fail_library(EXIT_USAGE, NULL)
+                                                                    : EXIT_DONE;
 }
 
 /* Whether an example of SHAPE fits inputs of WANT, as mst_model_call takes them. */
@@ -140,27 +156,43 @@ static bool input_fits(mst_shape shape, mst_shape want) {
     return true;
 }
 
-mst_status train_network_check_data(const training *t, int64_t classes) {
-    const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
-    const int64_t outputs = t->end.outputs;
+static mst_status check_inputs(const training *t) {
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
-    if (!input_fits(shape, t->end.input))
-        return MST_FAIL(MST_INVALID, "'%s': takes inputs of shape %s, those of '%s' are %s", t->network,
-                        mst_shape_print(t->end.input, want, sizeof want), t->data,
-                        mst_shape_print(shape, have, sizeof have));
+    const bool several = t->ends.num_inputs > 1;
+    for (int i = 0; i < t->ends.num_inputs; i++) {
+        const mst_network_input *input = &t->ends.input[i];
+        const mst_shape shape = mst_dataset_spec(t->train, i).shape;
+        if (!input_fits(shape, input->shape))
+            return MST_FAIL(MST_INVALID, "'%s': takes inputs%s%s%s of shape %s, those of '%s' are %s", t->network,
+                            several ? " '" : "", several ? input->name : "", several ? "'" : "",
+                            mst_shape_print(input->shape, want, sizeof want), t->data,
+                            mst_shape_print(shape, have, sizeof have));
+    }
+    return MST_OK;
+}
+
+static mst_status check_only_output(const training *t) {
+    const int64_t outputs = t->objective->outputs, classes = mst_dataset_num_classes(t->train, train_num_inputs(t));
+    if (option_given(t->list, "classes") && t->o->classes != outputs)
+        return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, not the %" PRId64 " of --classes", t->network,
+                        outputs, t->o->classes);
+    if (classes > outputs && t->objective->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, the labels of '%s' are of %" PRId64 " classes",
+                        t->network, outputs, t->data, classes);
+    return MST_OK;
+}
+
+mst_status train_network_check_data(const training *t) {
+    MST_TRY(check_inputs(t));
     if (t->num_tokens && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
         return MST_FAIL(MST_INVALID,
                         "'%s': has an embedding of %" PRId64 " tokens, the texts have %" PRId64
                         ": take --max-tokens "
                         "%" PRId64,
                         t->network, t->num_tokens, mst_dataset_num_classes(t->train, 0), t->num_tokens);
-    if (option_given(t->list, "classes") && t->o->classes != outputs)
-        return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, not the %" PRId64 " of --classes", t->network,
-                        outputs, t->o->classes);
-    if (classes > outputs && t->o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
-        return MST_FAIL(MST_INVALID, "'%s': has %" PRId64 " outputs, the labels of '%s' are of %" PRId64 " classes",
-                        t->network, outputs, t->data, classes);
-    return MST_OK;
+    if (t->num_objectives == 1) MST_TRY(check_only_output(t));
+    /* a worker tells the others of wrong classes as it trains: here they would wait for it */
+    return network_objectives_check(t->objective, t->num_objectives, t->train, !t->cluster);
 }
 
 /* The layers of a name or of a pattern. */
@@ -218,6 +250,14 @@ mst_status train_network_save(const training *t) {
     /* its state must be here, and whole */
     const bool optimizer =
         mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema && !t->o->sharded_state && !train_cluster_is_served(t);
+    const bool several = t->num_objectives > 1;
+    mst_output_loss losses[MST_MAX_TARGETS];
+    for (int i = 0; i < t->num_objectives; i++) {
+        const objective *o = &t->objective[i];
+        losses[i] = (mst_output_loss){true, o->loss, o->from_probabilities, o->weight};
+    }
     return mst_model_save(t->model, t->o->save, .optimizer = optimizer ? &t->optimizer : NULL,
-                          .loss = &t->objective.loss, .from_probabilities = t->from_probabilities);
+                          .loss = several ? NULL : &t->objective->loss,
+                          .from_probabilities = t->objective->from_probabilities,
+                          .output_losses = several ? losses : NULL);
 }

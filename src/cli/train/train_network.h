@@ -8,12 +8,13 @@
 /** Finds out whether --model or --load names a whole model or --model a well-known network (network, is_application),
  *  for which some options are not. The functions below return an exit status, and have printed what was wrong. */
 int train_network_find(training *t, train_options *o);
-/** Loads it: network and loss; of --load also weights, and the optimizer with its state. A loss and an optimizer of the
- *  command line count. */
-int train_network_load(training *t, train_options *o);
-/** Checks that the network takes inputs and labels of the data, whose labels are of CLASSES classes (0: that is not
- *  known). */
-MST_CHECKED mst_status train_network_check_data(const training *t, int64_t classes);
+/** Loads it: network and losses; of --load also weights, and the optimizer with its state. A loss and an optimizer of
+ *  the command line count. */
+int train_network_load(training *t, const train_options *o);
+/** Chooses what each output is trained for; the train part is open. */
+int train_network_objectives(training *t);
+/** Checks that the network takes inputs and labels of the data. */
+MST_CHECKED mst_status train_network_check_data(const training *t);
 /** Freezes the layers of --freeze; the model has its layers. */
 int train_network_freeze(const training *t);
 /** Whether --save names a file of a whole model, or the weights of Keras. */

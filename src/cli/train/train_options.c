@@ -34,11 +34,16 @@ static const option model_options[] = {
     {"classes", OPTION_INTEGER, AT(classes), "N", NULL, 2, 1e6, .noted = true,
      .help = "number of outputs: labels are below it (default: one more than the largest label; where the data names "
              "its classes, as many as these, and where labels are no class numbers, as many as a label has)"},
-    {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
+    {"loss", OPTION_WORDS, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .also = objective_short_losses, .choice_help = objective_labels, .noted = true,
-     .help = "what training makes small, and the labels that it takes"},
+     .help = "what training makes small, and the labels that it takes; of a network with several outputs "
+             "OUTPUT=NAME,OUTPUT=NAME"},
+    {"loss-weights", OPTION_TEXT, AT(loss_weights), "OUTPUT=X,OUTPUT=X,...", .noted = true,
+     .help = "networks with several outputs: what their losses are multiplied by in the sum (default: as in the file, "
+             "else 1)"},
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...", .noted = true,
-     .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: what fits the loss)"},
+     .help = "what is measured beside the loss: " OBJECTIVE_METRICS
+             "; OUTPUT=NAME of one of several outputs (default: what fits the loss)"},
     {"class-weight", OPTION_TEXT, AT(class_weight), "SPEC", .noted = true,
      .help =
          "weights of examples in training by their class: 1,5 of all classes in their order; cat=5,dog=2 by name or "
@@ -133,7 +138,7 @@ static const option training_options[] = {
     {"predict", OPTION_FILE, AT(predict), "FILE",
      .help =
          "writes the class probabilities of the test part, or what else --loss compares: FILE.csv, with the class of "
-         "each row, or f32 [n, outputs] in NumPy's .npy"},
+         "each row, f32 [n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name"},
     {0}};
 
 static const option strategy_options[] = {

@@ -44,7 +44,7 @@ static void print_model(const training *t) {
     const int64_t columns = mst_shape_count(mst_dataset_spec(t->train, 0).shape);
     printf("mlp %" PRId64, t->table.num_columns ? table_layers_features(&t->table) : columns);
     for (int i = 0; i < t->o->hidden_units.count; i++) printf("-%" PRId64, t->o->hidden_units.value[i]);
-    printf("-%" PRId64 " (%s parameters, ", t->objective.outputs, number_text(num_parameters(t), text));
+    printf("-%" PRId64 " (%s parameters, ", t->objective->outputs, number_text(num_parameters(t), text));
     printf("%s with the optimizer)", mst_bytes_print(kept_bytes(t, WEIGHTS_AND_SLOTS), bytes, sizeof bytes));
 }
 

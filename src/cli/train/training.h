@@ -30,13 +30,15 @@ typedef struct training {
     mst_strategy strategy;
     mst_precision precision; /**< that was asked for */
     mst_optimizer optimizer;
-    objective objective;
+    mst_loss loss;                        /**< of --loss, where the model is made by the command */
+    objective objective[MST_MAX_TARGETS]; /**< of each output */
+    int num_objectives;
     class_names names;     /**< of the classes; NULL where they are not known */
     int64_t label_classes; /**< that the labels have; 0: not counted */
     double *class_weight;  /**< [num_class_weights]; NULL: all alike */
     int num_class_weights;
     int64_t batch_size;
-    mst_dtype stored_inputs; /**< of the train part, before they are scaled */
+    mst_dtype stored_inputs[MST_MAX_TARGETS]; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;
     table_layers table; /**< of the columns, at the beginning of the model */
     mst_model *model;
@@ -44,10 +46,9 @@ typedef struct training {
     const char *network;         /**< the file of --model or --load that has the network; NULL: none. Of it are: */
     bool has_weights;            /**< of --load, with weights */
     mst_model_compiled compiled; /**< loss, and of --load the optimizer, that were saved with it */
-    mst_network_end end;
-    int64_t num_tokens;      /**< that an embedding at its beginning has rows for; 0: it begins with none */
-    char *schema;            /**< of the texts that it was trained on, whose vocabulary counts; NULL: none. Owned */
-    bool from_probabilities; /**< the loss is of probabilities, though no softmax may have made them */
+    mst_network_ends ends;
+    int64_t num_tokens; /**< that an embedding at its beginning has rows for; 0: it begins with none */
+    char *schema;       /**< of the texts that it was trained on, whose vocabulary counts; NULL: none. Owned */
     train_events events;
     mst_tensorboard log; /**< folder NULL: none */
     mst_csv_logger history;
@@ -78,6 +79,8 @@ void train_look_at_others(training *t);
 bool train_has_texts(const training *t);
 /** Opens a part of the data, "train" or "test", with inputs scaled as the options say. */
 int train_open_part(training *t, const char *part, mst_dataset **out);
+/** Components of the data that are inputs; those behind are labels. */
+int train_num_inputs(const training *t);
 /** Number of updates, -1 where that is not known. */
 int64_t train_total_steps(const training *t);
 /** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph

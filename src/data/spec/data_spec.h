@@ -6,9 +6,15 @@
 
 /** Members of mst_data_options that a kind takes; any other that is given is an error. MST_SPEC_TABLE: label,
  *  delimiter, drop, categories, missing and text. MST_SPEC_IMAGE_SIZE includes channels. MST_SPEC_TEXTS:
- *  max_tokens, sequence_length and pad_front. schema and unknown_categories need no bit: kinds that do not use them
- *  ignore them. */
-enum { MST_SPEC_SKIP_CORRUPT = 1, MST_SPEC_TABLE = 2, MST_SPEC_IMAGE_SIZE = 4, MST_SPEC_TEXTS = 8 };
+ *  max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or outputs. schema and
+ *  unknown_categories need no bit: kinds that do not use them ignore them. */
+enum {
+    MST_SPEC_SKIP_CORRUPT = 1,
+    MST_SPEC_TABLE = 2,
+    MST_SPEC_IMAGE_SIZE = 4,
+    MST_SPEC_TEXTS = 8,
+    MST_SPEC_NAMES = 16
+};
 
 typedef struct mst_data_spec {
     const char *form; /**< the name, with a placeholder for the argument if it takes one: "idx:DIR" */

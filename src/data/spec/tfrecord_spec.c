@@ -13,7 +13,7 @@
 #include "data/spec/data_spec.h"
 #include "format/tfrecord.h"
 
-enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096 };
+enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096, MOST_FEATURES = 64 };
 
 /* Escapes the characters of NAME that would mean something in a pattern. */
 static bool escape(const char *name, char *pattern, size_t size) {
@@ -80,19 +80,32 @@ static mst_status open_records(const char *argument, bool test, const mst_data_o
     return is_file ? mst_dataset_from_tfrecord(&argument, 1, &o, out) : open_shards(argument, test, &o, out);
 }
 
+/* Those that have the names of the inputs and outputs of a model. */
+static mst_status find_named(const mst_record *record, const mst_data_options *o, mst_feature features[MOST_FEATURES],
+                             int *count) {
+    const char *names[MOST_FEATURES];
+    const int n = o->num_inputs + o->num_outputs;
+    if (n > MOST_FEATURES) return MST_FAIL(MST_INVALID, "more than %d inputs and outputs", MOST_FEATURES);
+    for (int i = 0; i < n; i++) names[i] = i < o->num_inputs ? o->inputs[i] : o->outputs[i - o->num_inputs];
+    return mst_example_form_named(record->data, record->size, names, o->num_inputs, n, features, count);
+}
+
 /* The features of the first record. */
-static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument, mst_dataset **out) {
+static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument, const mst_data_options *options,
+                                      mst_dataset **out) {
     mst_iterator *it;
     const mst_batch *batch = NULL;
     mst_record record = {0};
-    mst_feature features[2];
+    mst_feature features[MOST_FEATURES];
+    const bool several = options && (options->num_inputs > 1 || options->num_outputs > 1);
     char text[2][MST_FORM_TEXT];
     int count;
     MST_TRY(mst_iterator_create(records, 0, &it));
     mst_status status = mst_iterator_next(it, &batch);
     if (!status && !batch) status = MST_FAIL(MST_INVALID, "data: the files of '%s' have no records", argument);
     if (!status) status = mst_batch_record(batch, 0, &record);
-    if (!status && mst_example_form_find(record.data, record.size, features, text, &count))
+    if (!status && (several ? find_named(&record, options, features, &count)
+                            : mst_example_form_find(record.data, record.size, features, text, &count)))
         status = mst_error_prefix("data: '%s'", argument);
     mst_iterator_destroy(it);
     return status ? status : mst_dataset_parse_example(records, features, count, out);
@@ -121,7 +134,7 @@ static mst_status tfrecord_spec_open_part(const char *argument, bool test, const
     mst_dataset *records, *rows;
     *out = NULL;
     MST_TRY(open_records(argument, test, options, &records));
-    mst_status status = tfrecord_spec_parse(records, argument, &rows);
+    mst_status status = tfrecord_spec_parse(records, argument, options, &rows);
     mst_dataset_release(records);
     MST_TRY(status);
     status = complete(rows, argument, out);
@@ -131,8 +144,10 @@ static mst_status tfrecord_spec_open_part(const char *argument, bool test, const
 
 const mst_data_spec mst_data_spec_tfrecord = {
     .form = "tfrecord:PREFIX",
-    .help = "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...",
+    .help =
+        "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...; of a network with several inputs or "
+        "outputs, features by their names",
     .suffix = ".tfrecord",
-    .takes = MST_SPEC_SKIP_CORRUPT,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_NAMES,
     .open_with = tfrecord_spec_open_part,
 };

@@ -1,0 +1,141 @@
+#!/bin/sh
+# Networks of several inputs and outputs in the commands. Usage: outputs_test.sh PATH_OF_MUSTER
+# lists of options are split on purpose
+# shellcheck disable=SC2086
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/support/checks.sh"
+if ! command -v python3 > /dev/null 2>&1; then
+    echo "skipped: there is no python3 to write the data"
+    exit 0
+fi
+
+# Names of arrays that begin with k are of class numbers, with w of words, others of numbers.
+cat > data.py << 'END'
+import math, struct, sys, zipfile
+
+def array(name, rows):
+    base = name.split("_")[0]
+    width = {"left": 6, "words": 4, "kind": 0}.get(base, 1)
+    code = "i" if base in ("kind", "words") else "f"
+    values = []
+    for row in range(rows):
+        for i in range(max(width, 1)):
+            wave = math.sin(7 * row + 3 * i + len(base))
+            values.append(wave if code == "f" else (row + i) % 3 if base == "kind" else (5 * row + i) % 20)
+    shape = f"({rows}, {width})" if width else f"({rows},)"
+    head = f"{{'descr': '<{code}4', 'fortran_order': False, 'shape': {shape}, }}"
+    head += " " * ((-len(head) - 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}{code}", *values)
+
+with zipfile.ZipFile(sys.argv[1], "w") as file:
+    for argument in sys.argv[2:]:
+        name, _, rows = argument.partition("=")
+        file.writestr(name + ".npy", array(name, int(rows or 100)))
+END
+npz() { python3 data.py "$@" || exit 1; }
+dense() {
+    printf '{"class_name": "Dense", "name": "%s", "config": {"name": "%s", "units": %s, "activation": "%s"}, ' $1 $1 $2 $3
+    printf '"inbound_nodes": [[["%s", 0, 0, {}]]]}' $4
+}
+# network FILE OUTPUTS: left and words into one dense layer, and two outputs or the first alone
+network() {
+    {
+        printf '{"class_name": "Functional", "config": {"name": "two", "layers": ['
+        printf '{"class_name": "InputLayer", "name": "left", "config": {"name": "left", "batch_shape": [null, 6], '
+        printf '"dtype": "float32"}, "inbound_nodes": []}, '
+        printf '{"class_name": "InputLayer", "name": "words", "config": {"name": "words", "batch_shape": [null, 4], '
+        printf '"dtype": "float32"}, "inbound_nodes": []}, '
+        printf '{"class_name": "Embedding", "name": "table", "config": {"name": "table", "input_dim": 20, '
+        printf '"output_dim": 3}, "inbound_nodes": [[["words", 0, 0, {}]]]}, '
+        printf '{"class_name": "Flatten", "name": "flat", "config": {"name": "flat"}, '
+        printf '"inbound_nodes": [[["table", 0, 0, {}]]]}, '
+        printf '{"class_name": "Concatenate", "name": "joined", "config": {"name": "joined", "axis": -1}, '
+        printf '"inbound_nodes": [[["left", 0, 0, {}], ["flat", 0, 0, {}]]]}, '
+        dense both 8 relu joined
+        printf ', '
+        dense kind 3 softmax both
+        printf ', '
+        dense price 1 linear both
+        printf '], "input_layers": [["left", 0, 0], ["words", 0, 0]], "output_layers": [%s]}}' "$2"
+    } > "$1"
+}
+network two.json '["kind", 0, 0], ["price", 0, 0]'
+network one.json '["kind", 0, 0]'
+npz parts.npz left_train words_train kind_train price_train left_test=20 words_test=20 kind_test=20 price_test=20
+npz whole.npz left words kind price
+train="--model two.json --batch-size 20 --seed 3 --shards 4 --progress none"
+
+# ---- training --------------------------------------------------------------------------------------
+
+run train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --validation-split 0.2 --json --evaluate --history h.csv \
+    --predict p.npz --checkpoint-dir run
+check a_network_with_two_inputs_and_outputs_is_trained [ "$status" -eq 0 ]
+check events_have_the_losses_of_outputs grep -q '"val_price_loss":.*"test_kind_accuracy":' out
+check the_losses_add_up awk -F, 'NR > 1 && ($2 - $3 - $5) ^ 2 > 1e-9 { exit 1 }' h.csv
+check so_does_the_history grep -q '^epoch,loss,kind_loss,kind_accuracy,price_loss,price_mean_absolute_error,val_loss,val_kind_loss' h.csv
+loss=$(printf %.5f "$(value test_loss)")
+run evaluate --checkpoint-dir run --data npz:parts.npz --json
+check its_checkpoint_is_evaluated [ "$(printf %.5f "$(value test_loss)")" = "$loss" ]
+python3 -m zipfile -l p.npz > list
+check predictions_are_arrays_by_name [ "$(grep -c -e '^kind.npy' -e '^price.npy' list)" -eq 2 ]
+run predict --checkpoint-dir run --data npz:parts.npz --out q.npz
+check predictions_are_those_of_the_training cmp -s p.npz q.npz
+run predict --checkpoint-dir run --data npz:parts.npz --out p.csv
+check predictions_are_columns_by_name grep -q '^row,kind_class,kind_0,kind_1,kind_2,price$' p.csv
+works predictions_are_shown '^ *row  kind  probability  price$' predict --checkpoint-dir run --data npz:parts.npz
+run predict --checkpoint-dir run --data npz:parts.npz --json
+check predictions_are_events grep -q '"row":19,"outputs":{"kind":{"class":[012],"probability":[0-9.]*},"price":{"outputs":\[' out
+run train $train --data npz:whole.npz --steps 2 --devices cpu:1/1 --json --loss price=mae,kind=scce --metrics kind=auc
+check a_short_name_that_is_not_there_is_refused [ "$status" -eq 2 ]
+run train $train --data npz:whole.npz --steps 1 --devices cpu:1/1 --loss price=mae --loss-weights price=0,kind=2 \
+    --metrics kind=recall,kind=precision --json
+check metrics_are_those_of_their_output grep -q '"kind_recall":[^,]*,"kind_precision":[^,]*,"price_loss":[^,]*,"price_mean_squared_error"' out
+check weights_of_losses_count awk -v sum="$(value loss)" -v kind="$(value kind_loss)" 'BEGIN { exit (sum - 2 * kind) ^ 2 > 1e-9 }'
+npz one.npz left words y=100
+run train --model one.json --data npz:one.npz --loss mse --steps 1
+check labels_of_one_output_may_be_y grep -q "the labels have 1 numbers an example, the model 3" err
+
+# ---- the same weights everywhere ----------------------------------------------------------------------
+
+weights() { sed -n 's/.*"weights_sha256":"\([0-9a-f]*\)".*/\1/p' out | sort -u; }
+run train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json
+alone=$(weights)
+for devices in cpu:2/1 cpu:4/1; do
+    run train $train --data npz:parts.npz --epochs 2 --devices $devices --json
+    check weights_are_the_same_on_$devices [ -n "$alone" -a "$(weights)" = "$alone" ]
+done
+"$muster" launch --workers 2 -- "$muster" train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json > out 2> err
+check weights_are_the_same_on_two_workers [ "$(weights)" = "$alone" ]
+"$muster" launch --ps 1 --workers 2 -- "$muster" train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json --issync 1 > out 2> err
+check weights_are_the_same_with_a_parameter_server [ "$(weights)" = "$alone" ]
+
+# ---- what is wrong ------------------------------------------------------------------------------------
+
+npz missing.npz left kind price
+fails missing_inputs_are_named 1 "'missing.npz': has no array 'words', an input of the model: it has 'left', 'kind', 'price'; the model has inputs 'left', 'words' and outputs 'kind', 'price'$" train $train --data npz:missing.npz
+npz unlabelled.npz left words kind
+fails missing_labels_are_named 1 "no array 'price', an output of the model: it has" train $train --data npz:unlabelled.npz
+npz extra.npz left words kind price cost
+fails arrays_of_other_names_are_named 1 "array 'cost' is none of the model's, which has inputs 'left', 'words'" train $train --data npz:extra.npz
+npz rows.npz left words=50 kind price
+fails rows_must_agree 1 "array 'words' has 50 rows and 'left' has 100" train $train --data npz:rows.npz
+npz inputs.npz left words
+fails labels_are_needed 1 "no labels" train $train --data npz:inputs.npz
+works labels_are_not_needed_to_predict "price$" predict --checkpoint-dir run --data npz:inputs.npz
+fails data_without_names_is_refused 1 "2 inputs and 2 outputs: npz:FILE has an array for each" train $train --data fashion-mnist
+fails losses_are_of_outputs 2 "--loss: the model has no output 'cost': it has 'kind', 'price'$" train $train --data npz:whole.npz --loss cost=mse
+fails losses_are_known 2 "there is no 'squared'" train $train --data npz:whole.npz --loss price=squared
+fails losses_of_a_list_have_names 2 "'mse' must be OUTPUT=NAME" train $train --data npz:whole.npz --loss kind=mse,mse
+fails losses_fit_their_labels 1 "output 'kind': the labels have 1 numbers an example" train $train --data npz:whole.npz --loss kind=mse
+fails weights_are_of_outputs 2 "--loss-weights: the model has no output 'cost'" train $train --data npz:whole.npz --loss-weights cost=1
+fails weights_are_numbers 2 "--loss-weights: 'x' is no weight" train $train --data npz:whole.npz --loss-weights price=x
+fails metrics_are_of_outputs 1 "--metrics: the model has no output 'cost'" train $train --data npz:whole.npz --metrics cost=auc
+fails weights_need_outputs_with_names 2 "for a network of a file" train --loss-weights price=1
+fails one_array_has_no_place_for_two_outputs 2 "2 outputs: FILE.npz" train $train --data npz:parts.npz --predict p.npy
+fails a_confusion_matrix_is_of_one_output 2 "--confusion is for models with one output" train $train --data npz:parts.npz --confusion
+fails weights_of_classes_are_of_one_output 1 "--class-weight is for models with one output" train $train --data npz:whole.npz --class-weight 1,2,3
+fails pictures_are_of_one_input 1 "2 inputs, and pictures are one" predict --checkpoint-dir run photo.png
+
+end_of_checks
