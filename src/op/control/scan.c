@@ -193,11 +193,8 @@ mst_value mst_scan_with(mst_scan_options o) {
         step.graph = body; /* whatever the body has done */
         status = scan_outputs(&loop, &step);
     }
-    const mst_scan_node_options options = {.body = body,
-                                           .num_carry = loop.num_carry,
-                                           .num_x = loop.num_x,
-                                           .num_steps = o.num_steps,
-                                           .reverse = o.reverse};
+    const mst_scan_node_options options = {
+        .body = body, .num_carry = loop.num_carry, .num_x = loop.num_x, .num_steps = o.num_steps, .reverse = o.reverse};
     if (status)
         dst = mst_value_of_last_error(loop.graph);
     else
