@@ -417,15 +417,25 @@ static void bodies_that_cannot_be_are_refused(void **state) {
     refused(grows, "scan 'scan': carry 0 is f32[2] before a step and f32[4] after it, must stay the same");
     refused(draws, "its body has an op with a state, random_normal 'random_normal'");
     refused(has_a_weight, "its body has a variable, 'w'");
-    refused(mismatches, "matmul 'matmul'");
+    refused(mismatches, "in the body of scan: matmul 'matmul'");
     mst_graph *g = engine_graph();
     const mst_value x = engine_input(g, "x", MST_SHAPE(2)), y = engine_input(g, "y", MST_SHAPE(3));
     (void)mst_scan(add_up, .carry = {x}, .x = {x, y});
     EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "");
     mst_graph_destroy(g);
     g = engine_graph();
-    (void)mst_scan(swap, .carry = {mst_scalar(g, MST_F32, 1), mst_scalar(g, MST_F32, 1)});
+    const mst_value one = mst_scalar(g, MST_F32, 1);
+    (void)mst_scan(swap, .carry = {one, one});
     EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "scan 'scan': without x it needs .num_steps");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    (void)mst_scan(swap, .carry = {mst_scalar(g, MST_F32, 1), MST_NONE, mst_scalar(g, MST_F32, 1)}, .num_steps = 1);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "scan: .carry 1 is no value");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    const mst_value x1 = engine_input(g, "x", MST_SHAPE(3)), x2 = engine_input(g, "x", MST_SHAPE(4));
+    (void)mst_scan(swap, .carry = {mst_scalar(g, MST_F32, 1), mst_scalar(g, MST_F32, 1)}, .x = {x1, x2});
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "3 and 4");
     mst_graph_destroy(g);
 }
 

@@ -275,7 +275,9 @@ static const char *const small[][2] = {
     {"constant", "its value is an option"},
     {"leaf_rows", "rows behind those that are there are anything: test/strategy/sparse_test.c"},
     {"placeholder", "does not run"},
+    {"scan", "its body is an option: test/op/loop_test.c"},
     {"variable", "does not run"},
+    {"while", "its body is an option: test/op/loop_test.c"},
 };
 
 static bool is_small(const char *name) {

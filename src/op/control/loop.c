@@ -14,9 +14,8 @@ static mst_status loop_take(mst_loop *loop, int *num_src, const char *what, cons
         if (!list[i].node) continue;
         if (*count < i)
             return MST_FAIL(MST_INVALID,
-                            "%s: .%s has a value at %d and none at %d (not initialised, or a gradient that "
-                            "is none)",
-                            loop->op, what, i, *count);
+                            "%s: .%s %d is no value (not initialised, or a gradient that is none), but %d is", loop->op,
+                            what, *count, i);
         loop->src[(*num_src)++] = list[i];
         ++*count;
     }
@@ -66,7 +65,7 @@ mst_status mst_loop_body(const mst_loop *loop, void *context, mst_loop_step *ste
 }
 
 mst_status mst_loop_output(const mst_loop *loop, mst_graph *body, const char *what, int i, mst_value value) {
-    MST_TRY(mst_graph_check(body));
+    if (mst_graph_check(body)) return mst_error_prefix("in the body of %s", loop->op);
     if (!value.node) return MST_FAIL(MST_INVALID, "%s: its body has set no %s %d", loop->op, what, i);
     if (mst_value_graph(value) != body)
         return MST_FAIL(MST_INVALID, "%s: %s %d of its body, '%s', is of another graph: pass it in .captured", loop->op,

@@ -187,22 +187,19 @@ mst_value mst_scan_with(mst_scan_options o) {
     if (MST_IS_NULL_IN(loop.graph, o.body)) return mst_graph_error_value(loop.graph);
     mst_loop_step step;
     mst_status status = mst_loop_body(&loop, o.context, &step);
+    mst_graph *body = step.graph;
     if (!status) {
-        const mst_loop_step given = step;
         o.body(&step);
-        step.graph = given.graph; /* whatever the body has done */
+        step.graph = body; /* whatever the body has done */
         status = scan_outputs(&loop, &step);
     }
-    const mst_scan_node_options options = {.body = step.graph,
-                                           .num_carry = loop.num_carry,
-                                           .num_x = loop.num_x,
-                                           .num_steps = o.num_steps,
-                                           .reverse = o.reverse};
+    const mst_scan_node_options options = {
+        .body = body, .num_carry = loop.num_carry, .num_x = loop.num_x, .num_steps = o.num_steps, .reverse = o.reverse};
     if (status)
         dst = mst_value_of_last_error(loop.graph);
     else
         dst = mst_call_named(loop.graph, &mst_op_scan, o.name, loop.num_carry + loop.num_x + loop.num_captured,
                              loop.src, &options);
-    mst_graph_destroy(step.graph);
+    mst_graph_destroy(body);
     return dst;
 }
