@@ -92,6 +92,93 @@ def check_gray(report):
     os.remove(path)
 
 
+def adam7(array, depth, color):
+    """An interlaced PNG: seven pictures of some of the pixels, each with its rows."""
+    passes = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
+    parts = [array[y::dy, x::dx] for y, x, dy, dx in passes]
+    rows = b"".join(b"\0" + row.tobytes() for part in parts if part.size for row in part)
+    header = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], depth, color, 0, 0, 1)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def saved(image, kind, **options):
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def forms_of_png():
+    """Of each color type and depth, transparent by a color of the palette or of the pixels, interlaced, long, small."""
+    from PIL import Image
+    random = np.random.default_rng(6)
+    rgb = random.integers(0, 256, (21, 34, 3)).astype(np.uint8)
+    image = Image.fromarray(rgb)
+    gray = image.convert("L")
+    for colors in 2, 4, 16, 200:
+        few = image.quantize(colors)
+        yield f"palette of {colors}", saved(few, "PNG")
+        yield f"palette of {colors}, one transparent", saved(few, "PNG", transparency=1)
+        yield f"palette of {colors}, alphas", saved(few, "PNG", transparency=bytes(range(0, 2 * colors % 256, 2)))
+    yield "black and white", saved(image.convert("1"), "PNG")
+    yield "gray", saved(gray, "PNG")
+    yield "gray, one transparent", saved(gray, "PNG", transparency=77)
+    yield "one color transparent", saved(image, "PNG", transparency=tuple(int(v) for v in rgb[3, 4]))
+    yield "gray and alpha", saved(image.convert("LA"), "PNG")
+    yield "alpha", saved(image.convert("RGBA"), "PNG")
+    for color, channels in (0, 1), (2, 3), (4, 2), (6, 4):
+        for depth in 8, 16:
+            pixels = random.integers(0, 1 << depth, (21, 34, channels)).astype(f">u{depth // 8}")
+            yield f"color type {color}, {depth} bits", make_png(pixels, depth, color)
+            yield f"color type {color}, {depth} bits, interlaced", adam7(pixels, depth, color)
+    for height, width in (1, 1), (1, 20000), (20000, 1), (3, 3), (2, 5):
+        pixels = random.integers(0, 256, (height, width, 3)).astype(np.uint8)
+        yield f"{height}x{width}", make_png(pixels, 8, 2)
+        yield f"{height}x{width}, interlaced", adam7(pixels, 8, 2)
+
+
+def forms_of_jpeg():
+    """Turned by EXIF stays as it is, as in TensorFlow."""
+    from PIL import Image
+    image = Image.fromarray(smooth(50, 75, 3))
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    for subsampling in "4:4:4", "4:2:2", "4:2:0":
+        yield f"{subsampling}", saved(image, "JPEG", subsampling=subsampling, quality=90)
+        yield f"{subsampling}, progressive", saved(image, "JPEG", subsampling=subsampling, quality=60, progressive=True)
+    yield "restarts", saved(image, "JPEG", restart_marker_rows=1)
+    yield "turned", saved(image, "JPEG", exif=turned)
+    yield "a profile and a comment", saved(image, "JPEG", icc_profile=bytes(70000), comment="a picture")
+    yield "no YCbCr", saved(image, "JPEG", keep_rgb=True, quality=90)
+    yield "gray", saved(image.convert("L"), "JPEG")
+    yield "gray, progressive", saved(image.convert("L"), "JPEG", progressive=True)
+    for height, width in (1, 1), (1, 20000), (20000, 1), (9, 17):
+        yield f"{height}x{width}", saved(Image.fromarray(smooth(height, width, 3)), "JPEG")
+
+
+def nearest(image):
+    """At most 10,000 pixels wide and high."""
+    return tf.image.resize(image, [min(n, 10000) for n in image.shape[:2]], method="nearest").numpy().astype(np.float32)
+
+
+def check_forms(report):
+    for title, data in forms_of_png():
+        path = write("a.png", tf.constant(data))
+        for channels in 1, 3:
+            expected = nearest(tf.io.decode_png(data, channels=channels))
+            got = read(*expected.shape[:2], channels, "nearest", True)[0]
+            report.check(f"PNG, {title}, as {channels} channels", np.array_equal(got, expected),
+                         np.abs(got - expected).max(), 0)
+    os.remove(path)
+    for title, data in forms_of_jpeg():
+        path = write("a.jpg", tf.constant(data))
+        for channels in 1, 3:
+            expected = nearest(tf.io.decode_jpeg(data, channels=channels, dct_method="INTEGER_ACCURATE"))
+            difference = np.abs(read(*expected.shape[:2], channels, "nearest", True)[0] - expected)
+            report.check(f"JPEG, {title}, as {channels} channels", difference.max() <= 2 and difference.mean() < 0.05,
+                         (difference.max(), difference.mean()), 0)
+    os.remove(path)
+
+
 def check_cmyk(report):
     """JPEG of four inks."""
     from PIL import Image
@@ -166,6 +253,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         check_png(report)
         check_gray(report)
+        check_forms(report)
         check_cmyk(report)
         check_jpeg(report)
         check_planes(report)
