@@ -67,11 +67,13 @@ static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src
 
 mst_status mst_plan_select(mst_plan *plan) {
     int32_t most = 1;
-    MST_TRY(mst_plan_sweep(plan)); /* bodies leave out what has no uses */
+    bool has_bodies = false;
     for (int64_t i = 0; i < plan->num_nodes; i++) {
         if (plan->node[i].num_src > most) most = plan->node[i].num_src;
         if (plan->node[i].num_dst > most) most = plan->node[i].num_dst;
+        has_bodies = has_bodies || mst_op_has_body(plan->node[i].op);
     }
+    if (has_bodies) MST_TRY(mst_plan_sweep(plan)); /* they leave out what has no uses */
     mst_spec *src = calloc((size_t)most, sizeof *src), *dst = calloc((size_t)most, sizeof *dst);
     mst_status status = src && dst ? MST_OK : MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < plan->num_nodes && !status; i++)
