@@ -1,5 +1,7 @@
 /* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern; that node becomes the fused
  * one, so that it stays behind all of its sources. */
+#include <string.h>
+
 #include "op/conv/fused_conv2d.h"
 #include "op/list.h"
 #include "op/matrix/fused_matmul.h"
@@ -84,6 +86,28 @@ static mst_status fuse_shift(mst_plan *plan, mst_plan_node *node) {
         if (scale >= 0) mul->dead = true;
         return mst_plan_become(plan, node, &mst_op_fused_conv2d, &fused, 3 + (scale >= 0),
                                (const int32_t[]){conv->src[0], conv->src[1], node->src[1 - i], scale});
+    }
+    return MST_OK;
+}
+
+/* add(fused_conv2d(...), what), of one shape: the end of a residual block */
+static mst_status fuse_residual(mst_plan *plan, mst_plan_node *node) {
+    enum { MOST_SRC = 5 };
+    if (node->op != &mst_op_add || node->num_control) return MST_OK;
+    const mst_shape shape = plan->value[node->dst].spec.shape;
+    for (int i = 0; i < 2; i++) {
+        mst_plan_node *conv = sole_maker(plan, node, node->src[i]);
+        if (!conv || conv->op != &mst_op_fused_conv2d) continue;
+        mst_fused_conv2d_options fused = *(const mst_fused_conv2d_options *)conv->options;
+        if (fused.activation != MST_FUSED_NONE || fused.residual) continue;
+        for (int k = 0; k < 2; k++)
+            if (!mst_shape_equal(plan->value[node->src[k]].spec.shape, shape)) return MST_OK;
+        int32_t src[MOST_SRC];
+        memcpy(src, conv->src, (size_t)conv->num_src * sizeof *src);
+        src[conv->num_src] = node->src[1 - i];
+        fused.residual = true;
+        conv->dead = true;
+        return mst_plan_become(plan, node, &mst_op_fused_conv2d, &fused, conv->num_src + 1, src);
     }
     return MST_OK;
 }
@@ -216,8 +240,8 @@ static mst_status fuse_pad_grad(mst_plan *plan, mst_plan_node *node) {
 }
 
 static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {
-    fuse_bias,       fuse_activation, fuse_shift,   fuse_conv_activation, fuse_batch_norm, fuse_batch_norm_grad,
-    fuse_turned_pad, fuse_pad,        fuse_pad_grad};
+    fuse_bias,       fuse_activation,      fuse_shift,      fuse_residual, fuse_conv_activation,
+    fuse_batch_norm, fuse_batch_norm_grad, fuse_turned_pad, fuse_pad,      fuse_pad_grad};
 
 mst_status mst_plan_fuse(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++)

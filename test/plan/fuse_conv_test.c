@@ -1,10 +1,11 @@
-/* Convolutions with what scales and shifts their channels, and an activation: the bits of the parts, for batches and
- * for one picture in bands of rows, with weights that are fed and constant ones. */
+/* Convolutions with what scales and shifts their channels, what is added to them, and an activation: the bits of the
+ * parts, for batches and for one picture in bands of rows, with weights that are fed and constant ones. */
 #include <string.h>
 
 #include "support/test.h"
 
-enum { CHANNELS = 16, FILTERS = 96, NUM_FEEDS = 4, NUM_APART = 3 };
+enum { CHANNELS = 16, FILTERS = 96, NUM_FEEDS = 4, NUM_FETCHES = 3, NUM_APART = 5 };
+typedef enum adding { NOTHING, BEFORE, BEHIND, ONE_ROW } adding;
 
 typedef struct form {
     mst_dtype dtype;
@@ -12,6 +13,7 @@ typedef struct form {
     int window, stride;
     mst_value (*activation)(mst_value); /* NULL: none */
     bool scaled, turned, constant;      /* turned: padded with the channels first, as files of ONNX have it */
+    adding adding;                      /* is the first or the second of what is added up; ONE_ROW: of another shape */
 } form;
 
 static mst_value turned_pad(mst_value x) {
@@ -20,14 +22,23 @@ static mst_value turned_pad(mst_value x) {
     return mst_transpose(padded, .perm = MST_AXES(0, 2, 3, 1));
 }
 
-/* Fetches the end, and with APART what is before it too, so that nothing is fused. */
-static mst_tensor *run_form(const form *f, const char *devices, bool apart, char **log) {
+/* What is added to SUM, to be fed. */
+static mst_feed make_added(const form *f, mst_value sum) {
+    mst_shape shape = mst_value_spec(sum).shape;
+    if (f->adding == ONE_ROW) shape.dim[1] = 1;
+    const mst_value value = mst_placeholder(mst_value_graph(sum), f->dtype, shape, NULL);
+    return (mst_feed){.value = value, .tensor = engine_random(f->dtype, shape, -0.5, 0.5, 9)};
+}
+
+/* Fetches the end, and the gradients of its squares by the source and by what is added; with APART what is before the
+ * end too, so that nothing is fused. */
+static void run_form(const form *f, const char *devices, bool apart, mst_tensor *out[NUM_APART], char **log) {
     mst_graph *g = engine_graph();
     const mst_shape shape[NUM_FEEDS] = {MST_SHAPE(f->n, f->rows, f->columns, CHANNELS),
                                         MST_SHAPE(f->window, f->window, CHANNELS, FILTERS), MST_SHAPE(FILTERS),
                                         MST_SHAPE(FILTERS)};
     mst_value in[NUM_FEEDS];
-    mst_feed feed[NUM_FEEDS];
+    mst_feed feed[NUM_FEEDS], added;
     for (int i = 0; i < NUM_FEEDS; i++) {
         mst_tensor *tensor = engine_random(f->dtype, shape[i], -0.5, 0.5, 5 + (unsigned)i);
         in[i] = f->constant && i == 1 ? mst_constant(g, tensor) : mst_placeholder(g, f->dtype, shape[i], NULL);
@@ -37,55 +48,99 @@ static mst_tensor *run_form(const form *f, const char *devices, bool apart, char
     const mst_value conv = mst_convolve2d(src, in[1], .strides = MST_AXES(f->stride),
                                           .padding = f->turned ? MST_PADDING_VALID : MST_PADDING_SAME);
     const mst_value scaled = f->scaled ? mst_mul(conv, in[2]) : conv, sum = mst_add(in[3], scaled);
-    const mst_value fetch[NUM_APART] = {f->activation ? f->activation(sum) : sum, scaled, src};
-    mst_tensor *out[NUM_APART] = {NULL};
+    added = make_added(f, sum);
+    const mst_value all = f->adding == NOTHING  ? sum
+                          : f->adding == BEFORE ? mst_add(added.value, sum)
+                                                : mst_add(sum, added.value);
+    mst_value fetch[NUM_APART] = {f->activation ? f->activation(all) : all, in[0], all, scaled, src};
+    const mst_value of[2] = {in[0], f->adding == NOTHING ? in[0] : added.value};
+    mst_gradients(mst_reduce_sum(mst_square(fetch[0])), of, 2, &fetch[1]);
+    fetch[NUM_FETCHES] = scaled;
+    fetch[NUM_FETCHES + 1] = src;
     size_t size;
     FILE *file = open_memstream(log, &size);
     mst_session *session;
     EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = devices, .plan_log = file}, &session));
-    const mst_feed fed[NUM_FEEDS] = {feed[0], feed[2], feed[3], feed[1]}; /* a constant is not */
-    EXPECT_OK(mst_session_run(session, fed, NUM_FEEDS - f->constant, fetch, apart ? NUM_APART : 1, out));
-    for (int i = 1; i < NUM_APART; i++) mst_tensor_release(out[i]);
+    const mst_feed fed[NUM_FEEDS + 1] = {added, feed[0], feed[2], feed[3], feed[1]}; /* a constant is not */
+    EXPECT_OK(mst_session_run(session, fed, NUM_FEEDS + 1 - f->constant, fetch, apart ? NUM_APART : NUM_FETCHES, out));
+    mst_tensor_release(added.tensor);
     for (int i = 0; i < NUM_FEEDS; i++) mst_tensor_release(feed[i].tensor);
     engine_end(g, session);
     fclose(file);
-    return out[0];
 }
 
 static void expect_form_like_its_parts(const form *f) {
     char *log[3] = {NULL};
-    mst_tensor *one = run_form(f, "cpu:1/1", false, &log[0]), *three = run_form(f, "cpu:1/3", false, &log[1]);
-    mst_tensor *parts = run_form(f, "cpu:1/1", true, &log[2]);
-    assert_non_null(strstr(log[0], " = fused_conv2d("));
+    mst_tensor *out[3][NUM_APART] = {{NULL}};
+    run_form(f, "cpu:1/1", false, out[0], &log[0]);
+    run_form(f, "cpu:1/3", false, out[1], &log[1]);
+    run_form(f, "cpu:1/1", true, out[2], &log[2]);
+    const char *fused = strstr(strstr(log[0], "after fuse"), " = fused_conv2d(");
+    assert_non_null(fused);
+    assert_int_equal(memmem(fused, strcspn(fused, "\n"), "residual", strlen("residual")) != NULL,
+                     f->adding == BEFORE || f->adding == BEHIND);
     assert_null(strstr(log[2], " = fused_conv2d("));
-    const char *fused = strstr(log[0], "after fuse");
-    assert_true(!strstr(fused, " = transpose(") && !strstr(fused, " = pad("));
+    assert_true(!f->turned || !strstr(strstr(log[0], "after fuse"), " = pad("));
     if (f->constant && f->dtype == MST_F32 && engine_onednn_wants_blocks())
         assert_non_null(strstr(strstr(log[0], "after layout"), "/packed = constant("));
-    assert_true(engine_same_bits(one, parts));
-    assert_true(engine_same_bits(one, three));
-    mst_tensor_release(one);
-    mst_tensor_release(three);
-    mst_tensor_release(parts);
-    for (int i = 0; i < 3; i++) free(log[i]);
+    for (int i = 0; i < NUM_FETCHES; i++) {
+        assert_true(engine_same_bits(out[0][i], out[2][i]));
+        assert_true(engine_same_bits(out[1][i], out[2][i]));
+    }
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < NUM_APART; i++) mst_tensor_release(out[k][i]);
+        free(log[k]);
+    }
 }
 
 static void convolutions_give_the_bits_of_their_parts(void **state) {
     (void)state;
     static const form forms[] = {
-        {MST_F32, 1, 41, 37, 3, 1, mst_relu6, true, false, true},
-        {MST_F32, 1, 90, 37, 3, 2, mst_relu, false, true, true},
-        {MST_F32, 1, 64, 37, 1, 1, NULL, true, false, false},
-        {MST_F32, 1, 200, 37, 5, 1, mst_relu6, true, true, true},
-        {MST_F32, 1, 29, 400, 1, 1, mst_relu, true, true, true}, /* as many zeros below as a band has rows */
-        {MST_F32, 5, 17, 37, 3, 1, mst_relu, true, true, false},
-        {MST_F32, 20, 9, 37, 3, 1, NULL, false, false, true},
-        {MST_F64, 1, 7, 37, 3, 1, mst_relu6, true, true, true},
+        {MST_F32, 1, 41, 37, 3, 1, mst_relu6, true, false, true, NOTHING},
+        {MST_F32, 1, 90, 37, 3, 2, mst_relu, false, true, true, NOTHING},
+        {MST_F32, 1, 64, 37, 1, 1, NULL, true, false, false, NOTHING},
+        {MST_F32, 1, 200, 37, 5, 1, mst_relu6, true, true, true, NOTHING},
+        {MST_F32, 1, 29, 400, 1, 1, mst_relu, true, true, true, NOTHING}, /* as many zeros below as a band has rows */
+        {MST_F32, 5, 17, 37, 3, 1, mst_relu, true, true, false, NOTHING},
+        {MST_F32, 20, 9, 37, 3, 1, NULL, false, false, true, NOTHING},
+        {MST_F64, 1, 7, 37, 3, 1, mst_relu6, true, true, true, NOTHING},
+        {MST_F32, 1, 41, 37, 3, 1, mst_relu6, true, false, true, BEFORE},
+        {MST_F32, 1, 90, 37, 3, 2, mst_relu, false, true, true, BEHIND},
+        {MST_F32, 5, 17, 37, 1, 1, NULL, true, false, true, BEHIND},
+        {MST_F32, 5, 17, 37, 3, 2, NULL, false, true, false, BEFORE},
+        {MST_F32, 5, 17, 37, 3, 1, mst_relu, true, false, true, ONE_ROW}, /* is no residual */
+        {MST_F64, 2, 7, 37, 3, 1, mst_relu6, true, true, true, BEHIND},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) expect_form_like_its_parts(&forms[i]);
 }
 
+/* What something else reads too is written: the sum that a second one reads. */
+static void what_is_read_twice_is_not_added_to_inside(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_tensor *tensor[3], *out[2] = {NULL}, *wanted = NULL;
+    mst_value in[3];
+    mst_feed feed[3];
+    const mst_shape shape[3] = {MST_SHAPE(2, 5, 5, 8), MST_SHAPE(1, 1, 8, 8), MST_SHAPE(8)};
+    for (int i = 0; i < 3; i++) {
+        tensor[i] = engine_random(MST_F32, shape[i], -1, 1, 3 + (unsigned)i);
+        in[i] = mst_placeholder(g, MST_F32, shape[i], NULL);
+        feed[i] = (mst_feed){.value = in[i], .tensor = tensor[i]};
+    }
+    const mst_value sum = mst_add(mst_convolve2d(in[0], in[1]), in[2]);
+    const mst_value twice = mst_add(sum, sum), fetch[2] = {mst_relu(mst_add(sum, in[0])), twice};
+    mst_session *session = engine_session(g, "cpu:1/1");
+    EXPECT_OK(mst_session_run(session, feed, 3, fetch, 1, &wanted));
+    EXPECT_OK(mst_session_run(session, feed, 3, fetch, 2, out));
+    assert_true(engine_same_bits(wanted, out[0]));
+    for (int i = 0; i < 2; i++) mst_tensor_release(out[i]);
+    mst_tensor_release(wanted);
+    for (int i = 0; i < 3; i++) mst_tensor_release(tensor[i]);
+    engine_end(g, session);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions_give_the_bits_of_their_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions_give_the_bits_of_their_parts),
+                                       cmocka_unit_test(what_is_read_twice_is_not_added_to_inside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,10 +118,13 @@ static float *part_source(const mst_kernel_args *a, int64_t part, int thread) {
 static void finish_part(const mst_kernel_args *a, int64_t part) {
     enum { SHIFT = 2, SCALE = 3 };
     const mst_conv_parts *p = &((const state *)a->state)->parts;
-    mst_conv_finish_f32((float *)a->dst[0].data + part * p->dst_step,
-                        mst_conv_part_count(part, p->dst_step, a->dst[0].count), a->src[SHIFT].data,
-                        a->num_src > SCALE ? a->src[SCALE].data : NULL, p->conv.out_channels,
-                        ((const mst_fused_conv2d_options *)a->options)->activation);
+    const mst_fused_conv2d_options *o = a->options;
+    const int64_t first = part * p->dst_step;
+    const int count = a->num_src - o->residual;
+    mst_conv_finish_f32((float *)a->dst[0].data + first, mst_conv_part_count(part, p->dst_step, a->dst[0].count),
+                        a->src[SHIFT].data, count > SCALE ? a->src[SCALE].data : NULL,
+                        o->residual ? (const float *)a->src[count].data + first : NULL, p->conv.out_channels,
+                        o->activation);
 }
 
 static mst_batch_statistics statistics_of(const mst_kernel_args *a) {

@@ -1,8 +1,9 @@
-/** fused_conv2d: dst = activation(scale * conv2d(src, weights) + shift)
+/** fused_conv2d: dst = activation(scale * conv2d(src, weights) + shift + what)
  *
  *  src, weights, strides, padding, pads, dilations, groups   as conv2d's
  *  shift        [filters], src's dtype
  *  scale        [filters], src's dtype; may be left out
+ *  what         like dst; last, where the option residual is set
  *  activation   none, relu or relu6
  *  dst          as conv2d's
  *
@@ -23,15 +24,25 @@ enum { SHIFT = 2, SCALE = 3 };
 static const mst_field fused_conv2d_fields[] = {
     MST_CONV_FIELDS,
     MST_FIELD_ENUM(mst_fused_conv2d_options, activation, MST_FUSED_NONE, mst_fused_activations, "applied last"),
+    MST_FIELD_BOOL(mst_fused_conv2d_options, residual, "the last source is added before the activation"),
     MST_FIELD_END,
 };
 
 static mst_status fused_conv2d_infer(mst_infer *c) {
     int64_t unified;
-    if (c->num_src != SHIFT + 1 && c->num_src != SCALE + 1)
-        return mst_infer_fail(c, "%d sources, must be 3 or 4", c->num_src);
+    const int residual = ((const mst_fused_conv2d_options *)c->options)->residual, count = c->num_src - residual;
+    if (count != SHIFT + 1 && count != SCALE + 1)
+        return mst_infer_fail(c, "%d sources, must be %d or %d", c->num_src, SHIFT + 1 + residual,
+                              SCALE + 1 + residual);
     MST_TRY(mst_conv_infer_dst(c, MST_CONV2D_NDIM));
-    for (int i = SHIFT; i < c->num_src; i++) {
+    if (residual) {
+        MST_TRY(mst_infer_same_dtype(c, 0, count));
+        MST_TRY(mst_infer_want_ndim(c, count, MST_CONV2D_NDIM));
+        for (int k = 0; k < MST_CONV2D_NDIM; k++)
+            MST_TRY(
+                mst_infer_same_dim(c, c->dst[0].shape.dim[k], c->src[count].shape.dim[k], "what is added", &unified));
+    }
+    for (int i = SHIFT; i < count; i++) {
         MST_TRY(mst_infer_same_dtype(c, 0, i));
         MST_TRY(mst_infer_want_ndim(c, i, 1));
         MST_TRY(mst_infer_same_dim(c, c->dst[0].shape.dim[MST_CONV2D_NDIM - 1], c->src[i].shape.dim[0], "filters",
@@ -45,13 +56,17 @@ static mst_status fused_conv2d_infer(mst_infer *c) {
 
 static mst_status fused_conv2d_reference(const mst_kernel_args *a) {
     const mst_fused_conv2d_options *o = a->options;
-    const void *scale = a->num_src > SCALE ? a->src[SCALE].data : NULL;
+    const int count = a->num_src - o->residual;
+    const void *scale = count > SCALE ? a->src[SCALE].data : NULL;
+    const void *residual = o->residual ? a->src[count].data : NULL;
     const int64_t channels = a->src[SHIFT].count;
     MST_TRY(mst_conv_reference(a));
     if (a->dst[0].dtype == MST_F32)
-        mst_conv_finish_f32(a->dst[0].data, a->dst[0].count, a->src[SHIFT].data, scale, channels, o->activation);
+        mst_conv_finish_f32(a->dst[0].data, a->dst[0].count, a->src[SHIFT].data, scale, residual, channels,
+                            o->activation);
     else
-        mst_conv_finish_f64(a->dst[0].data, a->dst[0].count, a->src[SHIFT].data, scale, channels, o->activation);
+        mst_conv_finish_f64(a->dst[0].data, a->dst[0].count, a->src[SHIFT].data, scale, residual, channels,
+                            o->activation);
     return MST_OK;
 }
 
@@ -77,6 +92,33 @@ static const mst_example fused_conv2d_examples[] = {
      .src = {THREE_BY_THREE, TWO_BY_TWO, ONE(-20), ONE(0.5)},
      .options = &(const mst_fused_conv2d_options){.activation = MST_FUSED_RELU6},
      .expect = {(const double[]){0, 3.5, 6, 6}}},
+    {.name = "shift and what is added",
+     .num_src = 4,
+     .src = {THREE_BY_THREE,
+             TWO_BY_TWO,
+             ONE(-50),
+             {.ndim = 4, .dim = {1, 2, 2, 1}, .value = (const double[]){1, 10, 100, -50}}},
+     .options = &(const mst_fused_conv2d_options){.residual = true},
+     .expect = {(const double[]){-12, 7, 117, -23}}},
+    {.name = "scale, shift, what is added, and relu",
+     .num_src = 5,
+     .src = {THREE_BY_THREE,
+             TWO_BY_TWO,
+             ONE(-20),
+             ONE(0.5),
+             {.ndim = 4, .dim = {1, 2, 2, 1}, .value = (const double[]){1, 10, 100, -50}}},
+     .options = &(const mst_fused_conv2d_options){.activation = MST_FUSED_RELU, .residual = true},
+     .expect = {(const double[]){0, 13.5, 113.5, 0}}},
+    {.name = "one picture in parts, with what is added",
+     .num_src = 4,
+     .src = {RANDOM(1, 64, 37, 16), RANDOM(1, 1, 16, 96), {.ndim = 1, .dim = {96}}, RANDOM(1, 64, 37, 96)},
+     .options = &(const mst_fused_conv2d_options){.activation = MST_FUSED_RELU6, .residual = true},
+     .tolerance = 1e-4},
+    {.name = "what is added has another shape",
+     .num_src = 4,
+     .src = {THREE_BY_THREE, TWO_BY_TWO, ONE(1), RANDOM(1, 1, 2, 1)},
+     .options = &(const mst_fused_conv2d_options){.residual = true},
+     .fails = MST_INVALID},
     {.name = "strides and groups",
      .num_src = 4,
      .src = {RANDOM(5, 6, 5, 4), RANDOM(3, 2, 2, 6), {.ndim = 1, .dim = {6}}, {.ndim = 1, .dim = {6}}},
