@@ -240,7 +240,7 @@ static mst_status parse_choice(const option *o, const char *text, int *out) {
 /* A list of choices for names is checked, and stays the text that it is. */
 static mst_status parse_words(const option *o, const char *text, const char **out) {
     char word[NAME_SIZE];
-    int choice;
+    int choice = 0;
     if (!strchr(text, '=')) {
         MST_TRY(parse_choice(o, text, &choice));
         *out = o->choices[choice];
@@ -249,8 +249,7 @@ static mst_status parse_words(const option *o, const char *text, const char **ou
     for (const char *at = text;; at++) {
         const size_t size = strcspn(at, ",");
         const char *equals = memrchr(at, '=', size);
-        if (!equals)
-            return MST_FAIL(MST_INVALID, "--%s: '%.*s' must be OUTPUT=NAME", o->name, (int)size, at);
+        if (!equals) return MST_FAIL(MST_INVALID, "--%s: '%.*s' must be OUTPUT=NAME", o->name, (int)size, at);
         snprintf(word, sizeof word, "%.*s", (int)(at + size - equals - 1), equals + 1);
         MST_TRY(parse_choice(o, word, &choice));
         at += size;

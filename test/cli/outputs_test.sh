@@ -111,6 +111,10 @@ check weights_are_the_same_on_two_workers [ "$(weights)" = "$alone" ]
 "$muster" launch --ps 1 --workers 2 -- "$muster" train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json --issync 1 > out 2> err
 check weights_are_the_same_with_a_parameter_server [ "$(weights)" = "$alone" ]
 
+"$muster" launch --workers 1 --evaluator -- "$muster" train $train --data npz:parts.npz --steps 5 --devices cpu:1/1 --json \
+    --checkpoint-dir evaluated > out 2> err
+check an_evaluator_measures_the_outputs grep -q '"event":"evaluated","step":5,.*"test_price_loss":' out
+
 # ---- what is wrong ------------------------------------------------------------------------------------
 
 npz missing.npz left kind price

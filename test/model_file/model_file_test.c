@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +163,36 @@ static void losses_and_notes(void **state) {
     }
     mst_model_destroy(model);
     mst_dataset_release(data);
+}
+
+/* An output that ends in a softmax, and one without a loss between two. */
+static void losses_of_outputs(void **state) {
+    (void)state;
+    static const mst_output_loss losses[] = {
+        {.has_loss = true, .weight = 2}, {.has_loss = false}, {true, MST_LOSS_HUBER, false, MST_ZERO}};
+    mst_model *model, *copy;
+    mst_model_compiled compiled;
+    EXPECT_OK(mst_model_create(&model));
+    const mst_output in = mst_input(model, MST_SHAPE(4));
+    const mst_output a = mst_dense(in, 3, .activation = MST_SOFTMAX, .name = "a"), b = mst_dense(in, 1, .name = "b");
+    mst_model_outputs(model, MST_OUTPUTS(a, b, mst_dense(in, 1, .name = "c")));
+    EXPECT_OK(mst_compile(model, .loss = MST_LOSS_HUBER));
+    mst_tensor *rows;
+    mst_dataset *data;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(1, 4), &rows));
+    EXPECT_OK(mst_dataset_from_tensors(&rows, 1, &data));
+    EXPECT_OK(mst_build(model, data, false));
+    EXPECT_OK(mst_model_save(model, folder_path("m.keras"), .output_losses = losses));
+    EXPECT_OK(mst_model_load(folder_path("m.keras"), &copy, &compiled));
+    assert_false(compiled.has_loss || compiled.output[1].has_loss || compiled.output[3].has_loss);
+    assert_true(compiled.output[0].has_loss && compiled.output[0].loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY);
+    assert_true(compiled.output[0].from_probabilities && compiled.output[0].weight == 2);
+    assert_true(compiled.output[2].has_loss && compiled.output[2].loss == MST_LOSS_HUBER);
+    assert_true(compiled.output[2].weight == 0 && signbit(compiled.output[2].weight));
+    mst_model_destroy(copy);
+    mst_tensor_release(rows);
+    mst_dataset_release(data);
+    mst_model_destroy(model);
 }
 
 static void weights_alone(void **state) {
@@ -478,6 +509,7 @@ int main(void) {
                                        TEST_IN_FOLDER(many_layers),
                                        TEST_IN_FOLDER(frozen_layers),
                                        TEST_IN_FOLDER(losses_and_notes),
+                                       TEST_IN_FOLDER(losses_of_outputs),
                                        TEST_IN_FOLDER(weights_alone),
                                        TEST_IN_FOLDER(writing),
                                        TEST_IN_FOLDER(networks),

@@ -99,7 +99,7 @@ static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument
     mst_feature features[MOST_FEATURES];
     const bool several = options && (options->num_inputs > 1 || options->num_outputs > 1);
     char text[2][MST_FORM_TEXT];
-    int count;
+    int count = 0;
     MST_TRY(mst_iterator_create(records, 0, &it));
     mst_status status = mst_iterator_next(it, &batch);
     if (!status && !batch) status = MST_FAIL(MST_INVALID, "data: the files of '%s' have no records", argument);
