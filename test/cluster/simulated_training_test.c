@@ -1,5 +1,6 @@
 /* Trainings of several workers by the seeds, on a simulated network (transport/sim.h) and in threads that take turns
- * (support/turns.h): whatever is cut, killed and started again, every worker ends with the weights of one process.
+ * (support/turns.h): whatever is cut, killed and started again, every worker ends with the weights of one process. Some
+ * of the jobs have parameter servers, and are synchronous.
  *
  *     test_cluster_simulated_training             some seeds
  *     test_cluster_simulated_training 0 100000    that many, from the first on
@@ -11,13 +12,14 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "muster/muster.h"
-#include "support/open_worker.h"
+#include "muster/server.h"
+#include "support/tasks.h"
 #include "support/test.h"
 #include "support/training.h"
 #include "support/turns.h"
 #include "transport/sim.h"
 
-enum { SEEDS = 40, MOST_FAULTS = 5, WORKERS = 4 };
+enum { SEEDS = 40, MOST_FAULTS = 5, WORKERS = 4, SERVERS = 3, TASKS = WORKERS + SERVERS };
 enum { SHARDS = 4, ROWS = 24, BATCH = 8, EPOCHS = 2, STEPS = EPOCHS * ROWS / BATCH, FEATURES = 5, CLASSES = 3 };
 enum { MESSAGES = 30 /* a little more than a worker sends each other one in an undisturbed job */ };
 
@@ -27,22 +29,27 @@ static const double PATIENCE = 100; /* seconds for which a process waits for wor
 typedef struct job {
     uint64_t seed, draws;
     int workers;
+    int servers;     /* behind the workers; 0: the workers are alone */
     int elastic_min; /* of mst_task_options */
     double most_delay, most_pause;
-    task_address address[WORKERS];
+    task_address address[TASKS];
     mst_sim_fault fault[MST_SIM_FAULTS_MOST];
     int num_faults;
     FILE *log;
     int64_t done; /* when the first worker had left; MST_NEVER: none has */
-    mst_status status[WORKERS];
-    char error[WORKERS][1024], hex[WORKERS][65];
+    mst_status status[TASKS];
+    char error[TASKS][1024], hex[TASKS][65]; /* servers have no weights of the model */
 } job;
 
-typedef struct worker {
+typedef struct task_thread {
     job *job;
     int number;
     pthread_t thread;
-} worker;
+} task_thread;
+
+static int count_tasks(const job *j) {
+    return j->workers + j->servers;
+}
 
 static uint64_t draw(job *j, uint64_t n) {
     return mst_rng_below(j->seed, 1, j->draws++, n);
@@ -54,7 +61,7 @@ static double draw_seconds(job *j, double most) {
 }
 
 static mst_sim_fault draw_fault(job *j) {
-    const uint64_t others = (uint64_t)j->workers - 1;
+    const uint64_t others = (uint64_t)count_tasks(j) - 1;
     mst_sim_fault fault = {.task = (int32_t)draw(j, others + 1), .at = 1 + draw(j, MESSAGES * others)};
     const int32_t other = (int32_t)draw(j, others);
     fault.other = draw(j, 2) ? -1 : other + (other >= fault.task);
@@ -66,30 +73,37 @@ static mst_sim_fault draw_fault(job *j) {
 static void make_job(job *j, uint64_t seed, FILE *log) {
     *j = (job){.seed = seed, .log = log, .done = MST_NEVER};
     j->workers = (int)(2 + draw(j, WORKERS - 1));
-    if (draw(j, 3) == 0) j->elastic_min = (int)(1 + draw(j, (uint64_t)j->workers));
+    if (draw(j, 2) == 0) j->servers = (int)(1 + draw(j, SERVERS));
+    if (!j->servers && draw(j, 3) == 0) j->elastic_min = (int)(1 + draw(j, (uint64_t)j->workers));
     j->most_delay = draw_seconds(j, 0.5);
     j->most_pause = draw_seconds(j, 20);
     j->num_faults = (int)draw(j, MOST_FAULTS + 1);
     for (int i = 0; i < j->num_faults; i++) j->fault[i] = draw_fault(j);
-    for (int i = 0; i < j->workers; i++) snprintf(j->address[i], sizeof j->address[i], "worker%d:1", i);
+    for (int i = 0; i < count_tasks(j); i++) snprintf(j->address[i], sizeof j->address[i], "task%d:1", i);
 }
 
-/* ---- a worker ---- */
+/* ---- a task ---- */
 
 static bool is_over(void *context) {
-    const worker *w = context;
-    const int64_t done = w->job->done;
-    return mst_sim_is_killed(w->number) || (done != MST_NEVER && mst_clock_now() - done > (int64_t)(PATIENCE * 1e9));
+    const task_thread *t = context;
+    const int64_t done = t->job->done;
+    return mst_sim_is_killed(t->number) || (done != MST_NEVER && mst_clock_now() - done > (int64_t)(PATIENCE * 1e9));
 }
 
-static mst_status fit(mst_task *task, char hex[65]) {
+static mst_strategy strategy_of(const mst_task *task, bool served) {
+    mst_strategy strategy = {.kind = MST_STRATEGY_MIRRORED, .num_shards = SHARDS};
+    if (task) strategy.kind = served ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_MULTI_WORKER;
+    strategy.synchronous = served;
+    return strategy;
+}
+
+static mst_status fit(mst_task *task, bool served, char hex[65]) {
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 3);
     mst_model *model = training_model(6, CLASSES, 0);
     mst_result result;
-    mst_status status = mst_compile(
-        model, .optimizer = mst_adam(.learning_rate = 0.01),
-        .strategy = {.kind = task ? MST_STRATEGY_MULTI_WORKER : MST_STRATEGY_MIRRORED, .num_shards = SHARDS},
-        .task = task, .session = {.devices = "cpu:1/1"}, .seed = 5);
+    mst_status status =
+        mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .strategy = strategy_of(task, served),
+                    .task = task, .session = {.devices = "cpu:1/1"}, .seed = 5);
     const mst_fit_options options = {.data = data, .batch_size = BATCH, .epochs = EPOCHS};
     if (!status) status = mst_fit_with(model, &options, &result);
     const bool stopped = !status && result.step < STEPS; /* no error, as where a callback stops a fit */
@@ -100,22 +114,47 @@ static mst_status fit(mst_task *task, char hex[65]) {
     return status;
 }
 
-/* A process. */
-static mst_status live(worker *w) {
-    job *j = w->job;
+/* "task0:1,task1:1" */
+static void join_addresses(const job *j, int first, int count, char *text, size_t size) {
+    size_t used = 0;
+    *text = '\0';
+    for (int i = first; i < first + count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", j->address[i]);
+}
+
+static mst_status make_cluster(const job *j, int number, mst_cluster **out) {
+    char workers[WORKERS * sizeof(task_address)], servers[SERVERS * sizeof(task_address)];
+    const bool is_worker = number < j->workers;
+    join_addresses(j, 0, j->workers, workers, sizeof workers);
+    join_addresses(j, j->workers, j->servers, servers, sizeof servers);
+    return mst_cluster_from_hosts(j->servers ? servers : NULL, workers, is_worker ? "worker" : "ps",
+                                  is_worker ? number : number - j->workers, out);
+}
+
+static mst_status train(task_thread *t, const mst_cluster *cluster) {
+    job *j = t->job;
     mst_task *task;
-    const mst_task_options options = {.transport = "sim",
-                                      .insecure = true,
-                                      .elastic_min = j->elastic_min,
-                                      .log = j->log,
-                                      .stop = is_over,
-                                      .context = w};
-    MST_TRY(open_worker(j->address, j->workers, w->number, options, &task));
-    const mst_status status = fit(task, j->hex[w->number]);
-    const bool killed = mst_sim_is_killed(w->number);
+    MST_TRY(mst_task_open(&task, .cluster = cluster, .transport = "sim", .insecure = true,
+                          .elastic_min = j->elastic_min, .log = j->log, .stop = is_over, .context = t));
+    const mst_status status = fit(task, j->servers > 0, j->hex[t->number]);
+    const bool killed = mst_sim_is_killed(t->number);
     if (!status && j->done == MST_NEVER) j->done = mst_clock_now();
     mst_task_close(task);
     return killed ? MST_CANCELLED : status;
+}
+
+static mst_status serve(task_thread *t, const mst_cluster *cluster) {
+    return mst_server_run(.cluster = cluster, .transport = "sim", .insecure = true, .devices = "cpu:1/1",
+                          .log = t->job->log, .stop = is_over, .context = t);
+}
+
+/* A process. */
+static mst_status live(task_thread *t) {
+    mst_cluster *cluster;
+    MST_TRY(make_cluster(t->job, t->number, &cluster));
+    const mst_status status = (t->number < t->job->workers ? train : serve)(t, cluster);
+    mst_cluster_release(cluster);
+    return status;
 }
 
 static void pause_for(double seconds) {
@@ -126,15 +165,15 @@ static void pause_for(double seconds) {
 
 /* Is started, and again where it was killed. */
 static void *work(void *context) {
-    worker *w = context;
-    job *j = w->job;
+    task_thread *t = context;
+    job *j = t->job;
     mst_status status;
     do {
         pause_for(draw_seconds(j, j->most_pause));
-        status = live(w);
+        status = live(t);
     } while (status == MST_CANCELLED && j->done == MST_NEVER);
-    j->status[w->number] = status;
-    if (status) snprintf(j->error[w->number], sizeof j->error[w->number], "%s", mst_error()->message);
+    j->status[t->number] = status;
+    if (status) snprintf(j->error[t->number], sizeof j->error[t->number], "%s", mst_error()->message);
     return NULL;
 }
 
@@ -147,17 +186,20 @@ static char one_process[65];
 static bool ended_well(const job *j, int i) {
     const bool late = j->done != MST_NEVER && (j->status[i] == MST_CANCELLED || j->status[i] == MST_UNAVAILABLE);
     if (j->status[i] && !late) return false;
+    if (i >= j->workers) return true;
     return strcmp(j->hex[i], one_process) == 0 || (late && j->elastic_min && !j->hex[i][0]);
 }
 
 static int count_wrong(const job *j) {
     int wrong = 0;
-    for (int i = 0; i < j->workers; i++) {
+    for (int i = 0; i < count_tasks(j); i++) {
         if (ended_well(j, i)) continue;
         wrong++;
         fprintf(stderr,
-                "MUSTER_SIM_SEED=%" PRIu64 " replays this: worker %d of %d ends with weights '%s', error '%s'\n",
-                j->seed, i, j->workers, j->hex[i], j->error[i]);
+                "MUSTER_SIM_SEED=%" PRIu64
+                " replays this: task %d of %d workers and %d servers ends with weights '%s', "
+                "error '%s'\n",
+                j->seed, i, j->workers, j->servers, j->hex[i], j->error[i]);
     }
     return wrong;
 }
@@ -169,16 +211,16 @@ typedef struct history {
 
 static int run_seed(uint64_t seed, FILE *log, history *out) {
     job j;
-    worker workers[WORKERS];
+    task_thread tasks[TASKS];
     turns_begin(seed);
     make_job(&j, seed, log);
     EXPECT_OK(mst_sim_begin(
         &(mst_sim_options){.seed = seed, .most_delay = j.most_delay, .fault = j.fault, .num_faults = j.num_faults}));
-    for (int i = 0; i < j.workers; i++) {
-        workers[i] = (worker){.job = &j, .number = i};
-        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    for (int i = 0; i < count_tasks(&j); i++) {
+        tasks[i] = (task_thread){.job = &j, .number = i};
+        assert_int_equal(pthread_create(&tasks[i].thread, NULL, work, &tasks[i]), 0);
     }
-    for (int i = 0; i < j.workers; i++) pthread_join(workers[i].thread, NULL);
+    for (int i = 0; i < count_tasks(&j); i++) pthread_join(tasks[i].thread, NULL);
     out->messages = mst_sim_history(&out->num_messages);
     mst_sim_end();
     out->turns = turns_history(&out->num_turns);
@@ -191,7 +233,7 @@ static int run_seed(uint64_t seed, FILE *log, history *out) {
 
 static void one_process_trains(void **state) {
     (void)state;
-    EXPECT_OK(fit(NULL, one_process));
+    EXPECT_OK(fit(NULL, false, one_process));
 }
 
 static uint64_t first_seed, num_seeds = SEEDS;
