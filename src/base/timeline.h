@@ -36,8 +36,8 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count);
  *  microseconds first, which pays where every thread has a core of its own. */
 bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline, bool spin);
 
-/** Sleeps until the timeline, which has an event, is at VALUE, or FD is readable, or DEADLINE has come, where it returns
- *  false. It may return before that. One thread at a time, while no other sleeps on the timeline. */
+/** Sleeps until the timeline, which has an event, is at VALUE, or FD is readable, or DEADLINE has come, where it
+ *  returns false. It may return before that. One thread at a time, while no other sleeps on the timeline. */
 bool mst_timeline_poll(mst_timeline *timeline, uint64_t value, int fd, int64_t deadline);
 
 /** Lets threads that sleep on the timeline now sleep on through its advances, until mst_timeline_rouse: another thread
