@@ -1,5 +1,5 @@
-/* clang -fsanitize=fuzzer,address,undefined: lines of PMI-1, as what an MPI asks, and as what mpiexec answers. An answer is
- * one line, what was put are pairs, and a value that was shared has no space in it. */
+/* clang -fsanitize=fuzzer,address,undefined: lines of PMI-1, as what an MPI asks, and as what mpiexec answers. An
+ * answer is one line, what was put are pairs, and a value that was shared has no space in it. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
