@@ -650,8 +650,23 @@ static bool must_give_way(const mst_members *members, int32_t by) {
     return members->leader ? mst_leader_is_alone(members->leader) : by == o->leader && !members->connected;
 }
 
+/* Another process has connected to this one, whose number it has: it cannot listen, and ends. */
+static void hear_double(mst_members *members, const char *where) {
+    const mst_members_options *o = &members->options;
+    const bool has_leader = members->leader || members->connected;
+    mst_task_failure failure;
+    mst_task_failure_set(&failure, MST_EXISTS, o->self, members->state_number,
+                         "two processes were started as %s, this one and one on %s, which ends%s%s: give each task its "
+                         "own index",
+                         o->name[o->self], where, has_leader ? "" : ", and none is ",
+                         has_leader ? "" : o->name[o->leader]);
+    if (members->phase != OVER) o->events.notice(o->events.context, &failure);
+}
+
 void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where) {
-    if (task == members->options.self && must_give_way(members, by))
+    if (task == members->options.self && by == task)
+        hear_double(members, where);
+    else if (task == members->options.self && must_give_way(members, by))
         give_way(members, where);
     else if (members->leader && by == members->options.self)
         mst_leader_refused(members->leader, task, where);

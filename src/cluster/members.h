@@ -166,7 +166,7 @@ void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, con
 void mst_members_process_ended(mst_members *members, int32_t task);
 /** Two processes have the number TASK, of which BY refuses the one that came later. WHERE: the host of the other one,
  *  as seen from here. Where this process is the one that is refused, by the leader, it ends; where it leads itself and
- *  nobody has come yet, by any task. */
+ *  nobody has come yet, by any task. BY is this task: the other one has its number, cannot listen and ends. */
 void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where);
 /** The lists of tasks of this process and of TASK do not fit together: where this one leads a job that has not run,
  *  that ends it. Elsewhere it is a refusal by TASK (mst_members_lost), which is told too. */

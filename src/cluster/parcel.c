@@ -481,8 +481,8 @@ static mst_status tell_cannot_join(const mst_mail_options *o, const mst_transpor
     const size_t bytes = strlen(failure.message);
     mst_parcel_head_encode(&(mst_parcel_head){.kind = MST_PARCEL_CANNOT_JOIN}, bytes, 0, message);
     memcpy(message + HEAD, failure.message, bytes);
-    mst_task_transport_tell(&which, options, is_worker ? workers : 0, is_worker ? options->num_tasks : workers, message,
-                            HEAD + bytes);
+    mst_task_transport_tell(&which, options, is_worker ? workers : 0, is_worker ? options->num_tasks : workers, false,
+                            message, HEAD + bytes);
     return mst_failure_restore(&failure);
 }
 

@@ -384,10 +384,17 @@ static mst_status tell_cannot_join(const mst_task *task, const mst_task_transpor
     mst_member_message message = {.kind = MST_MEMBER_CANNOT_JOIN};
     uint8_t *bytes = malloc(MST_MEMBER_MESSAGE_MOST(task->num_workers));
     mst_failure_keep(&failure, status);
+    const bool is_double = mst_task_transport_is_double(which, options);
+    const size_t used = strlen(failure.message);
+    if (is_double)
+        snprintf(failure.message + used, sizeof failure.message - used,
+                 "; it is %s of a job too: give each task its own index", task->name[task->self]);
     mst_task_failure_from(&message.failure, &failure, task->self, MST_NO_STATE);
+    const size_t size = bytes ? mst_member_message_encode(&message, task->num_workers, bytes) : 0;
+    if (bytes && is_double) mst_task_transport_tell(which, options, task->self, task->self + 1, true, bytes, size);
     if (bytes)
-        mst_task_transport_tell(which, options, LEADER, task->self == LEADER ? task->num_workers : LEADER + 1, bytes,
-                                mst_member_message_encode(&message, task->num_workers, bytes));
+        mst_task_transport_tell(which, options, LEADER, task->self == LEADER ? task->num_workers : LEADER + 1, false,
+                                bytes, size);
     free(bytes);
     return mst_failure_restore(&failure);
 }

@@ -26,9 +26,12 @@ MST_CHECKED mst_status mst_task_transport_open(const mst_task_transport *which, 
                                                const mst_transport_type **type, mst_transport **out);
 /** For a task that cannot open its transport with OPTIONS, since another program listens at its address, say: sends
  *  MESSAGE of BYTES, a control message, to the tasks from FIRST to END - 1, and waits until they have it, 5 seconds at
- *  most. It listens nowhere meanwhile. Nothing where that cannot be opened either. */
+ *  most. It listens nowhere meanwhile. IS_DOUBLE: the process that has its number is told too (`taken`). Nothing where
+ *  that cannot be opened either. */
 void mst_task_transport_tell(const mst_task_transport *which, const mst_transport_options *options, int32_t first,
-                             int32_t end, const void *message, size_t bytes);
+                             int32_t end, bool is_double, const void *message, size_t bytes);
+/** Whether a process that listens at this task's address has its number, as far as it answers at once. */
+bool mst_task_transport_is_double(const mst_task_transport *which, const mst_transport_options *options);
 
 /** Asks the tasks at the N addresses what they do, as a process that is none of them (mst_transport_type.ask). KEY_FILE
  *  is that of their cluster; NULL: none. INSECURE: they take connections of all, and ask for no user's token. An answer

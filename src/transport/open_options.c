@@ -57,7 +57,7 @@ void mst_open_options_free(mst_open_options *options) {
 }
 
 mst_status mst_check_peer(const mst_open_options *options, int32_t task) {
-    if (task >= 0 && task < options->num_tasks && task != options->self) return MST_OK;
+    if (task >= 0 && task < options->num_tasks && (task != options->self || options->only_connects)) return MST_OK;
     return MST_FAIL(MST_INVALID, "task %d of %d exchanges messages with other tasks, and %d is none of them",
                     options->self, options->num_tasks, task);
 }

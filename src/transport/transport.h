@@ -83,7 +83,8 @@ typedef struct mst_transport_events {
     void (*mismatch)(void *context, int32_t task, mst_key key, const char *why);
     /** Two processes, both alive, have the number TASK: the one that came first keeps it, and task BY refuses the
      *  other one for good. Told by the transport of BY, once, and by that of the one that is refused, whenever it tries
-     *  again. WHERE: the host of the other one of the two, for messages. NULL: nobody wants to know. */
+     *  again. BY and TASK are both this task: the other one has connected to this process itself. WHERE: the host of
+     *  the other one of the two, for messages. NULL: nobody wants to know. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
     /** The lists of tasks of this one and of TASK do not fit together, or only one of the two can connect to the other:
      *  so they never come together. Told once for each connection that shows it. WHY: half a sentence. NULL: nobody
@@ -124,8 +125,10 @@ typedef struct mst_transport_options {
     /** Nobody without them can connect; NULL: nothing checks who connects. A user's token counts at loopback addresses
      *  alone, and nowhere else may such a task listen. */
     const mst_cluster_keys *keys;
-    bool insecure;       /**< may listen where other machines can connect, although nothing checks who they are */
-    bool only_connects;  /**< does not listen: what others send to it arrives where they do not know an address of it */
+    bool insecure; /**< may listen where other machines can connect, although nothing checks who they are */
+    /** Does not listen: what others send to it arrives where they do not know an address of it. It may send to its own
+     *  number, to a process that has it too, which refuses it and is told so (`taken`). */
+    bool only_connects;
     uint64_t instance;   /**< of this process, not 0 */
     double heartbeat;    /**< seconds between signs of life; default 1 */
     double timeout;      /**< seconds of silence after which a peer is lost; default 10 */

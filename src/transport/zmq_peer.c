@@ -355,6 +355,8 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
     char why[MOST_WHY];
     const bool fits = may_join(t, m, why);
     mst_zmq_peer *p = fits ? &t->peers[m->from] : NULL;
+    if (m->from == t->options.self && m->to == m->from && m->instance != t->options.instance)
+        mst_event_thread_taken(t->events, m->to, m->from, host_of(frame));
     if (p && p->one_way) say_one_way(t, p, why);
     if (!p || p->one_way) {
         mst_zmq_token_send(t, id, message_to(t, m->from, MST_MESSAGE_MISFIT), zmq_msg_gets(frame, "User-Id"), why,
@@ -549,6 +551,7 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
     if (p->state != MST_ZMQ_OPEN) tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
     break_dealer(t, p, why, now);
+    if (misfit && p->task == t->options.self) p->finished = true, p->wanted = false; /* it is told once */
     if (misfit) mst_event_thread_misfit(t->events, p->task, text);
 }
 

@@ -104,7 +104,12 @@ make_hosts
 start 1 --epochs 1
 check waiting_for_a_task_says_why_it_is_not_there \
     within 10 grep -q "waiting for worker:0 at localhost:$first (connection refused: nothing listens there)" err-1
-signal 9 1
+TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":1}}" \
+    "$muster" train --data idx:data > out-again 2> err-again &
+has_started again
+check second_worker_1_without_a_worker_0_is_told_to_the_first \
+    within 10 grep -q "two processes were started as worker:1, .* on 127.0.0.1, .* and none is worker:0" err-1
+for i in 1 again; do signal 9 $i; done
 
 find_ports 2
 make_hosts
