@@ -64,14 +64,6 @@ static mst_status read_direction(mst_onnx_call *c, cell *out) {
 
 /* ---- inputs ---- */
 
-static bool is_zero(const mst_onnx_call *c, size_t i) {
-    const mst_onnx_value *v = mst_onnx_value_of(c, i);
-    if (!v->tensor || v->is_open) return false;
-    for (int64_t k = 0; k < mst_tensor_count(v->tensor); k++)
-        if (mst_tensor_get(v->tensor, k) != 0) return false;
-    return true;
-}
-
 static mst_status check_shape(const mst_onnx_call *c, size_t i, const char *what, mst_shape want) {
     const mst_shape shape = mst_onnx_shape(c, i);
     bool good = shape.ndim == want.ndim;
@@ -84,7 +76,7 @@ static mst_status check_inputs(mst_onnx_call *c, cell *out) {
     for (size_t i = 0; i <= RECURRENT; i++)
         if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
     for (size_t i = LENGTHS; i <= PEEPHOLES; i++)
-        if (mst_onnx_has(c, i) && (i == LENGTHS || !is_zero(c, i)))
+        if (mst_onnx_has(c, i) && (i == LENGTHS || !mst_onnx_is_zero(c, i)))
             return MST_FAIL(MST_UNIMPLEMENTED, "it has %s", names[i - LENGTHS]);
     for (size_t i = 0; i <= RECURRENT; i++)
         if (mst_onnx_ndim(c, i) != 3)
@@ -193,7 +185,6 @@ static mst_status read_cell(mst_onnx_call *c, int gates) {
         return MST_FAIL(MST_UNIMPLEMENTED, "its reset gate comes before the product (linear_before_reset = 0)");
     if (gates == LSTM_GATES && mst_onnx_int(c, "input_forget", 0))
         return MST_FAIL(MST_UNIMPLEMENTED, "its gates are coupled (input_forget)");
-    if (mst_onnx_wants(c, 2)) return MST_FAIL(MST_UNIMPLEMENTED, "its third output, the memory");
     MST_TRY(mst_onnx_plain(c, 0, &x));
     if (!v.rows_first) x = mst_transpose(x, MST_AXES(1, 0, 2));
     for (int i = 0; i < v.directions; i++) MST_TRY(one_direction(c, &v, x, i, &h[i]));
@@ -201,7 +192,11 @@ static mst_status read_cell(mst_onnx_call *c, int gates) {
         const mst_value all = mst_stack(h, v.directions, 2); /* [n, steps, directions, units] */
         MST_TRY(mst_onnx_put(c, 0, v.rows_first ? all : mst_transpose(all, MST_AXES(1, 2, 0, 3))));
     }
-    return mst_onnx_wants(c, 1) ? mst_onnx_put(c, 1, last_steps(&v, h)) : MST_OK;
+    if (mst_onnx_wants(c, 1)) MST_TRY(mst_onnx_put(c, 1, last_steps(&v, h)));
+    if (gates != LSTM_GATES || !mst_onnx_wants(c, 2)) return MST_OK;
+    for (int i = 0; i < v.directions; i++) /* behind the gates */
+        h[i] = cut_axis(mst_value_output(h[i], 1), 2, LSTM_GATES * v.units, v.units);
+    return mst_onnx_put(c, 2, last_steps(&v, h));
 }
 
 static mst_status read_lstm(mst_onnx_call *c) {

@@ -388,6 +388,22 @@ mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count) {
     return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor, .is_open = open});
 }
 
+bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i) {
+    const mst_onnx_value *v = mst_onnx_value_of(c, i);
+    if (v->is_zero || !v->tensor || v->is_open) return v->is_zero;
+    for (int64_t k = 0; k < mst_tensor_count(v->tensor); k++)
+        if (mst_tensor_get(v->tensor, k) != 0) return false;
+    return true;
+}
+
+mst_status mst_onnx_put_zeros(mst_onnx_call *c, mst_value value) {
+    const mst_onnx_value none = {.tensor = mst_onnx_value_of(c, 0)->tensor, .is_open = true, .is_zero = true};
+    const mst_onnx_value zeros = {.plain = value, .is_zero = true};
+    MST_TRY(mst_graph_check(c->reader->graph));
+    if (!mst_onnx_wants(c, 0)) return MST_OK;
+    return name_value(c->reader, c->node->output[0], mst_value_is_none(value) ? none : zeros);
+}
+
 mst_status mst_onnx_put_sizes(mst_onnx_call *c, const int64_t *list, int count) {
     mst_value like;
     MST_TRY(mst_onnx_put_list(c, list, count));

@@ -21,6 +21,7 @@ typedef struct mst_onnx_value {
     mst_value channels; /**< of a constant with one number for each channel: these alone; MST_NONE: not made yet */
     mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
     bool is_open;       /**< elements of TENSOR are MST_ONNX_OPEN: it stands for sizes only, and is no value */
+    bool is_zero;       /**< all its elements are 0, as many as there may be */
     mst_value like;     /**< of all sizes of a value, some of them open: that value; else MST_NONE */
     const char *weight; /**< name of the variable that keeps it; NULL: a constant is one */
     mst_value variable; /**< made of TENSOR, seen as SHAPE, with the axes PERM; MST_NONE: not made yet */
@@ -120,6 +121,10 @@ MST_CHECKED mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, 
 MST_CHECKED mst_status mst_onnx_put_sizes(mst_onnx_call *c, const int64_t *list, int count);
 /** Output 0 is the constant TENSOR, which is taken, also after a failure. */
 MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor);
+/** Whether all elements of input I are known to be 0. */
+bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i);
+/** Output 0 is 0 everywhere: VALUE, or of a shape that only a run knows where that is MST_NONE, and then no value. */
+MST_CHECKED mst_status mst_onnx_put_zeros(mst_onnx_call *c, mst_value value);
 /** Output 0 is the constant V, as it is. */
 MST_CHECKED mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v);
 /** Whether output I is used. */

@@ -387,6 +387,10 @@ static mst_status read_expand(mst_onnx_call *c) {
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
     MST_TRY(mst_onnx_plain(c, 0, &x));
+    const bool zero = mst_onnx_value_of(c, 0)->tensor && mst_onnx_is_zero(c, 0); /* first states of recurrent cells */
+    if (zero && mst_onnx_has(c, 1) && mst_onnx_value_of(c, 1)->is_open &&
+        mst_value_is_none(mst_onnx_value_of(c, 1)->like))
+        return mst_onnx_put_zeros(c, MST_NONE);
     if (mst_onnx_has(c, 1) && !mst_value_is_none(mst_onnx_value_of(c, 1)->like))
         return mst_onnx_put(c, 0, mst_broadcast_like(x, mst_onnx_value_of(c, 1)->like));
     MST_TRY(mst_onnx_numbers(c, 1, list, &count));
@@ -400,7 +404,8 @@ static mst_status read_expand(mst_onnx_call *c) {
         if (shape.dim[i] < 0) return MST_FAIL(MST_UNIMPLEMENTED, "it depends on a size that only a run knows");
         shape.dim[i] = list[given];
     }
-    return mst_onnx_put(c, 0, mst_broadcast_to(x, shape));
+    x = mst_broadcast_to(x, shape);
+    return zero ? mst_onnx_put_zeros(c, x) : mst_onnx_put(c, 0, x);
 }
 
 static mst_status read_tile(mst_onnx_call *c) {

@@ -597,6 +597,44 @@ static void cells_that_are_refused(void **state) {
     }
 }
 
+/* As PyTorch writes it: zeros of the batch's size, which only a run knows, are the first state. */
+static void first_states_of_zeros(void **state) {
+    (void)state;
+    float zeros[3] = {0};
+    for (int i = 0; i < 2; i++) {
+        int64_t one[] = {1}, units[] = {2}, rank[] = {1, 1, 1};
+        message m;
+        zeros[0] = (float)i;
+        begin(&m, 17);
+        add_input(&m, "x", MST_SHAPE(5, -1, 3));
+        add_input(&m, "w", MST_SHAPE(1, 2, 3));
+        add_input(&m, "r", MST_SHAPE(1, 2, 2));
+        add_list(&m, "one", one, 1);
+        add_list(&m, "units", units, 1);
+        Muster__OnnxTensor *zero = add_list(&m, "zero", rank, 1);
+        zero->n_int64_data = 0;
+        zero->data_type = mst_onnx_type(MST_F32);
+        zero->float_data = zeros;
+        zero->n_float_data = 1;
+        zero->dims = rank;
+        zero->n_dims = 3;
+        add_node(&m, "Shape all x");
+        add_node(&m, "Gather n all one");
+        add_node(&m, "Concat sizes one n units");
+        add_attribute(&m, "axis", MST_ONNX_INT)->i = 0;
+        add_node(&m, "Expand state zero sizes");
+        add_node(&m, "RNN y x w r");
+        m.name[4][4] = m.name[4][5] = text("");
+        m.name[4][6] = text("state");
+        m.node[4].n_input = 6;
+        add_output(&m, "y", MST_SHAPE(5, 1, -1, 2));
+        if (i == 0)
+            mst_graph_destroy(decode(&m));
+        else
+            expect_refused(&m, MST_UNIMPLEMENTED, "that only a run knows");
+    }
+}
+
 static void attributes_of_another_type(void **state) {
     (void)state;
     message m;
@@ -690,6 +728,7 @@ int main(void) {
                                        TEST_IN_FOLDER(other_layers_written_and_read_again),
                                        TEST_IN_FOLDER(what_is_not_written),
                                        cmocka_unit_test(cells_that_are_refused),
+                                       cmocka_unit_test(first_states_of_zeros),
                                        cmocka_unit_test(shapes_that_nodes_compute),
                                        TEST_IN_FOLDER(turning_round_and_back),
                                        TEST_IN_FOLDER(weights_that_are_shared),
