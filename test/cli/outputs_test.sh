@@ -11,23 +11,23 @@ if ! command -v python3 > /dev/null 2>&1; then
     exit 0
 fi
 
-# Names of arrays that begin with k are of class numbers, with w of words, others of numbers.
+# Names of arrays that begin with k are of class numbers, with w of words, others of numbers. WORDS: dtype of words.
 cat > data.py << 'END'
-import math, struct, sys, zipfile
+import math, os, struct, sys, zipfile
 
 def array(name, rows):
     base = name.split("_")[0]
     width = {"left": 6, "words": 4, "kind": 0}.get(base, 1)
-    code = "i" if base in ("kind", "words") else "f"
+    code = {"kind": "i4", "words": os.environ.get("WORDS", "i4")}.get(base, "f4")
     values = []
     for row in range(rows):
         for i in range(max(width, 1)):
             wave = math.sin(7 * row + 3 * i + len(base))
-            values.append(wave if code == "f" else (row + i) % 3 if base == "kind" else (5 * row + i) % 20)
+            values.append(wave if code == "f4" else (row + i) % 3 if base == "kind" else (5 * row + i) % 20)
     shape = f"({rows}, {width})" if width else f"({rows},)"
-    head = f"{{'descr': '<{code}4', 'fortran_order': False, 'shape': {shape}, }}"
+    head = f"{{'descr': '<{code}', 'fortran_order': False, 'shape': {shape}, }}"
     head += " " * ((-len(head) - 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}{code}", *values)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}{code[0] if code != 'u1' else 'B'}", *values)
 
 with zipfile.ZipFile(sys.argv[1], "w") as file:
     for argument in sys.argv[2:]:
@@ -106,6 +106,9 @@ for devices in cpu:2/1 cpu:4/1; do
     run train $train --data npz:parts.npz --epochs 2 --devices $devices --json
     check weights_are_the_same_on_$devices [ -n "$alone" -a "$(weights)" = "$alone" ]
 done
+WORDS=u1 npz bytes.npz left_train words_train kind_train price_train left_test=20 words_test=20 kind_test=20 price_test=20
+run train $train --data npz:bytes.npz --epochs 2 --devices cpu:1/1 --json
+check words_may_be_bytes [ "$(weights)" = "$alone" ]
 "$muster" launch --workers 2 -- "$muster" train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json > out 2> err
 check weights_are_the_same_on_two_workers [ "$(weights)" = "$alone" ]
 "$muster" launch --ps 1 --workers 2 -- "$muster" train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json --issync 1 > out 2> err
