@@ -134,7 +134,7 @@ static mst_status write_cell(mst_onnx_writer *w, const mst_node *node, const mst
     const int gates = strcmp(op->name, "lstm") == 0 ? MOST_GATES : strcmp(op->name, "gru") == 0 ? 3 : 1;
     const bool has_bias = gates == 3;
     const int64_t units = mst_value_spec(node->src[1]).shape.dim[0], direction = 1;
-    mst_onnx_gates g;
+    mst_onnx_gates g = {.bias = MST_NONE};
     const bool has_gates = mst_onnx_gates_of(node, &g);
     MST_TRY(check_cell(w, node, has_gates, &g, has_bias ? 3 : 2));
     const mst_value bias[2] = {g.bias, has_bias ? node->src[2] : MST_NONE};

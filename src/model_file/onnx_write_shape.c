@@ -151,7 +151,7 @@ static void write_parts(mst_onnx_writer *w, const mst_node *node, int64_t axis, 
 }
 
 static mst_status write_split(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
-    const char *part[MST_ONNX_MOST_SOURCES];
+    const char *part[MST_ONNX_MOST_SOURCES] = {NULL};
     (void)op;
     if (node->num_dst > MST_ONNX_MOST_SOURCES)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s' has too many parts", node->name);
@@ -161,7 +161,7 @@ static mst_status write_split(mst_onnx_writer *w, const mst_node *node, const ms
 }
 
 static mst_status write_unstack(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
-    const char *part[MST_ONNX_MOST_SOURCES];
+    const char *part[MST_ONNX_MOST_SOURCES] = {NULL};
     const int64_t axis = mst_onnx_option_int(node, "axis");
     (void)op;
     if (node->num_dst > MST_ONNX_MOST_SOURCES)
@@ -175,7 +175,7 @@ static mst_status write_unstack(mst_onnx_writer *w, const mst_node *node, const 
 }
 
 static mst_status write_stack(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
-    const char *part[MST_ONNX_MOST_SOURCES];
+    const char *part[MST_ONNX_MOST_SOURCES] = {NULL};
     const int64_t axis = mst_onnx_option_int(node, "axis");
     (void)op;
     if (node->num_src > MST_ONNX_MOST_SOURCES)

@@ -14,6 +14,11 @@ typedef struct window {
     int64_t size[MOST_AXES], strides[MOST_AXES], dilations[MOST_AXES];
 } window;
 
+/* Of pictures or volumes, and of windows for them, which have NDIM dimensions. */
+static int axes_in_space(int ndim) {
+    return ndim == MOST_AXES + 2 ? MOST_AXES : 2;
+}
+
 /* One number for each axis. */
 static void spread(mst_axes axes, const int64_t *otherwise, int ndim, int64_t *out) {
     static const int64_t ones[MOST_AXES] = {1, 1, 1};
@@ -73,7 +78,7 @@ static mst_status write_conv(mst_onnx_writer *w, const mst_node *node, const mst
     const mst_shape shape = mst_value_spec(node->src[1]).shape;
     mst_tensor *weights = mst_onnx_out_of(w, node->src[1])->tensor;
     const bool transposed = strcmp(op->onnx, "ConvTranspose") == 0;
-    window v = {.ndim = shape.ndim - 2};
+    window v = {.ndim = axes_in_space(shape.ndim)};
     mst_axes perm = {.count = shape.ndim};
     const char *name[2];
     if (!weights)
@@ -96,7 +101,7 @@ static mst_status write_conv(mst_onnx_writer *w, const mst_node *node, const mst
 
 static mst_status write_pool(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const char *name = mst_onnx_first_name(w, node->src[0]);
-    window v = {.ndim = mst_onnx_source_ndim(node, 0) - 2, .dilations = {1, 1, 1}};
+    window v = {.ndim = axes_in_space(mst_onnx_source_ndim(node, 0)), .dilations = {1, 1, 1}};
     spread(mst_onnx_option_axes(node, "size"), NULL, v.ndim, v.size);
     spread(mst_onnx_option_axes(node, "strides"), v.size, v.ndim, v.strides);
     Muster__OnnxNode *made = mst_onnx_node(w, op->onnx, mst_onnx_output_name(w, node, true), 1, &name);
