@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/openmp.h"
+#include "bench/table.h"
 #include "kernel/onednn/base/description.h"
 
 enum { SRC, WEIGHTS, DST, OPERANDS };
@@ -16,6 +16,9 @@ typedef struct bare {
     dnnl_primitive_t primitive;
     dnnl_memory_t memory[OPERANDS];
     dnnl_exec_arg_t args[OPERANDS];
+    size_t size[OPERANDS];  /* bytes */
+    float *first[OPERANDS]; /* of the copies of an array */
+    int copies[OPERANDS];
 } bare;
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -64,10 +67,20 @@ static dnnl_status_t describe(bare *b, bare_kind kind, mst_description *d, const
 
 #endif
 
+static int64_t rows(const bare_convolution *c) {
+    return (c->height + c->top + c->bottom - c->window_height) / c->stride + 1;
+}
+
+static int64_t columns(const bare_convolution *c) {
+    return (c->width + c->left + c->right - c->window_width) / c->stride + 1;
+}
+
+int64_t bare_convolution_outputs(const bare_convolution *c) {
+    return c->n * c->filters * rows(c) * columns(c);
+}
+
 static dnnl_status_t make(bare *b, const bare_convolution *c, bare_kind kind) {
-    const int64_t rows = (c->height + c->top + c->bottom - c->window_height) / c->stride + 1;
-    const int64_t columns = (c->width + c->left + c->right - c->window_width) / c->stride + 1;
-    const dnnl_dim_t src[] = {c->n, c->channels, c->height, c->width}, dst[] = {c->n, c->filters, rows, columns};
+    const dnnl_dim_t src[] = {c->n, c->channels, c->height, c->width}, dst[] = {c->n, c->filters, rows(c), columns(c)};
     const dnnl_dim_t weights[] = {c->groups, c->filters / c->groups, c->channels / c->groups, c->window_height,
                                   c->window_width};
     const dnnl_dims_t stride = {c->stride, c->stride}, before = {c->top, c->left}, after = {c->bottom, c->right};
@@ -91,33 +104,61 @@ static dnnl_status_t make(bare *b, const bare_convolution *c, bare_kind kind) {
     if (!status) status = dnnl_primitive_create(&b->primitive, b->descriptor);
     for (int i = 0; i < OPERANDS && !status; i++) {
         const mst_const_description chosen = dnnl_primitive_desc_query_md(b->descriptor, query[kind][i], 0);
-        void *data = NULL;
-        status = dnnl_memory_create(&b->memory[i], chosen, b->engine, DNNL_MEMORY_ALLOCATE);
-        if (!status) status = dnnl_memory_get_data_handle(b->memory[i], &data);
-        const size_t count = dnnl_memory_desc_get_size(chosen) / sizeof(float);
-        for (size_t k = 0; k < count && !status; k++) ((float *)data)[k] = 0.5F + (float)(k % 7) / 16;
+        status = dnnl_memory_create(&b->memory[i], chosen, b->engine, DNNL_MEMORY_NONE);
+        b->size[i] = dnnl_memory_desc_get_size(chosen);
         b->args[i] = (dnnl_exec_arg_t){argument[kind][i], b->memory[i]};
     }
     return status;
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+/* Places for the copies of each array. There is one of those that a step has touched right before: they stay where they
+ * are, in the cache as far as they fit. */
+static bool place(bare *b, bare_kind kind, bare_memory *memory) {
+    enum { LINE = 64 };
+    static const bool just_touched[3][OPERANDS] = {
+        [BARE_FORWARD] = {[SRC] = true}, /* the output is kept for the gradients, where nothing was for long */
+        [BARE_SRC_GRAD] = {[SRC] = true, [DST] = true},
+        [BARE_WEIGHTS_GRAD] = {[DST] = true},
+    };
+    const int written = kind == BARE_FORWARD ? DST : kind == BARE_SRC_GRAD ? SRC : WEIGHTS;
+    size_t touched = 0, size[BARE_MEMORIES] = {0};
+    for (int i = 0; i < OPERANDS; i++) touched += b->size[i] = (b->size[i] + LINE - 1) / LINE * LINE;
+    for (int i = 0; i < OPERANDS; i++) {
+        b->copies[i] = just_touched[kind][i] ? 1 : (int)(memory->span / touched) + 1;
+        size[i == written ? BARE_WRITTEN : BARE_READ] += b->size[i] * (size_t)b->copies[i];
+    }
+    float *read = bare_memory_take(memory, BARE_READ, size[BARE_READ]);
+    float *to = bare_memory_take(memory, BARE_WRITTEN, size[BARE_WRITTEN]);
+    for (int i = 0; i < OPERANDS && read && to; i++) {
+        b->first[i] = i == written ? to : read;
+        if (i != written) read += b->size[i] / sizeof(float) * (size_t)b->copies[i];
+    }
+    return read && to;
 }
 
-double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, double seconds) {
+/* The next copies. */
+static dnnl_status_t turn(const bare *b, int64_t time) {
+    dnnl_status_t status = dnnl_success;
+    for (int i = 0; i < OPERANDS && !status; i++)
+        status = dnnl_memory_set_data_handle(b->memory[i],
+                                             b->first[i] + b->size[i] / sizeof(float) * (size_t)(time % b->copies[i]));
+    return status;
+}
+
+double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, double seconds,
+                                bare_memory *memory) {
     bare b = {0};
     int threads;
     double best = -1;
     if (mst_openmp_begin(&threads)) return best;
     dnnl_status_t status = make(&b, convolution, kind);
-    const double start = now();
-    for (int i = 0; !status && (i < 3 || now() - start < seconds); i++) {
-        const double before = now();
-        status = dnnl_primitive_execute(b.primitive, b.stream, OPERANDS, b.args);
-        const double took = now() - before;
+    if (!status && !place(&b, kind, memory)) status = dnnl_out_of_memory;
+    const double start = bench_now();
+    for (int64_t i = 0; !status && (i < 3 || bench_now() - start < seconds); i++) {
+        status = turn(&b, i);
+        const double before = bench_now();
+        if (!status) status = dnnl_primitive_execute(b.primitive, b.stream, OPERANDS, b.args);
+        const double took = bench_now() - before;
         if (i > 0 && (best < 0 || took < best)) best = took;
     }
     mst_openmp_end(threads);

@@ -1,9 +1,11 @@
-/** The convolutions that `muster-bench ops` measures, as bare primitives of oneDNN: one thread, every array in the
- *  layout that the primitive likes best, nothing rearranged. */
+/** Convolutions as bare primitives of oneDNN: one thread, every array in the layout that the primitive likes best,
+ *  nothing rearranged. */
 #ifndef MUSTER_BENCH_BARE_CONVOLUTION_H
 #define MUSTER_BENCH_BARE_CONVOLUTION_H
 
 #include <stdint.h>
+
+#include "bench/bare_memory.h"
 
 typedef enum bare_kind { BARE_FORWARD, BARE_SRC_GRAD, BARE_WEIGHTS_GRAD } bare_kind;
 
@@ -13,7 +15,12 @@ typedef struct bare_convolution {
     int64_t top, bottom, left, right; /* zeros around the source */
 } bare_convolution;
 
-/** Least seconds of one execution, tried for SECONDS; negative where oneDNN has none. */
-double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, double seconds);
+/** Least seconds of one execution, tried for SECONDS; negative where oneDNN has none. The arrays are in MEMORY: with a
+ *  span of 0 in the cache as far as they fit; else in copies that take turns, but for what a step of training has
+ *  touched right before, the input or the gradient of the output. */
+double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, double seconds,
+                                bare_memory *memory);
+/** Numbers in the output. */
+int64_t bare_convolution_outputs(const bare_convolution *convolution);
 
 #endif

@@ -37,19 +37,18 @@ MST_SIMD static void update_pass(float *restrict w, float *restrict m, float *re
 }
 
 /* Least seconds of a pass over the parameters and what the optimizer keeps of them; negative without memory. */
-static double pass_seconds(int64_t count) {
-    enum { TIMES = 5 };
-    float *array = malloc((size_t)count * 4 * sizeof *array);
+static double pass_seconds(int64_t count, bare_memory *memory) {
+    enum { TIMES = 5, ARRAYS = 4 };
+    const size_t numbers = (size_t)count * ARRAYS, copies = memory->span / (numbers * sizeof(float)) + 1;
+    float *array = bare_memory_take(memory, BARE_WRITTEN, numbers * copies * sizeof *array);
     double least = -1;
-    if (!array) return least;
-    for (int64_t i = 0; i < count * 4; i++) array[i] = (float)(i % 17) * 0.01F;
-    for (int i = 0; i < TIMES; i++) {
+    for (size_t i = 0; i < TIMES && array; i++) {
+        float *w = array + i % copies * numbers;
         const double before = bench_now();
-        update_pass(array, array + count, array + 2 * count, array + 3 * count, count);
+        update_pass(w, w + count, w + 2 * count, w + 3 * count, count);
         const double took = bench_now() - before;
         if (least < 0 || took < least) least = took;
     }
-    free(array);
     return least;
 }
 
@@ -59,7 +58,7 @@ static int join_layers(bench_layer *layer, int count) {
     for (int i = 0; i < count; i++) {
         int k = 0;
         while (k < kept && (memcmp(&layer[k].product, &layer[i].product, sizeof layer[i].product) != 0 ||
-                            layer[k].reads_input != layer[i].reads_input))
+                            layer[k].reads_input != layer[i].reads_input || layer[k].measured != layer[i].measured))
             k++;
         if (k < kept)
             layer[k].count += layer[i].count;
@@ -69,29 +68,75 @@ static int join_layers(bench_layer *layer, int count) {
     return kept;
 }
 
-/* Seconds of one thread for the products of a step and the pass over the parameters; each primitive is tried for
- * SECONDS. Negative where it failed. */
-static double bound_seconds(const bench_network *network, double seconds) {
-    bench_layer layer[BENCH_MAX_LAYERS];
-    memset(layer, 0, sizeof layer);
-    const int count = join_layers(layer, network->layers(layer));
-    double sum = pass_seconds(network->parameters);
-    for (int i = 0; i < count && sum > 0; i++)
+/* Seconds of one thread for the products of a step; each primitive is tried for SECONDS. Negative where it failed. */
+static double product_seconds(const bench_layer *layer, int count, double seconds, bare_memory *memory) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
         for (int kind = BARE_FORWARD; kind <= BARE_WEIGHTS_GRAD; kind++) {
             if (kind == BARE_SRC_GRAD && layer[i].reads_input) continue;
-            const double took = bare_convolution_seconds(&layer[i].product, (bare_kind)kind, seconds);
+            const double took = bare_convolution_seconds(&layer[i].product, (bare_kind)kind, seconds, memory);
             if (took < 0) return took;
             sum += layer[i].count * took;
         }
     return sum;
 }
 
+/* Bytes that a step touches between two uses of an array: all that it has, or enough of them to leave next to nothing
+ * of the array in a cache of CACHE bytes, which may keep a part of it when twice its size has gone through. */
+static size_t step_span(const bench_network *network, const bench_layer *layer, int count, size_t cache) {
+    int64_t numbers = network->parameters * (2 + network->slots); /* with their gradients */
+    for (int i = 0; i < count; i++) numbers += 2 * layer[i].count * bare_convolution_outputs(&layer[i].product);
+    const size_t bytes = (size_t)numbers * sizeof(float), enough = 6 * cache;
+    return bytes < enough ? bytes : enough;
+}
+
+/* Bytes that the gradients of batch norms must read beside the products. The gradient of a convolution's output comes
+ * of the gradient of the batch norm's output and of the batch norm's input; in place of these two the bare products
+ * read it twice, the second time from the cache where it fits into half of that, and then the batch norm's input is to
+ * be added. All else that batch norms and activations read and write is in the cache while the convolutions before and
+ * behind them work on a part of it. */
+static double norm_bytes(const bench_layer *layer, int count, size_t cache) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        const double bytes = (double)bare_convolution_outputs(&layer[i].product) * sizeof(float);
+        if (layer[i].measured && bytes <= (double)cache / 2) sum += layer[i].count * bytes;
+    }
+    return sum;
+}
+
+typedef struct bound {
+    double from_cache, from_memory; /* seconds of a step */
+    double memory_speed;            /* bytes a second */
+} bound;
+
+/* False where a primitive failed or memory is short. */
+static bool find_bound(const bench_network *network, double seconds, size_t cache, bound *out) {
+    bench_layer layer[BENCH_MAX_LAYERS];
+    memset(layer, 0, sizeof layer);
+    const int count = join_layers(layer, network->layers(layer));
+    const size_t span = step_span(network, layer, count, cache);
+    bare_memory memory = {.span = span};
+    const double pass = pass_seconds(network->parameters, &memory);
+    const double products = product_seconds(layer, count, seconds, &memory);
+    out->memory_speed = bare_memory_speed(&memory);
+    out->from_memory = products + pass + norm_bytes(layer, count, cache) / out->memory_speed;
+    memory.span = 0;
+    const double cached_pass = pass_seconds(network->parameters, &memory);
+    const double cached_products = product_seconds(layer, count, seconds, &memory);
+    out->from_cache = cached_products + cached_pass;
+    bare_memory_free(&memory);
+    return pass > 0 && products > 0 && cached_pass > 0 && cached_products > 0 && out->memory_speed > 0;
+}
+
 /* ---- the table ---- */
 
 enum {
     BOUND,
+    BOUND_FROM_MEMORY,
+    MEMORY_SPEED,
     ONE,
     ONE_TO_BOUND,
+    ONE_TO_BOUND_FROM_MEMORY,
     ALL,
     MIRRORED,
     BF16,
@@ -113,9 +158,14 @@ typedef struct table {
 
 static void make_table(const bench_network *network, table *out) {
     const bench_row rows[NUM_ROWS] = {
-        [BOUND] = BENCH_RATE("bound", "limit: bare oneDNN primitives and one pass, one thread"),
+        [BOUND] = BENCH_RATE("bound", "bound: bare oneDNN primitives and one pass, one thread"),
+        [BOUND_FROM_MEMORY] =
+            BENCH_RATE("bound_from_memory", "bound from memory: the same, arrays where a step has them"),
+        [MEMORY_SPEED] = BENCH_AT_LEAST("memory_speed", "speed of that memory, a bare a = b + 2 c", "GB/s", 0),
         [ONE] = BENCH_RATE("one", "one device of one thread, by processor time"),
-        [ONE_TO_BOUND] = BENCH_AT_LEAST("one_to_bound", "  the same / limit", "x", network->reach_bound),
+        [ONE_TO_BOUND] = BENCH_AT_LEAST("one_to_bound", "  the same / bound", "x", network->reach_bound),
+        [ONE_TO_BOUND_FROM_MEMORY] =
+            BENCH_AT_LEAST("one_to_bound_from_memory", "  the same / bound from memory", "x", 0),
         [ALL] = BENCH_RATE("all", "one device of all cores"),
         [MIRRORED] = BENCH_RATE("mirrored", "a device for each core, mirrored, the same batch"),
         [BF16] = BENCH_RATE("bf16", "one device of all cores, products in bf16"),
@@ -272,13 +322,23 @@ static mst_status measure_first_step(const bench_network *network, bench_row *ro
 
 /* ---- between the windows ---- */
 
+typedef struct bound_try {
+    double seconds; /* of each primitive */
+    size_t cache;   /* bytes of the largest */
+} bound_try;
+
 static bool measure_bound(training *t) {
-    const double took = bound_seconds(t->network, *(const double *)t->context);
-    if (took <= 0) return false;
-    const double bound = (double)t->network->batch / took;
+    const bound_try *each = t->context;
+    bound least;
+    if (!find_bound(t->network, each->seconds, each->cache, &least)) return false;
+    const double bound = (double)t->network->batch / least.from_cache,
+                 from_memory = (double)t->network->batch / least.from_memory;
     bench_add(&t->table->row[BOUND], bound);
+    bench_add(&t->table->row[BOUND_FROM_MEMORY], from_memory);
+    bench_add(&t->table->row[MEMORY_SPEED], least.memory_speed / 1e9);
     bench_add(&t->table->row[ONE], t->rate);
     bench_add(&t->table->row[ONE_TO_BOUND], t->rate / bound);
+    bench_add(&t->table->row[ONE_TO_BOUND_FROM_MEMORY], t->rate / from_memory);
     return true;
 }
 
@@ -317,7 +377,16 @@ static bool measure_peers(training *t) {
     return most > 0;
 }
 
-static mst_status measure(training *t, int cores, bench_tensorflow *peer, double each) {
+/* Of the largest cache; of a usual one where that is not known. At most so many that the copies fit into memory. */
+static size_t cache_bytes(const mst_machine *machine) {
+    const int64_t usual = INT64_C(32) << 20, most = INT64_C(128) << 20;
+    const int64_t known = machine->l3_cache > machine->l2_cache ? machine->l3_cache : machine->l2_cache;
+    return (size_t)(known <= 0 ? usual : known > most ? most : known);
+}
+
+static mst_status measure(training *t, const mst_machine *machine, bench_tensorflow *peer, double seconds) {
+    const int cores = machine->num_cores;
+    bound_try each = {.seconds = seconds, .cache = cache_bytes(machine)};
     char whole_text[32], apart_text[32];
     snprintf(whole_text, sizeof whole_text, "cpu:1/%d", cores);
     snprintf(apart_text, sizeof apart_text, "cpu:%d/1", cores);
@@ -326,7 +395,7 @@ static mst_status measure(training *t, int cores, bench_tensorflow *peer, double
                               bf16 = {.devices = whole_text, .precision = MST_MIXED_BFLOAT16};
     bench_progress("first steps");
     MST_TRY(measure_first_step(t->network, &t->table->row[FIRST_STEP]));
-    bench_progress("one device of one thread, and the limit");
+    bench_progress("one device of one thread, and the bounds");
     t->clock = processor_seconds;
     t->between = measure_bound;
     t->context = &each;
@@ -374,7 +443,7 @@ int bench_network_run(const bench_network *network, const bench_options *options
     mst_status status = options->peers ? bench_folder_make(NULL, &folder) : MST_OK;
     bool good = true;
     if (folder) good = start_peers(network->name, folder, &peer);
-    if (!status) status = measure(&t, machine.num_cores, &peer, options->seconds / 500);
+    if (!status) status = measure(&t, &machine, &peer, options->seconds / 500);
     if (peer.questions) good = bench_tensorflow_close(&peer) && good;
     bench_folder_remove(folder);
     bench_progress_end();

@@ -11,6 +11,7 @@ typedef struct bench_layer {
     bare_convolution product;
     int count;        /**< layers that are alike */
     bool reads_input; /**< of the network, which needs no gradient */
+    bool measured;    /**< by a batch norm behind it, whose gradient reads its output again */
 } bench_layer;
 
 enum { BENCH_MAX_LAYERS = 80 };

@@ -423,7 +423,9 @@ static mst_status run_convolutions(bench *b, int *failed) {
             char name[64];
             snprintf(name, sizeof name, "%s %s", ops[kind], convolution_names[i]);
             if (b->options->op && strcmp(b->options->op, ops[kind]) != 0) continue;
-            const double bare = bare_convolution_seconds(&convolutions[i], kind, b->options->seconds / 25);
+            bare_memory memory = {.span = 0};
+            const double bare = bare_convolution_seconds(&convolutions[i], kind, b->options->seconds / 25, &memory);
+            bare_memory_free(&memory);
             MST_TRY(begin(b));
             *failed += !measure(b, name, build_convolution(b->in.graph, &convolutions[i], kind), 0, bare);
             end(b);

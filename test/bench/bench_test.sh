@@ -27,6 +27,10 @@ if { (ulimit -v 700000 && "$muster" --help > /dev/null 2>&1); } 2> /dev/null; th
 fi
 
 works bench_of_a_network_makes_one_step_and_says_so '^first step$' text_cnn --first-step
+run text_cnn --seconds 0.01 --json
+for row in bound bound_from_memory memory_speed one_to_bound one_to_bound_from_memory; do
+    check "bench_of_a_network_has_$row" grep -q "\"key\":\"$row\",\"value\":[0-9.]*[1-9]" out
+done
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' ops --op relu --seconds 0.2 --json
 works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' ops --op matmul --seconds 0.2
