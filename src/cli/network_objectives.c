@@ -131,10 +131,3 @@ void network_data_options(const mst_network_ends *ends, const char **inputs, con
     out->num_inputs = ends->num_inputs;
     out->num_outputs = ends->num_outputs;
 }
-
-mst_status network_check_single(const char *path, const mst_network_ends *ends, const char *what) {
-    if (ends->num_inputs == 1 && ends->num_outputs == 1) return MST_OK;
-    return MST_FAIL(MST_INVALID, "'%s': has %d input%s and %d output%s: %s takes networks with one of each", path,
-                    ends->num_inputs, ends->num_inputs == 1 ? "" : "s", ends->num_outputs,
-                    ends->num_outputs == 1 ? "" : "s", what);
-}

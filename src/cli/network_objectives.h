@@ -32,7 +32,5 @@ MST_CHECKED mst_status network_objectives_check(const objective *list, int n, ms
 /** How the data is opened that the network with ENDS takes: INPUTS and OUTPUTS get the names, MST_MAX_ENDS each. */
 void network_data_options(const mst_network_ends *ends, const char **inputs, const char **outputs,
                           mst_data_options *out);
-/** MST_INVALID where the network of PATH has not one input and one output, as WHAT needs it. */
-MST_CHECKED mst_status network_check_single(const char *path, const mst_network_ends *ends, const char *what);
 
 #endif

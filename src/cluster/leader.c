@@ -476,25 +476,8 @@ static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const
 
 /* ---- failures whose cause is looked for ---- */
 
-/* What TASK has not come to, if it is behind the one that has waited too long. */
-static void explain(const mst_leader *leader, int32_t task, mst_task_failure *failure) {
-    const mst_started_exchange *late = &leader->seat[failure->task].started, *s = &leader->seat[task].started;
-    const size_t length = strlen(failure->message), room = sizeof failure->message - length;
-    const char *name = leader->options->name[task];
-    if (!leader->seat[task].has_told)
-        snprintf(failure->message + length, room, "; %s does not answer", name);
-    else if (!s->count && late->count)
-        snprintf(failure->message + length, room, "; %s has not started any exchange", name);
-    else if (s->count < late->count)
-        snprintf(failure->message + length, room,
-                 "; %s has not come to exchange %u of run %" PRIu64 ": it has been at exchange %u of run %" PRIu64
-                 " for %.1f s",
-                 name, late->exchange, late->run, s->exchange, s->run, s->milliseconds * 1e-3);
-}
-
 static void tell_cause(mst_leader *leader) {
-    for (int32_t i = 0; i < leader->options->num_tasks && leader->held.code == MST_DEADLINE; i++)
-        explain(leader, i, &leader->held);
+    if (leader->held.code == MST_DEADLINE) mst_leader_explain(leader, &leader->held);
     end_job(leader, &leader->held);
 }
 
@@ -506,7 +489,7 @@ static void await_cause(mst_leader *leader, const mst_task_failure *failure) {
     leader->held_until = after(leader->now, CAUSE_MAY_BE_LATE);
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         leader->seat[i].has_told = false;
-        leader->seat[i].started = (mst_started_exchange){0};
+        leader->seat[i].started.count = 0;
     }
     if (failure->code == MST_DEADLINE) tell_all(leader, &message);
 }

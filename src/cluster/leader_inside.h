@@ -1,5 +1,6 @@
-/** The inside of a leader, for the files that it is made of: leader.c, and leader_elastic.c for who takes part where
- *  workers may be fewer than all. */
+/** The inside of a leader, for the files that it is made of: leader.c, leader_cause.c for what is known of a task for
+ *  which another one has waited too long, and leader_elastic.c for who takes part where workers may be fewer than
+ *  all. */
 #ifndef MUSTER_CLUSTER_LEADER_INSIDE_H
 #define MUSTER_CLUSTER_LEADER_INSIDE_H
 
@@ -30,7 +31,7 @@ typedef struct mst_seat {
     bool takes_part;                          /**< in the generation that is under way or proposed */
     bool left;
     bool has_told; /**< what it has started, when a task had waited too long */
-    mst_started_exchange started;
+    mst_started_exchanges started;
     bool asked;  /**< to come, since it has never been here */
     bool misfit; /**< told that it does not fit, since it was here last */
     int64_t absent_since;
@@ -75,6 +76,10 @@ static inline bool mst_leader_is_elastic(const mst_leader *leader) {
 static inline int64_t mst_leader_after(int64_t now, double seconds) {
     return now + (int64_t)(seconds * 1e9);
 }
+
+/** Adds to FAILURE, of a task that has waited too long, what those have not come to that are behind, what they did
+ *  last, and who has come. */
+void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure);
 
 /** Says which seats take part in the next generation, and whether it may begin; else why not. */
 bool mst_elastic_may_begin(mst_leader *leader);

@@ -143,14 +143,22 @@ static void waiting(coder *c, mst_member_message *m, int32_t num_tasks) {
     }
 }
 
+static void started(coder *c, mst_started_exchanges *s) {
+    s->count = (int32_t)below(c, (uint64_t)s->count, 1, MST_GROUP_LAST + 1);
+    for (int32_t i = 0; i < s->count; i++) {
+        mst_started_exchange *x = &s->last[i];
+        x->count = number(c, x->count, 8);
+        x->run = number(c, x->run, 8);
+        x->exchange = (uint32_t)number(c, x->exchange, 4);
+        x->milliseconds = (uint32_t)number(c, x->milliseconds, 4);
+        text(c, x->name, sizeof x->name);
+    }
+}
+
 static void acknowledge(coder *c, mst_member_message *m) {
     m->acknowledged = (mst_member_kind)below(c, m->acknowledged, 1, MST_MEMBER_VERDICT + 1);
     m->instance = number(c, m->instance, 8);
-    if (m->acknowledged != MST_MEMBER_PROBE) return;
-    m->started.count = number(c, m->started.count, 8);
-    m->started.run = number(c, m->started.run, 8);
-    m->started.exchange = (uint32_t)number(c, m->started.exchange, 4);
-    m->started.milliseconds = (uint32_t)number(c, m->started.milliseconds, 4);
+    if (m->acknowledged == MST_MEMBER_PROBE) started(c, &m->started);
 }
 
 static void body(coder *c, mst_member_message *m, int32_t num_tasks) {

@@ -19,6 +19,7 @@
 #include "cluster/fingerprint.h"
 #include "cluster/quorum.h"
 #include "cluster/task_failure.h"
+#include "collective/group.h"
 
 typedef enum mst_member_kind {
     /* to the leader */
@@ -44,7 +45,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_KINDS
 } mst_member_kind;
 
-enum { MST_MEMBER_MESSAGE_VERSION = 5, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
+enum { MST_MEMBER_MESSAGE_VERSION = 6, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
 
 /** What a member brings to the next generation. */
 typedef struct mst_member_state {
@@ -62,13 +63,20 @@ typedef struct mst_member_standing {
     bool takes_part;      /**< it is one of the generation; else the rest means nothing */
 } mst_member_standing;
 
-/** The last exchange (collective/group.h) that a member has started. */
+/** An exchange (collective/group.h) that a member has started. */
 typedef struct mst_started_exchange {
-    uint64_t count; /**< of exchanges that it has started in this generation; 0: none, and the rest is 0 */
+    uint64_t count; /**< which it is of those that it has started in this generation, from 1 */
     uint64_t run;
     uint32_t exchange;     /**< its number in the plan */
     uint32_t milliseconds; /**< since then */
+    char name[MST_EXCHANGE_NAME];
 } mst_started_exchange;
+
+/** The last ones, the newest first. */
+typedef struct mst_started_exchanges {
+    int32_t count; /**< how many follow; 0: the member has started none */
+    mst_started_exchange last[MST_GROUP_LAST];
+} mst_started_exchanges;
 
 /** Why the next generation cannot begin. */
 typedef enum mst_waiting_cause {
@@ -98,7 +106,7 @@ typedef struct mst_member_message {
     mst_member_state state;         /**< HERE */
     mst_member_kind acknowledged;   /**< ACKNOWLEDGE */
     uint64_t instance;              /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
-    mst_started_exchange started;   /**< ACKNOWLEDGE of PROBE */
+    mst_started_exchanges started;  /**< ACKNOWLEDGE of PROBE */
     mst_task_failure failure;       /**< FAILED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                 /**< BEGIN: the task whose state counts */
     uint64_t instructions;          /**< BEGIN: of oneDNN, those that all members have; 0: they are not compared */

@@ -37,8 +37,8 @@ struct mst_members {
     bool all_left;            /* all have done their work once */
     mst_member_state state;
     int64_t state_number; /* committed */
-    mst_started_exchange started;
-    int64_t started_at;
+    mst_group_progress started[MST_GROUP_LAST];
+    int32_t num_started;
     bool failing; /* the program has failed, and there is no verdict yet */
     mst_task_failure failure;
     int64_t now, leader_lost_at, failed_at, reported_at, heard_at, refused_at;
@@ -90,9 +90,13 @@ static void tell_leader(mst_members *members, mst_member_message *message) {
 static void acknowledge(mst_members *members, const mst_member_message *what) {
     mst_member_message message = {
         .kind = MST_MEMBER_ACKNOWLEDGE, .acknowledged = what->kind, .instance = what->instance};
-    message.started = members->started;
-    if (message.started.count)
-        message.started.milliseconds = (uint32_t)((members->now - members->started_at) / 1000000);
+    for (int32_t i = 0; i < members->num_started; i++) {
+        const mst_group_progress *x = &members->started[i];
+        mst_started_exchange *to = &message.started.last[message.started.count++];
+        *to = (mst_started_exchange){.count = x->count, .run = x->run, .exchange = x->stream};
+        to->milliseconds = (uint32_t)((members->now > x->at ? members->now - x->at : 0) / 1000000);
+        snprintf(to->name, sizeof to->name, "%s", x->name);
+    }
     tell_leader(members, &message);
 }
 
@@ -222,7 +226,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
     members->phase = STEPPING;
     members->has_run = true;
     if (is_elastic(members)) mst_know_begun(&members->known, &members->proposed);
-    members->started = (mst_started_exchange){0};
+    members->num_started = 0;
     const mst_generation generation = {.job = members->job,
                                        .number = members->generation,
                                        .source = members->source,
@@ -458,12 +462,9 @@ void mst_members_committed(mst_members *members, int64_t state_number) {
     if (members->leader) mst_leader_committed(members->leader, state_number);
 }
 
-void mst_members_started(mst_members *members, uint64_t count, uint64_t run, uint32_t exchange) {
-    if (count == members->started.count) return;
-    members->started.count = count;
-    members->started.run = run;
-    members->started.exchange = exchange;
-    members->started_at = members->now;
+void mst_members_started(mst_members *members, const mst_group_progress *last, int32_t count) {
+    members->num_started = count;
+    memcpy(members->started, last, (size_t)count * sizeof *last);
 }
 
 void mst_members_left(mst_members *members, uint32_t generation) {

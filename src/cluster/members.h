@@ -147,9 +147,9 @@ void mst_members_destroy(mst_members *members);
 MST_CHECKED mst_status mst_members_ready(mst_members *members, const mst_member_state *state);
 /** The program has committed what makes its state STATE_NUMBER: so that errors can say how far the tasks were. */
 void mst_members_committed(mst_members *members, int64_t state_number);
-/** The program has started COUNT exchanges in this generation, the last of them EXCHANGE of RUN (collective/group.h):
- *  so that the error of one that has waited too long for an exchange can say who did not come. */
-void mst_members_started(mst_members *members, uint64_t count, uint64_t run, uint32_t exchange);
+/** The program has started these COUNT exchanges last in this generation, the newest first: so that the error of one
+ *  that has waited too long for an exchange can say who did not come. */
+void mst_members_started(mst_members *members, const mst_group_progress *last, int32_t count);
 /** The program has done its work in GENERATION. Nothing where that has ended. */
 void mst_members_left(mst_members *members, uint32_t generation);
 /** The program has failed: the job ends with FAILURE on every task. Where it is derived, the failure that caused it has

@@ -237,9 +237,9 @@ void mst_task_wait_a_tick(mst_task *task) {
 static void pass_on_progress(mst_task *task) {
     if (!task->group || task->phase != TOGETHER) return;
     mst_members_committed(task->members, atomic_load(&task->number));
-    const mst_group_progress progress = mst_group_started(task->group);
-    mst_task_status_exchange(&task->status, &progress);
-    if (progress.count) mst_members_started(task->members, progress.count, progress.run, progress.stream);
+    mst_group_progress last[MST_GROUP_LAST] = {0};
+    mst_members_started(task->members, last, mst_group_started(task->group, last));
+    mst_task_status_exchange(&task->status, &last[0]);
 }
 
 /* Processes of this machine that have ended, as far as the transport can know it. */

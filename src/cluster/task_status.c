@@ -88,8 +88,8 @@ static void write_doing(void *context, char *text) {
         used += snprintf(text + used, MST_TRANSPORT_DOING - (size_t)used, ", had made step %lld", (long long)s->step);
     if (x->count)
         snprintf(text + used, MST_TRANSPORT_DOING - (size_t)used,
-                 ", and had come to exchange %u of run %llu %.1f s before", x->stream, (unsigned long long)x->run,
-                 (double)(mst_clock_now() - s->exchanged) * 1e-9);
+                 ", and had come to exchange %u of run %llu%s%s%s %.1f s before", x->stream, (unsigned long long)x->run,
+                 *x->name ? " (" : "", x->name, *x->name ? ")" : "", (double)(mst_clock_now() - x->at) * 1e-9);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -125,7 +125,6 @@ void mst_task_status_step(mst_task_status *s, int64_t step, int64_t examples) {
 
 void mst_task_status_exchange(mst_task_status *s, const mst_group_progress *exchange) {
     pthread_mutex_lock(&s->lock);
-    if (exchange->count != s->exchange.count || exchange->run != s->exchange.run) s->exchanged = mst_clock_now();
     s->exchange = *exchange;
     pthread_mutex_unlock(&s->lock);
 }

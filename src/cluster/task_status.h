@@ -18,7 +18,6 @@ typedef struct mst_task_status {
     int64_t step, examples;
     char whom[MST_TASK_REPORT_WHOM];
     mst_group_progress exchange; /**< the last one; count 0: none */
-    int64_t exchanged;           /**< when that was noted */
     int32_t self;
     uint32_t sessions; /**< as in a report; set before anybody asks */
     char *tasks;       /**< as in a report */

@@ -41,7 +41,7 @@ static mst_status call_open(call *c, mst_task_group *g, const char *name, uint64
     c->key.run = mst_group_next_run(g);
     c->key.hash = hash;
     pthread_mutex_lock(&g->lock);
-    mst_group_note_start(g, c->key.run, 0);
+    mst_group_note_start(g, c->key.run, 0, name);
     pthread_mutex_unlock(&g->lock);
     const size_t bytes = (size_t)(num_messages > 0 ? num_messages : 1) * sizeof *c->message;
     c->message = aligned_alloc(_Alignof(message), bytes);

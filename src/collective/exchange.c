@@ -155,6 +155,7 @@ static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) 
     x->kind = spec->kind;
     x->hash = spec->hash;
     x->stream = spec->stream;
+    snprintf(x->name, sizeof x->name, "%s", spec->name ? spec->name : "");
     x->num_values = spec->num_values;
     x->offset = array_of(spec->num_values, sizeof *x->offset);
     x->stretch = array_of(spec->num_values, sizeof *x->stretch);
@@ -330,7 +331,7 @@ static bool enter(mst_exchange *x, uint64_t run) {
     x->torn = 0;
     x->next = NULL;
     const bool on = g->active;
-    mst_group_note_start(g, run, x->stream);
+    mst_group_note_start(g, run, x->stream, x->name);
     if (on && x->last > 1) {
         *g->last = x;
         g->last = &x->next;

@@ -1,8 +1,10 @@
 #include "collective/group.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "collective/group_thread.h"
 
@@ -96,15 +98,16 @@ void mst_group_begin(mst_task_group *g, uint32_t generation) {
     g->generation = generation;
     g->active = true;
     g->next_run = 1;
-    g->progress = (mst_group_progress){0};
+    g->started = 0;
     pthread_mutex_unlock(&g->lock);
 }
 
-mst_group_progress mst_group_started(mst_task_group *g) {
+int32_t mst_group_started(mst_task_group *g, mst_group_progress last[MST_GROUP_LAST]) {
+    int32_t count = 0;
     pthread_mutex_lock(&g->lock);
-    const mst_group_progress progress = g->progress;
+    for (uint64_t n = g->started; n > 0 && count < MST_GROUP_LAST; n--) last[count++] = g->noted[n % MST_GROUP_LAST];
     pthread_mutex_unlock(&g->lock);
-    return progress;
+    return count;
 }
 
 /* The generation is over for the group before it is for the transport: an exchange that the transport then calls done
@@ -198,8 +201,10 @@ void mst_group_give_up(mst_task_group *g, uint32_t generation, uint32_t stream, 
     mst_group_end_generation(g, generation, &failure);
 }
 
-void mst_group_note_start(mst_task_group *g, uint64_t run, uint32_t stream) {
-    g->progress = (mst_group_progress){.count = g->progress.count + 1, .run = run, .stream = stream};
+void mst_group_note_start(mst_task_group *g, uint64_t run, uint32_t stream, const char *name) {
+    mst_group_progress *at = &g->noted[++g->started % MST_GROUP_LAST];
+    *at = (mst_group_progress){.count = g->started, .run = run, .stream = stream, .at = mst_clock_now()};
+    snprintf(at->name, sizeof at->name, "%s", name);
 }
 
 uint64_t mst_group_next_run(mst_task_group *g) {

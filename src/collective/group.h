@@ -79,13 +79,18 @@ int32_t mst_group_leaves(const mst_task_group *group, int32_t member, mst_shards
  *  generation begins with 1. */
 uint64_t mst_group_next_run(mst_task_group *group);
 
-/** What this member has started since the generation began. */
+enum { MST_GROUP_LAST = 8, MST_EXCHANGE_NAME = 40 };
+
+/** An exchange, or another collective, that this member has started. */
 typedef struct mst_group_progress {
-    uint64_t count; /**< of exchanges; 0: none yet */
-    uint64_t run;   /**< of the last one */
+    uint64_t count; /**< which it is of those since the generation began, from 1 */
+    uint64_t run;
     uint32_t stream;
+    int64_t at;                   /**< when (base/clock.h) */
+    char name[MST_EXCHANGE_NAME]; /**< what is summed; "": not known. Cut off where it is longer */
 } mst_group_progress;
-mst_group_progress mst_group_started(mst_task_group *group);
+/** The last ones since the generation began, the newest first; returns how many they are. */
+int32_t mst_group_started(mst_task_group *group, mst_group_progress last[MST_GROUP_LAST]);
 
 /** A value that is summed over the shards. */
 typedef struct mst_exchange_value {
@@ -102,8 +107,9 @@ typedef enum mst_exchange_kind {
 
 typedef struct mst_exchange_spec {
     mst_exchange_kind kind;
-    uint64_t hash;   /**< of the plan: members whose hashes differ are doing different things, which is an error */
-    uint32_t stream; /**< number of the exchange in the plan, below 2^24 */
+    const char *name; /**< what is summed, for messages, copied; NULL: it has none */
+    uint64_t hash;    /**< of the plan: members whose hashes differ are doing different things, which is an error */
+    uint32_t stream;  /**< number of the exchange in the plan, below 2^24 */
     int32_t num_values;
     const mst_exchange_value *value; /**< [num_values], copied */
     /** Of scatter and gather: [num_values][members + 1], copied. Member M has the elements begin[v][m] to begin[v][m +

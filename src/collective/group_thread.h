@@ -34,7 +34,8 @@ struct mst_task_group {
     bool active;         /**< the generation is on */
     mst_failure failure; /**< with which the last one ended */
     uint64_t next_run;
-    mst_group_progress progress;
+    uint64_t started;                         /**< exchanges, since the generation began */
+    mst_group_progress noted[MST_GROUP_LAST]; /**< number N of them is noted[N % MST_GROUP_LAST] */
     mst_exchange *first, **last; /**< exchanges that have steps left for the thread, in the order of their starts */
     uint64_t news_due;           /**< what `news` rises to when all that was started is done */
     bool quit;
@@ -55,6 +56,7 @@ struct mst_exchange {
     mst_exchange_kind kind;
     uint64_t hash;
     uint32_t stream;
+    char name[MST_EXCHANGE_NAME];
     int32_t num_values;
     int64_t *offset; /**< [num_values]: of each value in a leaf */
     int64_t *own;    /**< [num_values]: of the member's part of it in a leaf; NULL where there are no parts */
@@ -106,7 +108,7 @@ void mst_exchange_send_step(mst_exchange *exchange, int32_t step);
 /** Ends GENERATION where it is on. */
 void mst_group_end_generation(mst_task_group *group, uint32_t generation, const mst_failure *failure);
 /** This member starts exchange STREAM of RUN, for mst_group_started. Under the group's lock. */
-void mst_group_note_start(mst_task_group *group, uint64_t run, uint32_t stream);
+void mst_group_note_start(mst_task_group *group, uint64_t run, uint32_t stream, const char *name);
 /** mst_group_check; OUT: the generation that is on. */
 MST_CHECKED mst_status mst_group_enter(mst_task_group *group, uint32_t *out);
 /** mst_group_check of GENERATION. */

@@ -21,6 +21,7 @@ struct mst_row_exchange {
     mst_task_group *group;
     uint64_t hash;
     uint32_t stream;
+    char name[MST_EXCHANGE_NAME];
     int32_t num_values, num_leaves;
     mst_row_exchange_value *value;
     int64_t leaf_bytes, sum_bytes; /* of all arrays of a leaf, of the sum */
@@ -157,6 +158,7 @@ static mst_status make_exchange(mst_row_exchange *x, const mst_row_exchange_spec
     const size_t values = (size_t)spec->num_values, all = (size_t)g->stages.stage[0].num_nodes;
     x->hash = spec->hash;
     x->stream = spec->stream;
+    snprintf(x->name, sizeof x->name, "%s", spec->name ? spec->name : "");
     x->num_values = spec->num_values;
     x->num_leaves = mst_group_leaves(g, g->self, NULL);
     x->value = calloc(values + 1, sizeof *x->value);
@@ -259,7 +261,7 @@ static bool enter(mst_row_exchange *x, uint64_t run) {
     x->run = run;
     x->generation = g->generation;
     const bool on = g->active;
-    mst_group_note_start(g, run, x->stream);
+    mst_group_note_start(g, run, x->stream, x->name);
     pthread_mutex_unlock(&g->lock);
     return on;
 }

@@ -28,8 +28,9 @@ typedef struct mst_row_exchange_value {
 } mst_row_exchange_value;
 
 typedef struct mst_row_exchange_spec {
-    uint64_t hash;   /**< of the plan, as of mst_exchange_spec */
-    uint32_t stream; /**< number of the exchange in the plan, below 2^24 */
+    const char *name; /**< as of mst_exchange_spec */
+    uint64_t hash;    /**< of the plan, as of mst_exchange_spec */
+    uint32_t stream;  /**< number of the exchange in the plan, below 2^24 */
     int32_t num_values;
     const mst_row_exchange_value *value; /**< [num_values], copied */
 } mst_row_exchange_spec;

@@ -137,14 +137,14 @@ static void take_parcel(mst_task_server *server, mst_parcel *parcel) {
 
 /* Says for whom it waits, every few seconds. Returns when next. */
 static int64_t complain(mst_task_server *server, int64_t now) {
-    char name[320], whom[400];
+    char whom[600];
     if (server->lead || server->hears_leader || mst_mail_route(server->mail, MST_REMOTE_LEADER)) {
         if (!server->lead) mst_task_status_wait_for(&server->status, "");
         return MST_NEVER;
     }
     if (now < server->next_complaint) return server->next_complaint;
     server->next_complaint = now + PAUSE;
-    snprintf(whom, sizeof whom, "%s", mst_service_name(server, MST_REMOTE_LEADER, name, sizeof name));
+    mst_mail_missing(server->mail, MST_REMOTE_LEADER, whom, sizeof whom);
     mst_task_status_wait_for(&server->status, whom);
     mst_service_log(server, "waits for %s", whom);
     return server->next_complaint;

@@ -137,13 +137,16 @@ static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
 
 static mst_status bind_exchange(const mst_session *session, const mst_plan *plan, int64_t x, mst_bound_exchange *out) {
     const mst_plan_exchange *planned = &plan->exchange[x];
+    const char *name = plan->node[planned->start].name;
     const mst_exchange_spec sums = {.kind = planned->kind,
+                                    .name = name,
                                     .hash = plan->exchange_hash,
                                     .stream = (uint32_t)x,
                                     .num_values = planned->num_values,
                                     .value = planned->value,
                                     .begin = planned->begin};
-    const mst_row_exchange_spec rows = {.hash = plan->exchange_hash,
+    const mst_row_exchange_spec rows = {.name = name,
+                                        .hash = plan->exchange_hash,
                                         .stream = (uint32_t)x,
                                         .num_values = planned->num_values / 2,
                                         .value = planned->rows};

@@ -97,6 +97,13 @@ npz one.npz left words y=100
 run train --model one.json --data npz:one.npz --loss mse --steps 1
 check labels_of_one_output_may_be_y grep -q "the labels have 1 numbers an example, the model 3" err
 
+# ---- before training --------------------------------------------------------------------------------
+
+works the_data_of_a_network_is_looked_at 'ok *data *localhost *npz:parts.npz: 100 rows of .*, .*, .*, .*; the first 100 have hash' doctor \
+    --data npz:parts.npz --model two.json
+works and_the_memory_of_its_step 'ok *memory *localhost *two.json, 2 inputs and 2 outputs, with 20 rows a step takes' doctor \
+    --data npz:parts.npz --model two.json --batch-size 20
+
 # ---- the same weights everywhere ----------------------------------------------------------------------
 
 weights() { sed -n 's/.*"weights_sha256":"\([0-9a-f]*\)".*/\1/p' out | sort -u; }

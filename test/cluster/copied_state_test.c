@@ -1,6 +1,7 @@
 /* The state that a task has copied from another one is its own, also where it makes no step with it: it brings that
  * state when the other one comes back without it. The tasks are threads here, which talk over TCP. */
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "cluster/task.h"
 #include "muster/muster.h"
@@ -10,6 +11,7 @@
 enum { WORKERS = 2, NEWEST = 5 /* steps of the state that worker 1 brings first, and the value that it has */ };
 
 static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
+static sem_t has_copied; /* worker 0 has the state of worker 1 */
 
 static mst_task *open_task(task_address *address, int self) {
     mst_task *task;
@@ -50,6 +52,7 @@ static void *copy_and_leave(void *address) {
     mst_store *store = store_with(0);
     assert_true(join(task, store, 0));
     assert_int_equal(value_of(store), NEWEST);
+    sem_post(&has_copied);
     EXPECT_OK(mst_task_leave(task));
     assert_int_equal(value_of(store), NEWEST);
     mst_task_close(task);
@@ -61,12 +64,14 @@ static void state_that_was_copied_is_brought_again(void **state) {
     (void)state;
     task_address address[WORKERS];
     pthread_t other;
+    assert_int_equal(sem_init(&has_copied, 0, 0), 0);
     tasks_find_addresses(address, WORKERS);
     assert_int_equal(pthread_create(&other, NULL, copy_and_leave, address), 0);
     mst_task *task = open_task(address, 1);
     mst_store *store = store_with(NEWEST);
     assert_false(join(task, store, NEWEST));
-    mst_task_close(task); /* lost */
+    sem_wait(&has_copied); /* what it was sent may be on its way still */
+    mst_task_close(task);  /* lost */
     mst_store_release(store);
     task = open_task(address, 1);
     store = store_with(1);
@@ -76,6 +81,7 @@ static void state_that_was_copied_is_brought_again(void **state) {
     assert_int_equal(pthread_join(other, NULL), 0);
     mst_task_close(task);
     mst_store_release(store);
+    sem_destroy(&has_copied);
 }
 
 int main(void) {

@@ -21,7 +21,7 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
         case MST_MEMBER_ACKNOWLEDGE:
             m.acknowledged = MST_MEMBER_PROBE;
             m.instance = 78;
-            m.started = (mst_started_exchange){5, 1ULL << 40, 17, 2500};
+            m.started = (mst_started_exchanges){2, {{5, 1ULL << 40, 17, 2500, "dense/kernel"}, {4, 9, 16, 2600, ""}}};
             break;
         case MST_MEMBER_PROBE: m.instance = 77; break;
         case MST_MEMBER_BEGIN:

@@ -635,11 +635,13 @@ static void who_has_waited_too_long_learns_who_did_not_come(void **state) {
     sim_give_up(s, 1);
     char text[256];
     snprintf(text, sizeof text,
-             "task worker:1 at host1:22: waited 600 s; worker:2 has not come to exchange 3 of run %lld: it has been at "
-             "exchange 3 of run %lld for ",
+             "task worker:1 at host1:22: waited 600 s; worker:2 has not come to exchange 3 of run %lld (sum): it has "
+             "been at exchange 3 of run %lld (sum) for ",
              at + 1, at);
     assert_failed(s, -1, MST_DEADLINE, text, 1);
-    assert_null(strstr(sim_look(s, 0).failure.message, "worker:0"));
+    snprintf(text, sizeof text, ", before at exchange 3 of run %lld (sum) (", at - 1);
+    assert_non_null(strstr(sim_look(s, 0).failure.message, text));
+    assert_non_null(strstr(sim_look(s, 0).failure.message, " s ago); worker:0 and worker:1 have come"));
     sim_destroy(s);
 }
 

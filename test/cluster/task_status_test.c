@@ -118,19 +118,17 @@ static void expect_doing(const char *wanted) {
 
 static void what_it_does_goes_with_signs_of_life(void **state) {
     (void)state;
-    mst_group_progress exchange = {.count = 9, .run = 7, .stream = 2};
+    mst_group_progress exchange = {.count = 9, .run = 7, .stream = 2, .at = time_now};
     expect_doing("prepared");
     mst_task_status_begin(&status, MST_TASK_TRAINS);
     mst_task_status_step(&status, 7, 40);
     expect_doing("trained, had made step 7");
     mst_task_status_exchange(&status, &exchange);
     time_now += SECOND;
-    mst_task_status_exchange(&status, &exchange);
     expect_doing("trained, had made step 7, and had come to exchange 2 of run 7 1.0 s before");
-    exchange.count++;
-    exchange.stream++;
+    exchange = (mst_group_progress){.count = 10, .run = 7, .stream = 3, .at = time_now, .name = "vote"};
     mst_task_status_exchange(&status, &exchange);
-    expect_doing("trained, had made step 7, and had come to exchange 3 of run 7 0.0 s before");
+    expect_doing("trained, had made step 7, and had come to exchange 3 of run 7 (vote) 0.0 s before");
     exchange = (mst_group_progress){.count = UINT64_MAX, .run = UINT64_MAX, .stream = UINT32_MAX};
     mst_task_status_exchange(&status, &exchange);
     mst_task_status_step(&status, INT64_MAX, 40);

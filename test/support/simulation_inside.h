@@ -76,8 +76,9 @@ typedef struct process {
     mst_member_state state;
     /* in a generation */
     uint32_t generation;
-    uint64_t started; /* exchanges of the generation */
-    int late;         /* steps of the generation that it has made after another had made one of a later generation */
+    uint64_t started;               /* exchanges of the generation */
+    mst_group_progress exchange[2]; /* the last ones */
+    int late; /* steps of the generation that it has made after another had made one of a later generation */
     bool hangs;
     bool starts, copies, half, committing; /* starts: BEGIN is on its way */
     datum inbox[MOST_DATA];

@@ -30,6 +30,16 @@ static void send_datum(sim *s, process *p, int32_t task, int32_t part, uint64_t 
     sim_send(s, p, task, to, e);
 }
 
+/* One for each step, of which the last two are told. */
+static void start_exchange(sim *s, process *p) {
+    mst_group_progress *last = p->exchange;
+    last[1] = last[0];
+    last[0] = (mst_group_progress){.count = ++p->started, .run = (uint64_t)p->view.state_number, .stream = 3};
+    last[0].at = s->now;
+    snprintf(last[0].name, sizeof last[0].name, "sum");
+    mst_members_started(p->members, last, p->started > 1 ? 2 : 1);
+}
+
 static void begin_step(sim *s, process *p) {
     if (p->view.state_number >= s->options.num_steps) {
         sim_trace(s, p, "leaves");
@@ -37,7 +47,7 @@ static void begin_step(sim *s, process *p) {
         mst_members_left(p->members, p->generation);
         return;
     }
-    mst_members_started(p->members, ++p->started, (uint64_t)p->view.state_number, 3);
+    start_exchange(s, p);
     for (int32_t i = 0; i < s->options.num_tasks; i++)
         if (i != p->task && p->view.standing[i].takes_part) send_datum(s, p, i, 0, given(p->view.state_hash, p->task));
 }

@@ -116,7 +116,7 @@ static void check_alone(doctor *d, char *data, size_t size) {
     if (d->o->checkpoint_dir && mst_cluster_is_chief(d->cluster))
         doctor_check_folder(&d->report, d->o->checkpoint_dir, d->name);
     if (!d->o->data || strcmp(info.job, "ps") == 0) return;
-    doctor_check_data(&d->report, d->o->data, d->name, data, size);
+    doctor_check_data(&d->report, d->o, d->name, data, size);
     if (*data) doctor_check_model(&d->report, d->o, count_workers(d->cluster), d->name);
 }
 

@@ -10,8 +10,11 @@
 #include <sys/statvfs.h>
 
 #include "base/file.h"
+#include "cli/network_file.h"
+#include "cli/network_objectives.h"
 #include "cli/number_text.h"
 #include "data/row_hash.h"
+#include "model_file/network_text.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 
@@ -133,12 +136,28 @@ static void print_shapes(const mst_dataset *dataset, char *text, size_t size) {
     }
 }
 
-void doctor_check_data(doctor_report *report, const char *spec, const char *self, char *data, size_t size) {
+/* A network of a file that cannot be read is a finding of its own (doctor_check_model). */
+static mst_status open_data(const doctor_options *o, mst_dataset **out) {
+    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
+    mst_data_options options = {.image_size = 0};
+    mst_network_ends ends;
+    mst_model *network = NULL;
+    if (network_file_is(o->model) && !mst_network_load(o->model, &network, NULL) &&
+        !mst_network_ends_of(o->model, network, &ends))
+        network_data_options(&ends, inputs, outputs, &options);
+    const mst_status status = mst_dataset_open_with(o->data, "train", &options, out);
+    mst_model_destroy(network);
+    return status;
+}
+
+void doctor_check_data(doctor_report *report, const doctor_options *options, const char *self, char *data,
+                       size_t size) {
+    const char *spec = options->data;
     mst_dataset *dataset = NULL;
     uint64_t hash = 0;
     int hashed = 0;
     char shapes[256], rows[NUMBER_TEXT];
-    mst_status status = mst_dataset_open(spec, "train", &dataset);
+    mst_status status = open_data(options, &dataset);
     if (!status) status = mst_dataset_hash_rows(dataset, &hash, &hashed);
     *data = '\0';
     if (status) {

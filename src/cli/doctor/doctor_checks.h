@@ -29,8 +29,9 @@ void doctor_check_names(doctor_report *report, const mst_cluster *cluster, const
 void doctor_check_machine(doctor_report *report, const char *self);
 /** The folder of --checkpoint-dir. */
 void doctor_check_folder(doctor_report *report, const char *path, const char *self);
-/** Opens the train part of the data SPEC. DATA gets what all tasks must have alike, as text, or "" after a finding. */
-void doctor_check_data(doctor_report *report, const char *spec, const char *self, char *data, size_t size);
+/** Opens the train part of --data, as the network of --model takes it. DATA gets what all tasks must have alike, as
+ *  text, or "" after a finding. */
+void doctor_check_data(doctor_report *report, const doctor_options *options, const char *self, char *data, size_t size);
 
 /** Makes a step of the model that `muster train` would train on --data, and says what memory that takes. WORKERS share
  *  a batch. */

@@ -24,13 +24,23 @@ typedef struct trial {
     char layers[256];
     mst_model *network; /* of a file; else NULL. Owned. Of it: */
     mst_network_ends ends;
+    mst_model_compiled compiled;
     int64_t num_tokens; /* of an embedding at its beginning; 0: it begins with none */
 } trial;
+
+static bool has_several_ends(const trial *t) {
+    return t->network && (t->ends.num_inputs > 1 || t->ends.num_outputs > 1);
+}
 
 static void print_layers(const doctor_options *o, const mst_dataset *data, int64_t outputs, trial *t) {
     const mst_shape shape = mst_dataset_spec(data, 0).shape;
     const int64_t inputs = mst_shape_count(shape);
     char text[MST_SHAPE_TEXT];
+    if (has_several_ends(t)) {
+        snprintf(t->layers, sizeof t->layers, "%.150s, %d inputs and %d outputs,", o->model, t->ends.num_inputs,
+                 t->ends.num_outputs);
+        return;
+    }
     if (t->network || application_is(o->model)) {
         snprintf(t->layers, sizeof t->layers, "%.150s of %s", o->model, mst_shape_print(shape, text, sizeof text));
         return;
@@ -41,7 +51,11 @@ static void print_layers(const doctor_options *o, const mst_dataset *data, int64
     if (used < sizeof t->layers) snprintf(t->layers + used, sizeof t->layers - used, "-%" PRId64, outputs);
 }
 
+/* OBJECTIVE: of each output. */
 static mst_status make_step(const doctor_options *o, mst_dataset *data, const objective *objective, trial *t) {
+    mst_compile_options compile = {.optimizer = mst_optimizer_named(o->optimizer, (mst_optimizer){0}),
+                                   .strategy = {.kind = MST_STRATEGY_ONE},
+                                   .session = {.memory_limit = t->limit}};
     const mlp_form form = {o->hidden_units.value, o->hidden_units.count, objective->outputs, MST_RELU, 0, 0, 0};
     mst_model *model = t->network;
     if (!model) MST_TRY(mst_model_create(&model));
@@ -50,10 +64,8 @@ static mst_status make_step(const doctor_options *o, mst_dataset *data, const ob
         status = application_layers(o->model, model, data, objective->outputs);
     else if (!t->network)
         mlp_layers(model, &form);
-    if (!status)
-        status = mst_compile(model, .loss = objective->loss,
-                             .optimizer = mst_optimizer_named(o->optimizer, (mst_optimizer){0}),
-                             .strategy = {.kind = MST_STRATEGY_ONE}, .session = {.memory_limit = t->limit});
+    objective_compile(objective, t->network ? t->ends.num_outputs : 1, &compile);
+    if (!status) status = mst_compile_with(model, &compile);
     if (!status) status = mst_fit(model, .data = data, .batch_size = t->rows, .steps = 1);
     if (!status) t->bytes = mst_session_device_memory(mst_model_session(model), 0);
     if (!t->network) mst_model_destroy(model);
@@ -62,9 +74,12 @@ static mst_status make_step(const doctor_options *o, mst_dataset *data, const ob
 
 /* Class numbers are labels of a classification, as `muster train` takes them without --loss; other numbers of a
  * regression. A network of a file has its outputs. */
-static mst_status choose(const trial *t, mst_dataset *data, objective *out) {
+static mst_status choose(const doctor_options *o, const trial *t, mst_dataset *data, objective *out) {
     enum { MOST_CLASSES = 1000000 };
     const mst_loss classes = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    const network_objectives from = {
+        .path = o->model, .ends = &t->ends, .compiled = &t->compiled, .unknown = UNKNOWN_LOSS_TRAINS};
+    if (has_several_ends(t)) return network_objectives_choose(&from, data, out);
     if (mst_dataset_num_components(data) < 2) return MST_FAIL(MST_INVALID, "the data has no labels");
     const mst_dtype dtype = mst_dataset_spec(data, 1).dtype;
     int64_t num = mst_dataset_num_classes(data, 1), *count = NULL;
@@ -86,7 +101,9 @@ static bool has_texts(const doctor_options *o) {
 static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset **out) {
     enum { MAX_TOKENS = 20000, LENGTH = 300 };
     const mst_shape input = t->ends.input[0].shape;
+    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
     mst_data_options options = {.image_size = o->image_size};
+    if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (mst_dataset_spec_has_pictures(o->data) && !o->image_size)
         options.image_size = t->network && input.ndim >= 2 && input.dim[0] > 0 ? input.dim[0] : MST_IMAGE_SIZE_FIT;
     if (has_texts(o)) options.max_tokens = t->num_tokens ? t->num_tokens : MAX_TOKENS;
@@ -96,20 +113,20 @@ static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset
 
 static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *t) {
     mst_dataset *some;
-    objective objective;
-    MST_TRY(scale_inputs(false, 0, t->network ? &t->ends.input[0] : NULL, data));
-    MST_TRY(choose(t, *data, &objective));
-    print_layers(o, *data, objective.outputs, t);
+    objective list[MST_MAX_ENDS];
+    for (int i = 0; i < (t->network ? t->ends.num_inputs : 1); i++)
+        MST_TRY(scale_inputs(false, i, t->network ? &t->ends.input[i] : NULL, data));
+    MST_TRY(choose(o, t, *data, list));
+    print_layers(o, *data, list->outputs, t);
     MST_TRY(mst_dataset_take(*data, t->rows, &some));
-    const mst_status status = make_step(o, some, &objective, t);
+    const mst_status status = make_step(o, some, list, t);
     mst_dataset_release(some);
     return status;
 }
 
 static mst_status load_network(const char *path, trial *t) {
-    MST_TRY(mst_network_load(path, &t->network, NULL));
+    MST_TRY(mst_network_load(path, &t->network, &t->compiled));
     MST_TRY(mst_network_ends_of(path, t->network, &t->ends));
-    MST_TRY(network_check_single(path, &t->ends, "muster doctor"));
     return network_tokens(t->network, &t->num_tokens);
 }
 
