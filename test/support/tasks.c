@@ -71,7 +71,8 @@ static const told *find_told(const task *t, told_kind kind, int32_t from, int nu
 }
 
 const told *task_told(task *t, told_kind kind, int32_t from, int number) {
-    static const char *const name[] = {"control message", "connection", "loss", "mismatch", "taken", "misfit"};
+    static const char *const name[] = {"control message", "connection", "loss",    "mismatch",
+                                       "taken",           "misfit",     "stranger"};
     const struct timespec until = mst_clock_timespec(TASK_SECONDS * INT64_C(1000000000));
     const told *e;
     int late = 0;
@@ -79,8 +80,11 @@ const told *task_told(task *t, told_kind kind, int32_t from, int number) {
     while (!(e = find_told(t, kind, from, number)) && !late)
         late = pthread_cond_clockwait(&t->more, &t->lock, CLOCK_MONOTONIC, &until);
     pthread_mutex_unlock(&t->lock);
-    if (!e) fail_msg("task %d was told of no %s number %d of task %d", t->self, name[kind], number, from);
-    return e;
+    if (e) return e;
+    const int self = t->self;
+    tasks_close(t->all); /* their threads must not go on with what is of the test */
+    fail_msg("task %d was told of no %s number %d of task %d", self, name[kind], number, from);
+    return NULL;
 }
 
 int task_count(task *t, told_kind kind, int32_t from) {
