@@ -16,7 +16,7 @@
 
 #include "base/rng.h"
 
-enum { MOST_THREADS = 256, TURNS_MOST = 50000000, RARELY = 24 /* one of so many locks ends the turn */ };
+enum { MOST_THREADS = 256, TURNS_MOST = 2000000, RARELY = 24 /* one of so many locks ends the turn */ };
 
 #define NEVER INT64_MAX
 
@@ -71,8 +71,8 @@ static uint64_t draw(uint64_t n) {
 }
 
 static void give_up(const char *why) {
-    fprintf(stderr, "turns: %s, after %llu turns, at %.6f s\n", why, (unsigned long long)turns,
-            (double)(now - BEGIN) * 1e-9);
+    fprintf(stderr, "turns: seed %llu: %s, after %llu turns, at %.6f s\n", (unsigned long long)seed, why,
+            (unsigned long long)turns, (double)(now - BEGIN) * 1e-9);
     abort();
 }
 
