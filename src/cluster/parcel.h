@@ -42,20 +42,21 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_COLLECT,   /**< W: asks for all state, also when the job has ended (FAILED); number of the chief's: 1: no
                            *   update is made behind it in this round */
     MST_PARCEL_STATE,     /**< S: step; body: a snapshot (state_message.h) */
-    MST_PARCEL_LEAVE,     /**< W: it has done its work; number: 0, or that of the training whose last values it has */
-    MST_PARCEL_DONE,      /**< S: all have; step; body: as of values, or nothing where there are none */
-    MST_PARCEL_FAILED,    /**< both: body: why the job ends, a text without a 0 at its end; small, and what is received
+    MST_PARCEL_LEAVE,   /**< W: it has done its work; number: 0, or that of the training whose last values it has; step:
+                           *   1: so have all, as another server has said */
+    MST_PARCEL_DONE,    /**< S: all have; step; body: as of values, or nothing where there are none */
+    MST_PARCEL_FAILED,  /**< both: body: why the job ends, a text without a 0 at its end; small, and what is received
                            *   has no control characters; number of W: 1: it is of another task, which the text names;
                            *   step: 1: a task stays away, and what is left is whole: the chief may COLLECT it */
-    MST_PARCEL_FACTS,     /**< C: number: 1: it waits for nobody any more; body: what it says of itself, a text */
-    MST_PARCEL_MEASURE,   /**< C, the leader: measure your links; number: nanoseconds for each */
-    MST_PARCEL_PING,      /**< C: number: of the ping; step: bytes wanted in its answer */
-    MST_PARCEL_PONG,      /**< C: number: of the ping; step: nanoseconds since 1970 here */
-    MST_PARCEL_MEASURED,  /**< C: body: links (mst_checkup_link) */
-    MST_PARCEL_LINKS,     /**< C, the leader: it is over; body: all links */
-    MST_PARCEL_STALENESS, /**< W: asks how stale gradients were
+    MST_PARCEL_FACTS,   /**< C: number: 1: it waits for nobody any more; body: what it says of itself, a text */
+    MST_PARCEL_MEASURE, /**< C, the leader: measure your links; number: nanoseconds for each */
+    MST_PARCEL_PING,    /**< C: number: of the ping; step: bytes wanted in its answer */
+    MST_PARCEL_PONG,    /**< C: number: of the ping; step: nanoseconds since 1970 here */
+    MST_PARCEL_MEASURED,    /**< C: body: links (mst_checkup_link) */
+    MST_PARCEL_LINKS,       /**< C, the leader: it is over; body: all links */
+    MST_PARCEL_STALENESS,   /**< W: asks how stale gradients were
                            *   S: body: counts, see below */
-    MST_PARCEL_FINISHED,  /**< W: it has made its last step of training NUMBER, from 1 on; step: 1: it is the chief,
+    MST_PARCEL_FINISHED,    /**< W: it has made its last step of training NUMBER, from 1 on; step: 1: it is the chief,
                            *   which has all state of that
                            *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
     MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a

@@ -61,11 +61,12 @@ struct mst_ps_client {
     bool has_last;    /**< this worker has the last values of the last of them, and the chief all state */
     float rate;       /**< learning rate of the first server, as it has answered */
     bool joined, must_join;
-    bool is_between; /**< synchronous servers have not all made the update of the step that this worker makes next */
-    bool failed;     /**< the job has ended */
-    bool is_left;    /**< ... since a task stays away, and what the others have is whole */
-    bool stopped;    /**< this worker is to stop, and a request was given up for that */
-    int64_t said;    /**< for whom it waits: when */
+    bool is_between;  /**< synchronous servers have not all made the update of the step that this worker makes next */
+    bool failed;      /**< the job has ended */
+    bool is_left;     /**< ... since a task stays away, and what the others have is whole */
+    bool stopped;     /**< this worker is to stop, and a request was given up for that */
+    int64_t said;     /**< for whom it waits: when */
+    int64_t all_left; /**< when a server has said that all have done their work; then, when the others were told; 0 */
 };
 
 enum { MST_PS_LINGER = 5 /* seconds, for servers that have just been started */ };

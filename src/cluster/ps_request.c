@@ -165,6 +165,21 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     return end_job_of_all(c, p, MST_PARCEL_CANNOT_JOIN, text);
 }
 
+/* A server has sent DONE. One that has not was cut off from a worker which then ended, or was lost, and which it would
+ * wait for. */
+static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
+    static const int64_t APART = INT64_C(1000000000); /* nanoseconds */
+    const int64_t now = mst_clock_now();
+    if (!c->all_left || now - c->all_left < APART) return MST_OK;
+    c->all_left = now;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        mst_ps_request all = *r;
+        all.head.step = 1;
+        if (!c->server[p].answered && !c->server[p].lost) MST_TRY(send_to(c, p, &all));
+    }
+    return MST_OK;
+}
+
 /* What server P has answered, or what has happened to its connection. */
 static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst_parcel **from) {
     mst_ps_server *s = &c->server[p];
@@ -201,6 +216,11 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             s->round = 0;
             return MST_OK;
         case MST_PARCEL_DONE:
+            if (r->joins)
+                return MST_FAIL(MST_UNAVAILABLE,
+                                "the job has ended while this worker was away: the others have done "
+                                "their work");
+            if (!c->all_left) c->all_left = mst_clock_now();
             if (c->has_last) break; /* it may have lost them */
             MST_TRY(take_values(c, p, from));
             break;
@@ -274,9 +294,11 @@ static mst_status send_and_wait(mst_ps_client *c, const mst_ps_request *r) {
         if (!c->server[p].answered && !c->server[p].lost) MST_TRY(send_to(c, p, r));
     }
     c->said = mst_clock_now();
+    c->all_left = 0;
     while (!status && !is_over(c, r)) {
         status = mst_ps_take_next(c, r, TICK);
         if (!status && !r->at_end) status = check_lost(c, r);
+        if (!status) status = pass_on_end(c, r);
         if (!status && mst_ps_unanswered(c) < c->num_ps) say_whom(c, r->joins);
         if (!status && mst_ps_unanswered(c) < c->num_ps && is_given_up(c, r))
             status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the parameter servers");

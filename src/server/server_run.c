@@ -281,10 +281,17 @@ static mst_status finish(mst_server *s, const mst_parcel *parcel) {
     return end_training_when_all_finished(s);
 }
 
-static mst_status leave(mst_server *s, int32_t from) {
-    MST_TRY(mst_server_check_leaving(s, from));
-    s->worker[from].left = true;
-    MST_TRY(go_on_without(s, from));
+/* One that another server knows to have left may be lost, or have come back since. */
+static void hear_all_left(mst_server *s, const mst_parcel *parcel) {
+    for (int32_t w = 0; w < s->num_workers && parcel->head.step == 1; w++) s->worker[w].left = true;
+}
+
+static mst_status leave(mst_server *s, const mst_parcel *parcel) {
+    if (s->parts && parcel->head.step == 1) return MST_OK; /* it knows */
+    MST_TRY(mst_server_check_leaving(s, parcel->from));
+    s->worker[parcel->from].left = true;
+    hear_all_left(s, parcel);
+    MST_TRY(go_on_without(s, parcel->from));
     return end_when_all_left(s);
 }
 
@@ -296,6 +303,7 @@ static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
     w->left = true;
     w->lost = 0;
     if (parcel->head.number > s->finished) s->finished = parcel->head.number;
+    hear_all_left(s, parcel);
     MST_TRY(call_chief(s));
     return end_when_all_left(s);
 }
@@ -343,7 +351,7 @@ mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
         case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
         case MST_PARCEL_COLLECT: return current ? send_state(s, p) : MST_OK;
         case MST_PARCEL_FINISHED: return current ? finish(s, p) : MST_OK;
-        case MST_PARCEL_LEAVE: return leave(s, p->from);
+        case MST_PARCEL_LEAVE: return leave(s, p);
         default: return MST_OK;
     }
 }
