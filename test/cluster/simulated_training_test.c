@@ -255,6 +255,14 @@ static void seed_does_the_same_again(void **state) {
     }
 }
 
+/* The chief is lost as it leaves, which one of two servers does not hear; the other ends. (While jobs are drawn as they
+ * are.) */
+static void server_hears_that_all_have_left(void **state) {
+    (void)state;
+    history h;
+    assert_int_equal(run_seed(2302, NULL, &h), 0);
+}
+
 static void seed_is_replayed(void **state) {
     history h;
     assert_int_equal(run_seed(strtoull(*state, NULL, 10), stderr, &h), 0);
@@ -268,6 +276,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(one_process_trains),
         cmocka_unit_test(every_seed_ends_with_the_weights_of_one_process),
         cmocka_unit_test(seed_does_the_same_again),
+        cmocka_unit_test(server_hears_that_all_have_left),
     };
     if (seed) return cmocka_run_group_tests(replay, NULL, NULL);
     if (argc > 1) first_seed = strtoull(argv[1], NULL, 10);
