@@ -399,7 +399,9 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     t->clock = processor_seconds;
     t->between = measure_bound;
     t->context = &each;
-    MST_TRY(train(t, single, MST_STRATEGY_ONE));
+    const mst_status status = train(t, single, MST_STRATEGY_ONE);
+    t->context = NULL;
+    MST_TRY(status);
     bench_add(&t->table->row[PEAK], t->peak_mb);
     bench_progress("all cores");
     t->clock = bench_now;

@@ -97,6 +97,7 @@ static void receive(player *p, bytes *b) {
 static void act(player *p, bytes *b) {
     mst_member_state state = {.num_fingerprints = 1, .fingerprint = {{.name = "options"}}};
     mst_failure failure = {.code = MST_IO, .file = "", .message = "the disk is full"};
+    mst_group_progress last[MST_GROUP_LAST];
     switch (next(b) % 4) {
         case 0:
             state.state_number = next(b) - 1;
@@ -104,7 +105,11 @@ static void act(player *p, bytes *b) {
             if (mst_members_ready(p->members, &state)) return;
             break;
         case 1: mst_members_left(p->members, p->generation); break;
-        case 2: mst_members_started(p->members, next(b), next(b), next(b)); break;
+        case 2:
+            for (int i = 0; i < MST_GROUP_LAST; i++)
+                last[i] = (mst_group_progress){.count = next(b), .run = next(b), .stream = next(b), .name = "sum"};
+            mst_members_started(p->members, last, next(b) % (MST_GROUP_LAST + 1));
+            break;
         default:
             failure.code = next(b) % 2 ? MST_DEADLINE : MST_IO;
             failure.derived = next(b) % 2;
