@@ -10,13 +10,20 @@ struct mst_arena_block {
     max_align_t data[];
 };
 
-enum { BLOCK_SIZE = 64 * 1024, ALIGNMENT = 16 };
+enum { FIRST_BLOCK = 4 * 1024, LARGEST_BLOCK = 64 * 1024, ALIGNMENT = 16 };
+
+/* Of a new block in which SIZE bytes fit. */
+static size_t choose_block_size(const mst_arena *arena, size_t size) {
+    size_t usual = arena->block ? 2 * arena->block->size : FIRST_BLOCK;
+    if (usual > LARGEST_BLOCK) usual = LARGEST_BLOCK;
+    return size > usual ? size : usual;
+}
 
 void *mst_arena_alloc(mst_arena *arena, size_t size) {
     if (size > SIZE_MAX / 2) return NULL; /* a negative number; what follows does not overflow */
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (!arena->block || arena->block->size - arena->used < size) {
-        size_t block_size = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        const size_t block_size = choose_block_size(arena, size);
         mst_arena_block *block = malloc(sizeof *block + block_size);
         if (!block) return NULL;
         block->next = arena->block;

@@ -6,8 +6,8 @@
  *      +------+------+-------------+------+     +------+------+-------------+
  *                    |<-- used --->|
  *
- *  A block has 64 KiB, or the size of the one allocation that needs more. What does not fit into the rest of the newest
- *  block goes into a new one. An allocation never moves.
+ *  The first block has 4 KiB, each new one twice that of the newest, up to 64 KiB, or the size of the one allocation
+ *  that needs more. What does not fit into the rest of the newest block goes into a new one. An allocation never moves.
  */
 #ifndef MUSTER_BASE_ARENA_H
 #define MUSTER_BASE_ARENA_H
