@@ -165,8 +165,8 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     return end_job_of_all(c, p, MST_PARCEL_CANNOT_JOIN, text);
 }
 
-/* A server has sent DONE. One that has not was cut off from a worker which then ended, or was lost, and which it would
- * wait for. */
+/* Once one server has sent DONE, all workers have done their work. Another may not know that: it was cut off from a
+ * worker that was leaving, and would wait for that one's return. So it is told, once a second. */
 static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
     static const int64_t APART = INT64_C(1000000000); /* nanoseconds */
     const int64_t now = mst_clock_now();
@@ -218,8 +218,8 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
         case MST_PARCEL_DONE:
             if (r->joins)
                 return MST_FAIL(MST_UNAVAILABLE,
-                                "the job has ended while this worker was away: the others have done "
-                                "their work");
+                                "the job has ended while this worker was away, and the other workers have its weights: "
+                                "to train on, start all tasks again");
             if (!c->all_left) c->all_left = mst_clock_now();
             if (c->has_last) break; /* it may have lost them */
             MST_TRY(take_values(c, p, from));

@@ -281,7 +281,7 @@ static mst_status finish(mst_server *s, const mst_parcel *parcel) {
     return end_training_when_all_finished(s);
 }
 
-/* One that another server knows to have left may be lost, or have come back since. */
+/* The worker says that another server has ended the job: all have left, also who is lost here or has come back. */
 static void hear_all_left(mst_server *s, const mst_parcel *parcel) {
     for (int32_t w = 0; w < s->num_workers && parcel->head.step == 1; w++) s->worker[w].left = true;
 }
