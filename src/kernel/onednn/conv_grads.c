@@ -36,8 +36,8 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const bool both = !((const mst_conv2d_grads_options *)c->options)->weights_only;
     MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, false, c->name));
     if (both) MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
-    if (both && s->src.chunk != s->weights.chunk) { /* one of them does without parts, so both do */
-        mst_conv_parts *other = s->src.chunk < s->weights.chunk ? &s->src : &s->weights;
+    if (both && s->src.parts != s->weights.parts) { /* one of them does without parts, so both do */
+        mst_conv_parts *other = s->src.parts > s->weights.parts ? &s->src : &s->weights;
         const mst_convolution_kind kind = other->kind;
         mst_conv_parts_free(other);
         MST_TRY(mst_conv_parts_make(other, kind, &conv, num_threads, conv.n, false, c->name));

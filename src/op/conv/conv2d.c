@@ -98,6 +98,10 @@ static const mst_example conv2d_examples[] = {
      .options =
          &(const mst_conv2d_options){.strides = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME, .groups = 8}},
     {.name = "one by one", .num_src = 2, .src = {RANDOM(4, 3, 3, 16), RANDOM(1, 1, 16, 8)}},
+    {.name = "one by one, parts of less than an example",
+     .num_src = 2,
+     .src = {RANDOM(3, 56, 55, 16), RANDOM(1, 1, 16, 64)},
+     .options = &(const mst_conv2d_options){.strides = {.count = 2, .axis = {1, 2}}}},
     {.name = "strides beyond the window",
      .num_src = 2,
      .src = {RANDOM(1, 5, 5, 1), RANDOM(1, 1, 1, 2)},

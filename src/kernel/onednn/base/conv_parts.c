@@ -28,24 +28,60 @@ void mst_conv_parts_free(mst_conv_parts *s) {
 
 /* ---- making ---- */
 
-/* Parts of at least LEAST_FLOPS: a power of two, as numbers of threads often are, and a function of the shape. */
-static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops) {
-    enum { MOST_PARTS = 16 };
+enum { IN_CACHE = 1 << 17 }; /* elements of f32 that a core has in its second cache, beside others like them */
+
+/* Elements of the source or the output, whichever has more. */
+static int64_t most_elements(const mst_conv *v) {
     const mst_window *d = &v->depth, *h = &v->window[0], *w = &v->window[1];
-    const int64_t of_group = v->in_channels / v->groups;
-    const double flops = 2.0 * (double)v->n * (double)h->out * (double)w->out * (double)v->out_channels *
-                         (double)of_group * (double)h->size * (double)w->size * (double)d->out * (double)d->size;
-    const int64_t enough = flops < MOST_PARTS * least_flops ? (int64_t)(flops / least_flops) : MOST_PARTS;
+    const int64_t src = v->n * d->in * h->in * w->in * v->in_channels;
+    const int64_t dst = v->n * d->out * h->out * w->out * v->out_channels;
+    return src > dst ? src : dst;
+}
+
+static int64_t count_weights(const mst_conv *v) {
+    return v->depth.size * v->window[0].size * v->window[1].size * (v->in_channels / v->groups) * v->out_channels;
+}
+
+static double flops_of(const mst_conv *v) {
+    return 2.0 * (double)v->n * (double)v->depth.out * (double)v->window[0].out * (double)v->window[1].out *
+           (double)count_weights(v);
+}
+
+/* At most MOST parts, of at least LEAST_FLOPS: a power of two, as numbers of threads often are, and a function of the
+ * shape. */
+static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops) {
+    const double flops = flops_of(v);
+    const int64_t enough = flops < (double)most * least_flops ? (int64_t)(flops / least_flops) : most;
     int64_t parts = 1;
     if (enough < most) most = enough;
     while (2 * parts <= most) parts *= 2;
     return parts;
 }
 
+/* Parts for sixteen threads. More where these exceed the cache, as long as the gradients of the weights, one of each
+ * part, are less than what they are made of. */
 static int64_t choose_chunk(const mst_conv *v) {
+    enum { PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
-    const int64_t parts = choose_count(v, v->n, LEAST_FLOPS);
+    const int64_t elements = most_elements(v), in_cache = elements / IN_CACHE, affordable = elements / count_weights(v);
+    const int64_t small = in_cache < affordable ? in_cache : affordable, most = small > PARTS ? small : PARTS;
+    const int64_t parts = choose_count(v, most < v->n ? most : v->n, LEAST_FLOPS);
     return (v->n + parts - 1) / parts;
+}
+
+/* A convolution of single pixels, without zeros around, knows nothing of examples: where one has more than a core has
+ * in its cache, it is several of fewer rows. */
+static mst_conv cut_examples(const mst_conv *conv) {
+    mst_conv v = *conv;
+    mst_window *h = &v.window[0];
+    const mst_window *w = &v.window[1];
+    if (mst_window_is_deep(&v.depth) || h->size != 1 || w->size != 1 || h->stride != 1 || h->in != h->out) return v;
+    while (h->in % 2 == 0 && most_elements(&v) / v.n > IN_CACHE) {
+        v.n *= 2;
+        h->in /= 2;
+        h->out = h->in;
+    }
+    return v;
 }
 
 static dnnl_status_t get_primitives(mst_conv_parts *s, int64_t chunk) {
@@ -77,10 +113,12 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
 /* The one example in bands of rows: the first has the zeros above it, the last those below. False where there is one
  * band, where another has some of the zeros too, or where the first or the last reads nothing but zeros. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
+    enum { MOST_BANDS = 16 };
     static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: one picture is urgent */
     const mst_window *h = &v->window[0];
     const double least = v->in_channels == v->groups ? LEAST_FLOPS_DEPTHWISE : LEAST_FLOPS;
-    const int64_t parts = v->n == 1 && !mst_window_is_deep(&v->depth) ? choose_count(v, h->out, least) : 1;
+    const int64_t most = h->out < MOST_BANDS ? h->out : MOST_BANDS;
+    const int64_t parts = v->n == 1 && !mst_window_is_deep(&v->depth) ? choose_count(v, most, least) : 1;
     const int64_t band = (h->out + parts - 1) / parts, num_bands = (h->out + band - 1) / band;
     *rows = band;
     const int64_t last = (num_bands - 1) * band;
@@ -120,6 +158,7 @@ static bool want_one_layout(const mst_conv_parts *s) {
 static dnnl_status_t choose_parts(mst_conv_parts *s, bool bands) {
     int64_t rows;
     bands = bands && !s->conv.bf16 && choose_band(&s->conv, &rows);
+    if (!bands) s->conv = cut_examples(&s->conv);
     dnnl_status_t status = bands ? get_bands(s, rows) : get_primitives(s, choose_chunk(&s->conv));
     if (status || want_one_layout(s)) return status;
     for (int i = 0; i < MST_CONV_SIZES; i++) {
@@ -192,7 +231,7 @@ mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind,
             return MST_NO_MEMORY("for the convolution '%s': take a smaller batch or model", name);
         return MST_FAIL(MST_INTERNAL, "%s: oneDNN made no convolution, status %d", name, (int)status);
     }
-    const mst_window *d = &conv->depth, *h = &conv->window[0], *w = &conv->window[1];
+    const mst_window *d = &conv->depth, *h = &parts->conv.window[0], *w = &conv->window[1];
     const int64_t src_row = w->in * conv->in_channels, dst_row = w->out * conv->out_channels;
     parts->src_step = parts->chunk * d->in * h->in * src_row;
     parts->dst_step = parts->chunk * d->out * h->out * dst_row;

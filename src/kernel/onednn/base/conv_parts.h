@@ -3,7 +3,8 @@
  *  The examples are cut into parts in the same way on any number of threads, so that they give the same bits. Each part
  *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples: each part's goes to a
  *  place of its own, and they are added up in the order of the parts. A convolution of one example is cut into bands of
- *  rows of its output; each reads the rows that its windows reach.
+ *  rows of its output; each reads the rows that its windows reach. Where it reads single pixels, and an example is more
+ *  than fits into the cache of a core, parts are rows of an example too.
  *
  *  Where the convolution is of bf16, a part's source and output are rounded before it reads them. One that oneDNN has
  *  no fast code for is made in f32.
