@@ -180,6 +180,10 @@ static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
     if (c->src[0].dtype != MST_F32) return NULL;
     for (int i = 0; i < c->num_src; i++)
         if (mst_shape_count(c->src[i].shape) == 0) return NULL;
+    if (c->op == &mst_op_conv2d_weights_grad) {
+        const mst_conv conv = mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape, &c->src[2].shape);
+        if (mst_conv_grad_is_product(&conv)) return NULL;
+    }
     return conv_run;
 }
 

@@ -8,6 +8,7 @@
 #include "base/openmp.h"
 #include "base/simd.h"
 #include "kernel/onednn/base/primitive.h"
+#include "kernel/onednn/base/product.h"
 #include "op/op.h"
 #include "tensor/buffer.h"
 
@@ -60,13 +61,21 @@ static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops)
 
 /* Parts for sixteen threads. More where these exceed the cache, as long as the gradients of the weights, one of each
  * part, are less than what they are made of. */
-static int64_t choose_chunk(const mst_conv *v) {
+int64_t mst_conv_chunk(const mst_conv *v) {
     enum { PARTS = 16 };
     static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
     const int64_t elements = most_elements(v), in_cache = elements / IN_CACHE, affordable = elements / count_weights(v);
     const int64_t small = in_cache < affordable ? in_cache : affordable, most = small > PARTS ? small : PARTS;
     const int64_t parts = choose_count(v, most < v->n ? most : v->n, LEAST_FLOPS);
     return (v->n + parts - 1) / parts;
+}
+
+bool mst_conv_grad_is_product(const mst_conv *v) {
+    enum { LEAST_WIDTH = 16, LEAST_FILTERS = 8, LEAST_ROWS = 64 };
+    const mst_window *h = &v->window[0], *w = &v->window[1];
+    return !mst_dnnl_has_avx512() && !v->bf16 && v->groups == 1 && !mst_window_is_deep(&v->depth) && h->in == 1 &&
+           h->size == 1 && h->out == 1 && w->size > 1 && w->size * v->in_channels >= LEAST_WIDTH &&
+           v->out_channels >= LEAST_FILTERS && mst_conv_chunk(v) * w->out >= LEAST_ROWS;
 }
 
 /* A convolution of single pixels, without zeros around, knows nothing of examples: where one has more than a core has
@@ -159,7 +168,7 @@ static dnnl_status_t choose_parts(mst_conv_parts *s, bool bands) {
     int64_t rows;
     bands = bands && !s->conv.bf16 && choose_band(&s->conv, &rows);
     if (!bands) s->conv = cut_examples(&s->conv);
-    dnnl_status_t status = bands ? get_bands(s, rows) : get_primitives(s, choose_chunk(&s->conv));
+    dnnl_status_t status = bands ? get_bands(s, rows) : get_primitives(s, mst_conv_chunk(&s->conv));
     if (status || want_one_layout(s)) return status;
     for (int i = 0; i < MST_CONV_SIZES; i++) {
         mst_convolution_release(s->primitive[i]);

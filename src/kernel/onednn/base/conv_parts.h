@@ -46,6 +46,10 @@ typedef struct mst_conv_parts {
     size_t rounded; /* in a thread's scratchpad: of bf16, what it reads of source and output */
 } mst_conv_parts;
 
+/** Examples of a part. */
+int64_t mst_conv_chunk(const mst_conv *conv);
+/** Whether the gradient of the weights CONV is better a product of matrices (kernel/onednn/conv1d_weights_grad.c). */
+bool mst_conv_grad_is_product(const mst_conv *conv);
 /** Makes PARTS; CHUNK examples a part, or as many as are best where that is 0, bands of rows among them if BANDS. NAME
  *  is the node's. */
 MST_CHECKED mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv,

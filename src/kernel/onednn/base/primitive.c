@@ -49,6 +49,10 @@ dnnl_engine_t mst_dnnl_engine(void) {
     return engine;
 }
 
+bool mst_dnnl_has_avx512(void) {
+    return (mst_onednn_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+}
+
 bool mst_dnnl_has_bf16(void) {
     return (mst_onednn_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
 }

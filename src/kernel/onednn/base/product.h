@@ -26,6 +26,9 @@ typedef struct mst_product mst_product;
 /** Whether the processor has instructions for products of bf16, and oneDNN takes them. */
 bool mst_dnnl_has_bf16(void);
 
+/** Whether oneDNN uses AVX-512. */
+bool mst_dnnl_has_avx512(void);
+
 /** Operand WHICH as a row-major array of SHAPE, aligned to the last dimensions; TRANSPOSED: with the last two
  *  swapped. */
 void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool transposed);
