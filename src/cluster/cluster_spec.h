@@ -15,6 +15,11 @@
 #include "base/arena.h"
 #include "muster/cluster.h"
 
+/** What a task says that cannot do without the others: it knows neither where they are nor how many. */
+#define MST_SPARSE_CLUSTER                                                                                           \
+    "TF_CONFIG lists some of the tasks only, as Kubeflow writes it with enableDynamicWorker: training needs all of " \
+    "them, so leave enableDynamicWorker out, or give each task the whole list"
+
 struct mst_cluster {
     _Atomic int references;
     mst_arena arena;

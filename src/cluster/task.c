@@ -20,6 +20,7 @@
 #include "base/no_memory.h"
 #include "base/shard_rows.h"
 #include "base/thread.h"
+#include "cluster/cluster_spec.h"
 #include "cluster/task_inside.h"
 #include "cluster/task_log.h"
 #include "cluster/task_transport.h"
@@ -308,8 +309,7 @@ static mst_status check_cluster(const mst_cluster *cluster) {
     if (alone) return MST_FAIL(MST_INVALID, "task: the cluster has one worker: to train alone no cluster is needed");
     if (self >= workers)
         return MST_FAIL(MST_INVALID, "task: %s:%d is no worker: it does not train", info.job, (int)info.index);
-    if (mst_cluster_is_sparse(cluster))
-        return MST_FAIL(MST_INVALID, "task: each worker must know the addresses of all: give TF_CONFIG the whole list");
+    if (mst_cluster_is_sparse(cluster)) return MST_FAIL(MST_INVALID, "task: " MST_SPARSE_CLUSTER);
     for (int i = 0; i < workers; i++)
         if (!mst_cluster_task(cluster, i).address)
             return MST_FAIL(

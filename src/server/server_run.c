@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "cluster/cluster_spec.h"
 #include "cluster/task_log.h"
 #include "server/server_state.h"
 
@@ -513,6 +514,7 @@ static mst_status open_server(mst_server *s) {
     if (!self.job || strcmp(self.job, "ps") != 0)
         return MST_FAIL(MST_INVALID, "server: this task is %s:%d and no parameter server: give it the job 'ps'",
                         self.job ? self.job : "none", (int)self.index);
+    if (mst_cluster_is_sparse(o->cluster)) return MST_FAIL(MST_INVALID, "server: " MST_SPARSE_CLUSTER);
     if (s->num_workers == 0)
         return MST_FAIL(MST_INVALID, "server: the cluster has no workers: add them to its description");
     s->worker = calloc((size_t)s->num_workers, sizeof *s->worker);

@@ -59,6 +59,11 @@ find_ports 1
 TF_CONFIG="{\"cluster\":{\"ps\":[\"localhost:$first\"]},\"task\":{\"type\":\"ps\",\"index\":0}}"
 export TF_CONFIG
 fails cluster_without_workers_is_an_error_and_no_more 1 "server: the cluster has no workers" server
+TF_CONFIG="{\"sparseCluster\":{\"ps\":[\"localhost:$first\"]},\"task\":{\"type\":\"ps\",\"index\":0}}"
+fails server_that_knows_no_workers_says_why 1 "server: TF_CONFIG lists some of the tasks only.*enableDynamicWorker" server
+TF_CONFIG="{\"cluster\":{\"worker\":{\"1\":\"localhost:$first\"},\"ps\":[\"localhost:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}"
+fails and_so_does_a_worker 1 "task: TF_CONFIG lists some of the tasks only.*enableDynamicWorker" train --data idx:data
+fails and_the_doctor 1 "TF_CONFIG lists some of the tasks only.*enableDynamicWorker" doctor --data idx:data
 unset TF_CONFIG
 
 make_hosts_with_servers 5 2

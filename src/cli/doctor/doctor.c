@@ -9,6 +9,7 @@
 #include "cli/doctor/doctor_checks.h"
 #include "cli/json_events.h"
 #include "cli/signals.h"
+#include "cluster/cluster_spec.h"
 #include "muster/dataset.h"
 #include "muster/optimizer.h"
 
@@ -62,8 +63,9 @@ static int check_doctor_cluster(const mst_cluster *cluster) {
     if (self >= num_tasks)
         return command_fail(EXIT_USAGE, "doctor: this is task %s:%d, to which no other task connects: nothing to check",
                             info.job, (int)info.index);
+    if (mst_cluster_is_sparse(cluster)) return command_fail(EXIT_FAILED, "doctor: " MST_SPARSE_CLUSTER);
     for (int i = 0; i < num_tasks && num_tasks > 1; i++)
-        if (!mst_cluster_task(cluster, i).address || mst_cluster_is_sparse(cluster))
+        if (!mst_cluster_task(cluster, i).address)
             return command_fail(EXIT_USAGE, "doctor: the addresses of all tasks must be known: give the whole list");
     return EXIT_DONE;
 }
