@@ -90,7 +90,7 @@ typedef struct mst_replica {
 
 /** Adds an update of VARIABLE to what a replica builds: every replica the same variables in the same order. When the
  *  step trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the
- *  shards, or the value of the first. */
+ *  shards, or the value of the first; or it rises by the sum. */
 MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
 
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.
@@ -99,8 +99,9 @@ typedef void (*mst_replica_function)(void *context, mst_graph *graph, int shard,
 
 /** A step over all shards. Values are scalars on the first device. */
 typedef struct mst_step_values {
-    mst_value train; /**< run it to make one update, of variables and statistics; MST_NONE without an optimizer */
-    mst_value loss;  /**< (sum of losses) / (number of examples) + penalties */
+    mst_value train;    /**< run it to make one update, of variables and statistics; MST_NONE without an optimizer */
+    mst_value loss;     /**< loss_sum / num_examples */
+    mst_value loss_sum; /**< f64: of the losses of all examples, each with the penalties */
     mst_value num_examples;  /**< f32 */
     mst_value global_step;   /**< i64 variable, number of updates made */
     mst_value learning_rate; /**< f32; a variable where the optimizer has no schedule */
@@ -113,7 +114,7 @@ typedef struct mst_step_values {
     const bool *sparse;        /**< [num_variables]: its gradients have only some rows, those of mst_gather */
     /** [num_variables]: MST_JOIN_DEFAULT where the variable is trained. Else, instead of a gradient, a leaf has the sum
      *  of the values that its shards propose; without .synchronous, what all of these joined differ from the value
-     *  before. */
+     *  before. Of MST_JOIN_ADD it is the sum by which the variable rises. */
     const mst_join_kind *join;
     int num_gradients;
     /** [num_gradients]: of leaf 0 those of all variables, of leaf 1, ... Of a sparse variable there are two: the rows,
@@ -122,6 +123,9 @@ typedef struct mst_step_values {
      *  sparse gradients), [n, 2 * columns]: each row has the sum of the squares behind it. */
     const mst_value *gradient;
     mst_value divisor; /**< of the gradients: num_examples, or what is fed in its place */
+    /** [num_leaves][2 * num_metrics + 2], f64: of the shards of each leaf metric_sum and metric_count of each metric,
+     *  loss_sum, and how many examples there are */
+    const mst_value *reported;
 } mst_step_values;
 
 /** Builds the step of all shards, with the update where OPTIMIZER is given (copied). Errors are on the graph. */

@@ -96,6 +96,8 @@ typedef struct mst_train_state {
     double examples_per_sec; /**< without start-up and the first step */
     bool stop;               /**< a callback sets it: training ends cleanly after this step */
     bool resumed;            /**< it goes on with a fit that was stopped */
+    bool follows;            /**< the chief's callbacks decide when training ends: of a worker of parameter servers that
+                              *   is not in step with it */
     bool failed;             /**< in train_end: it has ended with an error */
 } mst_train_state;
 

@@ -27,7 +27,7 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 11 };
+enum { MST_PARCEL_VERSION = 12 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */
@@ -56,8 +56,7 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_LINKS,       /**< C, the leader: it is over; body: all links */
     MST_PARCEL_STALENESS,   /**< W: asks how stale gradients were
                            *   S: body: counts, see below */
-    MST_PARCEL_FINISHED,    /**< W: it has made its last step of training NUMBER, from 1 on; step: 1: it is the chief,
-                           *   which has all state of that
+    MST_PARCEL_FINISHED,    /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
                            *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
     MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a
                              *   server hears so; body: why, as of FAILED. Ends a job to which the task
@@ -69,6 +68,9 @@ typedef enum mst_parcel_kind {
                        *   S: body: the learning rate, an f32 */
     MST_PARCEL_LEAVING, /**< S, to all: it is about to leave, and comes back without its state, for which the chief asks
                          *   W, the chief: has that */
+    MST_PARCEL_STOP,    /**< S, before values: the chief has ended the training, and this worker is to end it too */
+    MST_PARCEL_KEPT,    /**< W: asks for what callbacks keep; number: 1: the chief gives it, in the body (ps_kept.h)
+                      *   S: has it; or body: what was asked for */
     MST_PARCEL_NOTICE,  /**< S: body: a line for the log, a text as of FAILED */
     MST_PARCEL_ORDER,   /**< from server to server (server/server_order.c); number: a worker, or -1; request: of it
                          *   to the first one: this has come, or -1: say again what has not been taken; step: how many
@@ -104,6 +106,10 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_CONNECTED,
     MST_PARCEL_LOST /**< body: why */
 } mst_parcel_kind;
+
+/** Bits of FINISHED, of the chief: it has all state of the last step; its callbacks have ended the training, also for
+ *  workers who are not in step with it. */
+enum { MST_FINISHED_HAS_STATE = 1, MST_FINISHED_STOPS = 2 };
 
 /** Requests of a worker are numbered from a random number on, so that those of a process before it have others. What a
  *  server sends in answer has the request's number: an answer to an earlier one, which was sent twice or meant for a

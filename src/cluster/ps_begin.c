@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/ps_kept.h"
 #include "cluster/state_message.h"
 #include "graph/graph.h"
 
@@ -27,11 +28,12 @@ static mst_status add_graph(mst_snapshot *to, const mst_graph *graph) {
     return status;
 }
 
-/* Whether the graph has such a variable, or it is the progress of the server: of any where they are synchronous, since
- * all are as far, and there may have been fewer of them. */
+/* Whether the graph has such a variable, callbacks keep it, which the first server has, or it is the progress of the
+ * server: of any where they are synchronous, since all are as far, and there may have been fewer of them. */
 static bool is_wanted(const mst_ps_job *job, int32_t ps, const mst_graph *graph, const mst_state_info *info) {
     if (strcmp(info->container, MST_PS_CONTAINER) == 0)
         return mst_ps_progress_is_of(info, job->synchronous ? MST_PS_ANY : ps);
+    if (mst_ps_is_kept(info)) return ps == 0;
     const mst_node *node = *info->container ? NULL : mst_graph_find(graph, info->name);
     return node && (node->op->flags & MST_OP_VARIABLE);
 }

@@ -22,11 +22,12 @@ typedef struct mst_ps_job {
     int64_t last_step; /**< no update is made past it; 0: there is no last one */
     int64_t position;  /**< of all workers, where the state says none */
     int64_t is_again;  /**< the job has begun before: workers that are missing were lost */
+    int64_t is_last;   /**< all have made their last step: the weights are those that the chief has put back */
 } mst_ps_job;
 
-/** For server PS. STATE: entries of it that are variables of GRAPH are sent, and the progress of that server, or where
- *  they are synchronous of all. *OUT is
- *  freed by the caller with free(). */
+/** For server PS. STATE: entries of it that are variables of GRAPH are sent, the progress of that server, or where they
+ *  are synchronous of all, and to the first one what callbacks keep (cluster/ps_kept.h). *OUT is freed by the caller
+ *  with free(). */
 MST_CHECKED mst_status mst_ps_begin_encode(const mst_ps_job *job, int32_t ps, const mst_graph *graph,
                                            const mst_snapshot *state, void **out, size_t *bytes);
 /** *GRAPH is the caller's; *STATE too, and has the entries of the container "ps". MST_CORRUPT where DATA is none. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "cluster/ps_begin.h"
+#include "cluster/ps_kept.h"
 #include "cluster/state_message.h"
 #include "store/store.h"
 
@@ -89,8 +90,9 @@ static bool gives_in_turn(const mst_ps_client *c) {
     return c->num_ps > 1 && !c->program.synchronous && c->program.staleness >= 0;
 }
 
-/* The chief: all servers begin with the state that is kept, or with that of the store where there is none. */
-static mst_status send_begin(mst_ps_client *c, uint32_t round) {
+/* The chief: all servers begin with the state that is kept, or with that of the store where there is none.
+ * IS_LAST: all workers have made their last step. */
+static mst_status send_begin(mst_ps_client *c, uint32_t round, bool is_last) {
     const mst_ps_program *o = &c->program;
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
@@ -102,7 +104,8 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round) {
                             .num_shards = o->num_shards,
                             .last_step = o->last_step,
                             .position = c->kept_position,
-                            .is_again = c->round > 0};
+                            .is_again = c->round > 0,
+                            .is_last = is_last};
     for (int32_t p = 0; p < c->num_ps && !status; p++) {
         void *data = NULL;
         mst_snapshot *state;
@@ -112,8 +115,11 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round) {
         mst_snapshot_release(state);
         body[p].data = data;
     }
-    const mst_ps_request r = {
-        .head = {.kind = MST_PARCEL_BEGIN, .round = round}, .answer = MST_PARCEL_VALUES, .body = body, .joins = true};
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_BEGIN, .round = round},
+                              .answer = MST_PARCEL_VALUES,
+                              .body = body,
+                              .joins = true,
+                              .is_last = is_last};
     if (!status) status = mst_ps_ask(c, &r);
     if (!status) c->began = round;
     for (int32_t p = 0; p < c->num_ps; p++) free((void *)(uintptr_t)body[p].data);
@@ -152,7 +158,7 @@ static mst_status agree(mst_ps_client *c) {
     static const double AGAIN = 0.1; /* seconds */
     for (uint32_t last;;) {
         MST_TRY(say_hello(c, 0));
-        if (!is_one_round(c, &last) && is_chief(c)) MST_TRY(send_begin(c, last + 1));
+        if (!is_one_round(c, &last) && is_chief(c)) MST_TRY(send_begin(c, last + 1, false));
         if (is_one_round(c, &last)) {
             c->round = last;
             return MST_OK;
@@ -230,17 +236,61 @@ static mst_status make_gradients(mst_ps_client *c) {
     return mst_ps_gradients_make(&c->gradients, &c->values.copies, c->program.num_leaves);
 }
 
+/* ---- what callbacks keep ---- */
+
+/* What a process has that was not started again is newer, or the chief's own. */
+static mst_status take_kept(mst_ps_client *c) {
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_KEPT}, .answer = MST_PARCEL_KEPT, .in_turn = true};
+    if (c->has_kept || c->began == c->round) return MST_OK;
+    c->takes_kept = true;
+    const mst_status status = mst_ps_ask(c, &r);
+    c->takes_kept = false;
+    c->has_kept = !status;
+    return status;
+}
+
+static mst_status send_kept(mst_ps_client *c, const mst_snapshot *kept) {
+    void *data;
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    mst_status status = mst_state_message_encode(kept, &data, &body->bytes);
+    body->data = data;
+    const mst_ps_request r = {
+        .head = {.kind = MST_PARCEL_KEPT, .number = 1}, .answer = MST_PARCEL_KEPT, .body = body, .in_turn = true};
+    if (!status) {
+        status = mst_ps_ask(c, &r);
+        free(data);
+    }
+    free(body);
+    return status;
+}
+
+mst_status mst_ps_client_keep(mst_ps_client *c) {
+    mst_snapshot *kept;
+    c->has_kept = true;
+    if (!is_chief(c)) return MST_OK;
+    MST_TRY(mst_ps_kept_read(c->program.store, &kept));
+    const mst_status status = mst_snapshot_count(kept) ? send_kept(c, kept) : MST_OK;
+    mst_snapshot_release(kept);
+    return status;
+}
+
+/* ---- joining: the whole ---- */
+
 mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
     MST_TRY(copy_program(c, program));
-    c->must_join = c->has_last = false;
+    if (c->has_last) c->began_at = program->position;
+    c->must_join = c->has_last = c->is_ended = false;
     if (!c->values.copies.copy) MST_TRY(mst_ps_values_make(&c->values, program, c->num_ps));
     MST_TRY(make_gradients(c));
     MST_TRY(agree(c));
     *position = smallest_position(c);
+    if (*position < c->began_at) *position = c->began_at; /* that is still of the training before */
     c->is_between = program->synchronous && !mst_ps_have_order(c) && !is_one_position(c);
     if (c->is_between) MST_TRY(join_between(c, *position));
     c->joined = true;
     MST_TRY(store_values(c));
+    MST_TRY(take_kept(c));
     if (is_chief(c)) MST_TRY(begin_counting(c));
     return is_chief(c) && !c->kept ? mst_ps_client_collect(c) : MST_OK;
 }
@@ -385,6 +435,18 @@ bool mst_ps_client_is_left(const mst_ps_client *c) {
     return is_chief(c) && c->is_left;
 }
 
+bool mst_ps_client_is_ended(const mst_ps_client *c) {
+    return c->is_ended;
+}
+
+bool mst_ps_client_has_last(const mst_ps_client *c) {
+    return c->has_last;
+}
+
+bool mst_ps_client_is_asked_to_stop(const mst_ps_client *c) {
+    return c->stopped || (c->options.stop && c->options.stop(c->options.context));
+}
+
 bool mst_ps_client_was_stopped(const mst_ps_client *c) {
     return c->stopped;
 }
@@ -424,8 +486,9 @@ mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
     return mst_failure_restore(&failure);
 }
 
-mst_status mst_ps_client_finish(mst_ps_client *c) {
-    mst_ps_request r = {.head = {.kind = MST_PARCEL_FINISHED, .number = c->finished + 1},
+mst_status mst_ps_client_finish(mst_ps_client *c, bool stops) {
+    const int64_t bits = stops && is_chief(c) ? MST_FINISHED_STOPS : 0;
+    mst_ps_request r = {.head = {.kind = MST_PARCEL_FINISHED, .number = c->finished + 1, .step = bits},
                         .answer = MST_PARCEL_FINISHED};
     for (;;) {
         r.until = is_chief(c) ? mst_clock_after(KEPT_APART) : 0;
@@ -436,13 +499,22 @@ mst_status mst_ps_client_finish(mst_ps_client *c) {
     }
     if (is_chief(c)) { /* the others wait until no step can be lost any more */
         MST_TRY(mst_ps_client_collect(c));
-        r.head.step = 1;
+        r.head.step = bits | MST_FINISHED_HAS_STATE;
         r.until = 0;
         MST_TRY(mst_ps_ask(c, &r));
     }
     c->finished++;
     c->has_last = true;
     return store_values(c);
+}
+
+mst_status mst_ps_client_give_weights(mst_ps_client *c) {
+    if (!is_chief(c) || !c->has_last) return MST_OK;
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost;
+    MST_TRY(keep_state_of_servers(c));
+    MST_TRY(send_begin(c, c->round + 1, true));
+    c->round++;
+    return MST_OK;
 }
 
 /* A server that was started again gets the last state from the chief, where a worker waits for it. Who is stopped while
@@ -461,11 +533,19 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     }
 }
 
+static bool have_sent_last(const mst_ps_client *c) {
+    bool all = true;
+    for (int32_t p = 0; p < c->num_ps; p++) all &= c->server[p].sent_last;
+    return all;
+}
+
 mst_status mst_ps_client_leave(mst_ps_client *c) {
     if (!c->joined) return MST_OK;
     c->joined = false;
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].sent_last = false;
     mst_status status = leave_when_all_have_values(c);
-    if (!status) return store_values(c);
+    /* where not all servers have sent their values, since one was lost, those of the store are the last ones */
+    if (!status) return c->has_last && !have_sent_last(c) ? MST_OK : store_values(c);
     if (!c->must_join) return status;
     mst_failure lost; /* nobody makes the steps again that the server has lost */
     mst_failure_keep(&lost, status);

@@ -24,6 +24,7 @@ typedef struct mst_ps_client mst_ps_client;
 typedef struct mst_ps_variable {
     const char *name;
     mst_spec spec;
+    mst_state_kind kind; /**< of its entry in the store */
     int32_t ps;
     bool sparse; /**< its gradients are rows and their numbers (mst_step_values in muster/strategy.h) */
 } mst_ps_variable;
@@ -53,9 +54,9 @@ void mst_ps_client_close(mst_ps_client *client);
 
 int32_t mst_ps_client_num_servers(const mst_ps_client *client);
 
-/** Waits until the servers are there and have values. PROGRAM and what it points to are not needed afterwards.
- *  *POSITION is the batch from which this worker goes on. MST_INVALID where this worker's fingerprints are not those
- *  of the others. */
+/** Waits until the servers are there and have values. The store gets these, and in a process that was started again
+ *  what callbacks keep. PROGRAM and what it points to are not needed afterwards. *POSITION is the batch from which
+ *  this worker goes on. MST_INVALID where this worker's fingerprints are not those of the others. */
 MST_CHECKED mst_status mst_ps_client_join(mst_ps_client *client, const mst_ps_program *program, int64_t *position);
 /** Before a step: replaces the tensors of GRADIENT, as of mst_ps_client_update, which may be NULL, by those in whose
  *  memory its gradients are sent without being copied. They are written until that update, and not afterwards. */
@@ -99,11 +100,25 @@ MST_CHECKED mst_status mst_ps_client_staleness(mst_ps_client *client, int64_t co
 MST_CHECKED mst_status mst_ps_client_rate(mst_ps_client *client, const float *rate, float *out);
 /** This worker has made its last step of a training: waits until all have, and the chief has all state, so that it can
  *  make steps again that a server loses until then. The store gets the last values, on the chief all state, for which
- *  mst_ps_client_collect needs no server any more. Errors as mst_ps_client_update; MST_CANCELLED where the `stop` of
- *  the task says so. */
-MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client);
-/** This worker has done its work: waits until all have. A server that is lost behind the last step is waited for as
- *  long as the recovery timeout says, and is no error. */
+ *  mst_ps_client_collect needs no server any more. STOPS: on the chief, its callbacks have ended the training before
+ *  all steps were made, and workers that are not in step end theirs too (mst_ps_client_is_ended). Errors as
+ *  mst_ps_client_update; MST_CANCELLED where the `stop` of the task says so. */
+MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client, bool stops);
+/** Whether the chief's callbacks have ended the training, of which this worker has heard with its last values. */
+bool mst_ps_client_is_ended(const mst_ps_client *client);
+/** Whether mst_ps_client_finish has brought the last values, and nothing was made since. */
+bool mst_ps_client_has_last(const mst_ps_client *client);
+/** Whether the `stop` of the task says that this worker is to stop. */
+bool mst_ps_client_is_asked_to_stop(const mst_ps_client *client);
+/** On the chief, behind the callbacks of an epoch: gives the servers what these keep in the store (cluster/ps_kept.h),
+ *  which a worker that is started again gets when it joins. Errors as mst_ps_client_update. */
+MST_CHECKED mst_status mst_ps_client_keep(mst_ps_client *client);
+/** On the chief, whose store has other weights than the last ones since callbacks have put back those of the best
+ *  epoch: the servers get them, and all workers when they leave, or join for another training. Nothing where
+ *  mst_ps_client_has_last does not hold. Servers that are lost are waited for as by mst_ps_client_leave. */
+MST_CHECKED mst_status mst_ps_client_give_weights(mst_ps_client *client);
+/** This worker has done its work: waits until all have. The store gets the last values. A server that is lost
+ *  behind the last step is waited for as long as the recovery timeout says, and is no error. */
 MST_CHECKED mst_status mst_ps_client_leave(mst_ps_client *client);
 /** The job ends on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. */
 mst_status mst_ps_client_fail(mst_ps_client *client, mst_status status);

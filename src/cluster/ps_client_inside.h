@@ -18,6 +18,7 @@ typedef struct mst_ps_server {
     int64_t position; /**< of this worker, likewise */
     int64_t step;
     int64_t has;         /**< the step of the values that it has sent */
+    bool sent_last;      /**< ... when all have done their work */
     bool leaves;         /**< it has said so */
     mst_snapshot *state; /**< what it has sent last, while state is collected */
 } mst_ps_server;
@@ -58,9 +59,13 @@ struct mst_ps_client {
     /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished; /**< how many trainings */
+    int64_t began_at; /**< position at which the one behind them has begun */
     bool has_last;    /**< this worker has the last values of the last of them, and the chief all state */
     float rate;       /**< learning rate of the first server, as it has answered */
     bool joined, must_join;
+    bool has_kept;    /**< this process knows what callbacks keep */
+    bool takes_kept;  /**< it asks for that */
+    bool is_ended;    /**< the chief has ended the training */
     bool is_between;  /**< synchronous servers have not all made the update of the step that this worker makes next */
     bool failed;      /**< the job has ended */
     bool is_left;     /**< ... since a task stays away, and what the others have is whole */

@@ -18,7 +18,8 @@ enum { MST_PS_EACH = -1 };
 typedef struct mst_ps_copy {
     char *name;
     mst_tensor *value; /**< whole; a snapshot's */
-    int32_t ps;        /**< that keeps it, or MST_PS_EACH */
+    mst_state_kind kind;
+    int32_t ps; /**< that keeps it, or MST_PS_EACH */
     bool sparse;
 } mst_ps_copy;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cluster/ps_kept.h"
 #include "cluster/state_message.h"
 #include "cluster/task_log.h"
 #include "store/store.h"
@@ -83,6 +84,17 @@ static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_parcel *parce
     return MST_FAIL(MST_INVALID,
                     "%s has sent %zu bytes, which are no learning rate: start the same program on all tasks",
                     mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
+}
+
+static mst_status take_kept(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+    mst_snapshot *kept;
+    char name[300];
+    if (p > 0 || !c->takes_kept) return MST_OK;
+    if (mst_ps_kept_decode(parcel->body, parcel->bytes, &kept))
+        return mst_error_prefix("%s", mst_mail_name(c->mail, parcel->from, name, sizeof name));
+    const mst_status status = mst_store_restore(c->program.store, kept);
+    mst_snapshot_release(kept);
+    return status;
 }
 
 /* ---- requests ---- */
@@ -221,14 +233,17 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
                                 "the job has ended while this worker was away, and the other workers have its weights: "
                                 "to train on, start all tasks again");
             if (!c->all_left) c->all_left = mst_clock_now();
-            if (c->has_last) break; /* it may have lost them */
+            if (c->has_last && parcel->bytes == 0) break; /* it has lost them */
             MST_TRY(take_values(c, p, from));
+            s->sent_last = true;
             break;
         case MST_PARCEL_FINISHED:
         case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, from)); break;
         case MST_PARCEL_STATE: MST_TRY(take_state(c, p, parcel)); break;
         case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
         case MST_PARCEL_RATE: MST_TRY(take_rate(c, p, parcel)); break;
+        case MST_PARCEL_KEPT: MST_TRY(take_kept(c, p, parcel)); break;
+        case MST_PARCEL_STOP: c->is_ended = true; return MST_OK;
         case MST_PARCEL_TAKEN: break;
         default: return MST_OK;
     }

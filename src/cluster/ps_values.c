@@ -31,8 +31,9 @@ mst_status mst_ps_values_make(mst_ps_values *values, const mst_ps_program *progr
         const mst_ps_variable *from = &program->variable[v];
         copy[v].ps = from->ps;
         copy[v].sparse = from->sparse;
+        copy[v].kind = from->kind;
         if (!(copy[v].name = strdup(from->name))) return MST_NO_MEMORY("for %d variables", (int)count);
-        MST_TRY(add_copy(values, from->name, from->spec, MST_STATE_WEIGHT, &copy[v].value));
+        MST_TRY(add_copy(values, from->name, from->spec, from->kind, &copy[v].value));
     }
     return MST_OK;
 }
@@ -102,10 +103,10 @@ mst_status mst_ps_values_take(mst_ps_values *values, mst_mail *mail, int32_t p, 
 static mst_status list_value(const mst_ps_values *values, int32_t v, mst_snapshot *to) {
     const mst_ps_copy *copy = &values->copies.copy[v];
     mst_tensor *value = copy->value;
-    if (!values->in_place[v]) return mst_snapshot_add(to, NULL, copy->name, MST_STATE_WEIGHT, value);
+    if (!values->in_place[v]) return mst_snapshot_add(to, NULL, copy->name, copy->kind, value);
     MST_TRY(mst_tensor_wrap(mst_tensor_dtype(value), mst_tensor_shape(value), (void *)(uintptr_t)values->in_place[v],
                             NULL, NULL, &value));
-    const mst_status status = mst_snapshot_add(to, NULL, copy->name, MST_STATE_WEIGHT, value);
+    const mst_status status = mst_snapshot_add(to, NULL, copy->name, copy->kind, value);
     mst_tensor_release(value);
     return status;
 }

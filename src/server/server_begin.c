@@ -9,7 +9,9 @@
 #include "base/no_memory.h"
 #include "base/shard_rows.h"
 #include "cluster/parcel_body.h"
+#include "cluster/ps_kept.h"
 #include "kernel/row_merge.h"
+#include "muster/ops.h"
 #include "store/store.h"
 
 /* The placeholder for what is fed for gradient V: the gradient, or with SUFFIX the numbers of its rows. */
@@ -44,6 +46,9 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
     mst_server_variable *at = &s->variable[v];
     const mst_value fed = find_placeholder(s, v, ""), numbers = find_placeholder(s, v, "_rows");
     const mst_spec spec = mst_value_spec(variable), gradient = mst_value_spec(fed);
+    const mst_variable_options *options = mst_node_options(variable.node);
+    at->is_reported = options->kind == MST_STATE_METRIC;
+    at->adds = options->join == MST_JOIN_ADD;
     at->name = mst_value_name(variable);
     at->spec = spec;
     if (spec.dtype != MST_F32 && spec.dtype != MST_F64)
@@ -133,14 +138,14 @@ static mst_status make_leaves(mst_server *s) {
     return make_sums(s, count);
 }
 
-/* Of STATE, what is not of the job. */
+/* Of STATE, what is neither of the job nor kept by callbacks. */
 static mst_status restore_variables(mst_server *s, const mst_snapshot *state) {
     mst_snapshot *own;
     MST_TRY(mst_snapshot_create(&own));
     mst_status status = MST_OK;
     for (int64_t i = 0; i < mst_snapshot_count(state) && !status; i++) {
         const mst_state_info info = mst_snapshot_info(state, i);
-        if (strcmp(info.container, MST_PS_CONTAINER) != 0)
+        if (strcmp(info.container, MST_PS_CONTAINER) != 0 && !mst_ps_is_kept(&info))
             status = mst_snapshot_add(own, info.container, info.name, info.kind, mst_snapshot_value(state, i));
     }
     if (!status) status = mst_store_restore(mst_session_store(s->session), own);
@@ -243,13 +248,49 @@ void mst_server_clear(mst_server *s) {
     s->first_leaf = NULL;
     s->num_variables = s->num_feeds = 0;
     s->bytes = s->body_bytes = 0;
-    s->has_sparse = s->is_closed = false;
+    s->has_sparse = s->is_closed = s->stops = false;
     s->waits_since = 0;
+}
+
+static mst_status keep_of_callbacks(mst_server *s, const mst_snapshot *state) {
+    mst_snapshot *kept;
+    MST_TRY(mst_ps_kept_select(state, &kept));
+    mst_snapshot_release(s->kept);
+    s->kept = kept;
+    return MST_OK;
+}
+
+static void say_what_it_keeps(mst_server *s) {
+    int32_t count = 0;
+    size_t bytes = 0;
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        if (s->variable[v].is_reported) continue;
+        count++;
+        bytes += s->variable[v].bytes;
+    }
+    if (s->job.is_last) return;
+    if (s->round)
+        mst_server_say(s, "begins again at step %lld", (long long)s->step);
+    else
+        mst_server_say(s, "keeps %d variables, %zu bytes", (int)count, bytes);
+}
+
+/* Those whose gradients are dropped would wait for their answers. */
+static mst_status tell_who_waits(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        const mst_server_worker *worker = &s->worker[w];
+        const mst_parcel *last = worker->listed;
+        while (last && last->next) last = last->next;
+        if (last || worker->gradients)
+            MST_TRY(mst_server_send_empty(s, w, last ? last->head.request : worker->request));
+    }
+    return MST_OK;
 }
 
 mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel) {
     mst_snapshot *state;
     if (parcel->from != s->chief || parcel->head.round <= s->round) return mst_server_answer(s, parcel->from);
+    MST_TRY(tell_who_waits(s));
     mst_server_clear(s);
     MST_TRY(mst_ps_begin_decode(parcel->body, parcel->bytes, &s->job, &s->graph, &state));
     mst_status status = find_variables(s);
@@ -257,12 +298,10 @@ mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel) {
     if (!status) status = mst_server_begin_order(s);
     if (!status) status = make_session(s, state);
     if (!status) status = read_progress(s, state);
+    if (!status) status = keep_of_callbacks(s, state);
     mst_snapshot_release(state);
     MST_TRY(status);
-    if (s->round)
-        mst_server_say(s, "begins again at step %lld", (long long)s->step);
-    else
-        mst_server_say(s, "keeps %d variables, %zu bytes", (int)s->num_variables, s->bytes);
+    say_what_it_keeps(s);
     memset(s->staleness, 0, sizeof s->staleness);
     for (int32_t w = 0; w < s->num_workers; w++) s->worker[w].read = s->step; /* nobody has later values */
     s->round = parcel->head.round;

@@ -161,7 +161,7 @@ static mst_status add_up(mst_server *s, int32_t count) {
             mst_tree_sum(at->spec.dtype, s->terms, s->leaf, s->first_leaf[s->num_workers], (int32_t)s->job.num_shards,
                          0, mst_tensor_count(at->sum), mst_tensor_data(at->sum));
         }
-        if (count < s->num_workers) scale_sum(at, (double)s->num_workers / count);
+        if (count < s->num_workers && !at->adds) scale_sum(at, (double)s->num_workers / count);
     }
     return MST_OK;
 }

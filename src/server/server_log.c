@@ -28,7 +28,7 @@ static json_t *make_log_head(const mst_server *s) {
     json_t *variables = json_array();
     int failed = 0;
     for (int32_t v = 0; v < s->num_variables; v++)
-        failed |= json_array_append_new(variables, json_string(s->variable[v].name));
+        if (!s->variable[v].is_reported) failed |= json_array_append_new(variables, json_string(s->variable[v].name));
     json_t *head =
         json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}", "event", "begin", "format", 1, "server",
                   (int)number_of_server(s), "servers", mst_cluster_num_ps(s->options.cluster), "workers",
@@ -44,7 +44,7 @@ static json_t *make_log_head(const mst_server *s) {
 
 mst_status mst_server_begin_log(mst_server *s) {
     const mst_server_options *o = &s->options;
-    if (!o->update_log && !o->replay_updates) return MST_OK;
+    if ((!o->update_log && !o->replay_updates) || s->job.is_last) return MST_OK;
     if (s->job.synchronous && s->job.aggregate == s->num_workers)
         return MST_FAIL(MST_INVALID,
                         "logs of updates are for asynchronous jobs, and for backup workers: synchronous updates have "

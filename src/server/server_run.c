@@ -5,6 +5,7 @@
  *      GRADIENTS    are applied at once, or kept until those of all workers are there
  *      WANT         asks for values where servers give them in turn (max_staleness)
  *      RATE         asks for the learning rate, or sets it
+ *      KEPT         asks for what the chief's callbacks keep, or brings it
  *      FINISHED     is answered when all workers have sent it: until then each can make steps again. The chief is
  *                   answered first, and the others when it has all state of the last step: from then on no step is
  *                   lost with a server, and each worker has the last values
@@ -222,6 +223,7 @@ static mst_status end_training_when_all_finished(mst_server *s) {
     const mst_server_worker *chief = &s->worker[s->chief];
     if (chief->finished && !chief->has_state) return send_finished(s, s->chief);
     s->finished++;
+    s->stops = false;
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (s->worker[w].finished) MST_TRY(send_finished(s, w));
         s->worker[w].finished = s->worker[w].has_state = false;
@@ -273,11 +275,24 @@ static mst_status go_on_without(mst_server *s, int32_t from) {
     return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
+/* Where workers are not in step, they hear that the training ends when they get their next values. */
+static mst_status stop_all(mst_server *s, const mst_parcel *parcel) {
+    const mst_server_options *o = &s->options;
+    if (parcel->from != s->chief || !(parcel->head.step & MST_FINISHED_STOPS) || s->stops) return MST_OK;
+    s->stops = true;
+    if (!o->update_log && !o->replay_updates) return MST_OK;
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "a callback ends the training, which is not in the log of updates: leave %s out, or the callback "
+                    "(--patience)",
+                    o->update_log ? "--update-log" : "--replay-updates");
+}
+
 static mst_status finish(mst_server *s, const mst_parcel *parcel) {
     if (parcel->head.number <= s->finished) return send_finished(s, parcel->from);
     mst_server_drop_gradients(s, parcel->from); /* of a process before it */
     s->worker[parcel->from].finished = true;
-    s->worker[parcel->from].has_state = parcel->head.step == 1;
+    s->worker[parcel->from].has_state = (parcel->head.step & MST_FINISHED_HAS_STATE) != 0;
+    MST_TRY(stop_all(s, parcel));
     MST_TRY(go_on_without(s, parcel->from));
     return end_training_when_all_finished(s);
 }
@@ -349,6 +364,7 @@ mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
         case MST_PARCEL_GRADIENTS: return mst_server_take_gradients(s, parcel);
         case MST_PARCEL_WANT: return mst_server_want(s, p);
         case MST_PARCEL_RATE: return mst_server_take_rate(s, p);
+        case MST_PARCEL_KEPT: return mst_server_take_kept(s, p);
         case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
         case MST_PARCEL_COLLECT: return current ? send_state(s, p) : MST_OK;
         case MST_PARCEL_FINISHED: return current ? finish(s, p) : MST_OK;
@@ -532,6 +548,7 @@ static void close_server(mst_server *s) {
     mst_mail_close(s->mail);
     mst_update_writer_close(&s->update_log);
     mst_server_close_replay(s);
+    mst_snapshot_release(s->kept);
     free(s->position);
     free(s->worker);
     mst_task_status_free(&s->status);

@@ -39,10 +39,12 @@ typedef struct mst_server_variable {
     const char *name; /**< the graph's */
     mst_spec spec;
     size_t bytes;
-    size_t offset;   /**< in a message of all variables, where none is sparse */
-    int32_t feed;    /**< number of the feed of its gradient; of a sparse one the first of two: rows, their numbers */
-    mst_tensor *sum; /**< of the gradients of a step; of a sparse one rows, more of them than are there; dense and
+    size_t offset;    /**< in a message of all variables, where none is sparse */
+    int32_t feed;     /**< number of the feed of its gradient; of a sparse one the first of two: rows, their numbers */
+    mst_tensor *sum;  /**< of the gradients of a step; of a sparse one rows, more of them than are there; dense and
                       *   asynchronous, during an update: the gradient where it lies */
+    bool is_reported; /**< a sum of what workers report, which ends with their epoch where they are in step */
+    bool adds;        /**< it rises by what comes: MST_JOIN_ADD */
     /* of a sparse gradient */
     bool is_sparse;
     bool has_squares;   /**< rows have the sums of their squares behind them */
@@ -129,6 +131,8 @@ typedef struct mst_server {
     mst_update_writer update_log;
     mst_update_log *replay; /**< the log that is replayed. NULL: none, or not yet read */
     int64_t finished;       /**< trainings that all workers have finished */
+    bool stops;             /**< the chief's callbacks have ended the training: workers hear so with their values */
+    mst_snapshot *kept;     /**< by the chief's callbacks; NULL before BEGIN */
     bool is_closed;         /**< the chief has the last state of this round, behind which no update is made */
     int64_t leaves_since;   /**< it has said that it leaves: when; 0: it has not */
     bool may_leave;         /**< the chief has its state */
@@ -232,6 +236,11 @@ MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_parcel **parce
 
 /** Answers PARCEL, of kind RATE, with the learning rate, which it may have set. */
 MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_parcel *parcel);
+
+/* ---- server_kept.c ---- */
+
+/** Answers PARCEL, of kind KEPT. */
+MST_CHECKED mst_status mst_server_take_kept(mst_server *s, const mst_parcel *parcel);
 
 /* ---- server_log.c ---- */
 

@@ -2,6 +2,7 @@
 #include "server/server_state.h"
 
 #include "base/clock.h"
+#include "cluster/batch_position.h"
 
 static mst_status run_update(mst_server *s) {
     MST_TRY(mst_session_run(s->session, s->feed, s->num_feeds, &s->train, 1, NULL));
@@ -96,7 +97,25 @@ static int32_t count_gradients(const mst_server *s) {
     return count;
 }
 
+/* Where the gradients are of the first batch of an epoch, what workers report begins anew. */
+static mst_status begin_epoch(mst_server *s) {
+    bool is_first = s->job.aggregate == s->num_workers;
+    for (int32_t w = 0; w < s->num_workers && is_first; w++)
+        is_first = !s->worker[w].gradients || mst_batch_of_position(s->worker[w].gradients->head.number) == 0;
+    for (int32_t v = 0; v < s->num_variables && is_first; v++) {
+        const mst_server_variable *at = &s->variable[v];
+        mst_tensor *zeros;
+        if (!at->is_reported) continue;
+        MST_TRY(mst_tensor_create(at->spec.dtype, at->spec.shape, &zeros));
+        const mst_status status = mst_store_set(mst_session_store(s->session), NULL, at->name, MST_STATE_METRIC, zeros);
+        mst_tensor_release(zeros);
+        MST_TRY(status);
+    }
+    return MST_OK;
+}
+
 mst_status mst_server_apply_together(mst_server *s) {
+    MST_TRY(begin_epoch(s));
     MST_TRY(mst_server_add_up(s, count_gradients(s)));
     MST_TRY(run_update(s));
     for (int32_t w = 0; w < s->num_workers; w++) {

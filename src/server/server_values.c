@@ -137,6 +137,11 @@ static mst_status send_variables(mst_server *s, int32_t to, const mst_parcel_hea
     return status;
 }
 
+static mst_status tell_to_stop(mst_server *s, int32_t to) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_STOP, .request = s->worker[to].request};
+    return mst_mail_send(s->mail, to, &head, NULL, 0, NULL);
+}
+
 mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t first, int32_t end,
                                   bool (*whom)(const mst_server_worker *)) {
     mst_status status = read_values(s);
@@ -147,6 +152,7 @@ mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t f
                                       .step = s->step,
                                       .request = s->worker[w].request};
         if (whom && !whom(&s->worker[w])) continue;
+        if (s->stops && kind == MST_PARCEL_VALUES) MST_TRY(tell_to_stop(s, w));
         s->worker[w].computes = kind == MST_PARCEL_VALUES;
         s->worker[w].held = s->worker[w].wants = false;
         s->worker[w].read = s->step;

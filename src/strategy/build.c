@@ -189,7 +189,8 @@ static mst_value add_updates(builder *b, mst_value train) {
         for (int k = 0; k < count; k++) {
             const mst_state_update *first = &b->replicas[0].updates[k];
             for (int s = 0; s < b->count; s++) values[s] = b->replicas[s].updates[k].value;
-            all[k] = mst_assign(first->variable, join_values(b, first, values));
+            const mst_value joined = join_values(b, first, values);
+            all[k] = (join_kind(first) == MST_JOIN_ADD ? mst_assign_add : mst_assign)(first->variable, joined);
         }
         all[count] = train;
         train = mst_group(all, count + 1);
@@ -202,24 +203,6 @@ static mst_value add_updates(builder *b, mst_value train) {
 }
 
 /* ---- what is reported ---- */
-
-static void report(builder *b, mst_step_values *out, mst_value penalty) {
-    mst_value *terms = calloc((size_t)b->count + 1, sizeof *terms);
-    if (!terms) {
-        MST_VALUE_NO_MEMORY(b->graph, "for a step");
-        return;
-    }
-    out->loss = mst_div(mst_strategy_sum(b->strategy, b->loss_sums), out->num_examples);
-    if (!mst_value_is_none(penalty)) out->loss = mst_add(out->loss, penalty);
-    out->num_metrics = b->replicas[0].num_metrics;
-    for (int m = 0; m < out->num_metrics; m++) {
-        for (int s = 0; s < b->count; s++) terms[s] = b->replicas[s].metric_sum[m];
-        out->metric_sum[m] = mst_strategy_sum(b->strategy, terms);
-        for (int s = 0; s < b->count; s++) terms[s] = b->replicas[s].metric_count[m];
-        out->metric_count[m] = mst_strategy_sum(b->strategy, terms);
-    }
-    free(terms);
-}
 
 static mst_value count_examples(builder *b) {
     mst_value *counts = calloc((size_t)b->count + 1, sizeof *counts);
@@ -274,9 +257,15 @@ static void give_update(builder *b, int k, mst_shards leaf, mst_value *terms, ms
         mst_value *const first = terms + (leaf.first - b->first);
         sum = leaf.count > 1 ? mst_add_n(first, leaf.count) : first[0];
     } else {
-        sum = mst_sub(join_values(b, update, terms), update->variable);
+        sum = join_values(b, update, terms);
+        if (join_kind(update) != MST_JOIN_ADD) sum = mst_sub(sum, update->variable);
     }
     ((mst_value *)(uintptr_t)out->gradient)[out->num_gradients++] = sum;
+}
+
+/* The leaf that begins with shard AT. */
+static mst_shards leaf_at(const builder *b, int at, int end) {
+    return b->strategy->synchronous ? mst_shards_within(at, end, b->strategy->num_shards) : (mst_shards){at, end - at};
 }
 
 /* Gives the gradients, added up over each leaf, as values of the step, and so the updates that the replicas ask for. */
@@ -304,8 +293,7 @@ static void give_gradients(builder *b, const mst_update *u, mst_step_values *out
     out->join = join;
     out->num_variables = n;
     for (int at = b->first; at < end; out->num_leaves++) {
-        mst_shards leaf = {at, end - at};
-        if (b->strategy->synchronous) leaf = mst_shards_within(at, end, b->strategy->num_shards);
+        const mst_shards leaf = leaf_at(b, at, end);
         for (int v = 0; v < trained; v++) give_gradient(u, v, leaf, terms, out);
         for (int k = 0; k < n - trained; k++) give_update(b, k, leaf, terms, out);
         at += leaf.count;
@@ -314,6 +302,62 @@ static void give_gradients(builder *b, const mst_update *u, mst_step_values *out
     /* counted here too, since global_step numbers the random draws of a step */
     const mst_value counted = mst_assign_add(out->global_step, mst_scalar(b->graph, MST_I64, 1));
     out->train = mst_group((const mst_value[]){mst_group(out->gradient, out->num_gradients), counted}, 2);
+}
+
+/* What is added up over the shards, at SUM: of the shards that are built here for each metric its sums and its counts,
+ * then of the losses and of the examples, [count] each. The penalty counts as a part of the loss of each example. */
+static void list_reported(const builder *b, mst_value penalty, mst_value *sum) {
+    const int count = b->count, num_metrics = b->replicas[0].num_metrics;
+    mst_value *loss = sum + (ptrdiff_t)2 * num_metrics * count, *examples = loss + count;
+    for (int m = 0; m < num_metrics; m++)
+        for (int s = 0; s < count; s++) {
+            sum[2 * m * count + s] = b->replicas[s].metric_sum[m];
+            sum[(2 * m + 1) * count + s] = b->replicas[s].metric_count[m];
+        }
+    for (int s = 0; s < count; s++) {
+        examples[s] = mst_dim_size(b->replicas[s].loss, 0, MST_F64);
+        loss[s] = mst_cast(b->loss_sums[s], MST_F64);
+        if (!mst_value_is_none(penalty)) loss[s] = mst_add(loss[s], mst_mul(mst_cast(penalty, MST_F64), examples[s]));
+    }
+}
+
+/* The same of each leaf, for those who add up the leaves of all workers. */
+static void give_reported(const builder *b, const mst_value *sum, int num_sums, mst_step_values *out) {
+    const int end = b->first + b->count;
+    mst_value *to = mst_arena_alloc(&b->graph->arena, ((size_t)out->num_leaves * (size_t)num_sums + 1) * sizeof *to);
+    if (!to) {
+        MST_VALUE_NO_MEMORY(b->graph, "for a step");
+        return;
+    }
+    out->reported = to;
+    for (int at = b->first, l = 0; l < out->num_leaves; l++) {
+        const mst_shards leaf = leaf_at(b, at, end);
+        for (int i = 0; i < num_sums; i++) {
+            const mst_value *first = sum + (ptrdiff_t)i * b->count + (leaf.first - b->first);
+            *to++ = leaf.count > 1 ? mst_add_n(first, leaf.count) : *first;
+        }
+        at += leaf.count;
+    }
+}
+
+static void report(builder *b, mst_step_values *out, mst_value penalty) {
+    const int num_metrics = b->replicas[0].num_metrics, num_sums = 2 * num_metrics + 2;
+    mst_value *sum = calloc((size_t)num_sums * (size_t)b->count, sizeof *sum);
+    if (!sum) {
+        MST_VALUE_NO_MEMORY(b->graph, "for a step");
+        return;
+    }
+    list_reported(b, penalty, sum);
+    out->num_metrics = num_metrics;
+    for (int m = 0; m < num_metrics; m++) {
+        out->metric_sum[m] = mst_strategy_sum(b->strategy, sum + (ptrdiff_t)2 * m * b->count);
+        out->metric_count[m] = mst_strategy_sum(b->strategy, sum + (ptrdiff_t)(2 * m + 1) * b->count);
+    }
+    out->loss_sum = mst_strategy_sum(b->strategy, sum + (ptrdiff_t)2 * num_metrics * b->count);
+    out->loss =
+        mst_cast(mst_div(out->loss_sum, mst_cast(out->num_examples, MST_F64)), mst_value_spec(b->loss_sums[0]).dtype);
+    give_reported(b, sum, num_sums, out);
+    free(sum);
 }
 
 static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_values *out, mst_value *penalty) {

@@ -8,8 +8,9 @@
 #include "muster/ops.h"
 #include "strategy/gradient_rows.h"
 
-/* The same variable in GRAPH, with so many ROWS (-1: all); its first value does not matter. */
-static mst_value copy_variable(mst_graph *graph, mst_value variable, int64_t rows) {
+/* The same variable in GRAPH, with so many ROWS (-1: all); its first value does not matter. JOIN is how its updates are
+ * joined, and an option of it then. */
+static mst_value copy_variable(mst_graph *graph, mst_value variable, int64_t rows, mst_join_kind join) {
     mst_variable_options options = *(const mst_variable_options *)mst_node_options(variable.node);
     mst_spec spec = mst_value_spec(variable);
     if (rows >= 0) spec.shape.dim[0] = rows;
@@ -17,6 +18,7 @@ static mst_value copy_variable(mst_graph *graph, mst_value variable, int64_t row
     options.name = mst_value_name(variable);
     options.initial = mst_fill(graph, spec.dtype, spec.shape, 0);
     options.mirrored = options.average = NULL;
+    if (join) options.join = (int)join;
     return mst_variable_with(options);
 }
 
@@ -31,7 +33,7 @@ static mst_value feed_gradient(const mst_optimizer *optimizer, mst_value variabl
 
 /* VARIABLE, which is not trained, takes what is fed: of all shards, or the change that some have made. */
 static mst_value take_update(mst_value variable, mst_value fed, mst_join_kind join, int num_shards) {
-    if (num_shards == 0) return mst_assign_add(variable, fed);
+    if (num_shards == 0 || join == MST_JOIN_ADD) return mst_assign_add(variable, fed);
     const mst_dtype dtype = mst_value_spec(variable).dtype;
     if (join == MST_JOIN_MEAN) fed = mst_div(fed, mst_scalar(mst_value_graph(variable), dtype, num_shards));
     return mst_assign(variable, fed);
@@ -45,7 +47,7 @@ static void build(mst_graph *graph, const mst_optimizer *optimizer, const mst_up
     int trained = 0, others = 0;
     for (int v = 0; v < u->count; v++) {
         const mst_join_kind join = u->join ? u->join[v] : MST_JOIN_DEFAULT;
-        const mst_value copy = copy_variable(graph, u->variable[v], u->rows ? u->rows[v] : -1);
+        const mst_value copy = copy_variable(graph, u->variable[v], u->rows ? u->rows[v] : -1, join);
         const mst_value fed = feed_gradient(&resolved, copy, v, u->sparse && u->sparse[v]);
         mst_collect(graph, MST_UPDATED, copy);
         if (join) {

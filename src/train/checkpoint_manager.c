@@ -542,7 +542,8 @@ static mst_status end(void *context, mst_train_state *state) {
     if (!state->model || (state->failed && !state->model->trainer->is_left)) return mst_checkpoint_manager_wait(m);
     mst_store *store = mst_model_store(state->model);
     MST_TRY(version_of(store, &version));
-    const bool is_rest = mst_is_served(state->model->trainer) && (state->failed || state->stop);
+    const mst_trainer *trainer = state->model->trainer;
+    const bool is_rest = mst_is_served(trainer) && (state->failed || (state->stop && !mst_served_has_last(trainer)));
     if (version != m->saved_version) MST_TRY((is_rest ? save_rest : save)(m, state->model));
     return mst_checkpoint_manager_wait(m);
 }

@@ -65,6 +65,10 @@ static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store
     return mst_monitor_keep(store, who, e->monitor, "restored", (double)step);
 }
 
+static bool has_waited(const mst_early_stopping *e) {
+    return e->waited > 0 && e->waited >= e->patience;
+}
+
 /* A fit that is resumed after its first epoch goes on from what it kept, also where it was stopped by this. */
 static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
@@ -78,7 +82,7 @@ static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
     e->waited = (int64_t)waited;
     e->has_best_weights = has_weights != 0;
     e->counted = (int64_t)counted;
-    if (e->waited > 0 && e->waited >= e->patience) state->stop = true;
+    state->stop |= has_waited(e) && !state->follows;
     return MST_OK;
 }
 
@@ -110,10 +114,6 @@ static void begin_anew(mst_early_stopping *e) {
 static mst_status early_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     MST_TRY(mst_monitor_check("early stopping", e->monitor, state->metric_name, state->num_metrics, state->validates));
-    if (e->restore_best_weights && mst_is_served(state->model->trainer))
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "early stopping: parameter servers keep the last weights, and cannot go back to the best ones: "
-                        "leave restore_best_weights (--restore-best-weights) out; --best keeps the best checkpoint");
     begin_anew(e);
     e->has_trained = false;
     if (!state->resumed) MST_TRY(forget_weights(e, mst_model_store(state->model)));
@@ -140,7 +140,11 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     mst_store *store = mst_model_store(state->model);
     double value;
-    if (mst_monitor_is_cut_off(state) || state->epoch < e->counted) return MST_OK;
+    if (mst_monitor_is_cut_off(state) || state->follows) return MST_OK;
+    if (state->epoch < e->counted) { /* it ends once more, after a recovery */
+        state->stop |= state->epoch + 1 == e->counted && has_waited(e);
+        return MST_OK;
+    }
     MST_TRY(mst_monitor_value("early stopping", e->monitor, state, &value));
     double gain = larger_is_better(e) ? value - e->best : e->best - value;
     bool better = gain > e->min_delta;
@@ -149,8 +153,9 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
         e->best = value;
         e->best_epoch = state->epoch;
         e->waited = 0;
-    } else if (++e->waited >= e->patience) {
-        state->stop = true;
+    } else {
+        e->waited++;
+        state->stop |= has_waited(e);
     }
     e->counted = state->epoch + 1;
     return keep_numbers(e, store);
@@ -163,7 +168,8 @@ static mst_status early_end(void *context, mst_train_state *state) {
     if (!e->restore_best_weights || !e->has_trained || !e->has_best_weights) return MST_OK;
     MST_TRY(mst_monitor_kept(mst_model_store(state->model), who, e->monitor, "restored", &restored));
     if (restored == (double)state->step) return MST_OK;
-    return exchange_weights(e, mst_model_store(state->model), state->step);
+    MST_TRY(exchange_weights(e, mst_model_store(state->model), state->step));
+    return mst_served_give_weights(state->model->trainer);
 }
 
 mst_callback mst_early_stopping_callback(mst_early_stopping *state) {

@@ -23,7 +23,9 @@
 #include "base/no_memory.h"
 #include "cluster/task.h"
 #include "data/dataset.h"
+#include "store/store.h"
 #include "train/ended_epoch.h"
+#include "train/epoch_sums.h"
 #include "train/history.h"
 #include "train/position.h"
 #include "train/replica_check.h"
@@ -47,6 +49,7 @@ typedef struct fit {
     mst_dataset *batches;
     int64_t batch_size;
     mst_position position; /**< where the epoch begins */
+    mst_epoch_sums sums;
     bool resumes;
     bool copied;      /**< the state came from another worker */
     bool returns;     /**< the job was under way: the process before this one was lost */
@@ -117,19 +120,11 @@ static mst_status bad_loss(const fit *f, double loss) {
                     (long long)f->state.step - 1);
 }
 
-static void read_sums(fit *f, mst_tensor *const *sum) {
-    mst_train_state *s = &f->state;
-    for (int m = 0; m < s->num_metrics; m++, sum += 2)
-        s->metric[m] = mst_measure_result(&f->trainer->measure[m], sum[0], sum[1]);
-    s->loss = ratio(mst_tensor_get(sum[0], 0), mst_tensor_get(sum[1], 0));
-    s->examples = (int64_t)mst_tensor_get(sum[1], 0);
-}
-
 /* What the step gave: see MST_FETCH_METRICS. */
 static void read_step(fit *f) {
     mst_tensor *const *output = f->trainer->train.output;
     const int num_sums = MST_NUM_SUMS(f->state.num_metrics);
-    read_sums(f, output + MST_FETCH_METRICS);
+    if (!mst_is_served(f->trainer)) mst_epoch_sums_take(&f->sums, output + MST_FETCH_METRICS, &f->state);
     f->state.step_loss = mst_tensor_get(output[MST_FETCH_LOSS], 0);
     f->state.step = (int64_t)mst_tensor_get(output[MST_FETCH_METRICS + num_sums], 0) + 1;
     f->state.step_in_epoch++;
@@ -144,6 +139,16 @@ static void update_state(fit *f, double now) {
         s->learning_rate = mst_schedule_at(&f->trainer->optimizer.schedule, s->step);
 }
 
+/* Sends the gradients to the servers, and reads what the step has given on all workers. */
+static mst_status update_on_servers(fit *f, const mst_batch *batch) {
+    if (!mst_is_served(f->trainer)) return MST_OK;
+    MST_TRY(mst_served_update(f->trainer, f->position.epoch, f->state.step_in_epoch - 1, &f->state.step));
+    MST_TRY(mst_epoch_sums_read(&f->sums, &f->state));
+    f->state.stop |= mst_served_is_ended(f->trainer);
+    if (!mst_served_is_in_step(f->trainer)) return MST_OK;
+    return mst_position_step_loss(f->trainer, (double)mst_batch_size(batch), &f->state.step_loss);
+}
+
 static mst_status run_step(fit *f, const mst_batch *batch) {
     MST_TRY(mst_served_use_values(f->trainer));
     MST_TRY(mst_workers_check(f->trainer));
@@ -151,8 +156,7 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
     read_step(f);
     double now = mst_clock_seconds();
-    if (mst_is_served(f->trainer))
-        MST_TRY(mst_served_update(f->trainer, f->position.epoch, f->state.step_in_epoch - 1, &f->state.step));
+    MST_TRY(update_on_servers(f, batch));
     mst_workers_committed(f->trainer, ++f->position.number);
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
@@ -250,10 +254,8 @@ static mst_status train_epoch(fit *f, bool *done) {
 
 /* Callbacks see an epoch begin once, also where it goes on after a recovery. */
 static mst_status begin_epoch(fit *f) {
-    mst_tensor *sum[MST_NUM_SUMS(MST_MAX_METRICS)];
-    MST_TRY(mst_position_sums(f->trainer, sum));
-    read_sums(f, sum);
-    for (int i = 0; i < MST_NUM_SUMS(f->state.num_metrics); i++) mst_tensor_release(sum[i]);
+    MST_TRY(mst_epoch_sums_begin(&f->sums));
+    MST_TRY(mst_epoch_sums_read(&f->sums, &f->state));
     f->state.step_in_epoch = f->position.batch;
     f->state.has_validation = false;
     if (f->in_epoch) return MST_OK;
@@ -275,6 +277,7 @@ static mst_status end_epoch(fit *f, bool whole) {
     }
     const mst_train_state ended = f->state;
     MST_TRY(CALL(f, epoch_end));
+    if (!mst_served_is_asked_to_stop(f->trainer)) MST_TRY(mst_served_keep(f->trainer));
     f->first_step_end += mst_clock_seconds() - paused; /* not training time */
     f->in_epoch = false;
     f->state.epoch++;
@@ -348,6 +351,7 @@ static mst_status return_to_servers(fit *f) {
     MST_TRY(mst_position_read(f->trainer, &now));
     f->state.step = now.step;
     f->in_epoch = false;
+    f->state.stop &= mst_served_is_asked_to_stop(f->trainer); /* callbacks end it again where they have */
     if (!f->brings_rate) MST_TRY(read_learning_rate(f));
     return store_position(f, NULL);
 }
@@ -377,6 +381,8 @@ static mst_status recover(fit *f, mst_status status) {
     if (mst_served_must_join(f->trainer)) status = return_to_servers(f);
     if (status == MST_CANCELLED && mst_served_was_stopped(f->trainer)) f->state.stop = true; /* as after any step */
     f->trainer->is_left = mst_served_is_left(f->trainer);
+    if (mst_is_served(f->trainer)) /* which callbacks have stopped is not alone in that */
+        return f->state.stop && (status == MST_CANCELLED || mst_served_is_asked_to_stop(f->trainer)) ? MST_OK : status;
     if (!mst_workers_lost(f->trainer, status)) return f->state.stop ? MST_OK : status;
     if (mst_is_sharded(f->trainer)) return go_back(f);
     status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
@@ -406,13 +412,15 @@ static mst_status run_epochs(fit *f) {
     return MST_OK;
 }
 
-/* As long as other workers make steps with parameter servers, a server may be lost, and with it steps of this one. */
+/* As long as other workers make steps with parameter servers, a server may be lost, and with it steps of this one. A
+ * worker that is to stop by itself does not wait for them. */
 static mst_status run_until_all_finish(fit *f) {
     for (;;) {
         MST_TRY(run_epochs(f));
-        const mst_status status = f->state.stop ? MST_OK : mst_served_finish(f->trainer);
+        if (f->state.stop && mst_served_is_asked_to_stop(f->trainer)) return MST_OK;
+        const mst_status status = mst_served_finish(f->trainer, f->state.stop);
         if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
-        if (!status || f->state.stop) return MST_OK;
+        if (!status || status == MST_CANCELLED) return MST_OK;
         MST_TRY(recover(f, status));
     }
 }
@@ -500,7 +508,10 @@ static mst_status join_servers(fit *f) {
     bool moved;
     if (!mst_is_served(f->trainer)) return MST_OK;
     MST_TRY(mst_served_join(f->trainer, f->options, f->batch_size, &f->position, &moved));
+    MST_TRY(mst_store_read_to(f->trainer->model->store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR},
+                              &f->position.step));
     f->resumes &= !moved;
+    f->state.resumed |= moved;
     f->state.epoch = f->position.epoch - f->position.first_epoch;
     f->state.step_in_epoch = f->position.batch;
     return MST_OK;
@@ -540,6 +551,7 @@ static mst_status prepare_state(fit *f) {
     s->step = f->position.step;
     s->num_steps = -1;
     s->validates = f->validation != NULL;
+    s->follows = !mst_served_decides(trainer);
     s->num_metrics = trainer->num_metrics;
     memcpy(s->metric_name, trainer->metric_name, sizeof trainer->metric_name);
     int64_t steps = o->steps;
@@ -634,6 +646,7 @@ static mst_status check_validation(const fit *f) {
 static mst_status fit_prepare(fit *f, mst_model *model) {
     const mst_fit_options *o = f->options;
     MST_TRY(mst_trainer_of(model, &f->trainer));
+    f->sums.trainer = f->trainer;
     f->status = mst_task_status_of(f->trainer->options.task);
     if (!o->data) return MST_FAIL(MST_INVALID, "fit: no data");
     f->batch_size = o->batch_size || o->data->batch_size ? o->batch_size : DEFAULT_BATCH_SIZE;
@@ -674,6 +687,7 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     mst_task_status_set(f.status, MST_TASK_DONE);
     status = end_training(&f, status);
     if (!status && result) fill_result(&f, result);
+    mst_epoch_sums_free(&f.sums);
     mst_dataset_release(f.batches);
     mst_dataset_release(f.train);
     mst_dataset_release(f.validation);

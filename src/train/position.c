@@ -11,10 +11,15 @@
 #include "muster/ops.h"
 #include "store/store.h"
 #include "train/ended_epoch.h"
+#include "train/served.h"
 
 #define BATCH "fit/batch"
 #define NUMBER "fit/number"
 #define RATE "fit/learning_rate"
+/* sums: of this task's epoch; of all workers, since their job began; of the losses of the last step of all workers */
+#define OWN "fit/"
+#define SERVED "served/"
+#define STEP_LOSS OWN "step_loss_sum"
 
 /* The entries of a position that are numbers. */
 static const struct place {
@@ -35,29 +40,34 @@ static mst_value state_variable(mst_graph *graph, const char *name, mst_dtype dt
                         .kind = (int)kind);
 }
 
-/* Adds VALUE, a scalar or [n], to the running sum NAME; the sum after it. */
-static mst_value add_up(mst_graph *graph, const char *name, mst_value value) {
+/* The variable NAME for sums like VALUE, a scalar or [n]. */
+static mst_value sum_variable(mst_graph *graph, const char *name, mst_value value) {
     const mst_value zeros = mst_fill(graph, MST_F64, mst_value_spec(value).shape, 0);
-    const mst_value sum =
-        mst_variable(graph, name, zeros, .not_trainable = true, .hidden = true, .kind = (int)MST_STATE_METRIC);
-    return mst_assign_add(sum, mst_cast(value, MST_F64));
+    return mst_variable(graph, name, zeros, .not_trainable = true, .hidden = true, .kind = (int)MST_STATE_METRIC);
+}
+
+/* Adds VALUE to the running sum NAME; the sum after it. */
+static mst_value add_up(mst_graph *graph, const char *name, mst_value value) {
+    return mst_assign_add(sum_variable(graph, name, value), mst_cast(value, MST_F64));
 }
 
 static mst_value count_up(mst_graph *graph, const char *name) {
     return mst_assign_add(state_variable(graph, name, MST_I64, MST_STATE_CURSOR), mst_scalar(graph, MST_I64, 1));
 }
 
-/* Sum I of an epoch: of the values and of the counts of each metric, then of the losses and of the examples. */
-static const char *sum_name(const mst_trainer *trainer, int i, char name[128]) {
-    if (i >= 2 * trainer->num_metrics) return i == 2 * trainer->num_metrics ? "fit/loss_sum" : "fit/examples";
-    snprintf(name, 128, "fit/%s_%d_%s", trainer->metric_name[i / 2], i / 2, i % 2 ? "count" : "sum");
+/* Sum I in FOLDER: of the values and of the counts of each metric, then of the losses and of the examples. */
+static const char *sum_name(const mst_trainer *trainer, const char *folder, int i, char name[128]) {
+    const int m = i / 2;
+    if (m < trainer->num_metrics)
+        snprintf(name, 128, "%s%s_%d_%s", folder, trainer->metric_name[m], m, i % 2 ? "count" : "sum");
+    else
+        snprintf(name, 128, "%s%s", folder, i % 2 ? "examples" : "loss_sum");
     return name;
 }
 
-static mst_value position_build(mst_trainer *trainer, mst_sharded_step *step) {
-    mst_graph *graph = trainer->graph;
+/* The sums of this task's step are added up in the graph. */
+static void build_sums(mst_trainer *trainer, mst_sharded_step *step) {
     const mst_step_values *values = &step->values;
-    const mst_value examples = mst_cast(values->num_examples, MST_F64);
     char name[128];
     mst_value add[MST_NUM_SUMS(MST_MAX_METRICS)];
     int n = 0;
@@ -65,9 +75,84 @@ static mst_value position_build(mst_trainer *trainer, mst_sharded_step *step) {
         add[n++] = values->metric_sum[m];
         add[n++] = values->metric_count[m];
     }
-    add[n++] = mst_mul(mst_cast(values->loss, MST_F64), examples);
-    add[n++] = examples;
-    for (int i = 0; i < n; i++) step->fetch[step->num_fetches++] = add_up(graph, sum_name(trainer, i, name), add[i]);
+    add[n++] = values->loss_sum;
+    add[n++] = values->num_examples;
+    for (int i = 0; i < n; i++)
+        step->fetch[step->num_fetches++] = add_up(trainer->graph, sum_name(trainer, OWN, i, name), add[i]);
+}
+
+/* ---- sums that parameter servers keep ---- */
+
+/* Whether parameter servers keep the sums of the epoch: then all workers are at the same step of it. Else they only add
+ * up, and each worker sees by how much the sums rise in its own epochs. */
+static bool keeps_sums_of_epoch(const mst_trainer *trainer) {
+    return mst_served_is_in_step(trainer);
+}
+
+static const char *folder_of(const mst_trainer *trainer) {
+    return mst_is_served(trainer) && !keeps_sums_of_epoch(trainer) ? SERVED : OWN;
+}
+
+/* Appends COUNT variables to those of the step's values; of leaf L the update of variable V is of the reported sum
+ * FROM[V]. */
+static void append_variables(mst_graph *graph, mst_step_values *values, const mst_value *variable,
+                             const mst_join_kind *how, const int *from, int count, int num_sums) {
+    const int before = values->num_variables, each = values->num_gradients / values->num_leaves;
+    const size_t all = (size_t)before + (size_t)count;
+    const int num_gradients = values->num_gradients + count * values->num_leaves;
+    mst_value *variables = mst_arena_alloc(&graph->arena, (all + (size_t)num_gradients) * sizeof *variables);
+    mst_join_kind *join = mst_arena_alloc(&graph->arena, all * sizeof *join);
+    bool *sparse = mst_arena_alloc(&graph->arena, all * sizeof *sparse);
+    if (!variables || !join || !sparse) {
+        MST_VALUE_NO_MEMORY(graph, "for the sums of an epoch");
+        return;
+    }
+    memcpy(variables, values->variable, (size_t)before * sizeof *variables);
+    memcpy(join, values->join, (size_t)before * sizeof *join);
+    memcpy(sparse, values->sparse, (size_t)before * sizeof *sparse);
+    memcpy(variables + before, variable, (size_t)count * sizeof *variables);
+    memcpy(join + before, how, (size_t)count * sizeof *join);
+    memset(sparse + before, 0, (size_t)count * sizeof *sparse);
+    mst_value *const gradient = variables + all, *to = gradient;
+    for (int l = 0; l < values->num_leaves; l++) {
+        memcpy(to, values->gradient + (ptrdiff_t)l * each, (size_t)each * sizeof *to);
+        to += each;
+        for (int v = 0; v < count; v++) *to++ = values->reported[l * num_sums + from[v]];
+    }
+    values->variable = variables, values->join = join, values->sparse = sparse, values->gradient = gradient;
+    values->num_variables = (int)all;
+    values->num_gradients = num_gradients;
+}
+
+/* The sums over all workers are variables of the servers, which rise by what each leaf reports, and come back with all
+ * others. Where workers are in step, so does the sum of the losses of the step. */
+static void build_served_sums(mst_trainer *trainer, mst_sharded_step *step) {
+    enum { MOST = MST_NUM_SUMS(MST_MAX_METRICS) + 1 };
+    const int num_sums = MST_NUM_SUMS(trainer->num_metrics);
+    mst_value variable[MOST];
+    mst_join_kind how[MOST];
+    int from[MOST], count = num_sums;
+    char name[128];
+    if (!step->values.num_leaves || !step->values.reported) return; /* the graph has an error */
+    for (int i = 0; i < num_sums; i++) {
+        sum_name(trainer, folder_of(trainer), i, name);
+        variable[i] = sum_variable(trainer->graph, name, step->values.reported[i]);
+        how[i] = MST_JOIN_ADD;
+        from[i] = i;
+        if (keeps_sums_of_epoch(trainer)) step->fetch[step->num_fetches++] = variable[i];
+    }
+    if (keeps_sums_of_epoch(trainer)) {
+        from[count] = num_sums - 2;
+        variable[count] = sum_variable(trainer->graph, STEP_LOSS, step->values.reported[from[count]]);
+        how[count++] = MST_JOIN_SUM;
+    }
+    append_variables(trainer->graph, &step->values, variable, how, from, count, num_sums);
+}
+
+static mst_value position_build(mst_trainer *trainer, mst_sharded_step *step) {
+    mst_graph *graph = trainer->graph;
+    if (!keeps_sums_of_epoch(trainer)) build_sums(trainer, step);
+    if (mst_is_served(trainer)) build_served_sums(trainer, step);
     const mst_value counted = count_up(graph, BATCH);
     if (!trainer->options.task) return counted;
     return mst_group((const mst_value[]){counted, count_up(graph, NUMBER)}, 2);
@@ -120,12 +205,20 @@ mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out) {
     char name[128];
     for (int i = 0; i < count; i++) out[i] = NULL;
     for (int i = 0; i < count && !status; i++)
-        status = mst_store_get(trainer->model->store, NULL, sum_name(trainer, i, name), &out[i]);
+        status = mst_store_get(trainer->model->store, NULL, sum_name(trainer, folder_of(trainer), i, name), &out[i]);
     for (int i = 0; status && i < count; i++) {
         mst_tensor_release(out[i]);
         out[i] = NULL;
     }
     return status;
+}
+
+mst_status mst_position_step_loss(const mst_trainer *trainer, double examples, double *loss) {
+    double sum = 0;
+    MST_TRY(get_number(trainer->model->store, STEP_LOSS, &sum, NULL));
+    *loss = sum / examples;
+    if (mst_value_spec(trainer->train.values.loss).dtype == MST_F32) *loss = (double)(float)*loss;
+    return MST_OK;
 }
 
 static mst_status add_number(mst_snapshot *changes, const char *name, mst_dtype dtype, mst_state_kind kind,
@@ -161,16 +254,30 @@ static mst_status add_zero_sums(mst_snapshot *changes, mst_store *store) {
     int64_t count;
     mst_status status = mst_store_list(store, &list, &count);
     for (int64_t i = 0; i < count && !status; i++)
-        if (list[i].kind == MST_STATE_METRIC && strncmp(list[i].name, "fit/", 4) == 0)
+        if (list[i].kind == MST_STATE_METRIC && strncmp(list[i].name, OWN, strlen(OWN)) == 0)
             status = add_zeros(changes, &list[i]);
     free(list);
+    return status;
+}
+
+/* The sums that servers keep go on within an epoch. */
+static bool begins_sums(const mst_trainer *trainer, const mst_position *position) {
+    return position->batch == 0 || !keeps_sums_of_epoch(trainer);
+}
+
+mst_status mst_position_clear_sums(mst_trainer *trainer) {
+    mst_snapshot *changes;
+    MST_TRY(mst_snapshot_create(&changes));
+    mst_status status = add_zero_sums(changes, trainer->model->store);
+    if (!status) status = mst_store_restore(trainer->model->store, changes);
+    mst_snapshot_release(changes);
     return status;
 }
 
 mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position, const mst_train_state *ended) {
     mst_snapshot *changes;
     MST_TRY(mst_snapshot_create(&changes));
-    mst_status status = add_zero_sums(changes, trainer->model->store);
+    mst_status status = begins_sums(trainer, position) ? add_zero_sums(changes, trainer->model->store) : MST_OK;
     for (int i = 0; i < NUM_PLACES && !status; i++)
         status =
             add_number(changes, places[i].name, MST_I64, places[i].kind, (const char *)position + places[i].offset);

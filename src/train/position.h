@@ -25,9 +25,16 @@ MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out
 /** In a cluster: counts a state that a training without one has made as changed once, so that it is known from one in
  *  which no step was made. */
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
-/** The sums of the epoch so far in OUT, MST_NUM_SUMS tensors that are the caller's. */
+/** The sums of the epoch so far in OUT, MST_NUM_SUMS tensors that are the caller's. Where parameter servers keep the
+ *  variables they are over all workers, as they have come with these: of the epoch where all workers are in step
+ *  (mst_served_is_in_step), else since the job has begun. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out);
-/** Sets the position, but not global_step, and the sums of the epoch to 0. In a cluster also the row of the epoch that
+/** Where workers are in step: *LOSS of the last step, whose batch of all workers had so many EXAMPLES. */
+MST_CHECKED mst_status mst_position_step_loss(const mst_trainer *trainer, double examples, double *loss);
+/** Sets the sums of the epoch to 0. */
+MST_CHECKED mst_status mst_position_clear_sums(mst_trainer *trainer);
+/** Sets the position, but not global_step, and the sums of the epoch to 0, unless parameter servers keep those of an
+ *  epoch that goes on. In a cluster also the row of the epoch that
  *  ended before it (train/ended_epoch.h); ENDED is the state at its end, NULL: there was none. All of it changes at
  *  once. */
 MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position,

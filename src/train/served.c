@@ -17,13 +17,24 @@ bool mst_is_served(const mst_trainer *trainer) {
     return client_of(trainer) != NULL;
 }
 
+bool mst_served_is_in_step(const mst_trainer *trainer) {
+    const int aggregate = trainer->strategy.replicas_to_aggregate;
+    return mst_is_served(trainer) && trainer->strategy.synchronous &&
+           (aggregate == 0 || aggregate == mst_task_num_workers(trainer->options.task));
+}
+
 /* ---- what each server keeps ---- */
+
+/* What workers report of an epoch is kept by the first server, whole, and counts as none of its variables. */
+static bool is_reported(const mst_ps_variable *variable) {
+    return variable->kind == MST_STATE_METRIC;
+}
 
 /* The first server that keeps no variable; NUM_PS: each keeps one. */
 static int server_without(const mst_ps_variable *variable, int count, int num_ps) {
     for (int p = 0; p < num_ps; p++) {
         int v = 0;
-        while (v < count && variable[v].ps != p && variable[v].ps != MST_PS_EACH) v++;
+        while (v < count && (is_reported(&variable[v]) || (variable[v].ps != p && variable[v].ps != MST_PS_EACH))) v++;
         if (v == count) return p;
     }
     return num_ps;
@@ -38,21 +49,26 @@ static mst_status divide(const mst_trainer *trainer, int num_ps, mst_ps_variable
     mst_ps_variable *variable = calloc((size_t)count + 1, sizeof *variable);
     for (int v = 0; v < count && variable; v++) {
         const mst_spec spec = mst_value_spec(values->variable[v]);
-        const bool is_cut = mst_ps_is_cut(&spec, num_ps, trainer->strategy.part_bytes);
+        const mst_variable_options *options = mst_node_options(values->variable[v].node);
         variable[v] = (mst_ps_variable){.name = mst_value_name(values->variable[v]),
                                         .spec = spec,
-                                        .ps = is_cut ? MST_PS_EACH : mst_ps_load_give(load, &spec),
+                                        .kind = (mst_state_kind)options->kind,
                                         .sparse = values->sparse[v]};
+        if (is_reported(&variable[v])) continue;
+        const bool is_cut = mst_ps_is_cut(&spec, num_ps, trainer->strategy.part_bytes);
+        variable[v].ps = is_cut ? MST_PS_EACH : mst_ps_load_give(load, &spec);
     }
     free(load);
     if (!variable) return MST_NO_MEMORY("for %d variables", count);
     *out = variable;
     const int without = server_without(variable, count, num_ps);
     if (without == num_ps) return MST_OK;
+    int kept = 0;
+    for (int v = 0; v < count; v++) kept += !is_reported(&variable[v]);
     free(variable);
     return MST_FAIL(MST_INVALID,
                     "%d parameter servers for %d variables, which leave ps:%d without one: take fewer servers", num_ps,
-                    count, without);
+                    kept, without);
 }
 
 void mst_served_free(mst_trainer *trainer) {
@@ -221,8 +237,42 @@ mst_status mst_served_set_rate(const mst_trainer *trainer, double *rate) {
     return mst_task_is_chief(trainer->options.task) ? mst_ps_client_rate(client_of(trainer), &to, &is) : MST_OK;
 }
 
-mst_status mst_served_finish(mst_trainer *trainer) {
-    return mst_is_served(trainer) ? mst_ps_client_finish(client_of(trainer)) : MST_OK;
+/* Where the epoch of the sums that servers have sent has ended here, they are 0 as in one process. */
+static mst_status end_sums(mst_trainer *trainer) {
+    mst_position position;
+    if (!mst_served_is_in_step(trainer)) return MST_OK;
+    MST_TRY(mst_position_read(trainer, &position));
+    return position.batch == 0 ? mst_position_clear_sums(trainer) : MST_OK;
+}
+
+bool mst_served_decides(const mst_trainer *trainer) {
+    return !mst_is_served(trainer) || mst_served_is_in_step(trainer) || mst_task_is_chief(trainer->options.task);
+}
+
+bool mst_served_is_ended(const mst_trainer *trainer) {
+    return mst_is_served(trainer) && mst_ps_client_is_ended(client_of(trainer));
+}
+
+bool mst_served_is_asked_to_stop(const mst_trainer *trainer) {
+    return mst_is_served(trainer) && mst_ps_client_is_asked_to_stop(client_of(trainer));
+}
+
+mst_status mst_served_keep(mst_trainer *trainer) {
+    return mst_is_served(trainer) ? mst_ps_client_keep(client_of(trainer)) : MST_OK;
+}
+
+mst_status mst_served_give_weights(mst_trainer *trainer) {
+    return mst_is_served(trainer) ? mst_ps_client_give_weights(client_of(trainer)) : MST_OK;
+}
+
+bool mst_served_has_last(const mst_trainer *trainer) {
+    return mst_is_served(trainer) && mst_ps_client_has_last(client_of(trainer));
+}
+
+mst_status mst_served_finish(mst_trainer *trainer, bool stops) {
+    if (!mst_is_served(trainer)) return MST_OK;
+    MST_TRY(mst_ps_client_finish(client_of(trainer), stops && !mst_served_is_in_step(trainer)));
+    return end_sums(trainer);
 }
 
 mst_status mst_served_staleness(const mst_trainer *trainer, mst_tensor **counts) {
@@ -241,7 +291,8 @@ mst_status mst_served_use_values(mst_trainer *trainer) {
 }
 
 mst_status mst_served_collect_last(mst_trainer *trainer) {
-    return mst_ps_client_collect_last(client_of(trainer));
+    MST_TRY(mst_ps_client_collect_last(client_of(trainer)));
+    return end_sums(trainer);
 }
 
 bool mst_served_is_left(const mst_trainer *trainer) {
@@ -261,5 +312,7 @@ bool mst_served_is_between(const mst_trainer *trainer) {
 }
 
 mst_status mst_served_collect(mst_trainer *trainer) {
-    return mst_is_served(trainer) ? mst_ps_client_collect(client_of(trainer)) : MST_OK;
+    if (!mst_is_served(trainer)) return MST_OK;
+    MST_TRY(mst_ps_client_collect(client_of(trainer)));
+    return end_sums(trainer);
 }

@@ -7,6 +7,9 @@
 
 /** Whether the variables of TRAINER are kept by parameter servers. */
 bool mst_is_served(const mst_trainer *trainer);
+/** Whether all workers of TRAINER are at the same step, of whose gradients servers make one update: in synchronous
+ *  training without backup workers. */
+bool mst_served_is_in_step(const mst_trainer *trainer);
 /** On the chief: builds the graph of the update of each server, and gives the store the slots that the servers will
  *  keep, so that those of a checkpoint can be restored there. After the variables have values, once. Nothing where
  *  TRAINER is not served. */
@@ -27,9 +30,25 @@ MST_CHECKED mst_status mst_served_rate(const mst_trainer *trainer, double *rate)
 /** A callback has set the learning rate to *RATE, which becomes that of the servers (mst_ps_client_rate) where this
  *  worker is the chief; what other workers set counts for their own callbacks alone. *RATE is rounded to f32. */
 MST_CHECKED mst_status mst_served_set_rate(const mst_trainer *trainer, double *rate);
-/** This worker has made its last step: waits until all have (mst_ps_client_finish). Nothing where TRAINER is not
+/** Whether the callbacks of this worker decide when a training ends: those of all workers where they are in step, and
+ *  come to the same, else those of the chief. */
+bool mst_served_decides(const mst_trainer *trainer);
+/** Whether another worker's callbacks have ended the training (mst_ps_client_is_ended); false where TRAINER is not
  *  served. */
-MST_CHECKED mst_status mst_served_finish(mst_trainer *trainer);
+bool mst_served_is_ended(const mst_trainer *trainer);
+/** Whether this worker alone is to stop (mst_ps_client_is_asked_to_stop); false where TRAINER is not served. */
+bool mst_served_is_asked_to_stop(const mst_trainer *trainer);
+/** Behind the callbacks of an epoch (mst_ps_client_keep). Nothing where TRAINER is not served. */
+MST_CHECKED mst_status mst_served_keep(mst_trainer *trainer);
+/** This worker has made its last step: waits until all have (mst_ps_client_finish). STOPS: callbacks have ended the
+ *  training. Nothing where TRAINER is not served. */
+MST_CHECKED mst_status mst_served_finish(mst_trainer *trainer, bool stops);
+/** Callbacks have put back weights of an earlier epoch (mst_ps_client_give_weights). Nothing where TRAINER is not
+ *  served. */
+MST_CHECKED mst_status mst_served_give_weights(mst_trainer *trainer);
+/** Whether the store has the last values, which come no more (mst_ps_client_has_last); false where TRAINER is not
+ *  served. */
+bool mst_served_has_last(const mst_trainer *trainer);
 /** Whether one of these has failed because a server was started again: then join again, and go on from there. */
 bool mst_served_must_join(const mst_trainer *trainer);
 /** How stale the gradients were that an asynchronous job has applied since the last call (cluster/ps_client.h):

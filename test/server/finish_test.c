@@ -94,7 +94,7 @@ static void begin_job(job *j) {
 /* Joins, makes the only step, and waits until all have. */
 static mst_ps_client *train(job *j, int worker, mst_store *store) {
     const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)};
-    const mst_ps_variable variables[] = {{"w0", spec, 0, false}, {"w1", spec, 1, false}};
+    const mst_ps_variable variables[] = {{.name = "w0", .spec = spec}, {.name = "w1", .spec = spec, .ps = 1}};
     mst_cluster *cluster = ps_job_cluster(j->address, "worker", worker);
     mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
     const mst_ps_program program = {.store = store,
@@ -116,7 +116,7 @@ static mst_ps_client *train(job *j, int worker, mst_store *store) {
     for (int p = 0; p < SERVERS; p++) mst_graph_destroy(graph[p]);
     assert_int_equal(position, 0);
     EXPECT_OK(mst_ps_client_update(client, 0, (mst_tensor *const[]){gradient, gradient}, &step));
-    EXPECT_OK(mst_ps_client_finish(client));
+    EXPECT_OK(mst_ps_client_finish(client, false));
     mst_tensor_release(gradient);
     mst_cluster_release(cluster);
     return client;

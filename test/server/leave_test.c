@@ -171,7 +171,7 @@ static void *finish_and_leave(void *context) {
     mst_ps_client *client;
     EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
     ps_job_join(client, store, 0);
-    EXPECT_OK(mst_ps_client_finish(client));
+    EXPECT_OK(mst_ps_client_finish(client, false));
     if (f->may_leave) sem_wait(f->may_leave);
     atomic_store(&f->stops, f->number == 0);
     f->status = mst_ps_client_leave(client);

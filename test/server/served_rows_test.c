@@ -105,7 +105,7 @@ static void make_store(served *s, int w) {
 
 static void join(served *s, int w) {
     const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(s->num_rows, COLUMNS)};
-    const mst_ps_variable variable = {"table", spec, 0, true};
+    const mst_ps_variable variable = {.name = "table", .spec = spec, .sparse = true};
     mst_cluster *cluster = cluster_of(s, "worker", w);
     mst_graph *graph = update_of(s);
     make_store(s, w);

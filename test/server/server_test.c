@@ -2,9 +2,11 @@
  * it is started again is what it would have made. The tasks are threads here, which talk as processes do. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cluster/state_message.h"
 #include "muster/server.h"
 #include "support/ps_job.h"
 #include "support/tasks.h"
@@ -133,6 +135,30 @@ static void answer(mst_mail *mail, const mst_parcel *hello, uint64_t request, in
     mst_tensor_release(values);
 }
 
+static mst_parcel *await_kind(mst_mail *mail, mst_parcel_kind kind) {
+    for (;;) {
+        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(parcel);
+        if (parcel->head.kind == kind) return parcel;
+        mst_parcel_free(parcel);
+    }
+}
+
+/* Says that callbacks keep nothing, to a worker that was started again and asks for it. */
+static void answer_kept(mst_mail *mail) {
+    mst_parcel *parcel = await_kind(mail, MST_PARCEL_KEPT);
+    const mst_parcel_head head = {.kind = MST_PARCEL_KEPT, .round = 1, .request = parcel->head.request};
+    mst_snapshot *none;
+    void *data;
+    size_t bytes;
+    EXPECT_OK(mst_snapshot_create(&none));
+    EXPECT_OK(mst_state_message_encode(none, &data, &bytes));
+    EXPECT_OK(mst_mail_send(mail, parcel->from, &head, &(mst_iov){data, bytes}, 1, NULL));
+    mst_snapshot_release(none);
+    free(data);
+    mst_parcel_free(parcel);
+}
+
 /* Server 0 is ahead of server 1. Its answers to a process before this one, and to the first HELLO once more, come
  * before that to the second HELLO, the values before its last update. */
 static void *answer_late(void *context) {
@@ -155,6 +181,7 @@ static void *answer_late(void *context) {
         }
         mst_parcel_free(parcel);
     }
+    if (t->number == 0) answer_kept(mail);
     mst_mail_close(mail);
     mst_cluster_release(cluster);
     return NULL;
@@ -180,15 +207,6 @@ static void answers_to_an_earlier_request_are_dropped(void **state) {
 
 /* ---- a server that has answered, and is started again ---- */
 
-static mst_parcel *await_kind(mst_mail *mail, mst_parcel_kind kind) {
-    for (;;) {
-        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
-        assert_non_null(parcel);
-        if (parcel->head.kind == kind) return parcel;
-        mst_parcel_free(parcel);
-    }
-}
-
 /* Takes the next parcel of KIND, and answers it. */
 static void answer_next(mst_mail *mail, mst_parcel_kind kind, int64_t position) {
     mst_parcel *parcel = await_kind(mail, kind);
@@ -206,6 +224,7 @@ static void *come_back(void *context) {
     EXPECT_OK(mst_mail_open(&options, &mail));
     answer_next(mail, MST_PARCEL_HELLO, 0);
     if (t->number == 0) {
+        answer_kept(mail);
         answer_next(mail, MST_PARCEL_GRADIENTS, 1);
         mst_mail_close(mail);
         EXPECT_OK(mst_mail_open(&options, &mail));

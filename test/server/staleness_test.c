@@ -93,7 +93,7 @@ static mst_graph *update_of_variable(void) {
 }
 
 static mst_ps_client *join(const stale_job *j, int worker, int64_t step, int64_t *position) {
-    const mst_ps_variable variable = {"w", {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)}, 0, false};
+    const mst_ps_variable variable = {.name = "w", .spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)}};
     mst_cluster *cluster = cluster_of(j, "worker", worker);
     mst_graph *const graph = update_of_variable();
     mst_store *store = make_store(step);

@@ -107,7 +107,8 @@ static mst_graph *update_of(int p) {
 static mst_status join(const logged_task *t, mst_store *store, mst_ps_client **client) {
     static const mst_fingerprint fingerprint = {.name = "program", .hash = 7};
     const mst_spec spec = {.dtype = MST_F32, .shape = MST_SCALAR};
-    const mst_ps_variable variables[SERVERS] = {{names[0], spec, 0, false}, {names[1], spec, 1, false}};
+    const mst_ps_variable variables[SERVERS] = {{.name = names[0], .spec = spec},
+                                                {.name = names[1], .spec = spec, .ps = 1}};
     mst_cluster *cluster = cluster_of(t->job, "worker", t->number);
     mst_graph *const graph[SERVERS] = {update_of(0), update_of(1)};
     const mst_ps_program program = {.store = store,

@@ -169,6 +169,32 @@ static void moving_statistics_are_read_as_the_step_before_left_them(void **state
     }
 }
 
+/* Shard S adds S + 1 in each step. */
+static void build_count(void *context, mst_graph *graph, int shard, mst_replica *out) {
+    mst_value *count = context;
+    if (shard == 0) *count = mst_variable(graph, "count", mst_scalar(graph, MST_F64, 5), .not_trainable = true);
+    const mst_value w = mst_get_variable(graph, "w", MST_SHAPE(1), MST_F64, mst_zeros_initializer());
+    mst_replica_update(out, *count, mst_scalar(graph, MST_F64, shard + 1), MST_JOIN_ADD);
+    out->loss = mst_square(w);
+}
+
+static void variable_rises_by_what_all_shards_add(void **state) {
+    (void)state;
+    static const int shards[] = {1, 4};
+    for (size_t i = 0; i < sizeof shards / sizeof *shards; i++) {
+        mst_graph *g = engine_graph();
+        mst_value count = MST_NONE;
+        mst_step_values values;
+        const mst_optimizer optimizer = mst_sgd(.learning_rate = 0.1);
+        mst_strategy_build(g, &(mst_strategy){.num_shards = shards[i]}, &optimizer, build_count, &count, &values);
+        EXPECT_OK(mst_graph_check(g));
+        mst_session *session = engine_session(g, "cpu:1/1");
+        for (int step = 0; step < 3; step++) engine_run(session, values.train);
+        assert_true(engine_number(session, count) == 5 + 3 * shards[i] * (shards[i] + 1) / 2);
+        engine_end(g, session);
+    }
+}
+
 /* ---- mistakes ---- */
 
 /* The second replica leaves its update out. */
@@ -203,6 +229,7 @@ int main(void) {
         cmocka_unit_test(bits_do_not_depend_on_the_strategy),
         cmocka_unit_test(values_are_joined_as_asked_in_the_fixed_tree),
         cmocka_unit_test(moving_statistics_are_read_as_the_step_before_left_them),
+        cmocka_unit_test(variable_rises_by_what_all_shards_add),
         cmocka_unit_test(updates_that_cannot_be_joined_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

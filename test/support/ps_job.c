@@ -66,7 +66,7 @@ mst_ps_client *ps_job_open(task_address *address, int worker) {
 int64_t ps_job_join(mst_ps_client *client, mst_store *store, int32_t aggregate) {
     static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
     const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(PS_COUNT)};
-    const mst_ps_variable variables[] = {{names[0], spec, 0, false}, {names[1], spec, 1, false}};
+    const mst_ps_variable variables[] = {{.name = names[0], .spec = spec}, {.name = names[1], .spec = spec, .ps = 1}};
     mst_graph *const graph[] = {ps_job_update(&optimizer, 0), ps_job_update(&optimizer, 1)};
     const mst_ps_program program = {.store = store,
                                     .variable = variables,

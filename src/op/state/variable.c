@@ -26,7 +26,13 @@ typedef struct mst_variable_options {
     mst_shape shape;       /**< set by the op */
 } mst_variable_options;
 /** How the values that the replicas of a step give a variable become one: see mst_replica. */
-typedef enum mst_join_kind { MST_JOIN_DEFAULT = 0, MST_JOIN_MEAN, MST_JOIN_SUM, MST_JOIN_FIRST } mst_join_kind;
+typedef enum mst_join_kind {
+    MST_JOIN_DEFAULT = 0,
+    MST_JOIN_MEAN,
+    MST_JOIN_SUM,
+    MST_JOIN_FIRST,
+    MST_JOIN_ADD /**< the variable rises by their sum */
+} mst_join_kind;
 MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with(MST_NAMED_3(mst_variable_options, graph, name, initial, __VA_ARGS__))
 /** True where VALUE is the output of a variable. */
@@ -49,7 +55,7 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 #include "op/op.h"
 #include "op/state/variable.h"
 
-static const char *const joins[] = {"default", "mean", "sum", "first", NULL};
+static const char *const joins[] = {"default", "mean", "sum", "first", "add", NULL};
 
 static const mst_field variable_fields[] = {
     MST_FIELD_DTYPE(mst_variable_options, dtype, 0, "element type"),
