@@ -12,6 +12,7 @@
  *      a task fails, or output cannot be written:   all are told to end; nothing is started any more
  *      SIGINT, SIGTERM, SIGHUP come:                passed on to all; nothing is started any more; a second SIGINT or
  *                                                   SIGTERM kills all
+ *      all that serve have ended with status 0:     so has the job: one that works and is lost is not started again
  *      all tasks that work have ended:              those that serve (ps) have a second to end by themselves, then they
  *                                                   are told to end; one that follows (evaluator) has minutes, then it
  *                                                   has failed
@@ -50,7 +51,7 @@ typedef enum task_state { WAITING, RUNNING, ENDED } task_state;
 typedef struct supervised_task {
     const task_spec *spec;
     task_state state;
-    bool told_to_end;
+    bool told_to_end, ended_well;
     int num_starts, without_progress; /* restarts in a row that were followed by an early loss */
     int64_t due, started, kill_at;    /* times of mst_clock_now */
     task_process process;
@@ -184,6 +185,19 @@ static void start_due(supervisor *s) {
 
 /* ---- end ---- */
 
+/* Servers end by themselves when the job has ended. */
+static bool service_has_ended(const supervisor *s) {
+    int num_serve = 0;
+    for (int i = 0; i < s->num_tasks; i++) {
+        if (s->task[i].spec->part != TASK_SERVES) continue;
+        if (!s->task[i].ended_well) return false;
+        num_serve++;
+    }
+    return num_serve > 0;
+}
+
+static const char in_vain[] = "not started again, since the parameter servers have ended, and with them the job";
+
 static void fail_with(supervisor *s, const supervised_task *t, int status) {
     char end[128], again[64] = "", message[sizeof s->result.message];
     const char *line = t->last_line;
@@ -191,15 +205,17 @@ static void fail_with(supervisor *s, const supervised_task *t, int status) {
     if (t->num_starts > 1)
         snprintf(again, sizeof again, ", having been started again %d time%s", t->num_starts - 1,
                  t->num_starts > 2 ? "s" : "");
-    snprintf(message, sizeof message, "%s %s%s%s%s", t->spec->name, describe_end(status, end, sizeof end), again,
-             *line ? ": " : "", line);
+    const bool is_over = t->spec->part == TASK_WORKS && s->restarts_left > 0 && service_has_ended(s);
+    snprintf(message, sizeof message, "%s %s%s%s%s%s%s", t->spec->name, describe_end(status, end, sizeof end), again,
+             is_over ? ", and is " : "", is_over ? in_vain : "", *line ? ": " : "", line);
     fail_job(s, WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status), message);
 }
 
 static bool can_be_restarted(const supervisor *s, const supervised_task *t, int status) {
     const bool is_usage = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE; /* it would be the same again */
     const bool is_needed = t->spec->part != TASK_SERVES || s->serve_until == MST_NEVER;
-    return !is_usage && s->restarts_left > 0 && is_needed &&
+    const bool is_over = t->spec->part == TASK_WORKS && service_has_ended(s);
+    return !is_usage && s->restarts_left > 0 && is_needed && !is_over &&
            t->without_progress <= s->options.restarts_without_progress;
 }
 
@@ -222,6 +238,7 @@ static mst_status task_ended(supervisor *s, supervised_task *t, int status) {
     t->kill_at = MST_NEVER;
     for (int i = 0; i < NUM_STREAMS; i++) MST_TRY(task_lines_finish(&t->stream[i]));
     const bool is_well = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE;
+    t->ended_well = is_well && !t->told_to_end;
     if (is_well || t->told_to_end || s->is_ending) return MST_OK;
     const bool is_early = t->num_starts > 1 && (double)(mst_clock_now() - t->started) < progress_seconds * 1e9;
     t->without_progress = is_early ? t->without_progress + 1 : 0;
@@ -277,6 +294,17 @@ static int64_t end_of(const supervisor *s, const supervised_task *t) {
     return t->spec->part == TASK_SERVES ? s->serve_until : t->spec->part == TASK_FOLLOWS ? s->follow_until : MST_NEVER;
 }
 
+/* Whether T, which is to be started again, would wait for servers that have ended. */
+static bool is_too_late(const supervisor *s, const supervised_task *t) {
+    return t->state == WAITING && t->spec->part == TASK_WORKS && service_has_ended(s);
+}
+
+static void fail_too_late(supervisor *s, const supervised_task *t) {
+    char message[256];
+    snprintf(message, sizeof message, "%s is %s", t->spec->name, in_vain);
+    fail_job(s, EXIT_FAILED, message);
+}
+
 /* T, which has not ended in time, is told to; where it had something to do, that is a failure. */
 static void end_late(supervisor *s, supervised_task *t) {
     char message[256];
@@ -302,6 +330,7 @@ static void act_on_time(supervisor *s) {
         supervised_task *t = &s->task[i];
         const bool is_needless = t->spec->part == TASK_SERVES && s->serve_until != MST_NEVER && t->state == WAITING;
         if (is_needless || end_of(s, t) <= now) end_late(s, t);
+        if (is_too_late(s, t)) fail_too_late(s, t);
         if (t->kill_at <= now) {
             signal_task(t, SIGKILL);
             t->kill_at = MST_NEVER;
