@@ -147,7 +147,7 @@ until [ -e ready-ps ]; do sleep 0.02; done'
 ended ps_are_ended_when_all_workers_have_ended 0 "all tasks done"
 check ps_are_told_by_SIGTERM grep -q '^ps:0     | told$' out
 options="--workers 2 --ps 1 --restarts 5"
-launch 'case $me in worker-1) while kill -0 $(cat pid-ps-0); do sleep 0.02; done 2> /dev/null; sleep 0.2; kill -9 $$ ;; ps-0) sleep 0.2 ;; esac'
+launch 'case $me in worker-1) until [ -s pid-ps-0 ]; do sleep 0.02; done; while kill -0 $(cat pid-ps-0); do sleep 0.02; done 2> /dev/null; sleep 0.2; kill -9 $$ ;; ps-0) sleep 0.2 ;; esac'
 ended worker_is_not_restarted_when_the_servers_have_ended 137 "worker:1 was killed by signal 9 (Killed), and is not started again, since the parameter servers have ended"
 launch 'case $me in worker-1) [ ! -e lost-1 ] || : > lost-2; : > lost-1; exit 1 ;; ps-0) until [ -e lost-2 ]; do sleep 0.02; done; sleep 0.3 ;; esac'
 ended nor_one_that_was_to_be_started_later 1 "worker:1 is not started again, since the parameter servers have ended"
