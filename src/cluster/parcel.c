@@ -195,6 +195,10 @@ static void mail_connected(void *context, int32_t task) {
     enqueue_event(context, MST_PARCEL_CONNECTED, task, 0, "");
 }
 
+static void mail_misfit(void *context, int32_t task, const char *why) {
+    enqueue_event(context, MST_PARCEL_CANNOT_JOIN, task, 0, why);
+}
+
 static void mail_lost(void *context, int32_t task, uint64_t instance, const char *why) {
     enqueue_event(context, MST_PARCEL_LOST, task, instance, why);
 }
@@ -504,6 +508,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                                 .control = mail_control,
                                                 .connected = mail_connected,
                                                 .lost = mail_lost,
+                                                .misfit = mail_misfit,
                                                 .stranger = mail_stranger,
                                                 .mismatch = mail_mismatch}};
     if (o->status) options.report = mst_task_status_reporter(o->status);

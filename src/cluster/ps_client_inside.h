@@ -13,7 +13,8 @@ typedef struct mst_ps_server {
     bool answered;    /**< the request */
     int64_t lost;     /**< since when; 0: it is not */
     int64_t was_lost; /**< when it was lost last */
-    char why[256];    /**< lost */
+    int64_t misfit;   /**< since when its list of tasks has been another one; 0: it has not */
+    char why[256];    /**< lost, or a misfit */
     uint32_t round;   /**< as it has answered; 0: it has no values */
     int64_t position; /**< of this worker, likewise */
     int64_t step;

@@ -177,6 +177,21 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     return end_job_of_all(c, p, MST_PARCEL_CANNOT_JOIN, text);
 }
 
+/* A process of another job may be in the server's place. Then that one, which cannot listen, says so at once. */
+static void hear_misfit(mst_ps_server *s, const char *why) {
+    if (!s->misfit) s->misfit = mst_clock_now();
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+static mst_status check_misfit(mst_ps_client *c) {
+    static const int64_t SERVER_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
+    const int64_t now = mst_clock_now();
+    for (int32_t p = 0; p < c->num_ps && !c->round; p++)
+        if (c->server[p].misfit && now - c->server[p].misfit > SERVER_MAY_BE_LATE)
+            return hear_cannot_join(c, p, c->server[p].why);
+    return MST_OK;
+}
+
 /* Once one server has sent DONE, all workers have done their work. Another may not know that: it was cut off from a
  * worker that was leaving, and would wait for that one's return. So it is told, once a second. */
 static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
@@ -201,6 +216,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
     if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier one */
     switch (kind) {
         case MST_PARCEL_CONNECTED:
+            s->misfit = 0;
             if (!s->lost) return MST_OK;
             s->lost = 0;
             mst_ps_say(c, "%s is there again", mst_mail_name(c->mail, s->task, name, sizeof name));
@@ -221,7 +237,10 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             if (c->failed) return MST_OK; /* as this worker knows */
             c->is_left = parcel->head.step == 1;
             return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
-        case MST_PARCEL_CANNOT_JOIN: return hear_cannot_join(c, p, parcel->body);
+        case MST_PARCEL_CANNOT_JOIN:
+            if (parcel->instance) return hear_cannot_join(c, p, parcel->body);
+            hear_misfit(s, parcel->body);
+            return MST_OK;
         case MST_PARCEL_EMPTY:
             if (!r->joins) return fail_empty(c, p);
             s->answered = true;
@@ -259,6 +278,7 @@ int32_t mst_ps_unanswered(const mst_ps_client *c) {
 
 static mst_status check_lost(mst_ps_client *c, const mst_ps_request *r) {
     const int64_t now = mst_clock_now();
+    MST_TRY(check_misfit(c));
     for (int32_t p = 0; p < c->num_ps; p++) {
         mst_ps_server *s = &c->server[p];
         if (r->is_last && s->was_lost) /* also where it is there again: others may have left before that */

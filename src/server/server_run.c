@@ -324,13 +324,14 @@ static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
     return end_when_all_left(s);
 }
 
-/* A process of the worker cannot join, or the worker has heard so of another server. */
+/* A process of the worker cannot join, or the worker has heard so of another server. Without an instance it was one
+ * that has another list of tasks. */
 static void hear_cannot_join(mst_server *s, const mst_parcel *p) {
     mst_server_worker *w = &s->worker[p->from];
     w->kept_out_since = mst_clock_now();
     snprintf(w->kept_out, sizeof w->kept_out, "%s", (const char *)p->body);
     /* the worker is not connected: this process was */
-    if (w->instance && w->instance != p->instance && !w->left) w->lost = w->kept_out_since;
+    if (p->instance && w->instance && w->instance != p->instance && !w->left) w->lost = w->kept_out_since;
 }
 
 /* Where the worker has come before, the process that cannot join may be one too many; or it was lost, and is waited for

@@ -254,10 +254,25 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     p->state = MST_ZMQ_CONNECTING;
     p->trouble.reached = false;
     p->next_try = now + nanoseconds(t->options.timeout);
-    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, "");
+    const char *own = t->options.address[t->options.self];
+    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, own ? own : "");
 }
 
 /* ---- the connection that the peer has made ---- */
+
+/* What has arrived: a frame with the header, and the bytes behind it or in a frame of their own. */
+typedef struct arrival {
+    unsigned char id[MST_ZMQ_ID]; /* of the DEALER from which it came to the ROUTER */
+    bool has_id;
+    int fd; /* of its connection, as libzmq's monitor names it */
+    zmq_msg_t frame[2];
+    int payload; /* the frame with the bytes, */
+    size_t skip; /* behind so many others */
+    const unsigned char *data;
+    size_t bytes;
+    mst_message message;
+    const char *wrong; /* why it cannot be read; NULL: it can */
+} arrival;
 
 /* The peer learns why, and makes a new connection. */
 static void refuse_joined(mst_transport *t, mst_zmq_peer *p, mst_message_kind kind, const char *why, int64_t now) {
@@ -348,9 +363,31 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
     p->told_second = true;
 }
 
-/* M has come in FRAME. */
-static void take_hello(mst_transport *t, const mst_message *m, const unsigned char *id, int fd, zmq_msg_t *frame,
-                       int64_t now) {
+/* Whether an address that has come as SIZE bytes of TEXT is in the list of tasks. */
+static bool is_listed(const mst_transport *t, const unsigned char *text, size_t size) {
+    for (int32_t i = 0; i < t->options.num_tasks; i++) {
+        const char *address = t->options.address[i];
+        if (address && strlen(address) == size && memcmp(address, text, size) == 0) return true;
+    }
+    return false;
+}
+
+/* Whoever says M has another list of tasks, in which it is at ADDRESS. Where this list does not have that address, it
+ * belongs to another job, which has the address of this task by mistake: this one goes on. */
+static void tell_misfit(mst_transport *t, const mst_message *m, const unsigned char *address, size_t size,
+                        const char *why) {
+    const bool is_number = m->from >= 0 && m->from < t->options.num_tasks && m->from != t->options.self;
+    if (!is_number || !is_listed(t, address, size)) return;
+    mst_zmq_peer *p = &t->peers[m->from];
+    if (p->misfit == m->instance) return; /* it tries again and again */
+    p->misfit = m->instance;
+    mst_event_thread_misfit(t->events, p->task, why);
+}
+
+static void take_hello(mst_transport *t, arrival *a, int64_t now) {
+    const mst_message *m = &a->message;
+    const unsigned char *id = a->id;
+    zmq_msg_t *frame = &a->frame[0];
     const char *door = t->shm ? mst_shm_door(t->shm) : "";
     char why[MOST_WHY];
     const bool fits = may_join(t, m, why);
@@ -358,6 +395,7 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
     if (m->from == t->options.self && m->to == m->from && m->instance != t->options.instance)
         mst_event_thread_taken(t->events, m->to, m->from, host_of(frame));
     if (p && p->one_way) say_one_way(t, p, why);
+    if (!fits) tell_misfit(t, m, a->data, a->bytes, why);
     if (!p || p->one_way) {
         mst_zmq_token_send(t, id, message_to(t, m->from, MST_MESSAGE_MISFIT), zmq_msg_gets(frame, "User-Id"), why,
                            strlen(why));
@@ -371,7 +409,7 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
     expect_instance(t, p, m->instance, now);
     p->joined = true;
     p->joined_instance = m->instance;
-    p->fd = fd;
+    p->fd = a->fd;
     snprintf(p->host, sizeof p->host, "%s", host_of(frame));
     p->router_heard = now;
     memcpy(p->id, id, MST_ZMQ_ID);
@@ -383,20 +421,6 @@ static void take_hello(mst_transport *t, const mst_message *m, const unsigned ch
 }
 
 /* ---- messages of the peer ---- */
-
-/* What has arrived: a frame with the header, and the bytes behind it or in a frame of their own. */
-typedef struct arrival {
-    unsigned char id[MST_ZMQ_ID]; /* of the DEALER from which it came to the ROUTER */
-    bool has_id;
-    int fd; /* of its connection, as libzmq's monitor names it */
-    zmq_msg_t frame[2];
-    int payload; /* the frame with the bytes, */
-    size_t skip; /* behind so many others */
-    const unsigned char *data;
-    size_t bytes;
-    mst_message message;
-    const char *wrong; /* why it cannot be read; NULL: it can */
-} arrival;
 
 /* A frame that is kept until somebody posts for its bytes. */
 typedef struct kept_frame {
@@ -508,7 +532,7 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     const mst_message *m = &a->message;
     if (!a->has_id) return; /* of another program */
     if (!a->wrong && m->kind == MST_MESSAGE_HELLO) {
-        take_hello(t, m, a->id, a->fd, &a->frame[0], now);
+        take_hello(t, a, now);
         return;
     }
     if (!a->wrong && m->kind == MST_MESSAGE_ASK) {

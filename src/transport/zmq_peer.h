@@ -56,6 +56,7 @@ typedef struct mst_zmq_peer {
     uint64_t second; /* its instance; 0: none */
     int64_t second_came;
     bool told_second; /* the owner knows of it */
+    uint64_t misfit;  /* the process that was told last that its list of tasks is another one */
     /* what the owner was told */
     bool connected, refused;
     uint64_t instance;               /* of the process that it was last connected with */

@@ -55,6 +55,35 @@ check and_the_job_goes_on runs worker_0
 start_task worker_1 --epochs 800 --classes 8 --data idx:wrong
 ended_in_error error_of_one_task_is_that_of_all "label 127" ps_0 worker_0 worker_1
 
+# ---- other lists of tasks -----------------------------------------------------------------------------
+
+another_list="what listens at localhost:[0-9]* is task [12], not task [12]: give all tasks the same list of hosts"
+for number_of_ps in 1 2; do
+    make_hosts_with_servers 1 2
+    both=$worker_hosts
+    [ $number_of_ps = 2 ] || worker_hosts=${both%,*}
+    start_task ps_0
+    worker_hosts=$both
+    [ $number_of_ps = 1 ] || worker_hosts=${both%,*}
+    start_task worker_0 --epochs 3
+    ended_in_error "number_of_workers_that_differs_from_${number_of_ps}_is_an_error_on_both" "$another_list" ps_0 worker_0
+done
+
+make_hosts_with_servers 1 2
+start_job "ps_0 worker_0 worker_1" --epochs 100000 --log-every 1
+within 20 begun worker_1
+both=$worker_hosts
+worker_hosts=$worker_hosts,localhost:1
+start_task worker_2 --epochs 800
+worker_hosts=$both
+ended_in_error newcomer_with_another_list_is_refused "two tasks have the number 2.*all the same list of hosts" worker_2
+check and_the_others_go_on runs worker_0
+check without_a_loss sh -c '! grep -q "is lost" err-ps_0 err-worker_0 err-worker_1 out-ps_0'
+for each in worker_1 worker_0 ps_0; do
+    signal 15 "$each"
+    wait_for "$each"
+done
+
 find_ports 1
 TF_CONFIG="{\"cluster\":{\"ps\":[\"localhost:$first\"]},\"task\":{\"type\":\"ps\",\"index\":0}}"
 export TF_CONFIG
