@@ -139,14 +139,21 @@ static void update_state(fit *f, double now) {
         s->learning_rate = mst_schedule_at(&f->trainer->optimizer.schedule, s->step);
 }
 
+/* Of the batch of all workers, how many are this one's. */
+static int64_t rows_here(const fit *f, const mst_batch *batch) {
+    return mst_window_rows(mst_trainer_window(&f->trainer->train), mst_batch_size(batch)).count;
+}
+
 /* Sends the gradients to the servers, and reads what the step has given on all workers. */
 static mst_status update_on_servers(fit *f, const mst_batch *batch) {
     if (!mst_is_served(f->trainer)) return MST_OK;
     MST_TRY(mst_served_update(f->trainer, f->position.epoch, f->state.step_in_epoch - 1, &f->state.step));
     MST_TRY(mst_epoch_sums_read(&f->sums, &f->state));
     f->state.stop |= mst_served_is_ended(f->trainer);
-    if (!mst_served_is_in_step(f->trainer)) return MST_OK;
-    return mst_position_step_loss(f->trainer, (double)mst_batch_size(batch), &f->state.step_loss);
+    if (mst_served_is_in_step(f->trainer))
+        return mst_position_step_loss(f->trainer, (double)mst_batch_size(batch), &f->state.step_loss);
+    if (rows_here(f, batch) == 0) f->state.step_loss = f->last_good_loss; /* it has none */
+    return MST_OK;
 }
 
 static mst_status run_step(fit *f, const mst_batch *batch) {
@@ -168,8 +175,7 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     f->any_step = true;
     if (f->options->check_replicas > 0 && f->state.step % f->options->check_replicas == 0)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
-    const mst_window here = mst_trainer_window(&f->trainer->train);
-    mst_task_status_step(f->status, f->state.step, mst_window_rows(here, mst_batch_size(batch)).count);
+    mst_task_status_step(f->status, f->state.step, rows_here(f, batch));
     update_state(f, now);
     f->last_step_end = now;
     return CALL(f, step_end);
@@ -197,9 +203,7 @@ static mst_status validate(fit *f) {
 
 /* False where no row of BATCH is this worker's, and the others do not wait for its gradients. */
 static bool has_rows(const fit *f, const mst_batch *batch) {
-    const mst_sharded_step *step = &f->trainer->train;
-    return !mst_is_served(f->trainer) || step->strategy.synchronous ||
-           mst_window_rows(mst_trainer_window(step), mst_batch_size(batch)).count > 0;
+    return !mst_is_served(f->trainer) || f->trainer->train.strategy.synchronous || rows_here(f, batch) > 0;
 }
 
 static mst_status leave_out(fit *f) {

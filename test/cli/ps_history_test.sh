@@ -59,6 +59,10 @@ of_servers=
 like_one also_with_a_number_of_steps_that_ends_within_an_epoch 2 2 --steps 17
 like_one also_where_last_batches_have_no_row_for_a_worker 1 3 --epochs 2 --batch-size 143 --shards 3
 
+make_hosts_with_servers 1 3
+start_job "ps_0 worker_0 worker_1 worker_2" --issync 1 --replicas-to-aggregate 2 --epochs 2 --batch-size 143 --shards 3
+ended_well so_are_last_batches_with_backup_workers worker_0 worker_1 worker_2 ps_0
+
 # ---- what is decided by it ----
 
 stops="--epochs 300 --learning-rate 0.003 --monitor loss --validation-split 0.2"
