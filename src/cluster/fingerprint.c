@@ -14,6 +14,7 @@ const char *mst_fingerprint_words(const char *name) {
                                            {"schedule", "the schedule of the learning rate"},
                                            {"data", "the data"},
                                            {"rows", "what is in the first 256 rows of the data"},
+                                           {"files", "what is in the first 256 files of the data"},
                                            {"version", "the version of Muster"},
                                            {"calls", "what is called first, a collective or mst_fit,"},
                                            {"tasks", "the number of tasks"}};

@@ -79,6 +79,9 @@ typedef struct mst_dataset_type {
     /** A hash of which rows of upstream it gives, where that follows from more than the numbers of rows: workers that
      *  train together compare it. NULL: nothing to compare. */
     uint64_t (*order)(const mst_dataset *dataset);
+    /** Of a source that reads files as rows are asked for: a hash of them (data/row_hash.h), which workers compare too.
+     *  NULL: rows are in memory, or nobody can tell. */
+    uint64_t (*contents)(const mst_dataset *source);
 } mst_dataset_type;
 
 struct mst_dataset {

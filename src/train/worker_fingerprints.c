@@ -90,16 +90,12 @@ static uint64_t hash_data(const mst_trainer *trainer, const mst_dataset *data) {
 }
 
 /* What is in the first rows, where the source has them in memory: to read others twice may cost, or change what a
- * program sees. Asynchronous workers may well have data of their own. 0: not looked at. */
-static uint64_t hash_contents(const mst_trainer *trainer, const mst_dataset *data) {
-    const mst_dataset *source = data;
+ * program sees. 0: not looked at. */
+static uint64_t hash_rows(const mst_dataset *source) {
     uint64_t hash;
     int rows;
-    while (source->upstream) source = source->upstream;
-    const bool in_memory = !source->type->read && !source->type->values;
-    const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
-    if (!in_memory || !alike || mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows)) return 0;
-    return hash;
+    if (source->type->read || source->type->values) return 0;
+    return mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows) ? 0 : hash;
 }
 
 /* The rates themselves: a schedule in pieces has steps and rates that are no fields of it. */
@@ -126,6 +122,15 @@ static void add_hash(fingerprint_list *list, const char *name, uint64_t hash) {
     mst_fingerprint *f = &list->out[list->count++];
     *f = (mst_fingerprint){.hash = hash};
     snprintf(f->name, sizeof f->name, "%s", name);
+}
+
+/* Asynchronous workers may well have data of their own. */
+static void add_contents(fingerprint_list *list, const mst_trainer *trainer, const mst_dataset *data) {
+    const mst_dataset *source = data;
+    while (source->upstream) source = source->upstream;
+    const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
+    add_hash(list, "rows", alike ? hash_rows(source) : 0);
+    add_hash(list, "files", alike && source->type->contents ? source->type->contents(source) : 0);
 }
 
 /* Each of FIELDS, with PREFIX before its name. */
@@ -199,6 +204,6 @@ int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_optio
     add_machine(&list);
     add_hash(&list, "program", hash_program(trainer));
     add_hash(&list, "data", hash_data(trainer, options->data));
-    add_hash(&list, "rows", hash_contents(trainer, options->data));
+    add_contents(&list, trainer, options->data);
     return list.count;
 }

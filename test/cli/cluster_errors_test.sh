@@ -51,6 +51,22 @@ start 0 --epochs 3
 start 1 --epochs 3 --data idx:changed
 ended_in_error other_rows_of_the_same_shape_are_an_error_on_every_task "what is in the first 256 rows of the data differs between" 0 1
 
+mkdir alike unlike elsewhere
+"$muster" convert idx:data tfrecord:alike/digits > /dev/null
+"$muster" convert idx:changed tfrecord:unlike/digits > /dev/null
+find_ports 2
+make_hosts
+start 0 --epochs 3 --data tfrecord:alike/digits
+start 1 --epochs 3 --data tfrecord:unlike/digits
+ended_in_error other_contents_of_files_are_an_error_on_every_task "what is in the first 256 files of the data differs between" 0 1
+cp alike/* elsewhere
+alone --epochs 1 --data tfrecord:alike/digits
+find_ports 2
+make_hosts
+start 0 --epochs 1 --data tfrecord:alike/digits
+start 1 --epochs 1 --data tfrecord:elsewhere/digits
+ended_alike files_may_lie_elsewhere "$alone" 0 1
+
 # lists_of LENGTH LENGTH: worker 0 has a list of so many workers, and worker 1 another one
 lists_of() {
     find_ports 3

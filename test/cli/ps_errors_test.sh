@@ -29,6 +29,17 @@ differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task ": sy
 differs another_size_of_parts_is_an_error_on_every_task ": part_bytes [01]0* and [01]0*: " --ps-part-bytes 1000
 differs another_placement_is_an_error_on_every_task ": by_bytes [01] and [01]: " --ps-placement greedy
 
+mkdir alike unlike
+cp -r data changed
+printf 'x' | dd of=changed/train-images-idx3-ubyte bs=1 seek=100 conv=notrunc 2> /dev/null
+"$muster" convert idx:data tfrecord:alike/digits > /dev/null
+"$muster" convert idx:changed tfrecord:unlike/digits > /dev/null
+make_hosts_with_servers 1 2
+start_job "ps_0 worker_0" --epochs 3 --issync 1 --data tfrecord:alike/digits
+start_task worker_1 --epochs 3 --issync 1 --data tfrecord:unlike/digits
+ended_in_error other_contents_of_files_are_an_error_on_every_task \
+    "what is in the first 256 files of the data differs between" ps_0 worker_0 worker_1
+
 make_hosts_with_servers 1 2
 start_job "ps_0 worker_0" --epochs 1 --issync 1
 DNNL_MAX_CPU_ISA=SSE41 start_task worker_1 --epochs 1 --issync 1

@@ -45,6 +45,7 @@ MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, in
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
 #include "data/pictures/decode.h"
+#include "data/row_hash.h"
 #include "data/schema.h"
 #include "data/sources/image_folder.h"
 #include "format/image.h"
@@ -100,13 +101,19 @@ static const char *const *images_paths(const mst_dataset *dataset, int64_t *n) {
     return (const char *const *)d->files.path;
 }
 
+static uint64_t images_contents(const mst_dataset *source) {
+    const images *d = (const images *)source;
+    return mst_hash_files((const char *const *)d->files.path, d->files.num_files);
+}
+
 static const mst_dataset_type type = {.name = "from_images",
                                       .paths = images_paths,
                                       .destroy = images_source_destroy,
                                       .open = mst_counting_cursor_open,
                                       .values = values,
                                       .classes = images_source_classes,
-                                      .schema = schema};
+                                      .schema = schema,
+                                      .contents = images_contents};
 
 /* By their bytes, each once, as mst_image_folder_match needs them. */
 static bool categories_are_sorted(const mst_schema_column *column) {

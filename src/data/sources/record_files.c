@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "data/row_hash.h"
 
 /* At most so many bytes are read at once for records that follow each other. */
 enum { WINDOW = 256 * 1024 };
@@ -77,6 +78,11 @@ mst_status mst_record_files_read(const mst_dataset *source, mst_cursor *base, co
         return MST_FAIL(MST_INTERNAL, "%s: %s %lld is not held", s->base.type->name, s->format->record, (long long)row);
     *record = entry->record;
     return MST_OK;
+}
+
+uint64_t mst_record_files_contents(const mst_dataset *source) {
+    const mst_record_files *d = (const mst_record_files *)source;
+    return mst_hash_files((const char *const *)d->path, d->num_files);
 }
 
 mst_status mst_record_files_explain(const mst_dataset *source, mst_cursor *base, int64_t row) {

@@ -72,15 +72,16 @@ MST_CHECKED mst_status mst_record_files_create(const mst_record_format *format, 
                                                const mst_tfrecord_options *options, mst_dataset **out);
 
 /** The slots of mst_dataset_type. */
-#define MST_RECORD_FILES(NAME)                                                                     \
-    {                                                                                              \
-        .name = (NAME), .destroy = mst_record_files_destroy, .open = mst_record_files_open_cursor, \
-        .read = mst_record_files_read, .explain = mst_record_files_explain                         \
+#define MST_RECORD_FILES(NAME)                                                                                    \
+    {                                                                                                             \
+        .name = (NAME), .destroy = mst_record_files_destroy, .open = mst_record_files_open_cursor,                \
+        .read = mst_record_files_read, .explain = mst_record_files_explain, .contents = mst_record_files_contents \
     }
 void mst_record_files_destroy(mst_dataset *dataset);
 MST_CHECKED mst_status mst_record_files_open_cursor(const mst_dataset *dataset, mst_cursor **out);
 MST_CHECKED mst_status mst_record_files_read(const mst_dataset *source, mst_cursor *base, const int64_t *rows,
                                              int64_t count, mst_record_buffer *buffer, mst_record *record);
 MST_CHECKED mst_status mst_record_files_explain(const mst_dataset *source, mst_cursor *base, int64_t row);
+uint64_t mst_record_files_contents(const mst_dataset *source);
 
 #endif
