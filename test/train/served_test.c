@@ -18,9 +18,11 @@ typedef struct served_job {
     bool asynchronous;
     bool only_other;              /* callbacks of worker 1 alone set the rate */
     bool normalizes;              /* the model has moving statistics */
+    bool is_weighted;             /* each row has a weight, and the last batch of an epoch has fewer rows */
     bool stops, restores;         /* early, by the loss of validation; with the best weights */
     const char *update_log;       /* of the servers; NULL: none */
     pthread_barrier_t *meet;      /* workers begin a fit together; NULL: they do not */
+    double loss[2][WORKERS];      /* and the metric of all epochs of both fits, likewise */
     int64_t examples[2][WORKERS]; /* of all epochs of both fits, as callbacks see them */
     char hash[WORKERS][65];
     double rate[WORKERS]; /* of the callbacks, at the end */
@@ -82,7 +84,20 @@ static mst_status meet(void *context, mst_train_state *state) {
 static mst_status count(void *context, mst_train_state *state) {
     served_task *t = context;
     t->job->examples[t->fit][t->number] += state->examples;
+    t->job->loss[t->fit][t->number] += state->loss * (double)(state->epoch + 1) + state->metric[0];
     return MST_OK;
+}
+
+static mst_dataset *data_of(const served_job *j) {
+    mst_tensor *tensor[3];
+    mst_dataset *data;
+    if (!j->is_weighted) return training_data(ROWS, 10, 3, 3);
+    training_tensors(ROWS - 3, 10, 3, 3, tensor);
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(ROWS - 3), &tensor[2]));
+    for (int64_t i = 0; i < ROWS - 3; i++) mst_tensor_set(tensor[2], i, 0.1 + (double)(i % 7));
+    EXPECT_OK(mst_dataset_from_tensors(tensor, 3, &data));
+    for (int i = 0; i < 3; i++) mst_tensor_release(tensor[i]);
+    return data;
 }
 
 static mst_model *normalizing_model(void) {
@@ -97,7 +112,7 @@ static mst_model *normalizing_model(void) {
 /* TASK: NULL: one process. */
 static mst_status fit(served_task *t, mst_task *task, char hash[65]) {
     const bool sets = !t->job->only_other || t->number == 1;
-    mst_dataset *data = training_data(ROWS, 10, 3, 3);
+    mst_dataset *data = data_of(t->job);
     mst_model *model = t->job->normalizes ? normalizing_model() : training_model(8, 3, 0);
     mst_learning_rate_scheduler divides = {.schedule = divide};
     mst_early_stopping stopping = {.patience = 1, .min_delta = 10, .restore_best_weights = t->job->restores};
@@ -108,16 +123,16 @@ static mst_status fit(served_task *t, mst_task *task, char hash[65]) {
                                    .num_shards = WORKERS,
                                    .synchronous = task && !t->job->asynchronous};
     EXPECT_OK(mst_compile(model, .optimizer = mst_momentum(.learning_rate = 0.1), .seed = 7, .strategy = strategy,
-                          .task = task, .session = {.devices = "cpu:1/1"}));
+                          .sample_weights = t->job->is_weighted, .task = task, .session = {.devices = "cpu:1/1"}));
     mst_status status = MST_OK;
     const mst_callback counts = {.context = t, .epoch_begin = meet, .epoch_end = count};
     for (t->fit = 0; t->fit < 2 && !status; t->fit++) /* the second fit goes on with the rate of the first */
         status = mst_fit(model, .data = data, .batch_size = BATCH, .epochs = EPOCHS,
-                         .callbacks = t->job->meet ? &counts : callbacks,
-                         .num_callbacks = t->job->meet    ? 1
-                                          : t->job->stops ? 3
-                                          : sets          ? 2
-                                                          : 0,
+                         .callbacks = t->job->meet || t->job->is_weighted ? &counts : callbacks,
+                         .num_callbacks = t->job->meet || t->job->is_weighted ? 1
+                                          : t->job->stops                     ? 3
+                                          : sets                              ? 2
+                                                                              : 0,
                          .validation_split = t->job->stops ? 0.25 : 0);
     if (!status && task) status = mst_task_leave(task);
     if (!status) status = mst_model_sha256(model, hash);
@@ -217,6 +232,22 @@ static void workers_of_an_asynchronous_job_share_moving_statistics(void **state)
     assert_string_equal(j.hash[1], j.hash[0]);
 }
 
+static void weighted_rows_and_uneven_batches_are_reported_as_by_one_process(void **state) {
+    (void)state;
+    served_job one = {.is_weighted = true}, served = {.is_weighted = true};
+    served_task alone = {.job = &one, .rate = &one.rate[0]};
+    EXPECT_OK(fit(&alone, NULL, one.hash[0]));
+    run_job(&served);
+    expect_no_error(&served);
+    for (int w = 0; w < WORKERS; w++) {
+        assert_string_equal(served.hash[w], one.hash[0]);
+        for (int i = 0; i < 2; i++) {
+            assert_true(one.loss[i][0] > 0 && served.loss[i][w] == one.loss[i][0]);
+            assert_int_equal(served.examples[i][w], EPOCHS * (ROWS - 3));
+        }
+    }
+}
+
 /* Who makes the last step has seen the gradients of all steps, those of the other worker too, each once. */
 static void metrics_of_an_asynchronous_job_are_of_all_workers(void **state) {
     (void)state;
@@ -262,6 +293,7 @@ int main(void) {
         cmocka_unit_test(early_stopping_ends_as_in_one_process),
         cmocka_unit_test(best_weights_are_those_of_one_process),
         cmocka_unit_test(workers_of_an_asynchronous_job_share_moving_statistics),
+        cmocka_unit_test(weighted_rows_and_uneven_batches_are_reported_as_by_one_process),
         cmocka_unit_test(metrics_of_an_asynchronous_job_are_of_all_workers),
         TEST_IN_FOLDER(rate_of_the_chief_alone_reaches_the_servers),
         TEST_IN_FOLDER(rate_that_is_set_is_an_error_on_all_tasks_where_updates_are_logged),
