@@ -454,6 +454,11 @@ const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, siz
     return text;
 }
 
+void mst_mail_heard(const mst_mail *mail, int32_t task, char *text) {
+    *text = '\0';
+    if (mail->type->heard) mail->type->heard(mail->transport, task, text);
+}
+
 /* ---- opening and closing ---- */
 
 static mst_task_transport transport_of(const mst_mail_options *o) {

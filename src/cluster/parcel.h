@@ -216,6 +216,8 @@ void mst_parcel_free(mst_parcel *parcel);
 const char *mst_mail_route(mst_mail *mail, int32_t to);
 /** "worker:1 at localhost:2223", and where this task has something for it and cannot connect to it, why; likewise. */
 const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size);
+/** What TASK has said last of what it does; "": not known. TEXT has room for MST_TRANSPORT_DOING bytes. */
+void mst_mail_heard(const mst_mail *mail, int32_t task, char *text);
 /** "worker:1 at localhost:2223", in TEXT of SIZE bytes, which is returned. */
 const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t size);
 

@@ -255,6 +255,7 @@ static void *tick(void *context) {
     while (!task->closing) {
         pass_on_progress(task);
         mst_task_say_routes(task);
+        mst_task_watch_wait(task);
         if (task->options.elastic_min) look_for_ended(task);
         mst_members_tick(task->members, mst_clock_now());
         mst_task_wait_a_tick(task);

@@ -52,6 +52,8 @@ struct mst_task {
     bool was_together;
     bool says_routes; /**< it is to say how data go, once that is known */
     mst_task_failure failure;
+    int64_t looked, awake;  /* whether a step waits long: when it was looked last; since when without a pause */
+    int64_t warned, waited; /* ... when it was said last, 0: it was not; for how long by now */
     bool closing;
     pthread_t clock;
     bool has_clock;
@@ -88,6 +90,8 @@ void mst_task_say(const mst_task *task, const char *format, ...) __attribute__((
 MST_CHECKED mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards);
 /** Under the lock, where it has not done so: says how data go to the others that are connected, if that is known. */
 void mst_task_say_routes(mst_task *task);
+/** Warns where a step has waited long for others, and tells when it goes on. Under the lock. (task_wait.c) */
+void mst_task_watch_wait(mst_task *task);
 /** Waits, under the lock, until something has changed, and for some time at most. */
 void mst_task_wait_a_tick(mst_task *task);
 

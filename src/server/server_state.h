@@ -120,6 +120,8 @@ typedef struct mst_server {
     int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (cluster/parcel.h) */
     int64_t step;
     int64_t waits_since; /**< gradients of a step: when the first came; 0: none is there */
+    int64_t warned;      /**< when it was told last that it waits long; 0: it was not */
+    double waited;       /**< for so many seconds by then, or later */
     int64_t said;
     int64_t parts;              /**< since when all have done their work; 0: not yet */
     mst_server_values value;    /**< at step value_step */

@@ -578,16 +578,21 @@ static void mpi_trouble(mst_transport *t, int32_t task, char *text) {
     control_type->trouble(t->control, task, text);
 }
 
+static void mpi_heard(mst_transport *t, int32_t task, char *text) {
+    control_type->heard(t->control, task, text);
+}
+
 static mst_status mpi_ask(const mst_cluster_keys *keys, const char *const *address, int n, double seconds,
                           mst_transport_answer *answers) {
     return control_type->ask(keys, address, n, seconds, answers);
 }
 
-#define TYPE(its_name, its_open)                                                                               \
-    {                                                                                                          \
-        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control,    \
-        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,            \
-        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave, .no_return = NO_RETURN, .trouble = mpi_trouble \
+#define TYPE(its_name, its_open)                                                                                \
+    {                                                                                                           \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control,     \
+        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,             \
+        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave, .no_return = NO_RETURN, .trouble = mpi_trouble, \
+        .heard = mpi_heard                                                                                      \
     }
 
 static const mst_transport_type types[] = {[MST_MPI_LAUNCHED] = TYPE("mpi", mpi_open),

@@ -211,6 +211,9 @@ typedef struct mst_transport_type {
      *  nothing listens there"; "" where there is one, or that is not known. TEXT has room for MST_TRANSPORT_DOING
      *  bytes. Does not wait. */
     void (*trouble)(mst_transport *transport, int32_t task, char *text);
+    /** What TASK has said last of what it does (mst_transport_report.doing), to which this task is connected; "" where
+     *  it is not, or has said nothing. TEXT as of `trouble`. NULL: nobody says that. */
+    void (*heard)(mst_transport *transport, int32_t task, char *text);
 } mst_transport_type;
 
 /** Tasks that are threads of this process, for tests: messages are copied from memory to memory. The address of a task

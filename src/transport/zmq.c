@@ -377,6 +377,12 @@ static void zmq_trouble(mst_transport *t, int32_t task, char *text) {
     pthread_mutex_unlock(&t->lock);
 }
 
+static void zmq_heard(mst_transport *t, int32_t task, char *text) {
+    pthread_mutex_lock(&t->lock);
+    snprintf(text, MST_TRANSPORT_DOING, "%s", t->peers[task].doing);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static bool zmq_has_ended(mst_transport *t, int32_t task) {
     return t->shm && mst_shm_has_ended(t->shm, task);
 }
@@ -385,7 +391,7 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
 #define COMMON_FUNCTIONS                                                                                               \
     .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
     .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
-    .has_ended = zmq_has_ended, .trouble = zmq_trouble
+    .has_ended = zmq_has_ended, .trouble = zmq_trouble, .heard = zmq_heard
 static const mst_transport_type types[] = {
     {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},
     {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .alloc = zmq_alloc, .free = zmq_free_memory,
