@@ -1,6 +1,7 @@
 /* Writing a bundle: tensors are appended to one data file as they come, with their check sums, and their names kept;
  * when all are there, the names are sorted, the index is made (leveldb_table.c), and data and index are renamed in this
  * order. A prefix is there when its index is, so a crash in between leaves no bundle that looks whole. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +211,9 @@ static mst_status remove_data(const mst_folder *folder, const char *path, mst_st
 static mst_status commit(mst_bundle_writer *w, const mst_table_writer *table) {
     char *path = strdup(w->data.path);
     const int lock = fcntl(w->data.descriptor, F_DUPFD_CLOEXEC, 0);
-    mst_status status = path && lock >= 0 ? mst_file_commit(&w->data) : MST_NO_MEMORY("for the index of a checkpoint");
+    mst_status status = !path      ? MST_NO_MEMORY("for the index of a checkpoint")
+                        : lock < 0 ? MST_FAIL(MST_IO, "'%s': cannot be kept open: %s", path, strerror(errno))
+                                   : mst_file_commit(&w->data);
     if (!status) {
         status = mst_file_write_in(&w->folder, w->index, table->data, (size_t)table->size);
         if (status) status = remove_data(&w->folder, path, status);

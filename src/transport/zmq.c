@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -214,10 +215,21 @@ static mst_status start_shm(mst_transport *t) {
     return mst_shm_open(&options, &t->shm);
 }
 
+/* A connection of a stranger takes a descriptor until it is found to say nothing: of those there must be enough for what
+ * the job opens meanwhile. Many systems give a process 1,024 at first, and far more where it asks. */
+static void allow_descriptors(void) {
+    enum { ENOUGH = 1 << 16 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= ENOUGH) return;
+    limit.rlim_cur = limit.rlim_max < ENOUGH ? limit.rlim_max : ENOUGH;
+    (void)!setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static mst_status open_zmq(const mst_transport_options *options, bool shares, mst_transport **out) {
     mst_transport *t = calloc(1, sizeof *t);
     if (!t) return MST_NO_MEMORY("for a transport");
     t->wake = -1;
+    allow_descriptors();
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
     mst_status status = make_zmq(options, t);

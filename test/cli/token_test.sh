@@ -52,6 +52,26 @@ else
     XDG_STATE_HOME=$folder
 fi
 
+# Connections that say nothing: more than a process has descriptors for at first.
+if command -v python3 > /dev/null 2>&1; then
+    find_ports 2
+    make_hosts
+    before=$(ulimit -S -n)
+    ulimit -S -n 200
+    for i in 0 1; do start $i --epochs 1200 --log-every 1 --checkpoint-dir kept --save-every 11; done
+    ulimit -S -n "$before"
+    within 20 begun 1
+    python3 -c '
+import socket, sys, time
+socks = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for i in range(600)]
+time.sleep(2)' "$first" 2> silent
+    check six_hundred_connect [ ! -s silent ]
+    alone --epochs 1200
+    ended_alike connections_that_say_nothing_change_nothing "$alone" 0 1
+else
+    echo "SKIPPED: connections that say nothing, which python3 makes"
+fi
+
 find_ports 1
 "$muster" server --sessions --cluster "local=localhost:$first" --insecure > out-s 2> err-s &
 has_started s
