@@ -215,7 +215,7 @@ static mst_status start_shm(mst_transport *t) {
     return mst_shm_open(&options, &t->shm);
 }
 
-/* A connection of a stranger takes a descriptor until it is found to say nothing: of those there must be enough for what
+/* A connection of a stranger takes a descriptor until it is found to say nothing: there must be enough of them for what
  * the job opens meanwhile. Many systems give a process 1,024 at first, and far more where it asks. */
 static void allow_descriptors(void) {
     enum { ENOUGH = 1 << 16 };
