@@ -218,7 +218,7 @@ static void expect_alone(const mst_plan *plan, int32_t v) {
     const int64_t first = plan->value[v].offset, end = first + mst_plan_bytes(&plan->value[v]);
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
-        for (int32_t w = node->dst; w < node->dst + node->num_dst; w++) {
+        for (int32_t w = node->dst; w < node->dst + node->num_dst && !(node->op->flags & MST_OP_NO_VALUE); w++) {
             const mst_plan_value *other = &plan->value[w];
             if (w == v || other->root != w || other->space != MST_IN_ARENA || other->constant) continue;
             if (node->device != plan->node[plan->value[v].node].device) continue;
