@@ -278,6 +278,8 @@ enum {
     /** The kernel cannot fail, whatever the values: it may run when variables are being written, behind the gate of a
      *  step. Where it fails there all the same, what was still to be written is torn (mst_state_info). */
     MST_OP_INFALLIBLE = 256,
+    /** The kernel cannot fail where all sources are floats: a division. */
+    MST_OP_INFALLIBLE_FLOATS = 512,
 };
 
 /** Everything about one op. `name`, `infer` and `reference` are needed, and `count_dst` where num_dst is MST_VARIADIC;

@@ -63,7 +63,7 @@ static bool crosses_domains(const mst_plan *plan, const mst_plan_node *node) {
 /* A view that writes its source has a kernel like any other. */
 static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
     if (node->op->flags & MST_OP_INFALLIBLE || (node->op->flags & MST_OP_VIEW && !node->writer)) return false;
-    if (!(node->op->flags & MST_OP_ELEMENTWISE)) return true;
+    if (!(node->op->flags & (MST_OP_ELEMENTWISE | MST_OP_INFALLIBLE_FLOATS))) return true;
     for (int i = 0; i < node->num_src; i++)
         if (!mst_dtype_is_float(plan->value[node->src[i]].spec.dtype)) return true;
     return false;

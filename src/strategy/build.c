@@ -305,8 +305,8 @@ static void give_gradients(builder *b, const mst_update *u, mst_step_values *out
 }
 
 /* What is added up over the shards, at SUM: of the shards that are built here for each metric its sums and its counts,
- * then of the losses and of the examples, [count] each. The penalty counts as a part of the loss of each example. */
-static void list_reported(const builder *b, mst_value penalty, mst_value *sum) {
+ * then of the losses and of the examples, [count] each. */
+static void list_reported(const builder *b, mst_value *sum) {
     const int count = b->count, num_metrics = b->replicas[0].num_metrics;
     mst_value *loss = sum + (ptrdiff_t)2 * num_metrics * count, *examples = loss + count;
     for (int m = 0; m < num_metrics; m++)
@@ -315,14 +315,21 @@ static void list_reported(const builder *b, mst_value penalty, mst_value *sum) {
             sum[(2 * m + 1) * count + s] = b->replicas[s].metric_count[m];
         }
     for (int s = 0; s < count; s++) {
-        examples[s] = mst_dim_size(b->replicas[s].loss, 0, MST_F64);
         loss[s] = mst_cast(b->loss_sums[s], MST_F64);
-        if (!mst_value_is_none(penalty)) loss[s] = mst_add(loss[s], mst_mul(mst_cast(penalty, MST_F64), examples[s]));
+        examples[s] = mst_dim_size(b->replicas[s].loss, 0, MST_F64);
     }
 }
 
+/* LOSS_SUM of so many EXAMPLES with the penalty, which counts as a part of the loss of each. It is added to the sum and
+ * not to its terms, since it may be known only behind the gate, where no sum over devices and tasks is made. */
+static mst_value add_penalty(mst_value loss_sum, mst_value penalty, mst_value examples) {
+    if (mst_value_is_none(penalty)) return loss_sum;
+    return mst_add(loss_sum, mst_mul(mst_cast(penalty, MST_F64), examples));
+}
+
 /* The same of each leaf, for those who add up the leaves of all workers. */
-static void give_reported(const builder *b, const mst_value *sum, int num_sums, mst_step_values *out) {
+static void give_reported(const builder *b, const mst_value *sum, int num_sums, mst_value penalty,
+                          mst_step_values *out) {
     const int end = b->first + b->count;
     mst_value *to = mst_arena_alloc(&b->graph->arena, ((size_t)out->num_leaves * (size_t)num_sums + 1) * sizeof *to);
     if (!to) {
@@ -336,6 +343,7 @@ static void give_reported(const builder *b, const mst_value *sum, int num_sums, 
             const mst_value *first = sum + (ptrdiff_t)i * b->count + (leaf.first - b->first);
             *to++ = leaf.count > 1 ? mst_add_n(first, leaf.count) : *first;
         }
+        to[-2] = add_penalty(to[-2], penalty, to[-1]);
         at += leaf.count;
     }
 }
@@ -347,16 +355,17 @@ static void report(builder *b, mst_step_values *out, mst_value penalty) {
         MST_VALUE_NO_MEMORY(b->graph, "for a step");
         return;
     }
-    list_reported(b, penalty, sum);
+    list_reported(b, sum);
     out->num_metrics = num_metrics;
     for (int m = 0; m < num_metrics; m++) {
         out->metric_sum[m] = mst_strategy_sum(b->strategy, sum + (ptrdiff_t)2 * m * b->count);
         out->metric_count[m] = mst_strategy_sum(b->strategy, sum + (ptrdiff_t)(2 * m + 1) * b->count);
     }
-    out->loss_sum = mst_strategy_sum(b->strategy, sum + (ptrdiff_t)2 * num_metrics * b->count);
-    out->loss =
-        mst_cast(mst_div(out->loss_sum, mst_cast(out->num_examples, MST_F64)), mst_value_spec(b->loss_sums[0]).dtype);
-    give_reported(b, sum, num_sums, out);
+    const mst_value examples = mst_cast(out->num_examples, MST_F64);
+    out->loss_sum = add_penalty(mst_strategy_sum(b->strategy, sum + (ptrdiff_t)2 * num_metrics * b->count), penalty,
+                                examples);
+    out->loss = mst_cast(mst_div(out->loss_sum, examples), mst_value_spec(b->loss_sums[0]).dtype);
+    give_reported(b, sum, num_sums, penalty, out);
     free(sum);
 }
 

@@ -190,7 +190,8 @@ static void variable_rises_by_what_all_shards_add(void **state) {
         EXPECT_OK(mst_graph_check(g));
         mst_session *session = engine_session(g, "cpu:1/1");
         for (int step = 0; step < 3; step++) engine_run(session, values.train);
-        assert_true(engine_number(session, count) == 5 + 3 * shards[i] * (shards[i] + 1) / 2);
+        const int sum = shards[i] * (shards[i] + 1) / 2; /* in each of three steps */
+        assert_true(engine_number(session, count) == 5 + 3 * sum);
         engine_end(g, session);
     }
 }

@@ -92,6 +92,7 @@ const mst_op mst_op_div = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_INFALLIBLE_FLOATS,
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = div_grad,

@@ -85,6 +85,7 @@ const mst_op mst_op_floor_div = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_INFALLIBLE_FLOATS,
     .may_alias = true,
     .infer = mst_infer_binary,
     .reference = floor_div_reference,
