@@ -19,6 +19,7 @@
 #include "module/module.h"
 #include "transport/service_thread.h"
 #include "transport/zmq_ask.h"
+#include "transport/zmq_newcomer.h"
 #include "transport/zmq_peer.h"
 #include "transport/zmq_socket.h"
 
@@ -68,13 +69,13 @@ static void *run_transport(void *context) {
     struct pollfd *fds = malloc((2 * (size_t)t->options.num_tasks + 4) * sizeof *fds);
     pthread_mutex_lock(&t->lock);
     /* here, since the threads of libzmq take their cores from the one that starts them */
-    if (!fds)
+    if (!fds || !mst_zmq_newcomers_create(t))
         t->error = ENOMEM;
     else if (!mst_zmq_listen(t))
         t->error = errno;
     t->ready = true;
     pthread_cond_broadcast(&t->changed);
-    if (fds && !t->error) run_loop(t, fds);
+    if (!t->error) run_loop(t, fds);
     pthread_mutex_unlock(&t->lock);
     free(fds);
     return NULL;
@@ -109,6 +110,7 @@ static void zmq_free(mst_transport *t) {
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
     free(t->peers);
+    free(t->newcomer);
     mst_open_options_free(&t->options);
     free(t);
 }

@@ -29,14 +29,21 @@ static void tell_stranger(mst_transport *t, const char *host, const char *why) {
     mst_event_thread_stranger(t->events, line);
 }
 
-void mst_zmq_door_failed(mst_transport *t, int error) {
+void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int error) {
     const mst_open_options *o = &t->options;
-    const bool is_other = error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH;
-    if (!is_other && !(o->has_keys && error == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)) return;
-    tell_stranger(t, "",
-                  o->has_keys    ? "it has another cluster key or none"
-                  : o->has_token ? "it has not this user's token, which counts where there is no --cluster-key FILE"
-                                 : "it has a cluster key or a user's token, and this task neither");
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL || event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return;
+    const bool has_other_keys = event && (error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ||
+                                          (o->has_keys && error == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC));
+    tell_stranger(t, host,
+                  !has_other_keys ? "it has sent nothing that a task sends"
+                  : o->has_keys   ? "it has another cluster key or none"
+                  : o->has_token  ? "it has not this user's token, which counts where there is no --cluster-key FILE"
+                                  : "it has a cluster key or a user's token, and this task neither");
+}
+
+void mst_zmq_door_silent(mst_transport *t, const char *host) {
+    tell_stranger(t, host,
+                  "of all that have connected and say nothing it has waited longest, and there may be no more");
 }
 
 /* ---- questions ---- */

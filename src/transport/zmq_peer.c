@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_door.h"
+#include "transport/zmq_newcomer.h"
 #include "transport/zmq_socket.h"
 #include "transport/zmq_token.h"
 #include "transport/zmq_visitor.h"
@@ -148,8 +149,9 @@ bool mst_zmq_listen(mst_transport *t) {
     if ((t->options.has_keys || t->options.has_token) && !mst_zmq_door_open(t)) return false;
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
     if (t->options.has_token && !mst_zmq_token_listen(t)) return false;
-    t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
-                                      ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
+    t->monitor =
+        mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
+                             ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
     if (!t->monitor || (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0)) return false;
     t->listens_since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
     return true;
@@ -531,6 +533,7 @@ static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     const mst_message *m = &a->message;
     if (!a->has_id) return; /* of another program */
+    if (!a->wrong && (m->kind == MST_MESSAGE_HELLO || m->kind == MST_MESSAGE_ASK)) mst_zmq_newcomer_gone(t, a->fd);
     if (!a->wrong && m->kind == MST_MESSAGE_HELLO) {
         take_hello(t, a, now);
         return;
@@ -619,16 +622,30 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 
 /* ---- the thread's work ---- */
 
+/* Connections that have come and ended. Returns how many were BROKEN, MOST_AT_ONCE at most. */
+static int take_broken(mst_transport *t, int broken[MOST_AT_ONCE]) {
+    int count = 0, value;
+    uint16_t event;
+    while (count < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &value)) {
+        if (event == ZMQ_EVENT_ACCEPTED)
+            mst_zmq_newcomer_came(t, value);
+        else if (event != ZMQ_EVENT_DISCONNECTED)
+            t->handshake_end = event, t->handshake_error = value;
+        else {
+            const char *host = mst_zmq_newcomer_gone(t, value);
+            if (host) mst_zmq_door_failed(t, host, t->handshake_end, t->handshake_error);
+            t->handshake_end = 0;
+            broken[count++] = value;
+        }
+    }
+    return count;
+}
+
 /* What came before a connection broke is taken before the break: libzmq tells of the break last. */
 static void work_router(mst_transport *t, int64_t now) {
-    int broken[MOST_AT_ONCE], num_broken = 0, taken = 0;
-    uint16_t event;
+    int broken[MOST_AT_ONCE], taken = 0;
+    const int num_broken = take_broken(t, broken);
     arrival a;
-    while (num_broken < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &broken[num_broken]))
-        if (event == ZMQ_EVENT_DISCONNECTED)
-            num_broken++;
-        else
-            mst_zmq_door_failed(t, broken[num_broken]);
     while (taken < MOST_AT_ONCE && receive(t->router, true, &a)) {
         take_routed(t, &a, now);
         arrival_end(&a);

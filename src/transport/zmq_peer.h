@@ -74,6 +74,12 @@ typedef struct mst_zmq_visitor {
     int fd; /**< of its connection; -1: not known */
 } mst_zmq_visitor;
 
+/** A connection of which nobody has said yet whose it is (zmq_newcomer.h). */
+typedef struct mst_zmq_newcomer {
+    int fd;
+    char host[MST_ZMQ_HOST], port[8]; /**< of the other end */
+} mst_zmq_newcomer;
+
 enum { MST_ZMQ_VISITORS = 4, MST_ZMQ_STRANGERS = 16 };
 
 struct mst_transport {
@@ -98,6 +104,11 @@ struct mst_transport {
     unsigned num_sockets; /* ever made: no two have one id */
     bool more;            /* messages are left in the router */
     mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
+    mst_zmq_newcomer *newcomer; /* in the order in which they came */
+    int num_newcomers, most_newcomers;
+    char gone[MST_ZMQ_HOST]; /* host of the last that is none any more */
+    uint16_t handshake_end;  /* how that of the connection has failed whose end libzmq tells next: its event, or 0 */
+    int handshake_error;     /* with which error */
     int64_t next_beat;
 };
 

@@ -1,0 +1,56 @@
+#include "transport/zmq_newcomer.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "transport/zmq_door.h"
+
+bool mst_zmq_newcomers_create(mst_transport *t) {
+    t->most_newcomers = MST_ZMQ_NEWCOMERS + 2 * t->options.num_tasks;
+    return (t->newcomer = calloc((size_t)t->most_newcomers, sizeof *t->newcomer));
+}
+
+/* Who is at the other end of FD. False where there is none: it has been closed, and may be another file by now. */
+static bool find_peer(int fd, mst_zmq_newcomer *n) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    *n = (mst_zmq_newcomer){.fd = fd};
+    return getpeername(fd, (struct sockaddr *)&address, &size) == 0 &&
+           getnameinfo((struct sockaddr *)&address, size, n->host, sizeof n->host, n->port, sizeof n->port,
+                       NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+}
+
+static void forget(mst_transport *t, int i) {
+    t->num_newcomers--;
+    memmove(&t->newcomer[i], &t->newcomer[i + 1], (size_t)(t->num_newcomers - i) * sizeof *t->newcomer);
+}
+
+/* libzmq finds the connection ended, and closes it. */
+static void end_oldest(mst_transport *t) {
+    const mst_zmq_newcomer oldest = t->newcomer[0];
+    mst_zmq_newcomer now;
+    forget(t, 0);
+    if (!find_peer(oldest.fd, &now) || strcmp(now.host, oldest.host) != 0 || strcmp(now.port, oldest.port) != 0) return;
+    shutdown(oldest.fd, SHUT_RDWR);
+    mst_zmq_door_silent(t, oldest.host);
+}
+
+void mst_zmq_newcomer_came(mst_transport *t, int fd) {
+    mst_zmq_newcomer n;
+    if (!find_peer(fd, &n)) return;
+    if (t->num_newcomers == t->most_newcomers) end_oldest(t);
+    t->newcomer[t->num_newcomers++] = n;
+}
+
+const char *mst_zmq_newcomer_gone(mst_transport *t, int fd) {
+    for (int i = 0; i < t->num_newcomers; i++)
+        if (t->newcomer[i].fd == fd) {
+            memcpy(t->gone, t->newcomer[i].host, sizeof t->gone);
+            forget(t, i);
+            return t->gone;
+        }
+    return NULL;
+}
