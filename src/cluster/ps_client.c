@@ -277,22 +277,31 @@ mst_status mst_ps_client_keep(mst_ps_client *c) {
 
 /* ---- joining: the whole ---- */
 
-mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
-    MST_TRY(copy_program(c, program));
-    if (c->has_last) c->began_at = program->position;
-    c->must_join = c->has_last = c->is_ended = false;
-    if (!c->values.copies.copy) MST_TRY(mst_ps_values_make(&c->values, program, c->num_ps));
-    MST_TRY(make_gradients(c));
+static mst_status join_once(mst_ps_client *c, int64_t *position) {
+    c->must_join = false;
     MST_TRY(agree(c));
     *position = smallest_position(c);
     if (*position < c->began_at) *position = c->began_at; /* that is still of the training before */
-    c->is_between = program->synchronous && !mst_ps_have_order(c) && !is_one_position(c);
+    c->is_between = c->program.synchronous && !mst_ps_have_order(c) && !is_one_position(c);
     if (c->is_between) MST_TRY(join_between(c, *position));
     c->joined = true;
     MST_TRY(store_values(c));
     MST_TRY(take_kept(c));
     if (is_chief(c)) MST_TRY(begin_counting(c));
     return is_chief(c) && !c->kept ? mst_ps_client_collect(c) : MST_OK;
+}
+
+/* A server may be lost once more while this worker joins. */
+mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
+    mst_status status;
+    MST_TRY(copy_program(c, program));
+    if (c->has_last) c->began_at = program->position;
+    c->has_last = c->is_ended = false;
+    if (!c->values.copies.copy) MST_TRY(mst_ps_values_make(&c->values, program, c->num_ps));
+    MST_TRY(make_gradients(c));
+    do status = join_once(c, position);
+    while (status && c->must_join);
+    return status;
 }
 
 bool mst_ps_client_is_between(const mst_ps_client *c) {
