@@ -23,7 +23,7 @@ static bool find_peer(int fd, mst_zmq_newcomer *n) {
                        NI_NUMERICHOST | NI_NUMERICSERV) == 0;
 }
 
-static void forget(mst_transport *t, int i) {
+static void drop_newcomer(mst_transport *t, int i) {
     t->num_newcomers--;
     memmove(&t->newcomer[i], &t->newcomer[i + 1], (size_t)(t->num_newcomers - i) * sizeof *t->newcomer);
 }
@@ -32,7 +32,7 @@ static void forget(mst_transport *t, int i) {
 static void end_oldest(mst_transport *t) {
     const mst_zmq_newcomer oldest = t->newcomer[0];
     mst_zmq_newcomer now;
-    forget(t, 0);
+    drop_newcomer(t, 0);
     if (!find_peer(oldest.fd, &now) || strcmp(now.host, oldest.host) != 0 || strcmp(now.port, oldest.port) != 0) return;
     shutdown(oldest.fd, SHUT_RDWR);
     mst_zmq_door_silent(t, oldest.host);
@@ -49,7 +49,7 @@ const char *mst_zmq_newcomer_gone(mst_transport *t, int fd) {
     for (int i = 0; i < t->num_newcomers; i++)
         if (t->newcomer[i].fd == fd) {
             memcpy(t->gone, t->newcomer[i].host, sizeof t->gone);
-            forget(t, i);
+            drop_newcomer(t, i);
             return t->gone;
         }
     return NULL;

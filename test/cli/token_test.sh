@@ -52,20 +52,26 @@ else
     XDG_STATE_HOME=$folder
 fi
 
-# Connections that say nothing: more than a process has descriptors for at first.
+# Connections that say nothing, more than a process may have descriptors for, and one that says what no task says.
 if command -v python3 > /dev/null 2>&1; then
     find_ports 2
     make_hosts
-    before=$(ulimit -S -n)
-    ulimit -S -n 200
+    unlimited=$muster
+    printf '#!/bin/sh\nulimit -n 200\nexec "%s" "$@"\n' "$unlimited" > limited
+    chmod +x limited
+    muster=$folder/limited
     for i in 0 1; do start $i --epochs 1200 --log-every 1 --checkpoint-dir kept --save-every 11; done
-    ulimit -S -n "$before"
+    muster=$unlimited
     within 20 begun 1
     python3 -c '
 import socket, sys, time
 socks = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for i in range(600)]
-time.sleep(2)' "$first" 2> silent
+other = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
+other.sendall(b"GET / HTTP/1.1\r\nHost: muster\r\n\r\n")
+time.sleep(2)' "$first" "$((first + 1))" 2> silent
     check six_hundred_connect [ ! -s silent ]
+    check who_says_nothing_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: of all that" err-0)" = 1 ]
+    check other_protocol_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: it has sent nothing" err-1)" = 1 ]
     alone --epochs 1200
     ended_alike connections_that_say_nothing_change_nothing "$alone" 0 1
 else
