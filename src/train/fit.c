@@ -416,6 +416,13 @@ static mst_status run_epochs(fit *f) {
     return MST_OK;
 }
 
+/* The last values of parameter servers, and their steps, are those of all workers. */
+static mst_status read_last_step(fit *f) {
+    if (!mst_served_has_last(f->trainer)) return MST_OK;
+    return mst_store_read_to(f->trainer->model->store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR},
+                             &f->state.step);
+}
+
 /* As long as other workers make steps with parameter servers, a server may be lost, and with it steps of this one. A
  * worker that is to stop by itself does not wait for them. */
 static mst_status run_until_all_finish(fit *f) {
@@ -424,7 +431,7 @@ static mst_status run_until_all_finish(fit *f) {
         if (f->state.stop && mst_served_is_asked_to_stop(f->trainer)) return MST_OK;
         const mst_status status = mst_served_finish(f->trainer, f->state.stop);
         if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
-        if (!status || status == MST_CANCELLED) return MST_OK;
+        if (!status || status == MST_CANCELLED) return read_last_step(f);
         MST_TRY(recover(f, status));
     }
 }

@@ -1,6 +1,7 @@
 /* Trainings of several workers by the seeds, on a simulated network (transport/sim.h) and in threads that take turns
  * (support/turns.h): whatever is cut, killed and started again, every worker ends with the weights of one process. Some
- * of the jobs have parameter servers, and are synchronous.
+ * of the jobs have parameter servers. Where these are asynchronous, all workers end with the same weights, after the
+ * steps of an undisturbed job.
  *
  *     test_cluster_simulated_training             some seeds
  *     test_cluster_simulated_training 0 100000    that many, from the first on
@@ -29,7 +30,8 @@ static const double PATIENCE = 100; /* seconds for which a process waits for wor
 typedef struct job {
     uint64_t seed, draws;
     int workers;
-    int servers;     /* behind the workers; 0: the workers are alone */
+    int servers; /* behind the workers; 0: the workers are alone */
+    bool asynchronous;
     int elastic_min; /* of mst_task_options */
     double most_delay, most_pause;
     task_address address[TASKS];
@@ -38,6 +40,7 @@ typedef struct job {
     FILE *log;
     int64_t done; /* when the first worker had left; MST_NEVER: none has */
     mst_status status[TASKS];
+    int64_t step[TASKS];                     /* after the last */
     char error[TASKS][1024], hex[TASKS][65]; /* servers have no weights of the model */
 } job;
 
@@ -79,6 +82,7 @@ static void make_job(job *j, uint64_t seed, FILE *log) {
     j->most_pause = draw_seconds(j, 20);
     j->num_faults = (int)draw(j, MOST_FAULTS + 1);
     for (int i = 0; i < j->num_faults; i++) j->fault[i] = draw_fault(j);
+    j->asynchronous = j->servers && draw(j, 3) == 0;
     for (int i = 0; i < count_tasks(j); i++) snprintf(j->address[i], sizeof j->address[i], "task%d:1", i);
 }
 
@@ -90,23 +94,25 @@ static bool is_over(void *context) {
     return mst_sim_is_killed(t->number) || (done != MST_NEVER && mst_clock_now() - done > (int64_t)(PATIENCE * 1e9));
 }
 
-static mst_strategy strategy_of(const mst_task *task, bool served) {
+/* J: NULL where one process trains. */
+static mst_strategy strategy_of(const job *j) {
     mst_strategy strategy = {.kind = MST_STRATEGY_MIRRORED, .num_shards = SHARDS};
-    if (task) strategy.kind = served ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_MULTI_WORKER;
-    strategy.synchronous = served;
+    if (!j) return strategy;
+    strategy.kind = j->servers ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_MULTI_WORKER;
+    strategy.synchronous = j->servers && !j->asynchronous;
     return strategy;
 }
 
-static mst_status fit(mst_task *task, bool served, char hex[65]) {
+static mst_status fit(mst_task *task, const job *j, int64_t *step, char hex[65]) {
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 3);
     mst_model *model = training_model(6, CLASSES, 0);
     mst_result result;
-    mst_status status =
-        mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .strategy = strategy_of(task, served),
-                    .task = task, .session = {.devices = "cpu:1/1"}, .seed = 5);
+    mst_status status = mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .strategy = strategy_of(j),
+                                    .task = task, .session = {.devices = "cpu:1/1"}, .seed = 5);
     const mst_fit_options options = {.data = data, .batch_size = BATCH, .epochs = EPOCHS};
     if (!status) status = mst_fit_with(model, &options, &result);
     const bool stopped = !status && result.step < STEPS; /* no error, as where a callback stops a fit */
+    if (!status) *step = result.step;
     if (!status && !stopped) status = mst_model_sha256(model, hex);
     if (!status && task) status = mst_task_leave(task);
     mst_model_destroy(model);
@@ -136,7 +142,7 @@ static mst_status train(task_thread *t, const mst_cluster *cluster) {
     mst_task *task;
     MST_TRY(mst_task_open(&task, .cluster = cluster, .transport = "sim", .insecure = true,
                           .elastic_min = j->elastic_min, .log = j->log, .stop = is_over, .context = t));
-    const mst_status status = fit(task, j->servers > 0, j->hex[t->number]);
+    const mst_status status = fit(task, j, &j->step[t->number], j->hex[t->number]);
     const bool killed = mst_sim_is_killed(t->number);
     if (!status && j->done == MST_NEVER) j->done = mst_clock_now();
     mst_task_close(task);
@@ -181,13 +187,22 @@ static void *work(void *context) {
 
 static char one_process[65];
 
+/* Whether worker I has the weights of all others that have some. */
+static bool is_alike(const job *j, int i) {
+    bool alike = true;
+    for (int w = 0; w < j->workers; w++) alike &= !j->hex[w][0] || strcmp(j->hex[w], j->hex[i]) == 0;
+    return alike && j->hex[i][0];
+}
+
 /* Who was away when the others had done their work hears so, or waits in vain. Only where fewer than all may train it
  * need not have been there at the end. */
 static bool ended_well(const job *j, int i) {
     const bool late = j->done != MST_NEVER && (j->status[i] == MST_CANCELLED || j->status[i] == MST_UNAVAILABLE);
     if (j->status[i] && !late) return false;
     if (i >= j->workers) return true;
-    return strcmp(j->hex[i], one_process) == 0 || (late && j->elastic_min && !j->hex[i][0]);
+    if (late && !j->hex[i][0]) return j->elastic_min || j->asynchronous;
+    if (j->asynchronous) return j->step[i] == j->workers * STEPS && is_alike(j, i);
+    return strcmp(j->hex[i], one_process) == 0;
 }
 
 static int count_wrong(const job *j) {
@@ -196,10 +211,10 @@ static int count_wrong(const job *j) {
         if (ended_well(j, i)) continue;
         wrong++;
         fprintf(stderr,
-                "MUSTER_SIM_SEED=%" PRIu64
-                " replays this: task %d of %d workers and %d servers ends with weights '%s', "
-                "error '%s'\n",
-                j->seed, i, j->workers, j->servers, j->hex[i], j->error[i]);
+                "MUSTER_SIM_SEED=%" PRIu64 " replays this: task %d of %d workers and %d %sservers ends at step %" PRId64
+                " with weights '%s', error '%s'\n",
+                j->seed, i, j->workers, j->servers, j->asynchronous ? "asynchronous " : "", j->step[i], j->hex[i],
+                j->error[i]);
     }
     return wrong;
 }
@@ -233,7 +248,8 @@ static int run_seed(uint64_t seed, FILE *log, history *out) {
 
 static void one_process_trains(void **state) {
     (void)state;
-    EXPECT_OK(fit(NULL, false, one_process));
+    int64_t step;
+    EXPECT_OK(fit(NULL, NULL, &step, one_process));
 }
 
 static uint64_t first_seed, num_seeds = SEEDS;
