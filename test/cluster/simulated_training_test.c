@@ -1,7 +1,7 @@
 /* Trainings of several workers by the seeds, on a simulated network (transport/sim.h) and in threads that take turns
  * (support/turns.h): whatever is cut, killed and started again, every worker ends with the weights of one process. Some
- * of the jobs have parameter servers. Where these are asynchronous, all workers end with the same weights, after the
- * steps of an undisturbed job.
+ * of the jobs have parameter servers. Where these are asynchronous, or do not wait for all workers, all end with the same
+ * weights, and where no gradients are dropped after the steps of an undisturbed job.
  *
  *     test_cluster_simulated_training             some seeds
  *     test_cluster_simulated_training 0 100000    that many, from the first on
@@ -32,6 +32,7 @@ typedef struct job {
     int workers;
     int servers; /* behind the workers; 0: the workers are alone */
     bool asynchronous;
+    int aggregate;   /* 0: the servers wait for all workers; else for so many of them, and drop what comes later */
     int elastic_min; /* of mst_task_options */
     double most_delay, most_pause;
     task_address address[TASKS];
@@ -82,7 +83,11 @@ static void make_job(job *j, uint64_t seed, FILE *log) {
     j->most_pause = draw_seconds(j, 20);
     j->num_faults = (int)draw(j, MOST_FAULTS + 1);
     for (int i = 0; i < j->num_faults; i++) j->fault[i] = draw_fault(j);
-    j->asynchronous = j->servers && draw(j, 3) == 0;
+    if (j->servers) {
+        const uint64_t kind = draw(j, 4);
+        j->asynchronous = kind == 0;
+        if (kind == 1) j->aggregate = (int)(1 + draw(j, (uint64_t)j->workers - 1));
+    }
     for (int i = 0; i < count_tasks(j); i++) snprintf(j->address[i], sizeof j->address[i], "task%d:1", i);
 }
 
@@ -100,6 +105,7 @@ static mst_strategy strategy_of(const job *j) {
     if (!j) return strategy;
     strategy.kind = j->servers ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_MULTI_WORKER;
     strategy.synchronous = j->servers && !j->asynchronous;
+    strategy.replicas_to_aggregate = j->aggregate;
     return strategy;
 }
 
@@ -200,9 +206,15 @@ static bool ended_well(const job *j, int i) {
     const bool late = j->done != MST_NEVER && (j->status[i] == MST_CANCELLED || j->status[i] == MST_UNAVAILABLE);
     if (j->status[i] && !late) return false;
     if (i >= j->workers) return true;
-    if (late && !j->hex[i][0]) return j->elastic_min || j->asynchronous;
-    if (j->asynchronous) return j->step[i] == j->workers * STEPS && is_alike(j, i);
+    if (late && !j->hex[i][0]) return j->elastic_min || j->asynchronous || j->aggregate;
+    if (j->asynchronous && j->step[i] != j->workers * STEPS) return false;
+    if (j->asynchronous || j->aggregate) return is_alike(j, i);
     return strcmp(j->hex[i], one_process) == 0;
+}
+
+/* Of its servers. */
+static const char *kind_of(const job *j) {
+    return j->asynchronous ? "asynchronous " : j->aggregate ? "impatient " : "";
 }
 
 static int count_wrong(const job *j) {
@@ -213,8 +225,7 @@ static int count_wrong(const job *j) {
         fprintf(stderr,
                 "MUSTER_SIM_SEED=%" PRIu64 " replays this: task %d of %d workers and %d %sservers ends at step %" PRId64
                 " with weights '%s', error '%s'\n",
-                j->seed, i, j->workers, j->servers, j->asynchronous ? "asynchronous " : "", j->step[i], j->hex[i],
-                j->error[i]);
+                j->seed, i, j->workers, j->servers, kind_of(j), j->step[i], j->hex[i], j->error[i]);
     }
     return wrong;
 }
