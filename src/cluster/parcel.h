@@ -27,7 +27,7 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 12 };
+enum { MST_PARCEL_VERSION = 13 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */
@@ -71,6 +71,8 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_STOP,    /**< S, before values: the chief has ended the training, and this worker is to end it too */
     MST_PARCEL_KEPT,    /**< W: asks for what callbacks keep; number: 1: the chief gives it, in the body (ps_kept.h)
                       *   S: has it; or body: what was asked for */
+    MST_PARCEL_AGREE,   /**< W, of a job that promises bits: asks which instructions of oneDNN all workers have
+                         *   S: number: these, a bit each; when all have come */
     MST_PARCEL_NOTICE,  /**< S: body: a line for the log, a text as of FAILED */
     MST_PARCEL_ORDER,   /**< from server to server (server/server_order.c); number: a worker, or -1; request: of it
                          *   to the first one: this has come, or -1: say again what has not been taken; step: how many

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/no_memory.h"
+#include "cluster/instructions.h"
 #include "cluster/ps_begin.h"
 #include "cluster/ps_kept.h"
 #include "cluster/state_message.h"
@@ -78,9 +79,10 @@ static mst_status keep_state_of_servers(mst_ps_client *c) {
     return mst_store_snapshot_again(c->program.store, &c->kept);
 }
 
-/* Where none is kept, that of this process. */
+/* Where none is kept, that of this process: of the chief, before the store gets values of servers, which without their
+ * other state are nothing from which they could begin. */
 static mst_status keep_own_state(mst_ps_client *c) {
-    if (c->kept) return MST_OK;
+    if (c->kept || !is_chief(c)) return MST_OK;
     c->kept_position = c->program.position;
     return keep_state_of_servers(c);
 }
@@ -96,7 +98,7 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round, bool is_last) {
     const mst_ps_program *o = &c->program;
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
-    mst_status status = keep_own_state(c);
+    mst_status status = MST_OK;
     const mst_ps_job job = {.synchronous = o->synchronous,
                             .aggregate = o->aggregate,
                             .staleness = o->staleness,
@@ -153,9 +155,10 @@ static bool is_one_round(const mst_ps_client *c, uint32_t *last) {
     return same && *last > 0;
 }
 
+static const double AGAIN = 0.1; /* seconds between two tries to join */
+
 /* Until all servers have values: the chief gives them, the others ask again. */
 static mst_status agree(mst_ps_client *c) {
-    static const double AGAIN = 0.1; /* seconds */
     for (uint32_t last;;) {
         MST_TRY(say_hello(c, 0));
         if (!is_one_round(c, &last) && is_chief(c)) MST_TRY(send_begin(c, last + 1, false));
@@ -186,8 +189,6 @@ static bool is_one_position(const mst_ps_client *c) {
  * the same once more. All state of the servers is of one step only after that, and is kept then. */
 static mst_status join_between(mst_ps_client *c, int64_t position) {
     MST_TRY(say_hello(c, position + 1));
-    if (!is_chief(c)) return MST_OK;
-    MST_TRY(keep_own_state(c));
     c->kept_at = 0;
     return MST_OK;
 }
@@ -275,6 +276,28 @@ mst_status mst_ps_client_keep(mst_ps_client *c) {
     return status;
 }
 
+/* ---- instructions ---- */
+
+/* Where the gradients of all workers make each step, weights have the same bits as in one process. */
+static bool promises_bits(const mst_ps_client *c) {
+    const int32_t aggregate = c->program.aggregate;
+    return c->program.synchronous && (!aggregate || aggregate == mst_cluster_num_workers(c->options.cluster));
+}
+
+static mst_status agree_on_instructions(mst_ps_client *c) {
+    const mst_ps_request r = {
+        .head = {.kind = MST_PARCEL_AGREE}, .answer = MST_PARCEL_AGREE, .joins = true, .in_turn = true};
+    char name[300], line[256];
+    const uint64_t own = mst_fingerprints_instructions(c->fingerprint, c->program.num_fingerprints);
+    if (!own || !promises_bits(c)) return MST_OK;
+    MST_TRY(mst_ps_ask(c, &r));
+    mst_mail_name(c->mail, c->self, name, sizeof name);
+    MST_TRY(
+        mst_instructions_limit(c->fingerprint, c->program.num_fingerprints, c->instructions, name, line, sizeof line));
+    if (*line) mst_ps_say(c, "%s", line);
+    return MST_OK;
+}
+
 /* ---- joining: the whole ---- */
 
 static mst_status join_once(mst_ps_client *c, int64_t *position) {
@@ -287,11 +310,13 @@ static mst_status join_once(mst_ps_client *c, int64_t *position) {
     c->joined = true;
     MST_TRY(store_values(c));
     MST_TRY(take_kept(c));
+    MST_TRY(agree_on_instructions(c));
     if (is_chief(c)) MST_TRY(begin_counting(c));
-    return is_chief(c) && !c->kept ? mst_ps_client_collect(c) : MST_OK;
+    const bool is_of_others = c->began != c->round;
+    return is_chief(c) && is_of_others && !c->is_between ? mst_ps_client_collect(c) : MST_OK;
 }
 
-/* A server may be lost once more while this worker joins. */
+/* A server may be lost once more, or leave, while this worker joins. */
 mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
     mst_status status;
     MST_TRY(copy_program(c, program));
@@ -299,8 +324,9 @@ mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, i
     c->has_last = c->is_ended = false;
     if (!c->values.copies.copy) MST_TRY(mst_ps_values_make(&c->values, program, c->num_ps));
     MST_TRY(make_gradients(c));
-    do status = join_once(c, position);
-    while (status && c->must_join);
+    MST_TRY(keep_own_state(c));
+    while ((status = join_once(c, position)) && c->must_join)
+        MST_TRY(mst_ps_take_next(c, &(mst_ps_request){.joins = true}, AGAIN));
     return status;
 }
 

@@ -59,10 +59,11 @@ struct mst_ps_client {
     uint32_t began;     /**< the last round that this worker has begun */
     /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
-    int64_t finished; /**< how many trainings */
-    int64_t began_at; /**< position at which the one behind them has begun */
-    bool has_last;    /**< this worker has the last values of the last of them, and the chief all state */
-    float rate;       /**< learning rate of the first server, as it has answered */
+    int64_t finished;      /**< how many trainings */
+    int64_t began_at;      /**< position at which the one behind them has begun */
+    bool has_last;         /**< this worker has the last values of the last of them, and the chief all state */
+    uint64_t instructions; /**< of oneDNN, those that all workers have, as the first server has answered */
+    float rate;            /**< learning rate of the first server, as it has answered */
     bool joined, must_join;
     bool has_kept;    /**< this process knows what callbacks keep */
     bool takes_kept;  /**< it asks for that */

@@ -262,6 +262,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
         case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
         case MST_PARCEL_RATE: MST_TRY(take_rate(c, p, parcel)); break;
         case MST_PARCEL_KEPT: MST_TRY(take_kept(c, p, parcel)); break;
+        case MST_PARCEL_AGREE: c->instructions = (uint64_t)parcel->head.number; break;
         case MST_PARCEL_STOP: c->is_ended = true; return MST_OK;
         case MST_PARCEL_TAKEN: break;
         default: return MST_OK;

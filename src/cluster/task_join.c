@@ -5,10 +5,10 @@
 #include "base/argument.h"
 #include "base/clock.h"
 #include "base/no_memory.h"
+#include "cluster/instructions.h"
 #include "cluster/state_message.h"
 #include "cluster/task_inside.h"
 #include "collective/collectives.h"
-#include "device/onednn_isa.h"
 #include "store/store.h"
 
 /* ---- the state of a task ---- */
@@ -89,22 +89,11 @@ static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, m
 
 /* ---- instructions ---- */
 
-/* From now on oneDNN uses no instructions but those that all tasks have, so that they get the same bits. */
 static mst_status agree_on_instructions(mst_task *task) {
-    const uint64_t own = mst_fingerprints_instructions(task->fingerprints, task->state.num_fingerprints);
-    char mine[MST_FINGERPRINT_VALUE], common[MST_FINGERPRINT_VALUE];
-    if (!task->instructions || task->instructions == own) return MST_OK;
-    mst_onednn_isa_name(own, mine, sizeof mine);
-    const bool agrees = mst_onednn_limit_isa(task->instructions);
-    const uint64_t used = mst_onednn_isa();
-    mst_onednn_isa_name(agrees ? used : task->instructions, common, sizeof common);
-    if (!agrees)
-        return MST_FAIL(MST_INVALID,
-                        "%s has used oneDNN with %s before it came together with tasks that have %s alone: set "
-                        "DNNL_MAX_CPU_ISA=%s in the environment of all tasks",
-                        task->name[task->self], mine, common, common);
-    mst_fingerprints_set_instructions(task->fingerprints, task->state.num_fingerprints, used, common);
-    mst_task_say(task, "oneDNN uses %s, which all workers have, in place of %s", common, mine);
+    char line[256];
+    MST_TRY(mst_instructions_limit(task->fingerprints, task->state.num_fingerprints, task->instructions,
+                                   task->name[task->self], line, sizeof line));
+    if (*line) mst_task_say(task, "%s", line);
     return MST_OK;
 }
 

@@ -6,6 +6,7 @@
  *      WANT         asks for values where servers give them in turn (max_staleness)
  *      RATE         asks for the learning rate, or sets it
  *      KEPT         asks for what the chief's callbacks keep, or brings it
+ *      AGREE        asks which instructions all workers have
  *      FINISHED     is answered when all workers have sent it: until then each can make steps again. The chief is
  *                   answered first, and the others when it has all state of the last step: from then on no step is
  *                   lost with a server, and each worker has the last values
@@ -157,8 +158,12 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     const bool differs = mst_fingerprints_differ(s->fingerprint, s->num_fingerprints, first, theirs, count,
                                                  mst_server_name(s, parcel->from), text, sizeof text);
     if (differs) return MST_FAIL(MST_INVALID, "%s", text);
+    const uint64_t instructions = mst_fingerprints_instructions(theirs, count);
+    const bool has_less = mst_server_lacks_instructions(s, instructions);
     const bool is_other_machine = mst_fingerprints_warn(s->fingerprint, s->num_fingerprints, first, theirs, count,
-                                                        mst_server_name(s, parcel->from), false, text, sizeof text);
+                                                        mst_server_name(s, parcel->from), !has_less, text, sizeof text);
+    if (has_less) return MST_FAIL(MST_INVALID, "%s", text);
+    s->worker[parcel->from].instructions = instructions;
     return is_other_machine ? warn_of_machine(s, parcel, text) : MST_OK;
 }
 
@@ -193,8 +198,9 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     w->lost = s->parts = 0;
     w->has = -1;
     w->kept_out_since = 0;
-    w->left = w->gone = w->finished = w->has_state = false;
+    w->left = w->gone = w->finished = w->has_state = w->agrees = false;
     if (status) return status;
+    MST_TRY(mst_server_agree(s));
     if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* a server before this one knew it */
     if (mst_server_wants_previous(s, parcel->from, parcel->head.number))
         return mst_server_send_previous(s, parcel->from);
@@ -366,6 +372,7 @@ mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
         case MST_PARCEL_WANT: return mst_server_want(s, p);
         case MST_PARCEL_RATE: return mst_server_take_rate(s, p);
         case MST_PARCEL_KEPT: return mst_server_take_kept(s, p);
+        case MST_PARCEL_AGREE: return mst_server_take_agree(s, p);
         case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
         case MST_PARCEL_COLLECT: return current ? send_state(s, p) : MST_OK;
         case MST_PARCEL_FINISHED: return current ? finish(s, p) : MST_OK;

@@ -32,6 +32,8 @@ typedef struct mst_server_worker {
     int64_t read;     /**< step of its values */
     int64_t has;      /**< step of the values that it says it has, of this round; -1: none */
     int64_t previous; /**< its position before the last update */
+    uint64_t instructions; /**< of oneDNN, that it has or uses; 0: not known */
+    bool agrees;           /**< it waits to hear which ones all workers have (server_agree.c) */
 } mst_server_worker;
 
 /** A variable, and what its gradient is fed to. */
@@ -135,6 +137,7 @@ typedef struct mst_server {
     int64_t finished;       /**< trainings that all workers have finished */
     bool stops;             /**< the chief's callbacks have ended the training: workers hear so with their values */
     mst_snapshot *kept;     /**< by the chief's callbacks; NULL before BEGIN */
+    uint64_t instructions;  /**< of oneDNN, that workers have been told to use; 0: none have */
     bool is_closed;         /**< the chief has the last state of this round, behind which no update is made */
     int64_t leaves_since;   /**< it has said that it leaves: when; 0: it has not */
     bool may_leave;         /**< the chief has its state */
@@ -238,6 +241,15 @@ MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_parcel **parce
 
 /** Answers PARCEL, of kind RATE, with the learning rate, which it may have set. */
 MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_parcel *parcel);
+
+/* ---- server_agree.c ---- */
+
+/** Takes PARCEL, of kind AGREE, which is answered when all workers have come. */
+MST_CHECKED mst_status mst_server_take_agree(mst_server *s, const mst_parcel *parcel);
+/** Answers those who wait for that, where it is so. */
+MST_CHECKED mst_status mst_server_agree(mst_server *s);
+/** Whether a worker with these INSTRUCTIONS has not all those with which the others train. */
+bool mst_server_lacks_instructions(const mst_server *s, uint64_t instructions);
 
 /* ---- server_kept.c ---- */
 

@@ -75,7 +75,7 @@ static void *run_transport(void *context) {
         t->error = errno;
     t->ready = true;
     pthread_cond_broadcast(&t->changed);
-    if (!t->error) run_loop(t, fds);
+    if (fds && !t->error) run_loop(t, fds);
     pthread_mutex_unlock(&t->lock);
     free(fds);
     return NULL;

@@ -40,13 +40,32 @@ start_task worker_1 --epochs 3 --issync 1 --data tfrecord:unlike/digits
 ended_in_error other_contents_of_files_are_an_error_on_every_task \
     "what is in the first 256 files of the data differs between" ps_0 worker_0 worker_1
 
+DNNL_MAX_CPU_ISA=SSE41
+export DNNL_MAX_CPU_ISA
+alone --epochs 1
+make_hosts_with_servers 2 2
+start_task worker_1 --epochs 1 --issync 1
+unset DNNL_MAX_CPU_ISA
+start_job "ps_0 ps_1 worker_0" --epochs 1 --issync 1
+ended_alike workers_use_the_instructions_that_all_have "$alone" worker_0 worker_1
+ended_well and_so_do_the_servers ps_0 ps_1
+check worker_0_says_so grep -q "^worker:0: oneDNN uses SSE41, which all workers have, in place of " err-worker_0
+check nobody_says_that_bits_may_differ sh -c "! grep -q 'instruction sets differ' err-worker_0 err-worker_1 err-ps_0 err-ps_1"
+
+# A process with less that comes in place of one of a job under way.
+alone --epochs 300
 make_hosts_with_servers 1 2
-start_job "ps_0 worker_0" --epochs 1 --issync 1
-DNNL_MAX_CPU_ISA=SSE41 start_task worker_1 --epochs 1 --issync 1
-for each in ps_0 worker_0 worker_1; do
-    wait_for "$each"
-    check "${each}_says_once_that_instruction_sets_differ" [ "$(cat "out-$each" "err-$each" | grep -c 'instruction sets differ between .*: oneDNN .*SSE41.*: set DNNL_MAX_CPU_ISA=SSE41 in')" = 1 ]
-done
+start_job "ps_0 worker_0 worker_1" --epochs 300 --log-every 1 --issync 1
+within 20 begun worker_1
+signal 9 worker_1
+wait_for worker_1
+DNNL_MAX_CPU_ISA=SSE41 start_task worker_1 --epochs 300 --log-every 1 --issync 1
+wait_for worker_1
+check worker_with_fewer_instructions_is_refused [ "$status" -eq 1 ]
+check and_hears_why grep -q "instruction sets differ between .*: oneDNN .* and SSE41: " err-worker_1
+start_task worker_1 --epochs 300 --log-every 1 --issync 1
+ended_alike and_the_job_goes_on "$alone" worker_0 worker_1
+ended_well and_so_does_the_server ps_0
 
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0" --epochs 3 --max-staleness 1
