@@ -24,7 +24,7 @@ told() {
     shift
     if within 60 shows "$@"; then ok "$name"; else failed "$name" "the output does not have: $1"; fi
 }
-trains='^{.*"task":"%s".*"state":"training","step":[1-9][0-9]*,"examples_per_sec":[1-9].*"compute":[01].*"wait":0.*}$'
+trains='^{.*"task":"%s".*"state":"training","step":[1-9][0-9]*,"examples_per_sec":[1-9].*"compute":[01].*"network":[01].*"wait":[01].*}$'
 # trained NAME TASK ADDRESS...: TASK trains
 # shellcheck disable=SC2059 # the pattern is the format
 trained() {
@@ -44,10 +44,16 @@ start 1 --epochs 1000000
 trained all_are_found_from_the_address_of_one worker:1 "localhost:$first"
 check one_line_for_each_task [ "$(grep -c . out)" -eq 2 ]
 check lines_are_JSON json_lines out
+part() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p" out | sed -n "$2"; }
+for line in 1p 2p; do
+    check "parts_of_the_time_are_all_of_it_$line" [ "$(echo "$(part data $line) $(part compute $line) $(part network $line) $(part wait $line)" |
+        awk '{ printf "%.3f", $1 + $2 + $3 + $4 }')" = 1.000 ]
+done
+check one_waits_for_messages_alone grep -q '"wait":0\.0[,}]' out
 for address in "tcp://localhost:$first" "grpc://localhost:$((first + 1))"; do
     told "address_may_have_a_scheme_$address" "worker:0 .* training$" --once "$address"
 done
-check table_has_a_head grep -q '^task  *step  *examples/s  *data  *compute  *wait  *heard  *state$' out
+check table_has_a_head grep -q '^task  *step  *examples/s  *data  *compute  *network  *wait  *heard  *state$' out
 trained lists_of_hosts_are_asked worker:0 --worker_hosts "localhost:$first,localhost:$((first + 1))"
 TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":0}}"
 export TF_CONFIG

@@ -139,13 +139,14 @@ static mst_status ask_all(top *t) {
 /* ---- the screen ---- */
 
 static mst_status show_table(const top *t, bool clear) {
+    const double network = top_rows_network(t->row, t->count);
     if (clear) fputs("\033[H\033[2J", stdout);
     if (!t->o->json) top_row_print_head(t->name_width);
     for (int i = 0; i < t->count; i++) {
         if (t->o->json)
-            MST_TRY(top_row_write_json(&t->row[i]));
+            MST_TRY(top_row_write_json(&t->row[i], network));
         else
-            top_row_print(&t->row[i], t->name_width);
+            top_row_print(&t->row[i], network, t->name_width);
     }
     fflush(stdout);
     return json_check_output();

@@ -10,7 +10,7 @@
 static const char *const doings[] = {"idle", "waiting", "training", "validating", "serving", "done"};
 _Static_assert(sizeof doings / sizeof *doings == MST_NUM_TASK_DOINGS, "a word for each");
 
-/* Of the time between the last two answers, or since the task began; -1: not known. */
+/* Of the time between the last two answers, or since the task began; -1: not known. WAIT has the network in it. */
 typedef struct shares {
     double examples_per_sec, data, compute, wait;
 } shares;
@@ -45,6 +45,29 @@ static shares find_shares(const top_row *row) {
     return s;
 }
 
+static bool is_training_worker(const top_row *row) {
+    return row->now.data >= 0 && (row->now.doing == MST_TASK_TRAINS || row->now.doing == MST_TASK_VALIDATES);
+}
+
+double top_rows_network(const top_row *row, int count) {
+    double least = -1;
+    for (int i = 0; i < count; i++) {
+        const double wait = find_shares(&row[i]).wait;
+        if (row[i].now.doing == MST_TASK_SERVES && !*row[i].why) continue;
+        if (wait < 0 || !is_training_worker(&row[i])) return -1; /* it may be the one that is waited for */
+        if (least < 0 || wait < least) least = wait;
+    }
+    return least;
+}
+
+/* Takes the network out of the time for which a worker waits. Returns it; -1: not known. */
+static double take_network(const top_row *row, shares *s, double network) {
+    if (network < 0 || s->wait < 0 || !is_training_worker(row)) return -1;
+    if (network > s->wait) network = s->wait;
+    s->wait -= network;
+    return network;
+}
+
 /* ---- a table ---- */
 
 static void print_share(double share) {
@@ -55,12 +78,13 @@ static void print_share(double share) {
 }
 
 void top_row_print_head(int name_width) {
-    printf("%-*s  %10s  %12s  %7s  %7s  %7s  %7s  %s\n", name_width, "task", "step", "examples/s", "data", "compute",
-           "wait", "heard", "state");
+    printf("%-*s  %10s  %12s  %7s  %7s  %7s  %7s  %7s  %s\n", name_width, "task", "step", "examples/s", "data",
+           "compute", "network", "wait", "heard", "state");
 }
 
-void top_row_print(const top_row *row, int name_width) {
-    const shares s = find_shares(row);
+void top_row_print(const top_row *row, double network, int name_width) {
+    shares s = find_shares(row);
+    network = take_network(row, &s, network);
     printf("%-*s", name_width, row->name);
     if (row->num_answers && row->now.step >= 0)
         printf("  %10" PRId64, row->now.step);
@@ -72,6 +96,7 @@ void top_row_print(const top_row *row, int name_width) {
         printf("  %12.1f", s.examples_per_sec);
     print_share(s.data);
     print_share(s.compute);
+    print_share(network);
     print_share(s.wait);
     if (row->heard)
         printf("  %5.1f s", (double)(mst_clock_now() - row->heard) / 1e9);
@@ -89,9 +114,10 @@ static json_t *share_or_null(double share) {
     return share < 0 ? json_null() : json_number(share);
 }
 
-mst_status top_row_write_json(const top_row *row) {
-    const shares s = find_shares(row);
+mst_status top_row_write_json(const top_row *row, double network) {
+    shares s = find_shares(row);
     const bool has_step = row->num_answers && row->now.step >= 0;
+    network = take_network(row, &s, network);
     json_t *event = json_event("task");
     json_add(&event, "", "task", json_text(row->name));
     json_add(&event, "", "address", json_text(row->address));
@@ -102,6 +128,7 @@ mst_status top_row_write_json(const top_row *row) {
     json_add(&event, "", "examples_per_sec", share_or_null(s.examples_per_sec));
     json_add(&event, "", "data", share_or_null(s.data));
     json_add(&event, "", "compute", share_or_null(s.compute));
+    json_add(&event, "", "network", share_or_null(network));
     json_add(&event, "", "wait", share_or_null(s.wait));
     json_add(&event, "", "heard", row->heard ? json_number((double)(mst_clock_now() - row->heard) / 1e9) : json_null());
     return json_write(event);

@@ -20,8 +20,12 @@ typedef struct top_row {
 
 /** The task has answered with REPORT, the task NUMBER of its cluster; or else a row says why not. */
 void top_row_hear(top_row *row, const mst_task_report *report, int number);
+/** Of the time of the COUNT tasks, what workers wait for messages alone: that is what the one waits that waits least,
+ *  since it waits for no slower one. -1: not known, as where one does not train. */
+double top_rows_network(const top_row *row, int count);
 void top_row_print_head(int name_width);
-void top_row_print(const top_row *row, int name_width);
-MST_CHECKED mst_status top_row_write_json(const top_row *row);
+/** NETWORK: top_rows_network. */
+void top_row_print(const top_row *row, double network, int name_width);
+MST_CHECKED mst_status top_row_write_json(const top_row *row, double network);
 
 #endif
