@@ -453,11 +453,22 @@ static mst_status check_lost(mst_server *s, int64_t now) {
     return MST_OK;
 }
 
-/* A step that waits long for workers that are alive. */
+/* The workers for which a step waits that are alive, with what each did when last heard; "": none. */
+static void list_late(mst_server *s, char *list, size_t size) {
+    char heard[MST_TRANSPORT_DOING];
+    size_t used = 0;
+    *list = '\0';
+    for (int32_t w = 0; w < s->num_workers && used < size; w++) {
+        if (s->worker[w].gradients || s->worker[w].lost || s->worker[w].left) continue;
+        mst_mail_heard(s->mail, w, heard);
+        used += (size_t)snprintf(list + used, size - used, "%s%s, when last heard, %s", used ? "; " : "",
+                                 mst_server_name(s, w), *heard ? heard : "said nothing");
+    }
+}
+
 static void watch_step(mst_server *s, int64_t now) {
     static const double LATE = 10, AGAIN = 60; /* seconds */
-    char list[1000] = "", heard[MST_TRANSPORT_DOING];
-    size_t used = 0;
+    char list[1000];
     const double seconds = s->waits_since ? (double)(now - s->waits_since) * 1e-9 : 0;
     if (seconds < LATE) {
         if (s->warned) mst_server_say(s, "goes on, having waited for %.0f s", s->waited);
@@ -466,23 +477,19 @@ static void watch_step(mst_server *s, int64_t now) {
     }
     s->waited = seconds;
     if (s->warned && (double)(now - s->warned) < AGAIN * 1e9) return;
-    for (int32_t w = 0; w < s->num_workers && used < sizeof list; w++) {
-        if (s->worker[w].gradients || s->worker[w].lost || s->worker[w].left) continue;
-        mst_mail_heard(s->mail, w, heard);
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s, when last heard, %s", used ? "; " : "",
-                                 mst_server_name(s, w), *heard ? heard : "said nothing");
-    }
-    if (!used) return;
+    list_late(s, list, sizeof list);
+    if (!*list) return;
     s->warned = now;
     mst_server_say(s, "warning: step %lld has waited for %.0f s for %s", (long long)s->step, seconds, list);
 }
 
 static mst_status check_step(mst_server *s, int64_t now) {
-    char list[600];
+    char list[1000];
     watch_step(s, now);
     if (!s->waits_since || (double)(now - s->waits_since) < s->options.step_timeout * 1e9) return MST_OK;
-    return MST_FAIL(MST_DEADLINE, "nothing has come from %s for %g s, for which the others wait",
-                    list_workers(s, sends_nothing, list, sizeof list), s->options.step_timeout);
+    list_late(s, list, sizeof list);
+    return MST_FAIL(MST_DEADLINE, "step %lld has waited for %g s for %s", (long long)s->step, s->options.step_timeout,
+                    *list ? list : "workers that are lost");
 }
 
 /* ---- leaving ---- */

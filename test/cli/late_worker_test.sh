@@ -1,5 +1,6 @@
 #!/bin/sh
-# A worker that is alive and does not come: the others say so after ten seconds, and that they go on when it has come.
+# A worker that is alive and does not come: the others say so after ten seconds, and that they go on when it has come. A
+# server may end the job earlier.
 # Usage: late_worker_test.sh PATH_OF_MUSTER
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -28,6 +29,17 @@ for each in 0 1 worker_1 worker_0 ps_0; do
     signal 15 $each
     wait_for $each
 done
+
+make_hosts_with_servers 1 2
+"$muster" server --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts" --job_name ps --task_index 0 --step-timeout 2 --timeout 60 > out-ps_0 2> err-ps_0 &
+has_started ps_0
+start_job "worker_0 worker_1" --epochs 100000 --log-every 1 --timeout 60 --issync 1
+within 20 begun worker_1
+signal STOP worker_1
+wait_for worker_0
+signal CONT worker_1
+ended_in_error timeout_of_a_step_says_for_whom_it_has_waited \
+    "step [0-9]* has waited for 2 s for worker:1 at localhost:[0-9]*, when last heard, " ps_0 worker_0 worker_1
 
 no_task_is_left
 end_of_checks
