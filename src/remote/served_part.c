@@ -155,6 +155,7 @@ static void tell_done(served_part *p, mst_status status, bool derived, bool over
 static void finish_run(served_part *p) {
     bool derived = false, overtaken = false;
     const mst_status status = mst_part_finish(p->session, &derived, &overtaken);
+    if (!status) mst_task_status_step(&p->server->status, (int64_t)p->run.number, 0);
     /* the leader may send the next run as soon as it hears of the end of this one */
     part_run *run = &p->run;
     const part_run ended = *run;
