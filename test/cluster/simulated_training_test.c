@@ -34,6 +34,7 @@ typedef struct job {
     bool asynchronous;
     int aggregate;   /* 0: the servers wait for all workers; else for so many of them, and drop what comes later */
     int elastic_min; /* of mst_task_options */
+    bool validates;  /* after each epoch */
     double most_delay, most_pause;
     task_address address[TASKS];
     mst_sim_fault fault[MST_SIM_FAULTS_MOST];
@@ -88,6 +89,7 @@ static void make_job(job *j, uint64_t seed, FILE *log) {
         j->asynchronous = kind == 0;
         if (kind == 1) j->aggregate = (int)(1 + draw(j, (uint64_t)j->workers - 1));
     }
+    j->validates = draw(j, 2);
     for (int i = 0; i < count_tasks(j); i++) snprintf(j->address[i], sizeof j->address[i], "task%d:1", i);
 }
 
@@ -115,7 +117,8 @@ static mst_status fit(mst_task *task, const job *j, int64_t *step, char hex[65])
     mst_result result;
     mst_status status = mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .strategy = strategy_of(j),
                                     .task = task, .session = {.devices = "cpu:1/1"}, .seed = 5);
-    const mst_fit_options options = {.data = data, .batch_size = BATCH, .epochs = EPOCHS};
+    const mst_fit_options options = {
+        .data = data, .validation = j && j->validates ? data : NULL, .batch_size = BATCH, .epochs = EPOCHS};
     if (!status) status = mst_fit_with(model, &options, &result);
     const bool stopped = !status && result.step < STEPS; /* no error, as where a callback stops a fit */
     if (!status) *step = result.step;
