@@ -362,8 +362,8 @@ static void report(builder *b, mst_step_values *out, mst_value penalty) {
         out->metric_count[m] = mst_strategy_sum(b->strategy, sum + (ptrdiff_t)(2 * m + 1) * b->count);
     }
     const mst_value examples = mst_cast(out->num_examples, MST_F64);
-    out->loss_sum = add_penalty(mst_strategy_sum(b->strategy, sum + (ptrdiff_t)2 * num_metrics * b->count), penalty,
-                                examples);
+    out->loss_sum =
+        add_penalty(mst_strategy_sum(b->strategy, sum + (ptrdiff_t)2 * num_metrics * b->count), penalty, examples);
     out->loss = mst_cast(mst_div(out->loss_sum, examples), mst_value_spec(b->loss_sums[0]).dtype);
     give_reported(b, sum, num_sums, penalty, out);
     free(sum);

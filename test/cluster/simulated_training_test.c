@@ -35,6 +35,7 @@ typedef struct job {
     int aggregate;   /* 0: the servers wait for all workers; else for so many of them, and drop what comes later */
     int elastic_min; /* of mst_task_options */
     bool validates;  /* after each epoch */
+    bool is_sharded; /* the optimizer's state, over the workers */
     double most_delay, most_pause;
     task_address address[TASKS];
     mst_sim_fault fault[MST_SIM_FAULTS_MOST];
@@ -90,6 +91,7 @@ static void make_job(job *j, uint64_t seed, FILE *log) {
         if (kind == 1) j->aggregate = (int)(1 + draw(j, (uint64_t)j->workers - 1));
     }
     j->validates = draw(j, 2);
+    j->is_sharded = !j->servers && !j->elastic_min && draw(j, 3) == 0;
     for (int i = 0; i < count_tasks(j); i++) snprintf(j->address[i], sizeof j->address[i], "task%d:1", i);
 }
 
@@ -108,6 +110,7 @@ static mst_strategy strategy_of(const job *j) {
     strategy.kind = j->servers ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_MULTI_WORKER;
     strategy.synchronous = j->servers && !j->asynchronous;
     strategy.replicas_to_aggregate = j->aggregate;
+    strategy.sharded_state = j->is_sharded;
     return strategy;
 }
 
