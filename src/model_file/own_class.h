@@ -1,0 +1,13 @@
+/** Classes of Keras' files that are not Keras', whatever their names. */
+#ifndef MUSTER_MODEL_FILE_OWN_CLASS_H
+#define MUSTER_MODEL_FILE_OWN_CLASS_H
+
+#include <stdbool.h>
+
+#include <jansson.h>
+
+/** Whether the class of OBJECT, a layer, an initializer and so on, was written by the user: Keras 3 notes null, or another
+ *  package, as its module. Keras 2 notes no module, and for such classes "package>Name". */
+bool mst_keras_is_own_class(const json_t *object);
+
+#endif
