@@ -6,8 +6,9 @@
 
 #include <jansson.h>
 
-/** Whether the class of OBJECT, a layer, an initializer and so on, was written by the user: Keras 3 notes null, or another
- *  package, as its module. Keras 2 notes no module, and for such classes "package>Name". */
+/** Whether the class of OBJECT, a layer, an initializer and so on, was written by the user: files of Keras 3 have null,
+ *  or another package, as its module. The older form, .h5, has no modules of layers: there only a class that was
+ *  registered is told, by its name, "package>Name". */
 bool mst_keras_is_own_class(const json_t *object);
 
 #endif

@@ -97,6 +97,23 @@ npz one.npz left words y=100
 run train --model one.json --data npz:one.npz --loss mse --steps 1
 check labels_of_one_output_may_be_y grep -q "the labels have 1 numbers an example, the model 3" err
 
+# a layer that is two outputs
+{
+    printf '{"class_name": "Functional", "config": {"name": "two", "layers": [{"class_name": "InputLayer", "name": "left", '
+    printf '"config": {"name": "left", "batch_shape": [null, 6], "dtype": "float32"}, "inbound_nodes": []}, '
+    printf '{"class_name": "Dense", "name": "left_2", "config": {"name": "left_2", "units": 6}, "inbound_nodes": '
+    printf '[[["left", 0, 0, {}]], [["left_2", 0, 0, {}]]]}], "input_layers": [["left", 0, 0]], '
+    printf '"output_layers": [["left_2", 0, 0], ["left_2", 1, 0]]}}'
+} > same.json
+npz same.npz left_train left_2_train left_2_1_train left_test=5 left_2_test=5 left_2_1_test=5
+run train --model same.json --data npz:same.npz --loss mse --loss-weights left_2_1=0.5 --steps 2 --json --save same.keras
+check losses_of_one_layer_have_their_own_names grep -q '"left_2_loss":.*"left_2_1_loss":' out
+run predict --load same.keras --data npz:same.npz --out same-p.npz
+python3 -m zipfile -l same-p.npz > list
+check outputs_of_one_layer_are_two_arrays [ "$(grep -c -e '^left_2.npy' -e '^left_2_1.npy' list)" -eq 2 ]
+run train --load same.keras --data npz:same.npz --steps 1 --json
+check and_their_losses_come_back grep -q '"left_2_loss":.*"left_2_1_loss":' out
+
 # ---- before training --------------------------------------------------------------------------------
 
 works the_data_of_a_network_is_looked_at 'ok *data *localhost *npz:parts.npz: 100 rows of .*, .*, .*, .*; the first 100 have hash' doctor \
