@@ -93,6 +93,11 @@ run train $train --data npz:whole.npz --steps 1 --devices cpu:1/1 --loss price=m
     --metrics kind=recall,kind=precision --json
 check metrics_are_those_of_their_output grep -q '"kind_recall":[^,]*,"kind_precision":[^,]*,"price_loss":[^,]*,"price_mean_squared_error"' out
 check weights_of_losses_count awk -v sum="$(value loss)" -v kind="$(value kind_loss)" 'BEGIN { exit (sum - 2 * kind) ^ 2 > 1e-9 }'
+run train $train --data npz:whole.npz --epochs 20 --devices cpu:1/1 --monitor kind_accuracy --best --checkpoint-dir grown \
+    --history grown.csv
+best=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kind_accuracy") at = i; next }
+    NR == 2 || $at > most { most = $at; steps = 5 * (NR - 1) } END { print steps }' grown.csv)
+check the_accuracy_of_an_output_is_to_grow grep -q "model.ckpt-$best\"" grown/best/checkpoint
 npz one.npz left words y=100
 run train --model one.json --data npz:one.npz --loss mse --steps 1
 check labels_of_one_output_may_be_y grep -q "the labels have 1 numbers an example, the model 3" err
