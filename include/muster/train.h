@@ -87,6 +87,7 @@ typedef struct mst_train_state {
     const char *metric_name[MST_MAX_METRICS];
     double metric[MST_MAX_METRICS]; /**< over the epoch so far */
     bool validates;                 /**< the fit has validation data */
+    int64_t validation_steps;       /**< batches of that; 0: there is none, -1: their number is not known */
     bool has_validation;            /**< at the end of an epoch with validation data */
     double validation_loss, validation_metric[MST_MAX_METRICS];
     double learning_rate;    /**< a callback may set it, where the optimizer has no schedule; with parameter servers

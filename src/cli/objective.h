@@ -38,7 +38,7 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int co
 /** Names of metrics, for the help of options. */
 #define OBJECTIVE_METRICS                                                                                       \
     "accuracy, top_k_accuracy (k = 5), precision, recall, auc, pr_auc, binary_accuracy, categorical_accuracy, " \
-    "mean_squared_error, mean_absolute_error"
+    "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error"
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
  *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one, where there is none
  *  of a name. */
