@@ -39,6 +39,8 @@ typedef struct mst_target {
     double weight; /**< of its loss in the sum of all; default 1; MST_ZERO for 0 */
     /** Of this output, in place of those of all outputs; ended by MST_METRIC_NONE. None: it has those of all. */
     mst_metric metric[MST_MAX_TARGET_METRICS];
+    const double *class_weight; /**< [num_class_weights], as of mst_compile, for the loss of this output */
+    int num_class_weights;
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
@@ -58,7 +60,8 @@ typedef struct mst_compile_options {
     mst_metric metric[MST_MAX_METRICS];                      /**< ended by MST_METRIC_NONE */
     mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
     /** [num_class_weights], of examples by their class: labels that are its number, one-hot, or with a binary cross
-     *  entropy of one output 0 or 1. In training only: not in "val_loss" and in mst_evaluate. */
+     *  entropy of one output 0 or 1. In training only: not in "val_loss" and in mst_evaluate. Of a model with one
+     *  output; of others each .target has its own. */
     const double *class_weight;
     int num_class_weights;
     bool sample_weights;         /**< the last component of the data is the weight of each example */

@@ -56,7 +56,9 @@ static void trainer_destroy(mst_trainer *trainer) {
     destroy_step(&trainer->train);
     destroy_step(&trainer->evaluate);
     mst_graph_destroy(trainer->graph);
-    mst_tensor_release(trainer->class_weight);
+    for (int i = 0; trainer->class_weight && i < trainer->num_outputs; i++)
+        mst_tensor_release(trainer->class_weight[i]);
+    free(trainer->class_weight);
     mst_arena_free(&trainer->names);
     mst_served_free(trainer);
     mst_sharded_free(trainer);

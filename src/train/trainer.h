@@ -87,7 +87,7 @@ typedef struct mst_trainer {
     mst_spec *row;                               /**< [num_components], without the batch */
     mst_target *target;                          /**< [num_outputs] */
     int64_t *num_classes;                        /**< [num_outputs], its last dimension */
-    mst_tensor *class_weight;                    /**< NULL: none */
+    mst_tensor **class_weight;                   /**< [num_outputs]; NULL: none */
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
     bool is_left;       /**< another task stays away, and the state is whole */

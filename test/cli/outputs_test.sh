@@ -102,6 +102,16 @@ npz one.npz left words y=100
 run train --model one.json --data npz:one.npz --loss mse --steps 1
 check labels_of_one_output_may_be_y grep -q "the labels have 1 numbers an example, the model 3" err
 
+# weights of classes: of 20 rows the classes have 7, 7 and 6
+npz few.npz left=20 words=20 kind=20 price=20
+balanced=0.9523809523809523,kind=1=0.9523809523809523,kind=2=1.1111111111111112
+for weights in balanced kind=balanced kind=0=$balanced; do
+    run train $train --data npz:few.npz --steps 3 --devices cpu:1/1 --json --class-weight $weights
+    check "weights_of_classes_are_those_of_an_output_$weights" [ "$(value weights_sha256)" = "${weighed:=$(value weights_sha256)}" ]
+done
+run train $train --data npz:few.npz --steps 3 --devices cpu:1/1 --json
+check weights_of_classes_count [ "$(value weights_sha256)" != "$weighed" -a -n "$weighed" ]
+
 # a layer that is two outputs
 {
     printf '{"class_name": "Functional", "config": {"name": "two", "layers": [{"class_name": "InputLayer", "name": "left", '
@@ -171,7 +181,16 @@ fails metrics_are_of_outputs 1 "--metrics: the model has no output 'cost'" train
 fails weights_need_outputs_with_names 2 "for a network of a file" train --loss-weights price=1
 fails one_array_has_no_place_for_two_outputs 2 "2 outputs: FILE.npz" train $train --data npz:parts.npz --predict p.npy
 fails a_confusion_matrix_is_of_one_output 2 "--confusion is for models with one output" train $train --data npz:parts.npz --confusion
-fails weights_of_classes_are_of_one_output 1 "--class-weight is for models with one output" train $train --data npz:whole.npz --class-weight 1,2,3
+fails weights_of_classes_are_of_outputs 1 "--class-weight 1: the model has several outputs: write balanced, OUTPUT=" train \
+    $train --data npz:whole.npz --class-weight 1,2,3
+fails weights_of_classes_name_their_class 1 "--class-weight kind=5: write OUTPUT=balanced or OUTPUT=CLASS=5" train $train \
+    --data npz:whole.npz --class-weight kind=5
+fails weights_are_of_an_output_that_is_there 1 "--class-weight: the model has no output 'cost': it has 'kind', 'price'" train \
+    $train --data npz:whole.npz --class-weight cost=balanced
+fails weights_are_of_an_output_with_classes 1 "classes, which --loss price=mean_squared_error does not have" train $train \
+    --data npz:whole.npz --loss price=mse --class-weight price=balanced
+fails weights_are_of_a_class_that_is_there 1 "--class-weight: there is no class '3': numbers are from 0 to 2" train $train \
+    --data npz:whole.npz --class-weight kind=3=2
 fails pictures_are_of_one_input 1 "2 inputs, and pictures are one" predict --checkpoint-dir run photo.png
 
 end_of_checks

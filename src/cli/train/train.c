@@ -238,9 +238,9 @@ static mst_status choose_objective(training *t) {
         t->names = NULL;
     }
     MST_TRY(objective_metrics(o->metrics, t->objective, t->num_objectives));
-    if (t->num_objectives > 1 && (o->class_names || o->class_weight))
-        return MST_FAIL(MST_INVALID, "--%s is for models with one output, '%s' has %d",
-                        o->class_names ? "class-names" : "class-weight", t->network, t->num_objectives);
+    if (t->num_objectives > 1 && o->class_names)
+        return MST_FAIL(MST_INVALID, "--class-names is for models with one output, '%s' has %d", t->network,
+                        t->num_objectives);
     MST_TRY(class_weights_read(o->class_weight, t));
     return o->class_names ? objective_check_names(t->objective, o->class_names, count) : MST_OK;
 }
@@ -298,14 +298,13 @@ static int make_model(training *t) {
                                    .check_numerics = o->check_numerics,
                                    .recompute = o->recompute};
     mst_compile_options compile = {.optimizer = t->optimizer,
-                                   .class_weight = t->class_weight,
-                                   .num_class_weights = t->num_class_weights,
                                    .strategy = t->strategy,
                                    .session = session,
                                    .precision = t->precision,
                                    .task = t->task,
                                    .seed = o->seed};
     objective_compile(t->objective, t->num_objectives, &compile);
+    class_weights_compile(t, &compile);
     if (mst_compile_with(t->model, &compile)) return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
@@ -632,7 +631,7 @@ static int train_run(const command_call *call) {
     mst_dataset_release(t.train);
     free(t.names);
     free(t.schema);
-    free(t.class_weight);
+    for (int i = 0; i < MST_MAX_TARGETS; i++) free(t.class_weight[i]);
     name_map_free(&t.variables);
     free(t.device);
     free(t.devices);
