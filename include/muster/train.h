@@ -290,6 +290,9 @@ MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *da
  *  loss is none of these, or the model has several outputs. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
+/** The same of a model with several outputs: CONFUSION[i] (CONFUSION may be NULL) for each, NUM_OUTPUTS in all. */
+MST_API MST_CHECKED mst_status mst_evaluate_all(mst_model *model, const mst_dataset *data, int64_t batch_size,
+                                                mst_result *result, mst_tensor **confusion, int num_outputs);
 /** The model's outputs for all rows, [n, ...]; owned by the caller. DATA and BATCH_SIZE as in mst_evaluate, labels are
  *  not needed. */
 MST_API MST_CHECKED mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size,

@@ -365,9 +365,8 @@ int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t r
 }
 
 int objective_check_confusion(const char *command, const objective *o, int n) {
-    if (n > 1)
-        return command_fail(EXIT_USAGE, "%s: --confusion is for models with one output, this one has %d", command, n);
-    if (objective_has_classes(o)) return EXIT_DONE;
+    for (int i = 0; i < n; i++)
+        if (objective_has_classes(&o[i])) return EXIT_DONE;
     if (o->loss == MST_LOSS_BINARY_CROSSENTROPY)
         return command_fail(EXIT_USAGE,
                             "%s: --confusion counts examples by their class, and here each has %" PRId64

@@ -223,10 +223,10 @@ void mst_objective_build(mst_trainer *trainer, const mst_value *values, const ms
     }
 }
 
-mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions) {
-    const mst_target *target = &trainer->target[0];
-    int64_t classes = trainer->num_classes[0];
-    if (trainer->num_outputs != 1 || target->loss_function) return MST_NONE;
+mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions) {
+    const mst_target *target = &trainer->target[output];
+    int64_t classes = trainer->num_classes[output];
+    if (target->loss_function) return MST_NONE;
     switch ((int)target->loss) {
         case MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY:
             labels = mst_cast(labels, MST_I64);

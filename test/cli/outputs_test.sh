@@ -102,6 +102,15 @@ npz one.npz left words y=100
 run train --model one.json --data npz:one.npz --loss mse --steps 1
 check labels_of_one_output_may_be_y grep -q "the labels have 1 numbers an example, the model 3" err
 
+run train $train --data npz:parts.npz --steps 3 --devices cpu:2/1 --confusion --save counted.keras
+check a_matrix_is_of_an_output_with_classes [ "$(grep -c '^confusion of ' out)" = 1 ]
+check the_matrix_names_its_output grep -q '^confusion of kind, a row for each label' out
+cp out counted
+run evaluate --load counted.keras --data npz:parts.npz --confusion
+check a_saved_model_has_the_same_matrix [ "$(grep -A 8 '^confusion' out)" = "$(grep -A 8 '^confusion' counted)" -a -s counted ]
+run evaluate --load counted.keras --data npz:parts.npz --confusion --json
+check matrices_are_by_output_in_events grep -q '"confusion":{"kind":\[\[[0-9,]*\],.*"classes":{"kind":\[{"class":0,' out
+
 # weights of classes: of 20 rows the classes have 7, 7 and 6
 npz few.npz left=20 words=20 kind=20 price=20
 balanced=0.9523809523809523,kind=1=0.9523809523809523,kind=2=1.1111111111111112
@@ -180,7 +189,10 @@ fails weights_are_numbers 2 "--loss-weights: 'x' is no weight" train $train --da
 fails metrics_are_of_outputs 1 "--metrics: the model has no output 'cost'" train $train --data npz:whole.npz --metrics cost=auc
 fails weights_need_outputs_with_names 2 "for a network of a file" train --loss-weights price=1
 fails one_array_has_no_place_for_two_outputs 2 "2 outputs: FILE.npz" train $train --data npz:parts.npz --predict p.npy
-fails a_confusion_matrix_is_of_one_output 2 "--confusion is for models with one output" train $train --data npz:parts.npz --confusion
+network number.json '["price", 0, 0]'
+npz number.npz left_train words_train price_train left_test=5 words_test=5 price_test=5
+fails a_confusion_matrix_is_of_classes 2 "--confusion counts examples by their class, which --loss mean_squared_error does" \
+    train --model number.json --data npz:number.npz --loss mse --confusion
 fails weights_of_classes_are_of_outputs 1 "--class-weight 1: the model has several outputs: write balanced, OUTPUT=" train \
     $train --data npz:whole.npz --class-weight 1,2,3
 fails weights_of_classes_name_their_class 1 "--class-weight kind=5: write OUTPUT=balanced or OUTPUT=CLASS=5" train $train \

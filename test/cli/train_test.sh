@@ -303,6 +303,7 @@ fails plateau_and_schedule_do_not_go_together 2 "--reduce-on-plateau and --sched
 fails plateau_options_need_it 2 "--plateau-factor is for --reduce-on-plateau" train $small --plateau-factor 0.5
 awk 'BEGIN { print "x,kind"; for (i = 0; i < 100; i++) printf "%d,%s\n", i % 10, i % 10 == 0 && i % 20 == 0 ? "rare" : "often" }' > uneven.csv
 uneven="train --data csv:uneven.csv --label kind --hidden-units 4 --batch-size 100 --epochs 2 --json --optimizer sgd --learning-rate 0.1"
+works a_matrix_that_is_not_asked_for_takes_no_memory '^test: loss' train $small --classes 4000 --steps 1 --evaluate --memory-limit 60MB
 run $uneven --class-weight balanced
 balanced=$(value weights_sha256)
 run $uneven --class-weight rare=10,often=0.5263157894736842 # 100 / (2 * 5), 100 / (2 * 95), by scikit-learn's rule

@@ -390,6 +390,16 @@ static void classes_of_one_of_several_outputs_have_weights(void **state) {
     assert_close(mst_history_at(&history, 0, "b_loss"), 1, 1e-5);
     assert_close(mst_history_at(&history, 0, "val_loss"), log(2) + 1, 1e-5);
     mst_history_free(&history);
+    mst_tensor *confusion[2];
+    EXPECT_ERROR(mst_evaluate_all(model, data, BATCH, NULL, confusion, 1), MST_INVALID,
+                 "has 2 outputs, and 1 are asked");
+    EXPECT_OK(mst_evaluate_all(model, data, BATCH, NULL, confusion, 2));
+    assert_null(confusion[1]);
+    const double count[CLASSES] = {ROWS - (ROWS + 2) / 3, (ROWS + 2) / 3};
+    for (int label = 0; label < CLASSES; label++)
+        assert_true(mst_tensor_get(confusion[0], 2 * label) + mst_tensor_get(confusion[0], 2 * label + 1) ==
+                    count[label]);
+    mst_tensor_release(confusion[0]);
     mst_model_destroy(model);
     mst_dataset_release(data);
 }

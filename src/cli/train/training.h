@@ -3,6 +3,7 @@
 #define MUSTER_CLI_TRAIN_TRAINING_H
 
 #include "cli/class_names.h"
+#include "cli/evaluate/evaluate.h"
 #include "cli/name_map.h"
 #include "cli/network_file.h"
 #include "cli/objective.h"
@@ -63,8 +64,8 @@ typedef struct training {
     name_map variables; /**< what they are called in a file that is restored */
     bool resumes;       /**< a checkpoint has been restored, whose fit goes on */
     bool new_rate;      /**< with another learning rate than was given before */
-    mst_result result, test_result;
-    mst_tensor *confusion;
+    mst_result result;
+    evaluation tested; /**< of the test part; with no examples where it was not measured */
     char sha256[65];
 } training;
 
