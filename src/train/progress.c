@@ -170,8 +170,9 @@ static void print_line(mst_progress_state *p, const mst_train_state *s) {
 
 /* As Keras says before the first epoch: the steps of each. */
 static void print_plan(const mst_progress_state *p, const mst_train_state *s) {
-    if (s->steps_per_epoch < 1) return;
-    fprintf(p->file, "Train for %" PRId64 " steps", s->steps_per_epoch);
+    const int64_t steps = steps_of_epoch(s);
+    if (steps < 1) return;
+    fprintf(p->file, "Train for %" PRId64 " steps", steps);
     if (s->validation_steps > 0) fprintf(p->file, ", validate for %" PRId64 " steps", s->validation_steps);
     fputc('\n', p->file);
 }

@@ -32,8 +32,8 @@ typedef struct mst_sharded_step {
     mst_value *fetch;
     mst_tensor **output;
     int num_fetches;
-    int confusion_at
-        [MST_MAX_OUTPUTS]; /**< of each output: the fetch of its confusion matrix, behind num_fetches; 0: none */
+    /** Of each output: the fetch of its confusion matrix, behind num_fetches; 0: none. */
+    int confusion_at[MST_MAX_OUTPUTS];
     int num_confusions;
     bool counts_confusion; /**< they are fetched: they have a number for each two classes */
     mst_tensor *divisor;   /**< fed: rows of the batch of all workers; NULL: nothing is fed */
