@@ -23,7 +23,7 @@ typedef struct mst_metric_options {
     int zero_;
     mst_metric metric;
     mst_value labels, predictions;
-    int32_t k;        /**< top_k_accuracy: default 5 */
+    int32_t k;        /**< top_k_accuracy, also by its name in Keras: default 5 */
     double threshold; /**< binary_accuracy, precision, recall: of a probability, default 0.5 */
     bool from_logits; /**< the same: predictions are logits, */
     bool exclusive;   /**< precision, recall: of classes that exclude each other, with a softmax; else each a sigmoid */

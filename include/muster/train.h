@@ -39,6 +39,8 @@ typedef struct mst_target {
     double weight; /**< of its loss in the sum of all; default 1; MST_ZERO for 0 */
     /** Of this output, in place of those of all outputs; ended by MST_METRIC_NONE. None: it has those of all. */
     mst_metric metric[MST_MAX_TARGET_METRICS];
+    const double *class_weight; /**< [num_class_weights], as of mst_compile, for the loss of this output */
+    int num_class_weights;
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
@@ -58,7 +60,8 @@ typedef struct mst_compile_options {
     mst_metric metric[MST_MAX_METRICS];                      /**< ended by MST_METRIC_NONE */
     mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
     /** [num_class_weights], of examples by their class: labels that are its number, one-hot, or with a binary cross
-     *  entropy of one output 0 or 1. In training only: not in "val_loss" and in mst_evaluate. */
+     *  entropy of one output 0 or 1. In training only: not in "val_loss" and in mst_evaluate. Of a model with one
+     *  output; of others each .target has its own. */
     const double *class_weight;
     int num_class_weights;
     bool sample_weights;         /**< the last component of the data is the weight of each example */
@@ -87,6 +90,7 @@ typedef struct mst_train_state {
     const char *metric_name[MST_MAX_METRICS];
     double metric[MST_MAX_METRICS]; /**< over the epoch so far */
     bool validates;                 /**< the fit has validation data */
+    int64_t validation_steps;       /**< batches of that; 0: there is none, -1: their number is not known */
     bool has_validation;            /**< at the end of an epoch with validation data */
     double validation_loss, validation_metric[MST_MAX_METRICS];
     double learning_rate;    /**< a callback may set it, where the optimizer has no schedule; with parameter servers
@@ -286,6 +290,9 @@ MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *da
  *  loss is none of these, or the model has several outputs. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
+/** The same of a model with several outputs: CONFUSION[i] (CONFUSION may be NULL) for each, NUM_OUTPUTS in all. */
+MST_API MST_CHECKED mst_status mst_evaluate_all(mst_model *model, const mst_dataset *data, int64_t batch_size,
+                                                mst_result *result, mst_tensor **confusion, int num_outputs);
 /** The model's outputs for all rows, [n, ...]; owned by the caller. DATA and BATCH_SIZE as in mst_evaluate, labels are
  *  not needed. */
 MST_API MST_CHECKED mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size,

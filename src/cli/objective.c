@@ -222,6 +222,8 @@ mst_status objective_metrics(const char *text, objective *list, int n) {
         MST_TRY(objective_item("metrics", item, list, n, &place, &name));
         for (char *c = item + (name - item); *c; c++)
             if (*c == '-') *c = '_';
+        for (int i = 0; objective_short_losses[i]; i += 2)
+            if (strcmp(objective_short_losses[i], name) == 0) name = objective_short_losses[i + 1];
         if (mst_metric_from_name(name, &metric)) return mst_error_prefix("--metrics");
         for (int i = 0; i < n; i++)
             if (place < 0 || place == i) MST_TRY(add_metric(metric, most, &count[i], &list[i]));
@@ -363,9 +365,8 @@ int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t r
 }
 
 int objective_check_confusion(const char *command, const objective *o, int n) {
-    if (n > 1)
-        return command_fail(EXIT_USAGE, "%s: --confusion is for models with one output, this one has %d", command, n);
-    if (objective_has_classes(o)) return EXIT_DONE;
+    for (int i = 0; i < n; i++)
+        if (objective_has_classes(&o[i])) return EXIT_DONE;
     if (o->loss == MST_LOSS_BINARY_CROSSENTROPY)
         return command_fail(EXIT_USAGE,
                             "%s: --confusion counts examples by their class, and here each has %" PRId64

@@ -38,7 +38,7 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int co
 /** Names of metrics, for the help of options. */
 #define OBJECTIVE_METRICS                                                                                       \
     "accuracy, top_k_accuracy (k = 5), precision, recall, auc, pr_auc, binary_accuracy, categorical_accuracy, " \
-    "mean_squared_error, mean_absolute_error"
+    "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error"
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
  *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one, where there is none
  *  of a name. */
@@ -61,8 +61,8 @@ bool objective_has_classes(const objective *objective);
 MST_CHECKED mst_status objective_check_names(const objective *objective, const char *path, int64_t count);
 /** The most likely class of row ROW of OUTPUTS, [n, outputs], after objective_finish; and its probability. */
 int64_t objective_class(const objective *objective, const mst_tensor *outputs, int64_t row, double *probability);
-/** The error that COMMAND cannot count a confusion matrix for the N objectives of LIST: EXIT_USAGE; EXIT_DONE where it
- *  can. */
+/** The error that COMMAND cannot count a confusion matrix for any of the N objectives of LIST: EXIT_USAGE; EXIT_DONE
+ *  where it can. */
 int objective_check_confusion(const char *command, const objective *list, int n);
 /** Adds the layer that LOSS needs after the last dense layer, if any: softmax where it compares probabilities, ... */
 void objective_add_layers(mst_loss loss, mst_model *model);

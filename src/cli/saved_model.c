@@ -297,6 +297,11 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
     if (ends.num_inputs > 1)
         return MST_FAIL(MST_INVALID, "'%s': has %d inputs, and pictures are one: take --data npz:FILE", path_of(o),
                         ends.num_inputs);
+    if (ends.input[0].is_tokens)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': the model takes numbers of words, not pictures: take --data texts:PATH, or "
+                        "csv:FILE",
+                        path_of(o));
     return MST_OK;
 }
 

@@ -17,6 +17,10 @@ typedef struct mst_metric_form {
     double (*result)(const double *sum, const double *count, int64_t n);
 } mst_metric_form;
 
+/** The values of metrics that have another name too, that of Keras. */
+mst_value mst_sparse_accuracy_metric(const mst_metric_options *options);
+mst_value mst_top_k_accuracy_metric(const mst_metric_options *options);
+
 /** All metrics, by mst_metric. */
 extern const mst_metric_form *const mst_metric_table[];
 /** Their names, ended by NULL; that of MST_METRIC_NONE is "none". */

@@ -5,10 +5,10 @@ enum { MST_METRIC_SPARSE_ACCURACY = 2 };
 #endif
 #include "metric/metric.h"
 
-static mst_value sparse_accuracy_metric(const mst_metric_options *o) {
+mst_value mst_sparse_accuracy_metric(const mst_metric_options *o) {
     mst_value labels, predictions;
     if (!mst_metric_rows(o, &labels, &predictions)) return labels;
     return mst_cast(mst_equal(labels, mst_argmax(.src = predictions, .axis = -1)), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_sparse_accuracy = {.larger_is_better = true, .value = sparse_accuracy_metric};
+const mst_metric_form mst_metric_form_sparse_accuracy = {.larger_is_better = true, .value = mst_sparse_accuracy_metric};

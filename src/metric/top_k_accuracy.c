@@ -4,10 +4,10 @@ enum { MST_METRIC_TOP_K_ACCURACY = 5 };
 #endif
 #include "metric/metric.h"
 
-static mst_value top_k_accuracy_metric(const mst_metric_options *o) {
+mst_value mst_top_k_accuracy_metric(const mst_metric_options *o) {
     mst_value labels, predictions;
     if (!mst_metric_rows(o, &labels, &predictions)) return labels;
     return mst_cast(mst_in_top_k(predictions, labels, o->k), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_top_k_accuracy = {.larger_is_better = true, .value = top_k_accuracy_metric};
+const mst_metric_form mst_metric_form_top_k_accuracy = {.larger_is_better = true, .value = mst_top_k_accuracy_metric};

@@ -6,6 +6,7 @@
  * mst_model_check or compiling tells it. */
 #include "model/model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +224,38 @@ const char *mst_model_layer_name(const mst_model *model, int64_t i) {
 
 /* ---- inputs and outputs ---- */
 
+static const char *node_name(const mst_model *model, int64_t node) {
+    return model->layer[model->node[node].layer].name;
+}
+
+/* Whether one of OUTPUTS has NAME: a layer's, or that which one of the first N was given. */
+static bool is_output_name(const mst_model *model, const mst_outputs *outputs, int n, const char *name) {
+    for (int i = 0; i < outputs->count; i++)
+        if (strcmp(node_name(model, outputs->output[i].node), name) == 0 ||
+            (i < n && strcmp(model->output_name[i], name) == 0))
+            return true;
+    return false;
+}
+
+/* Output I has the name of its layer, unless one before it is of the same layer: then the first of NAME_1, NAME_2 and
+ * so on that none has. */
+static mst_status name_output(mst_model *model, const mst_outputs *outputs, int i) {
+    const char *name = node_name(model, outputs->output[i].node);
+    const size_t size = strlen(name) + sizeof "_2147483647";
+    bool is_taken = false;
+    model->output_name[i] = name;
+    for (int k = 0; k < i; k++) is_taken |= strcmp(node_name(model, outputs->output[k].node), name) == 0;
+    if (!is_taken) return MST_OK;
+    char *numbered = mst_arena_alloc(&model->arena, size);
+    if (!numbered) return MST_NO_MEMORY("for the name of an output");
+    for (int number = 1; is_taken; number++) {
+        snprintf(numbered, size, "%s_%d", name, number);
+        is_taken = is_output_name(model, outputs, i, numbered);
+    }
+    model->output_name[i] = numbered;
+    return MST_OK;
+}
+
 void mst_model_outputs(mst_model *model, mst_outputs outputs) {
     if (MST_IS_NULL(model) || model->failure.code) return;
     mst_status status = MST_OK;
@@ -230,6 +263,7 @@ void mst_model_outputs(mst_model *model, mst_outputs outputs) {
     for (int i = 0; i < outputs.count && !status; i++)
         if (outputs.output[i].model != model || outputs.output[i].node < 0)
             status = MST_FAIL(MST_INVALID, "outputs: output %d is of another model, or none", i);
+    for (int i = 0; i < outputs.count && !status; i++) status = name_output(model, &outputs, i);
     if (status)
         mst_model_stick(model);
     else
@@ -249,10 +283,6 @@ int mst_model_num_outputs(const mst_model *model) {
     return MST_IS_NULL(model) ? 0 : mst_model_get_outputs(model).count;
 }
 
-static const char *node_name(const mst_model *model, int64_t node) {
-    return model->layer[model->node[node].layer].name;
-}
-
 const char *mst_model_input_name(const mst_model *model, int i) {
     if (MST_IS_NULL(model)) return NULL;
     return i >= 0 && i < model->num_inputs ? node_name(model, model->input[i].node) : NULL;
@@ -261,7 +291,8 @@ const char *mst_model_input_name(const mst_model *model, int i) {
 const char *mst_model_output_name(const mst_model *model, int i) {
     if (MST_IS_NULL(model)) return NULL;
     const mst_outputs outputs = mst_model_get_outputs(model);
-    return i >= 0 && i < outputs.count ? node_name(model, outputs.output[i].node) : NULL;
+    if (i < 0 || i >= outputs.count) return NULL;
+    return model->outputs.count ? model->output_name[i] : node_name(model, outputs.output[i].node);
 }
 
 void mst_model_learn_input(mst_model *model, int i, mst_spec row) {

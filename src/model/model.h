@@ -46,9 +46,10 @@ struct mst_model {
     int64_t num_nodes, node_capacity;
     mst_model_input *input;
     int64_t num_inputs, input_capacity;
-    mst_outputs outputs;     /**< where count is 0, the output is that of the last node */
-    bool has_output_sources; /**< some layer was applied to an output instead of to the model */
-    mst_tensor **tensor;     /**< tensors in options of layers, retained */
+    mst_outputs outputs;                      /**< where count is 0, the output is that of the last node */
+    const char *output_name[MST_MAX_OUTPUTS]; /**< of these outputs, each its own */
+    bool has_output_sources;                  /**< some layer was applied to an output instead of to the model */
+    mst_tensor **tensor;                      /**< tensors in options of layers, retained */
     int64_t num_tensors, tensor_capacity;
     mst_failure failure; /**< the first error; its code is MST_OK where there was none */
 

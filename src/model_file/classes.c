@@ -6,6 +6,7 @@
 #include "base/no_memory.h"
 #include "graph/field.h"
 #include "model_file/initializers.h"
+#include "model_file/own_class.h"
 #include "muster/layers.h"
 
 /* How a key of Keras' becomes a member of the options. */
@@ -526,7 +527,7 @@ static bool is_set_outside(const member *m) {
 static mst_status read_cell(const mst_layer_type *type, const json_t *value, bool backwards, void *options) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
-    const mst_keras_class *class = name ? mst_keras_class_find(name) : NULL;
+    const mst_keras_class *class = name && !mst_keras_is_own_class(value) ? mst_keras_class_find(name) : NULL;
     const mst_field *cell = field_of(type, "cell");
     int64_t axis;
     int i = 0;

@@ -6,6 +6,7 @@
 #include "graph/field.h"
 #include "layer/activation/activation.h"
 #include "layer/initializer/initializer.h"
+#include "model_file/own_class.h"
 
 enum { MOST_KEYS = 2 };
 
@@ -69,13 +70,13 @@ static mst_status read_numbers(int i, const json_t *config, mst_initializer *out
 mst_status mst_keras_initializer_read(const json_t *value, mst_initializer *out) {
     const char *name = json_string_value(value);
     if (!value || json_is_null(value)) return MST_OK;
-    if (!name) name = json_string_value(json_object_get(value, "class_name"));
+    if (!name && !mst_keras_is_own_class(value)) name = json_string_value(json_object_get(value, "class_name"));
     for (int i = 0; name && i < NUM_INITIALIZERS; i++)
         if (strcmp(name, initializers[i].class_name) == 0 || strcmp(name, initializers[i].name) == 0) {
             *out = (mst_initializer){.kind = initializers[i].kind};
             return read_numbers(i, json_object_get(value, "config"), out);
         }
-    return MST_FAIL(MST_UNIMPLEMENTED, "the initializer '%.100s' is not known here", name ? name : "");
+    return MST_FAIL(MST_UNIMPLEMENTED, "the initializer '%.100s' is not known here", name ? name : "of its own");
 }
 
 json_t *mst_keras_initializer_write(const mst_initializer *initializer) {
@@ -120,12 +121,12 @@ mst_status mst_keras_regularizer_read(const json_t *value, float *l1, float *l2)
     const char *name = json_string_value(value);
     const json_t *config = json_object_get(value, "config");
     if (!value || json_is_null(value)) return MST_OK;
-    if (!name) name = json_string_value(json_object_get(value, "class_name"));
+    if (!name && !mst_keras_is_own_class(value)) name = json_string_value(json_object_get(value, "class_name"));
     const bool has_l1 = name && (strcmp(name, "L1") == 0 || strcmp(name, "l1") == 0);
     const bool has_l2 = name && (strcmp(name, "L2") == 0 || strcmp(name, "l2") == 0);
     const bool both = name && (strcmp(name, "L1L2") == 0 || strcmp(name, "l1_l2") == 0);
     if (!has_l1 && !has_l2 && !both)
-        return MST_FAIL(MST_UNIMPLEMENTED, "the regularizer '%.100s' is not known here", name ? name : "");
+        return MST_FAIL(MST_UNIMPLEMENTED, "the regularizer '%.100s' is not known here", name ? name : "of its own");
     const json_t *first = json_object_get(config, "l1"), *second = json_object_get(config, "l2");
     const double otherwise = both ? 0 : 0.01; /* Keras' default */
     if (!has_l2) *l1 = (float)(json_is_number(first) ? json_number_value(first) : otherwise);

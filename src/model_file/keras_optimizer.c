@@ -3,6 +3,7 @@
 
 #include "graph/field.h"
 #include "model_file/keras_schedule.h"
+#include "model_file/own_class.h"
 #include "model_file/weights.h"
 #include "rule/accumulate.h"
 
@@ -37,7 +38,8 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out) {
     mst_optimizer read = {0};
     *out = (mst_optimizer){0};
     const bool is_schedule = mst_keras_schedule_read(rate, &read.schedule);
-    if (!class_name || (!json_is_number(rate) && !is_schedule) || json_is_true(json_object_get(config, "use_ema")) ||
+    if (!class_name || mst_keras_is_own_class(object) || (!json_is_number(rate) && !is_schedule) ||
+        json_is_true(json_object_get(config, "use_ema")) ||
         json_is_number(json_object_get(config, "gradient_accumulation_steps")))
         return;
     if (!is_schedule) read.learning_rate = json_number_value(rate);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model_file/own_class.h"
+
 static const struct {
     const char *class_name, *short_name;
     mst_loss loss;
@@ -38,7 +40,7 @@ bool mst_keras_loss_read(const json_t *value, mst_loss *out, bool *from_probabil
     if (json_is_array(value) && json_array_size(value) == 1) value = json_array_get(value, 0);
     const char *name = json_string_value(value);
     const json_t *config = json_object_get(value, "config");
-    if (!name) name = json_string_value(json_object_get(value, "class_name"));
+    if (!name && !mst_keras_is_own_class(value)) name = json_string_value(json_object_get(value, "class_name"));
     for (int i = 0; name && i < NUM_LOSSES; i++) {
         if (!is_named(i, name)) continue;
         *out = losses[i].loss;

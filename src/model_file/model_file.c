@@ -199,16 +199,15 @@ static json_t *print_loss(const mst_model *model, const mst_model_description *d
     return mst_keras_loss_write(loss->loss, from_logits);
 }
 
-/* By the names of outputs; those that have none are not among them. */
+/* In the order of the outputs: Keras does not number those that are of one layer, so that names need not tell them. */
 static void add_output_losses(const mst_model *model, const mst_model_description *d, const mst_output_loss *losses,
                               json_t *compile) {
-    json_t *loss = json_object(), *weights = json_object();
+    json_t *loss = json_array(), *weights = json_array();
     for (int i = 0; i < mst_model_num_outputs(model); i++) {
-        const char *name = mst_model_output_name(model, i);
-        if (!losses[i].has_loss) continue;
-        json_object_set_new(loss, name, print_loss(model, d, i, &losses[i]));
-        json_object_set_new(weights, name,
-                            json_real(losses[i].weight == 0 ? !signbit(losses[i].weight) : losses[i].weight));
+        const double weight = losses[i].weight == 0 ? !signbit(losses[i].weight) : losses[i].weight;
+        json_t *printed = losses[i].has_loss ? print_loss(model, d, i, &losses[i]) : NULL;
+        json_array_append_new(loss, printed ? printed : json_null());
+        json_array_append_new(weights, json_real(losses[i].has_loss ? weight : 1));
     }
     json_object_set_new(compile, "loss", loss);
     json_object_set_new(compile, "loss_weights", weights);

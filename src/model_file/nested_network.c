@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "model_file/layer_folder.h"
+#include "model_file/own_class.h"
 
 enum { MOST_DEPTH = 16, MOST_WORK = 1000000, MOST_LAYERS = 100000, MOST_HOPS = 1000, MOST_INPUTS = 1000 };
 enum { NAME_SIZE = 1024 };
@@ -60,7 +61,7 @@ static const char *name_of(const json_t *layer) {
 }
 
 static bool is_inner(const json_t *layer) {
-    return mst_keras_is_model(text_of(layer, "class_name"));
+    return mst_keras_is_model(text_of(layer, "class_name")) && !mst_keras_is_own_class(layer);
 }
 
 /* The layers of a model; a Sequential of an old file has them alone. */
@@ -255,6 +256,7 @@ static mst_status add_flat(const outer_model *m, const json_t *layer, const char
     if (m->frozen) failed |= json_object_set_new(config, "trainable", json_false());
     json_t *copy = json_pack("{s:s, s:s, s:o, s:o, s:s}", "class_name", text_of(layer, "class_name"), "name", name,
                              "config", config, "inbound_nodes", calls, "path", path);
+    if (json_object_get(layer, "module")) failed |= json_object_set(copy, "module", json_object_get(layer, "module"));
     if (group) failed |= json_object_set_new(copy, "group", json_string(group));
     failed |= json_array_append_new(out->layers, copy);
     if (json_object_get(out->counts, name)) return nested_malformed(m->f, "two layers of one name");

@@ -9,6 +9,7 @@
 #include "model_file/mask_ops.h"
 #include "model_file/nested_network.h"
 #include "model_file/network.h"
+#include "model_file/own_class.h"
 #include "muster/layers.h"
 
 enum { MOST_LAYERS = 100000, MOST_CALLS = 1000000 };
@@ -132,6 +133,10 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
                             mst_output *out) {
     const mst_keras_layer *l = &r->network->layer[i];
     const mst_keras_class *class = mst_keras_class_find(l->class_name);
+    if (mst_keras_is_own_class(json_array_get(r->layers, (size_t)i)))
+        return MST_FAIL(
+            MST_UNIMPLEMENTED,
+            "its class is not Keras' own but code of Python, which is never run here: replace it by layers");
     if (!class) return unknown_class(l->class_name);
     const mst_layer_type *type = mst_keras_class_type(class);
     char *options = calloc(1, type->options_size);
@@ -409,7 +414,7 @@ static mst_status read_network(network_reader *r, const json_t *object) {
     const char *class_name = json_string_value(json_object_get(object, "class_name"));
     const json_t *config = json_object_get(object, "config");
     if (!class_name || !config) return MST_FAIL(MST_CORRUPT, "'%s': has no network of Keras", r->file);
-    if (!mst_keras_is_model(class_name))
+    if (!mst_keras_is_model(class_name) || mst_keras_is_own_class(object))
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "'%s': its model is of the class '%.100s', code of Python, which is never run here: Sequential "
                         "and Functional models are read",

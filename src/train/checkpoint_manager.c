@@ -435,8 +435,8 @@ const char *mst_checkpoint_manager_latest(mst_checkpoint_manager *manager) {
 
 static const char who[] = "checkpoint";
 
-static bool larger_is_better(const mst_checkpoint_manager *m) {
-    return mst_monitor_larger_is_better(m->options.monitor, m->options.maximize);
+static bool larger_is_better(const mst_checkpoint_manager *m, const mst_train_state *state) {
+    return mst_monitor_larger_is_better(m->options.monitor, state, m->options.maximize);
 }
 
 static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *state) {
@@ -444,7 +444,7 @@ static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *s
                               state->validates));
     m->best->optimizer = m->optimizer;
     m->best->has_optimizer = m->has_optimizer;
-    m->best_value = larger_is_better(m) ? -INFINITY : INFINITY;
+    m->best_value = larger_is_better(m, state) ? -INFINITY : INFINITY;
     if (state->epoch == 0) return MST_OK;
     return mst_monitor_kept(mst_model_store(state->model), who, m->options.monitor, "best", &m->best_value);
 }
@@ -496,7 +496,7 @@ static mst_status save_best(void *context, mst_train_state *state) {
     double value;
     if (!m->best || mst_monitor_is_cut_off(state)) return MST_OK;
     MST_TRY(mst_monitor_value("best checkpoint", m->options.monitor, state, &value));
-    if (!(larger_is_better(m) ? value > m->best_value : value < m->best_value)) return MST_OK;
+    if (!(larger_is_better(m, state) ? value > m->best_value : value < m->best_value)) return MST_OK;
     m->best_value = value;
     MST_TRY(mst_monitor_keep(store, who, m->options.monitor, "best", value));
     return save(m->best, state->model);

@@ -14,8 +14,8 @@
 static const char who[] = "early_stopping";
 enum { CONTAINER_SIZE = 256 };
 
-static bool larger_is_better(const mst_early_stopping *e) {
-    return mst_monitor_larger_is_better(e->monitor, e->maximize);
+static bool larger_is_better(const mst_early_stopping *e, const mst_train_state *state) {
+    return mst_monitor_larger_is_better(e->monitor, state, e->maximize);
 }
 
 /* The best weights are entries of the store, so that checkpoints have them: in a container of their own, each under
@@ -105,8 +105,8 @@ static mst_status forget_weights(const mst_early_stopping *e, mst_store *store) 
     return mst_monitor_keep(store, who, e->monitor, "restored", 0);
 }
 
-static void begin_anew(mst_early_stopping *e) {
-    e->best = larger_is_better(e) ? -INFINITY : INFINITY;
+static void begin_anew(mst_early_stopping *e, const mst_train_state *state) {
+    e->best = larger_is_better(e, state) ? -INFINITY : INFINITY;
     e->best_epoch = e->waited = e->counted = 0;
     e->has_best_weights = false;
 }
@@ -114,7 +114,7 @@ static void begin_anew(mst_early_stopping *e) {
 static mst_status early_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     MST_TRY(mst_monitor_check("early stopping", e->monitor, state->metric_name, state->num_metrics, state->validates));
-    begin_anew(e);
+    begin_anew(e, state);
     e->has_trained = false;
     if (!state->resumed) MST_TRY(forget_weights(e, mst_model_store(state->model)));
     return state->epoch > 0 ? go_on(e, state) : MST_OK;
@@ -131,7 +131,7 @@ static mst_status early_epoch_begin(void *context, mst_train_state *state) {
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "restored", &restored));
     if (restored == 0) return MST_OK;
     if (restored == (double)state->step) return exchange_weights(e, store, 0);
-    begin_anew(e);
+    begin_anew(e, state);
     MST_TRY(forget_weights(e, store));
     return keep_numbers(e, store);
 }
@@ -146,7 +146,7 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
         return MST_OK;
     }
     MST_TRY(mst_monitor_value("early stopping", e->monitor, state, &value));
-    double gain = larger_is_better(e) ? value - e->best : e->best - value;
+    double gain = larger_is_better(e, state) ? value - e->best : e->best - value;
     bool better = gain > e->min_delta;
     if (e->restore_best_weights && (better || !e->has_best_weights)) MST_TRY(keep_weights(e, store));
     if (better) {

@@ -50,8 +50,8 @@ static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, e
         all->examples += rows;
         for (int i = 0; i < 2 * trainer->num_metrics; i++)
             MST_TRY(add_up(step->output[MST_FETCH_METRICS + i], &all->metric[i]));
-        if (confusion && !mst_value_is_none(step->total_confusion))
-            MST_TRY(add_up(step->output[step->num_fetches - 1], confusion));
+        for (int o = 0; o < trainer->num_outputs && confusion; o++)
+            if (step->confusion_at[o]) MST_TRY(add_up(step->output[step->confusion_at[o]], &confusion[o]));
     }
     return MST_OK;
 }
@@ -71,18 +71,16 @@ static mst_status fill_result(mst_trainer *trainer, const evaluation *all, mst_r
     return MST_OK;
 }
 
-mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_result *result,
-                        mst_tensor **confusion) {
-    if (MST_IS_NULL(model) || MST_IS_NULL(data)) return MST_INVALID;
-    mst_trainer *trainer;
+/* CONFUSION: [num_outputs], or NULL. */
+static mst_status evaluate(mst_trainer *trainer, const mst_dataset *data, int64_t batch_size, mst_result *result,
+                           mst_tensor **confusion) {
     mst_iterator *iterator;
-    if (confusion) *confusion = NULL;
-    MST_TRY(mst_trainer_of(model, &trainer));
     MST_TRY(mst_trainer_check_data(trainer, data, true, batch_size));
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
     MST_TRY(open_pass(trainer, data, true, batch_size, &iterator));
     double began = mst_clock_seconds();
     evaluation all = {0};
+    trainer->evaluate.counts_confusion = confusion != NULL;
     mst_status status = evaluation_run(trainer, iterator, &all, confusion);
     mst_iterator_destroy(iterator);
     if (!status && result) status = fill_result(trainer, &all, result);
@@ -91,11 +89,32 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
         result->seconds = mst_clock_seconds() - began;
         result->examples_per_sec = result->seconds > 0 ? (double)result->examples / result->seconds : 0;
     }
-    if (status && confusion) {
-        mst_tensor_release(*confusion);
-        *confusion = NULL;
+    for (int o = 0; status && confusion && o < trainer->num_outputs; o++) {
+        mst_tensor_release(confusion[o]);
+        confusion[o] = NULL;
     }
     return status;
+}
+
+mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_result *result,
+                        mst_tensor **confusion) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(data)) return MST_INVALID;
+    mst_trainer *trainer;
+    if (confusion) *confusion = NULL;
+    MST_TRY(mst_trainer_of(model, &trainer));
+    return evaluate(trainer, data, batch_size, result, trainer->num_outputs == 1 ? confusion : NULL);
+}
+
+mst_status mst_evaluate_all(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_result *result,
+                            mst_tensor **confusion, int num_outputs) {
+    for (int o = 0; confusion && o < num_outputs; o++) confusion[o] = NULL;
+    if (MST_IS_NULL(model) || MST_IS_NULL(data)) return MST_INVALID;
+    mst_trainer *trainer;
+    MST_TRY(mst_trainer_of(model, &trainer));
+    if (num_outputs != trainer->num_outputs)
+        return MST_FAIL(MST_INVALID, "evaluate: the model has %d outputs, and %d are asked for", trainer->num_outputs,
+                        num_outputs);
+    return evaluate(trainer, data, batch_size, result, confusion);
 }
 
 /* ---- predict: on the first device ---- */

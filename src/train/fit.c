@@ -188,6 +188,14 @@ static int64_t validation_batch_size(const fit *f) {
     return rows > 0 && rows < f->batch_size ? rows : f->batch_size;
 }
 
+static int64_t validation_steps(const fit *f) {
+    if (!f->validation) return 0;
+    const int64_t size = validation_batch_size(f);
+    const int64_t rows = size ? mst_dataset_num_rows(f->validation) : mst_dataset_cardinality(f->validation);
+    if (rows < 0) return -1;
+    return size ? (rows + size - 1) / size : rows;
+}
+
 static mst_status validate(fit *f) {
     if (!f->validation) return MST_OK;
     mst_result result;
@@ -562,6 +570,7 @@ static mst_status prepare_state(fit *f) {
     s->step = f->position.step;
     s->num_steps = -1;
     s->validates = f->validation != NULL;
+    s->validation_steps = validation_steps(f);
     s->follows = !mst_served_decides(trainer);
     s->num_metrics = trainer->num_metrics;
     memcpy(s->metric_name, trainer->metric_name, sizeof trainer->metric_name);

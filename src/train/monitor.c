@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "metric/metric.h"
+#include "model/model.h"
 #include "train/trainer.h"
 
 const char *mst_monitor_name(const char *name) {
@@ -67,11 +68,21 @@ bool mst_monitor_is_cut_off(const mst_train_state *state) {
     return state->stop && state->step_in_epoch != state->steps_per_epoch;
 }
 
-bool mst_monitor_larger_is_better(const char *name, bool maximize) {
+/* Of a metric of one's own by its name. */
+static bool is_to_grow(const mst_measure *measure) {
+    if (measure->is_loss) return false;
+    if (!measure->custom) return mst_metric_table[measure->metric]->larger_is_better;
+    for (int m = 0; m < MST_NUM_METRICS && measure->custom->name; m++)
+        if (strcmp(measure->custom->name, mst_metric_names[m]) == 0) return mst_metric_table[m]->larger_is_better;
+    return false;
+}
+
+bool mst_monitor_larger_is_better(const char *name, const mst_train_state *state, bool maximize) {
+    const mst_trainer *trainer = state->model->trainer;
     name = mst_monitor_name(name);
     if (strncmp(name, "val_", 4) == 0) name += 4;
-    for (int m = 0; m < MST_NUM_METRICS; m++)
-        if (strcmp(name, mst_metric_names[m]) == 0 && mst_metric_table[m]->larger_is_better) return true;
+    for (int m = 0; m < trainer->num_metrics; m++)
+        if (strcmp(name, trainer->metric_name[m]) == 0) return maximize || is_to_grow(&trainer->measure[m]);
     return maximize;
 }
 

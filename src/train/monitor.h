@@ -18,8 +18,8 @@ const char *mst_monitor_name(const char *name);
 /** Whether the epoch was ended in its middle, by a callback that stopped training: it says nothing of the whole epoch,
  *  which a fit that is resumed ends. */
 bool mst_monitor_is_cut_off(const mst_train_state *state);
-/** Whether larger is better: said so, or told from the name. */
-bool mst_monitor_larger_is_better(const char *name, bool maximize);
+/** Whether larger is better: MAXIMIZE, or the metric NAME of the fit says so. */
+bool mst_monitor_larger_is_better(const char *name, const mst_train_state *state, bool maximize);
 
 /** Keeps a number in the store, so that a training that is resumed finds it: entry "WHO/MONITOR/WHAT". */
 MST_CHECKED mst_status mst_monitor_keep(mst_store *store, const char *who, const char *monitor, const char *what,

@@ -168,9 +168,19 @@ static void print_line(mst_progress_state *p, const mst_train_state *s) {
     p->seconds_at_line = s->seconds;
 }
 
+/* As Keras says before the first epoch: the steps of each. */
+static void print_plan(const mst_progress_state *p, const mst_train_state *s) {
+    const int64_t steps = steps_of_epoch(s);
+    if (steps < 1) return;
+    fprintf(p->file, "Train for %" PRId64 " steps", steps);
+    if (s->validation_steps > 0) fprintf(p->file, ", validate for %" PRId64 " steps", s->validation_steps);
+    fputc('\n', p->file);
+}
+
 static mst_status train_begin(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
     p->step_at_line = state->step;
+    if (p->kind != MST_PROGRESS_LINES) print_plan(p, state);
     return MST_OK;
 }
 

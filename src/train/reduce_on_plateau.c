@@ -10,8 +10,8 @@
 
 static const char who[] = "reduce_on_plateau";
 
-static bool plateau_larger_is_better(const mst_reduce_on_plateau *p) {
-    return mst_monitor_larger_is_better(p->monitor, p->maximize);
+static bool plateau_larger_is_better(const mst_reduce_on_plateau *p, const mst_train_state *state) {
+    return mst_monitor_larger_is_better(p->monitor, state, p->maximize);
 }
 
 static mst_status plateau_check(mst_reduce_on_plateau *p, const mst_train_state *state) {
@@ -62,7 +62,7 @@ static mst_status keep_numbers(const mst_reduce_on_plateau *p, mst_store *store)
 static mst_status plateau_begin(void *context, mst_train_state *state) {
     mst_reduce_on_plateau *p = context;
     MST_TRY(plateau_check(p, state));
-    p->best = plateau_larger_is_better(p) ? -INFINITY : INFINITY;
+    p->best = plateau_larger_is_better(p, state) ? -INFINITY : INFINITY;
     p->waited = p->cooling = p->counted = 0;
     p->reduced = 0;
     mst_store *store = mst_model_store(state->model);
@@ -75,7 +75,8 @@ static void plateau_count(mst_reduce_on_plateau *p, double value, const mst_trai
         p->cooling--;
         p->waited = 0;
     }
-    const bool better = plateau_larger_is_better(p) ? value > p->best + p->min_delta : value < p->best - p->min_delta;
+    const bool better =
+        plateau_larger_is_better(p, state) ? value > p->best + p->min_delta : value < p->best - p->min_delta;
     p->reduced = 0;
     if (better) {
         p->best = value;

@@ -39,7 +39,7 @@ enum { BATCHES_AHEAD = 2 };
 /* ---- compile ---- */
 
 static void destroy_step(mst_sharded_step *step) {
-    for (int i = 0; i < step->num_fetches; i++) mst_tensor_release(step->output[i]);
+    for (int i = 0; i < step->num_fetches + step->num_confusions; i++) mst_tensor_release(step->output[i]);
     mst_tensor_release(step->divisor);
     free(step->placeholder);
     free(step->confusion);
@@ -56,7 +56,9 @@ static void trainer_destroy(mst_trainer *trainer) {
     destroy_step(&trainer->train);
     destroy_step(&trainer->evaluate);
     mst_graph_destroy(trainer->graph);
-    mst_tensor_release(trainer->class_weight);
+    for (int i = 0; trainer->class_weight && i < trainer->num_outputs; i++)
+        mst_tensor_release(trainer->class_weight[i]);
+    free(trainer->class_weight);
     mst_arena_free(&trainer->names);
     mst_served_free(trainer);
     mst_sharded_free(trainer);
@@ -322,17 +324,20 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
         values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < trainer->num_inputs ? "inputs" : "labels");
     mst_model_call_all(trainer->model, values, trainer->num_inputs, step->training, outputs, trainer->num_outputs);
     mst_objective_build(trainer, values, outputs, step->training, out);
-    if (!step->training)
-        step->confusion[here] = mst_objective_confusion(trainer, values[trainer->num_inputs], outputs[0]);
+    const int shards = mst_strategy_window(&step->strategy).count;
+    for (int o = 0; o < trainer->num_outputs && !step->training; o++)
+        step->confusion[o * shards + here] =
+            mst_objective_confusion(trainer, o, values[trainer->num_inputs + o], outputs[o]);
 }
 
-static mst_status make_arrays(mst_sharded_step *step, int shards, int num_components) {
-    const size_t num_feeds = (size_t)num_components * (size_t)shards;
+static mst_status make_arrays(mst_sharded_step *step, int shards) {
+    const mst_trainer *trainer = step->trainer;
+    const size_t num_feeds = (size_t)trainer->num_components * (size_t)shards;
     step->placeholder = calloc(num_feeds, sizeof *step->placeholder);
-    step->confusion = calloc((size_t)shards, sizeof *step->confusion);
+    step->confusion = calloc((size_t)shards * (size_t)trainer->num_outputs, sizeof *step->confusion);
     step->feed = calloc(num_feeds + 1, sizeof *step->feed);
     step->rows = calloc(num_feeds, sizeof *step->rows);
-    size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 4;
+    const size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 4 + (size_t)trainer->num_outputs;
     step->fetch = calloc(most, sizeof *step->fetch);
     step->output = calloc(most, sizeof *step->output);
     if (step->placeholder && step->confusion && step->feed && step->rows && step->fetch && step->output) return MST_OK;
@@ -393,10 +398,13 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
         step->fetch[step->num_fetches++] = values->metric_sum[m];
         step->fetch[step->num_fetches++] = values->metric_count[m];
     }
-    if (mst_value_is_none(step->confusion[0])) return;
-    mst_with_device (trainer->graph, trainer->devices[0])
-        step->total_confusion = mst_strategy_sum(&step->strategy, step->confusion);
-    step->fetch[step->num_fetches++] = step->total_confusion;
+    for (int o = 0; o < trainer->num_outputs; o++) {
+        const mst_value *confusion = step->confusion + o * mst_strategy_window(&step->strategy).count;
+        if (mst_value_is_none(*confusion)) continue;
+        step->confusion_at[o] = step->num_fetches + step->num_confusions++;
+        mst_with_device (trainer->graph, trainer->devices[0])
+            step->fetch[step->confusion_at[o]] = mst_strategy_sum(&step->strategy, confusion);
+    }
 }
 
 /* STRATEGY with the shards of all tasks here: tasks that evaluate need not wait for each other. */
@@ -413,8 +421,7 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
     step->trainer = trainer;
     step->training = training;
     step->strategy = training ? trainer->strategy : with_all_shards(trainer->strategy);
-    if (!step->placeholder)
-        MST_TRY(make_arrays(step, mst_strategy_window(&step->strategy).count, trainer->num_components));
+    if (!step->placeholder) MST_TRY(make_arrays(step, mst_strategy_window(&step->strategy).count));
     mst_strategy_build(trainer->graph, &step->strategy, training ? &trainer->optimizer : NULL, build_replica, step,
                        &step->values);
     add_fetches(trainer, step);
@@ -563,8 +570,9 @@ mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
         step->feed[num_feeds++] = (mst_feed){.value = step->values.divisor, .tensor = step->divisor};
     }
     mst_sharded_feed(trainer, step, &num_feeds);
+    const int num_fetches = step->num_fetches + (step->counts_confusion ? step->num_confusions : 0);
     const mst_status status =
-        mst_session_run(trainer->session, step->feed, num_feeds, step->fetch, step->num_fetches, step->output);
+        mst_session_run(trainer->session, step->feed, num_feeds, step->fetch, num_fetches, step->output);
     if (!status) return MST_OK;
     leave_batch(step);
     return explain(step, batch, status);

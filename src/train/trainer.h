@@ -25,14 +25,17 @@ typedef struct mst_sharded_step {
     mst_strategy strategy; /**< the trainer's; in a cluster each task evaluates all shards */
     mst_step_values values;
     mst_value *placeholder;   /**< [shards here][num_components] */
-    mst_value *confusion;     /**< [shards here], of the evaluating step; MST_NONE where there are no classes */
+    mst_value *confusion;     /**< [num_outputs][shards here], of the evaluating step; MST_NONE: there are no classes */
     mst_feed *feed;           /**< like placeholder */
     mst_rows *rows;           /**< like placeholder */
     pthread_rwlock_t filling; /**< of `rows`: devices that copy rows read them */
     mst_value *fetch;
     mst_tensor **output;
     int num_fetches;
-    mst_value total_confusion;
+    /** Of each output: the fetch of its confusion matrix, behind num_fetches; 0: none. */
+    int confusion_at[MST_MAX_OUTPUTS];
+    int num_confusions;
+    bool counts_confusion; /**< they are fetched: they have a number for each two classes */
     mst_tensor *divisor;   /**< fed: rows of the batch of all workers; NULL: nothing is fed */
     mst_tensor **gradient; /**< of the step's values; part of output. NULL: none */
     bool built;
@@ -43,7 +46,8 @@ mst_window mst_trainer_window(const mst_sharded_step *step);
 
 /** Fetches of a step, in this order:
  *
- *      evaluating   loss | examples | sum and count of each metric, of the batch | confusion matrix, where there is one
+ *      evaluating   loss | examples | sum and count of each metric, of the batch | confusion matrices, where they are
+ *                   counted
  *      training     loss | examples | sum and count of each metric, of the epoch so far | sum of losses and examples of
  *                   the epoch so far | global_step before the step | the update | the position (mst_position_build) */
 enum { MST_FETCH_LOSS, MST_FETCH_COUNT, MST_FETCH_METRICS };
@@ -87,7 +91,7 @@ typedef struct mst_trainer {
     mst_spec *row;                               /**< [num_components], without the batch */
     mst_target *target;                          /**< [num_outputs] */
     int64_t *num_classes;                        /**< [num_outputs], its last dimension */
-    mst_tensor *class_weight;                    /**< NULL: none */
+    mst_tensor **class_weight;                   /**< [num_outputs]; NULL: none */
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
     bool is_left;       /**< another task stays away, and the state is whole */

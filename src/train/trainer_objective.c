@@ -31,13 +31,15 @@ static mst_status make_targets(mst_trainer *trainer) {
                                           .loss_function = o->loss_function,
                                           .loss_context = o->loss_context};
     for (int i = 0; i < MST_MAX_TARGETS; i++) {
-        if (is_all_zero(&o->target[i])) continue; /* its output keeps the loss of all */
+        if (is_all_zero(&o->target[i]) && !o->target[i].class_weight) continue;
         const char *name = o->target[i].output;
         const int output = name ? output_named(trainer, name) : i;
         if (output < 0 || output >= trainer->num_outputs)
             return MST_FAIL(MST_INVALID, "compile: target %d is for output '%s', which the model does not have", i,
                             name ? name : "of that place");
-        trainer->target[output] = o->target[i];
+        if (!is_all_zero(&o->target[i])) trainer->target[output] = o->target[i]; /* else the loss of all */
+        trainer->target[output].class_weight = o->target[i].class_weight;
+        trainer->target[output].num_class_weights = o->target[i].num_class_weights;
     }
     for (int i = 0; i < trainer->num_outputs; i++) {
         mst_target *target = &trainer->target[i];
@@ -78,13 +80,23 @@ static mst_status make_measures(mst_trainer *trainer, int output) {
     return MST_OK;
 }
 
-static mst_status make_class_weight(mst_trainer *trainer) {
+static mst_status make_class_weights(mst_trainer *trainer) {
     const mst_compile_options *o = &trainer->options;
-    if (!o->class_weight) return MST_OK;
-    if (o->num_class_weights < 1)
-        return MST_FAIL(MST_INVALID, "compile: num_class_weights is %d, must be the number of classes",
-                        o->num_class_weights);
-    return mst_tensor_copy(MST_F64, MST_SHAPE(o->num_class_weights), o->class_weight, &trainer->class_weight);
+    if (o->class_weight && trainer->num_outputs > 1)
+        return MST_FAIL(
+            MST_INVALID,
+            "compile: class_weight is for models with one output, this one has %d: give it to their targets",
+            trainer->num_outputs);
+    for (int i = 0; i < trainer->num_outputs; i++) {
+        const mst_target *target = &trainer->target[i];
+        const double *weight = o->class_weight ? o->class_weight : target->class_weight;
+        const int count = o->class_weight ? o->num_class_weights : target->num_class_weights;
+        if (!weight) continue;
+        if (count < 1)
+            return MST_FAIL(MST_INVALID, "compile: num_class_weights is %d, must be the number of classes", count);
+        MST_TRY(mst_tensor_copy(MST_F64, MST_SHAPE(count), weight, &trainer->class_weight[i]));
+    }
+    return MST_OK;
 }
 
 mst_status mst_objective_make(mst_trainer *trainer) {
@@ -94,10 +106,12 @@ mst_status mst_objective_make(mst_trainer *trainer) {
     trainer->row = calloc((size_t)trainer->num_components, sizeof *trainer->row);
     trainer->target = calloc((size_t)trainer->num_outputs, sizeof *trainer->target);
     trainer->num_classes = calloc((size_t)trainer->num_outputs, sizeof *trainer->num_classes);
-    if (!trainer->row || !trainer->target || !trainer->num_classes) return MST_NO_MEMORY("for a trainer");
+    trainer->class_weight = calloc((size_t)trainer->num_outputs, sizeof(mst_tensor *));
+    if (!trainer->row || !trainer->target || !trainer->num_classes || !trainer->class_weight)
+        return MST_NO_MEMORY("for a trainer");
     MST_TRY(make_targets(trainer));
     for (int i = 0; i < trainer->num_outputs; i++) MST_TRY(make_measures(trainer, i));
-    return make_class_weight(trainer);
+    return make_class_weights(trainer);
 }
 
 const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]) {
@@ -143,7 +157,7 @@ static mst_value above(mst_value values, double limit) {
 /* The weight of each example by its class: LABELS are numbers of classes, one-hot, or of a single yes or no. */
 static mst_value class_weights(const mst_trainer *trainer, int output, mst_value labels, mst_value loss) {
     const mst_value table =
-        mst_cast(mst_constant(mst_value_graph(loss), trainer->class_weight), mst_value_spec(loss).dtype);
+        mst_cast(mst_constant(mst_value_graph(loss), trainer->class_weight[output]), mst_value_spec(loss).dtype);
     const mst_target *target = &trainer->target[output];
     if (!target->loss_function && target->loss == MST_LOSS_BINARY_CROSSENTROPY && trainer->num_classes[output] == 1)
         labels = above(mst_cast(labels, mst_value_spec(loss).dtype), 0.5);
@@ -154,7 +168,7 @@ static mst_value class_weights(const mst_trainer *trainer, int output, mst_value
 
 /* LOSS of each example times the weights of the example and, in training, of its class. */
 static mst_value weighted(mst_trainer *trainer, int output, const mst_value *values, mst_value loss, bool training) {
-    if (training && trainer->class_weight)
+    if (training && trainer->class_weight[output])
         loss = mst_mul(loss, class_weights(trainer, output, values[trainer->num_inputs + output], loss));
     if (trainer->options.sample_weights) {
         const mst_value weights = values[trainer->num_components - 1];
@@ -209,10 +223,10 @@ void mst_objective_build(mst_trainer *trainer, const mst_value *values, const ms
     }
 }
 
-mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions) {
-    const mst_target *target = &trainer->target[0];
-    int64_t classes = trainer->num_classes[0];
-    if (trainer->num_outputs != 1 || target->loss_function) return MST_NONE;
+mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions) {
+    const mst_target *target = &trainer->target[output];
+    int64_t classes = trainer->num_classes[output];
+    if (target->loss_function) return MST_NONE;
     switch ((int)target->loss) {
         case MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY:
             labels = mst_cast(labels, MST_I64);

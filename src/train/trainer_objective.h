@@ -18,7 +18,7 @@ int mst_objective_class_component(const mst_trainer *trainer);
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
                          mst_replica *out);
 
-/** The confusion matrix of a batch, for a model that has one output and whose loss takes classes; else MST_NONE. */
-mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions);
+/** The confusion matrix of a batch, of an OUTPUT whose loss takes classes; else MST_NONE. */
+mst_value mst_objective_confusion(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions);
 
 #endif

@@ -392,6 +392,8 @@ static void training(void) {
     FAILS("mst_predict: model is NULL", mst_predict(NULL, data, 2, &out));
     FAILS("mst_predict: data is NULL", mst_predict(model, NULL, 2, &out));
     FAILS("mst_predict: out is NULL", mst_predict(model, data, 2, NULL));
+    FAILS("mst_evaluate_all: model is NULL", mst_evaluate_all(NULL, data, 2, NULL, NULL, 1));
+    FAILS("mst_evaluate_all: data is NULL", mst_evaluate_all(model, NULL, 2, NULL, NULL, 1));
     FAILS("mst_predict_all: out is NULL", mst_predict_all(model, data, 2, NULL, 1));
     FAILS("mst_predict_all: model is NULL", mst_predict_all(NULL, data, 2, &out, 1));
     FAILS("mst_predict_all: data is NULL", mst_predict_all(model, NULL, 2, &out, 1));

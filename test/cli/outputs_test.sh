@@ -93,9 +93,50 @@ run train $train --data npz:whole.npz --steps 1 --devices cpu:1/1 --loss price=m
     --metrics kind=recall,kind=precision --json
 check metrics_are_those_of_their_output grep -q '"kind_recall":[^,]*,"kind_precision":[^,]*,"price_loss":[^,]*,"price_mean_squared_error"' out
 check weights_of_losses_count awk -v sum="$(value loss)" -v kind="$(value kind_loss)" 'BEGIN { exit (sum - 2 * kind) ^ 2 > 1e-9 }'
+run train $train --data npz:whole.npz --epochs 20 --devices cpu:1/1 --monitor kind_accuracy --best --checkpoint-dir grown \
+    --history grown.csv
+best=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kind_accuracy") at = i; next }
+    NR == 2 || $at > most { most = $at; steps = 5 * (NR - 1) } END { print steps }' grown.csv)
+check the_accuracy_of_an_output_is_to_grow grep -q "model.ckpt-$best\"" grown/best/checkpoint
 npz one.npz left words y=100
 run train --model one.json --data npz:one.npz --loss mse --steps 1
 check labels_of_one_output_may_be_y grep -q "the labels have 1 numbers an example, the model 3" err
+
+run train $train --data npz:parts.npz --steps 3 --devices cpu:2/1 --confusion --save counted.keras
+check a_matrix_is_of_an_output_with_classes [ "$(grep -c '^confusion of ' out)" = 1 ]
+check the_matrix_names_its_output grep -q '^confusion of kind, a row for each label' out
+cp out counted
+run evaluate --load counted.keras --data npz:parts.npz --confusion
+check a_saved_model_has_the_same_matrix [ "$(grep -A 8 '^confusion' out)" = "$(grep -A 8 '^confusion' counted)" -a -s counted ]
+run evaluate --load counted.keras --data npz:parts.npz --confusion --json
+check matrices_are_by_output_in_events grep -q '"confusion":{"kind":\[\[[0-9,]*\],.*"classes":{"kind":\[{"class":0,' out
+
+# weights of classes: of 20 rows the classes have 7, 7 and 6
+npz few.npz left=20 words=20 kind=20 price=20
+balanced=0.9523809523809523,kind=1=0.9523809523809523,kind=2=1.1111111111111112
+for weights in balanced kind=balanced kind=0=$balanced; do
+    run train $train --data npz:few.npz --steps 3 --devices cpu:1/1 --json --class-weight $weights
+    check "weights_of_classes_are_those_of_an_output_$weights" [ "$(value weights_sha256)" = "${weighed:=$(value weights_sha256)}" ]
+done
+run train $train --data npz:few.npz --steps 3 --devices cpu:1/1 --json
+check weights_of_classes_count [ "$(value weights_sha256)" != "$weighed" -a -n "$weighed" ]
+
+# a layer that is two outputs
+{
+    printf '{"class_name": "Functional", "config": {"name": "two", "layers": [{"class_name": "InputLayer", "name": "left", '
+    printf '"config": {"name": "left", "batch_shape": [null, 6], "dtype": "float32"}, "inbound_nodes": []}, '
+    printf '{"class_name": "Dense", "name": "left_2", "config": {"name": "left_2", "units": 6}, "inbound_nodes": '
+    printf '[[["left", 0, 0, {}]], [["left_2", 0, 0, {}]]]}], "input_layers": [["left", 0, 0]], '
+    printf '"output_layers": [["left_2", 0, 0], ["left_2", 1, 0]]}}'
+} > same.json
+npz same.npz left_train left_2_train left_2_1_train left_test=5 left_2_test=5 left_2_1_test=5
+run train --model same.json --data npz:same.npz --loss mse --loss-weights left_2_1=0.5 --steps 2 --json --save same.keras
+check losses_of_one_layer_have_their_own_names grep -q '"left_2_loss":.*"left_2_1_loss":' out
+run predict --load same.keras --data npz:same.npz --out same-p.npz
+python3 -m zipfile -l same-p.npz > list
+check outputs_of_one_layer_are_two_arrays [ "$(grep -c -e '^left_2.npy' -e '^left_2_1.npy' list)" -eq 2 ]
+run train --load same.keras --data npz:same.npz --steps 1 --json
+check and_their_losses_come_back grep -q '"left_2_loss":.*"left_2_1_loss":' out
 
 # ---- before training --------------------------------------------------------------------------------
 
@@ -148,8 +189,20 @@ fails weights_are_numbers 2 "--loss-weights: 'x' is no weight" train $train --da
 fails metrics_are_of_outputs 1 "--metrics: the model has no output 'cost'" train $train --data npz:whole.npz --metrics cost=auc
 fails weights_need_outputs_with_names 2 "for a network of a file" train --loss-weights price=1
 fails one_array_has_no_place_for_two_outputs 2 "2 outputs: FILE.npz" train $train --data npz:parts.npz --predict p.npy
-fails a_confusion_matrix_is_of_one_output 2 "--confusion is for models with one output" train $train --data npz:parts.npz --confusion
-fails weights_of_classes_are_of_one_output 1 "--class-weight is for models with one output" train $train --data npz:whole.npz --class-weight 1,2,3
+network number.json '["price", 0, 0]'
+npz number.npz left_train words_train price_train left_test=5 words_test=5 price_test=5
+fails a_confusion_matrix_is_of_classes 2 "--confusion counts examples by their class, which --loss mean_squared_error does" \
+    train --model number.json --data npz:number.npz --loss mse --confusion
+fails weights_of_classes_are_of_outputs 1 "--class-weight 1: the model has several outputs: write balanced, OUTPUT=" train \
+    $train --data npz:whole.npz --class-weight 1,2,3
+fails weights_of_classes_name_their_class 1 "--class-weight kind=5: write OUTPUT=balanced or OUTPUT=CLASS=5" train $train \
+    --data npz:whole.npz --class-weight kind=5
+fails weights_are_of_an_output_that_is_there 1 "--class-weight: the model has no output 'cost': it has 'kind', 'price'" train \
+    $train --data npz:whole.npz --class-weight cost=balanced
+fails weights_are_of_an_output_with_classes 1 "classes, which --loss price=mean_squared_error does not have" train $train \
+    --data npz:whole.npz --loss price=mse --class-weight price=balanced
+fails weights_are_of_a_class_that_is_there 1 "--class-weight: there is no class '3': numbers are from 0 to 2" train $train \
+    --data npz:whole.npz --class-weight kind=3=2
 fails pictures_are_of_one_input 1 "2 inputs, and pictures are one" predict --checkpoint-dir run photo.png
 
 end_of_checks

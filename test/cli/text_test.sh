@@ -97,6 +97,7 @@ fails mlp_does_not_take_texts 2 'model mlp takes numbers, and the data has texts
 fails text_cnn_takes_texts 2 'model text_cnn takes texts, and the data has none' $train --data csv:t --model text_cnn
 fails short_texts_are_told 1 'texts have 5 tokens, at least 12 are needed' train --data csv:t --text quote --sequence-length 5
 printf 'quote\ncaf\351\n' > latin1.csv
+fails pictures_are_no_texts 1 "'t.keras': the model takes numbers of words, not pictures" predict --load t.keras photo.png
 fails text_that_is_not_utf8_is_told 1 "'latin1.csv': text of row 0: byte 3, 0xe9, is not UTF-8" predict --load t.safetensors --data csv:latin1.csv
 printf 'caf\351\n' > files/test/sport
 fails file_that_is_not_utf8_is_told 1 "'files/test/sport': byte 3, 0xe9, is not UTF-8" $train --data texts:files --evaluate

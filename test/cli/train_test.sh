@@ -287,6 +287,12 @@ trained=$(grep '^test' out)
 run evaluate --load measured.npz --data idx:data
 check metrics_are_kept_with_the_model [ "$(grep '^test' out)" = "$trained" ]
 works metrics_of_evaluate_can_be_others "^test: loss = [0-9.]*, recall = [0-9.]* (" evaluate --load measured.npz --data idx:data --metrics recall
+run train $small --epochs 3 --validation-split 0.2 --progress lines --json --monitor val_sparse_categorical_accuracy --patience 9 \
+    --metrics accuracy,sparse_categorical_accuracy,top_k_accuracy,sparse_top_k_categorical_accuracy
+check names_of_keras_are_those_of_the_metrics [ "$(value val_sparse_categorical_accuracy)" = "$(value val_accuracy)" -a \
+    "$(value sparse_top_k_categorical_accuracy)" = "$(value top_k_accuracy)" -a -n "$(value top_k_accuracy)" ]
+works short_names_of_metrics_are_taken ', mean_absolute_error = [0-9.]*, mean_squared_error = ' train --data csv:prices.csv \
+    --loss mse --steps 1 --metrics mae,mse
 fails unknown_metric_names_the_nearest 1 "--metrics: there is no metric 'recal': did you mean 'recall'" train $small --metrics recal
 works recall_can_be_monitored "^stopped early: val_recall" train $small --epochs 500 --patience 2 --min-delta 0.5 --validation-split 0.2 --metrics recall --monitor val_recall
 run train $small --epochs 3 --metrics auc,pr-auc --validation-split 0.2 --monitor val_auc --patience 3 --json
@@ -297,6 +303,7 @@ fails plateau_and_schedule_do_not_go_together 2 "--reduce-on-plateau and --sched
 fails plateau_options_need_it 2 "--plateau-factor is for --reduce-on-plateau" train $small --plateau-factor 0.5
 awk 'BEGIN { print "x,kind"; for (i = 0; i < 100; i++) printf "%d,%s\n", i % 10, i % 10 == 0 && i % 20 == 0 ? "rare" : "often" }' > uneven.csv
 uneven="train --data csv:uneven.csv --label kind --hidden-units 4 --batch-size 100 --epochs 2 --json --optimizer sgd --learning-rate 0.1"
+works a_matrix_that_is_not_asked_for_takes_no_memory '^test: loss' train $small --classes 4000 --steps 1 --evaluate --memory-limit 60MB
 run $uneven --class-weight balanced
 balanced=$(value weights_sha256)
 run $uneven --class-weight rare=10,often=0.5263157894736842 # 100 / (2 * 5), 100 / (2 * 95), by scikit-learn's rule

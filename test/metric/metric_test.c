@@ -52,6 +52,8 @@ static void sparse_accuracy_counts_rows_whose_argmax_is_the_label(void **state) 
         for (int column = 0; column < 2; column++) {
             mst_shape shape = column ? MST_SHAPE(4, 1) : MST_SHAPE(4);
             expect_metric(METRIC(MST_METRIC_SPARSE_ACCURACY), dtypes[d], shape, labels, MST_SHAPE(4, 3), scores, 3, 4);
+            expect_metric(METRIC(MST_METRIC_SPARSE_CATEGORICAL_ACCURACY), dtypes[d], shape, labels, MST_SHAPE(4, 3),
+                          scores, 3, 4);
             expect_metric(METRIC(MST_METRIC_ACCURACY), dtypes[d], shape, labels, MST_SHAPE(4, 3), scores, 3, 4);
         }
     expect_metric(METRIC(MST_METRIC_ACCURACY), MST_I64, MST_SHAPE(2, 2), labels, MST_SHAPE(2, 2, 3), scores, 3, 4);

@@ -64,7 +64,12 @@ static void a_shared_layer_has_one_set_of_weights(void **state) {
     mst_graph *graph = engine_graph();
     const mst_output a = mst_input(model, MST_SHAPE(2)), b = mst_input(model, MST_SHAPE(2));
     const mst_output x = mst_dense(a, 1, .kernel_initializer = mst_constant_initializer(3), .name = "shared");
+    const mst_output last = mst_dense(a, 1, .name = "shared_2");
+    mst_model_outputs(model, MST_OUTPUTS(x, mst_share(x, b), mst_share(x, a), last));
+    static const char *const names[] = {"shared", "shared_1", "shared_3", "shared_2"};
+    for (int i = 0; i < 4; i++) assert_string_equal(mst_model_output_name(model, i), names[i]);
     mst_model_outputs(model, MST_OUTPUTS(x, mst_share(x, b), mst_share(x, a)));
+    assert_string_equal(mst_model_output_name(model, 2), "shared_2");
     const mst_value in[2] = {mst_fill(graph, MST_F32, MST_SHAPE(1, 2), 1),
                              mst_fill(graph, MST_F32, MST_SHAPE(1, 2), 2)};
     mst_value out[3];

@@ -319,6 +319,8 @@ static mst_status load_text(const char *text) {
 
 #define SEQUENTIAL(layers) "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": [" layers "]}}"
 #define INPUT "{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, 4, 3], \"name\": \"in\"}}, "
+#define OF_MODULE(module, class, config) \
+    "{\"module\": " module ", \"class_name\": \"" class "\", \"config\": {\"name\": \"it\"" config "}}"
 #define LAYER(class, config) "{\"class_name\": \"" class "\", \"config\": {\"name\": \"it\"" config "}}"
 
 static void networks(void **state) {
@@ -332,6 +334,24 @@ static void networks(void **state) {
                  "layer 'it' (BatchNormalization): is over axis 1");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Lambda", ", \"function\": [\"4wEAAA==\"]"))), MST_UNIMPLEMENTED,
                  "layer 'it' (Lambda): it is code of Python, which is never run");
+    /* Keras 3 notes null as the module of a class of one's own, also where it has the name of one of Keras' */
+    EXPECT_OK(load_text(SEQUENTIAL(INPUT OF_MODULE("\"keras.layers\"", "ReLU", ""))));
+    EXPECT_OK(load_text(SEQUENTIAL(INPUT OF_MODULE("\"tf_keras.src.layers.activation\"", "ReLU", ""))));
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT OF_MODULE("null", "ReLU", ""))), MST_UNIMPLEMENTED,
+                 "layer 'it' (ReLU): its class is not Keras' own but code of Python");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT OF_MODULE("\"kerasish.layers\"", "ReLU", ""))), MST_UNIMPLEMENTED,
+                 "layer 'it' (ReLU): its class is not Keras' own");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense",
+                                                  ", \"units\": 2, \"kernel_initializer\": {\"module\": null, "
+                                                  "\"class_name\": \"Zeros\", \"config\": {}}"))),
+                 MST_UNIMPLEMENTED, "the initializer 'of its own'");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense",
+                                                  ", \"units\": 2, \"kernel_regularizer\": {\"module\": null, "
+                                                  "\"class_name\": \"L2\", \"config\": {\"l2\": 1}}"))),
+                 MST_UNIMPLEMENTED, "the regularizer 'of its own'");
+    EXPECT_ERROR(load_text("{\"module\": null, \"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", "
+                           "\"layers\": [" INPUT LAYER("ReLU", "") "]}}"),
+                 MST_UNIMPLEMENTED, "code of Python");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ConvLSTM1D", ""))), MST_UNIMPLEMENTED, "layer 'it' (ConvLSTM1D)");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Sequential", ""))), MST_CORRUPT, "a model without layers");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 2, \"activation\": \"mish\""))),

@@ -117,6 +117,13 @@ static void what_is_not_there_is_told(void **state) {
     expect_refused(
         STACK("s", INPUT("in") ", " STACK("t", "{\"class_name\": \"Lambda\", \"config\": {\"name\": \"f\"}}", ""), ""),
         MST_UNIMPLEMENTED, "layer 't.f' (Lambda): it is code of Python");
+    expect_refused(STACK("s",
+                         INPUT("in") ", " STACK("t",
+                                                "{\"module\": null, \"class_name\": \"ReLU\", \"config\": {\"name\": "
+                                                "\"f\"}}",
+                                                ""),
+                         ""),
+                   MST_UNIMPLEMENTED, "layer 't.f' (ReLU): its class is not Keras' own");
 }
 
 /* Batch normalization that would use the batch here, and moving statistics there. */

@@ -421,9 +421,23 @@ static void progress_on_no_terminal_is_a_line_an_epoch(void **state) {
     char *text = progress_of(MST_PROGRESS_AUTO, 2, &status, mst_sgd(.learning_rate = 0.1));
     EXPECT_OK(status);
     expect_match(text,
-                 "^Epoch 1/2\n5/5 \\[=+\\] - .* - loss: [0-9.]+ - accuracy: [0-9.]+ - val_loss: [0-9.]+ - "
+                 "^Train for 5 steps, validate for 2 steps\nEpoch 1/2\n5/5 \\[=+\\] - .* - loss: [0-9.]+ - accuracy: "
+                 "[0-9.]+ - val_loss: [0-9.]+ - "
                  "val_accuracy: [0-9.]+.*\nEpoch 2/2\n5/5 \\[=+\\].*\n$");
     assert_null(strchr(text, '\r'));
+    free(text);
+}
+
+static void plan_has_the_steps_that_are_made(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.1));
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    EXPECT_OK(mst_fit(f.model, .data = f.data, .batch_size = BATCH, .steps = 2, .progress = file));
+    fclose(file);
+    end(&f);
+    expect_match(text, "^Train for 2 steps\nEpoch 1/1\n2/2 ");
     free(text);
 }
 
@@ -540,7 +554,7 @@ static void bar_counts_the_steps_that_are_made(void **state) {
     EXPECT_OK(mst_fit(f.model, .data = f.data, .batch_size = BATCH, .steps = STEPS + 2, .progress = file));
     fclose(file);
     end(&f);
-    expect_match(text, "^Epoch 1/2\n5/5 \\[=+\\].*\nEpoch 2/2\n2/2 \\[={30}\\]");
+    expect_match(text, "^Train for 5 steps\nEpoch 1/2\n5/5 \\[=+\\].*\nEpoch 2/2\n2/2 \\[={30}\\]");
     free(text);
 }
 
@@ -592,6 +606,7 @@ int main(void) {
         cmocka_unit_test(lines_have_the_format_of_the_classic_example),
         cmocka_unit_test(seconds_of_a_batch_are_those_of_one_replica),
         cmocka_unit_test(progress_on_no_terminal_is_a_line_an_epoch),
+        cmocka_unit_test(plan_has_the_steps_that_are_made),
         cmocka_unit_test(bar_is_drawn_over_itself),
         cmocka_unit_test(bar_fits_the_terminal),
         cmocka_unit_test(bar_is_there_on_80_columns),

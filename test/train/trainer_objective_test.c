@@ -360,6 +360,50 @@ static void empty_target_keeps_the_loss_that_all_outputs_have(void **state) {
     mst_dataset_release(data);
 }
 
+/* Two outputs that are 0: of classes, whose loss is ln 2, and of numbers that are 1. */
+static void classes_of_one_of_several_outputs_have_weights(void **state) {
+    (void)state;
+    mst_tensor *tensor[3] = {engine_tensor(MST_F32, MST_SHAPE(ROWS, FEATURES), NULL),
+                             engine_tensor(MST_I32, MST_SHAPE(ROWS), NULL),
+                             engine_tensor(MST_F32, MST_SHAPE(ROWS, 1), NULL)};
+    const double weight[CLASSES] = {1, 5};
+    double sum = 0;
+    for (int i = 0; i < ROWS; i++) {
+        mst_tensor_set(tensor[1], i, i % 3 == 0);
+        mst_tensor_set(tensor[2], i, 1);
+        sum += weight[i % 3 == 0];
+    }
+    mst_dataset *data = data_of(tensor, 3);
+    mst_model *model = new_model();
+    const mst_output x = mst_input(model, MST_SHAPE(FEATURES));
+    const mst_output a = mst_dense(x, CLASSES, .name = "a", .kernel_initializer = mst_zeros_initializer());
+    const mst_output b = mst_dense(x, 1, .name = "b", .kernel_initializer = mst_zeros_initializer());
+    mst_model_outputs(model, MST_OUTPUTS(a, b));
+    EXPECT_ERROR(mst_compile(model, .class_weight = weight, .num_class_weights = CLASSES), MST_INVALID,
+                 "class_weight is for models with one output, this one has 2");
+    EXPECT_OK(mst_compile(
+        model, .optimizer = mst_sgd(.learning_rate = 1e-30),
+        .target = {{.class_weight = weight, .num_class_weights = CLASSES}, {.loss = MST_LOSS_MEAN_SQUARED_ERROR}}));
+    mst_history history = {0};
+    EXPECT_OK(mst_fit(model, .data = data, .validation = data, .batch_size = BATCH, .history = &history));
+    assert_close(mst_history_at(&history, 0, "loss"), log(2) * sum / ROWS + 1, 1e-5);
+    assert_close(mst_history_at(&history, 0, "b_loss"), 1, 1e-5);
+    assert_close(mst_history_at(&history, 0, "val_loss"), log(2) + 1, 1e-5);
+    mst_history_free(&history);
+    mst_tensor *confusion[2];
+    EXPECT_ERROR(mst_evaluate_all(model, data, BATCH, NULL, confusion, 1), MST_INVALID,
+                 "has 2 outputs, and 1 are asked");
+    EXPECT_OK(mst_evaluate_all(model, data, BATCH, NULL, confusion, 2));
+    assert_null(confusion[1]);
+    const double count[CLASSES] = {ROWS - (ROWS + 2) / 3, (ROWS + 2) / 3};
+    for (int label = 0; label < CLASSES; label++)
+        assert_true(mst_tensor_get(confusion[0], 2 * label) + mst_tensor_get(confusion[0], 2 * label + 1) ==
+                    count[label]);
+    mst_tensor_release(confusion[0]);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
 static void weights_that_are_missing_are_an_error(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
@@ -383,6 +427,7 @@ int main(void) {
         cmocka_unit_test(classes_have_weights_in_training_only_and_examples_always),
         cmocka_unit_test(reported_loss_of_an_output_is_weighted_by_examples_and_not_by_its_target),
         cmocka_unit_test(empty_target_keeps_the_loss_that_all_outputs_have),
+        cmocka_unit_test(classes_of_one_of_several_outputs_have_weights),
         cmocka_unit_test(weights_that_are_missing_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

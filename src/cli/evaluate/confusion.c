@@ -52,9 +52,10 @@ static void print_label(int64_t i, const char *const *names) {
     if (width) printf(" %-*s", width, name ? class_name_shown(name, text) : "");
 }
 
-void confusion_print(const mst_tensor *confusion, const char *const *names) {
+void confusion_print(const mst_tensor *confusion, const char *output, const char *const *names) {
     const int64_t classes = num_classes(confusion);
-    printf("confusion, a row for each label, a column for each prediction:\n");
+    printf("confusion%s%s, a row for each label, a column for each prediction:\n", output ? " of " : "",
+           output ? output : "");
     print_label(-1, names);
     for (int64_t j = 0; j < classes; j++) printf(" %6" PRId64, j);
     putchar('\n');
@@ -87,7 +88,18 @@ static json_t *class_object(const mst_tensor *confusion, int64_t i, const char *
     return object;
 }
 
-void confusion_add(json_t **event, const mst_tensor *confusion, const char *const *names) {
+/* VALUE, as member NAME of EVENT, or there as that of OUTPUT. */
+static void add_of_output(json_t **event, const char *name, const char *output, json_t *value) {
+    if (!output) {
+        json_add(event, "", name, value);
+        return;
+    }
+    json_t *all = json_object_get(*event, name);
+    if (!all) json_add(event, "", name, all = json_object());
+    json_object_set_new(all, output, value);
+}
+
+void confusion_add(json_t **event, const mst_tensor *confusion, const char *output, const char *const *names) {
     json_t *rows = json_array(), *classes = json_array();
     for (int64_t i = 0; i < num_classes(confusion); i++) {
         json_t *row = json_array();
@@ -96,6 +108,6 @@ void confusion_add(json_t **event, const mst_tensor *confusion, const char *cons
         json_array_append_new(rows, row);
         json_array_append_new(classes, class_object(confusion, i, class_names_at(names, i)));
     }
-    json_add(event, "", "confusion", rows);
-    json_add(event, "", "classes", classes);
+    add_of_output(event, "confusion", output, rows);
+    add_of_output(event, "classes", output, classes);
 }

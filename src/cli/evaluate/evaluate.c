@@ -15,32 +15,45 @@
 #include "cli/print_restored.h"
 #include "cli/signals.h"
 
-void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *const *names) {
+static const char *output_of(const evaluation *found, int i) {
+    return found->num_objectives > 1 ? found->objective[i].output : NULL;
+}
+
+void evaluate_print(const evaluation *found) {
+    const mst_result *result = &found->result;
     printf("test: loss = %.4f", result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%" PRId64 " examples)\n", result->examples);
-    if (confusion) confusion_print(confusion, names);
+    for (int i = 0; i < found->num_objectives; i++)
+        if (found->confusion[i]) confusion_print(found->confusion[i], output_of(found, i), found->names);
 }
 
-void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion, const char *const *names) {
+void evaluate_add(json_t **event, const evaluation *found) {
+    const mst_result *result = &found->result;
     json_add(event, "test_", "loss", json_number(result->loss));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
-    if (confusion) confusion_add(event, confusion, names);
+    for (int i = 0; i < found->num_objectives; i++)
+        if (found->confusion[i]) confusion_add(event, found->confusion[i], output_of(found, i), found->names);
 }
 
-mst_status evaluate_saved(const saved_options *o, const saved_model *saved, mst_result *result,
-                          mst_tensor **confusion) {
+void evaluate_free(evaluation *found) {
+    for (int i = 0; i < found->num_objectives; i++) mst_tensor_release(found->confusion[i]);
+    *found = (evaluation){.num_objectives = 0};
+}
+
+mst_status evaluate_saved(const saved_options *o, const saved_model *saved, bool counts, evaluation *out) {
     const int64_t rows = mst_dataset_num_rows(saved->data);
     const int64_t batch = rows > 0 && o->batch_size > rows ? rows : o->batch_size;
-    return mst_evaluate(saved->model, saved->data, batch, result, confusion);
+    *out = (evaluation){.objective = saved->objective, .num_objectives = saved->num_objectives, .names = saved->names};
+    return mst_evaluate_all(saved->model, saved->data, batch, &out->result, counts ? out->confusion : NULL,
+                            saved->num_objectives);
 }
 
-mst_status evaluate_write_event(const saved_options *o, const saved_model *saved, const mst_result *result,
-                                const mst_tensor *confusion) {
+mst_status evaluate_write_event(const saved_options *o, const saved_model *saved, const evaluation *found) {
     json_t *event = json_event("evaluated");
     json_add(&event, "", "step", json_integer(saved->restored.step));
-    evaluate_add(&event, result, confusion, saved->names);
+    evaluate_add(&event, found);
     json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(saved->precision)]));
     json_add(&event, "", "weights", json_string(o->use_ema ? "ema" : "last"));
     return json_write(event);
@@ -64,17 +77,16 @@ static const option_section sections[] = {
     {.title = "Model and data", .options = saved_model_options}, {.title = "Evaluation", .options = own_options}, {0}};
 
 static mst_status show(const evaluate_options *o, const saved_model *saved) {
-    mst_result result;
-    mst_tensor *confusion = NULL;
-    MST_TRY(evaluate_saved(&o->saved, saved, &result, o->confusion ? &confusion : NULL));
+    evaluation found;
+    MST_TRY(evaluate_saved(&o->saved, saved, o->confusion, &found));
     mst_status status = MST_OK;
     if (o->saved.json) {
-        status = evaluate_write_event(&o->saved, saved, &result, confusion);
+        status = evaluate_write_event(&o->saved, saved, &found);
     } else {
-        evaluate_print(&result, confusion, saved->names);
+        evaluate_print(&found);
         fflush(stdout);
     }
-    mst_tensor_release(confusion);
+    evaluate_free(&found);
     return status;
 }
 

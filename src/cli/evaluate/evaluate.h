@@ -7,16 +7,24 @@
 #include "cli/saved_model.h"
 #include "muster/train.h"
 
-/** Prints loss and metrics, and the confusion matrix where it is given. NAMES (may be NULL): of the classes. */
-void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *const *names);
+/** What was found. */
+typedef struct evaluation {
+    mst_result result;
+    mst_tensor *confusion[MST_MAX_TARGETS]; /**< of each output; NULL where it is not counted. Owned */
+    const objective *objective;             /**< of each output */
+    int num_objectives;
+    const char *const *names; /**< of the classes of an only output; NULL where they are not known */
+} evaluation;
+
+/** Prints loss and metrics, and the confusion matrices that are there. */
+void evaluate_print(const evaluation *found);
 /** Adds test_loss, test_accuracy, confusion and classes to EVENT. */
-void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion, const char *const *names);
-/** Evaluates SAVED on its data in batches as O says. CONFUSION may be NULL; else it gets the confusion matrix, owned by
- *  the caller. */
-MST_CHECKED mst_status evaluate_saved(const saved_options *o, const saved_model *saved, mst_result *result,
-                                      mst_tensor **confusion);
-/** Writes the event "evaluated" of that result. CONFUSION may be NULL. */
-MST_CHECKED mst_status evaluate_write_event(const saved_options *o, const saved_model *saved, const mst_result *result,
-                                            const mst_tensor *confusion);
+void evaluate_add(json_t **event, const evaluation *found);
+/** Evaluates SAVED on its data in batches as O says, with the confusion matrices where COUNTS. To be freed with
+ *  evaluate_free. */
+MST_CHECKED mst_status evaluate_saved(const saved_options *o, const saved_model *saved, bool counts, evaluation *out);
+void evaluate_free(evaluation *found);
+/** Writes the event "evaluated" of that result. */
+MST_CHECKED mst_status evaluate_write_event(const saved_options *o, const saved_model *saved, const evaluation *found);
 
 #endif

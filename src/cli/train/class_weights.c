@@ -10,26 +10,34 @@
 
 enum { LONGEST = 256, LIST_SIZE = 512, MOST_CLASSES = 1000000 };
 
+/* What is filled: the weights of the classes of one output. */
+typedef struct class_weights {
+    double *weight;
+    int count;
+    const char *const *names; /* of the classes; NULL: not known */
+} class_weights;
+
 /* As scikit-learn's class_weight="balanced": n / (classes that there are * examples of the class). */
-static mst_status balance(training *t) {
+static mst_status balance(const training *t, int output, const class_weights *w) {
+    const objective *o = &t->objective[output];
     int64_t *count, num, rows = 0, there = 0;
-    MST_TRY(objective_count(t->objective->loss, t->train, t->objective->component, MOST_CLASSES, &count, &num));
+    MST_TRY(objective_count(o->loss, t->train, o->component, MOST_CLASSES, &count, &num));
     for (int64_t c = 0; c < num; c++) {
         rows += count[c];
         there += count[c] > 0;
     }
-    for (int64_t c = 0; c < num && c < t->num_class_weights; c++)
-        if (count[c]) t->class_weight[c] = (double)rows / ((double)there * (double)count[c]);
+    for (int64_t c = 0; c < num && c < w->count; c++)
+        if (count[c]) w->weight[c] = (double)rows / ((double)there * (double)count[c]);
     free(count);
     return MST_OK;
 }
 
 /* "the names are 'cat', 'dog'; ", as far as they have room; "" where classes have none. */
-static const char *list_names(const training *t, char list[LIST_SIZE]) {
+static const char *list_names(const class_weights *w, char list[LIST_SIZE]) {
     size_t used = 0;
     *list = '\0';
-    for (int64_t c = 0; c < t->num_class_weights; c++) {
-        const char *name = class_names_at((const char *const *)t->names, c);
+    for (int64_t c = 0; c < w->count; c++) {
+        const char *name = class_names_at(w->names, c);
         if (!name) return list;
         const bool more = used + strlen(name) + 16 > LIST_SIZE;
         used += (size_t)sprintf(list + used, "%s%s%s%s", c ? ", " : "the names are ", more ? "..." : "'",
@@ -41,24 +49,24 @@ static const char *list_names(const training *t, char list[LIST_SIZE]) {
 }
 
 /* The class that WORD stands for: by its name, or its number. */
-static mst_status find_class(const training *t, const char *word, int64_t *out) {
+static mst_status find_class(const class_weights *w, const char *word, int64_t *out) {
     double number;
-    for (int64_t c = 0; c < t->num_class_weights; c++) {
-        const char *name = class_names_at((const char *const *)t->names, c);
+    for (int64_t c = 0; c < w->count; c++) {
+        const char *name = class_names_at(w->names, c);
         *out = c;
         if (name && strcmp(name, word) == 0) return MST_OK;
     }
-    if (mst_number_parse_f64(word, &number) && number >= 0 && number < t->num_class_weights) {
+    if (mst_number_parse_f64(word, &number) && number >= 0 && number < w->count) {
         *out = (int64_t)number;
         if ((double)*out == number) return MST_OK;
     }
     char list[LIST_SIZE];
     return MST_FAIL(MST_INVALID, "--class-weight: there is no class '%.64s': %snumbers are from 0 to %d", word,
-                    list_names(t, list), t->num_class_weights - 1);
+                    list_names(w, list), w->count - 1);
 }
 
 /* "5", "cat=5": the I-th of a list. */
-static mst_status read_item(training *t, char *item, int i, bool *named) {
+static mst_status read_item(const class_weights *w, char *item, int i, bool *named) {
     int64_t class = i;
     char *equals = strrchr(item, '='), *number = equals ? equals + 1 : item;
     double value;
@@ -70,38 +78,107 @@ static mst_status read_item(training *t, char *item, int i, bool *named) {
                         number);
     if (equals) {
         *equals = '\0';
-        MST_TRY(find_class(t, item, &class));
+        MST_TRY(find_class(w, item, &class));
     }
-    if (class < t->num_class_weights) t->class_weight[class] = value;
+    if (class < w->count) w->weight[class] = value;
     return MST_OK;
 }
 
-static mst_status read_list(const char *text, training *t) {
+/* The item of a list at AT, to be followed by the next one at *REST, or by the end. */
+static mst_status cut_item(const char *at, char item[LONGEST], const char **rest) {
+    const size_t size = strcspn(at, ",");
+    if (size >= LONGEST) return MST_FAIL(MST_INVALID, "--class-weight: '%.20s...' is too long", at);
+    snprintf(item, LONGEST, "%.*s", (int)size, at);
+    *rest = at + size;
+    return MST_OK;
+}
+
+static mst_status read_list(const char *text, const class_weights *w) {
     char item[LONGEST];
     bool named = false;
     int count = 0;
     for (const char *at = text;; at++) {
-        const size_t size = strcspn(at, ",");
-        if (size >= sizeof item) return MST_FAIL(MST_INVALID, "--class-weight: '%.20s...' is too long", at);
-        snprintf(item, sizeof item, "%.*s", (int)size, at);
-        MST_TRY(read_item(t, item, count++, &named));
-        at += size;
+        MST_TRY(cut_item(at, item, &at));
+        MST_TRY(read_item(w, item, count++, &named));
         if (!*at) break;
     }
-    if (named || count == t->num_class_weights) return MST_OK;
-    return MST_FAIL(MST_INVALID, "--class-weight %s: %d weights, and there are %d classes", text, count,
-                    t->num_class_weights);
+    if (named || count == w->count) return MST_OK;
+    return MST_FAIL(MST_INVALID, "--class-weight %s: %d weights, and there are %d classes", text, count, w->count);
+}
+
+/* The weights of output I, which are 1 where none are there yet. */
+static mst_status weights_of(training *t, int i, class_weights *out) {
+    const objective *o = &t->objective[i];
+    if (!objective_has_classes(o))
+        return MST_FAIL(MST_INVALID, "--class-weight is for examples of classes, which --loss %s%s%s does not have",
+                        o->output && t->num_objectives > 1 ? o->output : "",
+                        o->output && t->num_objectives > 1 ? "=" : "", mst_loss_name(o->loss));
+    if (!t->class_weight[i]) {
+        const int count = o->outputs == 1 ? 2 : (int)o->outputs;
+        if (!(t->class_weight[i] = malloc((size_t)count * sizeof(double))))
+            return MST_NO_MEMORY("for the weights of classes");
+        for (int c = 0; c < count; c++) t->class_weight[i][c] = 1;
+        t->num_class_weights[i] = count;
+    }
+    *out = (class_weights){t->class_weight[i], t->num_class_weights[i],
+                           t->num_objectives == 1 ? (const char *const *)t->names : NULL};
+    return MST_OK;
+}
+
+/* "kind=balanced", "kind=2=0.5". */
+static mst_status read_item_of_output(training *t, char *item) {
+    char name[LONGEST + 1], *equals = strchr(item, '=');
+    const char *rest;
+    class_weights w;
+    bool named;
+    int i;
+    if (!equals)
+        return MST_FAIL(MST_INVALID,
+                        "--class-weight %s: the model has several outputs: write balanced, OUTPUT=balanced or "
+                        "OUTPUT=CLASS=5",
+                        item);
+    snprintf(name, sizeof name, "%.*s=", (int)(equals - item), item);
+    MST_TRY(objective_item("class-weight", name, t->objective, t->num_objectives, &i, &rest));
+    MST_TRY(weights_of(t, i, &w));
+    if (strcmp(equals + 1, "balanced") == 0) return balance(t, i, &w);
+    if (!strchr(equals + 1, '='))
+        return MST_FAIL(MST_INVALID, "--class-weight %s: write OUTPUT=balanced or OUTPUT=CLASS=5", item);
+    return read_item(&w, equals + 1, 0, &named);
+}
+
+static mst_status balance_all(training *t) {
+    bool some = false;
+    class_weights w;
+    for (int i = 0; i < t->num_objectives; i++) {
+        if (!objective_has_classes(&t->objective[i])) continue;
+        some = true;
+        MST_TRY(weights_of(t, i, &w));
+        MST_TRY(balance(t, i, &w));
+    }
+    return some ? MST_OK : weights_of(t, 0, &w);
 }
 
 mst_status class_weights_read(const char *text, training *t) {
+    char item[LONGEST];
+    class_weights w;
     if (!text) return MST_OK;
-    if (!objective_has_classes(t->objective))
-        return MST_FAIL(MST_INVALID, "--class-weight is for examples of classes, which --loss %s does not have",
-                        mst_loss_name(t->objective->loss));
-    const int64_t outputs = t->objective->outputs;
-    t->num_class_weights = outputs == 1 ? 2 : (int)outputs;
-    t->class_weight = malloc((size_t)t->num_class_weights * sizeof *t->class_weight);
-    if (!t->class_weight) return MST_NO_MEMORY("for the weights of classes");
-    for (int c = 0; c < t->num_class_weights; c++) t->class_weight[c] = 1;
-    return strcmp(text, "balanced") == 0 ? balance(t) : read_list(text, t);
+    if (strcmp(text, "balanced") == 0) return balance_all(t);
+    if (t->num_objectives == 1) {
+        MST_TRY(weights_of(t, 0, &w));
+        return read_list(text, &w);
+    }
+    for (const char *at = text;; at++) {
+        MST_TRY(cut_item(at, item, &at));
+        MST_TRY(read_item_of_output(t, item));
+        if (!*at) return MST_OK;
+    }
+}
+
+void class_weights_compile(const training *t, mst_compile_options *out) {
+    out->class_weight = t->num_objectives == 1 ? t->class_weight[0] : NULL;
+    out->num_class_weights = t->num_objectives == 1 ? t->num_class_weights[0] : 0;
+    for (int i = 0; i < t->num_objectives && t->num_objectives > 1; i++) {
+        out->target[i].class_weight = t->class_weight[i];
+        out->target[i].num_class_weights = t->num_class_weights[i];
+    }
 }

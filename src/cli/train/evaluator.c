@@ -40,7 +40,7 @@ typedef struct evaluator {
     training_end end_before; /* what was noted when this process began */
     file_stamp seen;         /* of the state file, when its newest checkpoint was restored last */
     char *path;              /* of the checkpoint that was evaluated last; NULL: none was */
-    mst_result result;       /* of that one */
+    evaluation found;        /* of that one */
     int64_t count;           /* checkpoints evaluated */
     mst_summary_writer *log; /* NULL: none yet */
     double said;             /* when it said last what it does */
@@ -67,7 +67,7 @@ static mst_status write_log(evaluator *e) {
     char tag[128];
     MST_TRY(open_log(e));
     if (!e->log) return MST_OK;
-    const mst_result *result = &e->result;
+    const mst_result *result = &e->found.result;
     mst_summary_scalar(e->log, "evaluation_loss_vs_iterations", result->loss, e->saved.restored.step);
     for (int m = 0; m < result->num_metrics; m++) {
         snprintf(tag, sizeof tag, "evaluation_%s_vs_iterations", result->metric_name[m]);
@@ -77,9 +77,9 @@ static mst_status write_log(evaluator *e) {
 }
 
 static mst_status show_result(const evaluator *e) {
-    if (e->o->json) return evaluate_write_event(&e->options, &e->saved, &e->result, NULL);
+    if (e->o->json) return evaluate_write_event(&e->options, &e->saved, &e->found);
     printf("step %" PRId64 ", ", e->saved.restored.step);
-    evaluate_print(&e->result, NULL, NULL);
+    evaluate_print(&e->found);
     fflush(stdout);
     return json_check_output();
 }
@@ -92,7 +92,7 @@ static mst_status show_end(const evaluator *e) {
     json_t *event = json_event("done");
     json_add(&event, "", "step", json_integer(e->saved.restored.step));
     json_add(&event, "", "checkpoints", json_integer(e->count));
-    evaluate_add(&event, &e->result, NULL, NULL);
+    evaluate_add(&event, &e->found);
     return json_write(event);
 }
 
@@ -121,7 +121,7 @@ static mst_status restore(evaluator *e) {
 static mst_status evaluate_restored(evaluator *e) {
     if (e->path && strcmp(e->path, e->saved.restored.path) == 0) return MST_OK;
     MST_TRY(restored_show(&e->saved.restored, false, true)); /* what is damaged */
-    MST_TRY(evaluate_saved(&e->options, &e->saved, &e->result, NULL));
+    MST_TRY(evaluate_saved(&e->options, &e->saved, false, &e->found));
     free(e->path);
     e->path = strdup(e->saved.restored.path);
     if (!e->path) return MST_NO_MEMORY("for a path");

@@ -238,9 +238,9 @@ static mst_status choose_objective(training *t) {
         t->names = NULL;
     }
     MST_TRY(objective_metrics(o->metrics, t->objective, t->num_objectives));
-    if (t->num_objectives > 1 && (o->class_names || o->class_weight))
-        return MST_FAIL(MST_INVALID, "--%s is for models with one output, '%s' has %d",
-                        o->class_names ? "class-names" : "class-weight", t->network, t->num_objectives);
+    if (t->num_objectives > 1 && o->class_names)
+        return MST_FAIL(MST_INVALID, "--class-names is for models with one output, '%s' has %d", t->network,
+                        t->num_objectives);
     MST_TRY(class_weights_read(o->class_weight, t));
     return o->class_names ? objective_check_names(t->objective, o->class_names, count) : MST_OK;
 }
@@ -298,14 +298,13 @@ static int make_model(training *t) {
                                    .check_numerics = o->check_numerics,
                                    .recompute = o->recompute};
     mst_compile_options compile = {.optimizer = t->optimizer,
-                                   .class_weight = t->class_weight,
-                                   .num_class_weights = t->num_class_weights,
                                    .strategy = t->strategy,
                                    .session = session,
                                    .precision = t->precision,
                                    .task = t->task,
                                    .seed = o->seed};
     objective_compile(t->objective, t->num_objectives, &compile);
+    class_weights_compile(t, &compile);
     if (mst_compile_with(t->model, &compile)) return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
@@ -407,8 +406,11 @@ static mst_status use_test_part(training *t) {
     int64_t rows = mst_dataset_num_rows(t->test);
     int64_t batch_size = t->batch_size > EVALUATION_BATCH ? t->batch_size : EVALUATION_BATCH;
     if (rows >= 0 && batch_size > rows) batch_size = rows;
+    t->tested = (evaluation){
+        .objective = t->objective, .num_objectives = t->num_objectives, .names = (const char *const *)t->names};
     if (t->o->evaluate || t->o->confusion)
-        MST_TRY(mst_evaluate(t->model, t->test, batch_size, &t->test_result, t->o->confusion ? &t->confusion : NULL));
+        MST_TRY(mst_evaluate_all(t->model, t->test, batch_size, &t->tested.result,
+                                 t->o->confusion ? t->tested.confusion : NULL, t->num_objectives));
     if (t->o->predict && t->writes)
         MST_TRY(predict_to_file(t->model, t->objective, t->num_objectives, (const char *const *)t->names, t->test,
                                 batch_size, t->o->predict));
@@ -455,7 +457,7 @@ static mst_status write_done(const training *t) {
     for (int m = 0; m < result->num_metrics; m++)
         json_add(&event, "", result->metric_name[m], json_number(has_steps(t) ? result->metric[m] : NAN));
     add_validation(&event, result);
-    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, (const char *const *)t->names);
+    if (t->tested.result.examples) evaluate_add(&event, &t->tested);
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
@@ -506,7 +508,7 @@ static void print_summary(const training *t) {
     else if (t->o->optimizer.ema_decay > 0)
         printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
                                               : "those of the last step; --use-ema takes the moving averages");
-    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, (const char *const *)t->names);
+    if (t->tested.result.examples) evaluate_print(&t->tested);
     if (t->o->predict && t->writes && !skipped) printf("predictions: %s\n", t->o->predict);
     if (t->log.folder)
         printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);
@@ -623,7 +625,7 @@ static int train_run(const command_call *call) {
                   .events = {.json = o.json, .every = o.log_every, .began = mst_clock_seconds()}};
     int status = run_training(&t, &o);
     (void)!mst_checkpoint_manager_close(t.checkpoints); /* after an error, which has been told */
-    mst_tensor_release(t.confusion);
+    evaluate_free(&t.tested);
     mst_model_destroy(t.model);
     table_layers_free(&t.table);
     train_cluster_close(&t);
@@ -632,7 +634,7 @@ static int train_run(const command_call *call) {
     mst_dataset_release(t.train);
     free(t.names);
     free(t.schema);
-    free(t.class_weight);
+    for (int i = 0; i < MST_MAX_TARGETS; i++) free(t.class_weight[i]);
     name_map_free(&t.variables);
     free(t.device);
     free(t.devices);

@@ -3,6 +3,7 @@
 #define MUSTER_CLI_TRAIN_TRAINING_H
 
 #include "cli/class_names.h"
+#include "cli/evaluate/evaluate.h"
 #include "cli/name_map.h"
 #include "cli/network_file.h"
 #include "cli/objective.h"
@@ -33,10 +34,10 @@ typedef struct training {
     mst_loss loss;                        /**< of --loss, where the model is made by the command */
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;
-    class_names names;     /**< of the classes; NULL where they are not known */
-    int64_t label_classes; /**< that the labels have; 0: not counted */
-    double *class_weight;  /**< [num_class_weights]; NULL: all alike */
-    int num_class_weights;
+    class_names names;                     /**< of the classes; NULL where they are not known */
+    int64_t label_classes;                 /**< that the labels have; 0: not counted */
+    double *class_weight[MST_MAX_TARGETS]; /**< of each output, [num_class_weights]; NULL: all alike */
+    int num_class_weights[MST_MAX_TARGETS];
     int64_t batch_size;
     mst_dtype stored_inputs[MST_MAX_TARGETS]; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;
@@ -63,8 +64,8 @@ typedef struct training {
     name_map variables; /**< what they are called in a file that is restored */
     bool resumes;       /**< a checkpoint has been restored, whose fit goes on */
     bool new_rate;      /**< with another learning rate than was given before */
-    mst_result result, test_result;
-    mst_tensor *confusion;
+    mst_result result;
+    evaluation tested; /**< of the test part; with no examples where it was not measured */
     char sha256[65];
 } training;
 
