@@ -26,6 +26,7 @@ typedef struct mst_output_loss {
     double weight;           /**< likewise; 0: not given */
 } mst_output_loss;
 
+enum { MST_OTHER_NAME = 48 };
 /** What a file has beside the model. */
 typedef struct mst_model_compiled {
     bool has_loss, has_optimizer; /**< that Muster has too */
@@ -36,6 +37,9 @@ typedef struct mst_model_compiled {
     /** What the file says of the loss of each output, by its place, where the model has several; then has_loss is
      *  false. */
     mst_output_loss output[MST_MAX_OUTPUTS];
+    /** The optimizer, and the loss of each output, of the file where Muster has none such, or not with its options: its
+     *  name, cut where it is long; "": none. */
+    char other_optimizer[MST_OTHER_NAME], other_loss[MST_MAX_OUTPUTS][MST_OTHER_NAME];
 } mst_model_compiled;
 
 /** A new model from PATH, which is the caller's: a `.keras` file, an `.h5` file with a whole model, or, without

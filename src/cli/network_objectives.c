@@ -80,6 +80,11 @@ static mst_status choose_default(const network_objectives *from, int place, cons
     mst_loss loss = end->loss;
     if (noted.has_loss)
         loss = noted.loss;
+    else if (*made->other_loss[place] && from->unknown != UNKNOWN_LOSS_SHOWS)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': its loss '%s' is not known here, or not with its options: give another by --loss%s%s",
+                        from->path, made->other_loss[place], from->ends->num_outputs > 1 ? " for " : "",
+                        from->ends->num_outputs > 1 ? end->name : "");
     else if (!end->has_loss && from->unknown == UNKNOWN_LOSS_SHOWS)
         loss = MST_LOSS_MEAN_SQUARED_ERROR;
     else if (!end->has_loss && from->unknown == UNKNOWN_LOSS_TRAINS)

@@ -36,11 +36,30 @@ static bool is_mean(const json_t *config) {
            strcmp(reduction, "mean") == 0;
 }
 
-bool mst_keras_loss_read(const json_t *value, mst_loss *out, bool *from_probabilities) {
-    if (json_is_array(value) && json_array_size(value) == 1) value = json_array_get(value, 0);
+/* VALUE, or what it is a list of. */
+static const json_t *only_of(const json_t *value) {
+    return json_is_array(value) && json_array_size(value) == 1 ? json_array_get(value, 0) : value;
+}
+
+/* Keras finds functions by their name alone, whosever they are; NULL where VALUE is none. */
+static const char *function_name(const json_t *value) {
+    const char *class_name = json_string_value(json_object_get(value, "class_name"));
+    return class_name && strcmp(class_name, "function") == 0 ? json_string_value(json_object_get(value, "config"))
+                                                             : NULL;
+}
+
+const char *mst_keras_loss_name(const json_t *value) {
+    value = only_of(value);
     const char *name = json_string_value(value);
+    if (!name) name = function_name(value);
+    return name ? name : json_string_value(json_object_get(value, "class_name"));
+}
+
+bool mst_keras_loss_read(const json_t *value, mst_loss *out, bool *from_probabilities) {
+    value = only_of(value);
+    const bool is_own = !function_name(value) && mst_keras_is_own_class(value);
+    const char *name = is_own ? NULL : mst_keras_loss_name(value);
     const json_t *config = json_object_get(value, "config");
-    if (!name && !mst_keras_is_own_class(value)) name = json_string_value(json_object_get(value, "class_name"));
     for (int i = 0; name && i < NUM_LOSSES; i++) {
         if (!is_named(i, name)) continue;
         *out = losses[i].loss;

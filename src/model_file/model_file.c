@@ -30,9 +30,20 @@ static const json_t *of_output(const json_t *list, const mst_model *model, int i
     return name ? json_object_get(list, name) : NULL;
 }
 
+static void keep_name(const char *name, char out[MST_OTHER_NAME]) {
+    snprintf(out, MST_OTHER_NAME, "%s", name ? name : "");
+}
+
 static void read_losses(const json_t *made, const mst_model *model, mst_model_compiled *out) {
     const json_t *losses = json_object_get(made, "loss"), *weights = json_object_get(made, "loss_weights");
     const int outputs = mst_model_num_outputs(model);
+    mst_loss loss;
+    bool from_probabilities;
+    for (int i = 0; i < outputs && i < MST_MAX_OUTPUTS; i++) {
+        const json_t *value = of_output(losses, model, i);
+        if (!mst_keras_loss_read(value, &loss, &from_probabilities))
+            keep_name(mst_keras_loss_name(value), out->other_loss[i]);
+    }
     if (outputs == 1)
         out->has_loss = mst_keras_loss_read(of_output(losses, model, 0), &out->loss, &out->from_probabilities);
     for (int i = 0; outputs > 1 && i < outputs && i < MST_MAX_OUTPUTS; i++) {
@@ -51,6 +62,8 @@ static mst_status read_compiled(const mst_keras_file *file, const mst_keras_netw
     read_losses(file->made, model, out);
     mst_keras_optimizer_read(optimizer, &out->optimizer);
     out->has_optimizer = out->optimizer.rule;
+    if (!out->has_optimizer)
+        keep_name(json_string_value(json_object_get(optimizer, "class_name")), out->other_optimizer);
     if (!out->has_optimizer || !file->has_weights) return MST_OK;
     return mst_keras_state_read(&file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
 }

@@ -191,6 +191,41 @@ fails weights_need_outputs_with_names 2 "for a network of a file" train --loss-w
 fails one_array_has_no_place_for_two_outputs 2 "2 outputs: FILE.npz" train $train --data npz:parts.npz --predict p.npy
 network number.json '["price", 0, 0]'
 npz number.npz left_train words_train price_train left_test=5 words_test=5 price_test=5
+# compiled FILE LOSS OPTIMIZER: number.keras with another loss and optimizer, as JSON
+cat > compiled.py << 'END'
+import json, sys, zipfile
+
+with zipfile.ZipFile("number.keras") as old, zipfile.ZipFile(sys.argv[1], "w") as new:
+    for name in old.namelist():
+        data = old.read(name)
+        if name == "config.json":
+            config = json.loads(data)
+            for key, value in zip(("loss", "optimizer"), sys.argv[2:]):
+                config["compile_config"][key] = json.loads(value)
+            data = json.dumps(config)
+        if name == "metadata.json":
+            data = json.dumps({k: v for k, v in json.loads(data).items() if k != "muster_notes"})  # as Keras writes it
+        new.writestr(name, data)
+END
+adam='{"module": "keras.optimizers", "class_name": "Adam", "config": {"learning_rate": 0.25}}'
+run train --model number.json --data npz:number.npz --loss mse --steps 1 --save number.keras
+python3 compiled.py cosh.keras '{"module": "keras.losses", "class_name": "LogCosh", "config": {}}' "$adam"
+fails a_loss_that_is_not_here_is_named 2 "'cosh.keras': its loss 'LogCosh' is not known here, .*--loss" train \
+    --load cosh.keras --data npz:number.npz
+fails also_to_evaluate 1 "'cosh.keras': its loss 'LogCosh' is not known here, .*--loss" evaluate --load cosh.keras \
+    --data npz:number.npz
+works it_may_be_replaced '0.25 *$' train --load cosh.keras --data npz:number.npz --loss mse --steps 1
+works and_is_not_needed_to_predict '^ *row' predict --load cosh.keras --data npz:number.npz
+python3 compiled.py function.keras '{"module": "builtins", "class_name": "function", "config": "mean_absolute_error"}' "$adam"
+run train --load function.keras --data npz:number.npz --steps 1 --json
+mean=$(value loss)
+run train --load function.keras --data npz:number.npz --steps 1 --json --loss mae
+check a_loss_may_be_a_function [ -n "$mean" -a "$(value loss)" = "$mean" ]
+python3 compiled.py lion.keras '"mse"' '{"module": "keras.optimizers", "class_name": "Lion", "config": {"learning_rate": 1}}'
+run train --load lion.keras --data npz:number.npz --steps 1
+check an_optimizer_that_is_not_here_is_told grep -q "^warning: 'lion.keras': its optimizer 'Lion' is not taken" err
+run train --load lion.keras --data npz:number.npz --steps 1 --optimizer sgd
+check unless_another_is_given [ $status -eq 0 -a ! "$(grep warning err)" ]
 fails a_confusion_matrix_is_of_classes 2 "--confusion counts examples by their class, which --loss mean_squared_error does" \
     train --model number.json --data npz:number.npz --loss mse --confusion
 fails weights_of_classes_are_of_outputs 1 "--class-weight 1: the model has several outputs: write balanced, OUTPUT=" train \

@@ -277,7 +277,7 @@ static mst_status make_layers(training *t) {
 static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
-    if (t->compiled.has_optimizer && !train_optimizer_is_given(t->list)) t->optimizer = t->compiled.optimizer;
+    if (!train_optimizer_is_given(t->list)) train_network_take_optimizer(t);
     if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && objective_check_confusion("train", t->objective, t->num_objectives)) return EXIT_USAGE;
     if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))

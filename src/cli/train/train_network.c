@@ -97,6 +97,7 @@ static mst_status take_vocabulary(training *t) {
 static mst_status load_fresh(training *t, const char *path) {
     MST_TRY(mst_network_load(path, &t->model, &t->compiled));
     t->compiled.has_optimizer = false;
+    *t->compiled.other_optimizer = '\0';
     MST_TRY(mst_network_ends_of(path, t->model, &t->ends));
     return network_tokens(t->model, &t->num_tokens);
 }
@@ -116,6 +117,16 @@ static mst_status load_network(training *t, const char *path) {
     MST_TRY(network_has_weights(t->model, &t->has_weights));
     MST_TRY(take_vocabulary(t));
     return mst_network_ends_of(path, t->model, &t->ends);
+}
+
+void train_network_take_optimizer(training *t) {
+    if (t->compiled.has_optimizer) t->optimizer = t->compiled.optimizer;
+    if (*t->compiled.other_optimizer)
+        fprintf(
+            stderr,
+            "warning: '%s': its optimizer '%s' is not taken from a file, or not with its options: %s begins anew in "
+            "its place; --optimizer takes another\n",
+            t->network, t->compiled.other_optimizer, t->optimizer.rule);
 }
 
 /* What belongs to pictures and texts of an only input. */
