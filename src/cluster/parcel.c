@@ -51,11 +51,12 @@ struct mst_mail {
     size_t most_bytes;
     bool borrows;
     FILE *log;
-    double linger;       /* seconds */
-    bool gives_up;       /* bodies that have not been sent are not wanted any more */
-    mst_timeline opened; /* 1: the transport is known, which may receive before that */
-    mst_timeline news;   /* rises when there may be something to take */
-    int event;           /* of it */
+    double linger;        /* seconds */
+    bool gives_up;        /* bodies that have not been sent are not wanted any more */
+    mst_timeline opened;  /* 1: the transport is known, which may receive before that */
+    mst_timeline news;    /* rises when there may be something to take */
+    int event;            /* of it */
+    mst_timeline starved; /* of messages that are dropped */
     pthread_mutex_t lock;
     uint64_t last_run; /* number of the last body that was sent as data */
     mst_parcel *first, **last;
@@ -141,6 +142,23 @@ static void enqueue_event(mst_mail *mail, mst_parcel_kind kind, int32_t from, ui
     pthread_mutex_unlock(&mail->lock);
 }
 
+/* A parcel of these bytes, which come as data message RUN, finds no memory. A session's is as lost as its sender; else
+ * that ends the job, since the next process would send it again. What comes is dropped, as other than what is posted. */
+static void starve(mst_mail *mail, const mst_parcel_head *head, int32_t from, uint64_t instance, size_t bytes,
+                   uint64_t run) {
+    const mst_key key = {.generation = GENERATION, .run = run};
+    char text[64];
+    mst_timeline_wait(&mail->opened, 1, MST_NEVER, false);
+    if (run && mail->type->post(mail->transport, from, key, NULL, 0, &mail->starved)) {
+        /* then the connection breaks */
+    }
+    snprintf(text, sizeof text, "%zu bytes", bytes);
+    if (head->kind < MST_PARCEL_SESSION_OPEN)
+        enqueue_event(mail, MST_PARCEL_NO_MEMORY, from, instance, text);
+    else
+        enqueue_event(mail, MST_PARCEL_LOST, from, instance, "there is no memory for its message");
+}
+
 /* The large ones that come in each step. */
 static bool may_be_lent(mst_parcel_kind kind) {
     return kind == MST_PARCEL_GRADIENTS || kind == MST_PARCEL_VALUES;
@@ -177,7 +195,10 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     size_t bytes = 0;
     uint64_t run = 0;
     const char *why = mst_parcel_head_decode(data, size, mail->most_bytes, &head, &bytes, &run);
-    if (!why && !(parcel = make_parcel(&head, from, instance, bytes))) why = "there is no memory for its message";
+    if (!why && !(parcel = make_parcel(&head, from, instance, bytes))) {
+        starve(mail, &head, from, instance, bytes, run);
+        return;
+    }
     if (!why && run) why = await_body(mail, parcel, run);
     if (why) {
         enqueue_event(mail, MST_PARCEL_LOST, from, instance, why);

@@ -106,7 +106,8 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_KINDS,
     /* never sent: what has happened to a connection */
     MST_PARCEL_CONNECTED,
-    MST_PARCEL_LOST /**< body: why */
+    MST_PARCEL_LOST,     /**< body: why */
+    MST_PARCEL_NO_MEMORY /**< for a parcel of a worker or a parameter server; body: as much, "573000000 bytes" */
 } mst_parcel_kind;
 
 /** Bits of FINISHED, of the chief: it has all state of the last step; its callbacks have ended the training, also for

@@ -241,6 +241,9 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             if (parcel->instance) return hear_cannot_join(c, p, parcel->body);
             hear_misfit(s, parcel->body);
             return MST_OK;
+        case MST_PARCEL_NO_MEMORY:
+            return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %s that %s has sent: take a smaller model",
+                            (const char *)parcel->body, mst_mail_name(c->mail, s->task, name, sizeof name));
         case MST_PARCEL_EMPTY:
             if (!r->joins) return fail_empty(c, p);
             s->answered = true;

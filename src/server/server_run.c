@@ -381,6 +381,13 @@ mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
     }
 }
 
+static mst_status fail_no_memory(mst_server *s, const mst_parcel *p) {
+    char own[300];
+    return MST_FAIL(
+        MST_OUT_OF_MEMORY, "%s has no memory for %s that %s has sent: take more parameter servers, or a smaller model",
+        mst_mail_name(s->mail, s->self, own, sizeof own), (const char *)p->body, mst_server_name(s, p->from));
+}
+
 static mst_status take(mst_server *s, mst_parcel **parcel) {
     const mst_parcel *p = *parcel;
     if (p->from >= s->num_workers) return mst_server_hear_server(s, p);
@@ -396,6 +403,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
         case MST_PARCEL_CONNECTED: w->lost = 0, w->gone = false; return MST_OK;
         case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
         case MST_PARCEL_LEAVING: s->may_leave |= current; return MST_OK;
+        case MST_PARCEL_NO_MEMORY: return fail_no_memory(s, p);
         default: break;
     }
     if (p->head.kind == MST_PARCEL_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))

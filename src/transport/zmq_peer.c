@@ -622,29 +622,44 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 
 /* ---- the thread's work ---- */
 
-/* Connections that have come and ended. Returns how many were BROKEN, MOST_AT_ONCE at most. */
-static int take_broken(mst_transport *t, int broken[MOST_AT_ONCE]) {
+/* A connection that has ended, and how its handshake had failed: libzmq's event and error; 0: it had not. */
+typedef struct broken {
+    int fd;
+    uint16_t handshake_end;
+    int error;
+} broken;
+
+/* Takes what libzmq says of connections: those that come, and those that have ended, MOST_AT_ONCE at most. */
+static int take_broken(mst_transport *t, broken list[MOST_AT_ONCE]) {
     int count = 0, value;
     uint16_t event;
     while (count < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &value)) {
-        if (event == ZMQ_EVENT_ACCEPTED)
+        if (event == ZMQ_EVENT_ACCEPTED) {
             mst_zmq_newcomer_came(t, value);
-        else if (event != ZMQ_EVENT_DISCONNECTED)
-            t->handshake_end = event, t->handshake_error = value;
-        else {
-            const char *host = mst_zmq_newcomer_gone(t, value);
-            if (host) mst_zmq_door_failed(t, host, t->handshake_end, t->handshake_error);
+        } else if (event != ZMQ_EVENT_DISCONNECTED) {
+            t->handshake_end = event;
+            t->handshake_error = value;
+        } else {
+            list[count++] = (broken){value, t->handshake_end, t->handshake_error};
             t->handshake_end = 0;
-            broken[count++] = value;
         }
     }
     return count;
 }
 
+static void end_broken(mst_transport *t, const broken *b, int64_t now) {
+    const char *newcomer = mst_zmq_newcomer_gone(t, b->fd);
+    if (newcomer) mst_zmq_door_failed(t, newcomer, b->handshake_end, b->error);
+    mst_zmq_visitor_left(t, b->fd);
+    for (int32_t k = 0; k < t->options.num_tasks; k++)
+        if (t->peers[k].joined && t->peers[k].fd == b->fd) break_joined(t, &t->peers[k], now);
+}
+
 /* What came before a connection broke is taken before the break: libzmq tells of the break last. */
 static void work_router(mst_transport *t, int64_t now) {
-    int broken[MOST_AT_ONCE], taken = 0;
-    const int num_broken = take_broken(t, broken);
+    broken list[MOST_AT_ONCE];
+    int taken = 0;
+    const int num_broken = take_broken(t, list);
     arrival a;
     while (taken < MOST_AT_ONCE && receive(t->router, true, &a)) {
         take_routed(t, &a, now);
@@ -652,11 +667,7 @@ static void work_router(mst_transport *t, int64_t now) {
         taken++;
     }
     t->more = taken == MOST_AT_ONCE || num_broken == MOST_AT_ONCE;
-    for (int i = 0; i < num_broken; i++) {
-        mst_zmq_visitor_left(t, broken[i]);
-        for (int32_t k = 0; k < t->options.num_tasks; k++)
-            if (t->peers[k].joined && t->peers[k].fd == broken[i]) break_joined(t, &t->peers[k], now);
-    }
+    for (int i = 0; i < num_broken; i++) end_broken(t, &list[i], now);
 }
 
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"

@@ -67,6 +67,22 @@ start_task worker_1 --epochs 300 --log-every 1 --issync 1
 ended_alike and_the_job_goes_on "$alone" worker_0 worker_1
 ended_well and_so_does_the_server ps_0
 
+# A server that has not enough memory.
+printf '#!/bin/sh\nulimit -v 250000\nexec "%s" "$@"\n' "$muster" > limited
+chmod +x limited
+if ./limited version > out 2> err; then
+    make_hosts_with_servers 1 1
+    unlimited=$muster
+    muster=$folder/limited
+    start_task ps_0 --epochs 1 --hidden-units 300000 --transport zmq
+    muster=$unlimited
+    start_task worker_0 --epochs 1 --hidden-units 300000 --transport zmq
+    ended_in_error variables_that_a_server_has_no_memory_for_are_an_error_on_every_task \
+        "ps:0 at localhost:[0-9]* has no memory for [0-9]* bytes that worker:0 at localhost:[0-9]* has sent: take more" ps_0 worker_0
+else
+    echo "SKIPPED: a server that has not enough memory, which this build needs to begin with"
+fi
+
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0" --epochs 3 --max-staleness 1
 start_task worker_1 --epochs 3 --max-staleness 2
