@@ -143,7 +143,7 @@ static void enqueue_event(mst_mail *mail, mst_parcel_kind kind, int32_t from, ui
 }
 
 /* A parcel of these bytes, which come as data message RUN, finds no memory. A session's is as lost as its sender; else
- * that ends the job, since the next process would send it again. What comes is dropped, as other than what is posted. */
+ * that ends the job, since the next process would send it again. What comes is dropped: it is not what is posted. */
 static void starve(mst_mail *mail, const mst_parcel_head *head, int32_t from, uint64_t instance, size_t bytes,
                    uint64_t run) {
     const mst_key key = {.generation = GENERATION, .run = run};

@@ -1,7 +1,7 @@
 /** Newcomers: connections that a transport was given and of which nobody has said yet whose they are, because their
  *  handshake is pending or no word has come after it. A process has so many descriptors, and needs some for its
- *  files. So there are MST_ZMQ_NEWCOMERS at most, and 2 more for each task; when one more comes, the oldest is ended.
- *  A task or a visitor connects again. All under the transport's lock. */
+ *  files. So there are MST_ZMQ_NEWCOMERS at most, and 2 more for each task; when the thread of the transport sees that
+ *  one more has come, the oldest is ended. A task or a visitor connects again. All under the transport's lock. */
 #ifndef MUSTER_TRANSPORT_ZMQ_NEWCOMER_H
 #define MUSTER_TRANSPORT_ZMQ_NEWCOMER_H
 

@@ -57,7 +57,7 @@ if command -v python3 > /dev/null 2>&1; then
     find_ports 2
     make_hosts
     unlimited=$muster
-    printf '#!/bin/sh\nulimit -n 200\nexec "%s" "$@"\n' "$unlimited" > limited
+    printf '#!/bin/sh\nulimit -n 400\nexec "%s" "$@"\n' "$unlimited" > limited
     chmod +x limited
     muster=$folder/limited
     for i in 0 1; do start $i --epochs 1200 --log-every 1 --checkpoint-dir kept --save-every 11; done
@@ -65,7 +65,10 @@ if command -v python3 > /dev/null 2>&1; then
     within 20 begun 1
     python3 -c '
 import socket, sys, time
-socks = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for i in range(600)]
+socks = []
+for burst in range(3):  # of which none alone takes all descriptors before the task has looked
+    socks += [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for i in range(200)]
+    time.sleep(0.5)
 other = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
 other.sendall(b"GET / HTTP/1.1\r\nHost: muster\r\n\r\n")
 time.sleep(2)' "$first" "$((first + 1))" 2> silent
