@@ -26,6 +26,7 @@ static bool find_peer(int fd, mst_zmq_newcomer *n) {
 static void drop_newcomer(mst_transport *t, int i) {
     t->num_newcomers--;
     memmove(&t->newcomer[i], &t->newcomer[i + 1], (size_t)(t->num_newcomers - i) * sizeof *t->newcomer);
+    if (t->num_let_in > t->num_newcomers) t->num_let_in = t->num_newcomers;
 }
 
 /* libzmq finds the connection ended, and closes it. */
@@ -45,12 +46,30 @@ void mst_zmq_newcomer_came(mst_transport *t, int fd) {
     t->newcomer[t->num_newcomers++] = n;
 }
 
-const char *mst_zmq_newcomer_gone(mst_transport *t, int fd) {
+void mst_zmq_newcomer_let_in(mst_transport *t) {
+    t->num_let_in++;
+}
+
+/* The place of the one with FD; -1: there is none. */
+static int find_newcomer(const mst_transport *t, int fd) {
     for (int i = 0; i < t->num_newcomers; i++)
-        if (t->newcomer[i].fd == fd) {
-            memcpy(t->gone, t->newcomer[i].host, sizeof t->gone);
-            drop_newcomer(t, i);
-            return t->gone;
-        }
-    return NULL;
+        if (t->newcomer[i].fd == fd) return i;
+    return -1;
+}
+
+void mst_zmq_newcomer_said(mst_transport *t, int fd) {
+    const int i = find_newcomer(t, fd);
+    if (i < 0) return;
+    t->num_let_in--; /* less than 0 until libzmq's event is taken */
+    drop_newcomer(t, i);
+}
+
+const char *mst_zmq_newcomer_ended(mst_transport *t, int fd, bool failed) {
+    const int i = find_newcomer(t, fd);
+    if (i < 0) return NULL;
+    const bool let_in = !failed && t->num_let_in > 0;
+    if (let_in) t->num_let_in--;
+    memcpy(t->gone, t->newcomer[i].host, sizeof t->gone);
+    drop_newcomer(t, i);
+    return let_in ? NULL : t->gone;
 }

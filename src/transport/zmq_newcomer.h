@@ -11,10 +11,14 @@ enum { MST_ZMQ_NEWCOMERS = 64 };
 
 /** Makes room for them. False: there is no memory. */
 bool mst_zmq_newcomers_create(mst_transport *t);
-/** Connection FD has been accepted. */
+/** Connection FD has been accepted. One that is closed by now is none. */
 void mst_zmq_newcomer_came(mst_transport *t, int fd);
-/** Connection FD has said whose it is, or has ended: it is none any more. Returns its host, "" where that is not known,
- *  until the next call; NULL: it was none. */
-const char *mst_zmq_newcomer_gone(mst_transport *t, int fd);
+/** The handshake of one of them has succeeded. */
+void mst_zmq_newcomer_let_in(mst_transport *t);
+/** Connection FD has said whose it is. */
+void mst_zmq_newcomer_said(mst_transport *t, int fd);
+/** Connection FD has ended, and libzmq has told that its handshake FAILED or not. Returns its host until the next
+ *  call; NULL: it was no newcomer, or may be one that was let in. */
+const char *mst_zmq_newcomer_ended(mst_transport *t, int fd, bool failed);
 
 #endif

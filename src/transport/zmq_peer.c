@@ -151,7 +151,8 @@ bool mst_zmq_listen(mst_transport *t) {
     if (t->options.has_token && !mst_zmq_token_listen(t)) return false;
     t->monitor =
         mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
-                             ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
+                             ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
     if (!t->monitor || (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0)) return false;
     t->listens_since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
     return true;
@@ -533,7 +534,7 @@ static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     const mst_message *m = &a->message;
     if (!a->has_id) return; /* of another program */
-    if (!a->wrong && (m->kind == MST_MESSAGE_HELLO || m->kind == MST_MESSAGE_ASK)) mst_zmq_newcomer_gone(t, a->fd);
+    if (!a->wrong && (m->kind == MST_MESSAGE_HELLO || m->kind == MST_MESSAGE_ASK)) mst_zmq_newcomer_said(t, a->fd);
     if (!a->wrong && m->kind == MST_MESSAGE_HELLO) {
         take_hello(t, a, now);
         return;
@@ -636,6 +637,8 @@ static int take_broken(mst_transport *t, broken list[MOST_AT_ONCE]) {
     while (count < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &value)) {
         if (event == ZMQ_EVENT_ACCEPTED) {
             mst_zmq_newcomer_came(t, value);
+        } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+            mst_zmq_newcomer_let_in(t);
         } else if (event != ZMQ_EVENT_DISCONNECTED) {
             t->handshake_end = event;
             t->handshake_error = value;
@@ -648,7 +651,7 @@ static int take_broken(mst_transport *t, broken list[MOST_AT_ONCE]) {
 }
 
 static void end_broken(mst_transport *t, const broken *b, int64_t now) {
-    const char *newcomer = mst_zmq_newcomer_gone(t, b->fd);
+    const char *newcomer = mst_zmq_newcomer_ended(t, b->fd, b->handshake_end != 0);
     if (newcomer) mst_zmq_door_failed(t, newcomer, b->handshake_end, b->error);
     mst_zmq_visitor_left(t, b->fd);
     for (int32_t k = 0; k < t->options.num_tasks; k++)

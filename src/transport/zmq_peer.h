@@ -106,6 +106,7 @@ struct mst_transport {
     mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
     mst_zmq_newcomer *newcomer; /* in the order in which they came */
     int num_newcomers, most_newcomers;
+    int num_let_in;          /* newcomers whose handshake is over: libzmq does not say which */
     char gone[MST_ZMQ_HOST]; /* host of the last that is none any more */
     uint16_t handshake_end;  /* how that of the connection has failed whose end libzmq tells next: its event, or 0 */
     int handshake_error;     /* with which error */
