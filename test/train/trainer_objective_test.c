@@ -395,7 +395,7 @@ static void classes_of_one_of_several_outputs_have_weights(void **state) {
                  "has 2 outputs, and 1 are asked");
     EXPECT_OK(mst_evaluate_all(model, data, BATCH, NULL, confusion, 2));
     assert_null(confusion[1]);
-    const double count[CLASSES] = {ROWS - (ROWS + 2) / 3, (ROWS + 2) / 3};
+    const int of_1 = (ROWS + 2) / 3, count[CLASSES] = {ROWS - of_1, of_1};
     for (int label = 0; label < CLASSES; label++)
         assert_true(mst_tensor_get(confusion[0], 2 * label) + mst_tensor_get(confusion[0], 2 * label + 1) ==
                     count[label]);
