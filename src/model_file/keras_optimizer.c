@@ -17,6 +17,11 @@ static const struct {
                {"beta_2", offsetof(mst_optimizer, beta_2)},
                {"epsilon", offsetof(mst_optimizer, epsilon)},
                {"initial_accumulator_value", offsetof(mst_optimizer, initial_accumulator)},
+               {"learning_rate_power", offsetof(mst_optimizer, learning_rate_power)},
+               {"l1_regularization_strength", offsetof(mst_optimizer, l1_strength)},
+               {"l2_regularization_strength", offsetof(mst_optimizer, l2_strength)},
+               {"l2_shrinkage_regularization_strength", offsetof(mst_optimizer, l2_shrinkage)},
+               {"beta", offsetof(mst_optimizer, beta)},
                {"weight_decay", offsetof(mst_optimizer, weight_decay)},
                {"clipvalue", offsetof(mst_optimizer, clip_value)},
                {"clipnorm", offsetof(mst_optimizer, clip_norm)},
@@ -25,7 +30,8 @@ enum { NUM_NUMBERS = sizeof numbers / sizeof *numbers };
 
 static const struct {
     const char *class_name, *rule;
-} optimizers[] = {{"SGD", "sgd"}, {"Adam", "adam"}, {"AdamW", "adamw"}, {"RMSprop", "rmsprop"}, {"Adagrad", "adagrad"}};
+} optimizers[] = {{"SGD", "sgd"},         {"Adam", "adam"},   {"AdamW", "adamw"}, {"RMSprop", "rmsprop"},
+                  {"Adagrad", "adagrad"}, {"Nadam", "nadam"}, {"Ftrl", "ftrl"}};
 enum { NUM_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
 static double *number_at(mst_optimizer *optimizer, int i) {

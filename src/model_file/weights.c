@@ -273,27 +273,32 @@ enum { MOST_SLOTS = 3, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60 };
 static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders */
 
 /* Keras' slots, by the names that Muster has for them. Those of one group stand side by side for each variable; a group
- * follows the other for all variables. */
+ * follows the other for all variables. A number of the rule is behind all of them. */
 typedef struct keras_slots {
     int first; /* behind the step and, where it is no schedule, the learning rate */
     int count;
     const char *name[MOST_SLOTS];
     int group[MOST_SLOTS];
+    const char *number; /* NULL: there is none */
 } keras_slots;
 
 static bool find_slots(const mst_optimizer *o, keras_slots *out) {
     *out = (keras_slots){.first = 2};
     if (!o->rule) return false;
     if (strcmp(o->rule, "sgd") == 0) {
-        if (o->momentum != 0) *out = (keras_slots){2, 1, {"momentum"}, {0}};
+        if (o->momentum != 0) *out = (keras_slots){.first = 2, .count = 1, .name = {"momentum"}};
     } else if (strcmp(o->rule, "adam") == 0 || strcmp(o->rule, "adamw") == 0) {
-        *out = (keras_slots){2, o->amsgrad ? 3 : 2, {"m", "v", "vhat"}, {0, 0, 1}};
+        *out = (keras_slots){.first = 2, .count = o->amsgrad ? 3 : 2, .name = {"m", "v", "vhat"}, .group = {0, 0, 1}};
     } else if (strcmp(o->rule, "rmsprop") == 0) {
-        *out = (keras_slots){2, 1, {"rms"}, {0}};
+        *out = (keras_slots){.first = 2, .count = 1, .name = {"rms"}};
         if (o->momentum != 0) out->name[out->count] = "momentum", out->group[out->count] = 1, out->count++;
         if (o->centered) out->name[out->count] = "mg", out->group[out->count] = 2, out->count++;
     } else if (strcmp(o->rule, "adagrad") == 0) {
-        *out = (keras_slots){2, 1, {"accumulator"}, {0}};
+        *out = (keras_slots){.first = 2, .count = 1, .name = {"accumulator"}};
+    } else if (strcmp(o->rule, "nadam") == 0) {
+        *out = (keras_slots){.first = 2, .count = 2, .name = {"m", "v"}, .number = "nadam/state"};
+    } else if (strcmp(o->rule, "ftrl") == 0) {
+        *out = (keras_slots){.first = 2, .count = 2, .name = {"accumulator", "linear"}};
     } else {
         return false;
     }
@@ -375,6 +380,14 @@ static mst_status read_slot(void *context, int64_t place, const char *entry, mst
     return mst_keras_entry_add(r->snapshot, entry, MST_STATE_SLOT, tensor, spec.dtype);
 }
 
+/* The number of the rule, which is number *TOTAL of the state. */
+static mst_status read_number(state_reader *r, const keras_slots *slots, int64_t *total) {
+    if (!slots->number) return MST_OK;
+    mst_tensor *tensor = state_of(r->tree, (*total)++);
+    if (!tensor || mst_tensor_shape(tensor).ndim) r->fits = false;
+    return r->fits ? mst_keras_entry_add(r->snapshot, slots->number, MST_STATE_RULE, tensor, MST_F64) : MST_OK;
+}
+
 mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_network *network, mst_model *model,
                                 mst_optimizer *optimizer, bool *found) {
     keras_slots slots;
@@ -388,6 +401,7 @@ mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_netw
         return MST_OK;
     MST_TRY(mst_snapshot_create(&r.snapshot));
     mst_status status = each_slot(model, network, &slots, read_slot, &r, &total);
+    if (!status) status = read_number(&r, &slots, &total);
     if (!status) status = mst_keras_entry_add(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
     if (!status && r.fits && !state_of(tree, total)) {
         status = mst_store_restore(model->store, r.snapshot);
@@ -428,6 +442,15 @@ static mst_status write_number(const state_writer *w, int64_t i, mst_dtype dtype
     return status;
 }
 
+static mst_status write_rule_number(const state_writer *w, const keras_slots *slots, int64_t *total) {
+    mst_tensor *value;
+    if (!slots->number) return MST_OK;
+    MST_TRY(mst_store_get(w->model->store, NULL, slots->number, &value));
+    const mst_status status = write_number(w, (*total)++, MST_F32, mst_tensor_get(value, 0));
+    mst_tensor_release(value);
+    return status;
+}
+
 static mst_status write_state(mst_model *model, const mst_keras_network *network, const mst_optimizer *optimizer,
                               const char *folder, mst_keras_tree *tree, int64_t *total) {
     keras_slots slots;
@@ -447,6 +470,7 @@ static mst_status write_state(mst_model *model, const mst_keras_network *network
         status = write_number(&w, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
     mst_tensor_release(rate);
     if (!status) status = each_slot(model, network, &slots, write_slot, &w, total);
+    if (!status) status = write_rule_number(&w, &slots, total);
     return status;
 }
 

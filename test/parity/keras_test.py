@@ -201,6 +201,8 @@ OPTIMIZERS = {
     "amsgrad": lambda: keras.optimizers.Adam(0.002, epsilon=1e-4, amsgrad=True),
     "adamw": lambda: keras.optimizers.AdamW(0.002, weight_decay=0.05, epsilon=1e-4),
     "adagrad": lambda: keras.optimizers.Adagrad(0.05),
+    "nadam": lambda: keras.optimizers.Nadam(0.002, epsilon=1e-4),
+    "ftrl": lambda: keras.optimizers.Ftrl(0.05, l1_regularization_strength=0.001, l2_regularization_strength=0.01),
     "centered rmsprop": lambda: keras.optimizers.RMSprop(0.001, centered=True, epsilon=1e-2),
     "nesterov, clipped": lambda: keras.optimizers.SGD(0.02, momentum=0.9, nesterov=True, clipnorm=0.5),
     "exponential": lambda: keras.optimizers.Adam(schedules.ExponentialDecay(0.002, 5, 0.9), epsilon=1e-4),
