@@ -281,6 +281,7 @@ static const mst_keras_class classes[] = {
     {"Reshape", "reshape", {{SHAPE, "target_shape", "target_shape"}}, NULL, 0},
     {"Activation", "activation", {{ACTIVATION, "activation", "activation"}}, NULL, 0},
     {"Softmax", "activation", {{ONLY, "axis", "-1"}}, "activation", MST_SOFTMAX},
+    {"ELU", "activation", {{ONLY, "alpha", "1"}}, "activation", MST_ELU},
     {"ReLU",
      "re_lu",
      {{ABOVE, "max_value", "max_value"}, {NUMBER, "negative_slope", "negative_slope"}, {ONLY, "threshold", "0.0"}},

@@ -105,6 +105,7 @@ mst_status mst_keras_activation_read(const json_t *value, int *out) {
     if (!value || json_is_null(value)) return MST_OK;
     if (!name) name = json_string_value(json_object_get(value, "config")); /* a function, by its name */
     if (name && strcmp(name, "silu") == 0) name = "swish";
+    if (name && strcmp(name, "hard_swish") == 0) name = "hard_silu";
     for (int i = 0; name && mst_activation_names[i]; i++)
         if (strcmp(mst_activation_names[i], name) == 0) {
             *out = i;

@@ -1,6 +1,7 @@
 /* Operators of ONNX that compute each element by itself. */
 #include <math.h>
 
+#include "layer/activation/activation.h"
 #include "model_file/onnx_read.h"
 #include "muster/ops.h"
 
@@ -155,26 +156,11 @@ static mst_status read_hard_sigmoid(mst_onnx_call *c) {
     return mst_onnx_put_as(c, mst_clip(mst_add(mst_scale(x, alpha), shift), 0, 1), last);
 }
 
-static mst_status read_hard_swish(mst_onnx_call *c) {
+static mst_status read_activation(mst_onnx_call *c) {
     mst_value x;
     bool last;
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
-    const mst_value half = mst_scalar(c->reader->graph, mst_value_spec(x).dtype, 0.5);
-    return mst_onnx_put_as(c, mst_mul(x, mst_clip(mst_add(mst_scale(x, 1.0 / 6), half), 0, 1)), last);
-}
-
-static mst_status read_softsign(mst_onnx_call *c) {
-    mst_value x;
-    bool last;
-    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
-    return mst_onnx_put_as(c, mst_div(x, mst_add(mst_abs(x), mst_ones_like(x))), last);
-}
-
-static mst_status read_mish(mst_onnx_call *c) {
-    mst_value x;
-    bool last;
-    MST_TRY(mst_onnx_operands(c, 1, &x, &last));
-    return mst_onnx_put_as(c, mst_mul(x, mst_tanh(mst_softplus(x))), last);
+    return mst_onnx_put_as(c, mst_activation_build(x, c->op->activation), last);
 }
 
 static mst_status read_prelu(mst_onnx_call *c) {
@@ -294,7 +280,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Greater", read_binary, .binary = mst_greater},
     {"GreaterOrEqual", read_binary, .binary = mst_greater_equal},
     {"HardSigmoid", .read = read_hard_sigmoid},
-    {"HardSwish", .read = read_hard_swish},
+    {"HardSwish", read_activation, .activation = MST_HARD_SILU},
     {"Identity", .read = read_identity},
     {"IsInf", .read = read_is_inf},
     {"IsNaN", read_unary, .unary = mst_is_nan},
@@ -305,7 +291,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Max", read_variadic, .binary = mst_maximum},
     {"Mean", .read = read_mean},
     {"Min", read_variadic, .binary = mst_minimum},
-    {"Mish", .read = read_mish},
+    {"Mish", read_activation, .activation = MST_MISH},
     {"Mod", .read = read_mod},
     {"Mul", read_binary, .binary = mst_mul},
     {"Neg", read_unary, .unary = mst_neg},
@@ -323,7 +309,7 @@ const mst_onnx_op mst_onnx_elementwise_ops[] = {
     {"Sin", read_unary, .unary = mst_sin},
     {"Sinh", read_unary, .unary = mst_sinh},
     {"Softplus", read_unary, .unary = mst_softplus},
-    {"Softsign", .read = read_softsign},
+    {"Softsign", read_activation, .activation = MST_SOFTSIGN},
     {"Sqrt", read_unary, .unary = mst_sqrt},
     {"Sub", read_binary, .binary = mst_sub},
     {"Sum", read_variadic, .binary = mst_add},

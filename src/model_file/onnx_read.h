@@ -7,6 +7,7 @@
 #define MUSTER_MODEL_FILE_ONNX_READ_H
 
 #include "model_file/onnx_file.h"
+#include "muster/layer.h"
 #include "muster/op.h"
 #include "muster/store.h"
 
@@ -66,6 +67,7 @@ typedef struct mst_onnx_op {
     mst_onnx_function read;
     mst_value (*unary)(mst_value);             /**< of operators that are one function */
     mst_value (*binary)(mst_value, mst_value); /**< likewise */
+    mst_activation activation;                 /**< of those that are an activation of layers */
 } mst_onnx_op;
 /** Tables, each ended by a name that is NULL. */
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],

@@ -68,6 +68,18 @@ def logits():
     return keras.Sequential([keras.Input((8, 8, 3)), L.Flatten(), L.Dense(5, activation="tanh"), L.Dense(4)])
 
 
+def activations():
+    """Every activation that layers take by name."""
+    x = start = keras.Input((8, 8, 3))
+    x = L.Conv2D(4, 3, strides=2, activation="hard_silu")(x)
+    x = L.Flatten()(L.Conv2D(4, 2, activation="selu")(x))
+    names = ("linear", "relu", "relu6", "leaky_relu", "elu", "gelu", "softplus", "silu", "tanh", "sigmoid", "softmax",
+             "exponential", "hard_silu", "hard_sigmoid", "log_softmax", "mish", "selu", "softsign")
+    rows = [L.Dense(5, activation=name)(x) for name in names]
+    rows += [L.ELU()(L.Dense(5)(x)), L.Activation("mish")(L.Dense(5)(x))]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
+
+
 def probabilities():
     """No softmax at the end, and no logits either."""
     return keras.Sequential([keras.Input((8, 8, 3)), L.Flatten(), L.Dense(4, activation="softmax"), L.Reshape((2, -1)),
@@ -190,10 +202,10 @@ NESTED = (nested, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
-          "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
+          "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
           "nested": (nested, PICTURES), "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, masked, attention)
-ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, logits, probabilities, *NESTED)
+ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
