@@ -472,6 +472,13 @@ static mst_status read_choice(const char *key, const json_t *value, const mst_fi
     return not_taken(key, value);
 }
 
+/* A list has as many numbers as there are members for them. */
+static mst_status read_first(const member *m, const json_t *value, const mst_field *field, void *options) {
+    const bool has_second = m[1].form == SECOND && strcmp(m[1].key, m->key) == 0;
+    if (json_array_size(value) > (has_second ? 2 : 1)) return not_taken(m->key, value);
+    return read_number(m->key, element(value, 0), field, options);
+}
+
 /* null is what stands for nothing in every key. */
 static mst_status check_only(const member *m, const json_t *value) {
     json_t *wanted = json_loads(m->name, JSON_DECODE_ANY, NULL);
@@ -499,7 +506,7 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
             return read_number(m->key, value, field, options);
         case NUMBER:
         case NEEDED: return read_number(m->key, value, field, options);
-        case FIRST: return read_number(m->key, element(value, 0), field, options);
+        case FIRST: return read_first(m, value, field, options);
         case SECOND: return read_number(m->key, element(value, 1), field, options);
         case THREE: return read_three(m->key, value, at);
         case ACTIVATION: return mst_keras_activation_read(value, at);

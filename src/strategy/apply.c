@@ -223,7 +223,8 @@ static bool check_variables(const mst_update *u) {
 void mst_build_update(const mst_update *update, mst_update_values *out) {
     *out = (mst_update_values){.train = mst_graph_error_value(update->graph)};
     if (update->num_variables == 0) {
-        mst_value_fail(update->graph, MST_INVALID, "update: the loss depends on no trainable variable");
+        mst_value_fail(update->graph, MST_INVALID,
+                       "update: the loss depends on no trainable variable: do not freeze all layers");
         return;
     }
     if (!check_variables(update)) return;

@@ -119,6 +119,7 @@ works parts_of_new_networks_are_frozen_too "Trainable params: 136" train $small 
 
 works patterns_of_names_are_frozen_but_those_taken_out "Trainable params: 136" train $small --hidden-units 16 \
     --freeze '*,-layer2' --summary --steps 1
+fails not_all_layers_are_frozen 1 "no trainable variable: do not freeze all layers" train $small --freeze "*" --steps 1
 fails a_pattern_must_fit_a_layer 2 "freeze: the model has no layer whose name is like 'block_.'" train $small --freeze 'block_?'
 
 # ---- networks of files with new values, and weights by the names of layers ----------------------------

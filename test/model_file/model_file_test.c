@@ -356,6 +356,8 @@ static void networks(void **state) {
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Sequential", ""))), MST_CORRUPT, "a model without layers");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 2, \"activation\": \"celu\""))),
                  MST_UNIMPLEMENTED, "'celu'");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Conv1D", ", \"filters\": 2, \"kernel_size\": [2, 2]"))),
+                 MST_UNIMPLEMENTED, "kernel_size = [2,2]");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ", \"units\": 1e300"))), MST_UNIMPLEMENTED, "units");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Dense", ""))), MST_INVALID, "units");
     EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("LSTM", ", \"units\": 2, \"zero_output_for_mask\": true"))),
