@@ -36,6 +36,11 @@ make_release() {
     exec {lock}>&-
 }
 
+# What Muster is compared with, in build/peers.
+make_peers() {
+    scripts/peers tensorflow tensorboard onnx
+}
+
 # Builds that are not installed are linked by lld where it is there: of hundreds of programs, that takes a third of the
 # time.
 use_fast_linker() {
