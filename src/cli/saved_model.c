@@ -60,7 +60,8 @@ const option saved_model_options[] = {
      .help = "images, tfds: pictures are resized to N x N pixels (default: as in training)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels),
-     .help = "u8 inputs stay 0 to 255; else they are divided by 255 (default: as in training)"},
+     .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling "
+             "(default: as in training)"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC", "cpu", .help = "as of muster train"},
     {"precision", OPTION_TEXT, AT(precision), "NAME",

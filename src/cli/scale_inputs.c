@@ -6,7 +6,8 @@ mst_status scale_inputs(bool raw_pixels, int component, const mst_network_input 
     if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK; /* or tokens */
     if (is_count && !mst_dtype_is_float(inputs.dtype)) return MST_OK; /* the model's input casts it */
     mst_dataset *scaled;
-    double factor = inputs.dtype == MST_U8 && !raw_pixels ? 1.0 / 255 : 1;
+    const bool divided = inputs.dtype == MST_U8 && !raw_pixels && !(input && input->is_rescaled);
+    const double factor = divided ? 1.0 / 255 : 1;
     MST_TRY(mst_dataset_scale(*dataset, component, MST_F32, factor, &scaled));
     mst_dataset_release(*dataset);
     *dataset = scaled;

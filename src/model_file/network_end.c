@@ -6,13 +6,13 @@
 #include "model/describe.h"
 #include "model/model.h"
 
-/* Whether the calls that take NODE are those of embeddings. */
-static bool feeds_embeddings(const mst_model *model, int64_t node) {
+/* Whether the calls that take NODE are those of layers of TYPE. */
+static bool feeds_only(const mst_model *model, int64_t node, const char *type) {
     bool found = false;
     for (int64_t n = 0; n < model->num_nodes; n++)
         for (int s = 0; s < model->node[n].num_src; s++) {
             if (model->node[n].src[s] != node) continue;
-            if (strcmp(model->layer[model->node[n].layer].type->name, "embedding") != 0) return false;
+            if (strcmp(model->layer[model->node[n].layer].type->name, type) != 0) return false;
             found = true;
         }
     return found;
@@ -23,7 +23,8 @@ static mst_network_input input_of(const mst_model *model, int i, mst_value batch
     return (mst_network_input){.name = mst_model_input_name(model, i),
                                .dtype = model->input[i].row.dtype,
                                .shape = mst_shape_make(shape.ndim - 1, shape.dim + 1),
-                               .is_tokens = feeds_embeddings(model, model->input[i].node)};
+                               .is_tokens = feeds_only(model, model->input[i].node, "embedding"),
+                               .is_rescaled = feeds_only(model, model->input[i].node, "rescaling")};
 }
 
 static mst_status look_at_output(const char *path, const mst_model *model, int i, mst_value end,

@@ -31,6 +31,28 @@ check an_optimizer_that_is_given_is_taken grep -q '"optimizer":"sgd"' out
 works weights_alone_and_the_network_alone_are_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.weights.h5
 works the_network_alone_is_saved "^done" train $small --hidden-units 16 --epochs 1 --save m.json
 
+# ---- pixels -----------------------------------------------------------------------------------------
+
+# a network that rescales takes pixels from 0 to 255, which all others get from 0 to 1
+cat > rescaled.json << 'EOF'
+{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_shape": [null, 8, 8], "dtype": "float32", "name": "in"}},
+  {"class_name": "Rescaling", "config": {"name": "rescaling", "scale": 0.00392156862745098, "offset": 0.0}},
+  {"class_name": "Flatten", "config": {"name": "flatten"}},
+  {"class_name": "Dense", "config": {"name": "dense", "units": 10, "activation": "softmax"}}]}}
+EOF
+sed '/Rescaling/d' rescaled.json > plain.json
+for network in rescaled plain; do
+    works "network_is_trained_$network" "^done" train $small --model $network.json --steps 5 --save $network.keras --evaluate
+    sed 's/ (.*//; s/[0-9]$//' out | grep '^test:' > evaluated-$network
+done
+check pixels_are_rescaled_once cmp -s evaluated-rescaled evaluated-plain
+run evaluate --load rescaled.keras --devices cpu:1
+grep '^test:' out > wanted
+run evaluate --load rescaled.keras --devices cpu:1 --raw-pixels
+grep '^test:' out > got
+check pixels_are_raw_where_they_are_rescaled cmp -s wanted got
+
 # ---- ONNX ------------------------------------------------------------------------------------------
 
 works a_model_of_onnx_is_saved "^test: loss" train $small --hidden-units 16 --epochs 1 --save m.onnx --evaluate --predict p.csv

@@ -69,8 +69,9 @@ def logits():
 
 
 def activations():
-    """Every activation that layers take by name."""
+    """Rescaled pictures, and every activation that layers take by name."""
     x = start = keras.Input((8, 8, 3))
+    x = L.Rescaling(0.7, offset=0.1)(x)
     x = L.Conv2D(4, 3, strides=2, activation="hard_silu")(x)
     x = L.Flatten()(L.Conv2D(4, 2, activation="selu")(x))
     names = ("linear", "relu", "relu6", "leaky_relu", "elu", "gelu", "softplus", "silu", "tanh", "sigmoid", "softmax",

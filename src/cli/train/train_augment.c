@@ -20,7 +20,8 @@ int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
     /* brightness is that of pixels from 0 to 1 */
-    const double most = o->raw_pixels && t->stored_inputs[0] == MST_U8 ? LEVELS : 1;
+    const bool raw = o->raw_pixels || (t->network && t->ends.input[0].is_rescaled);
+    const double most = raw && t->stored_inputs[0] == MST_U8 ? LEVELS : 1;
     ADD("flip", o->flip, mst_dataset_random_flip(t->train, 0, MST_FLIP_LEFT_RIGHT, o->seed, &made));
     ADD("crop-padding", o->crop_padding,
         mst_dataset_random_crop(t->train, 0, shape.dim[0], shape.dim[1], o->crop_padding, o->seed, &made));

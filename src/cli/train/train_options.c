@@ -104,7 +104,7 @@ static const option data_options[] = {
      .help = "which rows --validation-split keeps out: random: drawn by --seed, of each class its share; last: the "
              "last ones, as Keras does"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true,
-     .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
+     .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling"},
     {"flip", OPTION_FLAG, AT(flip), .noted = true,
      .help = "pictures: half of them are mirrored left to right, others each epoch"},
     {"crop-padding", OPTION_INTEGER, AT(crop_padding), "N", NULL, 0, 16384, .noted = true,
