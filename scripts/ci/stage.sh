@@ -77,13 +77,13 @@ all_have_ended() {
 }
 
 # build_and_test PRESET EXCLUDED [COMMAND...]: all tests but those that match EXCLUDED; COMMAND is put before ctest. Some
-# tests wait most of the time, so two more than there are cores run at once.
+# tests wait most of the time, so one more than there are cores runs at once.
 build_and_test() {
     need
     use_fast_linker
     cmake --preset "$1"
     cmake --build --preset "$1"
-    "${@:3}" ctest --preset "$1" --no-tests=error --parallel $((JOBS + 2)) -E "$2"
+    "${@:3}" ctest --preset "$1" --no-tests=error --parallel $((JOBS + 1)) -E "$2"
 }
 
 # Whether clang has its fuzzer, whose package has the name of clang's version.
