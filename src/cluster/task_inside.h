@@ -52,7 +52,7 @@ struct mst_task {
     bool was_together;
     bool says_routes; /**< it is to say how data go, once that is known */
     mst_task_failure failure;
-    int64_t looked, awake;  /* whether a step waits long: when it was looked last; since when without a pause */
+    int64_t looked, paused; /* whether a step waits long: when it was looked last; how long nobody did in this wait */
     int64_t warned, waited; /* ... when it was said last, 0: it was not; for how long by now */
     bool closing;
     pthread_t clock;

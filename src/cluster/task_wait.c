@@ -4,7 +4,7 @@
 #include "cluster/task_inside.h"
 
 static const double LATE = 10, AGAIN = 60; /* seconds */
-static const int64_t PAUSE = 2000000000;   /* nanoseconds after which this task itself was stopped */
+static const int64_t PAUSE = 2000000000;   /* nanoseconds: when nobody looks for longer, this task itself was stopped */
 
 /* "; worker:1 at b:2222, when last heard, trained, had made step 5" */
 static size_t add_heard(mst_task *task, int32_t number, char *text, size_t size) {
@@ -34,9 +34,11 @@ void mst_task_watch_wait(mst_task *task) {
     const int64_t now = mst_clock_now();
     int64_t waited;
     mst_stopwatch_read(&task->status.wait, now, &waited);
-    if (now - task->looked > PAUSE) task->awake = now;
+    const int64_t unseen = now - task->looked;
+    if (waited < unseen) task->paused = 0; /* that was another wait */
+    if (unseen > PAUSE) task->paused += waited < unseen ? waited : unseen;
+    waited -= task->paused;
     task->looked = now;
-    if (waited > now - task->awake) waited = now - task->awake;
     const double seconds = task->phase == TOGETHER ? (double)waited * 1e-9 : 0;
     if (seconds < LATE) {
         if (task->warned && task->phase == TOGETHER)
