@@ -158,7 +158,8 @@ static void go_for_another_process_is_dropped(void **state) {
     (void)state;
     unsigned char message[256];
     pthread_t thread;
-    is_heard[0] = has_come = false;
+    is_heard[0] = false;
+    has_come = false;
     assert_int_equal(pthread_create(&thread, NULL, run_task, &tasks[1]), 0);
     while (!has_come) usleep(1000);
     send_copy(1, 0, INSTANCE, message, make_message(message, PAIRS, 0, 7, "muster wrong\n"));
