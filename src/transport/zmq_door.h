@@ -14,9 +14,10 @@
 bool mst_zmq_door_open(mst_transport *t);
 /** Answers what is asked. Returns whether more may be asked. */
 bool mst_zmq_door_answer(mst_transport *t);
-/** A connection from HOST has ended before it has said whose it is. EVENT is how libzmq has told that
- *  its handshake has failed, with ERROR; 0: it has not. Tells the owner, once for each host, whether the other side
- *  uses other keys, or has sent what is no message; not where it only has gone, or was refused at the door. */
+/** A connection from HOST has ended before it has said whose it is. EVENT is how libzmq has told that its handshake
+ *  has failed, with ERROR; 0: it has not. Tells the owner, once for each host, whether the other side uses other keys,
+ *  or has sent what is no message; not where it only has gone, which without a door cannot be told from such bytes, or
+ *  was refused at the door. */
 void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int error);
 /** A newcomer from HOST was ended because there were too many (zmq_newcomer.h): tells the owner, once for each host. */
 void mst_zmq_door_silent(mst_transport *t, const char *host);

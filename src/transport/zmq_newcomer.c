@@ -26,6 +26,7 @@ static bool find_peer(int fd, mst_zmq_newcomer *n) {
 static void drop_newcomer(mst_transport *t, int i) {
     t->num_newcomers--;
     memmove(&t->newcomer[i], &t->newcomer[i + 1], (size_t)(t->num_newcomers - i) * sizeof *t->newcomer);
+    /* the one that is dropped may have been among them */
     if (t->num_let_in > t->num_newcomers) t->num_let_in = t->num_newcomers;
 }
 

@@ -149,9 +149,11 @@ bool mst_zmq_listen(mst_transport *t) {
     if ((t->options.has_keys || t->options.has_token) && !mst_zmq_door_open(t)) return false;
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
     if (t->options.has_token && !mst_zmq_token_listen(t)) return false;
+    /* Without a door libzmq takes any bytes for a message that has begun, and tells of them as of one who only goes. */
+    const int gone = t->door ? ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL : 0;
     t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
                                       ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
-                                          ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
+                                          ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | gone);
     if (!t->monitor || (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0)) return false;
     t->listens_since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
     return true;
