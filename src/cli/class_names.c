@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
-#include "base/utf8.h"
+#include "data/text/tokens.h"
 
 enum { MOST_BYTES = 1 << 24 };
 
@@ -50,22 +50,14 @@ static int64_t split(char *text, const char **line) {
     return n;
 }
 
-static bool is_utf8(const char *text) {
-    for (size_t size; *text; text += size)
-        if (!(size = mst_utf8_size(text, strlen(text)))) return false;
-    return true;
-}
-
 static mst_status class_names_check(const char *path, const char *const *line, int64_t n) {
     if (!n) return MST_FAIL(MST_INVALID, "'%s': is empty: write the name of a class in each line", path);
     for (int64_t i = 0; i < n; i++) {
         if (!*line[i])
             return MST_FAIL(MST_INVALID, "'%s', line %lld: is empty: write the name of class %lld", path,
                             (long long)i + 1, (long long)i);
-        if (!is_utf8(line[i]))
-            return MST_FAIL(MST_INVALID,
-                            "'%s', line %lld: is not UTF-8: convert the file, as by iconv -f latin1 -t utf-8", path,
-                            (long long)i + 1);
+        if (mst_text_check((mst_string){line[i], strlen(line[i])}))
+            return mst_error_prefix("'%s', line %lld", path, (long long)i + 1);
     }
     return MST_OK;
 }

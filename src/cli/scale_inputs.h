@@ -4,9 +4,12 @@
 
 #include "model_file/network_end.h"
 
-/** The data of one part, with inputs COMPONENT in f32; takes the reference to *DATASET. u8 pixels are from 0 to 1
- *  without RAW_PIXELS, unless INPUT (NULL: not known), of a network, rescales them. Integers stay what they are where
- *  INPUT counts with them. */
+/** Whether inputs that are stored as DTYPE are pixels from 0 to 255 that become 0 to 1: not with RAW_PIXELS, nor where
+ *  INPUT (NULL: not known), of a network, rescales them. */
+bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const mst_network_input *input);
+
+/** The data of one part, with inputs COMPONENT in f32, divided by 255 where scale_inputs_divides; takes the reference
+ *  to *DATASET. Integers stay what they are where INPUT counts with them. */
 MST_CHECKED mst_status scale_inputs(bool raw_pixels, int component, const mst_network_input *input,
                                     mst_dataset **dataset);
 

@@ -381,7 +381,7 @@ static mst_status read_slot(void *context, int64_t place, const char *entry, mst
 }
 
 /* The number of the rule, which is number *TOTAL of the state. */
-static mst_status read_number(state_reader *r, const keras_slots *slots, int64_t *total) {
+static mst_status read_rule_number(state_reader *r, const keras_slots *slots, int64_t *total) {
     if (!slots->number) return MST_OK;
     mst_tensor *tensor = state_of(r->tree, (*total)++);
     if (!tensor || mst_tensor_shape(tensor).ndim) r->fits = false;
@@ -401,7 +401,7 @@ mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_netw
         return MST_OK;
     MST_TRY(mst_snapshot_create(&r.snapshot));
     mst_status status = each_slot(model, network, &slots, read_slot, &r, &total);
-    if (!status) status = read_number(&r, &slots, &total);
+    if (!status) status = read_rule_number(&r, &slots, &total);
     if (!status) status = mst_keras_entry_add(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
     if (!status && r.fits && !state_of(tree, total)) {
         status = mst_store_restore(model->store, r.snapshot);

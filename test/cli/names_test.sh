@@ -119,7 +119,7 @@ check averages_of_a_file_are_taken awk -v a="$wanted" -v b="$(value test_loss)" 
 printf 'a\n\nb\n' > hole.txt
 fails hole_in_the_names_is_told 1 "'hole.txt', line 2: is empty" train --data idx:data $options --class-names hole.txt
 printf 'a\nb\351\n' > latin.txt
-fails names_must_be_utf8 1 "'latin.txt', line 2: is not UTF-8" train --data idx:data $options --class-names latin.txt
+fails names_must_be_utf8 1 "'latin.txt', line 2: byte 1, 0xe9, is not UTF-8: convert it" train --data idx:data $options --class-names latin.txt
 : > empty.txt
 fails empty_file_of_names_is_told 1 "'empty.txt': is empty" train --data idx:data $options --class-names empty.txt
 fails missing_file_of_names_is_told 1 "nowhere.txt" evaluate --load named.npz --class-names nowhere.txt

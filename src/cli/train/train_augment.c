@@ -3,6 +3,7 @@
 #include "cli/train/train_augment.h"
 
 #include "cli/command.h"
+#include "cli/scale_inputs.h"
 
 enum { LEVELS = 255 };
 
@@ -20,8 +21,9 @@ int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
     /* brightness is that of pixels from 0 to 1 */
-    const bool raw = o->raw_pixels || (t->network && t->ends.input[0].is_rescaled);
-    const double most = raw && t->stored_inputs[0] == MST_U8 ? LEVELS : 1;
+    const mst_network_input *input = t->network ? &t->ends.input[0] : NULL;
+    const mst_dtype stored = t->stored_inputs[0];
+    const double most = stored == MST_U8 && !scale_inputs_divides(o->raw_pixels, stored, input) ? LEVELS : 1;
     ADD("flip", o->flip, mst_dataset_random_flip(t->train, 0, MST_FLIP_LEFT_RIGHT, o->seed, &made));
     ADD("crop-padding", o->crop_padding,
         mst_dataset_random_crop(t->train, 0, shape.dim[0], shape.dim[1], o->crop_padding, o->seed, &made));
