@@ -13,14 +13,16 @@ bool mst_zmq_newcomers_create(mst_transport *t) {
     return (t->newcomer = calloc((size_t)t->most_newcomers, sizeof *t->newcomer));
 }
 
-/* Who is at the other end of FD. False where there is none: it has been closed, and may be another file by now. */
-static bool find_peer(int fd, mst_zmq_newcomer *n) {
+/* Who is at the other end of FD. The host is "" where there is none: FD is closed, and may be another file by now. */
+static mst_zmq_newcomer find_peer(int fd) {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
-    *n = (mst_zmq_newcomer){.fd = fd};
-    return getpeername(fd, (struct sockaddr *)&address, &size) == 0 &&
-           getnameinfo((struct sockaddr *)&address, size, n->host, sizeof n->host, n->port, sizeof n->port,
-                       NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+    mst_zmq_newcomer n = {.fd = fd};
+    if (getpeername(fd, (struct sockaddr *)&address, &size) != 0 ||
+        getnameinfo((struct sockaddr *)&address, size, n.host, sizeof n.host, n.port, sizeof n.port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        n.host[0] = '\0';
+    return n;
 }
 
 static void drop_newcomer(mst_transport *t, int i) {
@@ -33,18 +35,16 @@ static void drop_newcomer(mst_transport *t, int i) {
 /* libzmq finds the connection ended, and closes it. */
 static void end_oldest(mst_transport *t) {
     const mst_zmq_newcomer oldest = t->newcomer[0];
-    mst_zmq_newcomer now;
     drop_newcomer(t, 0);
-    if (!find_peer(oldest.fd, &now) || strcmp(now.host, oldest.host) != 0 || strcmp(now.port, oldest.port) != 0) return;
+    const mst_zmq_newcomer now = find_peer(oldest.fd);
+    if (!now.host[0] || strcmp(now.host, oldest.host) != 0 || strcmp(now.port, oldest.port) != 0) return;
     shutdown(oldest.fd, SHUT_RDWR);
     mst_zmq_door_silent(t, oldest.host);
 }
 
 void mst_zmq_newcomer_came(mst_transport *t, int fd) {
-    mst_zmq_newcomer n;
-    if (!find_peer(fd, &n)) return;
     if (t->num_newcomers == t->most_newcomers) end_oldest(t);
-    t->newcomer[t->num_newcomers++] = n;
+    t->newcomer[t->num_newcomers++] = find_peer(fd);
 }
 
 void mst_zmq_newcomer_let_in(mst_transport *t) {
@@ -72,5 +72,5 @@ const char *mst_zmq_newcomer_ended(mst_transport *t, int fd, bool failed) {
     if (let_in) t->num_let_in--;
     memcpy(t->gone, t->newcomer[i].host, sizeof t->gone);
     drop_newcomer(t, i);
-    return let_in ? NULL : t->gone;
+    return let_in || !t->gone[0] ? NULL : t->gone;
 }
