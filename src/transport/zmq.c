@@ -324,7 +324,7 @@ static mst_status zmq_post(mst_transport *t, int32_t from, mst_key key, void *in
     return mst_mailbox_post(t->mailbox, from, key, into, bytes, done);
 }
 
-static mst_status shm_borrow(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
+static mst_status zmq_borrow(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
                              mst_timeline *done) {
     MST_TRY(mst_check_peer(&t->options, from));
     return mst_mailbox_borrow(t->mailbox, from, key, into, bytes, lent, done);
@@ -405,11 +405,12 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
 #define COMMON_FUNCTIONS                                                                                               \
     .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
     .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
-    .has_ended = zmq_has_ended, .trouble = zmq_trouble, .heard = zmq_heard
+                                                                                                                       \
+    .borrow = zmq_borrow, .has_ended = zmq_has_ended, .trouble = zmq_trouble, .heard = zmq_heard
 static const mst_transport_type types[] = {
     {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},
     {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .alloc = zmq_alloc, .free = zmq_free_memory,
-     .borrow = shm_borrow, .receive = shm_receive, .hasten = shm_hasten, .await = shm_await}};
+     .receive = shm_receive, .hasten = shm_hasten, .await = shm_await}};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {
