@@ -1,6 +1,7 @@
 #include "bench/all_reduce.h"
 
 #include <arpa/inet.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,14 +128,33 @@ mst_status bench_member_exchange(bench_member *m, int64_t num_runs, double *seco
     return MST_OK;
 }
 
+/* ---- cores ---- */
+
+static cpu_set_t all_cores;
+
+void bench_take_core(int number) {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    if (sched_getaffinity(0, sizeof all_cores, &all_cores)) CPU_ZERO(&all_cores);
+    for (size_t core = 0; core < CPU_SETSIZE; core++)
+        if (CPU_ISSET(core, &all_cores) && number-- == 0) CPU_SET(core, &own);
+    if (CPU_COUNT(&own)) sched_setaffinity(0, sizeof own, &own);
+}
+
+void bench_leave_core(void) {
+    if (CPU_COUNT(&all_cores)) sched_setaffinity(0, sizeof all_cores, &all_cores);
+}
+
 /* ---- two processes ---- */
 
 static mst_status run_member(const char *transport, int32_t self, char address[TASKS][32], int64_t num_runs,
                              double *seconds) {
     bench_member *m = NULL;
+    bench_take_core(self);
     mst_status status = bench_member_open(transport, self, TASKS, address, &m);
     if (!status) status = bench_member_exchange(m, num_runs, seconds);
     bench_member_close(m);
+    bench_leave_core();
     return status;
 }
 

@@ -52,6 +52,7 @@ static bool receives(const bench_zmq *z) {
 /* The other process, until it is killed. */
 static void answer(bench_zmq *z, bool at_once, const char *endpoint) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (at_once) bench_take_core(1);
     z->socket = pair_socket();
     if (!z->socket || lib.zmq_bind(z->socket, endpoint)) _exit(1);
     while (at_once ? sends(z) && receives(z) : receives(z) && sends(z)) continue;
@@ -60,7 +61,7 @@ static void answer(bench_zmq *z, bool at_once, const char *endpoint) {
 
 mst_status bench_zmq_start(size_t bytes, bool at_once, bench_zmq *z) {
     char address[32], endpoint[64];
-    *z = (bench_zmq){.bytes = bytes};
+    *z = (bench_zmq){.bytes = bytes, .at_once = at_once};
     MST_TRY(load_zmq());
     bench_find_address(address);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", address);
@@ -69,6 +70,7 @@ mst_status bench_zmq_start(size_t bytes, bool at_once, bench_zmq *z) {
     z->other = fork();
     if (z->other < 0) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a process");
     if (z->other == 0) answer(z, at_once, endpoint);
+    if (at_once) bench_take_core(0);
     z->socket = pair_socket();
     if (!z->socket || lib.zmq_connect(z->socket, endpoint)) return MST_FAIL(MST_UNAVAILABLE, "no connection by ZeroMQ");
     return bench_zmq_exchange(z);
@@ -79,6 +81,7 @@ mst_status bench_zmq_exchange(bench_zmq *z) {
 }
 
 void bench_zmq_stop(bench_zmq *z) {
+    if (z->at_once) bench_leave_core();
     if (z->other > 0) kill(z->other, SIGKILL);
     if (z->other > 0) waitpid(z->other, NULL, 0);
     free(z->message);

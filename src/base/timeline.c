@@ -20,7 +20,8 @@ static void pause_spin(void) {
 #endif
 }
 
-enum { SLEEPS = 1 }; /* the bit of the state that says that a thread sleeps */
+/* Bits of the state that say that a thread sleeps: on the state itself, on the event. The value is above them. */
+enum { SLEEPS = 1, POLLS = 2, VALUE_SHIFT = 2 };
 
 /* The kernel compares 32 bits: the low ones of the state. */
 static uint32_t *futex_word(mst_timeline *timeline) {
@@ -42,20 +43,20 @@ typedef struct followers {
  * alone, and where that belongs to another timeline now, its sleepers look and sleep again. */
 static void tell(mst_timeline *timeline, uint64_t before, followers f) {
     if (before & SLEEPS) wake(timeline);
-    if (before & SLEEPS && f.event) mst_wake(f.event - 1);
+    if (before & POLLS && f.event) mst_wake(f.event - 1);
     if (f.also) mst_timeline_add(f.also, 1);
 }
 
 void mst_timeline_advance(mst_timeline *timeline, uint64_t value) {
     const followers f = {timeline->also, timeline->event};
-    tell(timeline, atomic_exchange(&timeline->state, value << 1), f);
+    tell(timeline, atomic_exchange(&timeline->state, value << VALUE_SHIFT), f);
 }
 
 uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
     const followers f = {timeline->also, timeline->event};
     uint64_t before = atomic_load_explicit(&timeline->state, memory_order_relaxed), value;
-    do value = (before >> 1) + count;
-    while (!atomic_compare_exchange_weak(&timeline->state, &before, value << 1));
+    do value = (before >> VALUE_SHIFT) + count;
+    while (!atomic_compare_exchange_weak(&timeline->state, &before, value << VALUE_SHIFT));
     tell(timeline, before, f);
     return value;
 }
@@ -90,28 +91,40 @@ bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline,
     }
     bool in_time = true;
     uint64_t seen = atomic_load(&timeline->state);
-    while (seen >> 1 < value && in_time) {
+    while (seen >> VALUE_SHIFT < value && in_time) {
         const bool told = seen & SLEEPS || atomic_compare_exchange_weak(&timeline->state, &seen, seen | SLEEPS);
         if (!told) continue;
         in_time = sleep_on(timeline, seen | SLEEPS, deadline);
         seen = atomic_load(&timeline->state);
     }
-    return seen >> 1 >= value;
+    return seen >> VALUE_SHIFT >= value;
 }
 
-bool mst_timeline_poll(mst_timeline *timeline, uint64_t value, int fd, int64_t deadline) {
-    struct pollfd fds[] = {{.fd = timeline->event - 1, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+/* The next advance of the timeline wakes the thread that sleeps on its event. False: the value has come. */
+static bool listen_to(const mst_timeline_due *due) {
+    uint64_t seen = atomic_load(&due->timeline->state);
+    while (seen >> VALUE_SHIFT < due->value)
+        if (atomic_compare_exchange_weak(&due->timeline->state, &seen, seen | POLLS)) return true;
+    return false;
+}
+
+bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadline) {
+    const int event = due[0].timeline->event - 1;
+    struct pollfd fds[] = {{.fd = event, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     struct timespec limit;
-    uint64_t count, seen = atomic_load(&timeline->state);
-    do
-        if (seen >> 1 >= value) return true;
-    while (!(seen & SLEEPS) && !atomic_compare_exchange_weak(&timeline->state, &seen, seen | SLEEPS));
-    const bool in_time = limit_sleep(deadline, &limit);
-    if (in_time) ppoll(fds, 2, deadline == MST_NEVER ? NULL : &limit, NULL);
-    if ((fds[0].revents & POLLIN) && read(fds[0].fd, &count, sizeof count) < 0) {
-        /* nothing is lost: it is readable still */
+    uint64_t count;
+    int num_listened = 0;
+    bool in_time = true;
+    while (num_listened < n && listen_to(&due[num_listened])) num_listened++;
+    if (num_listened == n) {
+        in_time = limit_sleep(deadline, &limit);
+        if (in_time) ppoll(fds, 2, deadline == MST_NEVER ? NULL : &limit, NULL);
+        if ((fds[0].revents & POLLIN) && read(event, &count, sizeof count) < 0) {
+            /* nothing is lost: it is readable still */
+        }
     }
-    mst_timeline_hush(timeline); /* where this thread itself advances it, nobody is to be woken */
+    /* where this thread itself advances one of them, nobody is to be woken */
+    for (int i = 0; i < num_listened; i++) atomic_fetch_and(&due[i].timeline->state, ~(uint64_t)POLLS);
     return in_time;
 }
 
@@ -121,7 +134,7 @@ void mst_timeline_hush(mst_timeline *timeline) {
 
 void mst_timeline_rouse(mst_timeline *timeline, uint64_t seen) {
     uint64_t state = atomic_load(&timeline->state);
-    while (state >> 1 <= seen)
+    while (state >> VALUE_SHIFT <= seen)
         if (atomic_compare_exchange_weak(&timeline->state, &state, state | SLEEPS)) return;
     wake(timeline);
 }

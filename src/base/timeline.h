@@ -17,14 +17,15 @@
 
 /** A cache line of its own: two threads that advance two timelines must not fight for it. Zero-initialised is at 0. */
 typedef struct mst_timeline {
-    _Alignas(64) _Atomic uint64_t state; /**< twice the value, plus 1 where a thread sleeps on it */
+    _Alignas(64) _Atomic uint64_t state; /**< four times the value, plus 1 where a thread sleeps on it, plus 2 where one
+                                          *   sleeps on its event */
     struct mst_timeline *also; /**< rises by one after each advance of this one, for a thread that waits for any of
                                 *   several; NULL: none. Set before the first advance */
     int event;                 /**< 1 + an eventfd on which a thread sleeps (mst_timeline_poll); 0: none. Likewise */
 } mst_timeline;
 
 static inline uint64_t mst_timeline_value(const mst_timeline *timeline) {
-    return atomic_load_explicit(&timeline->state, memory_order_acquire) >> 1;
+    return atomic_load_explicit(&timeline->state, memory_order_acquire) >> 2;
 }
 
 /** Sets the timeline to VALUE, at least its present one, and wakes the threads that wait for it. A thread that reads
@@ -36,12 +37,18 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count);
  *  microseconds first, which pays where every thread has a core of its own. */
 bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline, bool spin);
 
-/** Sleeps until the timeline, which has an event, is at VALUE, or FD is readable, or DEADLINE has come, where it
- *  returns false. It may return before that. One thread at a time, while no other sleeps on the timeline. */
-bool mst_timeline_poll(mst_timeline *timeline, uint64_t value, int fd, int64_t deadline);
+/** What a thread waits for: the timeline at VALUE or above. */
+typedef struct mst_timeline_due {
+    mst_timeline *timeline;
+    uint64_t value;
+} mst_timeline_due;
 
-/** Lets threads that sleep on the timeline now sleep on through its advances, until mst_timeline_rouse: another thread
- *  does their work meanwhile. */
+/** Sleeps until one of N timelines, which have the same event, is at its value, or FD is readable, or DEADLINE has come,
+ *  where it returns false. It may return before that. One thread at a time for an event. */
+bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadline);
+
+/** Lets threads that sleep on the timeline now, but for one that sleeps on its event, sleep on through its advances, until
+ *  mst_timeline_rouse: another thread does their work meanwhile. */
 void mst_timeline_hush(mst_timeline *timeline);
 /** Wakes the threads that sleep on the timeline where it is above SEEN; else the next advance will. */
 void mst_timeline_rouse(mst_timeline *timeline, uint64_t seen);

@@ -286,8 +286,7 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
             take_lent(parcel);
         }
         if (parcel || !in_time) return parcel;
-        in_time = mail->type->await ? mail->type->await(mail->transport, &mail->news, seen + 1, deadline)
-                                    : mst_timeline_wait(&mail->news, seen + 1, deadline, false);
+        in_time = mst_transport_await(mail->type, mail->transport, &mail->news, seen + 1, deadline);
     }
 }
 

@@ -311,6 +311,7 @@ static void post_all(mst_exchange *x) {
 static void reset_timelines(mst_exchange *x) {
     const mst_routes *r = &x->routes;
     memset(x->arrived, 0, num_timelines(x) * sizeof *x->arrived);
+    x->finished->event = x->group->event + 1;
     for (int32_t step = 1; step < r->num_steps; step++) {
         const bool by_thread = step < x->last;
         x->ready[step].also = &x->group->news;

@@ -1,6 +1,9 @@
 #include "collective/group_thread.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -99,20 +102,24 @@ static void *group_run(void *context) {
 
 /* ---- who waits helps ---- */
 
-/* On an Intel Xeon under KVM, where to wake a thread of another core takes up to 50 microseconds, two processes add up
- * 1.6 MB in two thirds of the time. A thread that finds nothing yields its core after each look, and gives up soon.
- * Where another one has had the core for long, it gives up at once, since who sleeps is woken sooner then, and tries
- * rarely from then on, as after some times in vain. */
+/* On an Intel Xeon under KVM, where to wake a thread of another core takes up to 50 microseconds, two processes that
+ * spin add up 1.6 MB in two thirds of the time. A thread that finds nothing yields its core after each look, and sleeps
+ * soon. Where another one has had the core for long, it sleeps at once, since who sleeps is woken sooner then, and
+ * spins rarely from then on, as after some times in vain. */
 static const int64_t MOST_IDLE = 200000, LONG_YIELD = 50000; /* nanoseconds */
 enum { TIMES_IN_VAIN = 4, RARELY = 32 };
 
 typedef struct helper {
     mst_task_group *group;
-    mst_timeline *line;
-    uint64_t value;
-    int64_t moved_at;
-    bool is_pushed_aside; /* the core is shared */
+    mst_timeline_due due;
+    int64_t deadline;
+    bool spins, is_pushed_aside; /* the core is shared */
+    int64_t moved_at;            /* when there was something to do last */
 } helper;
+
+static bool is_done(const helper *h) {
+    return mst_timeline_value(h->due.timeline) >= h->due.value;
+}
 
 static bool make_ready_steps(mst_task_group *g) {
     bool on, made = false;
@@ -127,48 +134,71 @@ static bool make_ready_steps(mst_task_group *g) {
     return made;
 }
 
-static bool helps_on(void *context) {
-    helper *h = context;
-    if (mst_timeline_value(h->line) >= h->value) return false;
-    const bool made = make_ready_steps(h->group);
-    const int64_t now = mst_clock_now();
-    if (made) h->moved_at = now;
-    if (made || now - h->moved_at > MOST_IDLE) return made;
-    sched_yield();
-    h->is_pushed_aside = mst_clock_now() - now > LONG_YIELD;
-    return !h->is_pushed_aside;
-}
-
 /* Whether it is worth a try. */
-static bool may_help(mst_task_group *g) {
+static bool may_spin(mst_task_group *g) {
+    if (!g->spins || !g->type->spins || !g->type->spins(g->transport)) return false;
     pthread_mutex_lock(&g->lock);
-    const bool may = g->idle_helps < TIMES_IN_VAIN || g->idle_helps % RARELY == 0;
-    if (!may) g->idle_helps++;
+    const bool may = g->idle_spins < TIMES_IN_VAIN || g->idle_spins % RARELY == 0;
+    if (!may) g->idle_spins++;
     pthread_mutex_unlock(&g->lock);
     return may;
 }
 
-void mst_group_help(mst_task_group *g, mst_timeline *line, uint64_t value) {
-    if (!g->helps || !may_help(g)) return;
-    helper h = {.group = g, .line = line, .value = value, .moved_at = mst_clock_now()};
-    const uint64_t mode = mst_flush_denormals();
-    mst_timeline_hush(&g->news);
-    g->type->receive(g->transport, helps_on, &h);
-    const uint64_t seen = mst_timeline_value(&g->news);
-    make_ready_steps(g);
-    mst_timeline_rouse(&g->news, seen);
-    mst_float_mode_set(mode);
+/* Spinning has ended, and GOOD: what was awaited came first. */
+static void note_spins(const helper *h, bool good) {
+    mst_task_group *g = h->group;
     pthread_mutex_lock(&g->lock);
-    const bool was_good = !h.is_pushed_aside && mst_timeline_value(line) >= value;
-    g->idle_helps = was_good ? 0 : h.is_pushed_aside ? TIMES_IN_VAIN + 1 : g->idle_helps + 1;
+    g->idle_spins = good ? 0 : h->is_pushed_aside ? TIMES_IN_VAIN + 1 : g->idle_spins + 1;
     pthread_mutex_unlock(&g->lock);
+}
+
+static void spin(helper *h) {
+    const int64_t now = mst_clock_now();
+    if (now - h->moved_at <= MOST_IDLE) sched_yield();
+    const int64_t then = mst_clock_now();
+    h->is_pushed_aside = then - now > LONG_YIELD;
+    h->spins = !h->is_pushed_aside && then - h->moved_at <= MOST_IDLE;
+    if (!h->spins) note_spins(h, false);
+}
+
+static bool helps_on(void *context, int fd) {
+    helper *h = context;
+    mst_timeline *news = &h->group->news;
+    const uint64_t seen = mst_timeline_value(news);
+    mst_timeline_hush(news); /* the thread may sleep since the last look */
+    if (is_done(h)) return false;
+    if (make_ready_steps(h->group)) {
+        h->moved_at = mst_clock_now();
+        return true;
+    }
+    if (h->spins) {
+        spin(h);
+        return true;
+    }
+    return mst_timeline_poll((mst_timeline_due[]){h->due, {news, seen + 1}}, 2, fd, h->deadline);
+}
+
+bool mst_group_help(mst_task_group *g, mst_timeline *line, uint64_t value, int64_t deadline) {
+    helper h = {.group = g, .due = {line, value}, .deadline = deadline, .spins = may_spin(g)};
+    h.moved_at = mst_clock_now();
+    const uint64_t mode = mst_flush_denormals();
+    const bool received = g->type->receive && g->type->receive(g->transport, helps_on, &h);
+    const uint64_t seen = mst_timeline_value(&g->news);
+    if (received) make_ready_steps(g);
+    if (received) mst_timeline_rouse(&g->news, seen);
+    mst_float_mode_set(mode);
+    if (h.spins && received) note_spins(&h, is_done(&h));
+    return is_done(&h) || (!received && mst_timeline_wait(line, value, deadline, false));
 }
 
 /* ---- the thread's life ---- */
 
 mst_status mst_group_thread_start(mst_task_group *g) {
     /* all may be on this machine, and each needs a core then */
-    g->helps = g->type->receive && g->num_members <= sysconf(_SC_NPROCESSORS_ONLN);
+    g->spins = g->num_members <= sysconf(_SC_NPROCESSORS_ONLN);
+    if (g->event < 0 && (g->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot make an eventfd (%s): allow more open files (ulimit -n)",
+                        strerror(errno));
     g->has_thread = mst_thread_start(&g->thread, group_run, g) == 0;
     if (g->has_thread) return MST_OK;
     return MST_FAIL(MST_OUT_OF_MEMORY, "cannot start the thread of a group of %d tasks: allow more threads (ulimit -u)",

@@ -21,6 +21,7 @@
 
 struct mst_task_group {
     mst_timeline news; /**< rises for each message that a step of the thread waits for */
+    int event;         /**< eventfd of all timelines on which a thread of the caller's waits */
     const mst_transport_type *type;
     mst_transport *transport;
     int32_t num_members, self, num_shards;
@@ -39,8 +40,8 @@ struct mst_task_group {
     mst_exchange *first, **last; /**< exchanges that have steps left for the thread, in the order of their starts */
     uint64_t news_due;           /**< what `news` rises to when all that was started is done */
     bool quit;
-    bool helps;         /**< those that wait receive and make steps */
-    int64_t idle_helps; /**< times in a row that nothing has come to a thread that waited and helped */
+    bool spins;         /**< those that wait and receive look again and again for a while */
+    int64_t idle_spins; /**< times in a row that this has been in vain */
     bool has_thread;
     pthread_t thread;
 };
@@ -92,10 +93,9 @@ MST_CHECKED mst_status mst_group_thread_start(mst_task_group *group);
 /** Ends it, when all exchanges are done. */
 void mst_group_thread_stop(mst_task_group *group);
 
-/** For a thread that is to wait until LINE is at VALUE: receives messages and makes steps on it, so that no other one
- *  need be woken for them. Returns when LINE is there, or nothing has come for a while; at once where the transport
- *  cannot, or this has not helped before. */
-void mst_group_help(mst_task_group *group, mst_timeline *line, uint64_t value);
+/** As mst_timeline_wait. The calling thread receives messages meanwhile, and makes steps, so that no other one need be
+ *  woken for them, where the transport can. LINE has the group's event. */
+bool mst_group_help(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 
 /** Makes the sums of STEP. False: the generation has ended for a member whose message was added up where it lies. The
  *  sums are of no use then, and the message is awaited again, until the generation ends here. */

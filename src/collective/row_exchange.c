@@ -290,7 +290,9 @@ static void gather_own(mst_row_exchange *x) {
 
 void mst_row_exchange_start(mst_row_exchange *x, uint64_t run) {
     const mst_task_group *g = x->group;
-    memset(x->arrived, 0, (NUM_MESSAGES * (size_t)g->num_members + 1) * sizeof *x->arrived);
+    const size_t num_timelines = NUM_MESSAGES * (size_t)g->num_members + 1;
+    memset(x->arrived, 0, num_timelines * sizeof *x->arrived);
+    for (size_t i = 0; i < num_timelines; i++) x->arrived[i].event = g->event + 1;
     if (!enter(x, run)) {
         skip_all(x);
         return;

@@ -82,7 +82,6 @@ struct mst_shm {
     int watch; /* of the door, of `wake`, and of `epoll` but while another thread receives */
     pthread_t thread;
     bool has_thread;
-    _Atomic bool is_taken;     /* another thread receives */
     pthread_mutex_t receiving; /* held by the receiver while it takes packets */
     mst_shm_packet packet;     /* the receiver's, which it reads */
     pthread_mutex_t lock;      /* of all that follows, and of links, files and messages */
@@ -410,8 +409,7 @@ static bool is_stopped(mst_shm *shm) {
     return stopped;
 }
 
-/* Takes what has come by all links. */
-static void take_packets(mst_shm *shm) {
+void mst_shm_take(mst_shm *shm) {
     struct epoll_event event;
     pthread_mutex_lock(&shm->receiving);
     while (epoll_wait(shm->epoll, &event, 1, 0) == 1) {
@@ -432,7 +430,7 @@ static void *run_shm(void *context) {
         if (event.data.ptr == &shm->door)
             open_door(shm);
         else if (event.data.ptr)
-            take_packets(shm);
+            mst_shm_take(shm);
     }
     return NULL;
 }
@@ -443,23 +441,16 @@ static void watch_links(mst_shm *shm, bool watches) {
     epoll_ctl(shm->watch, EPOLL_CTL_MOD, shm->epoll, &links);
 }
 
-void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context) {
-    if (atomic_exchange(&shm->is_taken, true)) return;
+void mst_shm_take_over(mst_shm *shm) {
     watch_links(shm, false);
-    do take_packets(shm);
-    while (goes_on(context));
-    watch_links(shm, true);
-    atomic_store(&shm->is_taken, false);
 }
 
-bool mst_shm_await(mst_shm *shm, mst_timeline *line, uint64_t value, int64_t deadline) {
-    if (atomic_exchange(&shm->is_taken, true)) return mst_timeline_wait(line, value, deadline, false);
-    watch_links(shm, false);
-    do take_packets(shm);
-    while (mst_timeline_value(line) < value && mst_timeline_poll(line, value, shm->epoll, deadline));
+int mst_shm_links(const mst_shm *shm) {
+    return shm->epoll;
+}
+
+void mst_shm_hand_back(mst_shm *shm) {
     watch_links(shm, true);
-    atomic_store(&shm->is_taken, false);
-    return mst_timeline_value(line) >= value;
 }
 
 /* ---- opening and closing ---- */

@@ -13,8 +13,7 @@
  *            -- GONE file ----------------------->   unmaps it
  *            -- CONTROL bytes ------------------->  and back, to one who has no door that is known here
  *
- *  Packets are read by the thread, or by one that waits for them itself (mst_shm_receive,
- *  mst_shm_await).
+ *  Packets are read by the thread, or by another one that has taken its work over.
  *
  *  What is allocated here (mst_shm_alloc) is a file of its own (transport/memory_file.h), which goes along with the
  *  first message of bytes in it, and is mapped to be read. So bytes are copied once, by the receiver, or read
@@ -63,6 +62,13 @@ bool mst_shm_has_link(mst_shm *shm, int32_t task);
 /** Whether there is one that TASK has not answered yet: its process may take long to come to that. */
 bool mst_shm_makes_link(mst_shm *shm, int32_t task);
 
+/** Another thread takes what comes by links, until mst_shm_hand_back: one at a time. It calls mst_shm_take when
+ *  mst_shm_links, a file descriptor, is readable. */
+void mst_shm_take_over(mst_shm *shm);
+int mst_shm_links(const mst_shm *shm);
+void mst_shm_take(mst_shm *shm);
+void mst_shm_hand_back(mst_shm *shm);
+
 /** Whether the process of TASK with which there was the last link has ended. */
 bool mst_shm_has_ended(mst_shm *shm, int32_t task);
 
@@ -71,10 +77,8 @@ void *mst_shm_alloc(mst_shm *shm, size_t bytes);
 void mst_shm_free(mst_shm *shm, void *memory);
 void mst_shm_begin(mst_shm *shm, uint32_t generation);
 void mst_shm_end(mst_shm *shm);
-void mst_shm_receive(mst_shm *shm, bool (*goes_on)(void *context), void *context);
 /** False: the message is not sent, and must go otherwise. */
 bool mst_shm_send(mst_shm *shm, int32_t to, mst_key key, const mst_iov *piece, int n, mst_timeline *done);
-bool mst_shm_await(mst_shm *shm, mst_timeline *line, uint64_t value, int64_t deadline);
 /** A control message, which may overtake those that go otherwise; BACK: by the link that TO has made. False:
  *  likewise. */
 bool mst_shm_control(mst_shm *shm, int32_t to, bool back, const void *data, size_t bytes);

@@ -49,3 +49,21 @@ mst_status mst_transport_find(const char *name, const mst_transport_type **out) 
     if (threads || strcmp(name, "mpi") == 0) return find_mpi(threads, out);
     return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take shm, zmq, mpi, inproc or sim", name);
 }
+
+typedef struct awaited {
+    mst_timeline_due due;
+    int64_t deadline;
+} awaited;
+
+static bool is_awaited(void *context, int fd) {
+    const awaited *a = context;
+    return mst_timeline_value(a->due.timeline) < a->due.value && mst_timeline_poll(&a->due, 1, fd, a->deadline);
+}
+
+bool mst_transport_await(const mst_transport_type *type, mst_transport *transport, mst_timeline *line, uint64_t value,
+                         int64_t deadline) {
+    awaited a = {{line, value}, deadline};
+    if (!type->receive || !type->receive(transport, is_awaited, &a))
+        return mst_timeline_wait(line, value, deadline, false);
+    return mst_timeline_value(line) >= value;
+}

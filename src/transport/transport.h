@@ -192,9 +192,12 @@ typedef struct mst_transport_type {
     mst_status (*borrow)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
                          mst_timeline *done);
     /** Receives what comes on the calling thread, which waits for it, in place of the transport's, which need not be
-     *  woken then: for as long as GOES_ON, which is called after each look and must not wait for messages. Returns at
-     *  once where another thread does so already. */
-    void (*receive)(mst_transport *transport, bool (*goes_on)(void *context), void *context);
+     *  woken then: for as long as GOES_ON, which is called after each look. It may sleep until FD, a file descriptor, is
+     *  readable: then there is something to look at. False, at once, where another thread receives already. */
+    bool (*receive)(mst_transport *transport, bool (*goes_on)(void *context, int fd), void *context);
+    /** Whether a thread that receives may do well to look again and again before it sleeps: what comes needs none of this
+     *  process' other threads, which it would keep from their core. NULL: no. */
+    bool (*spins)(mst_transport *transport);
     /** From now on control messages may be told on the thread that receives them, which spares a change of threads.
      *  The `control` of the events does not wait, calls nothing here but `post`, and takes no lock under which the
      *  transport is called. */
@@ -204,9 +207,6 @@ typedef struct mst_transport_type {
     /** As `control`, by a way that may be faster, on which the message may overtake those of `control`, or be overtaken
      *  by them. */
     mst_status (*hasten)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
-    /** Sleeps until LINE, which has an event (base/timeline.h), is at VALUE, which is returned, or DEADLINE has come.
-     *  What comes meanwhile is received on the calling thread, as by `receive`. One thread at a time for a LINE. */
-    bool (*await)(mst_transport *transport, mst_timeline *line, uint64_t value, int64_t deadline);
     /** Why this task has no connection to TASK, for which it has something: half a sentence, "connection refused:
      *  nothing listens there"; "" where there is one, or that is not known. TEXT has room for MST_TRANSPORT_DOING
      *  bytes. Does not wait. */
@@ -226,5 +226,11 @@ extern const mst_transport_type mst_transport_inproc;
  *  MPICH (transport/mpi.h); for tests "mpi-threads", whose tasks are threads of one process that an MPI has started,
  *  else MST_INVALID. All but the first two are in modules, which are loaded. MST_NOT_FOUND, MST_UNAVAILABLE. */
 MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_type **out);
+
+/** Sleeps until LINE, which has an event (base/timeline.h), is at VALUE, which is returned, or DEADLINE has come. What
+ *  comes meanwhile is received on the calling thread where the transport can (mst_transport_type.receive). One thread at
+ *  a time for the event. */
+bool mst_transport_await(const mst_transport_type *type, mst_transport *transport, mst_timeline *line, uint64_t value,
+                         int64_t deadline);
 
 #endif

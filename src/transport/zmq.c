@@ -5,9 +5,9 @@
  * lock, and then does what there is to do (zmq_peer.c). Who sends does so on its own thread, under the lock, so that a
  * message is not handed from thread to thread before libzmq has it. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -24,61 +24,104 @@
 #include "transport/zmq_socket.h"
 
 static const double MOST_SECONDS = 86400;
-static const double RETURN_SECONDS = 0.5; /* for what is on loan when a generation ends */
+static const int64_t ONLY_LINKS = 20000000; /* nanoseconds without data by sockets: the links are there */
+static const double RETURN_SECONDS = 0.5;   /* for what is on loan when a generation ends */
 
 /* ---- the thread ---- */
 
-static void add_fd(struct pollfd *fds, nfds_t *count, void *socket) {
-    int fd;
-    size_t size = sizeof fd;
-    if (zmq_getsockopt(socket, ZMQ_FD, &fd, &size) == 0) fds[(*count)++] = (struct pollfd){.fd = fd, .events = POLLIN};
+/* There is no more to be said of `wake`: all that it may be about is looked at after this. */
+static void clear(int event) {
+    uint64_t count;
+    if (read(event, &count, sizeof count) < 0) {
+        /* nobody has risen it, or another thread has taken it */
+    }
 }
 
-/* FDS has room for 4 and 2 for each task. */
-static nfds_t collect_fds(const mst_transport *t, struct pollfd *fds) {
-    nfds_t count = 1;
-    fds[0] = (struct pollfd){.fd = t->wake, .events = POLLIN};
-    add_fd(fds, &count, t->router);
-    add_fd(fds, &count, t->monitor);
-    if (t->door) add_fd(fds, &count, t->door);
-    for (int32_t i = 0; i < t->options.num_tasks; i++) {
-        if (!t->peers[i].dealer) continue;
-        add_fd(fds, &count, t->peers[i].dealer);
-        add_fd(fds, &count, t->peers[i].monitor);
-    }
-    return count;
+/* Sleeps until something comes, or the time of NEXT. */
+static void sleep_until(const mst_transport *t, int64_t now, int64_t next) {
+    struct epoll_event event;
+    const int64_t left = next - now;
+    if (left > 0 && epoll_wait(t->watch, &event, 1, (int)(left / 1000000) + 1) == 1 && event.data.fd == t->rouse)
+        clear(t->rouse);
 }
 
 /* Until the transport is closed. Under the lock, which is given up to sleep. */
-static void run_loop(mst_transport *t, struct pollfd *fds) {
-    uint64_t wakes;
+static void run_loop(mst_transport *t) {
     while (!t->stopped) {
-        const int64_t now = mst_clock_now(), left = mst_zmq_work(t, now) - now;
-        const nfds_t count = collect_fds(t, fds);
+        clear(t->wake);
+        const int64_t now = mst_clock_now(), next = mst_zmq_work(t, now);
+        if (t->is_taken) mst_wake(t->wake); /* the other one may wait for what has been taken now */
+        t->sleeps_until = next;
         pthread_mutex_unlock(&t->lock);
-        poll(fds, count, left > 0 ? (int)(left / 1000000) + 1 : 0);
-        if ((fds[0].revents & POLLIN) && read(t->wake, &wakes, sizeof wakes) < 0) {
-            /* another read has taken it */
-        }
+        sleep_until(t, now, next);
         pthread_mutex_lock(&t->lock);
     }
 }
 
 static void *run_transport(void *context) {
     mst_transport *t = context;
-    struct pollfd *fds = malloc((2 * (size_t)t->options.num_tasks + 4) * sizeof *fds);
     pthread_mutex_lock(&t->lock);
     /* here, since the threads of libzmq take their cores from the one that starts them */
-    if (!fds || !mst_zmq_newcomers_create(t))
+    if (!mst_zmq_newcomers_create(t))
         t->error = ENOMEM;
     else if (!mst_zmq_listen(t))
         t->error = errno;
     t->ready = true;
     pthread_cond_broadcast(&t->changed);
-    if (fds && !t->error) run_loop(t, fds);
+    if (!t->error) run_loop(t);
     pthread_mutex_unlock(&t->lock);
-    free(fds);
     return NULL;
+}
+
+/* ---- another thread that receives ---- */
+
+/* Whether the thread watches the sockets. */
+static void watch_sockets(const mst_transport *t, bool watches) {
+    struct epoll_event event = {.events = watches ? EPOLLIN : 0, .data.fd = t->sockets};
+    epoll_ctl(t->watch, EPOLL_CTL_MOD, t->sockets, &event);
+}
+
+static bool take_over(mst_transport *t) {
+    pthread_mutex_lock(&t->lock);
+    const bool takes = !t->is_taken;
+    t->is_taken = true;
+    pthread_mutex_unlock(&t->lock);
+    if (!takes) return false;
+    watch_sockets(t, false);
+    if (t->shm) mst_shm_take_over(t->shm);
+    return true;
+}
+
+static void hand_back(mst_transport *t) {
+    if (t->shm) mst_shm_hand_back(t->shm);
+    pthread_mutex_lock(&t->lock);
+    t->is_taken = false;
+    pthread_mutex_unlock(&t->lock);
+    watch_sockets(t, true);
+}
+
+/* What has come by the sockets, or is to be done for them. */
+static void work(mst_transport *t) {
+    pthread_mutex_lock(&t->lock);
+    clear(t->wake);
+    const int64_t now = mst_clock_now(), next = mst_zmq_work(t, now);
+    if (next <= now) mst_wake(t->wake);
+    if (next < t->sleeps_until) mst_wake(t->rouse);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void look(mst_transport *t) {
+    struct epoll_event event;
+    if (t->shm) mst_shm_take(t->shm);
+    if (epoll_wait(t->sockets, &event, 1, 0) == 1) work(t);
+}
+
+static bool zmq_receive(mst_transport *t, bool (*goes_on)(void *context, int fd), void *context) {
+    if (!take_over(t)) return false;
+    do look(t);
+    while (goes_on(context, t->arrivals));
+    hand_back(t);
+    return true;
 }
 
 /* ---- open and close ---- */
@@ -106,7 +149,9 @@ static void zmq_free(mst_transport *t) {
     mst_mailbox_destroy(t->mailbox);
     mst_shm_close(t->shm);
     mst_event_thread_stop(t->events);
-    if (t->wake >= 0) close(t->wake);
+    const int own[] = {t->arrivals, t->watch, t->sockets, t->rouse, t->wake};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i] >= 0) close(own[i]);
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
     free(t->peers);
@@ -140,6 +185,19 @@ static mst_status check_reach(const mst_open_options *options, const char *numer
         options->listen);
 }
 
+static bool watch(int epoll, int fd) {
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool open_descriptors(mst_transport *t) {
+    return (t->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0 &&
+           (t->rouse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0 &&
+           (t->sockets = epoll_create1(EPOLL_CLOEXEC)) >= 0 && (t->watch = epoll_create1(EPOLL_CLOEXEC)) >= 0 &&
+           (t->arrivals = epoll_create1(EPOLL_CLOEXEC)) >= 0 && watch(t->sockets, t->wake) &&
+           watch(t->watch, t->rouse) && watch(t->watch, t->sockets) && watch(t->arrivals, t->sockets);
+}
+
 static mst_status make_zmq(const mst_transport_options *options, mst_transport *t) {
     char numeric[MST_NUMERIC_SIZE];
     MST_TRY(mst_open_options_copy(options, &t->options));
@@ -153,8 +211,8 @@ static mst_status make_zmq(const mst_transport_options *options, mst_transport *
     MST_TRY(check_reach(&t->options, numeric));
     snprintf(t->listen, sizeof t->listen, "tcp://%s", numeric);
     MST_TRY(make_peers(t));
-    if ((t->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot make an eventfd (%s): allow more open files (ulimit -n)",
+    if (!open_descriptors(t))
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot watch sockets (%s): allow more open files (ulimit -n)",
                         strerror(errno));
     MST_TRY(mst_event_thread_start(&options->events, t->options.num_tasks, &t->events));
     return mst_mailbox_create(t->options.most_kept, t->events, &t->mailbox);
@@ -214,7 +272,8 @@ static mst_status start_shm(mst_transport *t) {
                                      .context = t,
                                      .refuse = refuse_shared,
                                      .control = take_control};
-    return mst_shm_open(&options, &t->shm);
+    MST_TRY(mst_shm_open(&options, &t->shm));
+    return watch(t->arrivals, mst_shm_links(t->shm)) ? MST_OK : MST_NO_MEMORY("to watch shared memory");
 }
 
 /* A connection of a stranger takes a descriptor until it is found to say nothing: there must be enough of them for what
@@ -230,7 +289,7 @@ static void allow_descriptors(void) {
 static mst_status open_zmq(const mst_transport_options *options, bool shares, mst_transport **out) {
     mst_transport *t = calloc(1, sizeof *t);
     if (!t) return MST_NO_MEMORY("for a transport");
-    t->wake = -1;
+    t->wake = t->rouse = t->sockets = t->watch = t->arrivals = -1;
     allow_descriptors();
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
@@ -301,6 +360,7 @@ static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const
                                 mst_timeline *done) {
     MST_TRY(mst_check_peer(&t->options, to));
     if (t->shm && mst_shm_send(t->shm, to, key, piece, n, done)) return MST_OK;
+    atomic_store_explicit(&t->sent_by_socket, mst_clock_now(), memory_order_relaxed);
     const bool copy = !t->options.address[to];
     const mst_message header = {
         .kind = MST_MESSAGE_DATA, .from = t->options.self, .to = to, .instance = t->options.instance, .key = key};
@@ -319,6 +379,12 @@ static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const
     return status;
 }
 
+/* What comes by sockets is brought by the thread of libzmq. */
+static bool shm_spins(mst_transport *t) {
+    const int64_t sent = atomic_load_explicit(&t->sent_by_socket, memory_order_relaxed);
+    return !sent || mst_clock_now() - sent > ONLY_LINKS;
+}
+
 static mst_status zmq_post(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
     MST_TRY(mst_check_peer(&t->options, from));
     return mst_mailbox_post(t->mailbox, from, key, into, bytes, done);
@@ -332,14 +398,6 @@ static mst_status zmq_borrow(mst_transport *t, int32_t from, mst_key key, void *
 
 static void zmq_direct(mst_transport *t) {
     mst_event_thread_direct(t->events);
-}
-
-static void shm_receive(mst_transport *t, bool (*goes_on)(void *context), void *context) {
-    mst_shm_receive(t->shm, goes_on, context);
-}
-
-static bool shm_await(mst_transport *t, mst_timeline *line, uint64_t value, int64_t deadline) {
-    return mst_shm_await(t->shm, line, value, deadline);
 }
 
 static void zmq_begin(mst_transport *t, uint32_t generation) {
@@ -406,11 +464,12 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
     .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
     .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
                                                                                                                        \
-    .borrow = zmq_borrow, .has_ended = zmq_has_ended, .trouble = zmq_trouble, .heard = zmq_heard
+    .borrow = zmq_borrow, .receive = zmq_receive, .has_ended = zmq_has_ended, .trouble = zmq_trouble,                  \
+    .heard = zmq_heard
 static const mst_transport_type types[] = {
     {COMMON_FUNCTIONS, .name = "zmq", .open = zmq_open},
     {COMMON_FUNCTIONS, .name = "shm", .open = shm_open_transport, .alloc = zmq_alloc, .free = zmq_free_memory,
-     .receive = shm_receive, .hasten = shm_hasten, .await = shm_await}};
+     .hasten = shm_hasten, .spins = shm_spins}};
 
 extern const mst_module mst_module_zmq;
 const mst_module mst_module_zmq = {

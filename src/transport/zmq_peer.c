@@ -154,12 +154,16 @@ bool mst_zmq_listen(mst_transport *t) {
     t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
                                       ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | gone);
-    if (!t->monitor || (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0)) return false;
+    if (!t->monitor || !mst_zmq_watch(t->sockets, t->router) || !mst_zmq_watch(t->sockets, t->monitor)) return false;
+    if (t->door && !mst_zmq_watch(t->sockets, t->door)) return false;
+    if ((!t->options.only_connects && zmq_bind(t->router, t->listen) != 0)) return false;
     t->listens_since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
     return true;
 }
 
-static void close_dealer(mst_zmq_peer *p) {
+static void close_dealer(const mst_transport *t, mst_zmq_peer *p) {
+    mst_zmq_unwatch(t->sockets, p->dealer);
+    mst_zmq_unwatch(t->sockets, p->monitor);
     mst_zmq_close(p->dealer, p->monitor);
     p->dealer = p->monitor = NULL;
     p->expected[0] = '\0';
@@ -168,19 +172,22 @@ static void close_dealer(mst_zmq_peer *p) {
 
 void mst_zmq_close_sockets(mst_transport *t) {
     for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) {
-        close_dealer(&t->peers[i]);
+        close_dealer(t, &t->peers[i]);
         mst_zmq_trouble_end(&t->peers[i].trouble);
     }
+    mst_zmq_unwatch(t->sockets, t->router);
+    mst_zmq_unwatch(t->sockets, t->monitor);
+    mst_zmq_unwatch(t->sockets, t->door);
     mst_zmq_close(t->router, t->monitor);
     mst_zmq_close(t->door, NULL);
     if (t->context) zmq_ctx_term(t->context);
 }
 
 /* The pause doubles from try to try, up to a second. */
-static void pause_dealer(mst_zmq_peer *p, int64_t now) {
+static void pause_dealer(const mst_transport *t, mst_zmq_peer *p, int64_t now) {
     const unsigned doublings = p->tries < 4 ? p->tries : 4;
     const int64_t pause = LEAST_PAUSE << doublings;
-    close_dealer(p);
+    close_dealer(t, p);
     p->tries++;
     p->next_try = now + (pause < MOST_PAUSE ? pause : MOST_PAUSE);
 }
@@ -188,7 +195,7 @@ static void pause_dealer(mst_zmq_peer *p, int64_t now) {
 void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
     if (p->joined) send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_REFUSE, "the other connection has broken");
     p->joined = false;
-    if (p->state == MST_ZMQ_OPEN) pause_dealer(p, now);
+    if (p->state == MST_ZMQ_OPEN) pause_dealer(t, p, now);
     mst_zmq_drop(t, p, true);
     tell_lost(t, p, why);
 }
@@ -205,7 +212,7 @@ static void break_dealer(mst_transport *t, mst_zmq_peer *p, const char *why, int
     if (p->state == MST_ZMQ_OPEN)
         mst_zmq_break(t, p, why, now);
     else
-        pause_dealer(p, now);
+        pause_dealer(t, p, now);
 }
 
 static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) {
@@ -230,7 +237,8 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
                                           ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", numeric);
-    return p->monitor && zmq_connect(p->dealer, endpoint) == 0;
+    return p->monitor && mst_zmq_watch(t->sockets, p->dealer) && mst_zmq_watch(t->sockets, p->monitor) &&
+           zmq_connect(p->dealer, endpoint) == 0;
 }
 
 /* Goes on with a connection that is wanted and not there. */
@@ -242,7 +250,7 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     }
     if (p->state == MST_ZMQ_CONNECTING && now >= p->next_try) {
         mst_zmq_trouble_silent(&p->trouble);
-        pause_dealer(p, now);
+        pause_dealer(t, p, now);
     }
     if (p->state != MST_ZMQ_RESOLVING) return;
     if (p->resolving && !mst_resolve_result(p->resolving, p->tries, numeric)) return;
@@ -252,7 +260,7 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     mst_resolve_end(p->resolving);
     p->resolving = NULL;
     if (!found || !open_dealer(t, p, numeric)) {
-        pause_dealer(p, now);
+        pause_dealer(t, p, now);
         return;
     }
     p->state = MST_ZMQ_CONNECTING;
@@ -563,7 +571,7 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
 /* Who listens there has not shown the token. */
 static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     tell_refused(t, p, mst_zmq_token_missing);
-    pause_dealer(p, now);
+    pause_dealer(t, p, now);
 }
 
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {

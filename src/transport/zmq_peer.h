@@ -86,11 +86,16 @@ struct mst_transport {
     mst_open_options options;
     mst_event_thread *events;
     mst_mailbox *mailbox;
-    mst_shm *shm;        /* for data to tasks of this machine; NULL: there is none */
-    mst_zmq_peer *peers; /* [num_tasks] */
+    mst_shm *shm;                   /* for data to tasks of this machine; NULL: there is none */
+    _Atomic int64_t sent_by_socket; /* when the last data were; 0: never */
+    mst_zmq_peer *peers;            /* [num_tasks] */
     pthread_t thread;
     bool has_thread;
-    int wake;               /* eventfd: the thread has something to do */
+    int wake;     /* eventfd: there is something to do */
+    int sockets;  /* epoll: of `wake` and of all sockets that receive */
+    int rouse;    /* eventfd: the thread is to wake up, though another one receives */
+    int watch;    /* epoll, on which the thread sleeps: of `rouse`, and of `sockets` but while another receives */
+    int arrivals; /* epoll, on which another one sleeps: of `sockets` and of the links of `shm` */
     pthread_mutex_t lock;   /* of all that follows, of the peers and of all sockets */
     pthread_cond_t changed; /* who opens or closes waits: for `ready`, for peers that have finished */
     bool ready, closing, finished, stopped;
@@ -111,6 +116,8 @@ struct mst_transport {
     uint16_t handshake_end;  /* how that of the connection has failed whose end libzmq tells next: its event, or 0 */
     int handshake_error;     /* with which error */
     int64_t next_beat;
+    bool is_taken;        /* another thread receives */
+    int64_t sleeps_until; /* the thread, at most */
 };
 
 /** Opens the ROUTER, and binds it where the transport listens; errno where that fails. */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <zmq.h>
 
 void mst_zmq_set_int(void *socket, int option, int value) {
@@ -39,6 +40,21 @@ bool mst_zmq_monitor_take(void *monitor, uint16_t *event, int *value) {
     }
     zmq_msg_close(&frame);
     return there;
+}
+
+static int descriptor_of(void *socket) {
+    int fd;
+    size_t size = sizeof fd;
+    return zmq_getsockopt(socket, ZMQ_FD, &fd, &size) == 0 ? fd : -1;
+}
+
+bool mst_zmq_watch(int epoll, void *socket) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = socket};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor_of(socket), &event) == 0;
+}
+
+void mst_zmq_unwatch(int epoll, void *socket) {
+    if (socket) epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor_of(socket), NULL);
 }
 
 /* The monitor's end at the socket goes first: libzmq would wait for somebody to read it. */

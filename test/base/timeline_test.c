@@ -188,6 +188,10 @@ static void a_thread_waits_for_any_of_several_on_the_line_that_all_advance(void 
     assert_int_equal(mst_timeline_value(&any), MANY + 1);
 }
 
+static bool poll_line(mst_timeline *line, uint64_t value, int fd, int64_t deadline) {
+    return mst_timeline_poll(&(mst_timeline_due){line, value}, 1, fd, deadline);
+}
+
 static void who_polls_a_line_hears_of_it_and_of_another_file(void **state) {
     (void)state;
     const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -195,14 +199,14 @@ static void who_polls_a_line_hears_of_it_and_of_another_file(void **state) {
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, add_many, &line), 0);
     for (uint64_t i = 1; i <= ROUNDS; i++)
-        while (mst_timeline_value(&line) < i) assert_true(mst_timeline_poll(&line, i, other, MST_NEVER));
+        while (mst_timeline_value(&line) < i) assert_true(poll_line(&line, i, other, MST_NEVER));
     pthread_join(thread, NULL);
     const int64_t deadline = mst_clock_after(SOON);
-    while (mst_timeline_poll(&line, ROUNDS + 1, other, deadline)) continue;
+    while (poll_line(&line, ROUNDS + 1, other, deadline)) continue;
     assert_true(mst_clock_now() >= deadline);
-    assert_true(mst_timeline_poll(&line, ROUNDS, other, deadline));
+    assert_true(poll_line(&line, ROUNDS, other, deadline));
     mst_wake(other);
-    assert_true(mst_timeline_poll(&line, ROUNDS + 1, other, MST_NEVER));
+    assert_true(poll_line(&line, ROUNDS + 1, other, MST_NEVER));
     mst_timeline_add(&line, 1); /* nobody sleeps on it any more */
     struct pollfd unread = {.fd = event, .events = POLLIN};
     assert_int_equal(poll(&unread, 1, 0), 0);

@@ -177,7 +177,8 @@ typedef struct waiting {
     int looks;
 } waiting;
 
-static bool until_it_is_there(void *context) {
+static bool until_it_is_there(void *context, int fd) {
+    (void)fd;
     waiting *w = context;
     w->looks++;
     usleep(1000);
@@ -236,13 +237,13 @@ static void who_awaits_a_line_receives_meanwhile(void **state) {
     all.type->direct(all.task[1].transport);
     mst_transport *to = all.task[1].transport;
     s.news.event = s.event + 1;
-    assert_false(all.type->await(to, &s.news, 1, mst_clock_now())); /* it is late */
+    assert_false(mst_transport_await(all.type, to, &s.news, 1, mst_clock_now())); /* it is late */
     assert_int_equal(pthread_create(&thread, NULL, stir, &s), 0);
     for (uint64_t i = 1; i <= EVENT_ROUNDS; i++) {
         const uint64_t news = (i + 1) / 2;
-        if (i % 2) assert_true(all.type->await(to, &s.news, news, MST_NEVER));
+        if (i % 2) assert_true(mst_transport_await(all.type, to, &s.news, news, MST_NEVER));
         while (i % 2 == 0 && task_count(&all.task[1], TOLD_CONTROL, 0) < (int)i / 2)
-            assert_false(all.type->await(to, &s.news, news + 1, mst_clock_now() + 1000000));
+            assert_false(mst_transport_await(all.type, to, &s.news, news + 1, mst_clock_now() + 1000000));
         mst_timeline_advance(&s.told, i);
     }
     pthread_join(thread, NULL);
@@ -261,7 +262,8 @@ typedef struct hastening {
 } hastening;
 
 /* On the thread that receives what comes by the links, which takes nothing until this returns. */
-static bool while_links_are_not_read(void *context) {
+static bool while_links_are_not_read(void *context, int fd) {
+    (void)fd;
     const hastening *h = context;
     static const char large[MST_SHM_BYTES + 1] = "large";
     mst_transport *from = h->all->task[h->from].transport;
@@ -285,7 +287,8 @@ static void expect_hastened(tasks *all, int32_t from, int32_t to) {
 }
 
 /* Likewise. The peer is connected by TCP, and has not come to answer by its link. */
-static bool before_a_link_is_answered(void *context) {
+static bool before_a_link_is_answered(void *context, int fd) {
+    (void)fd;
     tasks *all = context;
     task_say(all, 0, 1, "hello");
     task_told(&all->task[0], TOLD_CONNECTED, 1, 0);

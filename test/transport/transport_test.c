@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -524,6 +525,63 @@ static void leave(const mst_transport_type *type) {
 #define TEST(name) \
     { #name, name, NULL, NULL, NULL }
 
+/* ---- a thread that waits and receives ---- */
+
+enum { ROUNDS_AWAITED = 200, BYTES_AWAITED = 100000 };
+
+/* By turns sends task 1 data, says something to it, and advances a line of its own, as another of its threads does. */
+typedef struct stirring {
+    tasks *all;
+    mst_timeline *own, sent, told;
+} stirring;
+
+static void *stir(void *context) {
+    static unsigned char data[BYTES_AWAITED];
+    stirring *s = context;
+    for (uint64_t i = 0; i < ROUNDS_AWAITED; i++) {
+        if (i % 7 == 0) usleep(1000); /* so that the other one sleeps */
+        fill(data, sizeof data, (unsigned)i);
+        if (i % 3 == 0) task_send(s->all, 0, 1, key_of(1, 1, i), data, sizeof data, &s->sent);
+        if (i % 3 == 1) task_say(s->all, 0, 1, "said");
+        if (i % 3 == 2) mst_timeline_add(s->own, 1);
+        mst_timeline_wait(&s->told, i + 1, MST_NEVER, false);
+    }
+    return NULL;
+}
+
+static void await(const mst_transport_type *type, mst_transport *to, mst_timeline *line, uint64_t value) {
+    assert_true(mst_transport_await(type, to, line, value, mst_clock_after(60)));
+}
+
+static void who_waits_receives_what_comes_meanwhile(void **state) {
+    static unsigned char into[BYTES_AWAITED];
+    const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    tasks all;
+    mst_timeline got = {.event = event + 1}, own = {.event = event + 1};
+    stirring s = {.all = &all, .own = &own};
+    pthread_t thread;
+    tasks_open(&all, *state, 2, NULL);
+    mst_transport *to = all.task[1].transport;
+    const int64_t before = mst_clock_now();
+    assert_false(mst_transport_await(all.type, to, &own, 1, mst_clock_after(0.05)));
+    assert_true(mst_clock_now() - before >= 50000000);
+    assert_int_equal(pthread_create(&thread, NULL, stir, &s), 0);
+    for (uint64_t i = 0; i < ROUNDS_AWAITED; i++) {
+        if (i % 3 == 0) {
+            task_post(&all, 1, 0, key_of(1, 1, i), into, BYTES_AWAITED, &got);
+            await(all.type, to, &got, i / 3 + 1);
+            assert_true(is_filled(into, BYTES_AWAITED, (unsigned)i));
+        }
+        if (i % 3 == 1) task_told(&all.task[1], TOLD_CONTROL, 0, (int)(i / 3)); /* by the transport's own thread */
+        if (i % 3 == 2) await(all.type, to, &own, i / 3 + 1);
+        mst_timeline_advance(&s.told, i + 1);
+    }
+    pthread_join(thread, NULL);
+    task_wait(&s.sent, (ROUNDS_AWAITED + 2) / 3);
+    tasks_close(&all);
+    close(event);
+}
+
 int main(void) {
     /* the fourth with a key; the last under mpiexec alone */
     static const char *const names[] = {"inproc", "sim", "zmq", "zmq", "shm", "mpi-threads"};
@@ -546,13 +604,14 @@ int main(void) {
         TEST(many_messages_of_many_threads_arrive_each_once),
         TEST(generations_end_while_messages_are_under_way),
         TEST(owner_may_call_the_transport_where_it_is_told),
-        /* the last ones are of data that are kept by the receiver, or copied by the sender, which MPI does not do, and
-         * of a process that comes later, which MPI has no place for */
+        /* the last ones are of data that are kept by the receiver, or copied by the sender, and of threads that receive,
+         * which MPI does not do, and of a process that comes later, which MPI has no place for */
         TEST(more_data_ahead_than_can_be_kept_breaks_the_connection),
         TEST(close_sends_what_was_asked_for),
         TEST(close_sends_the_last_words_to_a_process_that_came_later),
+        TEST(who_waits_receives_what_comes_meanwhile),
     };
-    enum { TESTS = sizeof tests / sizeof *tests, OF_KEPT = 3 };
+    enum { TESTS = sizeof tests / sizeof *tests, NOT_OF_MPI = 4 };
     int failed = 0;
     const mst_cluster_keys keys = tasks_keys(1);
     const mst_sim_options short_delays = {.seed = 1, .most_delay = 0.002};
@@ -566,7 +625,7 @@ int main(void) {
         for (size_t k = 0; k < TESTS; k++) tests[k].initial_state = (void *)(uintptr_t)type;
         tasks_use_keys(i == 3 ? &keys : NULL);
         failed += _cmocka_run_group_tests(i == 3 ? "zmq with a key" : type->name, tests,
-                                          type->leave ? TESTS - OF_KEPT : TESTS, NULL, NULL);
+                                          type->leave ? TESTS - NOT_OF_MPI : TESTS, NULL, NULL);
         if (type->leave) leave(type);
     }
     mst_sim_end();
