@@ -27,8 +27,8 @@ MST_CHECKED mst_status bench_member_exchange(bench_member *member, int64_t num_r
 /** NULL is allowed. */
 void bench_member_close(bench_member *member);
 
-/** The calling thread, and those that it starts, keep to core NUMBER of those that the process may use, as the workers of
- *  a launcher do; where there are not so many, to all. */
+/** The calling thread, and those that it starts, keep to core NUMBER of those that the process may use, as the workers
+ *  of a launcher do; where there are not so many, to all. */
 void bench_take_core(int number);
 /** The calling thread may use all of them again. */
 void bench_leave_core(void);

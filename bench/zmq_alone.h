@@ -18,7 +18,8 @@ typedef struct bench_zmq {
 } bench_zmq;
 
 /** Starts the other process. It answers each message of BYTES by one; AT_ONCE: it sends one before it waits for that of
- *  this process, and each of them keeps to a core of its own, as two workers do. Call bench_zmq_stop also after an error. */
+ *  this process, and each of them keeps to a core of its own, as two workers do. Call bench_zmq_stop also after an
+ *  error. */
 MST_CHECKED mst_status bench_zmq_start(size_t bytes, bool at_once, bench_zmq *out);
 /** A message to the other process, and one back. */
 MST_CHECKED mst_status bench_zmq_exchange(bench_zmq *zmq);

@@ -43,12 +43,12 @@ typedef struct mst_timeline_due {
     uint64_t value;
 } mst_timeline_due;
 
-/** Sleeps until one of N timelines, which have the same event, is at its value, or FD is readable, or DEADLINE has come,
- *  where it returns false. It may return before that. One thread at a time for an event. */
+/** Sleeps until one of N timelines, which have the same event, is at its value, or FD is readable, or DEADLINE has
+ *  come, where it returns false. It may return before that. One thread at a time for an event. */
 bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadline);
 
-/** Lets threads that sleep on the timeline now, but for one that sleeps on its event, sleep on through its advances, until
- *  mst_timeline_rouse: another thread does their work meanwhile. */
+/** Lets threads that sleep on the timeline now, but for one that sleeps on its event, sleep on through its advances,
+ *  until mst_timeline_rouse: another thread does their work meanwhile. */
 void mst_timeline_hush(mst_timeline *timeline);
 /** Wakes the threads that sleep on the timeline where it is above SEEN; else the next advance will. */
 void mst_timeline_rouse(mst_timeline *timeline, uint64_t seen);

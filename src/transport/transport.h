@@ -192,11 +192,11 @@ typedef struct mst_transport_type {
     mst_status (*borrow)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
                          mst_timeline *done);
     /** Receives what comes on the calling thread, which waits for it, in place of the transport's, which need not be
-     *  woken then: for as long as GOES_ON, which is called after each look. It may sleep until FD, a file descriptor, is
-     *  readable: then there is something to look at. False, at once, where another thread receives already. */
+     *  woken then: for as long as GOES_ON, which is called after each look. It may sleep until FD, a file descriptor,
+     *  is readable: then there is something to look at. False, at once, where another thread receives already. */
     bool (*receive)(mst_transport *transport, bool (*goes_on)(void *context, int fd), void *context);
-    /** Whether a thread that receives may do well to look again and again before it sleeps: what comes needs none of this
-     *  process' other threads, which it would keep from their core. NULL: no. */
+    /** Whether a thread that receives may do well to look again and again before it sleeps: what comes needs none of
+     *  this process' other threads, which it would keep from their core. NULL: no. */
     bool (*spins)(mst_transport *transport);
     /** From now on control messages may be told on the thread that receives them, which spares a change of threads.
      *  The `control` of the events does not wait, calls nothing here but `post`, and takes no lock under which the
@@ -228,8 +228,8 @@ extern const mst_transport_type mst_transport_inproc;
 MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_type **out);
 
 /** Sleeps until LINE, which has an event (base/timeline.h), is at VALUE, which is returned, or DEADLINE has come. What
- *  comes meanwhile is received on the calling thread where the transport can (mst_transport_type.receive). One thread at
- *  a time for the event. */
+ *  comes meanwhile is received on the calling thread where the transport can (mst_transport_type.receive). One thread
+ *  at a time for the event. */
 bool mst_transport_await(const mst_transport_type *type, mst_transport *transport, mst_timeline *line, uint64_t value,
                          int64_t deadline);
 

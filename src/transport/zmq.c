@@ -101,7 +101,7 @@ static void hand_back(mst_transport *t) {
 }
 
 /* What has come by the sockets, or is to be done for them. */
-static void work(mst_transport *t) {
+static void work_sockets(mst_transport *t) {
     pthread_mutex_lock(&t->lock);
     clear(t->wake);
     const int64_t now = mst_clock_now(), next = mst_zmq_work(t, now);
@@ -113,7 +113,7 @@ static void work(mst_transport *t) {
 static void look(mst_transport *t) {
     struct epoll_event event;
     if (t->shm) mst_shm_take(t->shm);
-    if (epoll_wait(t->sockets, &event, 1, 0) == 1) work(t);
+    if (epoll_wait(t->sockets, &event, 1, 0) == 1) work_sockets(t);
 }
 
 static bool zmq_receive(mst_transport *t, bool (*goes_on)(void *context, int fd), void *context) {
@@ -185,7 +185,7 @@ static mst_status check_reach(const mst_open_options *options, const char *numer
         options->listen);
 }
 
-static bool watch(int epoll, int fd) {
+static bool add_to(int epoll, int fd) {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
@@ -194,8 +194,8 @@ static bool open_descriptors(mst_transport *t) {
     return (t->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0 &&
            (t->rouse = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0 &&
            (t->sockets = epoll_create1(EPOLL_CLOEXEC)) >= 0 && (t->watch = epoll_create1(EPOLL_CLOEXEC)) >= 0 &&
-           (t->arrivals = epoll_create1(EPOLL_CLOEXEC)) >= 0 && watch(t->sockets, t->wake) &&
-           watch(t->watch, t->rouse) && watch(t->watch, t->sockets) && watch(t->arrivals, t->sockets);
+           (t->arrivals = epoll_create1(EPOLL_CLOEXEC)) >= 0 && add_to(t->sockets, t->wake) &&
+           add_to(t->watch, t->rouse) && add_to(t->watch, t->sockets) && add_to(t->arrivals, t->sockets);
 }
 
 static mst_status make_zmq(const mst_transport_options *options, mst_transport *t) {
@@ -273,7 +273,7 @@ static mst_status start_shm(mst_transport *t) {
                                      .refuse = refuse_shared,
                                      .control = take_control};
     MST_TRY(mst_shm_open(&options, &t->shm));
-    return watch(t->arrivals, mst_shm_links(t->shm)) ? MST_OK : MST_NO_MEMORY("to watch shared memory");
+    return add_to(t->arrivals, mst_shm_links(t->shm)) ? MST_OK : MST_NO_MEMORY("to watch shared memory");
 }
 
 /* A connection of a stranger takes a descriptor until it is found to say nothing: there must be enough of them for what

@@ -72,7 +72,7 @@ static bool open_socket(asking *a, asked *q, const char *numeric) {
 }
 
 static void close_asked(asked *q) {
-    mst_zmq_close(q->dealer, q->monitor);
+    mst_zmq_close(-1, q->dealer, q->monitor);
     q->dealer = q->monitor = NULL;
 }
 

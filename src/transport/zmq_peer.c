@@ -154,17 +154,15 @@ bool mst_zmq_listen(mst_transport *t) {
     t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
                                       ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | gone);
-    if (!t->monitor || !mst_zmq_watch(t->sockets, t->router) || !mst_zmq_watch(t->sockets, t->monitor)) return false;
-    if (t->door && !mst_zmq_watch(t->sockets, t->door)) return false;
-    if ((!t->options.only_connects && zmq_bind(t->router, t->listen) != 0)) return false;
+    if (!t->monitor || !mst_zmq_watch(t->sockets, t->router, t->monitor)) return false;
+    if (t->door && !mst_zmq_watch(t->sockets, t->door, NULL)) return false;
+    if (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0) return false;
     t->listens_since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
     return true;
 }
 
 static void close_dealer(const mst_transport *t, mst_zmq_peer *p) {
-    mst_zmq_unwatch(t->sockets, p->dealer);
-    mst_zmq_unwatch(t->sockets, p->monitor);
-    mst_zmq_close(p->dealer, p->monitor);
+    mst_zmq_close(t->sockets, p->dealer, p->monitor);
     p->dealer = p->monitor = NULL;
     p->expected[0] = '\0';
     p->state = MST_ZMQ_IDLE;
@@ -175,11 +173,8 @@ void mst_zmq_close_sockets(mst_transport *t) {
         close_dealer(t, &t->peers[i]);
         mst_zmq_trouble_end(&t->peers[i].trouble);
     }
-    mst_zmq_unwatch(t->sockets, t->router);
-    mst_zmq_unwatch(t->sockets, t->monitor);
-    mst_zmq_unwatch(t->sockets, t->door);
-    mst_zmq_close(t->router, t->monitor);
-    mst_zmq_close(t->door, NULL);
+    mst_zmq_close(t->sockets, t->router, t->monitor);
+    mst_zmq_close(t->sockets, t->door, NULL);
     if (t->context) zmq_ctx_term(t->context);
 }
 
@@ -237,8 +232,7 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
                                           ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", numeric);
-    return p->monitor && mst_zmq_watch(t->sockets, p->dealer) && mst_zmq_watch(t->sockets, p->monitor) &&
-           zmq_connect(p->dealer, endpoint) == 0;
+    return p->monitor && mst_zmq_watch(t->sockets, p->dealer, p->monitor) && zmq_connect(p->dealer, endpoint) == 0;
 }
 
 /* Goes on with a connection that is wanted and not there. */

@@ -48,18 +48,24 @@ static int descriptor_of(void *socket) {
     return zmq_getsockopt(socket, ZMQ_FD, &fd, &size) == 0 ? fd : -1;
 }
 
-bool mst_zmq_watch(int epoll, void *socket) {
+static bool watch_socket(int epoll, void *socket) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = socket};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor_of(socket), &event) == 0;
+    return !socket || epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor_of(socket), &event) == 0;
 }
 
-void mst_zmq_unwatch(int epoll, void *socket) {
-    if (socket) epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor_of(socket), NULL);
+bool mst_zmq_watch(int epoll, void *socket, void *monitor) {
+    return watch_socket(epoll, socket) && watch_socket(epoll, monitor);
+}
+
+static void close_socket(int epoll, void *socket) {
+    if (!socket) return;
+    if (epoll >= 0) epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor_of(socket), NULL);
+    zmq_close(socket);
 }
 
 /* The monitor's end at the socket goes first: libzmq would wait for somebody to read it. */
-void mst_zmq_close(void *socket, void *monitor) {
+void mst_zmq_close(int epoll, void *socket, void *monitor) {
     if (monitor) zmq_socket_monitor(socket, NULL, 0);
-    if (socket) zmq_close(socket);
-    if (monitor) zmq_close(monitor);
+    close_socket(epoll, socket);
+    close_socket(epoll, monitor);
 }

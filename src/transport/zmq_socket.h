@@ -14,12 +14,10 @@ bool mst_zmq_is_readable(void *socket);
 void *mst_zmq_monitor_open(void *context, unsigned number, void *socket, int events);
 /** The next event; false where there is none. *VALUE: the connection's file descriptor, or an error's number. */
 bool mst_zmq_monitor_take(void *monitor, uint16_t *event, int *value);
-/** From now on EPOLL is readable when SOCKET may have something to tell: what there was before must have been taken. False
+/** From now on EPOLL is readable when one of the two, of which MONITOR may be NULL, may have something to tell. False
  *  where there is no memory. */
-bool mst_zmq_watch(int epoll, void *socket);
-/** Before SOCKET, which may be NULL, is closed. */
-void mst_zmq_unwatch(int epoll, void *socket);
-/** Closes both; each may be NULL. */
-void mst_zmq_close(void *socket, void *monitor);
+bool mst_zmq_watch(int epoll, void *socket, void *monitor);
+/** Closes both, which EPOLL watches no more; each may be NULL. EPOLL is -1 where none did. */
+void mst_zmq_close(int epoll, void *socket, void *monitor);
 
 #endif

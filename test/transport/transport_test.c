@@ -604,8 +604,8 @@ int main(void) {
         TEST(many_messages_of_many_threads_arrive_each_once),
         TEST(generations_end_while_messages_are_under_way),
         TEST(owner_may_call_the_transport_where_it_is_told),
-        /* the last ones are of data that are kept by the receiver, or copied by the sender, and of threads that receive,
-         * which MPI does not do, and of a process that comes later, which MPI has no place for */
+        /* the last ones are of data that are kept by the receiver, or copied by the sender, and of threads that
+         * receive, which MPI does not do; and of a process that comes later, which MPI has no place for */
         TEST(more_data_ahead_than_can_be_kept_breaks_the_connection),
         TEST(close_sends_what_was_asked_for),
         TEST(close_sends_the_last_words_to_a_process_that_came_later),
