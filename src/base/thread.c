@@ -1,5 +1,6 @@
 #include "base/thread.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -10,6 +11,11 @@ int mst_thread_start(pthread_t *out, void *(*run)(void *context), void *context)
     const int error = pthread_create(out, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
+}
+
+void mst_thread_give_way(void) {
+    const struct sched_param none = {0};
+    if (sched_getscheduler(0) == SCHED_OTHER) (void)sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
 void mst_condition_init(pthread_cond_t *condition) {

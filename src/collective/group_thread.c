@@ -81,6 +81,7 @@ static void *group_run(void *context) {
     mst_task_group *g = context;
     mst_flush_denormals();
     mst_unbind_thread();
+    mst_thread_give_way();
     pthread_mutex_lock(&g->lock);
     while (!g->quit) {
         const uint64_t seen = mst_timeline_value(&g->news);

@@ -15,6 +15,7 @@ static void *run_service(void *context) {
     const service s = *(service *)context;
     free(context);
     mst_unbind_thread();
+    mst_thread_give_way();
     return s.run(s.context);
 }
 
