@@ -463,7 +463,6 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
 #define COMMON_FUNCTIONS                                                                                               \
     .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
     .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \
-                                                                                                                       \
     .borrow = zmq_borrow, .receive = zmq_receive, .has_ended = zmq_has_ended, .trouble = zmq_trouble,                  \
     .heard = zmq_heard
 static const mst_transport_type types[] = {
