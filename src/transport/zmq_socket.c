@@ -44,8 +44,8 @@ bool mst_zmq_monitor_take(void *monitor, uint16_t *event, int *value) {
     return there;
 }
 
-/* By the system call itself: ThreadSanitizer does not see libzmq close the descriptor of a socket. If it had seen this use
- * of it, it would take the next descriptor with that number for the same one. */
+/* By the system call itself: ThreadSanitizer does not see libzmq close the descriptor of a socket. If it had seen this
+ * use of it, it would take the next descriptor with that number for the same one. */
 static int control(int epoll, int operation, void *socket) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = socket};
     int fd;
