@@ -278,7 +278,7 @@ static const mst_keras_class classes[] = {
     {"UnitNormalization", "unit_normalization", {{AXES, "axis", "axes"}}, NULL, 0},
     {"Dropout", "dropout", {{NEEDED, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
     {"Flatten", "flatten", {LAST}, NULL, 0},
-    {"Rescaling", "rescaling", {{NEEDED, "scale", "scale"}, {NUMBER, "offset", "offset"}}, NULL, 0},
+    {"Rescaling", "rescaling", {{NEEDED, "scale", "scale"}, {NEEDED, "offset", "offset"}}, NULL, 0},
     {"Reshape", "reshape", {{SHAPE, "target_shape", "target_shape"}}, NULL, 0},
     {"Activation", "activation", {{ACTIVATION, "activation", "activation"}}, NULL, 0},
     {"Softmax", "activation", {{ONLY, "axis", "-1"}}, "activation", MST_SOFTMAX},

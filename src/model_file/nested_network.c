@@ -217,9 +217,13 @@ static mst_status copy_call(const name_space *n, const json_t *value, json_t **o
     *out = NULL;
     MST_TRY(count_work(n->m->f, 1));
     if (is_reference(value)) {
-        MST_TRY(translate(n, value, out));
-        json_t *arguments = json_array_get(value, 3);
-        return arguments && json_array_append(*out, arguments) ? MST_NO_MEMORY("for a network") : MST_OK;
+        const json_t *arguments = json_array_get(value, 3); /* there may be references among them */
+        json_t *copy = NULL;
+        if (arguments) MST_TRY(copy_call(n, arguments, &copy));
+        const mst_status status = translate(n, value, out);
+        if (!status && copy) json_array_append(*out, copy);
+        json_decref(copy);
+        return status;
     }
     if (!json_is_array(value) && !json_is_object(value)) {
         *out = json_incref((json_t *)(uintptr_t)value);

@@ -4,6 +4,7 @@
 #include "base/no_memory.h"
 #include "graph/names.h"
 #include "model/describe.h"
+#include "model_file/arithmetic_ops.h"
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
 #include "model_file/mask_ops.h"
@@ -28,6 +29,7 @@ typedef struct network_reader {
     mst_model *model;
     mst_keras_network *network;
     const json_t *layers; /* of the file */
+    json_t *plain_layers; /* of a functional model: those, with layers in place of ops; NULL: not made */
     keras_call *call;
     int64_t num_calls, capacity;
     mst_names names;     /* of the layers, with their indices */
@@ -383,7 +385,10 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
 }
 
 static mst_status read_functional(network_reader *r, const json_t *config) {
-    MST_TRY(list_layers(r, json_object_get(config, "layers")));
+    const json_t *layers = json_object_get(config, "layers");
+    if (!json_is_array(layers)) return malformed(r, "no layers");
+    if (!(r->plain_layers = mst_keras_layers_for_ops(layers))) return MST_NO_MEMORY("for a network");
+    MST_TRY(list_layers(r, r->plain_layers));
     if (mst_keras_masks_find(r->layers, &r->names, &r->masks)) return mst_error_prefix("'%s'", r->file);
     MST_TRY(list_calls(r));
     MST_TRY(add_inputs(r, json_object_get(config, "input_layers")));
@@ -431,6 +436,7 @@ mst_status mst_keras_network_read(const char *name, const json_t *object, mst_mo
     r.is_flat = flat != NULL;
     if (!status) status = read_network(&r, flat ? flat : object);
     json_decref(flat);
+    json_decref(r.plain_layers);
     mst_names_free(&r.names);
     mst_keras_masks_free(&r.masks);
     free(r.first_call);

@@ -168,7 +168,7 @@ def nested():
     """Models as layers: one of two outputs that is called twice, with a stack in it, and a stack that is called once."""
     x = start = keras.Input((8, 8, 3))
     x = L.Conv2D(3, 3, padding="same", name="first")(x)
-    side = L.LayerNormalization()(x)
+    side = L.LayerNormalization()(1 - x / 2)
     x = keras.Sequential([L.ReLU(), L.Conv2D(3, 1, name="first")], name="stack")(side)
     inner = keras.Model(start, [x, side], name="inner")
     top = keras.Sequential([keras.Input((6,)), L.Dense(5, activation="relu"), L.BatchNormalization(), L.Dense(4)],
@@ -197,6 +197,15 @@ def stacks():
                              L.Dense(4, activation="softmax")])
 
 
+def operators():
+    """Python's operators, of tensors and numbers: ops in the list of layers."""
+    start = keras.Input((8, 8, 3))
+    x = keras.applications.mobilenet_v2.preprocess_input(start)
+    x = L.Conv2D(3, 3, padding="same")(100 * (1.5 - x) + 100)
+    x = x * L.Conv2D(3, 1)(x / 200.0) - x
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.GlobalAveragePooling2D()(1 + x + start)))
+
+
 FROZEN = ["stays", "stays_too"]
 FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.pool"]}  # names that Muster writes
 NESTED = (nested, nested_frozen, stacks)
@@ -204,9 +213,9 @@ MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen":
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
-          "nested": (nested, PICTURES), "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
+          "operators": (operators, PICTURES), "nested": (nested, PICTURES), "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, masked, attention)
-ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, *NESTED)
+ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
