@@ -47,6 +47,8 @@ static mst_status call_open(call *c, mst_task_group *g, const char *name, uint64
     c->message = aligned_alloc(_Alignof(message), bytes);
     if (!c->message) return MST_NO_MEMORY("for a %s of %d tasks", name, g->num_members);
     memset(c->message, 0, bytes);
+    c->sent.event = g->event + 1;
+    for (int64_t i = 0; i < num_messages; i++) c->message[i].arrived.event = g->event + 1;
     return MST_OK;
 }
 
@@ -73,18 +75,9 @@ static mst_status call_send(call *c, int64_t number, int32_t member, const mst_i
     return MST_OK;
 }
 
-/* This, too, is time that the task waits for others, and says so after a while. */
-static bool call_await(const call *c, mst_timeline *line, uint64_t value) {
-    if (mst_timeline_value(line) >= value) return true;
-    mst_stopwatch_start(c->group->waits);
-    const bool in_time = mst_timeline_wait(line, value, c->deadline, false);
-    mst_stopwatch_stop(c->group->waits);
-    return in_time;
-}
-
 static mst_status call_wait(call *c, int64_t i) {
     message *m = &c->message[i];
-    if (call_await(c, &m->arrived, 1)) return MST_OK;
+    if (mst_group_wait(c->group, &m->arrived, 1, c->deadline)) return MST_OK;
     return MST_FAIL(MST_DEADLINE, "%s of run %llu: waited too long, nothing has come from member %d", c->name,
                     (unsigned long long)c->key.run, m->member);
 }
@@ -95,7 +88,7 @@ static mst_status call_wait_all(call *c) {
 }
 
 static mst_status wait_until_sent(call *c) {
-    if (call_await(c, &c->sent, c->num_sent)) return MST_OK;
+    if (mst_group_wait(c->group, &c->sent, c->num_sent, c->deadline)) return MST_OK;
     return MST_FAIL(MST_DEADLINE, "%s of run %llu: waited too long until all was sent", c->name,
                     (unsigned long long)c->key.run);
 }

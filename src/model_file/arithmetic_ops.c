@@ -24,7 +24,10 @@ typedef struct operand {
 
 /* .h5 files do not say where a class is from. */
 static bool is_of_ops(const char *module) {
-    return !module || strncmp(module, "keras.src.ops.", 14) == 0 || strncmp(module, "keras.ops.", 10) == 0;
+    static const char *const packages[] = {"keras.src.ops.", "keras.ops."};
+    for (size_t i = 0; module && i < sizeof packages / sizeof *packages; i++)
+        if (strncmp(module, packages[i], strlen(packages[i])) == 0) return true;
+    return !module;
 }
 
 static const op_kind *kind_of(const json_t *layer) {
@@ -116,14 +119,14 @@ static json_t *layer_call(const json_t *call) {
 static json_t *layer_for(const json_t *layer) {
     const json_t *calls = json_object_get(layer, "inbound_nodes"), *call;
     json_t *name = json_object_get(json_object_get(layer, "config"), "name");
-    const op_kind *kind = kind_of(layer);
-    equivalent e = {0};
-    if (kind && name) e = equivalent_of(kind, json_array_get(calls, 0));
+    const op_kind *kind = name ? kind_of(layer) : NULL;
+    if (!kind) return json_incref((json_t *)(uintptr_t)layer);
+    equivalent e = equivalent_of(kind, json_array_get(calls, 0)); /* all calls must have the same */
     json_t *layer_calls = json_array();
     size_t i;
     json_array_foreach(calls, i, call) {
-        const equivalent again = e.class_name ? equivalent_of(kind, call) : e;
-        if (!is_same(&e, &again)) e.class_name = NULL;
+        const equivalent other = equivalent_of(kind, call);
+        if (!is_same(&e, &other)) e.class_name = NULL;
         if (e.class_name) json_array_append_new(layer_calls, layer_call(call));
     }
     if (!e.class_name) {

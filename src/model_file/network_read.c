@@ -385,9 +385,8 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
 }
 
 static mst_status read_functional(network_reader *r, const json_t *config) {
-    const json_t *layers = json_object_get(config, "layers");
-    if (!json_is_array(layers)) return malformed(r, "no layers");
-    if (!(r->plain_layers = mst_keras_layers_for_ops(layers))) return MST_NO_MEMORY("for a network");
+    r->plain_layers = mst_keras_layers_for_ops(json_object_get(config, "layers"));
+    if (!r->plain_layers) return MST_NO_MEMORY("for a network");
     MST_TRY(list_layers(r, r->plain_layers));
     if (mst_keras_masks_find(r->layers, &r->names, &r->masks)) return mst_error_prefix("'%s'", r->file);
     MST_TRY(list_calls(r));

@@ -213,7 +213,8 @@ MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen":
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
-          "operators": (operators, PICTURES), "nested": (nested, PICTURES), "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
+          "operators": (operators, PICTURES), "nested": (nested, PICTURES),
+          "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, masked, attention)
 ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
 OPTIMIZERS = {
