@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/stopwatch.h"
+#include "collective/group_thread.h"
 #include "support/members.h"
 #include "support/test.h"
 
@@ -206,6 +208,38 @@ static void deadline_names_who_is_late_and_ends_the_generation(void **state) {
     }
 }
 
+static void call_again(member *m) {
+    const collective *called = m->context;
+    EXPECT_OK((*called)(m, member_deadline()));
+}
+
+/* Member 0 waits for the others, who come when its stopwatch says so. */
+static void come_when_waited_for(member *m) {
+    mst_task_group *waiting = m->all->member[0].group;
+    int64_t present = 0;
+    for (int i = 0; i < 20000 && m->self > 0 && present == 0; i++) {
+        usleep(1000);
+        mst_stopwatch_read(waiting->waits, mst_clock_now(), &present);
+    }
+    assert_true(m->self == 0 || present > 0);
+    call_again(m);
+}
+
+static void waiting_for_others_is_told(void **state) {
+    (void)state;
+    for (int i = 0; i < COLLECTIVES; i++) {
+        members all;
+        mst_stopwatch watch;
+        mst_stopwatch_init(&watch);
+        members_open(&all, COUNT, COUNT, 0);
+        all.member[0].group->waits = &watch;
+        for (int k = 0; k < COUNT; k++) all.member[k].context = (void *)(uintptr_t)&all_collectives[i];
+        members_run(&all, come_when_waited_for);
+        members_close(&all);
+        mst_stopwatch_destroy(&watch);
+    }
+}
+
 static void wait_for_the_lost(member *m) {
     const collective *called = m->context;
     if (m->self == COUNT - 1) {
@@ -214,11 +248,6 @@ static void wait_for_the_lost(member *m) {
     } else {
         EXPECT_ERROR((*called)(m, member_deadline()), MST_UNAVAILABLE, "task 2 is lost");
     }
-}
-
-static void call_again(member *m) {
-    const collective *called = m->context;
-    EXPECT_OK((*called)(m, member_deadline()));
 }
 
 static void end_wakes_all_and_the_next_generation_goes_on(void **state) {
@@ -266,6 +295,7 @@ int main(void) {
         cmocka_unit_test(reduce_scatter_gives_each_its_part_of_the_sums_of_the_tree),
         cmocka_unit_test(all_reduce_gives_all_the_sums_of_the_tree),
         cmocka_unit_test(deadline_names_who_is_late_and_ends_the_generation),
+        cmocka_unit_test(waiting_for_others_is_told),
         cmocka_unit_test(end_wakes_all_and_the_next_generation_goes_on),
         cmocka_unit_test(send_that_is_refused_fails_the_call),
         cmocka_unit_test(what_cannot_be_right_is_refused),
