@@ -130,16 +130,21 @@ static void set_common(const network_reader *r, int64_t i, const mst_layer_type 
     }
 }
 
-/* INPUTS are those of the call that makes the layer; NULL: none are named. */
-static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
-                            mst_output *out) {
-    const mst_keras_layer *l = &r->network->layer[i];
-    const mst_keras_class *class = mst_keras_class_find(l->class_name);
+static mst_status check_class(const network_reader *r, int64_t i) {
+    const char *class_name = r->network->layer[i].class_name;
     if (mst_keras_is_own_class(json_array_get(r->layers, (size_t)i)))
         return MST_FAIL(
             MST_UNIMPLEMENTED,
             "its class is not Keras' own but code of Python, which is never run here: replace it by layers");
-    if (!class) return unknown_class(l->class_name);
+    return mst_keras_class_find(class_name) ? MST_OK : unknown_class(class_name);
+}
+
+/* INPUTS are those of the call that makes the layer; NULL: none are named. */
+static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
+                            mst_output *out) {
+    const mst_keras_layer *l = &r->network->layer[i];
+    MST_TRY(check_class(r, i));
+    const mst_keras_class *class = mst_keras_class_find(l->class_name);
     const mst_layer_type *type = mst_keras_class_type(class);
     char *options = calloc(1, type->options_size);
     if (!options) return MST_NO_MEMORY("for a layer");
@@ -295,8 +300,12 @@ static mst_status make_call(const network_reader *r, keras_call *call, keras_cal
     keras_call *first = &r->call[r->first_call[call->layer]]; /* of the layer */
     json_t *histories = json_array();
     if (!histories) return MST_NO_MEMORY("for a network");
-    if (!histories_of(call->inputs, histories)) json_array_clear(histories);
-    mst_status status = find_sources(r, histories, &sources, missing);
+    mst_status status = MST_OK;
+    if (!histories_of(call->inputs, histories)) {
+        status = check_class(r, call->layer); /* an op, which may be applied to other things than layers are */
+        json_array_clear(histories);
+    }
+    if (!status) status = find_sources(r, histories, &sources, missing);
     if (!status) status = mst_keras_masks_check(&r->masks, json_object_get(named_arguments(call->inputs), "mask"));
     json_decref(histories);
     if (!status && !*missing && !first->done && first != call) *missing = first;

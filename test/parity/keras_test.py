@@ -339,7 +339,10 @@ def refused(report, folder):
     """What is no layer here, and what is code: one error that names it."""
     lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
     unknown = keras.Sequential([keras.Input((4, 3, 2)), L.ConvLSTM1D(2, 1, name="remember")])
-    for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D"))):
+    start = keras.Input((3,))
+    inverse = keras.Model(start, L.Dense(2)(1 / start))
+    for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D")),
+                         (inverse, ("TrueDivide", "there is no such layer here"))):
         path = os.path.join(folder, "refused.keras")
         model.save(path)
         [answer] = muster.evaluate([{"load": path, "fails": True}], "keras")
