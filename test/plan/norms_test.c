@@ -18,13 +18,13 @@ typedef struct form {
     mst_dtype dtype;
     int64_t batch, size;
     mst_value (*activation)(mst_value); /* NULL: none */
-    bool pads, one_by_one;
+    bool pads, one_by_one, dense;       /* dense: windows at each pixel, not at every second */
 } form;
 
 static chain make_chain(const form *f) {
     chain b = {.graph = engine_graph()};
     const int64_t n = f->batch, size = f->size, last = f->one_by_one ? 96 : 8,
-                  windows = f->one_by_one ? size : size / 2;
+                  windows = f->one_by_one || f->dense ? size : size / 2;
     const mst_shape shape[NUM_INPUTS] = {
         MST_SHAPE(n, size, size, 3),
         MST_SHAPE(3, 3, 3, 8),
@@ -51,7 +51,7 @@ static chain make_chain(const form *f) {
     else if (f->pads)
         y = mst_convolve2d(y, in[4], .strides = MST_AXES(2), .groups = 8);
     else
-        y = mst_convolve2d(y, in[4], .strides = MST_AXES(2), .groups = 8, .padding = MST_PADDING_SAME);
+        y = mst_convolve2d(y, in[4], .strides = MST_AXES(f->dense ? 1 : 2), .groups = 8, .padding = MST_PADDING_SAME);
     mst_value out = mst_batch_norm(y, in[5], in[6]), of[NUM_SOURCES + 2], gradient[NUM_SOURCES + 2];
     if (f->activation) out = f->activation(out);
     memcpy(of, in, NUM_SOURCES * sizeof *of);
@@ -144,11 +144,12 @@ static void expect_chain_like_its_parts(const form *f) {
 static void convolutions_of_batch_norms_give_the_bits_of_their_parts(void **state) {
     (void)state;
     static const form forms[] = {
-        {MST_F32, 3, 6, mst_relu6, false, false}, {MST_F32, 5, 64, mst_relu6, true, false},
-        {MST_F32, 5, 64, mst_relu6, false, true}, /* parts of two examples, which are two parts of the sums each */
-        {MST_F32, 300, 6, mst_relu, false, true}, /* parts of the sums that do not lie in parts of 75 examples */
-        {MST_F32, 2, 6, NULL, true, false},       {MST_F64, 3, 6, mst_relu, true, false},
-        {MST_F64, 3, 6, NULL, false, true},
+        {MST_F32, 3, 6, mst_relu6, false, false, false},  {MST_F32, 5, 64, mst_relu6, true, false, false},
+        {MST_F32, 5, 64, mst_relu6, false, true, false}, /* parts of two examples, two parts of the sums each */
+        {MST_F32, 300, 6, mst_relu, false, true, false}, /* parts of the sums that lie in no parts of 75 examples */
+        {MST_F32, 2, 6, NULL, true, false, false},        {MST_F32, 2, 7, NULL, false, false, true},
+        {MST_F32, 17, 40, mst_relu6, false, false, true}, {MST_F64, 3, 6, mst_relu, true, false, false},
+        {MST_F64, 3, 6, NULL, false, true, false},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) expect_chain_like_its_parts(&forms[i]);
 }

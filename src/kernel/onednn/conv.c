@@ -37,14 +37,6 @@ static bool is_transposed(const mst_op *op) {
     return op == &mst_op_conv2d_transpose || op == &mst_op_conv3d_transpose;
 }
 
-/* The source that has the terms of a batch norm before the convolution; 0: none. */
-static int terms_of(const mst_op *op, int num_src) {
-    if (op == &mst_op_normalized_conv2d) return 2;
-    if (op == &mst_op_normalized_conv2d_weights_grad) return 3;
-    const bool has_terms = op == &mst_op_conv2d_statistics && num_src > MST_CONV2D_STATISTICS_SRC_TERMS;
-    return has_terms ? MST_CONV2D_STATISTICS_SRC_TERMS : 0;
-}
-
 static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const bool transposed = is_transposed(c->op);
     const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_conv3d || c->op == &mst_op_fused_conv2d ||
@@ -55,7 +47,7 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const mst_conv conv = transposed ? mst_conv_make(c->options, &c->dst[0].shape, &c->src[1].shape, &c->src[0].shape)
                                      : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
                                                      forward ? &c->dst[0].shape : &c->src[2].shape);
-    s->terms = terms_of(c->op, c->num_src);
+    s->terms = mst_conv_src_terms(c->op, c->num_src);
     MST_TRY(mst_conv_parts_make(&s->parts, kind, &conv, num_threads, 0, forward && !s->terms, c->name));
     s->normalized = s->parts.workspace;
     if (s->terms) s->normalized_step = mst_align((size_t)s->parts.src_step * sizeof(float));

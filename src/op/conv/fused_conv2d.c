@@ -140,6 +140,16 @@ static const mst_example fused_conv2d_examples[] = {
      .src = {RANDOM(1, 11, 700, 16), RANDOM(1, 1, 16, 96), {.ndim = 1, .dim = {96}}},
      .options = &(const mst_fused_conv2d_options){.conv.pads = {.count = 4, .axis = {1, 2, 0, 0}}},
      .tolerance = 1e-4},
+    {.name = "one picture, depthwise",
+     .num_src = 5,
+     .src = {RANDOM(1, 13, 11, 24),
+             RANDOM(3, 3, 1, 24),
+             {.ndim = 1, .dim = {24}},
+             {.ndim = 1, .dim = {24}},
+             RANDOM(1, 13, 11, 24)},
+     .options =
+         &(const mst_fused_conv2d_options){
+             .conv.padding = MST_PADDING_SAME, .conv.groups = 24, .residual = true, .activation = MST_FUSED_RELU6}},
     {.name = "no examples", .num_src = 3, .src = {RANDOM(0, 3, 3, 1), TWO_BY_TWO, ONE(1)}},
     {.name = "no shift", .num_src = 2, .src = {THREE_BY_THREE, TWO_BY_TWO}, .fails = MST_INVALID},
     {.name = "filters differ",

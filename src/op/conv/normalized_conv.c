@@ -1,6 +1,9 @@
 #include "op/conv/normalized_conv.h"
 
 #include "op/conv/conv.h"
+#include "op/conv/conv2d_grads.h"
+#include "op/conv/conv2d_statistics.h"
+#include "op/list.h"
 #include "op/norm/batch_norm.h"
 #include "op/share.h"
 
@@ -17,6 +20,15 @@ mst_status mst_infer_batch_terms(mst_infer *c, int terms, int64_t count, int of)
     const mst_shape *shape = &c->src[terms].shape;
     MST_TRY(mst_infer_same_dim(c, count, shape->dim[0], "terms", &unified));
     return mst_infer_same_dim(c, c->src[of].shape.dim[3], shape->dim[1], "channels of the terms", &unified);
+}
+
+int mst_conv_src_terms(const mst_op *op, int num_src) {
+    const int terms = op == &mst_op_normalized_conv2d                ? 2
+                      : op == &mst_op_normalized_conv2d_weights_grad ? 3
+                      : op == &mst_op_conv2d_statistics              ? MST_CONV2D_STATISTICS_SRC_TERMS
+                      : op == &mst_op_conv2d_grads                   ? MST_CONV2D_GRADS_SRC_TERMS
+                                                                     : 0;
+    return num_src > terms ? terms : 0;
 }
 
 size_t mst_normalized_conv_workspace(const mst_infer *c, int num_threads) {

@@ -14,6 +14,9 @@ extern const mst_field mst_normalized_conv_fields[];
 
 /** Source TERMS is [COUNT, channels of source OF]. */
 MST_CHECKED mst_status mst_infer_batch_terms(mst_infer *c, int terms, int64_t count, int of);
+/** The source of a node of OP, a convolution or gradients of one, that has the terms of the batch norm before the
+ *  convolution; 0: there is none. */
+int mst_conv_src_terms(const mst_op *op, int num_src);
 /** Makes, in DST, the output of the batch norm of source 0, whose terms source TERMS has. */
 MST_CHECKED mst_status mst_normalize_source(const mst_kernel_args *a, int terms, int activation, void *dst);
 size_t mst_normalized_conv_workspace(const mst_infer *c, int num_threads);

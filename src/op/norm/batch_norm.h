@@ -28,6 +28,10 @@ static inline int64_t mst_batch_parts_of_share(const mst_batch_rows *b, int64_t 
     if (shares == 1) return b->parts;
     return rows % b->rows_of_part == 0 ? rows / b->rows_of_part : 0;
 }
+/** How many parts lie in the first ROWS rows. */
+static inline int64_t mst_batch_parts_before(const mst_batch_rows *b, int64_t rows) {
+    return rows == b->rows ? b->parts : rows / b->rows_of_part;
+}
 /** One past the last of COUNT parts from BEGIN on. */
 static inline int64_t mst_batch_parts_end(const mst_batch_rows *b, int64_t begin, int64_t count) {
     return begin + count < b->parts ? begin + count : b->parts;

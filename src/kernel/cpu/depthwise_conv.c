@@ -1,0 +1,149 @@
+/* Depthwise convolutions of 3x3, row by row: what the batch norm before one gives is made for a row, used, and never in
+ * memory as a whole, and what comes behind the convolution is done while a row is in the cache. */
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "kernel/cpu/base/depthwise.h"
+#include "kernel/kernel.h"
+#include "op/conv/conv2d_statistics.h"
+#include "op/conv/fused_conv2d.h"
+#include "op/conv/normalized_conv.h"
+#include "op/list.h"
+#include "op/op.h"
+#include "op/share.h"
+#include "tensor/buffer.h"
+
+typedef struct state {
+    mst_conv conv;
+    mst_row_ring source;
+    int terms; /* source that has those of the batch norm before; 0: there is none */
+    /* A part is some examples, or a band of rows of one where there are fewer than threads: a row has the same bits in
+     * any part. */
+    int64_t chunk, bands, band_rows, parts;
+    /* Of conv2d_statistics: parts of the batch norm behind in a part; 0: some do not lie in one. */
+    mst_batch_rows rows;
+    int64_t measured_of_part;
+    size_t ring_bytes, sums; /* the workspace: the ring of each thread, then the sums */
+} state;
+
+static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
+    enum { MOST_PARTS = 16 };
+    state *s = calloc(1, sizeof *s);
+    if (!s) return MST_NO_MEMORY("for a kernel");
+    s->conv = mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape, &c->dst[0].shape);
+    s->source = mst_depthwise_source(&s->conv);
+    s->terms = mst_conv_src_terms(c->op, c->num_src);
+    const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
+    const int64_t n = s->conv.n;
+    s->chunk = (n + MOST_PARTS - 1) / MOST_PARTS;
+    s->bands = n < num_threads ? (num_threads + n - 1) / n : 1;
+    if (s->bands > h->out) s->bands = h->out;
+    s->band_rows = (h->out + s->bands - 1) / s->bands;
+    const int64_t shares = (n + s->chunk - 1) / s->chunk;
+    s->parts = shares * s->bands;
+    s->ring_bytes = mst_row_ring_bytes(&s->source);
+    s->sums = *workspace = (size_t)num_threads * s->ring_bytes;
+    *out = s;
+    if (c->op != &mst_op_conv2d_statistics) return MST_OK;
+    s->rows = mst_batch_rows_of(&c->dst[0].shape);
+    if (s->bands == 1) s->measured_of_part = mst_batch_parts_of_share(&s->rows, shares, s->chunk * h->out * w->out);
+    *workspace += (size_t)mst_batch_sums_count(&s->rows) * sizeof(float);
+    return MST_OK;
+}
+
+static void depthwise_conv_release(void *context) {
+    free(context);
+}
+
+static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
+    mst_batch_statistics statistics = mst_conv2d_statistics_of(a);
+    statistics.sums = (char *)a->workspace + ((const state *)a->state)->sums;
+    return statistics;
+}
+
+static mst_status measure_parts(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_batch_statistics statistics = statistics_of(context);
+    (void)thread;
+    mst_batch_measure_f32(&statistics, begin, end);
+    return MST_OK;
+}
+
+/* What a fused_conv2d does with COUNT elements of the output from FIRST on. */
+static void finish_row(const mst_kernel_args *a, int64_t first, int64_t count) {
+    enum { SHIFT = 2, SCALE = 3 };
+    const mst_fused_conv2d_options *o = a->options;
+    const int num_src = a->num_src - o->residual;
+    mst_conv_finish_f32((float *)a->dst[0].data + first, count, a->src[SHIFT].data,
+                        num_src > SCALE ? a->src[SCALE].data : NULL,
+                        o->residual ? (const float *)a->src[num_src].data + first : NULL,
+                        ((const state *)a->state)->conv.out_channels, o->activation);
+}
+
+/* Measures the parts of the batch norm behind that are whole with row Y of EXAMPLE, from *MEASURED on. */
+static void measure_row(const mst_kernel_args *a, int64_t example, int64_t y, int64_t *measured) {
+    const state *s = a->state;
+    const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
+    const mst_batch_statistics statistics = statistics_of(a);
+    const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->out + y + 1) * w->out);
+    mst_batch_measure_f32(&statistics, *measured, whole);
+    *measured = whole;
+}
+
+/* Rows BEGIN to END - 1 of EXAMPLE. */
+static void convolve(const mst_kernel_args *a, const mst_row_ring *source, int64_t example, int64_t begin, int64_t end,
+                     int64_t *measured) {
+    const state *s = a->state;
+    const mst_window *h = &s->conv.window[0];
+    const int64_t count = s->conv.window[1].out * s->conv.out_channels;
+    const mst_normalized_conv_options *o = a->options;
+    const float *terms = s->terms ? a->src[s->terms].data : NULL;
+    const mst_batch_limits limits = mst_batch_limits_for(s->terms ? o->activation : MST_BATCH_LINEAR);
+    int64_t read = begin * h->stride - h->before; /* row of the source that is read next */
+    if (read < 0) read = 0;
+    for (int64_t y = begin; y < end; y++) {
+        for (; read < h->in && read < y * h->stride - h->before + MST_DEPTHWISE_SIZE; read++)
+            mst_row_ring_read(source, a->src[0].data, terms, limits, example, read);
+        const int64_t first = (example * h->out + y) * count;
+        mst_depthwise_row(&s->conv, source, a->src[1].data, y, (float *)a->dst[0].data + first);
+        if (a->op == &mst_op_fused_conv2d) finish_row(a, first, count);
+        if (s->measured_of_part) measure_row(a, example, y, measured);
+    }
+}
+
+static mst_status convolve_parts(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const state *s = a->state;
+    mst_row_ring source = s->source;
+    mst_row_ring_begin(&source, (char *)a->workspace + (size_t)thread * s->ring_bytes);
+    for (int64_t part = begin; part < end; part++) {
+        const int64_t first = part / s->bands * s->chunk, row = part % s->bands * s->band_rows;
+        const int64_t last = first + s->chunk < s->conv.n ? first + s->chunk : s->conv.n;
+        const int64_t out = s->conv.window[0].out, row_end = row + s->band_rows < out ? row + s->band_rows : out;
+        int64_t measured = part * s->measured_of_part;
+        for (int64_t example = first; example < last; example++) convolve(a, &source, example, row, row_end, &measured);
+    }
+    return MST_OK;
+}
+
+static mst_status depthwise_conv_run(const mst_kernel_args *a) {
+    const state *s = a->state;
+    MST_TRY(mst_parallel(a, s->parts, 1, convolve_parts, mst_context_of(a)));
+    if (a->op != &mst_op_conv2d_statistics) return MST_OK;
+    const mst_batch_statistics statistics = statistics_of(a);
+    if (!s->measured_of_part) MST_TRY(mst_parallel(a, s->rows.parts, 1, measure_parts, mst_context_of(a)));
+    mst_batch_conclude_f32(&statistics);
+    return MST_OK;
+}
+
+static mst_kernel_function depthwise_conv_choose(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    return mst_is_depthwise(c, &c->dst[0].shape) ? depthwise_conv_run : NULL;
+}
+
+const mst_kernel mst_kernel_cpu_depthwise_conv = {
+    .engine = "cpu",
+    .ops = (const char *const[]){"conv2d", "conv2d_statistics", "fused_conv2d", "normalized_conv2d", NULL},
+    .select = depthwise_conv_choose,
+    .prepare = depthwise_conv_prepare,
+    .release = depthwise_conv_release,
+};

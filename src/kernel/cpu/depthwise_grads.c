@@ -1,0 +1,198 @@
+/* Gradients of depthwise convolutions of 3x3, row by row: the gradient of the output where it follows from that of the
+ * batch norm behind, what the convolution reads, both gradients, and what these add to the sums of the batch norm
+ * before, are made of a row while it is in the cache. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "base/simd.h"
+#include "kernel/cpu/base/depthwise.h"
+#include "kernel/kernel.h"
+#include "op/conv/conv2d_grads.h"
+#include "op/conv/normalized_conv.h"
+#include "op/list.h"
+#include "op/op.h"
+#include "op/share.h"
+#include "tensor/buffer.h"
+
+enum { SRC = MST_CONV2D_GRADS_SRC, WEIGHTS = MST_CONV2D_GRADS_WEIGHTS, GRADIENT = MST_CONV2D_GRADS_GRADIENT };
+
+typedef struct state {
+    mst_conv conv;
+    mst_row_ring source, gradient;
+    int of_src, of_weights; /* outputs; -1: is not made */
+    int terms;              /* source that has those of the batch norm before; 0: there is none */
+    bool norm_behind, sums; /* whether there is a batch norm behind, and the sums of the one before are made */
+    int64_t chunk, parts;   /* examples of a part; the same on any number of threads */
+    mst_batch_rows rows;    /* of the batch norm before, where there are sums */
+    int64_t sums_of_part;   /* its parts in a part; 0: some do not lie in one */
+    /* The workspace: the rings of each thread; what each part adds to the gradient of the weights; the sums. */
+    size_t gradient_ring, ring_step, weights_at, sums_at;
+} state;
+
+/* What OP makes, of what. */
+static void find_outputs(state *s, const mst_infer *c) {
+    const bool both = c->op == &mst_op_conv2d_grads;
+    const bool weights_only = both && ((const mst_conv2d_grads_options *)c->options)->weights_only;
+    s->of_src = c->op == &mst_op_conv2d_src_grad || (both && !weights_only) ? 0 : -1;
+    s->of_weights = both ? mst_conv2d_grads_of_weights(c->options) : s->of_src == 0 ? -1 : 0;
+    s->terms = mst_conv_src_terms(c->op, c->num_src);
+    s->norm_behind = both;
+    s->sums = both && c->num_src > MST_CONV2D_GRADS_VARIANCE;
+}
+
+static mst_status depthwise_grads_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
+    enum { MOST_PARTS = 16 };
+    state *s = calloc(1, sizeof *s);
+    if (!s) return MST_NO_MEMORY("for a kernel");
+    s->conv = mst_conv_make(c->options, &c->src[SRC].shape, &c->src[WEIGHTS].shape, &c->src[GRADIENT].shape);
+    s->source = mst_depthwise_source(&s->conv);
+    s->gradient = mst_depthwise_gradient(&s->conv);
+    find_outputs(s, c);
+    s->chunk = (s->conv.n + MOST_PARTS - 1) / MOST_PARTS;
+    s->parts = (s->conv.n + s->chunk - 1) / s->chunk;
+    s->gradient_ring = mst_row_ring_bytes(&s->source);
+    s->ring_step = s->gradient_ring + mst_row_ring_bytes(&s->gradient);
+    s->weights_at = (size_t)num_threads * s->ring_step;
+    s->sums_at = s->weights_at;
+    if (s->of_weights >= 0)
+        s->sums_at += mst_align((size_t)(s->parts * MST_DEPTHWISE_TAPS * s->conv.in_channels) * sizeof(float));
+    *workspace = s->sums_at;
+    *out = s;
+    if (!s->sums) return MST_OK;
+    s->rows = mst_batch_rows_of(&c->src[SRC].shape);
+    s->sums_of_part =
+        mst_batch_parts_of_share(&s->rows, s->parts, s->chunk * s->conv.window[0].in * s->conv.window[1].in);
+    *workspace += (size_t)mst_batch_sums_count(&s->rows) * sizeof(float);
+    return MST_OK;
+}
+
+static void depthwise_grads_release(void *context) {
+    free(context);
+}
+
+static mst_batch_sums sums_of(const mst_kernel_args *a) {
+    mst_batch_sums sums = mst_conv2d_grads_sums(a);
+    sums.sums = (char *)a->workspace + ((const state *)a->state)->sums_at;
+    return sums;
+}
+
+static mst_status add_up_parts(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_batch_sums sums = sums_of(context);
+    (void)thread;
+    mst_batch_add_up_f32(&sums, begin, end);
+    return MST_OK;
+}
+
+/* Adds up the parts of the batch norm before that are whole with row Y of EXAMPLE, from *ADDED_UP on. */
+static void add_up_row(const mst_kernel_args *a, int64_t example, int64_t y, int64_t *added_up) {
+    const state *s = a->state;
+    const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
+    const mst_batch_sums sums = sums_of(a);
+    const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->in + y + 1) * w->in);
+    mst_batch_add_up_f32(&sums, *added_up, whole);
+    *added_up = whole;
+}
+
+/* Row Y of EXAMPLE of what the convolution reads, to the ring. */
+static void read_source(const mst_kernel_args *a, const mst_row_ring *ring, int64_t example, int64_t y) {
+    const state *s = a->state;
+    const int activation = !s->terms        ? MST_BATCH_LINEAR
+                           : s->norm_behind ? ((const mst_conv2d_grads_options *)a->options)->src_activation
+                                            : ((const mst_normalized_conv_options *)a->options)->activation;
+    mst_row_ring_read(ring, a->src[SRC].data, s->terms ? a->src[s->terms].data : NULL, mst_batch_limits_for(activation),
+                      example, y);
+}
+
+/* Row Y of EXAMPLE of the gradient of the output, to the ring. */
+static void read_gradient(const mst_kernel_args *a, const mst_row_ring *ring, int64_t example, int64_t y) {
+    const int64_t first = (example * ring->height + y) * ring->width * ring->channels;
+    const float *gradient = a->src[GRADIENT].data;
+    mst_batch_limits storage;
+    if (!((const state *)a->state)->norm_behind) {
+        mst_row_ring_read(ring, gradient, NULL, mst_batch_limits_for(MST_BATCH_LINEAR), example, y);
+        return;
+    }
+    mst_batch_differentiate_f32(
+        a->src[MST_CONV2D_GRADS_TERMS].data,
+        mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
+        (const float *)a->src[MST_CONV2D_GRADS_OUTPUT].data + first, gradient + first, ring->width, ring->channels,
+        mst_row_ring_inside(ring, y));
+}
+
+typedef struct rings {
+    mst_row_ring source, gradient;
+} rings;
+
+/* One example, row after row of the source. A row of the output adds to the gradient of the weights, in DWEIGHTS, when
+ * the last row of the source that it reads is there. ADDED_UP: parts of the batch norm before. */
+static void differentiate(const mst_kernel_args *a, const rings *r, int64_t example, float *dweights,
+                          int64_t *added_up) {
+    const state *s = a->state;
+    const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
+    const int64_t count = w->in * s->conv.in_channels, reach = MST_DEPTHWISE_SIZE - 1 - h->before;
+    int64_t read = 0, weighed = 0; /* rows of the output */
+    for (int64_t y = 0; y < h->in; y++) {
+        for (; read < h->out && read * h->stride <= y + h->before; read++)
+            read_gradient(a, &r->gradient, example, read);
+        if (s->of_weights >= 0) read_source(a, &r->source, example, y);
+        for (; s->of_weights >= 0 && weighed < read && (weighed * h->stride + reach <= y || y == h->in - 1); weighed++)
+            mst_depthwise_weights_row(&s->conv, &r->source, &r->gradient, weighed, dweights);
+        if (s->of_src < 0) continue;
+        mst_depthwise_source_row(&s->conv, &r->gradient, a->src[WEIGHTS].data, y,
+                                 (float *)a->dst[s->of_src].data + (example * h->in + y) * count);
+        if (s->sums_of_part) add_up_row(a, example, y, added_up);
+    }
+}
+
+static mst_status differentiate_parts(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const state *s = a->state;
+    const int64_t count = MST_DEPTHWISE_TAPS * s->conv.in_channels;
+    char *memory = (char *)a->workspace + (size_t)thread * s->ring_step;
+    rings r = {s->source, s->gradient};
+    mst_row_ring_begin(&r.source, memory);
+    mst_row_ring_begin(&r.gradient, memory + s->gradient_ring);
+    for (int64_t part = begin; part < end; part++) {
+        const int64_t first = part * s->chunk, last = first + s->chunk < s->conv.n ? first + s->chunk : s->conv.n;
+        float *dweights = (float *)((char *)a->workspace + s->weights_at) + part * count;
+        int64_t added_up = part * s->sums_of_part;
+        if (s->of_weights >= 0) memset(dweights, 0, (size_t)count * sizeof *dweights);
+        for (int64_t example = first; example < last; example++) differentiate(a, &r, example, dweights, &added_up);
+    }
+    return MST_OK;
+}
+
+/* The gradients of the weights that all parts have made, in their order. */
+MST_SIMD static void join_weights(const float *restrict of_parts, int64_t parts, int64_t count, float *restrict dst) {
+    memcpy(dst, of_parts, (size_t)count * sizeof *dst);
+    for (int64_t part = 1; part < parts; part++)
+        for (int64_t i = 0; i < count; i++) dst[i] += of_parts[part * count + i];
+}
+
+static mst_status depthwise_grads_run(const mst_kernel_args *a) {
+    const state *s = a->state;
+    MST_TRY(mst_parallel(a, s->parts, 1, differentiate_parts, mst_context_of(a)));
+    if (s->of_weights >= 0)
+        join_weights((const float *)((char *)a->workspace + s->weights_at), s->parts, a->dst[s->of_weights].count,
+                     a->dst[s->of_weights].data);
+    if (!s->sums) return MST_OK;
+    const mst_batch_sums sums = sums_of(a);
+    if (!s->sums_of_part) MST_TRY(mst_parallel(a, sums.rows.parts, 1, add_up_parts, mst_context_of(a)));
+    mst_batch_join_f32(&sums);
+    return MST_OK;
+}
+
+static mst_kernel_function depthwise_grads_choose(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    return mst_is_depthwise(c, &c->src[GRADIENT].shape) ? depthwise_grads_run : NULL;
+}
+
+const mst_kernel mst_kernel_cpu_depthwise_grads = {
+    .engine = "cpu",
+    .ops = (const char *const[]){"conv2d_grads", "conv2d_src_grad", "conv2d_weights_grad",
+                                 "normalized_conv2d_weights_grad", NULL},
+    .select = depthwise_grads_choose,
+    .prepare = depthwise_grads_prepare,
+    .release = depthwise_grads_release,
+};
