@@ -60,11 +60,11 @@ static bool is_of_channels(const mst_plan *plan, const mst_plan_node *conv, int3
     return of->dtype == dst->dtype && of->shape.ndim == 1 && of->shape.dim[0] == dst->shape.dim[dst->shape.ndim - 1];
 }
 
-/* The convolution whose output source I of NODE is, where NODE alone uses it and combines it with one number for each
- * channel; else NULL. What reads a batch norm stays a conv2d, as the pass norms wants it. */
-static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i) {
+/* The convolution whose output source I of NODE is, where NODE alone uses it and NUMBERS are one for each channel; else
+ * NULL. What reads a batch norm stays a conv2d, as the pass norms wants it. */
+static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i, int32_t numbers) {
     mst_plan_node *conv = sole_maker(plan, node, node->src[i]);
-    if (!conv || conv->op != &mst_op_conv2d || !is_of_channels(plan, conv, node->src[1 - i])) return NULL;
+    if (!conv || conv->op != &mst_op_conv2d || !is_of_channels(plan, conv, numbers)) return NULL;
     const mst_plan_node *src = &plan->node[plan->value[conv->src[0]].node];
     if (src->op == &mst_op_identity) src = &plan->node[plan->value[src->src[0]].node];
     return src->op == &mst_op_batch_norm || src->op == &mst_op_fused_batch_norm ? NULL : conv;
@@ -74,10 +74,10 @@ static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i) 
 static mst_status fuse_shift(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_add || node->num_control) return MST_OK;
     for (int i = 0; i < 2; i++) {
-        mst_plan_node *conv = conv_of(plan, node, i), *mul = sole_maker(plan, node, node->src[i]);
+        mst_plan_node *conv = conv_of(plan, node, i, node->src[1 - i]), *mul = sole_maker(plan, node, node->src[i]);
         int32_t scale = -1;
         for (int k = 0; k < 2 && !conv && mul && mul->op == &mst_op_mul; k++) {
-            conv = conv_of(plan, mul, k);
+            conv = conv_of(plan, mul, k, mul->src[1 - k]);
             scale = mul->src[1 - k];
         }
         if (!conv || !is_of_channels(plan, conv, node->src[1 - i])) continue;
@@ -122,6 +122,67 @@ static mst_status fuse_conv_activation(mst_plan *plan, mst_plan_node *node) {
     fused.activation = node->op == &mst_op_relu ? MST_FUSED_RELU : MST_FUSED_RELU6;
     conv->dead = true;
     return mst_plan_become(plan, node, &mst_op_fused_conv2d, &fused, conv->num_src, conv->src);
+}
+
+/* ---- convolutions and poolings over one axis, which are seen through views ---- */
+
+/* NODE, whose source I has become its output, passes it on. */
+static mst_status pass_on(mst_plan *plan, mst_plan_node *node, int i) {
+    return mst_plan_become(plan, node, &mst_op_identity, node->options, 1, (const int32_t[]){node->src[i]});
+}
+
+/* The node that makes source I of NODE, seen through views, where each is used by the next alone; else NULL. */
+static mst_plan_node *maker_behind_views(mst_plan *plan, const mst_plan_node *node, int i) {
+    mst_plan_node *maker = sole_maker(plan, node, node->src[i]);
+    while (maker && mst_plan_is_view(maker)) maker = sole_maker(plan, maker, maker->src[0]);
+    return maker;
+}
+
+/* add(squeeze(conv2d(src, weights)), shift): the convolution adds it. */
+static mst_status fuse_row_shift(mst_plan *plan, mst_plan_node *node) {
+    if (node->op != &mst_op_add || node->num_control) return MST_OK;
+    for (int i = 0; i < 2; i++) {
+        const mst_plan_node *view = sole_maker(plan, node, node->src[i]);
+        const int32_t shift = node->src[1 - i];
+        if (!view || view->op != &mst_op_squeeze) continue;
+        mst_plan_node *conv = conv_of(plan, view, 0, shift);
+        if (!conv || plan->value[shift].node > conv - plan->node) continue;
+        const mst_fused_conv2d_options fused = {.conv = *(const mst_conv2d_options *)conv->options};
+        MST_TRY(mst_plan_become(plan, conv, &mst_op_fused_conv2d, &fused, 3,
+                                (const int32_t[]){conv->src[0], conv->src[1], shift}));
+        return pass_on(plan, node, i);
+    }
+    return MST_OK;
+}
+
+/* relu(squeeze(fused_conv2d(...))) */
+static mst_status fuse_row_activation(mst_plan *plan, mst_plan_node *node) {
+    if ((node->op != &mst_op_relu && node->op != &mst_op_relu6) || node->num_control) return MST_OK;
+    mst_plan_node *conv = maker_behind_views(plan, node, 0);
+    if (!conv || conv->op != &mst_op_fused_conv2d) return MST_OK;
+    mst_fused_conv2d_options fused = *(const mst_fused_conv2d_options *)conv->options;
+    if (fused.activation != MST_FUSED_NONE) return MST_OK;
+    fused.activation = node->op == &mst_op_relu ? MST_FUSED_RELU : MST_FUSED_RELU6;
+    MST_TRY(mst_plan_become(plan, conv, conv->op, &fused, conv->num_src, conv->src));
+    return pass_on(plan, node, 0);
+}
+
+/* What VALUE is a view of. */
+static int32_t behind_views(const mst_plan *plan, int32_t value) {
+    const mst_plan_node *maker;
+    while (maker = &plan->node[plan->value[value].node], mst_plan_is_view(maker)) value = maker->src[0];
+    return value;
+}
+
+/* relu_grad(max_pool2d_grad(output, gradient), output): the pooling leaves out what is not more than 0. */
+static mst_status fuse_pool_relu_grad(mst_plan *plan, mst_plan_node *node) {
+    if (node->op != &mst_op_relu_grad || node->num_control) return MST_OK;
+    mst_plan_node *pool = maker_behind_views(plan, node, 0);
+    if (!pool || pool->op != &mst_op_max_pool2d_grad ||
+        behind_views(plan, pool->src[0]) != behind_views(plan, node->src[1]))
+        return MST_OK;
+    MST_TRY(mst_plan_become(plan, pool, &mst_op_max_pool2d_relu_grad, pool->options, pool->num_src, pool->src));
+    return pass_on(plan, node, 0);
 }
 
 /* ---- batch norm ---- */
@@ -240,8 +301,9 @@ static mst_status fuse_pad_grad(mst_plan *plan, mst_plan_node *node) {
 }
 
 static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {
-    fuse_bias,       fuse_activation,      fuse_shift,      fuse_residual, fuse_conv_activation,
-    fuse_batch_norm, fuse_batch_norm_grad, fuse_turned_pad, fuse_pad,      fuse_pad_grad};
+    fuse_bias,      fuse_activation,     fuse_shift,         fuse_residual,        fuse_conv_activation,
+    fuse_row_shift, fuse_row_activation, fuse_batch_norm,    fuse_batch_norm_grad, fuse_turned_pad,
+    fuse_pad,       fuse_pad_grad,       fuse_pool_relu_grad};
 
 mst_status mst_plan_fuse(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++)

@@ -114,6 +114,55 @@ static void convolutions_give_the_bits_of_their_parts(void **state) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) expect_form_like_its_parts(&forms[i]);
 }
 
+/* The gradients by source and weights of a convolution over one axis, an activation and a pooling; with APART the
+ * convolution, and the gradient of the activation, are fetched too, so that nothing is fused. */
+static void run_row(mst_value (*activation)(mst_value), int stride, bool apart, mst_tensor *out[NUM_APART],
+                    char **log) {
+    enum { NUM_SRC = 3 };
+    mst_graph *g = engine_graph();
+    const mst_shape shape[NUM_SRC] = {MST_SHAPE(5, 60, 7), MST_SHAPE(5, 7, 24), MST_SHAPE(24)};
+    mst_value in[NUM_SRC], gradient[NUM_SRC + 1];
+    mst_feed feed[NUM_SRC];
+    size_t size;
+    mst_session *session;
+    FILE *file = open_memstream(log, &size);
+    for (int i = 0; i < NUM_SRC; i++) {
+        in[i] = mst_placeholder(g, MST_F32, shape[i], NULL);
+        feed[i] = (mst_feed){.value = in[i], .tensor = engine_random(MST_F32, shape[i], -0.5, 0.5, 5 + (unsigned)i)};
+    }
+    const mst_value conv = mst_convolve1d(in[0], in[1]), y = activation(mst_add(conv, in[2]));
+    const mst_value pooled = mst_max_pool1d(y, 2, .stride = stride);
+    const mst_value of[] = {in[0], in[1], in[2], y};
+    mst_gradients(mst_reduce_sum(mst_square(pooled)), of, NUM_SRC + 1, gradient);
+    const mst_value fetch[NUM_APART] = {gradient[0], gradient[1], gradient[2], gradient[NUM_SRC], conv};
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/3", .plan_log = file}, &session));
+    EXPECT_OK(mst_session_run(session, feed, NUM_SRC, fetch, apart ? NUM_APART : NUM_FETCHES, out));
+    for (int i = 0; i < NUM_SRC; i++) mst_tensor_release(feed[i].tensor);
+    engine_end(g, session);
+    fclose(file);
+}
+
+static void convolutions_over_one_axis_give_the_bits_of_their_parts(void **state) {
+    (void)state;
+    for (int form = 0; form < 4; form++) { /* windows of pairs, and windows that overlap */
+        char *log[2] = {NULL};
+        mst_tensor *out[2][NUM_APART] = {{NULL}};
+        for (int apart = 0; apart < 2; apart++)
+            run_row(form % 2 ? mst_relu6 : mst_relu, 1 + form / 2, apart, out[apart], &log[apart]);
+        const char *fused = strstr(log[0], "after fuse");
+        assert_non_null(strstr(fused, form % 2 ? ", activation=relu6}" : ", activation=relu}"));
+        assert_null(strstr(fused, form % 2 ? " = relu6(" : " = relu("));
+        assert_int_equal(strstr(fused, " = max_pool2d_relu_grad(") != NULL, form % 2 == 0);
+        assert_null(strstr(log[1], "fused_conv2d"));
+        assert_null(strstr(log[1], "max_pool2d_relu_grad"));
+        for (int i = 0; i < NUM_FETCHES; i++) assert_true(engine_same_bits(out[0][i], out[1][i]));
+        for (int apart = 0; apart < 2; apart++) {
+            for (int i = 0; i < NUM_APART; i++) mst_tensor_release(out[apart][i]);
+            free(log[apart]);
+        }
+    }
+}
+
 /* What something else reads too is written: the sum that a second one reads. */
 static void what_is_read_twice_is_not_added_to_inside(void **state) {
     (void)state;
@@ -141,6 +190,7 @@ static void what_is_read_twice_is_not_added_to_inside(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions_give_the_bits_of_their_parts),
+                                       cmocka_unit_test(convolutions_over_one_axis_give_the_bits_of_their_parts),
                                        cmocka_unit_test(what_is_read_twice_is_not_added_to_inside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "op/norm/channel_blocks.h"
 #include "op/op.h"
 #include "op/share.h"
 

@@ -88,6 +88,9 @@ void mst_max_pool_f32(const mst_pool *pool, const void *src, const void *gradien
 void mst_max_pool_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_grad_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_grad_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+/** Where the largest element is more than 0. */
+void mst_max_pool_relu_grad_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
+void mst_max_pool_relu_grad_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_pick_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_pick_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_avg_pool_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
