@@ -332,6 +332,67 @@ static void pooling_and_padding_do_what_keras_does(void **state) {
     expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, (const double[]){4}, 1);
 }
 
+/* 2 channels, whose filters give 1, 2, 30 and 40 times what they see, in sum 3 of the first and 70 of the second. */
+static void a_separable_convolution_mixes_what_its_depthwise_filters_give(void **state) {
+    (void)state;
+    const double filters[] = {1, 2, 30, 40};
+    mst_tensor *kernel[] = {engine_tensor(MST_F32, MST_SHAPE(1, 1, 2, 2), filters),
+                            engine_tensor(MST_F32, MST_SHAPE(1, 2, 2), filters)};
+    mst_model *model = new_model();
+    mst_separable_conv2d(model, 1, 1, .depth_multiplier = 2, .depthwise_initializer = mst_tensor_initializer(kernel[0]),
+                         .pointwise_initializer = mst_ones_initializer(),
+                         .bias_initializer = mst_constant_initializer(1000));
+    expect_output(model, MST_SHAPE(1, 1, 2, 2), FOUR, (const double[]){1143, 1289}, 2);
+    mst_separable_conv1d(model = new_model(), 1, 1, .depth_multiplier = 2, .no_bias = true,
+                         .depthwise_initializer = mst_tensor_initializer(kernel[1]),
+                         .pointwise_initializer = mst_ones_initializer());
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){143, 289}, 2);
+    mst_depthwise_conv1d(model = new_model(), 2, .padding = MST_PADDING_SAME,
+                         .depthwise_initializer = mst_ones_initializer());
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){4, 6, 3, 4}, 4);
+    for (int i = 0; i < 2; i++) mst_tensor_release(kernel[i]);
+}
+
+static const double EIGHT[] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+static void sides_are_cut_off_and_put_on(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_cropping1d(model);
+    expect_output(model, MST_SHAPE(1, 4, 1), FOUR, (const double[]){2, 3}, 2);
+    mst_cropping1d(model = new_model(), .sides = MST_AXES(3, 0));
+    expect_output(model, MST_SHAPE(1, 4, 1), FOUR, (const double[]){4}, 1);
+    mst_cropping2d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, FOUR, 4);
+    mst_cropping2d(model = new_model(), .sides = MST_AXES(0, 1, 1, 2));
+    expect_output(model, MST_SHAPE(1, 2, 4, 1), EIGHT, (const double[]){2}, 1);
+    mst_cropping3d(model = new_model(), .sides = MST_AXES(1, 0, 0, 1, 0, 0));
+    expect_output(model, MST_SHAPE(1, 2, 2, 1, 2), EIGHT, (const double[]){5, 6}, 2);
+    mst_zero_padding1d(model = new_model(), .sides = MST_AXES(0, 2));
+    expect_output(model, MST_SHAPE(1, 1, 2), FOUR, (const double[]){1, 2, 0, 0, 0, 0}, 6);
+    mst_zero_padding1d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 1, 1), FOUR, (const double[]){0, 1, 0}, 3);
+    mst_zero_padding3d(model = new_model(), .sides = MST_AXES(1, 0, 0, 1, 0, 0));
+    expect_output(model, MST_SHAPE(1, 1, 1, 2, 1), FOUR, (const double[]){0, 0, 0, 0, 1, 2, 0, 0}, 8);
+}
+
+static void elements_are_repeated_and_reordered(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_up_sampling1d(model, .size = 3);
+    expect_output(model, MST_SHAPE(1, 2, 1), FOUR, (const double[]){1, 1, 1, 2, 2, 2}, 6);
+    mst_up_sampling3d(model = new_model(), .size = MST_AXES(1, 2, 1));
+    expect_output(model, MST_SHAPE(1, 2, 1, 2, 1), FOUR, (const double[]){1, 2, 1, 2, 3, 4, 3, 4}, 8);
+    mst_up_sampling3d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 1, 1, 1, 1), FOUR, (const double[]){1, 1, 1, 1, 1, 1, 1, 1}, 8);
+    mst_repeat_vector(model = new_model(), 2);
+    expect_output(model, MST_SHAPE(2, 2), FOUR, (const double[]){1, 2, 1, 2, 3, 4, 3, 4}, 8);
+    mst_permute(model = new_model(), MST_AXES(2, 1));
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){1, 3, 2, 4}, 4);
+    mst_permute(model = new_model(), MST_AXES(3, 1, 2));
+    expect_output(model, MST_SHAPE(1, 2, 2, 2), EIGHT, (const double[]){1, 3, 5, 7, 2, 4, 6, 8}, 8);
+}
+
 static void layers_over_three_axes_do_what_keras_does(void **state) {
     (void)state;
     mst_model *model = new_model();
@@ -431,6 +492,34 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     mst_model_destroy(model);
 }
 
+static void so_do_those_of_sides_and_orders(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_cropping1d(model, .cropping = 2, .name = "cut");
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "cropping1d 'cut': 2 + 2 elements less than 4 along axis 1 leave none");
+    mst_cropping2d(model = new_model());
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "cropping2d 'cropping2d': needs [n, height, width, channels]");
+    mst_zero_padding3d(model = new_model());
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "needs [n, depth, height, width, channels], got 3 dimensions");
+    mst_up_sampling1d(model = new_model());
+    expect_refusal(model, MST_SHAPE(2, 4), "up_sampling1d 'up_sampling1d': needs [n, steps, channels], all known but");
+    mst_repeat_vector(model = new_model(), 3);
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "repeat_vector 'repeat_vector': needs [batch, features]");
+    mst_permute(model = new_model(), MST_AXES(2, 1), .name = "turn");
+    expect_refusal(model, MST_SHAPE(2, 4), "permute 'turn': of 2 dimensions behind the first, got 1");
+    mst_separable_conv1d(model = new_model(), 2, 2);
+    expect_refusal(model, MST_SHAPE(2, 4), "separable_conv1d 'separable_conv1d': needs [n, steps, channels]");
+    mst_permute(model = new_model(), MST_AXES(1, 3));
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "dims must be the numbers from 1 to 2, each once");
+    mst_model_destroy(model);
+    mst_cropping3d(model = new_model(), .sides = MST_AXES(1, 1));
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "2 sides, give front, back, top, bottom, left and right");
+    mst_model_destroy(model);
+    mst_zero_padding1d(model = new_model(), .sides = MST_AXES(1, -1));
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "-1 at a side, must be 0 or more");
+    mst_model_destroy(model);
+}
+
 /* ---- a graph of one's own ---- */
 
 static void in_a_graph_of_ones_own_the_statistics_are_a_value_to_run(void **state) {
@@ -491,10 +580,14 @@ int main(void) {
         cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),
         cmocka_unit_test(pooling_and_padding_do_what_keras_does),
         cmocka_unit_test(re_lu_has_a_largest_value_and_a_slope),
+        cmocka_unit_test(a_separable_convolution_mixes_what_its_depthwise_filters_give),
+        cmocka_unit_test(sides_are_cut_off_and_put_on),
+        cmocka_unit_test(elements_are_repeated_and_reordered),
         cmocka_unit_test(layers_over_three_axes_do_what_keras_does),
         cmocka_unit_test(unit_normalization_divides_by_the_norm),
         cmocka_unit_test(a_reshape_keeps_the_elements_of_an_example),
         cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),
+        cmocka_unit_test(so_do_those_of_sides_and_orders),
         cmocka_unit_test(in_a_graph_of_ones_own_the_statistics_are_a_value_to_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,55 @@ static void many_layers(void **state) {
     mst_tensor_release(x);
 }
 
+/* What is read of what was written of what was read is written the same. */
+static void expect_same_text(const char *text) {
+    mst_model *model, *copy;
+    char *first, *second;
+    EXPECT_OK(mst_network_parse("net", text, &model));
+    EXPECT_OK(mst_network_print(model, &first));
+    EXPECT_OK(mst_network_parse("again", first, &copy));
+    EXPECT_OK(mst_network_print(copy, &second));
+    assert_string_equal(first, second);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    free(first);
+    free(second);
+}
+
+/* Sides that are given for all axes, or for each; kernels with penalties of their own. */
+static void separable_convolutions_and_sides(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model, *copy;
+    const mst_layer_separable_conv2d_options *o;
+    EXPECT_OK(mst_model_create(&model));
+    mst_zero_padding2d(mst_input(model, MST_SHAPE(SIDE, SIDE, CHANNELS)), .padding = 2);
+    mst_cropping2d(model, .cropping = 1);
+    mst_separable_conv2d(model, 4, 3, .depthwise_l1 = 0.25f, .pointwise_l2 = 0.5f, .name = "s");
+    mst_reshape_to(mst_permute(model, MST_AXES(3, 1, 2)), MST_SHAPE(-1, 4));
+    mst_cropping1d(mst_zero_padding1d(mst_up_sampling1d(model)), .sides = MST_AXES(0, 2));
+    mst_depthwise_conv1d(mst_separable_conv1d(model, 4, 2), 2, .depth_multiplier = 2);
+    mst_reshape_to(model, MST_SHAPE(-1, 2, 2, 2));
+    mst_flatten(mst_cropping3d(mst_zero_padding3d(mst_up_sampling3d(model), .sides = MST_AXES(0, 1, 2, 0, 1, 1))));
+    mst_dense(mst_flatten(mst_repeat_vector(model, 2)), CLASSES);
+    EXPECT_OK(mst_compile(model, .optimizer = *adam(), .seed = 3));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2, .epochs = 1, .no_shuffle = true));
+    for (int h5 = 0; h5 < 2; h5++) {
+        const char *path = folder_path(h5 ? "s.h5" : "s.keras");
+        EXPECT_OK(mst_model_save(model, path));
+        EXPECT_OK(mst_model_load(path, &copy, NULL));
+        o = copy->layer[3].options;
+        assert_true(o->depthwise_l1 == 0.25f && o->depthwise_l2 == 0 && o->pointwise_l1 == 0 &&
+                    o->pointwise_l2 == 0.5f);
+        EXPECT_OK(mst_compile(copy, .seed = 4));
+        EXPECT_OK(mst_build(copy, data, false));
+        expect_same_weights(model, copy);
+        mst_model_destroy(copy);
+    }
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
 /* Layers that are frozen are so in the file, and in what is read of it. */
 static void frozen_layers(void **state) {
     (void)state;
@@ -377,6 +426,32 @@ static void networks(void **state) {
                  MST_CORRUPT, "applied to one another");
 }
 
+static void sides_are_numbers_pairs_or_left_out(void **state) {
+    (void)state;
+    static const char *const good[] = {"\"Cropping1D\", \"config\": {\"name\": \"it\"",
+                                       "\"Cropping1D\", \"config\": {\"name\": \"it\", \"cropping\": [2, 0]",
+                                       "\"ZeroPadding1D\", \"config\": {\"name\": \"it\", \"padding\": 3"};
+    char text[1024];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(text, sizeof text, SEQUENTIAL(INPUT "{\"class_name\": %s}}"), good[i]);
+        expect_same_text(text);
+    }
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Cropping1D", ", \"cropping\": [1, 1, 1]"))), MST_UNIMPLEMENTED,
+                 "layer 'it' (Cropping1D): cropping = [1,1,1]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ZeroPadding1D", ", \"padding\": [1, -1]"))), MST_UNIMPLEMENTED,
+                 "padding = [1,-1]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ZeroPadding2D", ", \"padding\": [[1, 1]]"))), MST_UNIMPLEMENTED,
+                 "padding = [[1,1]]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Permute", ", \"dims\": [2, 2]"))), MST_INVALID,
+                 "permute 'it': dims must be the numbers from 1 to 2, each once");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("RepeatVector", ", \"n\": 2"))), MST_INVALID,
+                 "needs [batch, features]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("SeparableConv1D",
+                                                  ", \"filters\": 2, \"kernel_size\": 2, "
+                                                  "\"padding\": \"causal\""))),
+                 MST_UNIMPLEMENTED, "padding = \"causal\"");
+}
+
 static mst_precision precision_of(const mst_model *model, int64_t layer) {
     return ((const mst_layer_dense_options *)model->layer[layer].options)->precision;
 }
@@ -529,12 +604,14 @@ static void damaged_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),
                                        TEST_IN_FOLDER(many_layers),
+                                       TEST_IN_FOLDER(separable_convolutions_and_sides),
                                        TEST_IN_FOLDER(frozen_layers),
                                        TEST_IN_FOLDER(losses_and_notes),
                                        TEST_IN_FOLDER(losses_of_outputs),
                                        TEST_IN_FOLDER(weights_alone),
                                        TEST_IN_FOLDER(writing),
                                        TEST_IN_FOLDER(networks),
+                                       TEST_IN_FOLDER(sides_are_numbers_pairs_or_left_out),
                                        cmocka_unit_test(policies_are_the_precision_of_layers),
                                        TEST_IN_FOLDER(layers_inside_of_bidirectional),
                                        TEST_IN_FOLDER(masks_are_those_of_layers),

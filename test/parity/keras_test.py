@@ -118,6 +118,25 @@ def volumes():
     return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()([pooled, L.Flatten()(row)])))
 
 
+def separable():
+    """Convolutions of each channel by itself, with penalties of their own, and sides that are cut off and put on."""
+    l1, l2 = keras.regularizers.L1(0.01), keras.regularizers.L2(0.02)
+    x = start = keras.Input((8, 8, 3))
+    x = L.SeparableConv2D(6, (3, 2), depth_multiplier=2, activation="relu", depthwise_regularizer=l2,
+                          pointwise_regularizer=keras.regularizers.L1L2(0.01, 0.02))(L.ZeroPadding2D((1, 0))(x))
+    x = L.SeparableConv2D(5, 3, strides=2, padding="same", use_bias=False, pointwise_initializer="he_normal",
+                          depthwise_initializer="orthogonal", pointwise_regularizer=l1)(L.Cropping2D(((1, 0), (0, 2)))(x))
+    row = L.ZeroPadding1D((2, 1))(L.Cropping1D()(L.Permute((2, 1))(L.Reshape((-1, 5))(x))))
+    row = L.SeparableConv1D(4, 3, dilation_rate=2, depth_multiplier=3, bias_initializer="ones")(row)
+    row = L.DepthwiseConv1D(2, strides=2, padding="same", depth_multiplier=2, depthwise_regularizer=l2)(row)
+    cube = L.Cropping3D(((1, 0), (0, 0), (0, 1)))(L.ZeroPadding3D(1)(L.UpSampling3D((1, 2, 1))(L.Reshape((4, 4, 4, 3))(start))))
+    cube = L.Conv3D(3, 2, strides=2)(L.Permute((2, 1, 4, 3))(L.ZeroPadding3D((0, (1, 2), 1))(cube)))
+    words = L.UpSampling1D()(L.RepeatVector(3)(L.GlobalAveragePooling3D()(cube)))
+    words = L.UpSampling1D(3)(L.Conv1D(4, 2, activation="tanh")(words))
+    rows = [L.Flatten()(row), L.Flatten()(L.LayerNormalization()(words))]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
+
+
 def recurrent():
     """Sequences that go both ways, and gates of other kinds."""
     x = start = keras.Input((12,), dtype="int32")
@@ -211,12 +230,12 @@ FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.
 NESTED = (nested, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
-          "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
+          "separable": (separable, PICTURES), "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
           "operators": (operators, PICTURES), "nested": (nested, PICTURES),
           "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, masked, attention)
-ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
+ONE_OPTIMIZER = (normalizations, volumes, separable, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
