@@ -34,6 +34,7 @@ typedef enum form {
     CHOICE,      /* the name of a number */
     CELL,        /* of Bidirectional: the layer inside, to cell and members of its own names */
     COPY,        /* likewise: the layer that goes backwards, which must be as that one */
+    INNER,       /* of TimeDistributed: the layer inside, as a class of its own */
     ONLY         /* no member: the value must be this JSON text, null, or not there */
 } form;
 
@@ -319,6 +320,29 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
     return status;
 }
 
+/* Its options are for mst_keras_class_free. The axis counts the steps too. */
+static mst_status read_inner(const json_t *value, mst_inner_layer *inner, int64_t *axis) {
+    const char *name = json_string_value(json_object_get(value, "class_name"));
+    const json_t *config = json_object_get(value, "config");
+    const mst_keras_class *class = name && !mst_keras_is_own_class(value) ? mst_keras_class_find(name) : NULL;
+    if (!class || mst_keras_class_type(class)->inner)
+        return MST_FAIL(MST_UNIMPLEMENTED, "a layer %.100s in it is not taken", name ? name : "without a class");
+    const mst_layer_type *type = mst_keras_class_type(class);
+    void *options = calloc(1, type->options_size);
+    if (!options) return MST_NO_MEMORY("for a layer");
+    *inner = (mst_inner_layer){type->name, options};
+    MST_TRY(mst_keras_class_read(class, config, options, axis));
+    *(const char **)(void *)((char *)options + field_of(type, "name")->offset) =
+        json_string_value(json_object_get(config, "name"));
+    if (*axis >= 0) ++*axis;
+    return MST_OK;
+}
+
+void mst_keras_class_free(const mst_keras_class *class, void *options) {
+    const mst_layer_type *type = mst_keras_class_type(class);
+    if (type->inner) free((void *)(uintptr_t)type->inner(options)->options);
+}
+
 mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options, int64_t *axis) {
     const mst_layer_type *type = mst_keras_class_type(class);
     *axis = -1;
@@ -330,6 +354,8 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
             MST_TRY(read_cell(type, value, false, options));
         else if (m->form == COPY)
             MST_TRY(check_copy(type, value, options));
+        else if (m->form == INNER)
+            MST_TRY(read_inner(value, type->inner(options), axis));
         else
             MST_TRY(read_member(type, m, value, options, axis));
     }
@@ -491,12 +517,37 @@ static json_t *cell_json(const mst_layer_type *type, const void *options) {
                      "registered_name");
 }
 
+static const mst_inner_layer *inner_of(const mst_layer_type *type, const void *options) {
+    return type->inner ? type->inner((void *)(uintptr_t)options) : NULL;
+}
+
+const char *mst_keras_class_inside(const mst_keras_class *class, const void *options) {
+    const mst_inner_layer *inner = inner_of(mst_keras_class_type(class), options);
+    if (!inner) return NULL;
+    const mst_layer_type *type = mst_layer_find(inner->type);
+    const char *name = type->class_of ? type->class_of(inner->options) : type->class_name;
+    const mst_keras_class *found = mst_keras_class_find(name);
+    return found && mst_keras_class_type(found) == type ? found->name : "";
+}
+
+static json_t *inner_json(const mst_keras_class *class, const void *options) {
+    const mst_inner_layer *inner = inner_of(mst_keras_class_type(class), options);
+    const char *class_name = mst_keras_class_inside(class, options);
+    const char *name = mst_layer_name(mst_layer_find(inner->type), inner->options);
+    json_t *config = json_pack("{s:s}", "name", name ? name : inner->type);
+    mst_keras_class_write(mst_keras_class_find(class_name), inner->options, config);
+    return json_pack("{s:s, s:s, s:o, s:n}", "module", "keras.layers", "class_name", class_name, "config", config,
+                     "registered_name");
+}
+
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config) {
     const mst_layer_type *type = mst_keras_class_type(class);
     for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++) {
         const member *m = &class->member[i];
         if (m->form == CELL)
             write_given(config, m->key, cell_json(type, options));
+        else if (m->form == INNER)
+            write_given(config, m->key, inner_json(class, options));
         else
             write_member(type, m, options, config);
     }

@@ -150,7 +150,9 @@ static void separable_convolutions_and_sides(void **state) {
     mst_depthwise_conv1d(mst_separable_conv1d(model, 4, 2), 2, .depth_multiplier = 2);
     mst_reshape_to(model, MST_SHAPE(-1, 2, 2, 2));
     mst_flatten(mst_cropping3d(mst_zero_padding3d(mst_up_sampling3d(model), .sides = MST_AXES(0, 1, 2, 0, 1, 1))));
-    mst_dense(mst_flatten(mst_repeat_vector(model, 2)), CLASSES);
+    mst_time_distributed(mst_repeat_vector(model, 2), MST_INNER(dense, .units = 3, .l2 = 0.5f, .name = "inside"));
+    mst_time_distributed(mst_reshape_to(model, MST_SHAPE(2, 3, 1)), MST_INNER(gru, .units = 2), .name = "each");
+    mst_dense(mst_flatten(model), CLASSES);
     EXPECT_OK(mst_compile(model, .optimizer = *adam(), .seed = 3));
     EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2, .epochs = 1, .no_shuffle = true));
     for (int h5 = 0; h5 < 2; h5++) {
@@ -452,6 +454,35 @@ static void sides_are_numbers_pairs_or_left_out(void **state) {
                  MST_UNIMPLEMENTED, "padding = \"causal\"");
 }
 
+#define INSIDE(layer) LAYER("TimeDistributed", ", \"layer\": " layer)
+#define DENSE(more) "{\"class_name\": \"Dense\", \"config\": {\"name\": \"d\", \"units\": 2" more "}}"
+
+static void layers_inside_of_time_distributed(void **state) {
+    (void)state;
+    mst_model *model;
+    const mst_weight *weight;
+    int64_t count;
+    expect_same_text(SEQUENTIAL(INPUT INSIDE(DENSE(", \"use_bias\": false"))));
+    EXPECT_OK(mst_network_parse("frozen", SEQUENTIAL(INPUT INSIDE(DENSE(", \"trainable\": false"))), &model));
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    assert_int_equal(count, 2);
+    assert_string_equal(weight[0].name, "it/d/kernel");
+    assert_false(weight[0].trainable);
+    mst_model_destroy(model);
+    EXPECT_ERROR(
+        load_text(SEQUENTIAL(INPUT INSIDE(LAYER("BatchNormalization", "")))), MST_UNIMPLEMENTED,
+        "layer 'it' (TimeDistributed): time_distributed 'it': a batch_normalization inside of it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(LAYER("Sequential", "")))), MST_UNIMPLEMENTED,
+                 "a layer Sequential in it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(INSIDE(DENSE(""))))), MST_UNIMPLEMENTED,
+                 "a layer TimeDistributed in it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(OF_MODULE("null", "ReLU", "")))), MST_UNIMPLEMENTED,
+                 "a layer ReLU in it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("TimeDistributed", ""))), MST_UNIMPLEMENTED, "without a class");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(DENSE(", \"activation\": \"celu\"")))), MST_UNIMPLEMENTED, "'celu'");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(LAYER("Add", "")))), MST_INVALID, "merge inside of it");
+}
+
 static mst_precision precision_of(const mst_model *model, int64_t layer) {
     return ((const mst_layer_dense_options *)model->layer[layer].options)->precision;
 }
@@ -612,6 +643,7 @@ int main(void) {
                                        TEST_IN_FOLDER(writing),
                                        TEST_IN_FOLDER(networks),
                                        TEST_IN_FOLDER(sides_are_numbers_pairs_or_left_out),
+                                       TEST_IN_FOLDER(layers_inside_of_time_distributed),
                                        cmocka_unit_test(policies_are_the_precision_of_layers),
                                        TEST_IN_FOLDER(layers_inside_of_bidirectional),
                                        TEST_IN_FOLDER(masks_are_those_of_layers),

@@ -137,6 +137,27 @@ def separable():
     return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
 
 
+def each_step():
+    """Layers that see each step by itself, also behind an Embedding whose mask passes one of them."""
+    def each(layer, **more):
+        return L.TimeDistributed(layer, **more)
+
+    x = start = keras.Input((12,), dtype="int32")
+    x = each(L.Dense(6, activation="relu", kernel_regularizer=keras.regularizers.L2(0.01)))(
+        L.Embedding(20, 5, mask_zero=True)(x))
+    x = each(L.LayerNormalization())(each(L.Activation("tanh"), name="curve")(x))
+    short = L.GRU(5)(x)
+    x = L.Reshape((4, 3, 6, 1))(x)
+    x = each(L.Conv2D(4, 2, activation="relu", name="inside"))(x)
+    x = each(L.SeparableConv2D(3, 2, padding="same"))(each(L.MaxPooling2D((1, 2)))(x))
+    x = each(L.GroupNormalization(groups=3))(x)
+    rows = each(L.LSTM(3, return_sequences=True))(each(L.Reshape((-1, 3)))(x))
+    rows = each(L.Bidirectional(L.SimpleRNN(2)))(rows)
+    x = each(L.Dense(3, use_bias=False))(each(L.Flatten())(x))
+    x = L.Concatenate()([L.Flatten()(rows), L.Flatten()(x), short])
+    return keras.Model(start, L.Dense(4, activation="softmax")(x))
+
+
 def recurrent():
     """Sequences that go both ways, and gates of other kinds."""
     x = start = keras.Input((12,), dtype="int32")
@@ -230,11 +251,11 @@ FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.
 NESTED = (nested, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
-          "separable": (separable, PICTURES), "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
+          "separable": (separable, PICTURES), "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "each step": (each_step, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
           "operators": (operators, PICTURES), "nested": (nested, PICTURES),
           "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
-SEQUENCES = (recurrent, both_ways, masked, attention)
+SEQUENCES = (recurrent, both_ways, each_step, masked, attention)
 ONE_OPTIMIZER = (normalizations, volumes, separable, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),

@@ -186,6 +186,10 @@ static void build_recurrent(mst_model *model) {
     mst_output a = mst_lstm(in, 5, .return_sequences = true);
     a = mst_gru(a, 4, .return_sequences = true, .go_backwards = true, .recurrent_activation = MST_CELL_RELU);
     a = mst_simple_rnn(a, 3, .activation = MST_CELL_LINEAR);
+    a = mst_merge(MST_OUTPUTS(a, mst_reshape_to(mst_time_distributed(mst_reshape_to(a, MST_SHAPE(3, 1, 1)),
+                                                                     MST_INNER(lstm, .units = 1)),
+                                                MST_SHAPE(3))),
+                  MST_MERGE_ADD);
     mst_output b = mst_bidirectional(in, 3, .cell = MST_RECURRENT_GRU, .return_sequences = true);
     b = mst_bidirectional(b, 4, .merge_mode = MST_MERGE_MODE_AVE, .no_bias = true);
     mst_dense(mst_concatenate(MST_OUTPUTS(a, b)), 4);

@@ -230,6 +230,7 @@ static bool sequences() {
     x = mst_bidirectional(x, 4, .cell = MST_RECURRENT_GRU, .merge_mode = MST_MERGE_MODE_SUM, .return_sequences = true);
     x = mst_lstm(x, 5, .activation = MST_CELL_RELU, .return_sequences = true, .no_bias = true);
     x = mst_gru(x, 3, .recurrent_activation = MST_CELL_TANH, .return_sequences = true, .go_backwards = true);
+    x = mst_time_distributed(x, MST_INNER(dense, .units = 5, .activation = MST_RELU), .name = "each");
     x = mst_repeat_vector(mst_global_average_pooling1d(x), 5);
     mst_simple_rnn(x, 3, .activation = MST_CELL_RELU, .go_backwards = true);
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
