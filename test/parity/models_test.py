@@ -18,15 +18,24 @@ MERGES = {"add": "Add", "multiply": "Multiply", "average": "Average", "maximum":
 LONG_NAME = "a_layer_with_a_name_of_more_than_thirty_letters"
 
 
+def entry_of(kind, options):
+    inside = options.pop("inside", None)
+    return {"type": kind, "options": options, **({"inside": inside} if inside else {})}
+
+
 class Builder:
     """A model, written down for Muster and built in Keras at the same time."""
 
     def __init__(self, keras, rng):
         self.keras, self.rng = keras, rng
         self.layers, self.shapes, self.tensors, self.objects, self.names = [], [], [], [], set()
+        self.inside = False  # of a TimeDistributed
 
     def name(self, options):
         """Sometimes a name of its own."""
+        if self.inside:  # where Keras has numbers over the whole model
+            options["name"] = "inside"
+            return options
         if self.rng.random() < 0.3:
             name = self.rng.choice(["encode", "head", "left.one", "x", LONG_NAME]) + "_n" + str(len(self.layers))
             options["name"] = name
@@ -35,7 +44,7 @@ class Builder:
     def add(self, kind, options, layer, src, share=None):
         entry = {"src": src} if src else {}
         if share is None:
-            entry.update(type=kind, options=options)
+            entry.update(entry_of(kind, options))
         else:
             entry["share"] = share
         self.layers.append(entry)
@@ -123,9 +132,24 @@ class Builder:
             return "up_sampling2d", dict(options, size=3), layers.UpSampling2D(3, **options)
         return "re_lu", dict(name, max_value=6.0), layers.ReLU(6.0, **name)
 
+    def each(self, shape):
+        """A layer applied to each step; None where that cannot be."""
+        self.inside = True
+        inside, options, layer = self.kind(shape[1:])
+        self.inside = False
+        if inside in ("batch_normalization", "normalization"):
+            return None
+        name = self.name({})
+        return "time_distributed", dict(name, inside={"type": inside, "options": options}), \
+            self.keras.layers.TimeDistributed(layer, **name)
+
     def kind(self, shape=()):
         """Kind, options for Muster and layer of Keras, of a layer with one source of this shape."""
         layers, rng = self.keras.layers, self.rng
+        if len(shape) > 1 and not self.inside and rng.random() < 0.1:
+            found = self.each(shape)
+            if found:
+                return found
         found = self.spatial(shape) if rng.random() < 0.7 else None
         if found:
             return found
@@ -199,7 +223,7 @@ def stack(keras, rng):
     layers, tensor = [builder.tensors[0]], builder.tensors[0]
     for _ in range(rng.randrange(1, 6)):
         kind, options, layer = builder.kind(tuple(tensor.shape[1:]))
-        builder.layers.append({"type": kind, "options": options})
+        builder.layers.append(entry_of(kind, options))
         layers.append(layer)
         tensor = layer(tensor)
     return {"layers": builder.layers}, keras.Sequential(layers)
