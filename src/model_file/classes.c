@@ -77,6 +77,10 @@ const char *const *mst_keras_class_parts(const char *name) {
     return NULL;
 }
 
+const char *const *mst_keras_parts_at(int i) {
+    return i >= 0 && (size_t)i < sizeof parts / sizeof *parts ? parts[i].part : NULL;
+}
+
 const mst_layer_type *mst_keras_class_type(const mst_keras_class *class) {
     return mst_layer_find(class->type);
 }

@@ -28,6 +28,8 @@ const char *mst_keras_class_inside(const mst_keras_class *class, const void *opt
  *  NULL: its weights are its own. */
 enum { MST_KERAS_PARTS = 4 };
 const char *const *mst_keras_class_parts(const char *name);
+/** Those of the I-th class that is made so; NULL: there are no more. */
+const char *const *mst_keras_parts_at(int i);
 
 /** Whether its sources are arguments of their own, "query", "value" and "key", and a call may say more. */
 bool mst_keras_class_is_called(const mst_keras_class *class);

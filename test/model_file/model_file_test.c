@@ -331,6 +331,44 @@ static void layers_go_to_those_of_their_names(void **state) {
     mst_model_destroy(model);
 }
 
+/* Attention, and layers of and with recurrent ones. */
+static mst_model *made_of_others(uint64_t seed) {
+    mst_model *model;
+    mst_tensor *x;
+    mst_dataset *data;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(1, 4, 3), &x));
+    EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+    EXPECT_OK(mst_model_create(&model));
+    mst_output y = mst_input(model, MST_SHAPE(4, 3));
+    y = mst_gru(mst_multi_head_attention(MST_OUTPUTS(y, y), 2, 2), 3, .return_sequences = true);
+    y = mst_time_distributed(mst_bidirectional(y, 2, .return_sequences = true), MST_INNER(dense, .units = 3));
+    mst_time_distributed(mst_reshape_to(y, MST_SHAPE(4, 3, 1)), MST_INNER(lstm, .units = 2), .name = "each");
+    EXPECT_OK(mst_compile(model, .seed = seed));
+    EXPECT_OK(mst_build(model, data, false));
+    mst_dataset_release(data);
+    mst_tensor_release(x);
+    return model;
+}
+
+/* Their weights are in folders inside of theirs. */
+static void so_do_layers_made_of_others(void **state) {
+    (void)state;
+    static const char *const files[] = {"m.keras", "m.h5", "m.weights.h5"};
+    mst_model *model = made_of_others(1);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        mst_loaded_layers loaded;
+        mst_model *copy = made_of_others(2);
+        EXPECT_OK(mst_model_save(model, folder_path(files[i])));
+        EXPECT_OK(mst_model_load_layers(copy, folder_path(files[i]), &loaded));
+        assert_string_equal(loaded.missing, "");
+        assert_string_equal(loaded.left_over, "");
+        mst_loaded_layers_free(&loaded);
+        expect_same_weights(model, copy);
+        mst_model_destroy(copy);
+    }
+    mst_model_destroy(model);
+}
+
 static void writing(void **state) {
     (void)state;
     mst_dataset *data = pictures();
@@ -649,6 +687,7 @@ int main(void) {
                                        TEST_IN_FOLDER(masks_are_those_of_layers),
                                        TEST_IN_FOLDER(damaged_files),
                                        TEST_IN_FOLDER(layers_go_to_those_of_their_names),
+                                       TEST_IN_FOLDER(so_do_layers_made_of_others),
                                        TEST_IN_FOLDER(long_networks_take_little_time)};
     if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
         print_message("skipped: the module hdf5 or zip is not there\n");
