@@ -57,6 +57,12 @@ typedef struct mst_outputs {
     mst_output output[MST_MAX_OUTPUTS];
 } mst_outputs;
 
+/** A layer that another is made of, which MST_INNER makes. */
+typedef struct mst_inner_layer {
+    const char *type;    /**< "conv2d" */
+    const void *options; /**< its struct; a model that the other layer is added to copies it */
+} mst_inner_layer;
+
 /** A model, outputs or a value: what the macros of layers make of their first argument. */
 typedef struct mst_layer_source {
     mst_model *model; /**< NULL: none, or an error */
@@ -106,9 +112,11 @@ inline mst_outputs mst_outputs_of_(T... output) {
 }
 }
 #define MST_OUTPUTS(...) mst_outputs_of_(__VA_ARGS__)
+#define MST_INNER_(type, ...) (mst_inner_layer{#type, &MST_NAMED(mst_layer_##type##_options, __VA_ARGS__)})
 #define MST_SOURCE(source) mst_source_(source)
 #define MST_LAYER(type, source, options) mst_layer_(#type, source, &options)
 #else
+#define MST_INNER_(type, ...) ((mst_inner_layer){#type, &MST_NAMED(mst_layer_##type##_options, __VA_ARGS__)})
 #define MST_OUTPUTS(...) ((mst_outputs){(int)(sizeof((mst_output[]){__VA_ARGS__}) / sizeof(mst_output)), {__VA_ARGS__}})
 #define MST_SOURCE(source)                    \
     _Generic((source), mst_output             \
@@ -120,6 +128,10 @@ inline mst_outputs mst_outputs_of_(T... output) {
 #define MST_LAYER(type, source, options) \
     _Generic((source), mst_value : mst_layer_value, default : mst_layer_append)(#type, MST_SOURCE(source), &options)
 #endif
+
+/** A layer inside of another. All its options have their names, also those that its own macro takes without:
+ *  `MST_INNER(conv2d, .filters = 8, .kernel_size = 3)`. */
+#define MST_INNER(...) MST_INNER_(__VA_ARGS__, )
 
 /** A second call of a layer: `b = mst_share(a, other)` applies the layer that gave `a` to `other` (an output, or a list
  *  of them), with the same weights. */

@@ -20,5 +20,5 @@ void mst_kernel_bias_weights(mst_layer_call *call, const mst_kernel_bias *weight
 }
 
 mst_value mst_kernel_bias_end(const mst_layer_call *call, mst_value y, bool no_bias, mst_activation activation) {
-    return mst_activation_build(no_bias ? y : mst_add(y, call->weight[1]), activation);
+    return mst_activation_build(no_bias ? y : mst_add(y, call->weight[call->num_weights - 1]), activation);
 }

@@ -19,6 +19,6 @@ MST_CHECKED mst_status mst_kernel_bias_groups(const mst_layer_call *call, int64_
                                               int32_t groups);
 /** Declares them, in the dtype of source 0. */
 void mst_kernel_bias_weights(mst_layer_call *call, const mst_kernel_bias *weights);
-/** activation(Y + bias), where there is a bias. */
+/** activation(Y + bias), where there is a bias: the last weight of the layer. */
 mst_value mst_kernel_bias_end(const mst_layer_call *call, mst_value y, bool no_bias, mst_activation activation);
 #endif

@@ -28,8 +28,24 @@ const char *mst_layer_name(const mst_layer_type *type, const void *options) {
     return NULL;
 }
 
+const mst_layer_type *mst_layer_inner_type(const mst_inner_layer *inner, const mst_layer_type *type, const char *name) {
+    const mst_layer_type *found = inner->type ? mst_layer_find(inner->type) : NULL;
+    if (found && inner->options && found->min_src == 1 && !found->inner && !found->adapt) return found;
+    if (found || !inner->type)
+        MST_FAIL(MST_INVALID, "%s '%s': %s inside of it: give a layer of one source, MST_INNER(dense, .units = 8)",
+                 type->name, name, found ? found->name : "no layer");
+    return NULL;
+}
+
+static mst_status check_inner(const mst_layer_type *type, void *options, const char *name) {
+    const mst_inner_layer *inner = type->inner(options);
+    const mst_layer_type *found = mst_layer_inner_type(inner, type, name);
+    return found ? mst_layer_check(found, (void *)(uintptr_t)inner->options, name) : mst_error()->code;
+}
+
 mst_status mst_layer_check(const mst_layer_type *type, void *options, const char *name) {
     MST_TRY(mst_options_check(type->fields, type->name, name, options));
+    if (type->inner) MST_TRY(check_inner(type, options, name));
     return type->check ? type->check(options, name) : MST_OK;
 }
 
@@ -101,7 +117,7 @@ mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse) {
 }
 
 mst_value mst_layer_value(const char *type_name, mst_layer_source source, const void *options) {
-    _Alignas(max_align_t) char checked[MOST_OPTIONS];
+    _Alignas(max_align_t) char checked[MOST_OPTIONS], checked_inner[MOST_OPTIONS];
     mst_graph *graph = mst_value_graph(source.value);
     if (MST_IS_NULL(type_name) || MST_IS_NULL(options)) return mst_graph_error_value(graph);
     const mst_layer_type *type = mst_layer_find(type_name);
@@ -113,6 +129,13 @@ mst_value mst_layer_value(const char *type_name, mst_layer_source source, const 
                               type_name);
     memcpy(checked, options, type->options_size);
     const char *name = mst_layer_name(type, checked);
+    if (type->inner) {
+        mst_inner_layer *inner = type->inner(checked);
+        const mst_layer_type *found = mst_layer_inner_type(inner, type, name ? name : type->name);
+        if (!found) return mst_value_of_last_error(graph);
+        assert(found->options_size <= sizeof checked_inner);
+        inner->options = memcpy(checked_inner, inner->options, found->options_size);
+    }
     if (mst_layer_check(type, checked, name ? name : type->name)) return mst_value_of_last_error(graph);
     mst_layer_call call = {.type = type,
                            .name = name ? name : type->name,

@@ -54,6 +54,8 @@ struct mst_layer_type {
     mst_value (*build)(const mst_layer_call *call);
     /** The mask of what the layer gives, as Keras' compute_mask; NULL: it has none. Most are one of those below. */
     mst_value (*mask)(const mst_layer_call *call);
+    /** The layer inside of one with these OPTIONS; NULL: layers of this type have none. */
+    mst_inner_layer *(*inner)(void *options);
     /** Learns members of OPTIONS, which are checked, from all rows that NEXT gives; NULL: it learns nothing so. Tensors
      *  that it puts there are handed over in LEARNT, also after a failure; the rest of LEARNT stays NULL. */
     mst_status (*adapt)(void *options, const char *name, mst_layer_rows next, void *context,
@@ -65,9 +67,12 @@ extern const mst_layer_type *const mst_layer_type_table[];
 
 /** The type of this name, or NULL. */
 const mst_layer_type *mst_layer_find(const char *name);
+/** The type of INNER, where it can be inside of a layer of TYPE, named NAME: it takes one output, learns nothing before
+ *  training and has no layer inside of its own. Else NULL after an error. */
+const mst_layer_type *mst_layer_inner_type(const mst_inner_layer *inner, const mst_layer_type *type, const char *name);
 /** The member "name" of the options of a layer, NULL where it was not given. */
 const char *mst_layer_name(const mst_layer_type *type, const void *options);
-/** Sets the defaults of OPTIONS and checks them; NAME is for messages. */
+/** Sets the defaults of OPTIONS, and of those of a layer inside, and checks them; NAME is for messages. */
 MST_CHECKED mst_status mst_layer_check(const mst_layer_type *type, void *options, const char *name);
 /** Builds a call; REUSE says of the scope of its name whether the weights are there already. */
 mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);

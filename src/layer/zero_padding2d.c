@@ -1,9 +1,9 @@
 /** zero_padding2d: dst = src between rows and columns of zeros
  *
- *  src      [n, height, width, channels]
- *  padding  so many on each side, default 1
- *  sides    in its place: at the top, bottom, left and right
- *  dst      [n, rows, columns, channels]
+ *  src       [n, height, width, channels]
+ *  padding   so many on each side, default 1
+ *  sides     in its place: at the top, bottom, left and right
+ *  dst       [n, rows, columns, channels]
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_zero_padding2d_options {
@@ -17,11 +17,10 @@ typedef struct mst_layer_zero_padding2d_options {
 #define MST_ZERO_PADDING2D_(source, ...) \
     MST_LAYER(zero_padding2d, source, MST_NAMED(mst_layer_zero_padding2d_options, __VA_ARGS__))
 #endif
-#include "layer/type.h"
+#include "layer/sides.h"
 #include "muster/layers.h"
-#include "muster/ops.h"
 
-enum { SIDES = 4 };
+enum { NUM_AXES = 2 };
 
 static const mst_field fields[] = {
     MST_FIELD_I32(mst_layer_zero_padding2d_options, padding, 1, 1, 1e6, "on each side"),
@@ -30,30 +29,14 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_status check(const void *options, const char *name) {
-    const mst_axes *sides = &((const mst_layer_zero_padding2d_options *)options)->sides;
-    if (sides->count != 0 && sides->count != SIDES)
-        return MST_FAIL(MST_INVALID, "zero_padding2d '%s': %d sides, give top, bottom, left and right", name,
-                        (int)sides->count);
-    for (int i = 0; i < sides->count; i++)
-        if (sides->axis[i] < 0)
-            return MST_FAIL(MST_INVALID, "zero_padding2d '%s': %d rows or columns, must be 0 or more", name,
-                            (int)sides->axis[i]);
-    return MST_OK;
+static mst_status zero_padding2d_check(const void *options, const char *name) {
+    return mst_sides_check(&((const mst_layer_zero_padding2d_options *)options)->sides, NUM_AXES, "zero_padding2d",
+                           name);
 }
 
 static mst_value zero_padding2d_build(const mst_layer_call *call) {
     const mst_layer_zero_padding2d_options *o = call->options;
-    const int ndim = mst_value_spec(call->src[0]).shape.ndim;
-    const int32_t *side =
-        o->sides.count ? o->sides.axis : (const int32_t[]){o->padding, o->padding, o->padding, o->padding};
-    if (ndim != 4) {
-        MST_FAIL(MST_INVALID, "zero_padding2d '%s': needs [n, height, width, channels], got %d dimensions", call->name,
-                 ndim);
-        return mst_layer_fail(call);
-    }
-    return mst_pad(call->src[0], .before = MST_SHAPE(0, side[0], side[2], 0),
-                   .after = MST_SHAPE(0, side[1], side[3], 0));
+    return mst_sides_pad(call, NUM_AXES, &o->sides, o->padding);
 }
 
 const mst_layer_type mst_layer_type_zero_padding2d = {
@@ -63,6 +46,6 @@ const mst_layer_type mst_layer_type_zero_padding2d = {
     .fields = fields,
     .min_src = 1,
     .max_src = 1,
-    .check = check,
+    .check = zero_padding2d_check,
     .build = zero_padding2d_build,
 };

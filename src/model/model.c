@@ -75,6 +75,16 @@ static mst_status own(mst_model *model, const mst_field *fields, char *options) 
     return MST_OK;
 }
 
+static mst_status own_inner(mst_model *model, const mst_layer_type *type, void *options) {
+    mst_inner_layer *inner = type->inner(options);
+    const mst_layer_type *found = mst_layer_inner_type(inner, type, type->name);
+    if (!found) return mst_error()->code;
+    void *copy = mst_arena_copy(&model->arena, inner->options, found->options_size);
+    if (!copy) return MST_NO_MEMORY("for a layer");
+    *inner = (mst_inner_layer){found->name, copy};
+    return own(model, found->fields, copy);
+}
+
 static bool name_is_taken(const mst_model *model, const char *name) {
     return mst_names_get(&model->names, name) >= 0;
 }
@@ -93,6 +103,7 @@ static mst_status add_layer(mst_model *model, const mst_layer_type *type, const 
     void *options = mst_arena_copy(&model->arena, given, type->options_size);
     if (!options) return MST_NO_MEMORY("for a layer");
     MST_TRY(own(model, type->fields, options));
+    if (type->inner) MST_TRY(own_inner(model, type, options));
     const char *name = mst_layer_name(type, options);
     if (name && !mst_name_is_valid(name))
         return MST_FAIL(MST_INVALID, "%s: name '%s': use letters, digits, '_', '.', '-' and '/' inside", type->name,

@@ -1,5 +1,6 @@
 #include "model_file/classes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,14 +24,17 @@ typedef enum form {
     YES,     /* a bool */
     NO,      /* its opposite */
     INITIALIZER,
-    REGULARIZER, /* to members l1 and l2 */
-    SIDES,       /* [[top, bottom], [left, right]] to four numbers */
+    REGULARIZER, /* to members l1 and l2, which have the name before theirs */
+    SIDES_OF_1,  /* [before, behind], or a number for both, to two numbers */
+    SIDES_OF_2,  /* [[top, bottom], [left, right]] to four numbers */
+    SIDES_OF_3,  /* likewise to six */
     SHAPE,       /* a list of numbers, of which one may be -1 */
     AXIS,        /* of normalization */
-    AXES,        /* of normalization: one, or a list */
+    AXES,        /* one number, or a list */
     CHOICE,      /* the name of a number */
     CELL,        /* of Bidirectional: the layer inside, to cell and members of its own names */
     COPY,        /* likewise: the layer that goes backwards, which must be as that one */
+    INNER,       /* of TimeDistributed: the layer inside, as a class of its own */
     ONLY         /* no member: the value must be this JSON text, null, or not there */
 } form;
 
@@ -39,7 +43,7 @@ typedef struct member {
     const char *key, *name; /* Keras', ours; of ONLY the text */
 } member;
 
-enum { MOST_MEMBERS = 26, NUM_THREE = 3 };
+enum { MOST_MEMBERS = 26, NUM_THREE = 3, MOST_NAME = 40 };
 struct mst_keras_class {
     const char *name, *type;
     member member[MOST_MEMBERS];
@@ -47,273 +51,8 @@ struct mst_keras_class {
     double value;
 };
 
-#define LAST \
-    { ONLY, "data_format", "\"channels_last\"" }
-#define FREE(key) \
-    { ONLY, key, "null" }
-#define KERNEL(prefix)                                                                                     \
-    {INITIALIZER, prefix "_initializer", prefix "_initializer"}, {REGULARIZER, prefix "_regularizer", ""}, \
-        FREE(prefix "_constraint")
-#define BIAS                                                                                                      \
-    {NO, "use_bias", "no_bias"}, {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), \
-        FREE("bias_constraint"), FREE("activity_regularizer")
-#define WINDOW2                                                                                                    \
-    {FIRST, "kernel_size", "kernel_size"}, {SECOND, "kernel_size", "kernel_width"}, {FIRST, "strides", "strides"}, \
-        {SECOND, "strides", "strides_width"}, {PADDING, "padding", "padding"},                                     \
-        {FIRST, "dilation_rate", "dilation_rate"}, {                                                               \
-        SECOND, "dilation_rate", "dilation_width"                                                                  \
-    }
-#define POOL1(class, type)                                                                                             \
-    {                                                                                                                  \
-        class, type,                                                                                                   \
-            {{FIRST, "pool_size", "pool_size"}, {FIRST, "strides", "strides"}, {PADDING, "padding", "padding"}, LAST}, \
-            NULL, 0                                                                                                    \
-    }
-#define POOL2(class, type)                                                                                             \
-    {                                                                                                                  \
-        class, type,                                                                                                   \
-            {{FIRST, "pool_size", "pool_size"},    {SECOND, "pool_size", "pool_width"}, {FIRST, "strides", "strides"}, \
-             {SECOND, "strides", "strides_width"}, {PADDING, "padding", "padding"},     LAST},                         \
-            NULL, 0                                                                                                    \
-    }
-#define GLOBAL(class, type) \
-    { class, type, {{YES, "keepdims", "keep_dims"}, LAST}, NULL, 0 }
-#define POOL3(class, type)                                                                                             \
-    {                                                                                                                  \
-        class, type,                                                                                                   \
-            {{THREE, "pool_size", "pool_size"}, {THREE, "strides", "strides"}, {PADDING, "padding", "padding"}, LAST}, \
-            NULL, 0                                                                                                    \
-    }
-/* Of transposed convolutions. */
-#define TRANSPOSED                                                                                                \
-    {ACTIVATION, "activation", "activation"}, LAST, {INITIALIZER, "kernel_initializer", "kernel_initializer"},    \
-        {REGULARIZER, "kernel_regularizer", ""}, {NO, "use_bias", "no_bias"},                                     \
-        {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("output_padding"), FREE("kernel_constraint"), \
-        FREE("bias_constraint")
-#define MERGE(class, kind) \
-    { class, "merge", {{NONE, NULL, NULL}}, "kind", kind }
+#include "model_file/classes.inc"
 
-#define ZERO_OUTPUT "zero_output_for_mask"
-#define BACKWARDS "go_backwards"
-#define RECURRENT                                                                                                      \
-    {NUMBER, "units", "units"}, {CHOICE, "activation", "activation"}, KERNEL("kernel"),                                \
-        {INITIALIZER, "recurrent_initializer", "recurrent_initializer"}, FREE("recurrent_regularizer"),                \
-        FREE("recurrent_constraint"), {NO, "use_bias", "no_bias"},                                                     \
-        {INITIALIZER, "bias_initializer", "bias_initializer"}, FREE("bias_regularizer"), FREE("bias_constraint"),      \
-        FREE("activity_regularizer"), {YES, "return_sequences", "return_sequences"}, {YES, BACKWARDS, "go_backwards"}, \
-        {ONLY, "dropout", "0"}, {ONLY, "recurrent_dropout", "0"}, {ONLY, "return_state", "false"},                     \
-        {ONLY, "stateful", "false"}, {ONLY, ZERO_OUTPUT, "false"}, {                                                   \
-        ONLY, "time_major", "false"                                                                                    \
-    }
-
-#define GATES \
-    { CHOICE, "recurrent_activation", "recurrent_activation" }
-
-#define EPSILON_AND_WEIGHTS                                                                                           \
-    {NUMBER, "epsilon", "epsilon"}, {NO, "center", "no_center"}, {NO, "scale", "no_scale"},                           \
-        {INITIALIZER, "beta_initializer", "beta_initializer"},                                                        \
-        {INITIALIZER, "gamma_initializer", "gamma_initializer"}, FREE("beta_regularizer"), FREE("gamma_regularizer"), \
-        FREE("beta_constraint"), FREE("gamma_constraint")
-
-static const mst_keras_class classes[] = {
-    {"LSTM", "lstm", {RECURRENT, GATES, {NO, "unit_forget_bias", "no_unit_forget_bias"}}, NULL, 0},
-    {"GRU", "gru", {RECURRENT, GATES, {ONLY, "reset_after", "true"}}, NULL, 0},
-    {"SimpleRNN", "simple_rnn", {RECURRENT}, NULL, 0},
-    {"Bidirectional",
-     "bidirectional",
-     {{CELL, "layer", "cell"}, {COPY, "backward_layer", ""}, {CHOICE, "merge_mode", "merge_mode"}},
-     NULL,
-     0},
-    {"Masking", "masking", {{NUMBER, "mask_value", "mask_value"}}, NULL, 0},
-    {"MultiHeadAttention",
-     "multi_head_attention",
-     {{NUMBER, "num_heads", "num_heads"},
-      {NUMBER, "key_dim", "key_dim"},
-      {NUMBER, "value_dim", "value_dim"},
-      {FIRST, "output_shape", "output_dim"},
-      {NUMBER, "dropout", "dropout"},
-      {NO, "use_bias", "no_bias"},
-      {ONLY, "attention_axes", "[1]"},
-      {ONLY, "use_gate", "false"},
-      {INITIALIZER, "kernel_initializer", "kernel_initializer"},
-      {INITIALIZER, "bias_initializer", "bias_initializer"},
-      FREE("kernel_regularizer"),
-      FREE("bias_regularizer"),
-      FREE("activity_regularizer"),
-      FREE("kernel_constraint"),
-      FREE("bias_constraint")},
-     NULL,
-     0},
-    {"Dense",
-     "dense",
-     {{NUMBER, "units", "units"}, {ACTIVATION, "activation", "activation"}, KERNEL("kernel"), BIAS},
-     NULL,
-     0},
-    {"Conv1D",
-     "conv1d",
-     {{NUMBER, "filters", "filters"},
-      {FIRST, "kernel_size", "kernel_size"},
-      {FIRST, "strides", "strides"},
-      {PADDING, "padding", "padding"},
-      {FIRST, "dilation_rate", "dilation_rate"},
-      {NUMBER, "groups", "groups"},
-      {ACTIVATION, "activation", "activation"},
-      LAST,
-      KERNEL("kernel"),
-      BIAS},
-     NULL,
-     0},
-    {"Conv2D",
-     "conv2d",
-     {{NUMBER, "filters", "filters"},
-      WINDOW2,
-      {NUMBER, "groups", "groups"},
-      {ACTIVATION, "activation", "activation"},
-      LAST,
-      KERNEL("kernel"),
-      BIAS},
-     NULL,
-     0},
-    {"Conv2DTranspose",
-     "conv2d_transpose",
-     {{NUMBER, "filters", "filters"},
-      {FIRST, "kernel_size", "kernel_size"},
-      {SECOND, "kernel_size", "kernel_width"},
-      {FIRST, "strides", "strides"},
-      {SECOND, "strides", "strides_width"},
-      {PADDING, "padding", "padding"},
-      {FIRST, "dilation_rate", "dilation_rate"},
-      {SECOND, "dilation_rate", "dilation_width"},
-      TRANSPOSED},
-     NULL,
-     0},
-    {"Conv1DTranspose",
-     "conv1d_transpose",
-     {{NUMBER, "filters", "filters"},
-      {FIRST, "kernel_size", "kernel_size"},
-      {FIRST, "strides", "strides"},
-      {PADDING, "padding", "padding"},
-      {FIRST, "dilation_rate", "dilation_rate"},
-      TRANSPOSED},
-     NULL,
-     0},
-    {"Conv3D",
-     "conv3d",
-     {{NUMBER, "filters", "filters"},
-      {THREE, "kernel_size", "kernel_size"},
-      {THREE, "strides", "strides"},
-      {PADDING, "padding", "padding"},
-      {THREE, "dilation_rate", "dilation_rate"},
-      {NUMBER, "groups", "groups"},
-      {ACTIVATION, "activation", "activation"},
-      LAST,
-      KERNEL("kernel"),
-      BIAS},
-     NULL,
-     0},
-    {"Conv3DTranspose",
-     "conv3d_transpose",
-     {{NUMBER, "filters", "filters"},
-      {THREE, "kernel_size", "kernel_size"},
-      {THREE, "strides", "strides"},
-      {PADDING, "padding", "padding"},
-      {THREE, "dilation_rate", "dilation_rate"},
-      TRANSPOSED},
-     NULL,
-     0},
-    {"UpSampling2D",
-     "up_sampling2d",
-     {{FIRST, "size", "size"}, {SECOND, "size", "size_width"}, {CHOICE, "interpolation", "interpolation"}, LAST},
-     NULL,
-     0},
-    {"DepthwiseConv2D",
-     "depthwise_conv2d",
-     {WINDOW2,
-      {NUMBER, "depth_multiplier", "depth_multiplier"},
-      {ACTIVATION, "activation", "activation"},
-      LAST,
-      KERNEL("depthwise"),
-      BIAS},
-     NULL,
-     0},
-    {"Embedding",
-     "embedding",
-     {{NUMBER, "input_dim", "input_dim"},
-      {NUMBER, "output_dim", "output_dim"},
-      {INITIALIZER, "embeddings_initializer", "initializer"},
-      {YES, "mask_zero", "mask_zero"},
-      FREE("embeddings_regularizer"),
-      FREE("embeddings_constraint"),
-      FREE("activity_regularizer"),
-      FREE("lora_rank")},
-     NULL,
-     0},
-    {"BatchNormalization",
-     "batch_normalization",
-     {{AXIS, "axis", ""},
-      {NUMBER, "momentum", "momentum"},
-      {NUMBER, "epsilon", "epsilon"},
-      {NO, "center", "no_center"},
-      {NO, "scale", "no_scale"},
-      {INITIALIZER, "beta_initializer", "beta_initializer"},
-      {INITIALIZER, "gamma_initializer", "gamma_initializer"},
-      {YES, "synchronized", "synchronized"},
-      {ONLY, "renorm", "false"},
-      FREE("beta_regularizer"),
-      FREE("gamma_regularizer"),
-      FREE("beta_constraint"),
-      FREE("gamma_constraint")},
-     NULL,
-     0},
-    {"LayerNormalization",
-     "layer_normalization",
-     {{AXES, "axis", "axes"}, EPSILON_AND_WEIGHTS, {ONLY, "rms_scaling", "false"}},
-     NULL,
-     0},
-    {"GroupNormalization",
-     "group_normalization",
-     {{NUMBER, "groups", "groups"}, {AXIS, "axis", ""}, EPSILON_AND_WEIGHTS},
-     NULL,
-     0},
-    {"UnitNormalization", "unit_normalization", {{AXES, "axis", "axes"}}, NULL, 0},
-    {"Dropout", "dropout", {{NEEDED, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
-    {"Flatten", "flatten", {LAST}, NULL, 0},
-    {"Rescaling", "rescaling", {{NEEDED, "scale", "scale"}, {NEEDED, "offset", "offset"}}, NULL, 0},
-    {"Reshape", "reshape", {{SHAPE, "target_shape", "target_shape"}}, NULL, 0},
-    {"Activation", "activation", {{ACTIVATION, "activation", "activation"}}, NULL, 0},
-    {"Softmax", "activation", {{ONLY, "axis", "-1"}}, "activation", MST_SOFTMAX},
-    {"ELU", "activation", {{ONLY, "alpha", "1"}}, "activation", MST_ELU},
-    {"ReLU",
-     "re_lu",
-     {{ABOVE, "max_value", "max_value"}, {NUMBER, "negative_slope", "negative_slope"}, {ONLY, "threshold", "0.0"}},
-     NULL,
-     0},
-    {"LeakyReLU",
-     "re_lu",
-     {{NUMBER, "negative_slope", "negative_slope"}, {NUMBER, "alpha", "negative_slope"}},
-     "negative_slope",
-     0.3},
-    {"ZeroPadding2D", "zero_padding2d", {{SIDES, "padding", "sides"}, LAST}, NULL, 0},
-    {"Concatenate", "concatenate", {{NUMBER, "axis", "axis"}}, NULL, 0},
-    MERGE("Add", MST_MERGE_ADD),
-    MERGE("Subtract", MST_MERGE_SUBTRACT),
-    MERGE("Multiply", MST_MERGE_MULTIPLY),
-    MERGE("Average", MST_MERGE_AVERAGE),
-    MERGE("Maximum", MST_MERGE_MAXIMUM),
-    MERGE("Minimum", MST_MERGE_MINIMUM),
-    POOL1("MaxPooling1D", "max_pooling1d"),
-    POOL1("AveragePooling1D", "average_pooling1d"),
-    POOL2("MaxPooling2D", "max_pooling2d"),
-    POOL2("AveragePooling2D", "average_pooling2d"),
-    POOL3("MaxPooling3D", "max_pooling3d"),
-    POOL3("AveragePooling3D", "average_pooling3d"),
-    GLOBAL("GlobalMaxPooling1D", "global_max_pooling1d"),
-    GLOBAL("GlobalMaxPooling2D", "global_max_pooling2d"),
-    GLOBAL("GlobalAveragePooling1D", "global_average_pooling1d"),
-    GLOBAL("GlobalAveragePooling2D", "global_average_pooling2d"),
-    GLOBAL("GlobalMaxPooling3D", "global_max_pooling3d"),
-    GLOBAL("GlobalAveragePooling3D", "global_average_pooling3d"),
-};
 enum { NUM_CLASSES = sizeof classes / sizeof *classes };
 
 const mst_keras_class *mst_keras_class_find(const char *name) {
@@ -338,6 +77,10 @@ const char *const *mst_keras_class_parts(const char *name) {
     return NULL;
 }
 
+const char *const *mst_keras_parts_at(int i) {
+    return i >= 0 && (size_t)i < sizeof parts / sizeof *parts ? parts[i].part : NULL;
+}
+
 const mst_layer_type *mst_keras_class_type(const mst_keras_class *class) {
     return mst_layer_find(class->type);
 }
@@ -347,6 +90,13 @@ static const mst_field *field_of(const mst_layer_type *type, const char *name) {
     const mst_field *field = type->fields;
     while (field->name && strcmp(field->name, name) != 0) field++;
     return field;
+}
+
+/* The member of this name behind that of M. */
+static const mst_field *penalty_of(const mst_layer_type *type, const member *m, const char *name) {
+    char whole[MOST_NAME];
+    snprintf(whole, sizeof whole, "%s%s", m->name, name);
+    return field_of(type, whole);
 }
 
 /* ---- reading ---- */
@@ -415,13 +165,21 @@ static mst_status read_padding(const mst_layer_type *type, const json_t *value, 
     return MST_OK;
 }
 
-static mst_status read_sides(const json_t *value, mst_axes *sides) {
-    enum { SIDES_OF_TWO = 4 };
-    sides->count = SIDES_OF_TWO;
-    for (size_t i = 0; i < SIDES_OF_TWO; i++) {
-        const json_t *side = element(element(value, i / 2), i % 2);
+/* How many axes the sides of M are of. */
+static int num_sided(const member *m) {
+    return (int)m->form - SIDES_OF_1 + 1;
+}
+
+static mst_status read_sides(const member *m, const json_t *value, mst_axes *sides) {
+    const size_t num_axes = (size_t)num_sided(m);
+    if (!value) return MST_OK;
+    if (json_is_array(value) && json_array_size(value) != (num_axes == 1 ? 2 : num_axes))
+        return not_taken(m->key, value);
+    sides->count = (int32_t)(2 * num_axes);
+    for (size_t i = 0; i < 2 * num_axes; i++) {
+        const json_t *side = element(num_axes == 1 ? value : element(value, i / 2), i % 2);
         const json_int_t number = json_integer_value(side);
-        if (!json_is_integer(side) || number < 0 || number > 1000000) return not_taken("padding", value);
+        if (!json_is_integer(side) || number < 0 || number > 1000000) return not_taken(m->key, value);
         sides->axis[i] = (int32_t)number;
     }
     return MST_OK;
@@ -448,15 +206,14 @@ static mst_status read_axis(const json_t *value, int64_t *axis) {
     return MST_OK;
 }
 
-static mst_status read_axes(const json_t *value, mst_axes *axes) {
+static mst_status read_axes(const char *key, const json_t *value, mst_axes *axes) {
     const size_t count = json_is_array(value) ? json_array_size(value) : 1;
     if (!value) return MST_OK;
-    if (count < 1 || count > MST_MAX_NDIM) return not_taken("axis", value);
+    if (count < 1 || count > MST_MAX_NDIM) return not_taken(key, value);
     axes->count = (int)count;
     for (size_t i = 0; i < count; i++) {
         const json_t *number = element(value, i);
-        if (!json_is_integer(number) || llabs(json_integer_value(number)) > MST_MAX_NDIM)
-            return not_taken("axis", value);
+        if (!json_is_integer(number) || llabs(json_integer_value(number)) > MST_MAX_NDIM) return not_taken(key, value);
         axes->axis[i] = (int32_t)json_integer_value(number);
     }
     return MST_OK;
@@ -499,7 +256,7 @@ static mst_status read_bool(const member *m, const json_t *value, const mst_fiel
 
 static mst_status read_member(const mst_layer_type *type, const member *m, const json_t *value, void *options,
                               int64_t *axis) {
-    const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
+    const mst_field *field = field_of(type, m->name), *l1, *l2;
     void *at = (char *)options + field->offset;
     switch (m->form) {
         case ABOVE:
@@ -516,12 +273,15 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
         case NO: return read_bool(m, value, field, options);
         case INITIALIZER: return mst_keras_initializer_read(value, at);
         case REGULARIZER:
+            l1 = penalty_of(type, m, "l1"), l2 = penalty_of(type, m, "l2");
             return mst_keras_regularizer_read(value, (float *)((char *)options + l1->offset),
                                               (float *)((char *)options + l2->offset));
-        case SIDES: return read_sides(value, at);
+        case SIDES_OF_1:
+        case SIDES_OF_2:
+        case SIDES_OF_3: return read_sides(m, value, at);
         case SHAPE: return read_shape(m->key, value, at);
         case AXIS: return read_axis(value, axis);
-        case AXES: return read_axes(value, at);
+        case AXES: return read_axes(m->key, value, at);
         case CHOICE: return read_choice(m->key, value, field, options);
         default: return check_only(m, value);
     }
@@ -564,6 +324,29 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
     return status;
 }
 
+/* Its options are for mst_keras_class_free. The axis counts the steps too. */
+static mst_status read_inner(const json_t *value, mst_inner_layer *inner, int64_t *axis) {
+    const char *name = json_string_value(json_object_get(value, "class_name"));
+    const json_t *config = json_object_get(value, "config");
+    const mst_keras_class *class = name && !mst_keras_is_own_class(value) ? mst_keras_class_find(name) : NULL;
+    if (!class || mst_keras_class_type(class)->inner)
+        return MST_FAIL(MST_UNIMPLEMENTED, "a layer %.100s in it is not taken", name ? name : "without a class");
+    const mst_layer_type *type = mst_keras_class_type(class);
+    void *options = calloc(1, type->options_size);
+    if (!options) return MST_NO_MEMORY("for a layer");
+    *inner = (mst_inner_layer){type->name, options};
+    MST_TRY(mst_keras_class_read(class, config, options, axis));
+    *(const char **)(void *)((char *)options + field_of(type, "name")->offset) =
+        json_string_value(json_object_get(config, "name"));
+    if (*axis >= 0) ++*axis;
+    return MST_OK;
+}
+
+void mst_keras_class_free(const mst_keras_class *class, void *options) {
+    const mst_layer_type *type = mst_keras_class_type(class);
+    if (type->inner) free((void *)(uintptr_t)type->inner(options)->options);
+}
+
 mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options, int64_t *axis) {
     const mst_layer_type *type = mst_keras_class_type(class);
     *axis = -1;
@@ -575,6 +358,8 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
             MST_TRY(read_cell(type, value, false, options));
         else if (m->form == COPY)
             MST_TRY(check_copy(type, value, options));
+        else if (m->form == INNER)
+            MST_TRY(read_inner(value, type->inner(options), axis));
         else
             MST_TRY(read_member(type, m, value, options, axis));
     }
@@ -654,15 +439,18 @@ static void write_padding(const mst_layer_type *type, const void *options, json_
     json_object_set_new(config, "padding", json_string(before ? "causal" : same ? "same" : "valid"));
 }
 
-/* One number for all sides, or four. */
-static void write_sides(const mst_layer_type *type, const mst_axes *sides, const void *options, json_t *config) {
-    const int all = (int)number_of(field_of(type, "padding"), options);
-    if (sides->count >= 4)
-        json_object_set_new(
-            config, "padding",
-            json_pack("[[i, i], [i, i]]", sides->axis[0], sides->axis[1], sides->axis[2], sides->axis[3]));
-    else
-        json_object_set_new(config, "padding", json_pack("[[i, i], [i, i]]", all, all, all, all));
+/* Two numbers for each axis; where the layer has one for all, it is under Keras' key. */
+static json_t *sides_json(const mst_layer_type *type, const member *m, const mst_axes *sides, const void *options) {
+    const int all = (int)number_of(field_of(type, m->key), options), num_axes = num_sided(m);
+    json_t *list = json_array();
+    for (int i = 0; i < 2 * num_axes; i += 2) {
+        const int before = sides->count ? sides->axis[i] : all, behind = sides->count ? sides->axis[i + 1] : all;
+        json_array_append_new(list, json_pack("[i, i]", before, behind));
+    }
+    if (num_axes > 1) return list;
+    json_t *pair = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    return pair;
 }
 
 static json_t *shape_json(const mst_shape *shape) {
@@ -685,7 +473,7 @@ static json_t *three_json(const mst_axes *axes) {
 }
 
 static void write_member(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
-    const mst_field *field = field_of(type, m->name), *l1 = field_of(type, "l1"), *l2 = field_of(type, "l2");
+    const mst_field *field = field_of(type, m->name), *l1, *l2;
     const void *at = (const char *)options + field->offset;
     switch (m->form) {
         case NUMBER:
@@ -704,10 +492,13 @@ static void write_member(const mst_layer_type *type, const member *m, const void
         case NO: write_given(config, m->key, json_boolean((number_of(field, options) != 0) == (m->form == YES))); break;
         case INITIALIZER: write_given(config, m->key, mst_keras_initializer_write(at)); break;
         case REGULARIZER:
+            l1 = penalty_of(type, m, "l1"), l2 = penalty_of(type, m, "l2");
             write_given(config, m->key,
                         mst_keras_regularizer_write((float)number_of(l1, options), (float)number_of(l2, options)));
             break;
-        case SIDES: write_sides(type, at, options, config); break;
+        case SIDES_OF_1:
+        case SIDES_OF_2:
+        case SIDES_OF_3: write_given(config, m->key, sides_json(type, m, at, options)); break;
         case SHAPE: write_given(config, m->key, shape_json(at)); break;
         case CHOICE: write_given(config, m->key, json_string(field->names[(int)number_of(field, options)])); break;
         case AXES:
@@ -730,12 +521,37 @@ static json_t *cell_json(const mst_layer_type *type, const void *options) {
                      "registered_name");
 }
 
+static const mst_inner_layer *inner_of(const mst_layer_type *type, const void *options) {
+    return type->inner ? type->inner((void *)(uintptr_t)options) : NULL;
+}
+
+const char *mst_keras_class_inside(const mst_keras_class *class, const void *options) {
+    const mst_inner_layer *inner = inner_of(mst_keras_class_type(class), options);
+    if (!inner) return NULL;
+    const mst_layer_type *type = mst_layer_find(inner->type);
+    const char *name = type->class_of ? type->class_of(inner->options) : type->class_name;
+    const mst_keras_class *found = mst_keras_class_find(name);
+    return found && mst_keras_class_type(found) == type ? found->name : "";
+}
+
+static json_t *inner_json(const mst_keras_class *class, const void *options) {
+    const mst_inner_layer *inner = inner_of(mst_keras_class_type(class), options);
+    const char *class_name = mst_keras_class_inside(class, options);
+    const char *name = mst_layer_name(mst_layer_find(inner->type), inner->options);
+    json_t *config = json_pack("{s:s}", "name", name ? name : inner->type);
+    mst_keras_class_write(mst_keras_class_find(class_name), inner->options, config);
+    return json_pack("{s:s, s:s, s:o, s:n}", "module", "keras.layers", "class_name", class_name, "config", config,
+                     "registered_name");
+}
+
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config) {
     const mst_layer_type *type = mst_keras_class_type(class);
     for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++) {
         const member *m = &class->member[i];
         if (m->form == CELL)
             write_given(config, m->key, cell_json(type, options));
+        else if (m->form == INNER)
+            write_given(config, m->key, inner_json(class, options));
         else
             write_member(type, m, options, config);
     }

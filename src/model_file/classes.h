@@ -17,12 +17,19 @@ const mst_layer_type *mst_keras_class_type(const mst_keras_class *class);
  *  be the last one of its source; -1 else. What Muster cannot do is MST_UNIMPLEMENTED, naming the key. */
 MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options,
                                             int64_t *axis);
-/** Adds to CONFIG what OPTIONS say. */
+/** Adds to CONFIG what OPTIONS say; where there is a layer inside, Keras must have its class. */
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
+/** Frees what mst_keras_class_read put into OPTIONS, also after a failure. */
+void mst_keras_class_free(const mst_keras_class *class, void *options);
+/** The name of the class of the layer inside of a TimeDistributed with these OPTIONS, "" where Keras has no such layer;
+ *  NULL: the class has none inside. */
+const char *mst_keras_class_inside(const mst_keras_class *class, const void *options);
 /** The folders of the layers inside of which a class is made, ended by NULL; each has as many weights as the others.
  *  NULL: its weights are its own. */
 enum { MST_KERAS_PARTS = 4 };
 const char *const *mst_keras_class_parts(const char *name);
+/** Those of the I-th class that is made so; NULL: there are no more. */
+const char *const *mst_keras_parts_at(int i);
 
 /** Whether its sources are arguments of their own, "query", "value" and "key", and a call may say more. */
 bool mst_keras_class_is_called(const mst_keras_class *class);

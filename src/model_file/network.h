@@ -11,6 +11,7 @@ typedef struct mst_keras_layer {
     const char *name;       /**< the model's name of it too */
     const char *class_name; /**< "Dense" */
     const char *path;       /**< where Keras 3 keeps its weights; NULL: where its class and its place say */
+    const char *inside;     /**< class of the layer inside of a TimeDistributed; NULL: there is none */
     const char *group;      /**< the model inside of the model that it is of; NULL: it is of the model itself */
 } mst_keras_layer;
 

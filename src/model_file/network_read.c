@@ -139,6 +139,12 @@ static mst_status check_class(const network_reader *r, int64_t i) {
     return mst_keras_class_find(class_name) ? MST_OK : unknown_class(class_name);
 }
 
+/* Also where only the layer inside of it is. */
+static bool is_frozen(const json_t *config) {
+    const json_t *inside = json_object_get(json_object_get(config, "layer"), "config");
+    return json_is_false(json_object_get(config, "trainable")) || json_is_false(json_object_get(inside, "trainable"));
+}
+
 /* INPUTS are those of the call that makes the layer; NULL: none are named. */
 static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
                             mst_output *out) {
@@ -155,9 +161,9 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     if (!status) {
         *out = mst_layer_append(type->name, source, options);
         status = mst_model_check(r->model);
-        if (!status && json_is_false(json_object_get(config_of(r, i), "trainable")))
-            status = mst_model_set_trainable(r->model, l->name, false);
+        if (!status && is_frozen(config_of(r, i))) status = mst_model_set_trainable(r->model, l->name, false);
     }
+    mst_keras_class_free(class, options);
     free(options);
     return status;
 }
@@ -172,6 +178,13 @@ static bool keep_place(const network_reader *r, const json_t *layer, mst_keras_l
     out->path = mst_arena_string(&r->network->arena, path);
     if (group) out->group = mst_arena_string(&r->network->arena, group);
     return out->path && (out->group || !group);
+}
+
+/* The class of the layer inside of one of CLASS_NAME; NULL: there is none, or it is damaged. */
+static const char *class_inside(const char *class_name, const json_t *config) {
+    const mst_keras_class *class = mst_keras_class_find(class_name);
+    if (!class || !mst_keras_class_type(class)->inner) return NULL;
+    return json_string_value(json_object_get(json_object_get(config, "layer"), "class_name"));
 }
 
 static mst_status list_layers(network_reader *r, const json_t *layers) {
@@ -192,6 +205,8 @@ static mst_status list_layers(network_reader *r, const json_t *layers) {
         mst_keras_layer *l = &n->layer[i];
         *l = (mst_keras_layer){.name = mst_arena_string(&n->arena, name),
                                .class_name = mst_arena_string(&n->arena, class_name)};
+        const char *inside = class_inside(class_name, config);
+        if (inside && !(l->inside = mst_arena_string(&n->arena, inside))) return MST_NO_MEMORY("for a network");
         if (!l->name || !l->class_name || !keep_place(r, layer, l)) return MST_NO_MEMORY("for a network");
         if (mst_names_get(&r->names, n->layer[i].name) < 0)
             MST_TRY(mst_names_set(&r->names, n->layer[i].name, (int64_t)i));

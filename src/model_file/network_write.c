@@ -88,6 +88,9 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': layers '%s' cannot be saved for Keras", l->name, l->type->name);
     json_object_set_new(config, "dtype", json_string(policy_of(l)));
     json_object_set_new(config, "trainable", json_boolean(!l->frozen));
+    const char *inside = mst_keras_class_inside(class, l->options);
+    if (inside && !*inside)
+        return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': the layer in it cannot be saved for Keras", l->name);
     mst_keras_class_write(class, l->options, config);
     return MST_OK;
 }
@@ -104,7 +107,9 @@ static mst_status write_layer(const network_writer *w, int64_t layer, json_t *la
         json_object_set_new(object, "inbound_nodes", calls(w, layer, mst_keras_class_find(class_of(l))));
     const char *name = mst_arena_string(&n->arena, l->name), *class_name = mst_arena_string(&n->arena, class_of(l));
     if (!name || !class_name) return MST_NO_MEMORY("for a network");
-    n->layer[n->num_layers++] = (mst_keras_layer){.name = name, .class_name = class_name};
+    const mst_keras_class *class = mst_keras_class_find(class_name);
+    n->layer[n->num_layers++] = (mst_keras_layer){
+        .name = name, .class_name = class_name, .inside = class ? mst_keras_class_inside(class, l->options) : NULL};
     return MST_OK;
 }
 

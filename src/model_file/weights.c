@@ -60,9 +60,12 @@ static const mst_weight *weight_of(const mst_weight *weights, int64_t count, con
     return NULL;
 }
 
-/* The K-th of COUNT weights of a layer of CLASS_NAME, whose folder is FOLDER; of one more, where it would be. */
-static void weight_path(const char *folder, const char *class_name, int64_t k, int64_t count, char *out, size_t size) {
-    const char *const *part = mst_keras_class_parts(class_name);
+/* The K-th of COUNT weights of LAYER, whose folder is OF_LAYER; of one more, where it would be. */
+static void weight_path(const char *of_layer, const mst_keras_layer *layer, int64_t k, int64_t count, char *out,
+                        size_t size) {
+    char folder[MST_KERAS_FOLDER + 10];
+    const char *const *part = mst_keras_class_parts(layer->inside ? layer->inside : layer->class_name);
+    snprintf(folder, sizeof folder, "%s%s", of_layer, layer->inside ? "/layer" : "");
     int64_t num = 0;
     while (part && part[num]) num++;
     if (num == 0 || count < num) {
@@ -81,17 +84,17 @@ static int64_t count_of(const mst_weight *weights, int64_t count, const char *la
 
 static mst_status read_layer(const char *file, const mst_keras_tree *tree, const mst_keras_network *network, int64_t i,
                              const mst_weight *weights, int64_t count, mst_snapshot *snapshot) {
-    char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 40];
+    char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 50];
     const mst_weight *weight;
     const mst_keras_layer *l = &network->layer[i];
     const int64_t num = count_of(weights, count, l->name);
     int64_t k = 0;
     path_of(network, i, folder);
     for (; (weight = weight_of(weights, count, l->name, k)); k++) {
-        weight_path(folder, l->class_name, k, num, path, sizeof path);
+        weight_path(folder, l, k, num, path, sizeof path);
         MST_TRY(add_weight(file, path, weight, mst_keras_tree_array(tree, path), snapshot));
     }
-    weight_path(folder, l->class_name, k, num, path, sizeof path);
+    weight_path(folder, l, k, num, path, sizeof path);
     if (k && mst_keras_tree_array(tree, path))
         return MST_FAIL(MST_INVALID, "'%s': layer '%s' has more than %lld weights there: it is another one", file,
                         l->name, (long long)k);
@@ -217,13 +220,13 @@ static mst_status write_weight(mst_model *model, const mst_weight *weight, const
 
 static mst_status write_layer(mst_model *model, const mst_keras_network *network, int64_t i, const mst_weight *weights,
                               int64_t count, mst_keras_tree *tree) {
-    char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 40];
+    char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 50];
     const mst_weight *weight;
     const mst_keras_layer *l = &network->layer[i];
     const int64_t num = count_of(weights, count, l->name);
     path_of(network, i, folder);
     for (int64_t k = 0; (weight = weight_of(weights, count, l->name, k)); k++) {
-        weight_path(folder, l->class_name, k, num, path, sizeof path);
+        weight_path(folder, l, k, num, path, sizeof path);
         MST_TRY(write_weight(model, weight, path, tree));
     }
     snprintf(path, sizeof path, "%s/vars", folder);

@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "model_file/classes.h"
 #include "model_file/keras_file.h"
 #include "model_file/weights.h"
 #include "muster/model_file.h"
@@ -61,24 +62,52 @@ static mst_status read_layer_name(void *context, const char *name) {
 
 /* ---- Keras 3: a folder "vars" of each layer, with its name ---- */
 
-static bool ends_in_vars(const char *path) {
-    const size_t size = strlen(path), end = strlen("/vars");
-    return size > end && strcmp(path + size - end, "/vars") == 0;
+/* The folder of PATH, ".../layers/lstm/vars", in OUT. False where it is none of a layer, but of a part of one. */
+static bool layer_folder(const char *path, char out[PATH_SIZE]) {
+    static const char list[] = "/layers", vars[] = "/vars";
+    const size_t size = strlen(path), end = strlen(vars);
+    if (size <= end || size >= PATH_SIZE || strcmp(path + size - end, vars) != 0) return false;
+    snprintf(out, PATH_SIZE, "%.*s", (int)(size - end), path);
+    const char *name = strrchr(out, '/');
+    const size_t before = name ? (size_t)(name - out) : 0;
+    return before >= strlen(list) && strncmp(out + before - strlen(list), list, strlen(list)) == 0;
+}
+
+/* The arrays of FOLDER/INSIDE/vars. */
+static mst_status take_arrays(file_layers *f, const char *folder, const char *inside) {
+    char path[2 * PATH_SIZE];
+    mst_tensor *tensor;
+    for (int64_t k = 0;; k++) {
+        snprintf(path, sizeof path, "%s%s/vars/%lld", folder, inside, (long long)k);
+        if (!(tensor = mst_keras_tree_array(f->tree, path))) return MST_OK;
+        MST_TRY(take_array(f, tensor));
+    }
+}
+
+/* Those of a layer, or of the parts that it is made of; INSIDE: "", or "/layer" of that inside of a TimeDistributed. */
+static mst_status take_layer(file_layers *f, const char *folder, const char *inside) {
+    enum { PART_SIZE = 60 };
+    const int64_t before = f->num_arrays;
+    const char *const *part;
+    char text[PART_SIZE];
+    MST_TRY(take_arrays(f, folder, inside));
+    for (int i = 0; f->num_arrays == before && (part = mst_keras_parts_at(i)); i++)
+        for (; *part; part++) {
+            snprintf(text, sizeof text, "%s/%s", inside, *part);
+            MST_TRY(take_arrays(f, folder, text));
+        }
+    return MST_OK;
 }
 
 static mst_status read_folders(file_layers *f) {
     const mst_keras_tree *tree = f->tree;
-    char path[PATH_SIZE];
+    char folder[PATH_SIZE];
     for (int64_t i = 0; i < tree->num_texts; i++) {
         const mst_keras_text *text = &tree->text[i];
-        mst_tensor *tensor;
-        if (text->count != 1 || strcmp(text->name, "name") != 0 || !ends_in_vars(text->path)) continue;
+        if (text->count != 1 || strcmp(text->name, "name") != 0 || !layer_folder(text->path, folder)) continue;
         MST_TRY(begin_layer(f, text->text[0]));
-        for (int64_t k = 0;; k++) {
-            snprintf(path, sizeof path, "%.1000s/%lld", text->path, (long long)k);
-            if (!(tensor = mst_keras_tree_array(tree, path))) break;
-            MST_TRY(take_array(f, tensor));
-        }
+        MST_TRY(take_layer(f, folder, ""));
+        if (!f->layer[f->num_layers - 1].count) MST_TRY(take_layer(f, folder, "/layer"));
     }
     return MST_OK;
 }

@@ -332,6 +332,131 @@ static void pooling_and_padding_do_what_keras_does(void **state) {
     expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, (const double[]){4}, 1);
 }
 
+/* 2 channels, whose filters give 1, 2, 30 and 40 times what they see, in sum 3 of the first and 70 of the second. */
+static void a_separable_convolution_mixes_what_its_depthwise_filters_give(void **state) {
+    (void)state;
+    const double filters[] = {1, 2, 30, 40};
+    mst_tensor *kernel[] = {engine_tensor(MST_F32, MST_SHAPE(1, 1, 2, 2), filters),
+                            engine_tensor(MST_F32, MST_SHAPE(1, 2, 2), filters)};
+    mst_model *model = new_model();
+    mst_separable_conv2d(model, 1, 1, .depth_multiplier = 2, .depthwise_initializer = mst_tensor_initializer(kernel[0]),
+                         .pointwise_initializer = mst_ones_initializer(),
+                         .bias_initializer = mst_constant_initializer(1000));
+    expect_output(model, MST_SHAPE(1, 1, 2, 2), FOUR, (const double[]){1143, 1289}, 2);
+    mst_separable_conv1d(model = new_model(), 1, 1, .depth_multiplier = 2, .no_bias = true,
+                         .depthwise_initializer = mst_tensor_initializer(kernel[1]),
+                         .pointwise_initializer = mst_ones_initializer());
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){143, 289}, 2);
+    mst_depthwise_conv1d(model = new_model(), 2, .padding = MST_PADDING_SAME,
+                         .depthwise_initializer = mst_ones_initializer());
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){4, 6, 3, 4}, 4);
+    for (int i = 0; i < 2; i++) mst_tensor_release(kernel[i]);
+}
+
+static const double EIGHT[] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+static void sides_are_cut_off_and_put_on(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_cropping1d(model);
+    expect_output(model, MST_SHAPE(1, 4, 1), FOUR, (const double[]){2, 3}, 2);
+    mst_cropping1d(model = new_model(), .sides = MST_AXES(3, 0));
+    expect_output(model, MST_SHAPE(1, 4, 1), FOUR, (const double[]){4}, 1);
+    mst_cropping2d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 2, 2, 1), FOUR, FOUR, 4);
+    mst_cropping2d(model = new_model(), .sides = MST_AXES(0, 1, 1, 2));
+    expect_output(model, MST_SHAPE(1, 2, 4, 1), EIGHT, (const double[]){2}, 1);
+    mst_cropping3d(model = new_model(), .sides = MST_AXES(1, 0, 0, 1, 0, 0));
+    expect_output(model, MST_SHAPE(1, 2, 2, 1, 2), EIGHT, (const double[]){5, 6}, 2);
+    mst_zero_padding1d(model = new_model(), .sides = MST_AXES(0, 2));
+    expect_output(model, MST_SHAPE(1, 1, 2), FOUR, (const double[]){1, 2, 0, 0, 0, 0}, 6);
+    mst_zero_padding1d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 1, 1), FOUR, (const double[]){0, 1, 0}, 3);
+    mst_zero_padding3d(model = new_model(), .sides = MST_AXES(1, 0, 0, 1, 0, 0));
+    expect_output(model, MST_SHAPE(1, 1, 1, 2, 1), FOUR, (const double[]){0, 0, 0, 0, 1, 2, 0, 0}, 8);
+}
+
+static void elements_are_repeated_and_reordered(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_up_sampling1d(model, .size = 3);
+    expect_output(model, MST_SHAPE(1, 2, 1), FOUR, (const double[]){1, 1, 1, 2, 2, 2}, 6);
+    mst_up_sampling3d(model = new_model(), .size = MST_AXES(1, 2, 1));
+    expect_output(model, MST_SHAPE(1, 2, 1, 2, 1), FOUR, (const double[]){1, 2, 1, 2, 3, 4, 3, 4}, 8);
+    mst_up_sampling3d(model = new_model());
+    expect_output(model, MST_SHAPE(1, 1, 1, 1, 1), FOUR, (const double[]){1, 1, 1, 1, 1, 1, 1, 1}, 8);
+    mst_repeat_vector(model = new_model(), 2);
+    expect_output(model, MST_SHAPE(2, 2), FOUR, (const double[]){1, 2, 1, 2, 3, 4, 3, 4}, 8);
+    mst_permute(model = new_model(), MST_AXES(2, 1));
+    expect_output(model, MST_SHAPE(1, 2, 2), FOUR, (const double[]){1, 3, 2, 4}, 4);
+    mst_permute(model = new_model(), MST_AXES(3, 1, 2));
+    expect_output(model, MST_SHAPE(1, 2, 2, 2), EIGHT, (const double[]){1, 3, 5, 7, 2, 4, 6, 8}, 8);
+}
+
+static void a_layer_sees_each_step_by_itself(void **state) {
+    (void)state;
+    const double twice[] = {2, 0, 0, 2};
+    mst_tensor *kernel = engine_tensor(MST_F32, MST_SHAPE(2, 2), twice);
+    mst_model *model = new_model();
+    mst_time_distributed(model, MST_INNER(dense, .units = 2, .kernel_initializer = mst_tensor_initializer(kernel)));
+    expect_output(model, MST_SHAPE(1, 4, 2), EIGHT, (const double[]){2, 4, 6, 8, 10, 12, 14, 16}, 8);
+    mst_time_distributed(model = new_model(), MST_INNER(global_max_pooling1d));
+    expect_output(model, MST_SHAPE(2, 2, 2, 1), EIGHT, (const double[]){2, 4, 6, 8}, 4);
+    mst_time_distributed(model = new_model(), MST_INNER(conv1d, .filters = 1, .kernel_size = 2,
+                                                        .kernel_initializer = mst_ones_initializer()));
+    expect_output(model, MST_SHAPE(1, 2, 2, 2), EIGHT, (const double[]){10, 26}, 2);
+    mst_tensor_release(kernel);
+}
+
+/* As Keras prints it, and with the names of weights that it has. */
+static void layers_inside_are_part_of_the_names_of_weights(void **state) {
+    (void)state;
+    static const char *const names[] = {"time_distributed/inside/kernel", "time_distributed/inside/bias",
+                                        "outer/dense/kernel"};
+    mst_model *model = new_model();
+    const mst_weight *weight;
+    int64_t count;
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    const mst_output x = mst_input(model, MST_SHAPE(4, 5, 5, 2));
+    const mst_output y = mst_time_distributed(x, MST_INNER(conv2d, .filters = 3, .kernel_size = 2, .name = "inside"));
+    const mst_output z = mst_time_distributed(y, MST_INNER(flatten));
+    mst_time_distributed(z, MST_INNER(dense, .units = 3, .no_bias = true), .name = "outer");
+    EXPECT_OK(mst_model_summary(model, NULL, file));
+    fclose(file);
+    assert_non_null(strstr(text,
+                           "│ time_distributed                │ (None, 4, 4, 4, 3)     │            27 │\n"
+                           "│ (TimeDistributed)               │                        │               │\n"));
+    assert_non_null(strstr(text, "│ outer (TimeDistributed)         │ (None, 4, 3)           │           144 │\n"));
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    assert_int_equal(count, 3);
+    for (int i = 0; i < 3; i++) assert_string_equal(weight[i].name, names[i]);
+    free(text);
+    mst_model_destroy(model);
+}
+
+/* A value takes the layer too, whose weights are there once for all calls. */
+static void a_layer_inside_can_be_shared_and_applied_to_values(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    const mst_weight *weight;
+    int64_t count;
+    const mst_output x = mst_input(model, MST_SHAPE(4, 3));
+    const mst_output y = mst_time_distributed(x, MST_INNER(dense, .units = 3));
+    mst_model_outputs(model, MST_OUTPUTS(mst_share(y, y)));
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    assert_int_equal(count, 2);
+    mst_model_destroy(model);
+    mst_graph *graph = engine_graph();
+    const mst_value ones = mst_fill(graph, MST_F32, MST_SHAPE(2, 4, 3), 1);
+    const mst_value z = mst_time_distributed(ones, MST_INNER(dense, .units = 5));
+    EXPECT_OK(mst_graph_check(graph));
+    assert_true(mst_shape_equal(mst_value_spec(z).shape, MST_SHAPE(-1, 4, 5)) ||
+                mst_shape_equal(mst_value_spec(z).shape, MST_SHAPE(2, 4, 5)));
+    mst_graph_destroy(graph);
+}
+
 static void layers_over_three_axes_do_what_keras_does(void **state) {
     (void)state;
     mst_model *model = new_model();
@@ -431,6 +556,53 @@ static void mistakes_name_the_layer_and_what_it_needs(void **state) {
     mst_model_destroy(model);
 }
 
+static void so_do_those_of_sides_and_orders(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_cropping1d(model, .cropping = 2, .name = "cut");
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "cropping1d 'cut': 2 + 2 elements less than 4 along axis 1 leave none");
+    mst_cropping2d(model = new_model());
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "cropping2d 'cropping2d': needs [n, height, width, channels]");
+    mst_zero_padding3d(model = new_model());
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "needs [n, depth, height, width, channels], got 3 dimensions");
+    mst_up_sampling1d(model = new_model());
+    expect_refusal(model, MST_SHAPE(2, 4), "up_sampling1d 'up_sampling1d': needs [n, steps, channels], all known but");
+    mst_repeat_vector(model = new_model(), 3);
+    expect_refusal(model, MST_SHAPE(2, 4, 1), "repeat_vector 'repeat_vector': needs [batch, features]");
+    mst_permute(model = new_model(), MST_AXES(2, 1), .name = "turn");
+    expect_refusal(model, MST_SHAPE(2, 4), "permute 'turn': of 2 dimensions behind the first, got 1");
+    mst_separable_conv1d(model = new_model(), 2, 2);
+    expect_refusal(model, MST_SHAPE(2, 4), "separable_conv1d 'separable_conv1d': needs [n, steps, channels]");
+    mst_permute(model = new_model(), MST_AXES(1, 3));
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "dims must be the numbers from 1 to 2, each once");
+    mst_model_destroy(model);
+    mst_cropping3d(model = new_model(), .sides = MST_AXES(1, 1));
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "2 sides, give front, back, top, bottom, left and right");
+    mst_model_destroy(model);
+    mst_time_distributed(model = new_model(), MST_INNER(dense, .units = 2), .name = "each");
+    expect_refusal(model, MST_SHAPE(2, 4),
+                   "time_distributed 'each': needs [n, steps, ...], all known but n, got [2, 4]");
+    mst_time_distributed(model = new_model(), MST_INNER(conv1d, .filters = 2, .kernel_size = 2), .name = "each");
+    expect_refusal(model, MST_SHAPE(2, 4, 3), "needs [n, steps, channels]");
+    const struct {
+        mst_inner_layer layer;
+        const char *error;
+    } inside[] = {{{NULL, NULL}, "no layer inside of it"},
+                  {{"dens", ""}, "did you mean 'dense'?"},
+                  {MST_INNER(batch_normalization), "is not taken"},
+                  {MST_INNER(dense), "dense 'each': units"},
+                  {MST_INNER(normalization), "normalization inside of it"},
+                  {MST_INNER(merge), "merge inside of it"}};
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        mst_time_distributed(model = new_model(), inside[i].layer, .name = "each");
+        EXPECT_ERROR(mst_model_check(model), i == 2 ? MST_UNIMPLEMENTED : MST_INVALID, inside[i].error);
+        mst_model_destroy(model);
+    }
+    mst_zero_padding1d(model = new_model(), .sides = MST_AXES(1, -1));
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "-1 at a side, must be 0 or more");
+    mst_model_destroy(model);
+}
+
 /* ---- a graph of one's own ---- */
 
 static void in_a_graph_of_ones_own_the_statistics_are_a_value_to_run(void **state) {
@@ -491,10 +663,17 @@ int main(void) {
         cmocka_unit_test(each_channel_of_a_depthwise_convolution_has_filters_of_its_own),
         cmocka_unit_test(pooling_and_padding_do_what_keras_does),
         cmocka_unit_test(re_lu_has_a_largest_value_and_a_slope),
+        cmocka_unit_test(a_separable_convolution_mixes_what_its_depthwise_filters_give),
+        cmocka_unit_test(sides_are_cut_off_and_put_on),
+        cmocka_unit_test(elements_are_repeated_and_reordered),
+        cmocka_unit_test(a_layer_sees_each_step_by_itself),
+        cmocka_unit_test(layers_inside_are_part_of_the_names_of_weights),
+        cmocka_unit_test(a_layer_inside_can_be_shared_and_applied_to_values),
         cmocka_unit_test(layers_over_three_axes_do_what_keras_does),
         cmocka_unit_test(unit_normalization_divides_by_the_norm),
         cmocka_unit_test(a_reshape_keeps_the_elements_of_an_example),
         cmocka_unit_test(mistakes_name_the_layer_and_what_it_needs),
+        cmocka_unit_test(so_do_those_of_sides_and_orders),
         cmocka_unit_test(in_a_graph_of_ones_own_the_statistics_are_a_value_to_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,57 @@ static void many_layers(void **state) {
     mst_tensor_release(x);
 }
 
+/* What is read of what was written of what was read is written the same. */
+static void expect_same_text(const char *text) {
+    mst_model *model, *copy;
+    char *first, *second;
+    EXPECT_OK(mst_network_parse("net", text, &model));
+    EXPECT_OK(mst_network_print(model, &first));
+    EXPECT_OK(mst_network_parse("again", first, &copy));
+    EXPECT_OK(mst_network_print(copy, &second));
+    assert_string_equal(first, second);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+    free(first);
+    free(second);
+}
+
+/* Sides that are given for all axes, or for each; kernels with penalties of their own. */
+static void separable_convolutions_and_sides(void **state) {
+    (void)state;
+    mst_dataset *data = pictures();
+    mst_model *model, *copy;
+    const mst_layer_separable_conv2d_options *o;
+    EXPECT_OK(mst_model_create(&model));
+    mst_zero_padding2d(mst_input(model, MST_SHAPE(SIDE, SIDE, CHANNELS)), .padding = 2);
+    mst_cropping2d(model, .cropping = 1);
+    mst_separable_conv2d(model, 4, 3, .depthwise_l1 = 0.25f, .pointwise_l2 = 0.5f, .name = "s");
+    mst_reshape_to(mst_permute(model, MST_AXES(3, 1, 2)), MST_SHAPE(-1, 4));
+    mst_cropping1d(mst_zero_padding1d(mst_up_sampling1d(model)), .sides = MST_AXES(0, 2));
+    mst_depthwise_conv1d(mst_separable_conv1d(model, 4, 2), 2, .depth_multiplier = 2);
+    mst_reshape_to(model, MST_SHAPE(-1, 2, 2, 2));
+    mst_flatten(mst_cropping3d(mst_zero_padding3d(mst_up_sampling3d(model), .sides = MST_AXES(0, 1, 2, 0, 1, 1))));
+    mst_time_distributed(mst_repeat_vector(model, 2), MST_INNER(dense, .units = 3, .l2 = 0.5f, .name = "inside"));
+    mst_time_distributed(mst_reshape_to(model, MST_SHAPE(2, 3, 1)), MST_INNER(gru, .units = 2), .name = "each");
+    mst_dense(mst_flatten(model), CLASSES);
+    EXPECT_OK(mst_compile(model, .optimizer = *adam(), .seed = 3));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2, .epochs = 1, .no_shuffle = true));
+    for (int h5 = 0; h5 < 2; h5++) {
+        const char *path = folder_path(h5 ? "s.h5" : "s.keras");
+        EXPECT_OK(mst_model_save(model, path));
+        EXPECT_OK(mst_model_load(path, &copy, NULL));
+        o = copy->layer[3].options;
+        assert_true(o->depthwise_l1 == 0.25f && o->depthwise_l2 == 0 && o->pointwise_l1 == 0 &&
+                    o->pointwise_l2 == 0.5f);
+        EXPECT_OK(mst_compile(copy, .seed = 4));
+        EXPECT_OK(mst_build(copy, data, false));
+        expect_same_weights(model, copy);
+        mst_model_destroy(copy);
+    }
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
 /* Layers that are frozen are so in the file, and in what is read of it. */
 static void frozen_layers(void **state) {
     (void)state;
@@ -280,6 +331,44 @@ static void layers_go_to_those_of_their_names(void **state) {
     mst_model_destroy(model);
 }
 
+/* Attention, and layers of and with recurrent ones. */
+static mst_model *made_of_others(uint64_t seed) {
+    mst_model *model;
+    mst_tensor *x;
+    mst_dataset *data;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(1, 4, 3), &x));
+    EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+    EXPECT_OK(mst_model_create(&model));
+    mst_output y = mst_input(model, MST_SHAPE(4, 3));
+    y = mst_gru(mst_multi_head_attention(MST_OUTPUTS(y, y), 2, 2), 3, .return_sequences = true);
+    y = mst_time_distributed(mst_bidirectional(y, 2, .return_sequences = true), MST_INNER(dense, .units = 3));
+    mst_time_distributed(mst_reshape_to(y, MST_SHAPE(4, 3, 1)), MST_INNER(lstm, .units = 2), .name = "each");
+    EXPECT_OK(mst_compile(model, .seed = seed));
+    EXPECT_OK(mst_build(model, data, false));
+    mst_dataset_release(data);
+    mst_tensor_release(x);
+    return model;
+}
+
+/* Their weights are in folders inside of theirs. */
+static void so_do_layers_made_of_others(void **state) {
+    (void)state;
+    static const char *const files[] = {"m.keras", "m.h5", "m.weights.h5"};
+    mst_model *model = made_of_others(1);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        mst_loaded_layers loaded;
+        mst_model *copy = made_of_others(2);
+        EXPECT_OK(mst_model_save(model, folder_path(files[i])));
+        EXPECT_OK(mst_model_load_layers(copy, folder_path(files[i]), &loaded));
+        assert_string_equal(loaded.missing, "");
+        assert_string_equal(loaded.left_over, "");
+        mst_loaded_layers_free(&loaded);
+        expect_same_weights(model, copy);
+        mst_model_destroy(copy);
+    }
+    mst_model_destroy(model);
+}
+
 static void writing(void **state) {
     (void)state;
     mst_dataset *data = pictures();
@@ -375,6 +464,61 @@ static void networks(void **state) {
                            "\"config\": {\"name\": \"a\"}, \"inbound_nodes\": [[[\"a\", 0, 0, {}]]]}], "
                            "\"input_layers\": [], \"output_layers\": [[\"a\", 0, 0]]}}"),
                  MST_CORRUPT, "applied to one another");
+}
+
+static void sides_are_numbers_pairs_or_left_out(void **state) {
+    (void)state;
+    static const char *const good[] = {"\"Cropping1D\", \"config\": {\"name\": \"it\"",
+                                       "\"Cropping1D\", \"config\": {\"name\": \"it\", \"cropping\": [2, 0]",
+                                       "\"ZeroPadding1D\", \"config\": {\"name\": \"it\", \"padding\": 3"};
+    char text[1024];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(text, sizeof text, SEQUENTIAL(INPUT "{\"class_name\": %s}}"), good[i]);
+        expect_same_text(text);
+    }
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Cropping1D", ", \"cropping\": [1, 1, 1]"))), MST_UNIMPLEMENTED,
+                 "layer 'it' (Cropping1D): cropping = [1,1,1]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ZeroPadding1D", ", \"padding\": [1, -1]"))), MST_UNIMPLEMENTED,
+                 "padding = [1,-1]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("ZeroPadding2D", ", \"padding\": [[1, 1]]"))), MST_UNIMPLEMENTED,
+                 "padding = [[1,1]]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("Permute", ", \"dims\": [2, 2]"))), MST_INVALID,
+                 "permute 'it': dims must be the numbers from 1 to 2, each once");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("RepeatVector", ", \"n\": 2"))), MST_INVALID,
+                 "needs [batch, features]");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("SeparableConv1D",
+                                                  ", \"filters\": 2, \"kernel_size\": 2, "
+                                                  "\"padding\": \"causal\""))),
+                 MST_UNIMPLEMENTED, "padding = \"causal\"");
+}
+
+#define INSIDE(layer) LAYER("TimeDistributed", ", \"layer\": " layer)
+#define DENSE(more) "{\"class_name\": \"Dense\", \"config\": {\"name\": \"d\", \"units\": 2" more "}}"
+
+static void layers_inside_of_time_distributed(void **state) {
+    (void)state;
+    mst_model *model;
+    const mst_weight *weight;
+    int64_t count;
+    expect_same_text(SEQUENTIAL(INPUT INSIDE(DENSE(", \"use_bias\": false"))));
+    EXPECT_OK(mst_network_parse("frozen", SEQUENTIAL(INPUT INSIDE(DENSE(", \"trainable\": false"))), &model));
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    assert_int_equal(count, 2);
+    assert_string_equal(weight[0].name, "it/d/kernel");
+    assert_false(weight[0].trainable);
+    mst_model_destroy(model);
+    EXPECT_ERROR(
+        load_text(SEQUENTIAL(INPUT INSIDE(LAYER("BatchNormalization", "")))), MST_UNIMPLEMENTED,
+        "layer 'it' (TimeDistributed): time_distributed 'it': a batch_normalization inside of it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(LAYER("Sequential", "")))), MST_UNIMPLEMENTED,
+                 "a layer Sequential in it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(INSIDE(DENSE(""))))), MST_UNIMPLEMENTED,
+                 "a layer TimeDistributed in it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(OF_MODULE("null", "ReLU", "")))), MST_UNIMPLEMENTED,
+                 "a layer ReLU in it is not taken");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT LAYER("TimeDistributed", ""))), MST_UNIMPLEMENTED, "without a class");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(DENSE(", \"activation\": \"celu\"")))), MST_UNIMPLEMENTED, "'celu'");
+    EXPECT_ERROR(load_text(SEQUENTIAL(INPUT INSIDE(LAYER("Add", "")))), MST_INVALID, "merge inside of it");
 }
 
 static mst_precision precision_of(const mst_model *model, int64_t layer) {
@@ -529,17 +673,21 @@ static void damaged_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),
                                        TEST_IN_FOLDER(many_layers),
+                                       TEST_IN_FOLDER(separable_convolutions_and_sides),
                                        TEST_IN_FOLDER(frozen_layers),
                                        TEST_IN_FOLDER(losses_and_notes),
                                        TEST_IN_FOLDER(losses_of_outputs),
                                        TEST_IN_FOLDER(weights_alone),
                                        TEST_IN_FOLDER(writing),
                                        TEST_IN_FOLDER(networks),
+                                       TEST_IN_FOLDER(sides_are_numbers_pairs_or_left_out),
+                                       TEST_IN_FOLDER(layers_inside_of_time_distributed),
                                        cmocka_unit_test(policies_are_the_precision_of_layers),
                                        TEST_IN_FOLDER(layers_inside_of_bidirectional),
                                        TEST_IN_FOLDER(masks_are_those_of_layers),
                                        TEST_IN_FOLDER(damaged_files),
                                        TEST_IN_FOLDER(layers_go_to_those_of_their_names),
+                                       TEST_IN_FOLDER(so_do_layers_made_of_others),
                                        TEST_IN_FOLDER(long_networks_take_little_time)};
     if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
         print_message("skipped: the module hdf5 or zip is not there\n");

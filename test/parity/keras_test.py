@@ -118,6 +118,46 @@ def volumes():
     return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()([pooled, L.Flatten()(row)])))
 
 
+def separable():
+    """Convolutions of each channel by itself, with penalties of their own, and sides that are cut off and put on."""
+    l1, l2 = keras.regularizers.L1(0.01), keras.regularizers.L2(0.02)
+    x = start = keras.Input((8, 8, 3))
+    x = L.SeparableConv2D(6, (3, 2), depth_multiplier=2, activation="relu", depthwise_regularizer=l2,
+                          pointwise_regularizer=keras.regularizers.L1L2(0.01, 0.02))(L.ZeroPadding2D((1, 0))(x))
+    x = L.SeparableConv2D(5, 3, strides=2, padding="same", use_bias=False, pointwise_initializer="he_normal",
+                          depthwise_initializer="orthogonal", pointwise_regularizer=l1)(L.Cropping2D(((1, 0), (0, 2)))(x))
+    row = L.ZeroPadding1D((2, 1))(L.Cropping1D()(L.Permute((2, 1))(L.Reshape((-1, 5))(x))))
+    row = L.SeparableConv1D(4, 3, dilation_rate=2, depth_multiplier=3, bias_initializer="ones")(row)
+    row = L.DepthwiseConv1D(2, strides=2, padding="same", depth_multiplier=2, depthwise_regularizer=l2)(row)
+    cube = L.Cropping3D(((1, 0), (0, 0), (0, 1)))(L.ZeroPadding3D(1)(L.UpSampling3D((1, 2, 1))(L.Reshape((4, 4, 4, 3))(start))))
+    cube = L.Conv3D(3, 2, strides=2)(L.Permute((2, 1, 4, 3))(L.ZeroPadding3D((0, (1, 2), 1))(cube)))
+    words = L.UpSampling1D()(L.RepeatVector(3)(L.GlobalAveragePooling3D()(cube)))
+    words = L.UpSampling1D(3)(L.Conv1D(4, 2, activation="tanh")(words))
+    rows = [L.Flatten()(row), L.Flatten()(L.LayerNormalization()(words))]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
+
+
+def each_step():
+    """Layers that see each step by itself, also behind an Embedding whose mask passes one of them."""
+    def each(layer, **more):
+        return L.TimeDistributed(layer, **more)
+
+    x = start = keras.Input((12,), dtype="int32")
+    x = each(L.Dense(6, activation="relu", kernel_regularizer=keras.regularizers.L2(0.01)))(
+        L.Embedding(20, 5, mask_zero=True)(x))
+    x = each(L.LayerNormalization())(each(L.Activation("tanh"), name="curve")(x))
+    short = L.GRU(5)(x)
+    x = L.Reshape((4, 3, 6, 1))(x)
+    x = each(L.Conv2D(4, 2, activation="relu", name="inside"))(x)
+    x = each(L.SeparableConv2D(3, 2, padding="same"))(each(L.MaxPooling2D((1, 2)))(x))
+    x = each(L.GroupNormalization(groups=3))(x)
+    rows = each(L.LSTM(3, return_sequences=True))(each(L.Reshape((-1, 3)))(x))
+    rows = each(L.Bidirectional(L.SimpleRNN(2)))(rows)
+    x = each(L.Dense(3, use_bias=False))(each(L.Flatten())(x))
+    x = L.Concatenate()([L.Flatten()(rows), L.Flatten()(x), short])
+    return keras.Model(start, L.Dense(4, activation="softmax")(x))
+
+
 def recurrent():
     """Sequences that go both ways, and gates of other kinds."""
     x = start = keras.Input((12,), dtype="int32")
@@ -211,12 +251,12 @@ FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.
 NESTED = (nested, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
-          "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
+          "separable": (separable, PICTURES), "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "each step": (each_step, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
           "operators": (operators, PICTURES), "nested": (nested, PICTURES),
           "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
-SEQUENCES = (recurrent, both_ways, masked, attention)
-ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
+SEQUENCES = (recurrent, both_ways, each_step, masked, attention)
+ONE_OPTIMIZER = (normalizations, volumes, separable, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),

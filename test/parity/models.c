@@ -4,6 +4,7 @@
  *      {"layers": [{"type": "dense", "options": {"units": 3}, "src": [0]}, ...], without "src": applied to the model
  *       "outputs": [2, 3],                                                       "share": the layer that is used again
  *                                        "adapt": [TENSOR]: of a layer that learns from data
+ *                                        "inside": {"type": "dense", "options": {...}}: the layer inside of it
  *       "fit": {"optimizer": {...}, "loss": "...", "target": [{...}, ...], "class_weight": [...],
  *               "sample_weights": true, "data": [TENSOR, ...], "validation": [TENSOR, ...], "batch_size": 4,
  *               "epochs": 2, "shards": 1, "accuracy": true,                      the last: a metric
@@ -51,6 +52,15 @@ static mst_status adapt(mst_output layer, const json_t *tensors) {
     return status;
 }
 
+static mst_status set_inner(mst_inner_layer *inner, const json_t *j) {
+    static max_align_t options[OPTIONS_SIZE / sizeof(max_align_t)];
+    const mst_layer_type *type = mst_layer_find(json_string_value(json_object_get(j, "type")));
+    if (!type || type->options_size > sizeof options) return MST_FAIL(MST_NOT_FOUND, "a layer inside has no type");
+    memset(options, 0, sizeof options);
+    *inner = (mst_inner_layer){type->name, options};
+    return set_fields(type->fields, options, json_object_get(j, "options"));
+}
+
 static mst_status add_layer(mst_model *model, const json_t *j, mst_output *made, size_t i) {
     static max_align_t options[OPTIONS_SIZE / sizeof(max_align_t)];
     const json_t *src = json_object_get(j, "src"), *share = json_object_get(j, "share");
@@ -63,6 +73,7 @@ static mst_status add_layer(mst_model *model, const json_t *j, mst_output *made,
     if (!type || type->options_size > sizeof options) return MST_FAIL(MST_NOT_FOUND, "layer %zu has no type", i);
     memset(options, 0, sizeof options);
     MST_TRY(set_fields(type->fields, options, json_object_get(j, "options")));
+    if (type->inner) MST_TRY(set_inner(type->inner(options), json_object_get(j, "inside")));
     made[i] = mst_layer_append(type->name, source, options);
     MST_TRY(mst_model_check(model));
     return json_object_get(j, "adapt") ? adapt(made[i], json_object_get(j, "adapt")) : MST_OK;

@@ -18,15 +18,24 @@ MERGES = {"add": "Add", "multiply": "Multiply", "average": "Average", "maximum":
 LONG_NAME = "a_layer_with_a_name_of_more_than_thirty_letters"
 
 
+def entry_of(kind, options):
+    inside = options.pop("inside", None)
+    return {"type": kind, "options": options, **({"inside": inside} if inside else {})}
+
+
 class Builder:
     """A model, written down for Muster and built in Keras at the same time."""
 
     def __init__(self, keras, rng):
         self.keras, self.rng = keras, rng
         self.layers, self.shapes, self.tensors, self.objects, self.names = [], [], [], [], set()
+        self.inside = False  # of a TimeDistributed
 
     def name(self, options):
         """Sometimes a name of its own."""
+        if self.inside:  # where Keras has numbers over the whole model
+            options["name"] = "inside"
+            return options
         if self.rng.random() < 0.3:
             name = self.rng.choice(["encode", "head", "left.one", "x", LONG_NAME]) + "_n" + str(len(self.layers))
             options["name"] = name
@@ -35,7 +44,7 @@ class Builder:
     def add(self, kind, options, layer, src, share=None):
         entry = {"src": src} if src else {}
         if share is None:
-            entry.update(type=kind, options=options)
+            entry.update(entry_of(kind, options))
         else:
             entry["share"] = share
         self.layers.append(entry)
@@ -61,7 +70,7 @@ class Builder:
             return None
         kind = rng.choice(["conv", "conv", "depthwise", "max_pooling", "average_pooling", "global_max_pooling",
                            "global_average_pooling", "zero_padding", "batch_normalization", "re_lu", "transposed",
-                           "up_sampling", "layer_normalization", "group_normalization", "unit_normalization",
+                           "up_sampling", "separable", "cropping", "permute", "layer_normalization", "group_normalization", "unit_normalization",
                            "lstm", "gru", "simple_rnn"])
         options, size, bias = self.name({}), rng.choice([1, 2, 3]), rng.random() < 0.7
         name, use = dict(options), {} if bias else {"no_bias": True}
@@ -80,9 +89,25 @@ class Builder:
         if kind.startswith("global"):
             layer = getattr(layers, f"Global{kind.split('_')[1].title()}Pooling{dims}D")(**options)
             return f"{kind}{dims}d", options, layer
-        if kind == "zero_padding" and dims == 2:
-            sides = [rng.choice([0, 1, 2]) for _ in range(4)]
-            return "zero_padding2d", dict(name, sides=sides), layers.ZeroPadding2D((sides[:2], sides[2:]), **name)
+        if kind in ("zero_padding", "cropping"):
+            sides = [rng.choice([0, 1] if kind == "cropping" else [0, 1, 2]) for _ in range(2 * dims)]
+            sides = sides if kind == "zero_padding" or min(shape[:-1]) > 2 else [0] * len(sides)
+            class_name = {"zero_padding": "ZeroPadding", "cropping": "Cropping"}[kind]
+            layer = getattr(layers, f"{class_name}{dims}D")(sides if dims == 1 else (sides[:2], sides[2:]), **name)
+            return f"{kind}{dims}d", dict(name, sides=sides), layer
+        if kind == "separable":
+            options.update(filters=rng.choice([1, 4]), kernel_size=size, padding=padding, strides=rng.choice([1, 2]),
+                           depth_multiplier=rng.choice([1, 3]))
+            layer = getattr(layers, f"SeparableConv{dims}D")(use_bias=bias, **options)
+            return f"separable_conv{dims}d", dict(options, **use), layer
+        if kind == "permute":
+            dims_of = rng.sample(range(1, dims + 2), dims + 1)
+            return kind, dict(name, dims=dims_of), layers.Permute(dims_of, **name)
+        if kind == "depthwise" and dims == 1:
+            options.update(kernel_size=size, padding=padding, depth_multiplier=rng.choice([1, 3]))
+            return "depthwise_conv1d", dict(options, **use), layers.DepthwiseConv1D(use_bias=bias, **options)
+        if kind == "up_sampling" and dims == 1:
+            return "up_sampling1d", dict(name, size=3), layers.UpSampling1D(3, **name)
         if kind == "batch_normalization":
             center, scale = rng.random() < 0.7, rng.random() < 0.7
             chosen = dict(name, **({} if center else {"no_center": True}), **({} if scale else {"no_scale": True}))
@@ -107,13 +132,28 @@ class Builder:
             return "up_sampling2d", dict(options, size=3), layers.UpSampling2D(3, **options)
         return "re_lu", dict(name, max_value=6.0), layers.ReLU(6.0, **name)
 
+    def each(self, shape):
+        """A layer applied to each step; None where that cannot be."""
+        self.inside = True
+        inside, options, layer = self.kind(shape[1:])
+        self.inside = False
+        if inside in ("batch_normalization", "normalization"):
+            return None
+        name = self.name({})
+        return "time_distributed", dict(name, inside={"type": inside, "options": options}), \
+            self.keras.layers.TimeDistributed(layer, **name)
+
     def kind(self, shape=()):
         """Kind, options for Muster and layer of Keras, of a layer with one source of this shape."""
         layers, rng = self.keras.layers, self.rng
+        if len(shape) > 1 and not self.inside and rng.random() < 0.1:
+            found = self.each(shape)
+            if found:
+                return found
         found = self.spatial(shape) if rng.random() < 0.7 else None
         if found:
             return found
-        kind = rng.choice(["dense", "dense", "dense", "flatten", "dropout", "activation", "normalization"])
+        kind = rng.choice(["dense", "dense", "dense", "flatten", "dropout", "activation", "normalization", "repeat"])
         if kind == "dense":
             options = self.name({"units": rng.choice([1, 3, 8, 1000]), "activation": rng.choice(ACTIVATIONS)})
             bias = rng.random() < 0.7
@@ -122,9 +162,13 @@ class Builder:
         options = self.name({})
         if kind == "normalization":
             return kind, options, layers.Normalization(**options)
-        if kind == "flatten":
-            return kind, options, layers.Flatten(**options)
+        if kind == "repeat" and len(shape) == 1:
+            return "repeat_vector", dict(options, n=3), layers.RepeatVector(3, **options)
+        if kind in ("flatten", "repeat"):
+            return "flatten", options, layers.Flatten(**options)
         if kind == "dropout":
+            if any(layer.get("type") == "multi_head_attention" for layer in self.layers):
+                options.setdefault("name", f"drop_n{len(self.layers)}")  # Keras' attention takes a number for one inside
             return kind, dict(options, rate=0.25), layers.Dropout(0.25, **options)
         activation = rng.choice(ACTIVATIONS)
         return kind, dict(options, activation=activation), layers.Activation(activation, **options)
@@ -179,7 +223,7 @@ def stack(keras, rng):
     layers, tensor = [builder.tensors[0]], builder.tensors[0]
     for _ in range(rng.randrange(1, 6)):
         kind, options, layer = builder.kind(tuple(tensor.shape[1:]))
-        builder.layers.append({"type": kind, "options": options})
+        builder.layers.append(entry_of(kind, options))
         layers.append(layer)
         tensor = layer(tensor)
     return {"layers": builder.layers}, keras.Sequential(layers)

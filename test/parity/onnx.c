@@ -167,11 +167,29 @@ static void build_transposed(mst_model *model) {
     mst_unit_normalization(mst_dense(mst_flatten(a), 8));
 }
 
+/* Separable convolutions, and layers that cut, repeat and reorder. */
+static void build_shaped(mst_model *model) {
+    const mst_output in = mst_input(model, MST_SHAPE(8, 9, 2));
+    mst_output a = mst_separable_conv2d(in, 5, 3, .kernel_width = 2, .depth_multiplier = 2, .activation = MST_RELU);
+    a = mst_cropping2d(mst_zero_padding2d(a), .sides = MST_AXES(0, 2, 1, 0));
+    a = mst_reshape_to(mst_permute(a, MST_AXES(3, 1, 2)), MST_SHAPE(15, -1));
+    a = mst_cropping1d(mst_zero_padding1d(mst_up_sampling1d(a, .size = 3)), .cropping = 2);
+    a = mst_depthwise_conv1d(mst_separable_conv1d(a, 4, 3, .strides = 2), 2, .depth_multiplier = 2);
+    mst_output b = mst_up_sampling3d(mst_reshape_to(in, MST_SHAPE(2, 4, 9, 2)), .size = MST_AXES(3, 1, 2));
+    b = mst_global_average_pooling3d(mst_cropping3d(mst_zero_padding3d(b, .padding = 2)));
+    b = mst_global_max_pooling1d(mst_dense(mst_repeat_vector(mst_dense(b, 3), 4), 8));
+    mst_merge(MST_OUTPUTS(mst_global_average_pooling1d(a), b), MST_MERGE_ADD);
+}
+
 static void build_recurrent(mst_model *model) {
     const mst_output in = mst_input(model, MST_SHAPE(7, 3));
     mst_output a = mst_lstm(in, 5, .return_sequences = true);
     a = mst_gru(a, 4, .return_sequences = true, .go_backwards = true, .recurrent_activation = MST_CELL_RELU);
     a = mst_simple_rnn(a, 3, .activation = MST_CELL_LINEAR);
+    a = mst_merge(MST_OUTPUTS(a, mst_reshape_to(mst_time_distributed(mst_reshape_to(a, MST_SHAPE(3, 1, 1)),
+                                                                     MST_INNER(lstm, .units = 1)),
+                                                MST_SHAPE(3))),
+                  MST_MERGE_ADD);
     mst_output b = mst_bidirectional(in, 3, .cell = MST_RECURRENT_GRU, .return_sequences = true);
     b = mst_bidirectional(b, 4, .merge_mode = MST_MERGE_MODE_AVE, .no_bias = true);
     mst_dense(mst_concatenate(MST_OUTPUTS(a, b)), 4);
@@ -255,6 +273,7 @@ static const struct {
     {"others", {.ndim = 4, .dim = {3, 9, 12, 2}}, build_others, MST_F32},
     {"volumes", {.ndim = 5, .dim = {3, 6, 7, 8, 2}}, build_volumes, MST_F32},
     {"transposed", {.ndim = 4, .dim = {3, 5, 6, 3}}, build_transposed, MST_F32},
+    {"shaped", {.ndim = 4, .dim = {3, 8, 9, 2}}, build_shaped, MST_F32},
     {"recurrent", {.ndim = 3, .dim = {3, 7, 3}}, build_recurrent, MST_F32},
     {"attention", {.ndim = 3, .dim = {3, 6, 8}}, build_attention, MST_F32},
     {"mixed", {.ndim = 3, .dim = {3, 4, 6}}, build_mixed, MST_F32},

@@ -17,8 +17,8 @@ except ImportError as error:
     sys.exit(SKIPPED)
 
 PROGRAM = os.path.join(os.environ["MUSTER_BUILD"], "test", "parity_onnx")
-MODELS = ["mlp", "lenet", "text_cnn", "mobilenet_v2", "resnet50", "others", "volumes", "transposed", "recurrent"]
-MODELS += ["attention", "mixed", "blocks", "numbers"]
+MODELS = ["mlp", "lenet", "text_cnn", "mobilenet_v2", "resnet50", "others", "volumes", "transposed", "shaped"]
+MODELS += ["recurrent", "attention", "mixed", "blocks", "numbers"]
 TOLERANCE = 1e-5
 
 

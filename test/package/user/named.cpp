@@ -133,6 +133,7 @@ static void windows(mst_graph *graph) {
     mst_avg_pool3d(mst_convolve3d_transpose(volumes, mst_reshape(weights, MST_SHAPE(1, 1, 2, 3, 2))),
                    MST_AXES(1, 2, 2));
     mst_convolve1d_transpose(rows, mst_reshape(weights, MST_SHAPE(2, 3, 2)), .stride = 2);
+    mst_convolve1d_depthwise(rows, mst_reshape(weights, MST_SHAPE(2, 2, 3)), .stride = 2);
     mst_max_pool1d(rows, 2, .stride = 1);
     mst_avg_pool1d(rows, 2, .padding = MST_PADDING_SAME);
     mst_batch_norm(pictures, channels, channels, .epsilon = 0.1);
@@ -200,14 +201,18 @@ static bool convolutions() {
     x = mst_layer_normalization(x, .axes = MST_AXES(-2, -1));
     x = mst_conv2d_transpose(mst_up_sampling2d(x, .size = 3), 4, 3, .padding = MST_PADDING_SAME, .no_bias = true);
     x = mst_average_pooling2d(mst_max_pooling2d(x), .pool_size = 2, .strides = 1);
+    x = mst_cropping2d(mst_separable_conv2d(x, 4, 1, .pointwise_l2 = 0.1F), .sides = MST_AXES(0, 1, 1, 0));
     mst_output a = mst_global_average_pooling2d(x), b = mst_global_max_pooling2d(x);
     mst_output row = mst_input(model, MST_SHAPE(32, 2));
     row = mst_average_pooling1d(mst_max_pooling1d(mst_conv1d(row, 4, 3, .causal = true)), .pool_size = 3);
     row = mst_conv1d_transpose(row, 3, 2, .strides = 2);
     mst_output block = mst_conv3d(mst_input(model, MST_SHAPE(4, 4, 4, 1)), 2, MST_AXES(3), .padding = MST_PADDING_SAME);
     block = mst_conv3d_transpose(block, 2, MST_AXES(1, 2, 2), .strides = MST_AXES(2));
+    block = mst_cropping3d(mst_zero_padding3d(mst_up_sampling3d(block), .padding = 2), .cropping = 3);
     block = mst_average_pooling3d(mst_max_pooling3d(block), .pool_size = MST_AXES(2), .strides = MST_AXES(1));
     mst_concatenate(MST_OUTPUTS(mst_global_average_pooling3d(block), mst_global_max_pooling3d(block)));
+    row = mst_depthwise_conv1d(mst_separable_conv1d(row, 4, 2), 2, .padding = MST_PADDING_SAME);
+    row = mst_zero_padding1d(mst_cropping1d(mst_up_sampling1d(row, .size = 3)), .padding = 2);
     mst_output c = mst_global_average_pooling1d(row), d = mst_global_max_pooling1d(row);
     mst_concatenate(MST_OUTPUTS(a, b, c, d));
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
@@ -220,10 +225,13 @@ static bool sequences() {
     if (mst_model_create(&model)) return false;
     mst_output x = mst_input(model, MST_SHAPE(6, 4));
     x = mst_multi_head_attention(MST_OUTPUTS(x, x), 2, 3, .dropout = 0.1F, .causal = true);
+    x = mst_permute(mst_permute(x, MST_AXES(2, 1)), MST_AXES(2, 1), .name = "back");
     x = mst_masking(x, .mask_value = 2);
     x = mst_bidirectional(x, 4, .cell = MST_RECURRENT_GRU, .merge_mode = MST_MERGE_MODE_SUM, .return_sequences = true);
     x = mst_lstm(x, 5, .activation = MST_CELL_RELU, .return_sequences = true, .no_bias = true);
     x = mst_gru(x, 3, .recurrent_activation = MST_CELL_TANH, .return_sequences = true, .go_backwards = true);
+    x = mst_time_distributed(x, MST_INNER(dense, .units = 5, .activation = MST_RELU), .name = "each");
+    x = mst_repeat_vector(mst_global_average_pooling1d(x), 5);
     mst_simple_rnn(x, 3, .activation = MST_CELL_RELU, .go_backwards = true);
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
     mst_model_destroy(model);

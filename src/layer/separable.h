@@ -1,0 +1,21 @@
+/** The weights of separable convolutions: filters for each channel by itself, filters of one element over what these
+ *  give, and a bias. */
+#ifndef MUSTER_LAYER_SEPARABLE_H
+#define MUSTER_LAYER_SEPARABLE_H
+
+#include "layer/type.h"
+#include "muster/layers.h"
+
+typedef struct mst_separable {
+    mst_shape depthwise; /**< of the depthwise kernel: [window..., channels, depth_multiplier] */
+    int64_t filters;
+    bool no_bias;
+    mst_initializer depthwise_initializer, pointwise_initializer;
+    mst_initializer bias_initializer; /**< zeros where it is not given */
+    float depthwise_l1, depthwise_l2, pointwise_l1, pointwise_l2;
+} mst_separable;
+
+/** Declares them, in the dtype of source 0; mst_kernel_bias_end adds the bias. */
+void mst_separable_weights(mst_layer_call *call, const mst_separable *weights);
+
+#endif

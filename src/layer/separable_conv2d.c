@@ -1,0 +1,113 @@
+/** separable_conv2d: dst = activation(convolution of each channel of src with filters of its own, and of what these
+ *  give with windows of one element, + bias)
+ *
+ *  src               [n, height, width, channels]
+ *  filters           channels of dst
+ *  kernel_size       rows of a window, and its columns where kernel_width is not given
+ *  strides           from one window to the next, default 1
+ *  padding           MST_PADDING_VALID (default) or MST_PADDING_SAME
+ *  dilation_rate     between the elements of a window, default 1
+ *  depth_multiplier  filters of each channel, default 1
+ *  activation        default linear
+ *  dst               [n, rows, columns, filters]
+ *
+ *  Weights: depthwise_kernel [rows, columns, channels, depth_multiplier], pointwise_kernel
+ *  [1, 1, channels * depth_multiplier, filters], bias [filters]. The ops on values are
+ *  mst_convolve2d_depthwise and mst_convolve2d.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_separable_conv2d_options {
+    int zero_;
+    int64_t filters;
+    int32_t kernel_size;
+    int32_t kernel_width; /**< default kernel_size */
+    int32_t strides;
+    int32_t strides_width; /**< default strides */
+    mst_window_padding padding;
+    int32_t dilation_rate;
+    int32_t dilation_width; /**< default dilation_rate */
+    int32_t depth_multiplier;
+    mst_activation activation;
+    bool no_bias;
+    mst_initializer depthwise_initializer; /**< default glorot_uniform */
+    mst_initializer pointwise_initializer; /**< default glorot_uniform */
+    mst_initializer bias_initializer;      /**< default zeros, also in place of glorot_uniform */
+    /** Penalties of the kernels: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2. */
+    float depthwise_l1, depthwise_l2, pointwise_l1, pointwise_l2;
+    const char *name;
+} mst_layer_separable_conv2d_options;
+#define mst_separable_conv2d(source, ...) \
+    MST_LAYER(separable_conv2d, source,   \
+              MST_NAMED_2(mst_layer_separable_conv2d_options, filters, kernel_size, __VA_ARGS__))
+#endif
+#include "layer/activation/activation.h"
+#include "layer/initializer/initializer.h"
+#include "layer/kernel_bias.h"
+#include "layer/separable.h"
+#include "muster/ops.h"
+#include "op/conv/window.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_separable_conv2d_options, __VA_ARGS__)
+
+static const mst_field fields[] = {
+    FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
+    FIELD(I32, kernel_size, 0, 1, 1e6, "rows of a window"),
+    FIELD(I32, kernel_width, 0, 0, 1e6, "columns of a window; 0: as many as rows"),
+    FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
+    FIELD(I32, strides_width, 0, 0, 1e6, "the same along rows; 0: strides"),
+    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
+    FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
+    FIELD(I32, dilation_width, 0, 0, 1e6, "the same along rows; 0: dilation_rate"),
+    FIELD(I32, depth_multiplier, 1, 1, 1e6, "filters of each channel"),
+    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
+    FIELD(BOOL, no_bias, "leaves the bias out"),
+    FIELD(NESTED, depthwise_initializer, mst_initializer_fields, "of the depthwise kernel"),
+    FIELD(NESTED, pointwise_initializer, mst_initializer_fields, "of the pointwise kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
+    FIELD(F32, depthwise_l1, 0, 0, 1e30, "penalty of the depthwise kernel's magnitudes"),
+    FIELD(F32, depthwise_l2, 0, 0, 1e30, "penalty of the depthwise kernel's squares"),
+    FIELD(F32, pointwise_l1, 0, 0, 1e30, "penalty of the pointwise kernel's magnitudes"),
+    FIELD(F32, pointwise_l2, 0, 0, 1e30, "penalty of the pointwise kernel's squares"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status separable_conv2d_weights(mst_layer_call *call) {
+    const mst_layer_separable_conv2d_options *o = call->options;
+    int64_t channels;
+    MST_TRY(mst_layer_channels(call, "[n, height, width, channels]", 4, 4, &channels));
+    mst_separable_weights(
+        call, &(const mst_separable){
+                  .depthwise = MST_SHAPE(o->kernel_size, o->kernel_width ? o->kernel_width : o->kernel_size, channels,
+                                         o->depth_multiplier),
+                  .filters = o->filters,
+                  .no_bias = o->no_bias,
+                  .depthwise_initializer = o->depthwise_initializer,
+                  .pointwise_initializer = o->pointwise_initializer,
+                  .bias_initializer = o->bias_initializer,
+                  .depthwise_l1 = o->depthwise_l1,
+                  .depthwise_l2 = o->depthwise_l2,
+                  .pointwise_l1 = o->pointwise_l1,
+                  .pointwise_l2 = o->pointwise_l2});
+    return MST_OK;
+}
+
+static mst_value separable_conv2d_build(const mst_layer_call *call) {
+    const mst_layer_separable_conv2d_options *o = call->options;
+    const mst_value apart = mst_convolve2d_depthwise(
+        call->src[0], call->weight[0],
+        .strides = MST_AXES(o->strides, o->strides_width ? o->strides_width : o->strides), .padding = o->padding,
+        .dilations = MST_AXES(o->dilation_rate, o->dilation_width ? o->dilation_width : o->dilation_rate));
+    return mst_kernel_bias_end(call, mst_convolve2d(apart, call->weight[1]), o->no_bias, o->activation);
+}
+
+const mst_layer_type mst_layer_type_separable_conv2d = {
+    .name = "separable_conv2d",
+    .class_name = "SeparableConv2D",
+    .options_size = sizeof(mst_layer_separable_conv2d_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = separable_conv2d_weights,
+    .build = separable_conv2d_build,
+};
