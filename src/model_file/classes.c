@@ -7,6 +7,7 @@
 #include "graph/field.h"
 #include "model_file/initializers.h"
 #include "model_file/own_class.h"
+#include "model_file/preprocessing.h"
 #include "muster/layers.h"
 
 /* How a key of Keras' becomes a member of the options. */
@@ -276,6 +277,13 @@ static const mst_keras_class classes[] = {
      NULL,
      0},
     {"UnitNormalization", "unit_normalization", {{AXES, "axis", "axes"}}, NULL, 0},
+    {"Normalization", "normalization", {{YES, "invert", "invert"}}, NULL, 0},
+    {"CategoryEncoding",
+     "category_encoding",
+     {{NUMBER, "num_tokens", "num_tokens"}, {ONLY, "sparse", "false"}},
+     NULL,
+     0},
+    {"Discretization", "discretization", {{NUMBER, "epsilon", "epsilon"}, {ONLY, "sparse", "false"}}, NULL, 0},
     {"Dropout", "dropout", {{NEEDED, "rate", "rate"}, FREE("noise_shape")}, NULL, 0},
     {"Flatten", "flatten", {LAST}, NULL, 0},
     {"Rescaling", "rescaling", {{NEEDED, "scale", "scale"}, {NEEDED, "offset", "offset"}}, NULL, 0},
@@ -351,7 +359,7 @@ static const mst_field *field_of(const mst_layer_type *type, const char *name) {
 
 /* ---- reading ---- */
 
-static mst_status not_taken(const char *key, const json_t *value) {
+mst_status mst_keras_not_taken(const char *key, const json_t *value) {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     const mst_status status = MST_FAIL(MST_UNIMPLEMENTED, "%s = %.100s is not taken here", key, text ? text : "");
     free(text);
@@ -378,8 +386,8 @@ static mst_status read_number(const char *key, const json_t *value, const mst_fi
     if (!value || json_is_null(value)) return MST_OK;
     if (!json_is_number(value) || (whole && !(number >= -1e9 && number <= 1e12 && number == (double)(int64_t)number)) ||
         (field->type == MST_FIELD_TYPE_I32 && !(number <= 2e9)))
-        return not_taken(key, value);
-    if (whole && number == 0) return not_taken(key, value); /* a 0 would stand for the default */
+        return mst_keras_not_taken(key, value);
+    if (whole && number == 0) return mst_keras_not_taken(key, value); /* a 0 would stand for the default */
     set_number(field, options, number);
     if (number == 0) return mst_field_given(field, (char *)options + field->offset);
     return MST_OK;
@@ -392,11 +400,11 @@ static const json_t *element(const json_t *value, size_t i) {
 /* A number is that of all axes. */
 static mst_status read_three(const char *key, const json_t *value, mst_axes *axes) {
     if (!value || json_is_null(value)) return MST_OK;
-    if (json_is_array(value) && json_array_size(value) != NUM_THREE) return not_taken(key, value);
+    if (json_is_array(value) && json_array_size(value) != NUM_THREE) return mst_keras_not_taken(key, value);
     axes->count = NUM_THREE;
     for (size_t i = 0; i < NUM_THREE; i++) {
         const json_int_t number = json_integer_value(element(value, i));
-        if (number < 1 || number > 1000000) return not_taken(key, value);
+        if (number < 1 || number > 1000000) return mst_keras_not_taken(key, value);
         axes->axis[i] = (int32_t)number;
     }
     return MST_OK;
@@ -411,7 +419,7 @@ static mst_status read_padding(const mst_layer_type *type, const json_t *value, 
     else if (text && strcmp(text, "same") == 0)
         set_number(field_of(type, "padding"), options, MST_PADDING_SAME);
     else
-        return not_taken("padding", value);
+        return mst_keras_not_taken("padding", value);
     return MST_OK;
 }
 
@@ -421,7 +429,7 @@ static mst_status read_sides(const json_t *value, mst_axes *sides) {
     for (size_t i = 0; i < SIDES_OF_TWO; i++) {
         const json_t *side = element(element(value, i / 2), i % 2);
         const json_int_t number = json_integer_value(side);
-        if (!json_is_integer(side) || number < 0 || number > 1000000) return not_taken("padding", value);
+        if (!json_is_integer(side) || number < 0 || number > 1000000) return mst_keras_not_taken("padding", value);
         sides->axis[i] = (int32_t)number;
     }
     return MST_OK;
@@ -429,11 +437,11 @@ static mst_status read_sides(const json_t *value, mst_axes *sides) {
 
 static mst_status read_shape(const char *key, const json_t *value, mst_shape *shape) {
     const size_t count = json_array_size(value);
-    if (!json_is_array(value) || count >= MST_MAX_NDIM) return not_taken(key, value);
+    if (!json_is_array(value) || count >= MST_MAX_NDIM) return mst_keras_not_taken(key, value);
     shape->ndim = (int)count;
     for (size_t i = 0; i < count; i++) {
         const json_t *number = json_array_get(value, i);
-        if (!json_is_integer(number) || json_integer_value(number) < -1) return not_taken(key, value);
+        if (!json_is_integer(number) || json_integer_value(number) < -1) return mst_keras_not_taken(key, value);
         shape->dim[i] = json_integer_value(number);
     }
     return MST_OK;
@@ -443,7 +451,7 @@ static mst_status read_axis(const json_t *value, int64_t *axis) {
     const json_t *number = element(value, 0);
     if (!value) return MST_OK;
     if (!json_is_integer(number) || json_integer_value(number) < -1 || json_array_size(value) > 1)
-        return not_taken("axis", value);
+        return mst_keras_not_taken("axis", value);
     *axis = json_integer_value(number);
     return MST_OK;
 }
@@ -451,12 +459,12 @@ static mst_status read_axis(const json_t *value, int64_t *axis) {
 static mst_status read_axes(const json_t *value, mst_axes *axes) {
     const size_t count = json_is_array(value) ? json_array_size(value) : 1;
     if (!value) return MST_OK;
-    if (count < 1 || count > MST_MAX_NDIM) return not_taken("axis", value);
+    if (count < 1 || count > MST_MAX_NDIM) return mst_keras_not_taken("axis", value);
     axes->count = (int)count;
     for (size_t i = 0; i < count; i++) {
         const json_t *number = element(value, i);
         if (!json_is_integer(number) || llabs(json_integer_value(number)) > MST_MAX_NDIM)
-            return not_taken("axis", value);
+            return mst_keras_not_taken("axis", value);
         axes->axis[i] = (int32_t)json_integer_value(number);
     }
     return MST_OK;
@@ -470,13 +478,13 @@ static mst_status read_choice(const char *key, const json_t *value, const mst_fi
         set_number(field, options, i);
         return MST_OK;
     }
-    return not_taken(key, value);
+    return mst_keras_not_taken(key, value);
 }
 
 /* A list has as many numbers as there are members for them. */
 static mst_status read_first(const member *m, const json_t *value, const mst_field *field, void *options) {
     const bool has_second = m[1].form == SECOND && strcmp(m[1].key, m->key) == 0;
-    if (json_array_size(value) > (has_second ? 2 : 1)) return not_taken(m->key, value);
+    if (json_array_size(value) > (has_second ? 2 : 1)) return mst_keras_not_taken(m->key, value);
     return read_number(m->key, element(value, 0), field, options);
 }
 
@@ -487,12 +495,12 @@ static mst_status check_only(const member *m, const json_t *value) {
         !value || json_is_null(value) || json_equal(wanted, value) ||
         (json_is_number(value) && json_is_number(wanted) && json_number_value(value) == json_number_value(wanted));
     json_decref(wanted);
-    return same ? MST_OK : not_taken(m->key, value);
+    return same ? MST_OK : mst_keras_not_taken(m->key, value);
 }
 
 static mst_status read_bool(const member *m, const json_t *value, const mst_field *field, void *options) {
     if (!value) return MST_OK;
-    if (!json_is_boolean(value)) return not_taken(m->key, value);
+    if (!json_is_boolean(value)) return mst_keras_not_taken(m->key, value);
     set_number(field, options, json_is_true(value) == (m->form == YES));
     return MST_OK;
 }
@@ -503,7 +511,7 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
     void *at = (char *)options + field->offset;
     switch (m->form) {
         case ABOVE:
-            if (json_is_number(value) && !(json_number_value(value) > 0)) return not_taken(m->key, value);
+            if (json_is_number(value) && !(json_number_value(value) > 0)) return mst_keras_not_taken(m->key, value);
             return read_number(m->key, value, field, options);
         case NUMBER:
         case NEEDED: return read_number(m->key, value, field, options);
@@ -545,7 +553,7 @@ static mst_status read_cell(const mst_layer_type *type, const json_t *value, boo
         return MST_FAIL(MST_UNIMPLEMENTED, "a layer %.100s in it is not taken: LSTM, GRU and SimpleRNN are",
                         name ? name : "without a class");
     if (json_is_true(json_object_get(config, BACKWARDS)) != backwards)
-        return not_taken(BACKWARDS, json_object_get(config, BACKWARDS));
+        return mst_keras_not_taken(BACKWARDS, json_object_get(config, BACKWARDS));
     set_number(cell, options, i);
     for (const member *m = class->member; m->form; m++)
         if (!is_set_outside(m)) MST_TRY(read_member(type, m, json_object_get(config, m->key), options, &axis));
@@ -564,7 +572,8 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
     return status;
 }
 
-mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options, int64_t *axis) {
+mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, mst_option_memory *memory,
+                                void *options, int64_t *axis) {
     const mst_layer_type *type = mst_keras_class_type(class);
     *axis = -1;
     if (class->fixed) set_number(field_of(type, class->fixed), options, class->value);
@@ -578,7 +587,7 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
         else
             MST_TRY(read_member(type, m, value, options, axis));
     }
-    return MST_OK;
+    return mst_keras_preprocessing_read(class->name, config, memory, options);
 }
 
 /* ---- what a call says ---- */
@@ -594,13 +603,15 @@ bool mst_keras_class_is_called(const mst_keras_class *class) {
 
 mst_status mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options) {
     static const char *const refused[] = {"attention_mask", "query_mask", "value_mask", "key_mask"};
+    const json_t *counts = json_object_get(arguments, "count_weights"); /* of CategoryEncoding */
+    if (counts && !json_is_null(counts)) return mst_keras_not_taken("count_weights", counts);
     if (!mst_keras_class_is_called(class)) return MST_OK;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const json_t *value = json_object_get(arguments, refused[i]);
-        if (value && !json_is_null(value)) return not_taken(refused[i], value);
+        if (value && !json_is_null(value)) return mst_keras_not_taken(refused[i], value);
     }
     const json_t *scores = json_object_get(arguments, "return_attention_scores");
-    if (json_is_true(scores)) return not_taken("return_attention_scores", scores);
+    if (json_is_true(scores)) return mst_keras_not_taken("return_attention_scores", scores);
     if (json_is_true(json_object_get(arguments, "use_causal_mask"))) set_number(called_field(class), options, 1);
     return MST_OK;
 }

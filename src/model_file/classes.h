@@ -13,11 +13,14 @@ typedef struct mst_keras_class mst_keras_class;
 const mst_keras_class *mst_keras_class_find(const char *name);
 const mst_layer_type *mst_keras_class_type(const mst_keras_class *class);
 
-/** Sets OPTIONS, zeroed, of the class's type from Keras' CONFIG, but the name. *AXIS is that of BatchNormalization, to
- *  be the last one of its source; -1 else. What Muster cannot do is MST_UNIMPLEMENTED, naming the key. */
-MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options,
-                                            int64_t *axis);
-/** Adds to CONFIG what OPTIONS say. */
+/** Sets OPTIONS, zeroed, of the class's type from Keras' CONFIG, but the name. MEMORY keeps their tensors. *AXIS is
+ *  that of BatchNormalization, to be the last one of its source; -1 else. What Muster cannot do is MST_UNIMPLEMENTED,
+ *  naming the key. */
+MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config,
+                                            mst_option_memory *memory, void *options, int64_t *axis);
+/** MST_UNIMPLEMENTED: KEY has a VALUE that Muster does not have. */
+MST_CHECKED mst_status mst_keras_not_taken(const char *key, const json_t *value);
+/** Adds to CONFIG what OPTIONS say, but what model_file/preprocessing.h does. */
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
 /** The folders of the layers inside of which a class is made, ended by NULL; each has as many weights as the others.
  *  NULL: its weights are its own. */

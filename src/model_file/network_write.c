@@ -5,6 +5,7 @@
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
 #include "model_file/network.h"
+#include "model_file/preprocessing.h"
 #include "muster/layers.h"
 
 typedef struct network_writer {
@@ -89,7 +90,7 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     json_object_set_new(config, "dtype", json_string(policy_of(l)));
     json_object_set_new(config, "trainable", json_boolean(!l->frozen));
     mst_keras_class_write(class, l->options, config);
-    return MST_OK;
+    return mst_keras_preprocessing_write(w->model, l, config);
 }
 
 static mst_status write_layer(const network_writer *w, int64_t layer, json_t *layers) {

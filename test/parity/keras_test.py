@@ -206,6 +206,35 @@ def operators():
     return keras.Model(start, L.Dense(4, activation="softmax")(L.GlobalAveragePooling2D()(1 + x + start)))
 
 
+def prepared():
+    """Layers of preprocessing, which have learnt from the data or were told of it."""
+    def learn(layer, rows=PICTURES):
+        layer.adapt(rows)
+        return layer
+    start = keras.Input((8, 8, 3))
+    x = [learn(L.Normalization(), 3 * PICTURES + 2)(start), learn(L.Normalization(axis=1))(start),
+         learn(L.Normalization(axis=None), PICTURES - 1)(start), learn(L.Normalization(invert=True))(start),
+         L.Normalization(mean=[1.0, 0.5, -2.0], variance=np.array([4.0, 0.3, 1.0]))(start),
+         L.Normalization(axis=(1,), mean=np.arange(8.0), variance=np.arange(8.0) + 1)(start),
+         L.Normalization(axis=(), mean=0.1, variance=2.5, invert=True)(start)]
+    x = L.Conv2D(4, 3, strides=2, activation="relu")(L.Concatenate()(x))
+    row = L.Flatten()(start)
+    bins = learn(L.Discretization(num_bins=4))(row)
+    parts = [L.CategoryEncoding(4, output_mode="count")(bins), L.CategoryEncoding(6)(bins),
+             L.Flatten()(L.CategoryEncoding(4, output_mode="one_hot")(bins)),
+             L.Flatten()(learn(L.Discretization(num_bins=3, output_mode="one_hot"))(row)),
+             L.Discretization([-2.0, -0.5, 0.25, 2.1], output_mode="multi_hot")(row),
+             L.Discretization([-1.0, 1.0], output_mode="count")(row)]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()([L.Flatten()(x), *parts])))
+
+
+def normalized():
+    """A stack that begins with a normalization."""
+    layer = L.Normalization()
+    layer.adapt(PICTURES * [3.0, 1.0, 10.0] + 5)
+    return keras.Sequential([keras.Input((8, 8, 3)), layer, L.Flatten(), L.Dense(4, activation="softmax")])
+
+
 FROZEN = ["stays", "stays_too"]
 FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.pool"]}  # names that Muster writes
 NESTED = (nested, nested_frozen, stacks)
@@ -213,10 +242,12 @@ MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen":
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
-          "operators": (operators, PICTURES), "nested": (nested, PICTURES),
+          "operators": (operators, PICTURES), "prepared": (prepared, PICTURES), "normalized": (normalized, PICTURES),
+          "nested": (nested, PICTURES),
           "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, masked, attention)
-ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
+ONE_OPTIMIZER = (normalizations, volumes, *SEQUENCES, activations, logits, probabilities, operators, prepared, normalized,
+                 *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
