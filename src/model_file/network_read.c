@@ -115,6 +115,12 @@ static mst_status unknown_class(const char *class_name) {
     return MST_FAIL(MST_UNIMPLEMENTED, "there is no such layer here");
 }
 
+static mst_status unknown_op(void) {
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "there is no such layer here: an op is read where it is applied to outputs of "
+                    "layers, or to one and to numbers, and a layer does the same");
+}
+
 static mst_status check_policy(const json_t *config) {
     const char *dtype = dtype_text(config);
     if (!*dtype || strcmp(dtype, "float32") == 0 || strncmp(dtype, "mixed_", strlen("mixed_")) == 0) return MST_OK;
@@ -314,6 +320,7 @@ static mst_status make_call(const network_reader *r, keras_call *call, keras_cal
     mst_status status = MST_OK;
     if (!histories_of(call->inputs, histories)) {
         status = check_class(r, call->layer); /* an op, which may be applied to other things than layers are */
+        if (!status && mst_keras_is_op(json_array_get(r->layers, (size_t)call->layer))) status = unknown_op();
         json_array_clear(histories);
     }
     if (!status) status = find_sources(r, histories, &sources, missing);

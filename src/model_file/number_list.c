@@ -29,10 +29,10 @@ static bool fits(const json_t *value, const mst_shape *shape, int depth) {
     return true;
 }
 
-bool mst_keras_numbers_are(const json_t *value) {
+const json_t *mst_keras_numbers_in(const json_t *value) {
     mst_shape shape;
     const json_t *lists = lists_of(value);
-    return find_shape(lists, &shape) && fits(lists, &shape, 0);
+    return find_shape(lists, &shape) && fits(lists, &shape, 0) ? lists : NULL;
 }
 
 static float *fill_numbers(const json_t *value, float *dst) {
@@ -46,10 +46,9 @@ static float *fill_numbers(const json_t *value, float *dst) {
 
 mst_status mst_keras_numbers_read(const json_t *value, mst_tensor **out) {
     mst_shape shape;
-    const json_t *lists = lists_of(value);
+    const json_t *lists = mst_keras_numbers_in(value);
     *out = NULL;
-    if (!mst_keras_numbers_are(value) || !find_shape(lists, &shape))
-        return MST_FAIL(MST_CORRUPT, "a list of numbers is damaged");
+    if (!lists || !find_shape(lists, &shape)) return MST_FAIL(MST_CORRUPT, "a list of numbers is damaged");
     MST_TRY(mst_tensor_create(MST_F32, shape, out));
     fill_numbers(lists, mst_tensor_data(*out));
     return MST_OK;

@@ -6,9 +6,9 @@
 
 #include "muster/tensor.h"
 
-/** Whether VALUE is a number, a list of lists of numbers that is a tensor, or such a one as Keras writes arrays:
- *  {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}. */
-bool mst_keras_numbers_are(const json_t *value);
+/** The number, or lists of lists of numbers that are a tensor, that VALUE is, or is as Keras writes arrays:
+ *  {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}. NULL where it is no such one. */
+const json_t *mst_keras_numbers_in(const json_t *value);
 /** VALUE, which is such a one, as f32; a number has no dimensions. */
 MST_CHECKED mst_status mst_keras_numbers_read(const json_t *value, mst_tensor **out);
 /** A number, or lists of numbers; NULL where memory is out, or a number is not finite. */

@@ -7,12 +7,14 @@
 #include "layer/encode.h"
 #include "layer/list.h"
 #include "model_file/classes.h"
+#include "model_file/item_op.h"
 #include "model_file/number_list.h"
 #include "muster/layers.h"
 
 typedef mst_layer_normalization_options normalization_options;
 typedef mst_layer_category_encoding_options category_encoding_options;
 typedef mst_layer_discretization_options discretization_options;
+typedef mst_layer_rescaling_options rescaling_options;
 
 /* KEY of CONFIG; NULL where it is null. */
 static const json_t *given(const json_t *config, const char *key) {
@@ -62,7 +64,7 @@ static mst_status read_statistic(const json_t *config, const char *key, mst_opti
     mst_tensor *tensor, *row;
     int long_dims = 0;
     if (!value) return MST_OK;
-    if (!mst_keras_numbers_are(value)) return mst_keras_not_taken(key, value);
+    if (!mst_keras_numbers_in(value)) return mst_keras_not_taken(key, value);
     MST_TRY(mst_keras_numbers_read(value, &tensor));
     const mst_shape shape = mst_tensor_shape(tensor);
     for (int i = 0; i < shape.ndim; i++) long_dims += shape.dim[i] > 1;
@@ -104,7 +106,7 @@ static mst_status read_discretization(const json_t *config, mst_option_memory *m
     MST_TRY(read_mode(config, &o->output_mode));
     if (!value || json_array_size(value) == 0)
         return MST_FAIL(MST_UNIMPLEMENTED, "it has no boundaries yet: call its adapt, or give it bin_boundaries");
-    if (!mst_keras_numbers_are(value)) return mst_keras_not_taken("bin_boundaries", value);
+    if (!mst_keras_numbers_in(value)) return mst_keras_not_taken("bin_boundaries", value);
     MST_TRY(mst_keras_numbers_read(value, &o->bin_boundaries));
     return mst_option_memory_keep(memory, o->bin_boundaries);
 }
@@ -130,6 +132,40 @@ static mst_status write_discretization(mst_model *model, const char *name, const
     return MST_FAIL(MST_INVALID, "layer '%s': has no boundaries yet: call mst_adapt before, with enough data", name);
 }
 
+/* ---- Rescaling ---- */
+
+/* A number to AT, or several to TENSOR. */
+static mst_status read_factor(const json_t *config, const char *key, mst_option_memory *memory, float *at,
+                              mst_tensor **tensor) {
+    const json_t *value = given(config, key), *numbers = mst_keras_numbers_in(value);
+    if (!value) return MST_OK;
+    if (!numbers) return mst_keras_not_taken(key, value);
+    if (json_is_number(numbers)) {
+        const float number = (float)json_number_value(numbers);
+        *at = number == 0 ? (float)MST_ZERO : number; /* a 0 would stand for the default */
+        return MST_OK;
+    }
+    MST_TRY(mst_keras_numbers_read(value, tensor));
+    return mst_option_memory_keep(memory, *tensor);
+}
+
+static mst_status read_rescaling(const json_t *config, mst_option_memory *memory, rescaling_options *o) {
+    MST_TRY(read_factor(config, "scale", memory, &o->scale, &o->scales));
+    return read_factor(config, "offset", memory, &o->offset, &o->offsets);
+}
+
+static mst_status write_factor(const char *name, const char *key, float number, const mst_tensor *tensor,
+                               json_t *config) {
+    json_t *value = tensor ? mst_keras_numbers_write(tensor) : json_real((double)number + 0.0);
+    if (!json_object_set_new(config, key, value)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "layer '%s': a number of its %s is not finite", name, key);
+}
+
+static mst_status write_rescaling(const char *name, const rescaling_options *o, json_t *config) {
+    MST_TRY(write_factor(name, "scale", o->scale, o->scales, config));
+    return write_factor(name, "offset", o->offset, o->offsets, config);
+}
+
 /* ---- all ---- */
 
 static bool is(const char *class_name, const char *name) {
@@ -142,6 +178,11 @@ mst_status mst_keras_preprocessing_read(const char *class_name, const json_t *co
     if (is(class_name, "CategoryEncoding"))
         return read_mode(config, &((category_encoding_options *)options)->output_mode);
     if (is(class_name, "Discretization")) return read_discretization(config, memory, options);
+    if (is(class_name, "Rescaling")) return read_rescaling(config, memory, options);
+    if (is(class_name, "Take")) return mst_keras_take_read(config, memory, options);
+    const bool is_power = is(class_name, "Power"); /* an op that no layer does has no exponent */
+    if (is_power && !json_is_number(json_object_get(config, "exponent")))
+        return MST_FAIL(MST_UNIMPLEMENTED, "there is no such layer here");
     return MST_OK;
 }
 
@@ -165,6 +206,7 @@ mst_status mst_keras_preprocessing_write(mst_model *model, const mst_model_layer
     const char *class_name = layer->type->class_name;
     if (is(class_name, "Normalization")) return write_normalization(layer->name, layer->options, config);
     if (is(class_name, "Discretization")) return write_discretization(model, layer->name, layer->options, config);
+    if (is(class_name, "Rescaling")) return write_rescaling(layer->name, layer->options, config);
     if (is(class_name, "CategoryEncoding"))
         write_mode(config, ((const category_encoding_options *)layer->options)->output_mode);
     return MST_OK;

@@ -203,7 +203,12 @@ def operators():
     x = keras.applications.mobilenet_v2.preprocess_input(start)
     x = L.Conv2D(3, 3, padding="same")(100 * (1.5 - x) + 100)
     x = x * L.Conv2D(3, 1)(x / 200.0) - x
-    return keras.Model(start, L.Dense(4, activation="softmax")(L.GlobalAveragePooling2D()(1 + x + start)))
+    x = L.GlobalAveragePooling2D()(1 + x + start)
+    rows = [x * np.array([1.0, -0.5, 2.0], "float32"), keras.ops.convert_to_tensor([1.0, 2.0, 3.0]) - x,
+            x / np.array([[2.0, 100.0, 5.0]]), x ** 2 / 100, 1 / (x ** 2 + 1), -x / (x ** 2 + 1), (x ** 2 + 1) ** -0.3,
+            keras.ops.sqrt(keras.ops.square(x) + 1), keras.ops.take(x, [2, 0], axis=1), x[:, 1:] ** 3 / 1e6,
+            L.Rescaling([0.1, 0.2, -0.3], offset=[1, 0, 2])(x), L.Flatten()(start[..., ::-1])[:, 4:9]]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
 
 
 def prepared():
@@ -371,9 +376,11 @@ def refused(report, folder):
     lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
     unknown = keras.Sequential([keras.Input((4, 3, 2)), L.ConvLSTM1D(2, 1, name="remember")])
     start = keras.Input((3,))
-    inverse = keras.Model(start, L.Dense(2)(1 / start))
+    exponential = keras.Model(start, L.Dense(2)(2 ** start))
+    quotient = keras.Model(start, L.Dense(2)(keras.ops.convert_to_tensor([1.0, 2.0, 3.0]) / start))
     for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D")),
-                         (inverse, ("TrueDivide", "there is no such layer here"))):
+                         (exponential, ("Power", "there is no such layer here")),
+                         (quotient, ("TrueDivide", "there is no such layer here"))):
         path = os.path.join(folder, "refused.keras")
         model.save(path)
         [answer] = muster.evaluate([{"load": path, "fails": True}], "keras")

@@ -193,6 +193,7 @@ static bool convolutions() {
     if (mst_model_create(&model)) return false;
     mst_output x = mst_input(model, MST_SHAPE(16, 16, 2));
     x = mst_zero_padding2d(mst_rescaling(x, .scale = 0.5F, .offset = -1), .sides = MST_AXES(0, 1, 0, 1));
+    x = mst_power(x, .exponent = 3, .name = "cube");
     x = mst_conv2d(x, 8, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true);
     x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F, .synchronized = true), .max_value = 6);
     x = mst_depthwise_conv2d(x, 3, .depth_multiplier = 2);
