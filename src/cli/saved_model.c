@@ -135,8 +135,7 @@ static mst_status add_columns(saved_model *out) {
         return MST_FAIL(MST_INVALID,
                         "the model was trained on a table of other columns than the data has: take csv:FILE");
     out->table.fill_missing = missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0;
-    table_layers_add(&out->table, out->model);
-    return MST_OK;
+    return table_layers_add(&out->table, out->model);
 }
 
 static mst_status build_model(const saved_options *o, const option_list *list, const int64_t *units, int count,

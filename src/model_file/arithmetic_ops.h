@@ -1,7 +1,7 @@
 /** Ops in the list of a functional model's layers, as Keras makes them of Python's operators, and of some functions:
  *
  *      x / 127.5 - 1    TrueDivide(x, 127.5), Subtract(.., 1)    Rescaling; also of several numbers
- *      x + y            Add(x, y)                                Add; likewise Subtract, Multiply, and TrueDivide: Divide
+ *      x + y            Add(x, y)                                Add; likewise Subtract, Multiply; TrueDivide: Divide
  *      x ** 3, 2 / x    Power(x, 3), TrueDivide(2, x)            Power
  *      ops.sqrt(x)      Sqrt(x)                                  Power; likewise Square and Reciprocal
  *      x[:, 1:3]        GetItem(x, ..), or Take(x, [1, 2])       Take

@@ -251,8 +251,9 @@ grep '"prediction"' out > of_checkpoint
 check tables_predict_the_same_from_keras_files cmp -s of_checkpoint of_keras
 works training_goes_on_from_a_table_in_keras_files '^done: step 2' train --load t.keras --data csv:table.csv --epochs 1 --batch-size 2
 printf 'x,color,y\n1,red,a\n2,blue,b\n3,red,a\n4,blue,b\n' > colors.csv
-fails categories_of_tables_are_refused_before_training 1 "save: layer 'numbers': layers 'lambda' cannot be saved for Keras" \
-    train --data csv:colors.csv --epochs 1 --batch-size 2 --save t.keras
+works categories_of_tables_are_saved_for_keras '^done: step 6' train --data csv:colors.csv --epochs 3 --batch-size 2 --save c.keras
+printf 'color,x\npink,1\nred,3\n' > new.csv
+works new_categories_are_predicted_from_keras_files '^ *1  [ab] ' predict --load c.keras --data csv:new.csv
 fails the_mean_for_missing_numbers_is_refused_before_training 1 "layer 'normalization': cannot be saved for Keras, whose Normalization has no .fill_missing" \
     train --data csv:table.csv --missing mean --epochs 1 --batch-size 2 --save t.keras
 fails a_damaged_model_is_one_error 1 "cut.keras" predict --load cut.keras

@@ -436,6 +436,34 @@ def commands(report, folder, name, make, rows):
     report.check(f"{name}: its optimizer", int(back.optimizer.iterations.numpy()) == 16, back.optimizer.iterations, 16)
 
 
+def tables(report, folder):
+    """What muster train makes of a table: columns of numbers, of categories one-hot and embedded, and new categories."""
+    lines = ["city,area,kind,year,price"]
+    lines += [f"c{i * 7 % 9},{20 + i * 13 % 90},k{i % 3},{1900 + i * 29 % 120},{i * 17 % 50}" for i in range(60)]
+    with open(os.path.join(folder, "t.csv"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    with open(os.path.join(folder, "new.csv"), "w") as file:
+        file.write("\n".join([*lines[:30], "c99,50,k1,1950,1", "c3,40,k7,1960,1"]) + "\n")
+    for kind in ("t.keras", "t.h5"):
+        command(folder, "train", "--data", "csv:t.csv", "--loss", "mse", "--embed-above", "3", "--hidden-units", "5",
+                "--epochs", "3", "--batch-size", "10", "--save", kind)
+        command(folder, "predict", "--load", kind, "--data", "csv:new.csv", "--out", "p.npy")
+        wanted = np.load(os.path.join(folder, "p.npy")).ravel()
+        rows = [line.split(",")[:4] for line in lines[1:30]] + [["c99", "50", "k1", "1950"], ["c3", "40", "k7", "1960"]]
+        names = [[f"c{i}" for i in range(9)], None, ["k0", "k1", "k2"], None]  # in the order of their bytes
+        numbers = np.array([[float(cell) if not known else known.index(cell) if cell in known else -1
+                             for cell, known in zip(row, names)] for row in rows], np.float32)
+        model = keras.models.load_model(os.path.join(folder, kind))
+        report.values(f"table: {kind} in Keras", model.predict(numbers, verbose=0).ravel(), wanted, 1e-5, 1)
+        if kind == "t.keras":  # h5_state says why
+            model.fit(numbers, np.arange(len(rows), dtype=np.float32), epochs=1, verbose=0)
+        model.save(os.path.join(folder, "back.keras"))
+        np.savez(os.path.join(folder, "x.npz"), x=numbers)
+        command(folder, "predict", "--load", "back.keras", "--data", "npz:x.npz", "--out", "p.npy")
+        report.values(f"table: {kind} back from Keras", np.load(os.path.join(folder, "p.npy")).ravel(),
+                      model.predict(numbers, verbose=0), 1e-5, 1)
+
+
 def main():
     report = muster.Report()
     with tempfile.TemporaryDirectory() as folder:
@@ -446,6 +474,7 @@ def main():
             if make not in (*SEQUENCES, nested, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
         policies(report, folder)
+        tables(report, folder)
         refused(report, folder)
     return report.finish()
 
