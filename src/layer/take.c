@@ -52,10 +52,27 @@ static mst_status check_indices(const mst_layer_call *call, int axis) {
     return MST_OK;
 }
 
+static bool are_consecutive(const mst_tensor *indices) {
+    for (int64_t i = 1; i < mst_tensor_count(indices); i++)
+        if (mst_tensor_get(indices, i) != mst_tensor_get(indices, i - 1) + 1) return false;
+    return true;
+}
+
+/* The indices from the first on, as a part of X, which is copied whole. */
+static mst_value slice_of(mst_value x, int axis, const mst_tensor *indices) {
+    mst_shape begin = mst_value_spec(x).shape, size = begin;
+    for (int i = 0; i < size.ndim; i++) begin.dim[i] = 0, size.dim[i] = -1;
+    begin.dim[axis] = (int64_t)mst_tensor_get(indices, 0);
+    size.dim[axis] = mst_tensor_count(indices);
+    const mst_value y = mst_slice(x, begin, size);
+    return mst_tensor_shape(indices).ndim ? y : mst_squeeze(y, .axes = MST_AXES(axis));
+}
+
 static mst_value take_build(const mst_layer_call *call) {
     const mst_layer_take_options *o = call->options;
     const int axis = o->axis < 0 ? o->axis + mst_value_spec(call->src[0]).shape.ndim : o->axis;
     if (check_indices(call, axis)) return mst_layer_fail(call);
+    if (are_consecutive(o->indices)) return slice_of(call->src[0], axis, o->indices);
     return mst_gather(call->src[0], mst_constant(call->graph, o->indices), axis);
 }
 
