@@ -54,6 +54,8 @@ const option saved_model_options[] = {
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line (default: those of the training, else of the data)"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"text", OPTION_TEXT, AT(text), "COLUMN",
+     .help = "csv: the column of texts, where it has another name than in training (default: as there)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
@@ -324,8 +326,10 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     const char *spec = choose_spec(o, note);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
-    mst_data_options options = {
-        .image_size = o->image_size, .schema = note->schema, .unknown_categories = note->encodes_columns};
+    mst_data_options options = {.image_size = o->image_size,
+                                .schema = note->schema,
+                                .text = o->text,
+                                .unknown_categories = note->encodes_columns};
     const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);
     const table_options table = choose_table(o, note, spec);
