@@ -15,6 +15,7 @@ typedef mst_layer_normalization_options normalization_options;
 typedef mst_layer_category_encoding_options category_encoding_options;
 typedef mst_layer_discretization_options discretization_options;
 typedef mst_layer_rescaling_options rescaling_options;
+typedef mst_layer_string_lookup_options string_lookup_options;
 
 /* KEY of CONFIG; NULL where it is null. */
 static const json_t *given(const json_t *config, const char *key) {
@@ -132,6 +133,68 @@ static mst_status write_discretization(mst_model *model, const char *name, const
     return MST_FAIL(MST_INVALID, "layer '%s': has no boundaries yet: call mst_adapt before, with enough data", name);
 }
 
+/* ---- StringLookup ---- */
+
+/* How many of the LIST's first strings stand for all others: they are there as many times as there are numbers for
+ * these, or not at all. */
+static size_t num_special(const json_t *list, const json_t *token, size_t others) {
+    for (size_t i = 0; i < others; i++)
+        if (!json_equal(json_array_get(list, i), token)) return 0;
+    return others;
+}
+
+static mst_status read_vocabulary(const json_t *list, size_t first, mst_option_memory *memory, mst_tensor **out) {
+    const size_t count = json_array_size(list);
+    MST_TRY(mst_tensor_create(MST_STRING, MST_SHAPE((int64_t)(count - first)), out));
+    mst_status status = mst_option_memory_keep(memory, *out);
+    for (size_t i = first; i < count && !status; i++) {
+        const json_t *token = json_array_get(list, i);
+        const mst_string string = {json_string_value(token), json_string_length(token)};
+        status = json_is_string(token) ? mst_tensor_set_string(*out, (int64_t)(i - first), string)
+                                       : mst_keras_not_taken("vocabulary", list);
+    }
+    return status;
+}
+
+static mst_status read_string_lookup(const json_t *config, mst_option_memory *memory, string_lookup_options *o) {
+    const json_t *list = given(config, "vocabulary"), *others = given(config, "num_oov_indices");
+    const json_int_t count = others ? json_integer_value(others) : 1;
+    json_t *unknown = json_string("[UNK]");
+    const json_t *token = given(config, "oov_token");
+    mst_status status = read_mode(config, &o->output_mode);
+    if (!status && ((others && !json_is_integer(others)) || count < 0 || count > INT32_MAX))
+        status = mst_keras_not_taken("num_oov_indices", others);
+    if (!status && list && !json_is_array(list)) status = mst_keras_not_taken("vocabulary", list);
+    const size_t first = status ? 0 : num_special(list, token ? token : unknown, (size_t)count);
+    if (!status && json_array_size(list) <= first)
+        status = MST_FAIL(MST_UNIMPLEMENTED,
+                          "it has no vocabulary: call its adapt and save the model as .keras, or "
+                          "give it vocabulary");
+    o->no_oov = count == 0;
+    o->num_oov_indices = count;
+    if (!status) status = read_vocabulary(list, first, memory, &o->vocabulary);
+    json_decref(unknown);
+    return status;
+}
+
+static mst_status write_string_lookup(const char *name, const string_lookup_options *o, json_t *config) {
+    if (!o->vocabulary)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "layer '%s': cannot be saved for Keras: the strings that it has learnt are known by their "
+                        "hashes alone: give it .vocabulary",
+                        name);
+    json_t *list = json_array();
+    int failed = json_object_set_new(config, "vocabulary", list);
+    for (int64_t i = 0; i < mst_tensor_count(o->vocabulary) && !failed; i++) {
+        const mst_string token = mst_tensor_get_string(o->vocabulary, i);
+        failed = json_array_append_new(list, json_stringn(token.data, token.length));
+    }
+    if (failed) return MST_FAIL(MST_INVALID, "layer '%s': a string of its vocabulary is no UTF-8", name);
+    json_object_set_new(config, "num_oov_indices", json_integer(o->no_oov ? 0 : o->num_oov_indices));
+    write_mode(config, o->output_mode);
+    return MST_OK;
+}
+
 /* ---- Rescaling ---- */
 
 /* A number to AT, or several to TENSOR. */
@@ -179,6 +242,7 @@ mst_status mst_keras_preprocessing_read(const char *class_name, const json_t *co
         return read_mode(config, &((category_encoding_options *)options)->output_mode);
     if (is(class_name, "Discretization")) return read_discretization(config, memory, options);
     if (is(class_name, "Rescaling")) return read_rescaling(config, memory, options);
+    if (is(class_name, "StringLookup")) return read_string_lookup(config, memory, options);
     if (is(class_name, "Take")) return mst_keras_take_read(config, memory, options);
     const bool is_power = is(class_name, "Power"); /* an op that no layer does has no exponent */
     if (is_power && !json_is_number(json_object_get(config, "exponent")))
@@ -194,6 +258,8 @@ mst_status mst_keras_preprocessing_check(const mst_model_layer *layer, mst_shape
         if (!mode) mode = MST_OUTPUT_MODE_MULTI_HOT;
     } else if (layer->type == &mst_layer_type_discretization) {
         mode = ((const discretization_options *)o)->output_mode;
+    } else if (layer->type == &mst_layer_type_string_lookup) {
+        mode = ((const string_lookup_options *)o)->output_mode;
     }
     if ((mode != MST_OUTPUT_MODE_MULTI_HOT && mode != MST_OUTPUT_MODE_COUNT) || source.ndim == 2) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
@@ -206,6 +272,7 @@ mst_status mst_keras_preprocessing_write(mst_model *model, const mst_model_layer
     const char *class_name = layer->type->class_name;
     if (is(class_name, "Normalization")) return write_normalization(layer->name, layer->options, config);
     if (is(class_name, "Discretization")) return write_discretization(model, layer->name, layer->options, config);
+    if (is(class_name, "StringLookup")) return write_string_lookup(layer->name, layer->options, config);
     if (is(class_name, "Rescaling")) return write_rescaling(layer->name, layer->options, config);
     if (is(class_name, "CategoryEncoding"))
         write_mode(config, ((const category_encoding_options *)layer->options)->output_mode);

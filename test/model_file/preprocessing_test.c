@@ -108,9 +108,9 @@ static mst_status load_stack(const char *shape, const char *class_name, const ch
     mst_model *model = NULL;
     snprintf(text, sizeof text,
              "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": ["
-             "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"in\", \"batch_shape\": [null%s]}}, "
-             "{\"class_name\": \"%s\", \"config\": {\"name\": \"layer\", %s}}]}}",
-             shape, class_name, config);
+             "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"in\", \"batch_shape\": [null%s], "
+             "\"dtype\": \"%s\"}}, {\"class_name\": \"%s\", \"config\": {\"name\": \"layer\", %s}}]}}",
+             shape, strcmp(class_name, "StringLookup") == 0 ? "string" : "float32", class_name, config);
     const mst_status status = mst_model_load(folder_write_text("m.json", text), &model, NULL);
     mst_model_destroy(model);
     return status;
@@ -146,6 +146,16 @@ static void options_of_keras_are_taken_or_named(void **state) {
         {"Discretization", ", 3", "\"bin_boundaries\": null, \"num_bins\": 3", "it has no boundaries yet"},
         {"Discretization", ", 3", "\"bin_boundaries\": [2, 1]", "boundary 1 is below"},
         {"Discretization", ", 3", "\"bin_boundaries\": [2, null]", "bin_boundaries = [2,null]"},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"[UNK]\", \"b\", \"a\"], \"output_mode\": \"one_hot\"", NULL},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"num_oov_indices\": 0, \"output_mode\": \"count\"", NULL},
+        {"StringLookup", ", 1", "\"vocabulary\": null", "it has no vocabulary"},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"[UNK]\"]", "it has no vocabulary"},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\", 3]", "vocabulary = [\"b\",3]"},
+        {"StringLookup", ", 1", "\"vocabulary\": \"words.txt\"", "vocabulary = \"words.txt\""},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\", \"b\"]", "are the same"},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"mask_token\": \"\"", "mask_token = \"\""},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"output_mode\": \"tf_idf\"", "output_mode = \"tf_idf\""},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"num_oov_indices\": -1", "num_oov_indices = -1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const mst_status status = load_stack(cases[i].shape, cases[i].class_name, cases[i].config);

@@ -436,6 +436,28 @@ def commands(report, folder, name, make, rows):
     report.check(f"{name}: its optimizer", int(back.optimizer.iterations.numpy()) == 16, back.optimizer.iterations, 16)
 
 
+def lookups(report, folder):
+    """Strings as inputs: a vocabulary that was learnt, which is a file of its own in .keras, and one that was given."""
+    words = np.array([b"red", b"blue", b"red", b"green", b"blue", b"red", "gr\u00fcn".encode(), b""], object).reshape(-1, 1)
+    new = np.concatenate([words, np.array([[b"pink"], [b"[UNK]"], [b"black"]], object)])
+    start = keras.Input((1,), dtype="string")
+    layers = [L.StringLookup(output_mode="one_hot"), L.StringLookup(num_oov_indices=3, output_mode="count"),
+              L.StringLookup(vocabulary=["red", "blue", "pink"], output_mode="multi_hot")]
+    for layer in layers[:2]:
+        layer.adapt(tf.constant(words))
+    rows = [layer(start) for layer in layers]
+    numbers = L.StringLookup(vocabulary=["[UNK]", "blue", "red"])(start)
+    rows.append(L.Flatten()(L.Embedding(3, 2)(numbers)))
+    model = keras.Model(start, L.Dense(3)(L.Concatenate()(rows)))
+    wanted = model.predict(tf.constant(new), verbose=0)
+    path, out = os.path.join(folder, "words.keras"), os.path.join(folder, "out.keras")
+    model.save(path)
+    [answer] = muster.evaluate([{"load": path, "predict": [new], "save": out}], "keras")
+    report.values("lookups: predictions", answer["predicted"], wanted, 1e-5, 1)
+    back = keras.models.load_model(out)
+    report.values("lookups: Muster's file", back.predict(tf.constant(new), verbose=0).ravel(), wanted, 1e-6, 1)
+
+
 def tables(report, folder):
     """What muster train makes of a table: columns of numbers, of categories one-hot and embedded, and new categories."""
     lines = ["city,area,kind,year,price"]
@@ -474,6 +496,7 @@ def main():
             if make not in (*SEQUENCES, nested, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
         policies(report, folder)
+        lookups(report, folder)
         tables(report, folder)
         refused(report, folder)
     return report.finish()
