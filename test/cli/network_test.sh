@@ -249,6 +249,14 @@ grep '"prediction"' out > of_keras
 run predict --checkpoint-dir table --data csv:table.csv --json
 grep '"prediction"' out > of_checkpoint
 check tables_predict_the_same_from_keras_files cmp -s of_checkpoint of_keras
+printf 'x,y\n101,a\n102,b\n103,a\n105,b\n' > other.csv
+run train --model t.keras --data csv:other.csv --epochs 1 --batch-size 2 --save other.npz
+run inspect other.npz
+grep 'normalization/' out > got
+run train --data csv:other.csv --epochs 1 --batch-size 2 --save own.npz
+run inspect own.npz
+grep 'normalization/' out > want
+check a_network_of_a_file_learns_its_mean_anew sh -c 'grep -q mean want && cmp -s want got'
 works training_goes_on_from_a_table_in_keras_files '^done: step 2' train --load t.keras --data csv:table.csv --epochs 1 --batch-size 2
 printf 'x,color,y\n1,red,a\n2,blue,b\n3,red,a\n4,blue,b\n' > colors.csv
 works categories_of_tables_are_saved_for_keras '^done: step 6' train --data csv:colors.csv --epochs 3 --batch-size 2 --save c.keras

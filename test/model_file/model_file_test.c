@@ -105,6 +105,11 @@ static void names_that_are_paths_are_refused(void **state) {
                  "layer '../../x' (Dense): dense: name '../../x': use letters");
     EXPECT_ERROR(mst_model_load(folder_write_text("m.json", control), &model, NULL), MST_INVALID,
                  "layer 'a?[1m' (ReLU): re_lu: name 'a?[1m'");
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(mst_input(model, MST_SHAPE(2)), 2, .name = "a/b");
+    EXPECT_ERROR(mst_model_save(model, folder_path("m.keras")), MST_INVALID,
+                 "layer 'a/b': Keras takes no name with '/'");
+    mst_model_destroy(model);
 }
 
 /* Lists of names that are longer than an attribute can be. */

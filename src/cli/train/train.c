@@ -283,6 +283,7 @@ static int make_model(training *t) {
     if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))
         return command_fail_library(EXIT_USAGE, NULL);
     if (!t->network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (train_network_adapt(t)) return EXIT_FAILED;
     if (train_network_freeze(t)) return EXIT_USAGE;
     if (option_given(t->list, "batch-norm-momentum") &&
         mst_model_set_batch_norm_momentum(t->model, o->batch_norm_momentum))

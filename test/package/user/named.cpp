@@ -210,7 +210,13 @@ static bool convolutions() {
     block = mst_average_pooling3d(mst_max_pooling3d(block), .pool_size = MST_AXES(2), .strides = MST_AXES(1));
     mst_concatenate(MST_OUTPUTS(mst_global_average_pooling3d(block), mst_global_max_pooling3d(block)));
     mst_output c = mst_global_average_pooling1d(row), d = mst_global_max_pooling1d(row);
-    mst_concatenate(MST_OUTPUTS(a, b, c, d));
+    mst_tensor *indices = nullptr, *scales = nullptr;
+    if (mst_tensor_create(MST_I64, MST_SHAPE(2), &indices) || mst_tensor_create(MST_F32, MST_SHAPE(2), &scales))
+        return false;
+    mst_output e = mst_rescaling(mst_take(c, indices, .axis = 1), .scales = scales);
+    mst_tensor_release(indices);
+    mst_tensor_release(scales);
+    mst_concatenate(MST_OUTPUTS(a, b, c, d, e));
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
     mst_model_destroy(model);
     return good;
