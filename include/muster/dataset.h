@@ -139,7 +139,8 @@ typedef struct mst_data_options {
     int num_categories;
     mst_missing missing; /**< numbers that are missing in inputs (csv) */
     const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
-                       *   other columns but the label's are left out. With the schema of such data: as that says */
+                       *   other columns but the label's are left out. With the schema of such data: as that says,
+                       *   but that the column, and the label's, may be called otherwise */
     int64_t max_tokens, sequence_length; /**< of texts (csv with .text, texts), as mst_text_options has them;
                                           * of word-ids num_words */
     bool pad_front;                      /**< likewise */

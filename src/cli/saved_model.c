@@ -54,6 +54,8 @@ const option saved_model_options[] = {
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line (default: those of the training, else of the data)"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"text", OPTION_TEXT, AT(text), "COLUMN",
+     .help = "csv: the column of texts, where it has another name than in training (default: as there)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
@@ -135,8 +137,7 @@ static mst_status add_columns(saved_model *out) {
         return MST_FAIL(MST_INVALID,
                         "the model was trained on a table of other columns than the data has: take csv:FILE");
     out->table.fill_missing = missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0;
-    table_layers_add(&out->table, out->model);
-    return MST_OK;
+    return table_layers_add(&out->table, out->model);
 }
 
 static mst_status build_model(const saved_options *o, const option_list *list, const int64_t *units, int count,
@@ -315,14 +316,20 @@ static mst_status open_pictures(const saved_options *o, const mst_snapshot *snap
                               &out->data, &out->files);
 }
 
+static const char *choose_spec(const saved_options *o, const model_note *note) {
+    return o->data ? o->data : note->data ? note->data : "fashion-mnist";
+}
+
 static mst_status open_spec(const saved_options *o, const mst_network_ends *ends, saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
-    const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
+    const char *spec = choose_spec(o, note);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
-    mst_data_options options = {
-        .image_size = o->image_size, .schema = note->schema, .unknown_categories = note->encodes_columns};
+    mst_data_options options = {.image_size = o->image_size,
+                                .schema = note->schema,
+                                .text = o->text,
+                                .unknown_categories = note->encodes_columns};
     const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);
     const table_options table = choose_table(o, note, spec);
@@ -422,13 +429,40 @@ static mst_status open_model(const saved_options *o, const option_list *list, co
     return status;
 }
 
+/* Whether PART of SPEC, read as TABLE says, lacks the column of labels: then the error names those that are there. */
+static bool lacks_labels(const table_options *table, const char *spec, const char *part) {
+    mst_dataset *data = NULL;
+    const bool failed = table_options_open(table, spec, part, (mst_data_options){0}, &data) != MST_OK;
+    mst_dataset_release(data);
+    return failed && strstr(mst_error()->message, "has no column");
+}
+
+/* The error of data without labels, which names their column where they are one. */
+static mst_status fail_unlabelled(const saved_options *o, const char *command, const saved_model *saved) {
+    const char *text = mst_dataset_schema(saved->data), *spec = choose_spec(o, &saved->note);
+    json_t *schema = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *columns = json_object_get(schema, "columns");
+    const json_t *last = json_array_get(columns, json_array_size(columns) ? json_array_size(columns) - 1 : 0);
+    table_options table = choose_table(o, &saved->note, spec);
+    table.label = json_string_value(json_object_get(last, "name"));
+    mst_status status;
+    if (!table.label || !is_table(spec))
+        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
+    else if (strcmp(spec, "csv:-") != 0 && (lacks_labels(&table, spec, "train") || lacks_labels(&table, spec, "test")))
+        status = mst_error_prefix("the data has no labels, which %s needs", command);
+    else
+        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs their column, '%s'", command, table.label);
+    json_decref(schema);
+    return status;
+}
+
 mst_status saved_model_open_quietly(const saved_options *o, const option_list *list, const char *command,
                                     saved_model *out) {
     *out = (saved_model){.model = NULL};
     const bool predicts = strcmp(command, "predict") == 0;
     MST_TRY(open_model(o, list, command, out));
     if (!predicts && mst_dataset_num_components(out->data) < mst_model_num_inputs(out->model) + 1)
-        return MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
+        return fail_unlabelled(o, command, out);
     if (predicts && network_file_is(o->load)) return MST_OK; /* labels are not looked at, whatever they are */
     MST_TRY(mst_build(out->model, out->data, false));
     return saved_model_restore(o, out);

@@ -2,12 +2,11 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "muster/ops.h"
+#include "muster/layers.h"
 
 /* ---- what the columns are ---- */
 
@@ -28,8 +27,7 @@ static mst_status list_columns(const json_t *columns, int64_t embed_above, table
     out->num_columns = (int64_t)json_array_size(columns) - 1;
     out->number = calloc((size_t)out->num_columns, sizeof *out->number);
     out->category = calloc((size_t)out->num_columns, sizeof *out->category);
-    out->part = calloc((size_t)out->num_columns, sizeof *out->part);
-    if (!out->number || !out->category || !out->part) return MST_NO_MEMORY("for the columns of a table");
+    if (!out->number || !out->category) return MST_NO_MEMORY("for the columns of a table");
     for (int64_t i = 0; i < out->num_columns; i++) {
         const json_t *column = json_array_get(columns, (size_t)i);
         const int64_t count = (int64_t)json_array_size(json_object_get(column, "categories"));
@@ -57,7 +55,6 @@ mst_status table_layers_find(const mst_dataset *data, const char *text, int64_t 
 void table_layers_free(table_layers *table) {
     free(table->number);
     free(table->category);
-    free(table->part);
     *table = (table_layers){.num_columns = 0};
 }
 
@@ -82,46 +79,60 @@ int64_t table_layers_features(const table_layers *table) {
 
 /* ---- layers ---- */
 
-/* [n, num_numbers] of x [n, columns] */
-static mst_value pick_numbers(void *context, mst_value x, bool training) {
-    const table_layers *table = context;
-    (void)training;
-    return mst_gather(x, mst_values(mst_value_graph(x), MST_I64, MST_SHAPE(table->num_numbers), table->number), 1);
+/* [n, COUNT] of X [n, columns], the COLUMNS of these numbers; or [n], the one column, where COUNT is 0. */
+static mst_status take_columns(mst_output x, const double *columns, int64_t count, const char *name, mst_output *out) {
+    mst_tensor *indices;
+    MST_TRY(mst_tensor_create(MST_I64, count ? MST_SHAPE(count) : MST_SCALAR, &indices));
+    for (int64_t i = 0; i < mst_tensor_count(indices); i++) mst_tensor_set(indices, i, columns[i]);
+    *out = mst_take(x, indices, .axis = 1, .name = name);
+    mst_tensor_release(indices);
+    return MST_OK;
 }
 
-/* [n, features] of x [n, columns]; PLACE is the number of the category among those that are embedded. */
-static mst_value encode_category(const table_category *category, mst_value x, int64_t place) {
-    char name[32];
-    mst_value index = mst_cast(mst_slice(x, MST_SHAPE(0, category->column), MST_SHAPE(-1, 1)), MST_I32);
-    if (!category->size) return mst_category_encoding(index, category->count, .output_mode = MST_OUTPUT_MODE_ONE_HOT);
-    snprintf(name, sizeof name, place ? "embedding_%lld" : "embedding", (long long)place);
-    index = mst_squeeze(mst_add(index, mst_scalar(mst_value_graph(x), MST_I32, 1)), .axes = MST_AXES(1));
-    return mst_embedding(index, category->count + 1, category->size, .name = name);
+/* [n, features] of X */
+static mst_status add_category(const table_category *category, mst_output x, mst_output *out) {
+    const double column = (double)category->column;
+    mst_output index;
+    MST_TRY(take_columns(x, &column, category->size ? 0 : 1, NULL, &index));
+    if (category->size)
+        *out = mst_embedding(mst_rescaling(index, .offset = 1), category->count + 1, category->size);
+    else
+        *out = mst_category_encoding(index, category->count, .output_mode = MST_OUTPUT_MODE_ONE_HOT);
+    return MST_OK;
 }
 
-static mst_value encode_categories(void *context, mst_value x, bool training) {
-    table_layers *table = context;
-    int64_t embedded = 0;
-    (void)training;
-    for (int64_t i = 0; i < table->num_categories; i++) {
-        table->part[i] = encode_category(&table->category[i], x, embedded);
-        embedded += table->category[i].size > 0;
+/* The PARTS, COUNT of them, one behind the other; a layer takes so many at once. */
+static mst_output join_parts(mst_output *parts, int64_t count) {
+    while (count > 1) {
+        int64_t joined = 0;
+        for (int64_t i = 0; i < count;) {
+            mst_outputs some = {0};
+            while (i < count && some.count < MST_MAX_OUTPUTS) some.output[some.count++] = parts[i++];
+            parts[joined++] = some.count > 1 ? mst_concatenate(some) : some.output[0];
+        }
+        count = joined;
     }
-    return table->num_categories == 1 ? table->part[0] : mst_concat(table->part, (int)table->num_categories, 1);
+    return parts[0];
 }
 
-void table_layers_add(table_layers *table, mst_model *model) {
-    if (!table->num_columns) return;
+mst_status table_layers_add(table_layers *table, mst_model *model) {
+    int64_t count = 0;
+    if (!table->num_columns) return MST_OK;
+    mst_output *part = calloc((size_t)table->num_categories + 1, sizeof *part);
+    if (!part) return MST_NO_MEMORY("for the columns of a table");
     const mst_output x = mst_input(model, MST_SHAPE(table->num_columns), .name = "columns");
-    mst_output numbers = x, categories = x;
+    mst_status status = MST_OK;
     if (table->num_numbers > 0) {
-        if (table->num_categories > 0) numbers = mst_lambda(x, pick_numbers, .context = table, .name = "numbers");
-        numbers = mst_normalization(numbers, .fill_missing = table->fill_missing, .keep_constant = true);
-        table->normalization = numbers;
+        part[0] = x;
+        if (table->num_categories > 0) status = take_columns(x, table->number, table->num_numbers, "numbers", part);
+        part[0] = mst_normalization(part[0], .fill_missing = table->fill_missing, .keep_constant = true);
+        table->normalization = part[count++];
     }
-    if (table->num_categories > 0)
-        categories = mst_lambda(x, encode_categories, .context = table, .name = "categories");
-    if (table->num_numbers > 0 && table->num_categories > 0) mst_concatenate(MST_OUTPUTS(numbers, categories));
+    for (int64_t i = 0; i < table->num_categories && !status; i++)
+        status = add_category(&table->category[i], x, &part[count++]);
+    if (!status) (void)join_parts(part, count);
+    free(part);
+    return status;
 }
 
 /* ---- what they learn ---- */

@@ -1,7 +1,8 @@
 /** The layers that make numbers of mean 0 and one-hot rows of the columns of a table, at the beginning of a model.
  *
- *      [n, columns] -> numbers    -> normalization -> concatenate -> [n, features]
- *                   -> categories: one-hot, embedding --^
+ *      [n, columns] -> take: numbers  -> normalization ------------> concatenate -> [n, features]
+ *                   -> take: a category -> one-hot ------------------^
+ *                   -> take: a category -> plus 1 -> embedding ------^
  *
  *  A category that was not there in training is -1: a row of zeros one-hot, the first row of an embedding.
  */
@@ -17,11 +18,10 @@ typedef struct table_category {
 
 typedef struct table_layers {
     int64_t num_columns; /**< of the input; 0: the data is no table, or its columns stay as they are */
-    double *number;      /**< [num_numbers], columns of numbers, as mst_values takes them */
+    double *number;      /**< [num_numbers], columns of numbers, as layers take them */
     int64_t num_numbers;
     table_category *category; /**< [num_categories] */
     int64_t num_categories;
-    mst_value *part;          /**< [num_categories], while a graph is built */
     bool fill_missing;        /**< a number that is NaN becomes the mean */
     mst_output normalization; /**< of table_layers_add */
 } table_layers;
@@ -31,8 +31,8 @@ typedef struct table_layers {
 MST_CHECKED mst_status table_layers_find(const mst_dataset *data, const char *text, int64_t embed_above,
                                          table_layers *out);
 void table_layers_free(table_layers *table);
-/** Adds the layers to MODEL, which is empty and keeps TABLE in use; nothing where TABLE is none. */
-void table_layers_add(table_layers *table, mst_model *model);
+/** Adds the layers, all of which Keras has, to MODEL, which is empty; nothing where TABLE is none. */
+MST_CHECKED mst_status table_layers_add(table_layers *table, mst_model *model);
 /** Lets them learn from DATA, the rows that are trained on. */
 MST_CHECKED mst_status table_layers_adapt(table_layers *table, mst_dataset *data);
 

@@ -14,6 +14,7 @@
 #include "base/no_memory.h"
 #include "graph/device_name.h"
 #include "graph/graph.h"
+#include "graph/name_rule.h"
 
 /* Returns 1 also after an error, which sticks to the graph: then the body of the block runs and its pop matches. */
 static int push(mst_graph *graph, mst_scope_kind kind) {
@@ -41,10 +42,19 @@ static void pop(mst_graph *graph, mst_scope_kind kind) {
     mst_graph_yield(graph, claim);
 }
 
+/* Names become paths of files and keys of formats, where an empty part, "." and ".." mean another place. */
+static bool is_name_part(const char *part, size_t size) {
+    return size > 0 && !(part[0] == '.' && (size == 1 || (size == 2 && part[1] == '.')));
+}
+
 bool mst_name_is_valid(const char *name) {
-    return name && *name &&
-           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")] == '\0' &&
-           name[0] != '/' && name[strlen(name) - 1] != '/';
+    if (!name || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")] != '\0')
+        return false;
+    for (size_t size;; name += size + 1) {
+        size = strcspn(name, "/");
+        if (!is_name_part(name, size)) return false;
+        if (!name[size]) return true;
+    }
 }
 
 static const char *no_memory_for_name(void) {
@@ -60,7 +70,7 @@ static const char *prefix_of(mst_graph *graph, const char *name) {
 
 const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     if (!mst_name_is_valid(base)) {
-        MST_FAIL(MST_INVALID, "name '%s': use letters, digits, '_', '.', '-' and '/' inside", base ? base : "(null)");
+        MST_FAIL(MST_INVALID, "name '%s': " MST_NAME_RULE, base ? base : "(null)");
         return NULL;
     }
     const char *full = mst_arena_print(&graph->arena, "%s%s", graph->current.name_prefix, base);

@@ -1,8 +1,8 @@
 /** merge: dst = src 0 (+) src 1 (+) ..., element by element
  *
  *  src   two or more outputs of the same shape, or of shapes that broadcast: MST_OUTPUTS(a, b)
- *  kind  MST_MERGE_ADD, ...: sum, difference (of two), product, mean, largest, smallest
- *  name  default add, subtract, multiply, average, maximum or minimum, with _1, ...
+ *  kind  MST_MERGE_ADD, ...: sum, difference (of two), product, mean, largest, smallest, quotient (of two)
+ *  name  default add, subtract, multiply, average, maximum, minimum or divide, with _1, ...
  *  dst   of the shape that the sources broadcast to
  */
 #ifdef MST_LAYER_HEADER
@@ -12,7 +12,8 @@ typedef enum mst_merge_kind {
     MST_MERGE_MULTIPLY,
     MST_MERGE_AVERAGE,
     MST_MERGE_MAXIMUM,
-    MST_MERGE_MINIMUM
+    MST_MERGE_MINIMUM,
+    MST_MERGE_DIVIDE /**< in Keras an op, of x / y */
 } mst_merge_kind;
 typedef struct mst_layer_merge_options {
     int zero_;
@@ -25,7 +26,8 @@ typedef struct mst_layer_merge_options {
 #include "muster/layers.h"
 #include "muster/ops.h"
 
-static const char *const kind_names[] = {"add", "subtract", "multiply", "average", "maximum", "minimum", NULL};
+static const char *const kind_names[] = {"add",     "subtract", "multiply", "average",
+                                         "maximum", "minimum",  "divide",   NULL};
 
 static const mst_field fields[] = {
     MST_FIELD_ENUM(mst_layer_merge_options, kind, 0, kind_names, "what is done with the sources"),
@@ -35,7 +37,7 @@ static const mst_field fields[] = {
 
 /* Keras has a class for each kind. */
 static const char *class_of(const void *options) {
-    static const char *const class_name[] = {"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"};
+    static const char *const class_name[] = {"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Divide"};
     return class_name[((const mst_layer_merge_options *)options)->kind];
 }
 
@@ -49,14 +51,17 @@ static mst_value join(mst_merge_kind kind, mst_value a, mst_value b) {
         case MST_MERGE_MULTIPLY: return mst_mul(a, b);
         case MST_MERGE_MAXIMUM: return mst_maximum(a, b);
         case MST_MERGE_MINIMUM: return mst_minimum(a, b);
+        case MST_MERGE_DIVIDE: return mst_div(a, b);
         default: return mst_add(a, b);
     }
 }
 
 static mst_value merge_build(const mst_layer_call *call) {
     const mst_merge_kind kind = ((const mst_layer_merge_options *)call->options)->kind;
-    if (kind == MST_MERGE_SUBTRACT && call->num_src != 2) {
-        MST_FAIL(MST_INVALID, "merge '%s': subtracts one source from another, has %d", call->name, call->num_src);
+    if ((kind == MST_MERGE_SUBTRACT || kind == MST_MERGE_DIVIDE) && call->num_src != 2) {
+        MST_FAIL(MST_INVALID, "merge '%s': %s one source %s another, has %d", call->name,
+                 kind == MST_MERGE_DIVIDE ? "divides" : "subtracts", kind == MST_MERGE_DIVIDE ? "by" : "from",
+                 call->num_src);
         return mst_layer_fail(call);
     }
     mst_value y = call->src[0];

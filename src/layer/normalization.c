@@ -205,5 +205,6 @@ const mst_layer_type mst_layer_type_normalization = {
     .check = normalization_check,
     .weights = weights,
     .build = normalization_build,
+    .mask = mst_layer_mask_pass,
     .adapt = normalization_adapt,
 };

@@ -12,8 +12,10 @@
 
 #include "base/argument.h"
 #include "base/did_you_mean.h"
+#include "base/escape.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/name_rule.h"
 #include "layer/list.h"
 #include "muster/ops.h"
 
@@ -99,15 +101,20 @@ static const char *default_name(mst_model *model, const mst_layer_type *type, co
     return name && number && mst_names_set(&model->suffixes, base, number) ? NULL : name;
 }
 
+static mst_status bad_name(mst_model *model, const mst_layer_type *type, const char *name) {
+    char *shown = mst_arena_copy(&model->arena, name, strlen(name) + 1);
+    if (!shown) return MST_NO_MEMORY("for a layer");
+    mst_make_plain(shown);
+    return MST_FAIL(MST_INVALID, "%s: name '%s': " MST_NAME_RULE, type->name, shown);
+}
+
 static mst_status add_layer(mst_model *model, const mst_layer_type *type, const void *given) {
     void *options = mst_arena_copy(&model->arena, given, type->options_size);
     if (!options) return MST_NO_MEMORY("for a layer");
     MST_TRY(own(model, type->fields, options));
     if (type->inner) MST_TRY(own_inner(model, type, options));
     const char *name = mst_layer_name(type, options);
-    if (name && !mst_name_is_valid(name))
-        return MST_FAIL(MST_INVALID, "%s: name '%s': use letters, digits, '_', '.', '-' and '/' inside", type->name,
-                        name);
+    if (name && !mst_name_is_valid(name)) return bad_name(model, type, name);
     MST_TRY(mst_layer_check(type, options, name ? name : type->name));
     if (name && name_is_taken(model, name))
         return MST_FAIL(MST_EXISTS,

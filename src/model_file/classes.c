@@ -8,6 +8,7 @@
 #include "graph/field.h"
 #include "model_file/initializers.h"
 #include "model_file/own_class.h"
+#include "model_file/preprocessing.h"
 #include "muster/layers.h"
 
 /* How a key of Keras' becomes a member of the options. */
@@ -101,7 +102,7 @@ static const mst_field *penalty_of(const mst_layer_type *type, const member *m, 
 
 /* ---- reading ---- */
 
-static mst_status not_taken(const char *key, const json_t *value) {
+mst_status mst_keras_not_taken(const char *key, const json_t *value) {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     const mst_status status = MST_FAIL(MST_UNIMPLEMENTED, "%s = %.100s is not taken here", key, text ? text : "");
     free(text);
@@ -128,8 +129,8 @@ static mst_status read_number(const char *key, const json_t *value, const mst_fi
     if (!value || json_is_null(value)) return MST_OK;
     if (!json_is_number(value) || (whole && !(number >= -1e9 && number <= 1e12 && number == (double)(int64_t)number)) ||
         (field->type == MST_FIELD_TYPE_I32 && !(number <= 2e9)))
-        return not_taken(key, value);
-    if (whole && number == 0) return not_taken(key, value); /* a 0 would stand for the default */
+        return mst_keras_not_taken(key, value);
+    if (whole && number == 0) return mst_keras_not_taken(key, value); /* a 0 would stand for the default */
     set_number(field, options, number);
     if (number == 0) return mst_field_given(field, (char *)options + field->offset);
     return MST_OK;
@@ -142,11 +143,11 @@ static const json_t *element(const json_t *value, size_t i) {
 /* A number is that of all axes. */
 static mst_status read_three(const char *key, const json_t *value, mst_axes *axes) {
     if (!value || json_is_null(value)) return MST_OK;
-    if (json_is_array(value) && json_array_size(value) != NUM_THREE) return not_taken(key, value);
+    if (json_is_array(value) && json_array_size(value) != NUM_THREE) return mst_keras_not_taken(key, value);
     axes->count = NUM_THREE;
     for (size_t i = 0; i < NUM_THREE; i++) {
         const json_int_t number = json_integer_value(element(value, i));
-        if (number < 1 || number > 1000000) return not_taken(key, value);
+        if (number < 1 || number > 1000000) return mst_keras_not_taken(key, value);
         axes->axis[i] = (int32_t)number;
     }
     return MST_OK;
@@ -161,7 +162,7 @@ static mst_status read_padding(const mst_layer_type *type, const json_t *value, 
     else if (text && strcmp(text, "same") == 0)
         set_number(field_of(type, "padding"), options, MST_PADDING_SAME);
     else
-        return not_taken("padding", value);
+        return mst_keras_not_taken("padding", value);
     return MST_OK;
 }
 
@@ -174,12 +175,12 @@ static mst_status read_sides(const member *m, const json_t *value, mst_axes *sid
     const size_t num_axes = (size_t)num_sided(m);
     if (!value) return MST_OK;
     if (json_is_array(value) && json_array_size(value) != (num_axes == 1 ? 2 : num_axes))
-        return not_taken(m->key, value);
+        return mst_keras_not_taken(m->key, value);
     sides->count = (int32_t)(2 * num_axes);
     for (size_t i = 0; i < 2 * num_axes; i++) {
         const json_t *side = element(num_axes == 1 ? value : element(value, i / 2), i % 2);
         const json_int_t number = json_integer_value(side);
-        if (!json_is_integer(side) || number < 0 || number > 1000000) return not_taken(m->key, value);
+        if (!json_is_integer(side) || number < 0 || number > 1000000) return mst_keras_not_taken(m->key, value);
         sides->axis[i] = (int32_t)number;
     }
     return MST_OK;
@@ -187,11 +188,11 @@ static mst_status read_sides(const member *m, const json_t *value, mst_axes *sid
 
 static mst_status read_shape(const char *key, const json_t *value, mst_shape *shape) {
     const size_t count = json_array_size(value);
-    if (!json_is_array(value) || count >= MST_MAX_NDIM) return not_taken(key, value);
+    if (!json_is_array(value) || count >= MST_MAX_NDIM) return mst_keras_not_taken(key, value);
     shape->ndim = (int)count;
     for (size_t i = 0; i < count; i++) {
         const json_t *number = json_array_get(value, i);
-        if (!json_is_integer(number) || json_integer_value(number) < -1) return not_taken(key, value);
+        if (!json_is_integer(number) || json_integer_value(number) < -1) return mst_keras_not_taken(key, value);
         shape->dim[i] = json_integer_value(number);
     }
     return MST_OK;
@@ -201,7 +202,7 @@ static mst_status read_axis(const json_t *value, int64_t *axis) {
     const json_t *number = element(value, 0);
     if (!value) return MST_OK;
     if (!json_is_integer(number) || json_integer_value(number) < -1 || json_array_size(value) > 1)
-        return not_taken("axis", value);
+        return mst_keras_not_taken("axis", value);
     *axis = json_integer_value(number);
     return MST_OK;
 }
@@ -209,11 +210,12 @@ static mst_status read_axis(const json_t *value, int64_t *axis) {
 static mst_status read_axes(const char *key, const json_t *value, mst_axes *axes) {
     const size_t count = json_is_array(value) ? json_array_size(value) : 1;
     if (!value) return MST_OK;
-    if (count < 1 || count > MST_MAX_NDIM) return not_taken(key, value);
+    if (count < 1 || count > MST_MAX_NDIM) return mst_keras_not_taken(key, value);
     axes->count = (int)count;
     for (size_t i = 0; i < count; i++) {
         const json_t *number = element(value, i);
-        if (!json_is_integer(number) || llabs(json_integer_value(number)) > MST_MAX_NDIM) return not_taken(key, value);
+        if (!json_is_integer(number) || llabs(json_integer_value(number)) > MST_MAX_NDIM)
+            return mst_keras_not_taken(key, value);
         axes->axis[i] = (int32_t)json_integer_value(number);
     }
     return MST_OK;
@@ -227,13 +229,13 @@ static mst_status read_choice(const char *key, const json_t *value, const mst_fi
         set_number(field, options, i);
         return MST_OK;
     }
-    return not_taken(key, value);
+    return mst_keras_not_taken(key, value);
 }
 
 /* A list has as many numbers as there are members for them. */
 static mst_status read_first(const member *m, const json_t *value, const mst_field *field, void *options) {
     const bool has_second = m[1].form == SECOND && strcmp(m[1].key, m->key) == 0;
-    if (json_array_size(value) > (has_second ? 2 : 1)) return not_taken(m->key, value);
+    if (json_array_size(value) > (has_second ? 2 : 1)) return mst_keras_not_taken(m->key, value);
     return read_number(m->key, element(value, 0), field, options);
 }
 
@@ -244,12 +246,12 @@ static mst_status check_only(const member *m, const json_t *value) {
         !value || json_is_null(value) || json_equal(wanted, value) ||
         (json_is_number(value) && json_is_number(wanted) && json_number_value(value) == json_number_value(wanted));
     json_decref(wanted);
-    return same ? MST_OK : not_taken(m->key, value);
+    return same ? MST_OK : mst_keras_not_taken(m->key, value);
 }
 
 static mst_status read_bool(const member *m, const json_t *value, const mst_field *field, void *options) {
     if (!value) return MST_OK;
-    if (!json_is_boolean(value)) return not_taken(m->key, value);
+    if (!json_is_boolean(value)) return mst_keras_not_taken(m->key, value);
     set_number(field, options, json_is_true(value) == (m->form == YES));
     return MST_OK;
 }
@@ -260,7 +262,7 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
     void *at = (char *)options + field->offset;
     switch (m->form) {
         case ABOVE:
-            if (json_is_number(value) && !(json_number_value(value) > 0)) return not_taken(m->key, value);
+            if (json_is_number(value) && !(json_number_value(value) > 0)) return mst_keras_not_taken(m->key, value);
             return read_number(m->key, value, field, options);
         case NUMBER:
         case NEEDED: return read_number(m->key, value, field, options);
@@ -305,7 +307,7 @@ static mst_status read_cell(const mst_layer_type *type, const json_t *value, boo
         return MST_FAIL(MST_UNIMPLEMENTED, "a layer %.100s in it is not taken: LSTM, GRU and SimpleRNN are",
                         name ? name : "without a class");
     if (json_is_true(json_object_get(config, BACKWARDS)) != backwards)
-        return not_taken(BACKWARDS, json_object_get(config, BACKWARDS));
+        return mst_keras_not_taken(BACKWARDS, json_object_get(config, BACKWARDS));
     set_number(cell, options, i);
     for (const member *m = class->member; m->form; m++)
         if (!is_set_outside(m)) MST_TRY(read_member(type, m, json_object_get(config, m->key), options, &axis));
@@ -325,7 +327,7 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
 }
 
 /* Its options are for mst_keras_class_free. The axis counts the steps too. */
-static mst_status read_inner(const json_t *value, mst_inner_layer *inner, int64_t *axis) {
+static mst_status read_inner(const json_t *value, mst_option_memory *memory, mst_inner_layer *inner, int64_t *axis) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
     const mst_keras_class *class = name && !mst_keras_is_own_class(value) ? mst_keras_class_find(name) : NULL;
@@ -335,7 +337,7 @@ static mst_status read_inner(const json_t *value, mst_inner_layer *inner, int64_
     void *options = calloc(1, type->options_size);
     if (!options) return MST_NO_MEMORY("for a layer");
     *inner = (mst_inner_layer){type->name, options};
-    MST_TRY(mst_keras_class_read(class, config, options, axis));
+    MST_TRY(mst_keras_class_read(class, config, memory, options, axis));
     *(const char **)(void *)((char *)options + field_of(type, "name")->offset) =
         json_string_value(json_object_get(config, "name"));
     if (*axis >= 0) ++*axis;
@@ -347,7 +349,8 @@ void mst_keras_class_free(const mst_keras_class *class, void *options) {
     if (type->inner) free((void *)(uintptr_t)type->inner(options)->options);
 }
 
-mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options, int64_t *axis) {
+mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, mst_option_memory *memory,
+                                void *options, int64_t *axis) {
     const mst_layer_type *type = mst_keras_class_type(class);
     *axis = -1;
     if (class->fixed) set_number(field_of(type, class->fixed), options, class->value);
@@ -359,11 +362,11 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
         else if (m->form == COPY)
             MST_TRY(check_copy(type, value, options));
         else if (m->form == INNER)
-            MST_TRY(read_inner(value, type->inner(options), axis));
+            MST_TRY(read_inner(value, memory, type->inner(options), axis));
         else
             MST_TRY(read_member(type, m, value, options, axis));
     }
-    return MST_OK;
+    return mst_keras_preprocessing_read(class->name, config, memory, options);
 }
 
 /* ---- what a call says ---- */
@@ -379,13 +382,15 @@ bool mst_keras_class_is_called(const mst_keras_class *class) {
 
 mst_status mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options) {
     static const char *const refused[] = {"attention_mask", "query_mask", "value_mask", "key_mask"};
+    const json_t *counts = json_object_get(arguments, "count_weights"); /* of CategoryEncoding */
+    if (counts && !json_is_null(counts)) return mst_keras_not_taken("count_weights", counts);
     if (!mst_keras_class_is_called(class)) return MST_OK;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const json_t *value = json_object_get(arguments, refused[i]);
-        if (value && !json_is_null(value)) return not_taken(refused[i], value);
+        if (value && !json_is_null(value)) return mst_keras_not_taken(refused[i], value);
     }
     const json_t *scores = json_object_get(arguments, "return_attention_scores");
-    if (json_is_true(scores)) return not_taken("return_attention_scores", scores);
+    if (json_is_true(scores)) return mst_keras_not_taken("return_attention_scores", scores);
     if (json_is_true(json_object_get(arguments, "use_causal_mask"))) set_number(called_field(class), options, 1);
     return MST_OK;
 }

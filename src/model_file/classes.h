@@ -13,11 +13,15 @@ typedef struct mst_keras_class mst_keras_class;
 const mst_keras_class *mst_keras_class_find(const char *name);
 const mst_layer_type *mst_keras_class_type(const mst_keras_class *class);
 
-/** Sets OPTIONS, zeroed, of the class's type from Keras' CONFIG, but the name. *AXIS is that of BatchNormalization, to
- *  be the last one of its source; -1 else. What Muster cannot do is MST_UNIMPLEMENTED, naming the key. */
-MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config, void *options,
-                                            int64_t *axis);
-/** Adds to CONFIG what OPTIONS say; where there is a layer inside, Keras must have its class. */
+/** Sets OPTIONS, zeroed, of the class's type from Keras' CONFIG, but the name. MEMORY keeps their tensors. *AXIS is
+ *  that of BatchNormalization, to be the last one of its source; -1 else. What Muster cannot do is MST_UNIMPLEMENTED,
+ *  naming the key. */
+MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config,
+                                            mst_option_memory *memory, void *options, int64_t *axis);
+/** MST_UNIMPLEMENTED: KEY has a VALUE that Muster does not have. */
+MST_CHECKED mst_status mst_keras_not_taken(const char *key, const json_t *value);
+/** Adds to CONFIG what OPTIONS say, but what model_file/preprocessing.h does; where there is a layer inside, Keras must
+ *  have its class. */
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
 /** Frees what mst_keras_class_read put into OPTIONS, also after a failure. */
 void mst_keras_class_free(const mst_keras_class *class, void *options);

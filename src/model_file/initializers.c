@@ -144,8 +144,8 @@ json_t *mst_keras_regularizer_write(float l1, float l2) {
 static const struct {
     const char *name;
     mst_dtype dtype;
-} dtypes[] = {{"float32", MST_F32}, {"float64", MST_F64}, {"int32", MST_I32},
-              {"int64", MST_I64},   {"uint8", MST_U8},    {"bool", MST_BOOL}};
+} dtypes[] = {{"float32", MST_F32}, {"float64", MST_F64}, {"int32", MST_I32},    {"int64", MST_I64},
+              {"uint8", MST_U8},    {"bool", MST_BOOL},   {"string", MST_STRING}};
 enum { NUM_DTYPES = sizeof dtypes / sizeof *dtypes };
 
 mst_dtype mst_keras_dtype_named(const char *name) {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "format/zip_read.h"
+#include "model_file/layer_folder.h"
 
 static const size_t most_bytes = (size_t)1 << 40;
 enum { MOST_JSON = 1 << 28 };
@@ -53,10 +54,77 @@ static mst_status read_json(const char *name, const mst_zip *zip, const char *en
     return status;
 }
 
+/* ---- assets: what a layer has learnt that is no numbers ---- */
+
+enum { MOST_NESTED = 16, MOST_ENTRY_NAME = MST_KERAS_FOLDER + 32 };
+
+static bool is_empty(const json_t *text) {
+    return json_is_string(text) && json_string_length(text) == 0;
+}
+
+/* The lines of TEXT, which it changes, but the empty ones at its end that are more than LEAST: an empty string may be
+ * one of a vocabulary. */
+static json_t *lines_of(char *text, size_t least) {
+    json_t *list = json_array();
+    char *line;
+    while (list && (line = strsep(&text, "\n"))) {
+        const size_t size = strlen(line);
+        if (size && line[size - 1] == '\r') line[size - 1] = '\0';
+        if (json_array_append_new(list, json_string(line))) json_array_append_new(list, json_null()); /* no UTF-8 */
+    }
+    for (size_t n; (n = json_array_size(list)) > least && is_empty(json_array_get(list, n - 1));)
+        json_array_remove(list, n - 1);
+    return list;
+}
+
+/* A layer of FOLDER, "/layers/string_lookup", whose vocabulary is a file of the archive gets it as an option. */
+static mst_status take_vocabulary(const char *name, const mst_zip *zip, const char *folder, json_t *layer) {
+    json_t *config = json_object_get(layer, "config"), *vocabulary = json_object_get(config, "vocabulary");
+    const char *class_name = json_string_value(json_object_get(layer, "class_name"));
+    const json_int_t count = json_integer_value(json_object_get(config, "vocabulary_size"));
+    char entry[MOST_ENTRY_NAME];
+    void *text = NULL;
+    size_t size;
+    if (!class_name || strcmp(class_name, "StringLookup") != 0 || (vocabulary && !json_is_null(vocabulary)))
+        return MST_OK;
+    snprintf(entry, sizeof entry, "assets%s/vocabulary.txt", folder);
+    if (!mst_zip_find(zip, entry)) return MST_OK; /* the layer will say that it has none */
+    MST_TRY(read_entry(name, zip, entry, MOST_JSON, &text, &size));
+    ((char *)text)[size] = '\0'; /* there is memory for it */
+    const int failed = json_object_set_new(config, "vocabulary", lines_of(text, count > 0 ? (size_t)count : 0));
+    free(text);
+    return failed ? MST_NO_MEMORY("for a vocabulary") : MST_OK;
+}
+
+/* Of the layers of MODEL, which is in PARENT, and of those of models inside of it. */
+static mst_status take_vocabularies(const char *name, const mst_zip *zip, const char *parent, int depth,
+                                    json_t *model) {
+    json_t *layers = json_object_get(json_object_get(model, "config"), "layers"), *layer;
+    size_t i;
+    char folder[MST_KERAS_FOLDER];
+    if (depth > MOST_NESTED) return MST_OK;
+    json_array_foreach(layers, i, layer) {
+        const char *class_name = json_string_value(json_object_get(layer, "class_name"));
+        int64_t before = 0;
+        const bool matters = class_name && (strcmp(class_name, "StringLookup") == 0 ||
+                                            json_is_array(json_object_get(json_object_get(layer, "config"), "layers")));
+        for (size_t k = 0; matters && k < i; k++) {
+            const char *other = json_string_value(json_object_get(json_array_get(layers, k), "class_name"));
+            before += other && strcmp(other, class_name) == 0;
+        }
+        if (!matters) continue;
+        mst_keras_layer_folder(parent, class_name, before, folder);
+        MST_TRY(take_vocabulary(name, zip, folder, layer));
+        MST_TRY(take_vocabularies(name, zip, folder, depth + 1, layer));
+    }
+    return MST_OK;
+}
+
 static mst_status read_archive(const char *name, const mst_zip *zip, mst_keras_file *out) {
     void *weights = NULL;
     size_t size;
     mst_status status = read_json(name, zip, "config.json", &out->config);
+    if (!status) status = take_vocabularies(name, zip, "", 0, out->config);
     if (!status && mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
     if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
     if (!status) status = mst_keras_tree_read(name, weights, size, &out->tree);

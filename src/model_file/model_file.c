@@ -319,6 +319,7 @@ mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_sav
     if (!mst_ends_in(path, ".keras") && !mst_ends_in(path, ".h5") && !mst_ends_in(path, ".json"))
         return MST_FAIL(MST_INVALID,
                         "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5, FILE.json or FILE.onnx", path);
+    if (!mst_ends_in(path, ".weights.h5")) MST_TRY(mst_network_check_names(model));
     mst_status status = mst_keras_network_write(model, &config, &network);
     if (!status) status = save(model, path, &options, config, &network);
     json_decref(config);

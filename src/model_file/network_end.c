@@ -24,7 +24,8 @@ static mst_network_input input_of(const mst_model *model, int i, mst_value batch
                                .dtype = model->input[i].row.dtype,
                                .shape = mst_shape_make(shape.ndim - 1, shape.dim + 1),
                                .is_tokens = feeds_only(model, model->input[i].node, "embedding"),
-                               .is_rescaled = feeds_only(model, model->input[i].node, "rescaling")};
+                               .is_rescaled = feeds_only(model, model->input[i].node, "rescaling") ||
+                                              feeds_only(model, model->input[i].node, "normalization")};
 }
 
 static mst_status look_at_output(const char *path, const mst_model *model, int i, mst_value end,

@@ -1,6 +1,8 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/no_memory.h"
 #include "graph/names.h"
 #include "model/describe.h"
@@ -11,6 +13,7 @@
 #include "model_file/nested_network.h"
 #include "model_file/network.h"
 #include "model_file/own_class.h"
+#include "model_file/preprocessing.h"
 #include "muster/layers.h"
 
 enum { MOST_LAYERS = 100000, MOST_CALLS = 1000000 };
@@ -51,8 +54,14 @@ static mst_status malformed(const network_reader *r, const char *what) {
 
 /* Puts the file and the layer before the error. */
 static mst_status of_layer(const network_reader *r, int64_t i, mst_status status) {
-    const mst_keras_layer *l = &r->network->layer[i];
-    return status ? mst_error_prefix("'%s': layer '%.100s' (%.100s)", r->file, l->name, l->class_name) : MST_OK;
+    enum { LONGEST = 100 };
+    char name[LONGEST], class_name[LONGEST];
+    if (!status) return MST_OK;
+    snprintf(name, sizeof name, "%s", r->network->layer[i].name);
+    snprintf(class_name, sizeof class_name, "%s", r->network->layer[i].class_name);
+    mst_make_plain(name);
+    mst_make_plain(class_name);
+    return mst_error_prefix("'%s': layer '%s' (%s)", r->file, name, class_name);
 }
 
 static const json_t *config_of(const network_reader *r, int64_t i) {
@@ -106,6 +115,12 @@ static mst_status unknown_class(const char *class_name) {
     return MST_FAIL(MST_UNIMPLEMENTED, "there is no such layer here");
 }
 
+static mst_status unknown_op(void) {
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "there is no such layer here: an op is read where it is applied to outputs of "
+                    "layers, or to one and to numbers, and a layer does the same");
+}
+
 static mst_status check_policy(const json_t *config) {
     const char *dtype = dtype_text(config);
     if (!*dtype || strcmp(dtype, "float32") == 0 || strncmp(dtype, "mixed_", strlen("mixed_")) == 0) return MST_OK;
@@ -153,8 +168,9 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     const mst_keras_class *class = mst_keras_class_find(l->class_name);
     const mst_layer_type *type = mst_keras_class_type(class);
     char *options = calloc(1, type->options_size);
+    mst_option_memory memory = {0};
     if (!options) return MST_NO_MEMORY("for a layer");
-    mst_status status = mst_keras_class_read(class, config_of(r, i), options, &r->axis[i]);
+    mst_status status = mst_keras_class_read(class, config_of(r, i), &memory, options, &r->axis[i]);
     if (!status) status = mst_keras_class_read_call(class, named_arguments(inputs), options);
     if (!status) status = check_policy(config_of(r, i));
     set_common(r, i, type, options);
@@ -164,6 +180,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
         if (!status && is_frozen(config_of(r, i))) status = mst_model_set_trainable(r->model, l->name, false);
     }
     mst_keras_class_free(class, options);
+    mst_option_memory_free(&memory);
     free(options);
     return status;
 }
@@ -318,6 +335,7 @@ static mst_status make_call(const network_reader *r, keras_call *call, keras_cal
     mst_status status = MST_OK;
     if (!histories_of(call->inputs, histories)) {
         status = check_class(r, call->layer); /* an op, which may be applied to other things than layers are */
+        if (!status && mst_keras_is_op(json_array_get(r->layers, (size_t)call->layer))) status = unknown_op();
         json_array_clear(histories);
     }
     if (!status) status = find_sources(r, histories, &sources, missing);
@@ -421,18 +439,23 @@ static mst_status read_functional(network_reader *r, const json_t *config) {
 
 /* ---- the whole ---- */
 
-/* Normalization is over the last axis here; Keras 2 writes its number. */
-static mst_status check_axes(const network_reader *r) {
+/* A batch is normalized over the last axis here; Keras 2 writes its number. */
+static mst_status check_source(const mst_model_layer *layer, int64_t axis, mst_shape source) {
+    if (axis >= 0 && axis != source.ndim - 1)
+        return MST_FAIL(MST_UNIMPLEMENTED, "is over axis %lld, here it must be the last one", (long long)axis);
+    return mst_keras_preprocessing_check(layer, source);
+}
+
+/* What depends on the shapes of what layers are applied to. */
+static mst_status check_sources(const network_reader *r) {
     mst_model_description d;
     mst_status status = mst_model_describe(r->model, &d);
     for (int64_t i = 0; !status && d.graph && i < r->model->num_nodes; i++) {
         const mst_model_node *node = &r->model->node[i];
-        const int64_t layer = mst_names_get(&r->names, r->model->layer[node->layer].name);
-        if (layer < 0 || r->axis[layer] < 0 || node->num_src < 1 || !d.order.has_node[i]) continue;
-        if (r->axis[layer] != mst_value_spec(d.value[node->src[0]]).shape.ndim - 1)
-            status = of_layer(r, layer,
-                              MST_FAIL(MST_UNIMPLEMENTED, "is over axis %lld, here it must be the last one",
-                                       (long long)r->axis[layer]));
+        const mst_model_layer *layer = &r->model->layer[node->layer];
+        const int64_t at = mst_names_get(&r->names, layer->name);
+        if (at < 0 || node->num_src < 1 || !d.order.has_node[i]) continue;
+        status = of_layer(r, at, check_source(layer, r->axis[at], mst_value_spec(d.value[node->src[0]]).shape));
     }
     mst_model_forget(&d);
     return status;
@@ -448,7 +471,7 @@ static mst_status read_network(network_reader *r, const json_t *object) {
                         "and Functional models are read",
                         r->file, class_name);
     MST_TRY(strcmp(class_name, "Sequential") == 0 ? read_sequential(r, object) : read_functional(r, config));
-    return check_axes(r);
+    return check_sources(r);
 }
 
 mst_status mst_keras_network_read(const char *name, const json_t *object, mst_model *model, mst_keras_network *out) {

@@ -1,6 +1,7 @@
 #include "model_file/network_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/no_memory.h"
 #include "model_file/network.h"
@@ -14,6 +15,15 @@ mst_status mst_network_print(mst_model *model, char **out) {
     json_decref(config);
     mst_keras_network_free(&network);
     return status;
+}
+
+mst_status mst_network_check_names(const mst_model *model) {
+    const char *name;
+    for (int64_t i = 0; (name = mst_model_layer_name(model, i)); i++)
+        if (strchr(name, '/'))
+            return MST_FAIL(MST_INVALID, "layer '%s': Keras takes no name with '/': give it another to save it so",
+                            name);
+    return MST_OK;
 }
 
 mst_status mst_network_parse(const char *name, const char *text, mst_model **out) {

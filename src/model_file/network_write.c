@@ -2,9 +2,11 @@
 
 #include "base/no_memory.h"
 #include "model/describe.h"
+#include "model_file/arithmetic_ops.h"
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
 #include "model_file/network.h"
+#include "model_file/preprocessing.h"
 #include "muster/layers.h"
 
 typedef struct network_writer {
@@ -44,6 +46,7 @@ static json_t *tensor(const network_writer *w, int64_t node) {
  * as a list. */
 static json_t *calls(const network_writer *w, int64_t layer, const mst_keras_class *class) {
     const mst_model_layer *l = &w->model->layer[layer];
+    const bool is_op = mst_keras_op_name(l) != NULL;
     json_t *list = json_array();
     for (int64_t i = 0; i < w->model->num_nodes; i++) {
         const mst_model_node *node = &w->model->node[i];
@@ -52,7 +55,8 @@ static json_t *calls(const network_writer *w, int64_t layer, const mst_keras_cla
         json_t *args = json_array();
         for (int k = 0; k < node->num_src; k++) json_array_append_new(args, tensor(w, node->src[k]));
         if (apart && node->num_src == 1) json_array_append_new(args, tensor(w, node->src[0])); /* query, and value */
-        if (!apart && l->type->max_src > 1) args = json_pack("[o]", args);
+        if (is_op) args = mst_keras_op_arguments(l, args);
+        if (!is_op && !apart && l->type->max_src > 1) args = json_pack("[o]", args);
         json_t *kwargs = class ? mst_keras_class_write_call(class, l->options) : json_object();
         json_array_append_new(list, json_pack("{s:o, s:o}", "args", args, "kwargs", kwargs));
     }
@@ -86,26 +90,32 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     const mst_keras_class *class = mst_keras_class_find(class_of(l));
     if (!class || mst_keras_class_type(class) != l->type)
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': layers '%s' cannot be saved for Keras", l->name, l->type->name);
+    if (mst_keras_op_name(l)) return mst_keras_op_write(l, config);
     json_object_set_new(config, "dtype", json_string(policy_of(l)));
     json_object_set_new(config, "trainable", json_boolean(!l->frozen));
     const char *inside = mst_keras_class_inside(class, l->options);
     if (inside && !*inside)
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': the layer in it cannot be saved for Keras", l->name);
     mst_keras_class_write(class, l->options, config);
-    return MST_OK;
+    if (!inside) return mst_keras_preprocessing_write(w->model, l, config);
+    const mst_inner_layer *inner = l->type->inner(l->options);
+    const mst_model_layer in_it = {
+        .type = mst_layer_find(inner->type), .name = l->name, .options = (void *)(uintptr_t)inner->options};
+    return mst_keras_preprocessing_write(w->model, &in_it, json_object_get(json_object_get(config, "layer"), "config"));
 }
 
 static mst_status write_layer(const network_writer *w, int64_t layer, json_t *layers) {
     const mst_model_layer *l = &w->model->layer[layer];
     mst_keras_network *n = w->network;
+    const char *op = mst_keras_op_name(l), *written = op ? op : class_of(l);
     json_t *config = json_pack("{s:s}", "name", l->name);
-    json_t *object = json_pack("{s:s, s:s, s:o, s:n, s:s}", "module", "keras.layers", "class_name", class_of(l),
-                               "config", config, "registered_name", "name", l->name);
+    json_t *object = json_pack("{s:s, s:s, s:o, s:s?, s:s}", "module", op ? "keras.src.ops.numpy" : "keras.layers",
+                               "class_name", written, "config", config, "registered_name", op, "name", l->name);
     if (!object || json_array_append_new(layers, object)) return MST_NO_MEMORY("for a network");
     MST_TRY(layer_config(w, layer, config));
     if (!n->is_sequential)
         json_object_set_new(object, "inbound_nodes", calls(w, layer, mst_keras_class_find(class_of(l))));
-    const char *name = mst_arena_string(&n->arena, l->name), *class_name = mst_arena_string(&n->arena, class_of(l));
+    const char *name = mst_arena_string(&n->arena, l->name), *class_name = mst_arena_string(&n->arena, written);
     if (!name || !class_name) return MST_NO_MEMORY("for a network");
     const mst_keras_class *class = mst_keras_class_find(class_name);
     n->layer[n->num_layers++] = (mst_keras_layer){
@@ -163,6 +173,7 @@ mst_status mst_keras_network_write(mst_model *model, json_t **config, mst_keras_
         for (int64_t i = 0; i < model->num_layers; i++) { /* such a layer is none of a stack */
             const mst_keras_class *class = mst_keras_class_find(class_of(&model->layer[i]));
             if (class && mst_keras_class_is_called(class)) out->is_sequential = false;
+            if (mst_keras_op_name(&model->layer[i])) out->is_sequential = false;
         }
         status = write_network(&w, config);
     }

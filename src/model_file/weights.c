@@ -7,6 +7,7 @@
 #include "base/no_memory.h"
 #include "model_file/classes.h"
 #include "model_file/layer_folder.h"
+#include "model_file/preprocessing.h"
 
 /* ---- tensors of a file as entries of a store ---- */
 
@@ -53,10 +54,11 @@ static void path_of(const mst_keras_network *network, int64_t i, char out[MST_KE
         mst_keras_layer_folder("", layer->class_name, before, out);
 }
 
-/* The K-th weight of a layer; NULL where it has less. */
-static const mst_weight *weight_of(const mst_weight *weights, int64_t count, const char *layer, int64_t k) {
+/* The K-th weight of a layer that is one in Keras' files too; NULL where it has less. */
+static const mst_weight *weight_of(const mst_weight *weights, int64_t count, const mst_keras_layer *layer, int64_t k) {
+    if (mst_keras_preprocessing_keeps_weights(layer->class_name)) return NULL;
     for (int64_t i = 0; i < count; i++)
-        if (strcmp(weights[i].layer, layer) == 0 && k-- == 0) return &weights[i];
+        if (strcmp(weights[i].layer, layer->name) == 0 && k-- == 0) return &weights[i];
     return NULL;
 }
 
@@ -76,10 +78,21 @@ static void weight_path(const char *of_layer, const mst_keras_layer *layer, int6
     snprintf(out, size, "%s/%s/vars/%lld", folder, part[which], (long long)(k - which * each));
 }
 
-static int64_t count_of(const mst_weight *weights, int64_t count, const char *layer) {
+static int64_t count_of(const mst_weight *weights, int64_t count, const mst_keras_layer *layer) {
     int64_t k = 0;
     while (weight_of(weights, count, layer, k)) k++;
     return k;
+}
+
+/* Of COUNT weights of a model, those that no file has. */
+static int64_t num_left_out(const mst_keras_network *network, const mst_weight *weights, int64_t count) {
+    int64_t left_out = 0;
+    for (int64_t i = 0; i < network->num_layers; i++) {
+        const mst_keras_layer *l = &network->layer[i];
+        if (!mst_keras_preprocessing_keeps_weights(l->class_name)) continue;
+        for (int64_t k = 0; k < count; k++) left_out += strcmp(weights[k].layer, l->name) == 0;
+    }
+    return left_out;
 }
 
 static mst_status read_layer(const char *file, const mst_keras_tree *tree, const mst_keras_network *network, int64_t i,
@@ -87,10 +100,10 @@ static mst_status read_layer(const char *file, const mst_keras_tree *tree, const
     char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 50];
     const mst_weight *weight;
     const mst_keras_layer *l = &network->layer[i];
-    const int64_t num = count_of(weights, count, l->name);
+    const int64_t num = count_of(weights, count, l);
     int64_t k = 0;
     path_of(network, i, folder);
-    for (; (weight = weight_of(weights, count, l->name, k)); k++) {
+    for (; (weight = weight_of(weights, count, l, k)); k++) {
         weight_path(folder, l, k, num, path, sizeof path);
         MST_TRY(add_weight(file, path, weight, mst_keras_tree_array(tree, path), snapshot));
     }
@@ -133,7 +146,7 @@ static void add_list(by_name *b, const mst_keras_network *network, int64_t i, in
     while (l[i].group && *end < network->num_layers && l[*end].group && strcmp(l[i].group, l[*end].group) == 0) ++*end;
     for (int trained = 1; trained >= 0; trained--)
         for (int64_t layer = i; layer < *end; layer++)
-            for (int64_t k = 0; (weight = weight_of(weights, count, l[layer].name, k)); k++) {
+            for (int64_t k = 0; (weight = weight_of(weights, count, &l[layer], k)); k++) {
                 if (weight->trainable != trained || b->count == count) continue;
                 b->list[b->count] = i;
                 b->order[b->count++] = weight;
@@ -198,9 +211,10 @@ mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree, 
     MST_TRY(mst_snapshot_create(&snapshot));
     mst_status status = has_names(tree) ? read_names(name, tree, network, weights, count, snapshot)
                                         : read_paths(name, tree, network, weights, count, snapshot);
-    if (!status && mst_snapshot_count(snapshot) != count)
+    const int64_t needed = count - num_left_out(network, weights, count);
+    if (!status && mst_snapshot_count(snapshot) != needed)
         status = MST_FAIL(MST_INVALID, "'%s': has %lld weights, the model %lld: it is another one's", name,
-                          (long long)mst_snapshot_count(snapshot), (long long)count);
+                          (long long)mst_snapshot_count(snapshot), (long long)needed);
     if (!status) status = mst_store_restore(model->store, snapshot);
     mst_snapshot_release(snapshot);
     return status;
@@ -211,7 +225,8 @@ mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree, 
 static mst_status write_weight(mst_model *model, const mst_weight *weight, const char *path, mst_keras_tree *tree) {
     mst_tensor *value, *converted = NULL;
     MST_TRY(mst_store_get(model->store, NULL, weight->name, &value));
-    mst_status status = as_dtype(value, mst_tensor_dtype(value) == MST_F64 ? MST_F64 : MST_F32, &converted);
+    const mst_dtype dtype = mst_tensor_dtype(value);
+    mst_status status = as_dtype(value, mst_dtype_is_float(dtype) && dtype != MST_F64 ? MST_F32 : dtype, &converted);
     if (!status) status = mst_keras_tree_add(tree, path, converted);
     mst_tensor_release(converted);
     mst_tensor_release(value);
@@ -223,9 +238,9 @@ static mst_status write_layer(mst_model *model, const mst_keras_network *network
     char folder[MST_KERAS_FOLDER], path[MST_KERAS_FOLDER + 50];
     const mst_weight *weight;
     const mst_keras_layer *l = &network->layer[i];
-    const int64_t num = count_of(weights, count, l->name);
+    const int64_t num = count_of(weights, count, l);
     path_of(network, i, folder);
-    for (int64_t k = 0; (weight = weight_of(weights, count, l->name, k)); k++) {
+    for (int64_t k = 0; (weight = weight_of(weights, count, l, k)); k++) {
         weight_path(folder, l, k, num, path, sizeof path);
         MST_TRY(write_weight(model, weight, path, tree));
     }
@@ -247,7 +262,7 @@ static mst_status write_layer_h5(mst_model *model, const mst_keras_layer *layer,
     const mst_weight *weight;
     int64_t k = 0;
     snprintf(folder, sizeof folder, "%s/%s", weights_folder, layer->name);
-    for (; (weight = weight_of(weights, count, layer->name, k)); k++) {
+    for (; (weight = weight_of(weights, count, layer, k)); k++) {
         names[k] = weight->name;
         snprintf(path, sizeof path, "%s/%s", folder, weight->name);
         MST_TRY(write_weight(model, weight, path, tree));
@@ -357,7 +372,7 @@ static mst_status each_slot(mst_model *model, const mst_keras_network *network, 
     MST_TRY(mst_model_weights(model, &weights, &count));
     for (int64_t i = 0; i < count; i++) trained += weights[i].trainable;
     for (int64_t i = 0; i < network->num_layers; i++)
-        for (int64_t k = 0; (weight = weight_of(weights, count, network->layer[i].name, k)); k++) {
+        for (int64_t k = 0; (weight = weight_of(weights, count, &network->layer[i], k)); k++) {
             if (!weight->trainable) continue;
             for (int slot = 0; slot < slots->count; slot++) {
                 snprintf(entry, sizeof entry, "%s/%s", weight->name, slots->name[slot]);

@@ -48,7 +48,7 @@ check predictions_are_events [ "$(grep -c '"event":"prediction","row":[01],"clas
 check predictions_end_with_an_event grep -q '^{"event":"predicted","step":200,"precision":"float32"}$' out
 { echo 'kind,color,width' && echo 'brass,blue,2.01' && echo 'brass,blue,2.05'; } > labelled.csv
 works table_alone_is_evaluated_as_it_is '^test: .*accuracy = 1.0000 (2 examples)' evaluate --load m.npz --data csv:labelled.csv
-fails evaluate_needs_labels 1 "no labels" evaluate --load m.npz --data csv:new.csv
+fails evaluate_needs_labels 1 "the data has no labels, which evaluate needs: 'new.csv': has no column 'kind': its columns are 'color', 'width'" evaluate --load m.npz --data csv:new.csv
 { echo 'color,width' && echo 'pink,2'; } > other.csv
 works category_that_was_not_there_is_no_error '^       0  [a-z]' predict --load m.npz --data csv:other.csv
 run train --data csv:t $options --epochs 2 --save raw.npz --raw-columns

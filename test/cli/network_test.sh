@@ -243,8 +243,27 @@ fails a_whole_model_has_no_averages 1 "use-ema is not for whole models" evaluate
 fails endings_of_files_are_told 2 "the name must end in .safetensors or .npz; of whole models in .keras" train $small --save m.pkl
 fails a_whole_model_that_is_not_there 1 "nowhere.keras" evaluate --load nowhere.keras
 printf 'x,y\n1,a\n2,b\n3,a\n4,b\n' > table.csv
-fails columns_of_tables_are_refused_before_training 1 "save: layer 'normalization': layers 'normalization' cannot be saved for Keras" \
-    train --data csv:table.csv --epochs 1 --batch-size 2 --save t.keras
+works tables_of_numbers_are_saved_for_keras '^done: step 6' train --data csv:table.csv --epochs 3 --batch-size 2 --save t.keras --checkpoint-dir table
+run predict --load t.keras --data csv:table.csv --json
+grep '"prediction"' out > of_keras
+run predict --checkpoint-dir table --data csv:table.csv --json
+grep '"prediction"' out > of_checkpoint
+check tables_predict_the_same_from_keras_files cmp -s of_checkpoint of_keras
+printf 'x,y\n101,a\n102,b\n103,a\n105,b\n' > other.csv
+run train --model t.keras --data csv:other.csv --epochs 1 --batch-size 2 --save other.npz
+run inspect other.npz
+grep 'normalization/' out > got
+run train --data csv:other.csv --epochs 1 --batch-size 2 --save own.npz
+run inspect own.npz
+grep 'normalization/' out > want
+check a_network_of_a_file_learns_its_mean_anew sh -c 'grep -q mean want && cmp -s want got'
+works training_goes_on_from_a_table_in_keras_files '^done: step 2' train --load t.keras --data csv:table.csv --epochs 1 --batch-size 2
+printf 'x,color,y\n1,red,a\n2,blue,b\n3,red,a\n4,blue,b\n' > colors.csv
+works categories_of_tables_are_saved_for_keras '^done: step 6' train --data csv:colors.csv --epochs 3 --batch-size 2 --save c.keras
+printf 'color,x\npink,1\nred,3\n' > new.csv
+works new_categories_are_predicted_from_keras_files '^ *1  [ab] ' predict --load c.keras --data csv:new.csv
+fails the_mean_for_missing_numbers_is_refused_before_training 1 "layer 'normalization': cannot be saved for Keras, whose Normalization has no .fill_missing" \
+    train --data csv:table.csv --missing mean --epochs 1 --batch-size 2 --save t.keras
 fails a_damaged_model_is_one_error 1 "cut.keras" predict --load cut.keras
 run train $small --load m.keras --data csv:table.csv
 check data_of_another_shape_is_one_error [ "$status" = 1 ]

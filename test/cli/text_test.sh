@@ -86,6 +86,17 @@ works training_goes_on_with_the_vocabulary_of_the_model 'done: step 1, loss = 0\
 sed 's/^quote/text/' new.csv > text.csv
 works model_that_went_on_predicts '^ *0  sport  *[01]' predict --load more.keras --data csv:text.csv
 
+sed '1s/.*/number,words,about/' t-test.csv > same.csv
+# a table of the same kinds of texts, whose columns have other names than files have
+works texts_of_files_are_evaluated_on_a_table "$learnt" evaluate --load t.keras --data csv:t --text quote --label topic
+works training_goes_on_with_a_table '^done: ' train --load t.keras --data csv:t --text quote --label topic --epochs 1 --batch-size 20 \
+    --evaluate --save table.keras
+works model_that_went_on_with_a_table_is_evaluated "$learnt" evaluate --load table.keras --data csv:t
+works texts_of_a_table_are_evaluated_on_another "$learnt" evaluate --load t.safetensors --data csv:same.csv --text words --label about
+fails columns_of_texts_are_named 1 "has no column 'words': its columns are 'id', 'quote', 'topic'" evaluate --load t.keras --data csv:t --text words
+fails labels_of_texts_are_named 1 "the data has no labels, which evaluate needs: 't-t.*has no column 'class': its columns are 'id', 'quote', 'topic'" \
+    evaluate --load t.keras --data csv:t --text quote
+
 # ---- bad input ---------------------------------------------------------------------------------------
 
 train="train $options"

@@ -425,6 +425,27 @@ static void the_first_mistake_is_kept(void **state) {
     mst_model_destroy(other);
 }
 
+/* Names become paths and keys of files. */
+static void names_that_no_file_can_have_are_refused(void **state) {
+    static const char *const refused[] = {"../x", "a/../b", "a/..", ".", "..",   "a/./b", "/a",
+                                          "a/",   "a//b",   "/",    "",  "a\nb", "a b",   "\x1b[1m"};
+    static const char *const taken[] = {"a", "a/b", "a/b/c.d", "...", "a..b", ".a/b.", "-", "block_1/conv-2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        mst_model *model = new_model();
+        mst_dense(model, 3, .name = refused[i]);
+        EXPECT_ERROR(mst_model_check(model), MST_INVALID, "use letters, digits, '_', '.' and '-', in parts");
+        assert_null(strpbrk(mst_error()->message, "\n\x1b"));
+        mst_model_destroy(model);
+    }
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        mst_model *model = new_model();
+        mst_dense(model, 3, .name = taken[i]);
+        EXPECT_OK(mst_model_check(model));
+        mst_model_destroy(model);
+    }
+}
+
 static void a_call_with_the_wrong_values_names_the_input(void **state) {
     (void)state;
     mst_model *model = new_model();
@@ -498,6 +519,7 @@ int main(void) {
         cmocka_unit_test(the_summary_of_a_graph_says_what_is_connected),
         cmocka_unit_test(the_summary_says_what_is_not_known_yet),
         cmocka_unit_test(the_first_mistake_is_kept),
+        cmocka_unit_test(names_that_no_file_can_have_are_refused),
         cmocka_unit_test(a_call_with_the_wrong_values_names_the_input),
         cmocka_unit_test(a_call_of_a_model_that_has_failed_gives_the_graph_its_whole_error),
         cmocka_unit_test(a_layer_on_a_value_fails_with_the_error_of_the_layer_in_a_model),

@@ -18,6 +18,15 @@
 /* Keras 2 */
 #define OP_2(function, calls) LAYER("TFOpLambda", ", \"function\": \"" function "\"", calls)
 #define CALL_2(a, b) "[" a ", {\"y\": " b ", \"name\": null}]"
+#define NUMPY(values) "{\"class_name\": \"__numpy__\", \"config\": {\"value\": " values ", \"dtype\": \"float32\"}}"
+#define SLICE(start, stop, step) \
+    "{\"class_name\": \"__slice__\", \"config\": {\"start\": " start ", \"stop\": " stop ", \"step\": " step "}}"
+#define ELLIPSIS "{\"class_name\": \"__ellipsis__\", \"config\": {}}"
+#define SHAPED                                                                                                    \
+    "{\"class_name\": \"__keras_tensor__\", \"config\": {\"shape\": [null, 4, 3], \"keras_history\": [\"x\", 0, " \
+    "0]}}"
+#define TAKE(axis, indices, calls) LAYER("Take", ", \"axis\": " axis ", \"indices\": " indices, calls)
+#define POWER(exponent, factor, calls) LAYER("Power", ", \"exponent\": " exponent ", \"factor\": " factor, calls)
 #define RESCALING(scale, offset, calls) LAYER("Rescaling", ", \"scale\": " scale ", \"offset\": " offset, calls)
 
 /* What becomes of the layer OP: EXPECTED; NULL: it stays. */
@@ -63,15 +72,68 @@ static void two_tensors_are_a_layer(void **state) {
            LAYER("Add", "", "[[\"x\", 0, 0], [\"y\", 1, 0]]"));
 }
 
+static void several_numbers_are_a_rescaling(void **state) {
+    (void)state;
+    expect(OP_3("Add", CALL_3(TENSOR("x"), NUMPY("[1, 2.5]"))), RESCALING("1.0", "[1.0, 2.5]", ARGS(TENSOR("x"))));
+    expect(OP_3("Subtract", CALL_3(NUMPY("[[1], [2]]"), TENSOR("x"))),
+           RESCALING("-1.0", "[[1.0], [2.0]]", ARGS(TENSOR("x"))));
+    expect(OP_3("Multiply", CALL_3("[1, -2]", TENSOR("x"))), RESCALING("[1.0, -2.0]", "0.0", ARGS(TENSOR("x"))));
+    expect(OP_3("TrueDivide", CALL_3(TENSOR("x"), NUMPY("[2, 4]"))),
+           RESCALING("[0.5, 0.25]", "0.0", ARGS(TENSOR("x"))));
+    expect(OP_2("math.subtract", CALL_2("\"x\", 0, 0", "[1, 2]")), RESCALING("1.0", "[-1.0, -2.0]", "[[\"x\", 0, 0]]"));
+}
+
+static void powers_and_quotients_are_layers(void **state) {
+    (void)state;
+    expect(OP_3("Power", CALL_3(TENSOR("x"), "3")), POWER("3.0", "1.0", ARGS(TENSOR("x"))));
+    expect(OP_3("TrueDivide", CALL_3("4", TENSOR("x"))), POWER("-1.0", "4.0", ARGS(TENSOR("x"))));
+    expect(OP_3("Sqrt", "{\"args\": [" TENSOR("x") "]}"), POWER("0.5", "1.0", ARGS(TENSOR("x"))));
+    expect(OP_3("Square", "{\"args\": [" TENSOR("x") "]}"), POWER("2.0", "1.0", ARGS(TENSOR("x"))));
+    expect(OP_3("Reciprocal", "{\"args\": [" TENSOR("x") "]}"), POWER("-1.0", "1.0", ARGS(TENSOR("x"))));
+    expect(OP_3("Negative", "{\"args\": [" TENSOR("x") "]}"), RESCALING("-1.0", "0.0", ARGS(TENSOR("x"))));
+    expect(OP_2("math.pow", CALL_2("\"x\", 0, 0", "2")), POWER("2.0", "1.0", "[[\"x\", 0, 0]]"));
+    expect(OP_2("math.negative", "[\"x\", 0, 0, {\"name\": null}]"), RESCALING("-1.0", "0.0", "[[\"x\", 0, 0]]"));
+    expect(OP_3("TrueDivide", CALL_3(TENSOR("x"), TENSOR("y"))),
+           LAYER("Divide", "", ARGS(TENSOR("x") ", " TENSOR("y"))));
+}
+
+static void elements_of_an_axis_are_taken(void **state) {
+    (void)state;
+#define ITEM(key, axis, indices) expect(OP_3("GetItem", CALL_3(SHAPED, key)), TAKE(axis, indices, ARGS(SHAPED)))
+    ITEM("[" SLICE("null", "null", "null") ", " SLICE("1", "3", "null") "]", "1", "[1, 2]");
+    ITEM("[" SLICE("null", "null", "null") ", 2]", "1", "2");
+    ITEM("[" SLICE("null", "null", "null") ", -1]", "1", "3");
+    ITEM("[" ELLIPSIS ", " SLICE("null", "null", "-1") "]", "2", "[2, 1, 0]");
+    ITEM("[" ELLIPSIS ", 0]", "2", "0");
+    ITEM("[" SLICE("null", "null", "null") ", " SLICE("-3", "9", "2") ", " ELLIPSIS "]", "1", "[1, 3]");
+    ITEM("[" SLICE("null", "null", "null") ", " SLICE("2", "null", "-2") "]", "1", "[2, 0]");
+    expect(
+        "{\"module\": \"keras.src.ops.numpy\", \"class_name\": \"Take\", \"config\": {\"name\": \"n\", \"axis\": -1}, "
+        "\"inbound_nodes\": [" CALL_3(TENSOR("x"), "[3, 0]") "]}",
+        TAKE("-1", "[3, 0]", ARGS(TENSOR("x"))));
+#define STAYS(key) expect(OP_3("GetItem", CALL_3(SHAPED, key)), NULL)
+    STAYS("[1]");
+    STAYS("[" SLICE("null", "null", "null") "]");
+    STAYS("[" SLICE("null", "null", "null") ", 4]");
+    STAYS("[" SLICE("null", "null", "null") ", 1, 1]");
+    STAYS("[" SLICE("null", "null", "null") ", " SLICE("3", "1", "null") "]");
+    STAYS("[" SLICE("null", "null", "null") ", " SLICE("null", "null", "0") "]");
+    STAYS("[null, " SLICE("0", "1", "null") "]");
+    STAYS("[" ELLIPSIS ", " ELLIPSIS ", " ELLIPSIS ", " ELLIPSIS ", 1]");
+    STAYS("{}");
+    expect(OP_3("Take", CALL_3(TENSOR("x"), "[3, 0]")), NULL); /* without an axis it is of all elements */
+}
+
 static void what_no_layer_does_stays(void **state) {
     (void)state;
-    expect(OP_3("TrueDivide", CALL_3("4", TENSOR("x"))), NULL);
     expect(OP_3("TrueDivide", CALL_3(TENSOR("x"), "0")), NULL);
-    expect(OP_3("TrueDivide", CALL_3(TENSOR("x"), TENSOR("y"))), NULL);
+    expect(OP_3("TrueDivide", CALL_3("[1, 2]", TENSOR("x"))), NULL);
     expect(OP_3("Multiply", CALL_3("3", TENSOR("x")) ", " CALL_3("4", TENSOR("x"))), NULL);
     expect(OP_3("Multiply", CALL_3(TENSOR("x"), "{\"class_name\": \"__tensor__\"}")), NULL);
-    expect(OP_3("Power", CALL_3(TENSOR("x"), "2")), NULL);
-    expect(OP_2("math.pow", CALL_2("\"x\", 0, 0", "2")), NULL);
+    expect(OP_3("Multiply", CALL_3(TENSOR("x"), "[[1, 2], [3]]")), NULL);
+    expect(OP_3("Power", CALL_3("2", TENSOR("x"))), NULL);
+    expect(OP_3("Power", CALL_3(TENSOR("x"), TENSOR("y"))), NULL);
+    expect(OP_3("FloorDivide", CALL_3(TENSOR("x"), "2")), NULL);
     expect(LAYER("Add", "", ARGS(TENSOR("x") ", " TENSOR("y"))), NULL);
     expect(
         "{\"module\": \"mine\", \"class_name\": \"Add\", \"config\": {\"name\": \"n\"}, \"inbound_nodes\": "
@@ -97,6 +159,9 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensor_and_number_are_a_rescaling),
         cmocka_unit_test(two_tensors_are_a_layer),
+        cmocka_unit_test(several_numbers_are_a_rescaling),
+        cmocka_unit_test(powers_and_quotients_are_layers),
+        cmocka_unit_test(elements_of_an_axis_are_taken),
         cmocka_unit_test(what_no_layer_does_stays),
         cmocka_unit_test(what_is_damaged_stays),
     };

@@ -91,6 +91,27 @@ static void goes_on(void **state) {
     goes_on_in("m.h5");
 }
 
+/* A name of a file becomes one of files: it may not be a path to elsewhere. */
+static void names_that_are_paths_are_refused(void **state) {
+    (void)state;
+    mst_model *model;
+    static const char stack[] =
+        "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": ["
+        "{\"class_name\": \"Dense\", \"config\": {\"name\": \"../../x\", \"units\": 2}}]}}";
+    static const char control[] =
+        "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": ["
+        "{\"class_name\": \"ReLU\", \"config\": {\"name\": \"a\\u001b[1m\"}}]}}";
+    EXPECT_ERROR(mst_model_load(folder_write_text("m.json", stack), &model, NULL), MST_INVALID,
+                 "layer '../../x' (Dense): dense: name '../../x': use letters");
+    EXPECT_ERROR(mst_model_load(folder_write_text("m.json", control), &model, NULL), MST_INVALID,
+                 "layer 'a?[1m' (ReLU): re_lu: name 'a?[1m'");
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(mst_input(model, MST_SHAPE(2)), 2, .name = "a/b");
+    EXPECT_ERROR(mst_model_save(model, folder_path("m.keras")), MST_INVALID,
+                 "layer 'a/b': Keras takes no name with '/'");
+    mst_model_destroy(model);
+}
+
 /* Lists of names that are longer than an attribute can be. */
 static void many_layers(void **state) {
     (void)state;
@@ -672,6 +693,7 @@ static void damaged_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),
+                                       TEST_IN_FOLDER(names_that_are_paths_are_refused),
                                        TEST_IN_FOLDER(many_layers),
                                        TEST_IN_FOLDER(separable_convolutions_and_sides),
                                        TEST_IN_FOLDER(frozen_layers),

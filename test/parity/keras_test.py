@@ -243,7 +243,41 @@ def operators():
     x = keras.applications.mobilenet_v2.preprocess_input(start)
     x = L.Conv2D(3, 3, padding="same")(100 * (1.5 - x) + 100)
     x = x * L.Conv2D(3, 1)(x / 200.0) - x
-    return keras.Model(start, L.Dense(4, activation="softmax")(L.GlobalAveragePooling2D()(1 + x + start)))
+    x = L.GlobalAveragePooling2D()(1 + x + start)
+    rows = [x * np.array([1.0, -0.5, 2.0], "float32"), keras.ops.convert_to_tensor([1.0, 2.0, 3.0]) - x,
+            x / np.array([[2.0, 100.0, 5.0]]), x ** 2 / 100, 1 / (x ** 2 + 1), -x / (x ** 2 + 1), (x ** 2 + 1) ** -0.3,
+            keras.ops.sqrt(keras.ops.square(x) + 1), keras.ops.take(x, [2, 0], axis=1), x[:, 1:] ** 3 / 1e6,
+            L.Rescaling([0.1, 0.2, -0.3], offset=[1, 0, 2])(x), L.Flatten()(start[..., ::-1])[:, 4:9]]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
+
+
+def prepared():
+    """Layers of preprocessing, which have learnt from the data or were told of it."""
+    def learn(layer, rows=PICTURES):
+        layer.adapt(rows)
+        return layer
+    start = keras.Input((8, 8, 3))
+    x = [learn(L.Normalization(), 3 * PICTURES + 2)(start), learn(L.Normalization(axis=1))(start),
+         learn(L.Normalization(axis=None), PICTURES - 1)(start), learn(L.Normalization(invert=True))(start),
+         L.Normalization(mean=[1.0, 0.5, -2.0], variance=np.array([4.0, 0.3, 1.0]))(start),
+         L.Normalization(axis=(1,), mean=np.arange(8.0), variance=np.arange(8.0) + 1)(start),
+         L.Normalization(axis=(), mean=0.1, variance=2.5, invert=True)(start)]
+    x = L.Conv2D(4, 3, strides=2, activation="relu")(L.Concatenate()(x))
+    row = L.Flatten()(start)
+    bins = learn(L.Discretization(num_bins=4))(row)
+    parts = [L.CategoryEncoding(4, output_mode="count")(bins), L.CategoryEncoding(6)(bins),
+             L.Flatten()(L.CategoryEncoding(4, output_mode="one_hot")(bins)),
+             L.Flatten()(learn(L.Discretization(num_bins=3, output_mode="one_hot"))(row)),
+             L.Discretization([-2.0, -0.5, 0.25, 2.1], output_mode="multi_hot")(row),
+             L.Discretization([-1.0, 1.0], output_mode="count")(row)]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()([L.Flatten()(x), *parts])))
+
+
+def normalized():
+    """A stack that begins with a normalization."""
+    layer = L.Normalization()
+    layer.adapt(PICTURES * [3.0, 1.0, 10.0] + 5)
+    return keras.Sequential([keras.Input((8, 8, 3)), layer, L.Flatten(), L.Dense(4, activation="softmax")])
 
 
 FROZEN = ["stays", "stays_too"]
@@ -253,10 +287,12 @@ MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen":
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "separable": (separable, PICTURES), "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "each step": (each_step, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
-          "operators": (operators, PICTURES), "nested": (nested, PICTURES),
+          "operators": (operators, PICTURES), "prepared": (prepared, PICTURES), "normalized": (normalized, PICTURES),
+          "nested": (nested, PICTURES),
           "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, each_step, masked, attention)
-ONE_OPTIMIZER = (normalizations, volumes, separable, *SEQUENCES, activations, logits, probabilities, operators, *NESTED)
+ONE_OPTIMIZER = (normalizations, volumes, separable, *SEQUENCES, activations, logits, probabilities, operators, prepared,
+                 normalized, *NESTED)
 OPTIMIZERS = {
     "sgd": lambda: keras.optimizers.SGD(0.05),
     "momentum": lambda: keras.optimizers.SGD(0.02, momentum=0.9),
@@ -380,9 +416,11 @@ def refused(report, folder):
     lambdas = keras.Sequential([keras.Input((3,)), L.Lambda(lambda x: x + 1, name="plus"), L.Dense(2)])
     unknown = keras.Sequential([keras.Input((4, 3, 2)), L.ConvLSTM1D(2, 1, name="remember")])
     start = keras.Input((3,))
-    inverse = keras.Model(start, L.Dense(2)(1 / start))
+    exponential = keras.Model(start, L.Dense(2)(2 ** start))
+    quotient = keras.Model(start, L.Dense(2)(keras.ops.convert_to_tensor([1.0, 2.0, 3.0]) / start))
     for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D")),
-                         (inverse, ("TrueDivide", "there is no such layer here"))):
+                         (exponential, ("Power", "there is no such layer here")),
+                         (quotient, ("TrueDivide", "there is no such layer here"))):
         path = os.path.join(folder, "refused.keras")
         model.save(path)
         [answer] = muster.evaluate([{"load": path, "fails": True}], "keras")
@@ -438,6 +476,56 @@ def commands(report, folder, name, make, rows):
     report.check(f"{name}: its optimizer", int(back.optimizer.iterations.numpy()) == 16, back.optimizer.iterations, 16)
 
 
+def lookups(report, folder):
+    """Strings as inputs: a vocabulary that was learnt, which is a file of its own in .keras, and one that was given."""
+    words = np.array([b"red", b"blue", b"red", b"green", b"blue", b"red", "gr\u00fcn".encode(), b""], object).reshape(-1, 1)
+    new = np.concatenate([words, np.array([[b"pink"], [b"[UNK]"], [b"black"]], object)])
+    start = keras.Input((1,), dtype="string")
+    layers = [L.StringLookup(output_mode="one_hot"), L.StringLookup(num_oov_indices=3, output_mode="count"),
+              L.StringLookup(vocabulary=["red", "blue", "pink"], output_mode="multi_hot")]
+    for layer in layers[:2]:
+        layer.adapt(tf.constant(words))
+    rows = [layer(start) for layer in layers]
+    numbers = L.StringLookup(vocabulary=["[UNK]", "blue", "red"])(start)
+    rows.append(L.Flatten()(L.Embedding(3, 2)(numbers)))
+    model = keras.Model(start, L.Dense(3)(L.Concatenate()(rows)))
+    wanted = model.predict(tf.constant(new), verbose=0)
+    path, out = os.path.join(folder, "words.keras"), os.path.join(folder, "out.keras")
+    model.save(path)
+    [answer] = muster.evaluate([{"load": path, "predict": [new], "save": out}], "keras")
+    report.values("lookups: predictions", answer["predicted"], wanted, 1e-5, 1)
+    back = keras.models.load_model(out)
+    report.values("lookups: Muster's file", back.predict(tf.constant(new), verbose=0).ravel(), wanted, 1e-6, 1)
+
+
+def tables(report, folder):
+    """What muster train makes of a table: columns of numbers, of categories one-hot and embedded, and new categories."""
+    lines = ["city,area,kind,year,price"]
+    lines += [f"c{i * 7 % 9},{20 + i * 13 % 90},k{i % 3},{1900 + i * 29 % 120},{i * 17 % 50}" for i in range(60)]
+    with open(os.path.join(folder, "t.csv"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    with open(os.path.join(folder, "new.csv"), "w") as file:
+        file.write("\n".join([*lines[:30], "c99,50,k1,1950,1", "c3,40,k7,1960,1"]) + "\n")
+    for kind in ("t.keras", "t.h5"):
+        command(folder, "train", "--data", "csv:t.csv", "--loss", "mse", "--embed-above", "3", "--hidden-units", "5",
+                "--epochs", "3", "--batch-size", "10", "--save", kind)
+        command(folder, "predict", "--load", kind, "--data", "csv:new.csv", "--out", "p.npy")
+        wanted = np.load(os.path.join(folder, "p.npy")).ravel()
+        rows = [line.split(",")[:4] for line in lines[1:30]] + [["c99", "50", "k1", "1950"], ["c3", "40", "k7", "1960"]]
+        names = [[f"c{i}" for i in range(9)], None, ["k0", "k1", "k2"], None]  # in the order of their bytes
+        numbers = np.array([[float(cell) if not known else known.index(cell) if cell in known else -1
+                             for cell, known in zip(row, names)] for row in rows], np.float32)
+        model = keras.models.load_model(os.path.join(folder, kind))
+        report.values(f"table: {kind} in Keras", model.predict(numbers, verbose=0).ravel(), wanted, 1e-5, 1)
+        if kind == "t.keras":  # h5_state says why
+            model.fit(numbers, np.arange(len(rows), dtype=np.float32), epochs=1, verbose=0)
+        model.save(os.path.join(folder, "back.keras"))
+        np.savez(os.path.join(folder, "x.npz"), x=numbers)
+        command(folder, "predict", "--load", "back.keras", "--data", "npz:x.npz", "--out", "p.npy")
+        report.values(f"table: {kind} back from Keras", np.load(os.path.join(folder, "p.npy")).ravel(),
+                      model.predict(numbers, verbose=0), 1e-5, 1)
+
+
 def main():
     report = muster.Report()
     with tempfile.TemporaryDirectory() as folder:
@@ -448,6 +536,8 @@ def main():
             if make not in (*SEQUENCES, nested, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
         policies(report, folder)
+        lookups(report, folder)
+        tables(report, folder)
         refused(report, folder)
     return report.finish()
 

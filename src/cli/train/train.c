@@ -250,7 +250,7 @@ static mst_status add_columns(training *t) {
     if (t->o->raw_columns) return MST_OK;
     MST_TRY(table_layers_find(t->train, mst_dataset_schema(t->train), t->o->embed_above, &t->table));
     t->table.fill_missing = t->o->table.missing == MST_MISSING_NAN;
-    table_layers_add(&t->table, t->model);
+    MST_TRY(table_layers_add(&t->table, t->model));
     return table_layers_adapt(&t->table, t->train);
 }
 
@@ -283,6 +283,7 @@ static int make_model(training *t) {
     if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))
         return command_fail_library(EXIT_USAGE, NULL);
     if (!t->network && make_layers(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (train_network_adapt(t)) return EXIT_FAILED;
     if (train_network_freeze(t)) return EXIT_USAGE;
     if (option_given(t->list, "batch-norm-momentum") &&
         mst_model_set_batch_norm_momentum(t->model, o->batch_norm_momentum))

@@ -210,7 +210,8 @@ static mst_status check_note(training *t) {
     mst_status status = model_note_read(mst_model_store(t->model), &old);
     if (status) status = mst_error_prefix("'%s'", t->resumes ? t->o->checkpoint_dir : t->o->load);
     const char *schema = mst_dataset_schema(t->train);
-    const bool differs = (old.schema && schema && strcmp(old.schema, schema) != 0) ||
+    const bool renamed = t->schema && t->o->text && !t->resumes; /* numbered as before, whatever columns are called */
+    const bool differs = (old.schema && schema && !renamed && strcmp(old.schema, schema) != 0) ||
                          (t->num_objectives == 1 && objective_has_classes(t->objective) &&
                           !class_names_agree(old.classes, (const char *const *)t->names));
     if (!status && differs && t->resumes)

@@ -14,6 +14,7 @@
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
 #include "cli/train/train_cluster.h"
+#include "model_file/network_adapt.h"
 #include "model_file/network_text.h"
 #include "model_file/onnx_model.h"
 #include "model_file/weights.h"
@@ -145,6 +146,19 @@ int train_network_load(training *t, const train_options *o) {
     return check_single_options(t);
 }
 
+int train_network_adapt(const training *t) {
+    const char *left;
+    if (!t->network || t->network != t->o->model) return EXIT_DONE;
+    if (mst_network_adapt(t->model, t->train, &left)) return command_fail_library(EXIT_FAILED, "model");
+    if (left)
+        fprintf(
+            stderr,
+            "warning: '%s': layer '%s' is not applied to an input and learns nothing before training: it begins with "
+            "a mean of 0 and a variance of 1\n",
+            t->network, left);
+    return EXIT_DONE;
+}
+
 int train_network_objectives(training *t) {
     if (!t->network) return EXIT_DONE;
     const network_objectives from = {.path = t->network,
@@ -247,6 +261,7 @@ static mst_status check_save(training *t) {
     char *text;
     MST_TRY(mst_build(t->model, t->train, true));
     if (mst_ends_in(t->o->save, ".onnx")) return mst_onnx_check(t->model);
+    MST_TRY(mst_network_check_names(t->model));
     MST_TRY(mst_network_print(t->model, &text));
     free(text);
     return is_json(t->o->save) ? MST_OK : mst_module_interface("hdf5", &interface);

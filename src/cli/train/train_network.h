@@ -13,6 +13,8 @@ int train_network_find(training *t, train_options *o);
 int train_network_load(training *t, const train_options *o);
 /** The optimizer of the file, where it has one; a warning where Muster does not have that. */
 void train_network_take_optimizer(training *t);
+/** Lets a network of --model learn what layers learn before training; the train part is open. */
+int train_network_adapt(const training *t);
 /** Chooses what each output is trained for; the train part is open. */
 int train_network_objectives(training *t);
 /** Checks that the network takes inputs and labels of the data. */

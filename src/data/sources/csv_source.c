@@ -37,7 +37,8 @@ typedef struct mst_csv_options {
     mst_missing missing;     /**< of f32 inputs; labels and i64 are always refused. A column of integers in which one is
                                   missing is floats */
     const char *text;        /**< a column that stays strings, as component 0; component 1 is the label, and the other
-                                  columns are left out. Beside a schema, whose columns these must be, it only says so */
+                                  columns are left out. Beside the schema of such a table: what its columns of
+                                  texts and of labels (.label) are called here; "": as there */
     bool unknown_categories; /**< with like or schema: a category of an input that it lacks, or an empty cell, is -1 */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
@@ -150,11 +151,24 @@ static bool has_column(const mst_csv *csv, const char *name) {
     return false;
 }
 
+/* Texts like those of the schema may be in columns of other names. */
+static mst_status rename_columns(csv_table *t, const mst_csv_options *o) {
+    mst_schema_column *column = t->schema.column;
+    const int label = t->schema.num_columns - 1;
+    for (int i = 0; i < label && *o->text; i++)
+        if (strcmp(column[i].type, "text") == 0) column[i].name = o->text;
+    if (o->label) column[label].name = o->label;
+    if (label < 1 || strcmp(column[0].name, column[label].name) != 0) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': column '%s' cannot be the label and the text", mst_csv_name(t->csv),
+                    column[label].name);
+}
+
 static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
     if (o->like || o->num_categories || (o->num_texts && !o->text) || o->num_drop)
         return MST_FAIL(MST_INVALID,
                         "from_csv: the schema says what the columns are: no like, categories, texts or drop beside it");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
+    if (o->text) MST_TRY(rename_columns(t, o));
     const int label = t->schema.num_columns - 1;
     const char *name = t->schema.column[label].name;
     if (label < 1 && !o->separate) return MST_FAIL(MST_INVALID, "schema: it is not of a table: it has 1 column");

@@ -194,6 +194,7 @@ static bool convolutions() {
     if (mst_model_create(&model)) return false;
     mst_output x = mst_input(model, MST_SHAPE(16, 16, 2));
     x = mst_zero_padding2d(mst_rescaling(x, .scale = 0.5F, .offset = -1), .sides = MST_AXES(0, 1, 0, 1));
+    x = mst_power(x, .exponent = 3, .name = "cube");
     x = mst_conv2d(x, 8, 3, .strides = 2, .padding = MST_PADDING_SAME, .no_bias = true);
     x = mst_re_lu(mst_batch_normalization(x, .momentum = 0.9F, .synchronized = true), .max_value = 6);
     x = mst_depthwise_conv2d(x, 3, .depth_multiplier = 2);
@@ -214,7 +215,13 @@ static bool convolutions() {
     row = mst_depthwise_conv1d(mst_separable_conv1d(row, 4, 2), 2, .padding = MST_PADDING_SAME);
     row = mst_zero_padding1d(mst_cropping1d(mst_up_sampling1d(row, .size = 3)), .padding = 2);
     mst_output c = mst_global_average_pooling1d(row), d = mst_global_max_pooling1d(row);
-    mst_concatenate(MST_OUTPUTS(a, b, c, d));
+    mst_tensor *indices = nullptr, *scales = nullptr;
+    if (mst_tensor_create(MST_I64, MST_SHAPE(2), &indices) || mst_tensor_create(MST_F32, MST_SHAPE(2), &scales))
+        return false;
+    mst_output e = mst_rescaling(mst_take(c, indices, .axis = 1), .scales = scales);
+    mst_tensor_release(indices);
+    mst_tensor_release(scales);
+    mst_concatenate(MST_OUTPUTS(a, b, c, d, e));
     const bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
     mst_model_destroy(model);
     return good;

@@ -1,0 +1,7 @@
+/** What a name of a node, a scope or a layer may be (mst_name_is_valid, graph/graph.h), for messages. */
+#ifndef MUSTER_GRAPH_NAME_RULE_H
+#define MUSTER_GRAPH_NAME_RULE_H
+
+#define MST_NAME_RULE "use letters, digits, '_', '.' and '-', in parts with '/' between them that are not '.' or '..'"
+
+#endif

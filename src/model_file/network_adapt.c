@@ -1,0 +1,34 @@
+#include "model_file/network_adapt.h"
+
+#include "base/argument.h"
+#include "layer/list.h"
+#include "model/model.h"
+#include "muster/layers.h"
+
+/* The input that NODE is; -1: it is none. */
+static int input_at(const mst_model *model, int64_t node) {
+    for (int i = 0; i < (int)model->num_inputs; i++)
+        if (model->input[i].node == node) return i;
+    return -1;
+}
+
+/* What the layer of NODE is to learn: it is a Normalization, this is its first call, and no mean was given. */
+static bool learns(const mst_model *model, const mst_model_node *node) {
+    const mst_model_layer *layer = &model->layer[node->layer];
+    return layer->type == &mst_layer_type_normalization && node->number == 0 &&
+           !((const mst_layer_normalization_options *)layer->options)->mean;
+}
+
+mst_status mst_network_adapt(mst_model *model, mst_dataset *data, const char **left) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(data) || MST_IS_NULL(left)) return MST_INVALID;
+    *left = NULL;
+    for (int64_t i = 0; i < model->num_nodes; i++) {
+        if (!learns(model, &model->node[i])) continue;
+        const int input = input_at(model, model->node[i].src[0]);
+        if (input >= 0)
+            MST_TRY(mst_adapt((mst_output){model, i}, data, input));
+        else if (!*left)
+            *left = model->layer[model->node[i].layer].name;
+    }
+    return MST_OK;
+}

@@ -1,0 +1,17 @@
+/** Lists of numbers in Keras' configurations, as tensors. */
+#ifndef MUSTER_MODEL_FILE_NUMBER_LIST_H
+#define MUSTER_MODEL_FILE_NUMBER_LIST_H
+
+#include <jansson.h>
+
+#include "muster/tensor.h"
+
+/** The number, or lists of lists of numbers that are a tensor, that VALUE is, or is as Keras writes arrays:
+ *  {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}. NULL where it is no such one. */
+const json_t *mst_keras_numbers_in(const json_t *value);
+/** VALUE, which is such a one, as f32; a number has no dimensions. */
+MST_CHECKED mst_status mst_keras_numbers_read(const json_t *value, mst_tensor **out);
+/** A number, or lists of numbers; NULL where memory is out, or a number is not finite. */
+json_t *mst_keras_numbers_write(const mst_tensor *tensor);
+
+#endif

@@ -1,0 +1,29 @@
+/** What Keras' layers of preprocessing have in their configuration that is no plain member (model_file/classes.h):
+ *  lists of numbers, modes, and what was learnt from data.
+ *
+ *      Normalization     axis: [-1], [] for all elements; mean and variance, null where they are weights
+ *      CategoryEncoding  output_mode
+ *      Discretization    output_mode; bin_boundaries, also those that were learnt, which are no weights there
+ *      StringLookup      output_mode; vocabulary, with or without the strings that stand for all others before it
+ *      Rescaling         scale and offset: numbers or lists
+ *      Take              indices (an op in the file: model_file/item_op.h) */
+#ifndef MUSTER_MODEL_FILE_PREPROCESSING_H
+#define MUSTER_MODEL_FILE_PREPROCESSING_H
+
+#include <jansson.h>
+
+#include "graph/options.h"
+#include "model/model.h"
+
+/** Sets of OPTIONS, of a layer of Keras' class CLASS_NAME, what is here; nothing of other classes. Tensors are kept in
+ *  MEMORY. */
+MST_CHECKED mst_status mst_keras_preprocessing_read(const char *class_name, const json_t *config,
+                                                    mst_option_memory *memory, void *options);
+/** MST_UNIMPLEMENTED where a SOURCE of this shape, with the batch, is encoded in another way by Keras. */
+MST_CHECKED mst_status mst_keras_preprocessing_check(const mst_model_layer *layer, mst_shape source);
+/** Adds to CONFIG what LAYER of MODEL is. MST_UNIMPLEMENTED where Keras has none such. */
+MST_CHECKED mst_status mst_keras_preprocessing_write(mst_model *model, const mst_model_layer *layer, json_t *config);
+/** Whether Keras has what Muster keeps in weights of layers of this class in their configuration. */
+bool mst_keras_preprocessing_keeps_weights(const char *class_name);
+
+#endif
