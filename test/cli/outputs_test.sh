@@ -138,6 +138,27 @@ check outputs_of_one_layer_are_two_arrays [ "$(grep -c -e '^left_2.npy' -e '^lef
 run train --load same.keras --data npz:same.npz --steps 1 --json
 check and_their_losses_come_back grep -q '"left_2_loss":.*"left_2_1_loss":' out
 
+# ---- ONNX ------------------------------------------------------------------------------------------
+
+npz missing.npz left kind price
+run train $train --data npz:parts.npz --steps 3 --devices cpu:1/1 --save both.keras
+works a_network_becomes_onnx "both.onnx from both.keras" convert both.keras both.onnx
+works its_inputs_and_outputs_are_shown "input words *f32" inspect both.onnx
+for file in both.keras both.onnx; do
+    run predict --load $file --data npz:parts.npz --out $file.csv --devices cpu:1
+    run evaluate --load $file --data npz:parts.npz --loss kind=sparse_categorical_crossentropy,price=mse --devices cpu:1
+    cp out $file.txt
+done
+check onnx_gives_the_predictions_of_the_network cmp -s both.keras.csv both.onnx.csv
+check and_its_losses [ "$(grep '^test: ' both.keras.txt)" = "$(grep '^test: ' both.onnx.txt)" -a -s both.onnx.csv ]
+works onnx_becomes_onnx "parameters" convert both.onnx again.onnx
+run predict --load again.onnx --data npz:parts.npz --out again.csv --devices cpu:1
+check the_same_is_read_again cmp -s both.onnx.csv again.csv
+works its_weights_become_a_file "parameters" convert both.onnx both.npz
+fails onnx_does_not_say_the_loss_of_an_output 1 "does not say for which loss its output 'price' was trained" evaluate \
+    --load both.onnx --data npz:parts.npz
+fails onnx_names_a_missing_input 1 "'missing.npz': has no array 'words', an input" predict --load both.onnx --data npz:missing.npz
+
 # ---- before training --------------------------------------------------------------------------------
 
 works the_data_of_a_network_is_looked_at 'ok *data *localhost *npz:parts.npz: 100 rows of .*, .*, .*, .*; the first 100 have hash' doctor \
@@ -168,7 +189,6 @@ check an_evaluator_measures_the_outputs grep -q '"event":"evaluated","step":5,.*
 
 # ---- what is wrong ------------------------------------------------------------------------------------
 
-npz missing.npz left kind price
 fails missing_inputs_are_named 1 "'missing.npz': has no array 'words', an input of the model: it has 'left', 'kind', 'price'; the model has inputs 'left', 'words' and outputs 'kind', 'price'$" train $train --data npz:missing.npz
 npz unlabelled.npz left words kind
 fails missing_labels_are_named 1 "no array 'price', an output of the model: it has" train $train --data npz:unlabelled.npz
