@@ -14,6 +14,7 @@ typedef struct objective {
     const char *output;                 /**< its name; NULL: the model is made by the command */
     bool from_probabilities;            /**< the loss is of probabilities, though no softmax may have made them */
     double weight;                      /**< of the loss in the sum of all; MST_ZERO for 0 */
+    const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */
 } objective;
 
 /** Names of losses, for an option, and which labels they take; NULL past the last. */

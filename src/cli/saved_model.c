@@ -17,6 +17,7 @@
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
+#include "cli/output_names.h"
 #include "cli/precision.h"
 #include "cli/predict/picture_files.h"
 #include "cli/print_restored.h"
@@ -52,7 +53,8 @@ const option saved_model_options[] = {
          "as of muster train; the test part is taken, and csv:FILE as it is; categories are numbered as in training "
          "(default: that of the training, else fashion-mnist)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
-     .help = "names of the classes, one in each line (default: those of the training, else of the data)"},
+     .help = "names of the classes, one in each line (default: those of the training, else of the data); of several "
+             "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
@@ -353,28 +355,30 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     return scale_all_inputs(raw, &ends, out);
 }
 
-/* The names of the classes: from --class-names, else those noted in the file, else those of the data. */
-static mst_status choose_names(const saved_options *o, saved_model *out) {
-    if (out->num_objectives > 1) {
-        if (!o->class_names) return MST_OK;
-        return MST_FAIL(MST_INVALID, "--class-names is for models with one output, '%s' has %d", path_of(o),
-                        out->num_objectives);
-    }
-    if (o->class_names)
-        MST_TRY(class_names_read(o->class_names, &out->own_names));
-    else if (!out->note.classes)
-        MST_TRY(class_names_of(out->data, &out->own_names));
+/* The names of the classes of an only output: from --class-names, else those noted in the file, else those of the
+ * data. */
+static mst_status choose_only_names(const saved_options *o, saved_model *out) {
+    objective *only = out->objective;
+    class_names *own = out->own_names;
     const bool has_network = out->note.network || network_file_is(o->load);
-    if (has_network && !o->class_names && out->own_names &&
-        objective_check_names(out->objective, "", class_names_count((const char *const *)out->own_names))) {
-        free(out->own_names); /* names of other classes than the model has */
-        out->own_names = NULL;
+    if (o->class_names) {
+        MST_TRY(class_names_read(o->class_names, own));
+        MST_TRY(objective_check_names(only, o->class_names, class_names_count((const char *const *)*own)));
+    } else if (!out->note.classes) {
+        MST_TRY(class_names_of(out->data, mst_model_num_inputs(out->model), own));
+        if (has_network && *own && objective_check_names(only, "", class_names_count((const char *const *)*own))) {
+            free(*own); /* names of other classes than the model has */
+            *own = NULL;
+        }
     }
-    if (o->class_names)
-        MST_TRY(objective_check_names(out->objective, o->class_names,
-                                      class_names_count((const char *const *)out->own_names)));
-    out->names = out->own_names ? (const char *const *)out->own_names : out->note.classes;
+    only->names = *own ? (const char *const *)*own : out->note.classes;
     return MST_OK;
+}
+
+static mst_status choose_names(const saved_options *o, saved_model *out) {
+    if (out->num_objectives == 1) return choose_only_names(o, out);
+    MST_TRY(output_names_read(o->class_names, out->objective, out->num_objectives, out->own_names));
+    return output_names_find(&out->note, out->data, out->objective, out->num_objectives, out->own_names);
 }
 
 /* With --use-ema the file must have averages; restoring would otherwise take the weights for them. */
@@ -457,6 +461,6 @@ void saved_model_close(saved_model *saved) {
     table_layers_free(&saved->table);
     mst_dataset_release(saved->data);
     model_note_free(&saved->note);
-    free(saved->own_names);
+    for (int i = 0; i < MST_MAX_TARGETS; i++) free(saved->own_names[i]);
     name_map_free(&saved->variables);
 }

@@ -42,9 +42,8 @@ typedef struct saved_model {
     int num_objectives;
     mst_precision precision; /**< that was asked for */
     model_note note;
-    class_names own_names;
-    name_map variables;       /**< of --name-map: names of variables here and in the file */
-    const char *const *names; /**< of the classes; NULL where they are not known */
+    class_names own_names[MST_MAX_TARGETS]; /**< of the classes of each output, where the note does not hold them */
+    name_map variables;                     /**< of --name-map: names of variables here and in the file */
 } saved_model;
 
 /** Opens the data, builds the dense layers that the file has weights of, and restores these. LIST: which options were

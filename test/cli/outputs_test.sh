@@ -159,6 +159,39 @@ fails onnx_does_not_say_the_loss_of_an_output 1 "does not say for which loss its
     --load both.onnx --data npz:parts.npz
 fails onnx_names_a_missing_input 1 "'missing.npz': has no array 'words', an input" predict --load both.onnx --data npz:missing.npz
 
+# ---- names of classes ---------------------------------------------------------------------------------
+
+printf 'cat\ndog, wild\nfish\n' > names.txt
+run predict --load both.keras --data npz:parts.npz --class-names kind=names.txt --out named.csv
+check classes_of_an_output_have_names grep -q '^row,kind_class,kind_cat,"kind_dog, wild",kind_fish,price$' named.csv
+check and_its_rows grep -q -e '^0,cat,' -e '^0,fish,' -e '^0,"dog, wild",' named.csv
+run predict --load both.onnx --data npz:parts.npz --class-names names.txt --json
+check a_file_is_of_the_only_output_with_classes grep -q '"kind":{"class":[012],"name":"[a-z, ]*","probability"' out
+works a_matrix_has_the_names '^ *0 cat ' evaluate --load both.keras --data npz:parts.npz --class-names kind=names.txt --confusion
+run train $train --data npz:parts.npz --steps 2 --devices cpu:1/1 --class-names kind=names.txt --save named.keras \
+    --checkpoint-dir named --class-weight kind=fish=2
+check they_are_given_in_training [ "$status" -eq 0 ]
+works and_noted_in_the_file ' cat  ' predict --load named.keras --data npz:parts.npz
+works and_in_checkpoints 'cat ' predict --checkpoint-dir named --data npz:parts.npz
+printf 'cow\nhen\npig\n' > others.txt
+fails a_training_goes_on_with_the_same_names 1 "other columns, categories or classes" train $train --data npz:parts.npz --steps 3 \
+    --devices cpu:1/1 --class-names kind=others.txt --checkpoint-dir named
+fails names_are_of_an_output_that_is_there 1 "--class-names: the model has no output 'cost': it has 'kind', 'price'$" predict \
+    --load both.keras --data npz:parts.npz --class-names cost=names.txt
+fails names_are_of_an_output_with_classes 1 "output 'price': --class-names names classes, which the model does not have" predict \
+    --load both.keras --data npz:parts.npz --class-names price=names.txt
+fails an_output_has_one_file_of_names 1 "two files for output 'kind'" predict --load both.keras --data npz:parts.npz \
+    --class-names kind=names.txt,kind=names.txt
+printf 'cat\ndog\n' > two.txt
+fails there_is_a_name_for_each_class 1 "output 'kind': --class-names: 'two.txt' has 2 names, the model has 3 classes" predict \
+    --load both.keras --data npz:parts.npz --class-names two.txt
+network alike.json '["kind", 0, 0], ["kind", 0, 0]'
+npz alike.npz left_train words_train kind_train kind_1_train left_test=5 words_test=5 kind_test=5 kind_1_test=5
+run train --model alike.json --data npz:alike.npz --steps 1 --save alike.keras --devices cpu:1/1
+fails whose_names_they_are_must_be_clear 1 \
+    "--class-names names.txt: several outputs have classes, 'kind', 'kind_1': write --class-names kind=FILE,kind_1=FILE$" predict \
+    --load alike.keras --data npz:alike.npz --class-names names.txt
+
 # ---- before training --------------------------------------------------------------------------------
 
 works the_data_of_a_network_is_looked_at 'ok *data *localhost *npz:parts.npz: 100 rows of .*, .*, .*, .*; the first 100 have hash' doctor \

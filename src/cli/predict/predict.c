@@ -69,12 +69,11 @@ static void release_all(mst_tensor *const *tensor, int n) {
     for (int i = 0; i < n; i++) mst_tensor_release(tensor[i]);
 }
 
-mst_status predict_to_file(mst_model *model, const objective *list, int n, const char *const *names,
-                           const mst_dataset *data, int64_t batch_size, const char *path) {
+mst_status predict_to_file(mst_model *model, const objective *list, int n, const mst_dataset *data, int64_t batch_size,
+                           const char *path) {
     mst_tensor *outputs[MST_MAX_TARGETS];
     MST_TRY(predict_rows(model, list, n, data, batch_size, outputs));
-    const mst_status status =
-        write_rows(&(predictions){.outputs = outputs, .objective = list, .count = n, .names = names}, path);
+    const mst_status status = write_rows(&(predictions){.outputs = outputs, .objective = list, .count = n}, path);
     release_all(outputs, n);
     return status;
 }
@@ -114,7 +113,6 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
     const mst_status status = show(o, &(predictions){.outputs = outputs,
                                                      .objective = saved->objective,
                                                      .count = n,
-                                                     .names = saved->names,
                                                      .files = mst_dataset_file_paths(saved->files, &num_files)});
     release_all(outputs, n);
     MST_TRY(status);
