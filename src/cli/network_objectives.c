@@ -127,6 +127,31 @@ mst_status network_objectives_check(const objective *list, int n, mst_dataset *d
 
 /* ---- data ---- */
 
+/* Whether an example of SHAPE fits inputs of WANT, as mst_model_call takes them. */
+static bool input_fits(mst_shape shape, mst_shape want) {
+    const bool adds_one = want.ndim > 1 && shape.ndim == want.ndim - 1 && want.dim[want.ndim - 1] == 1;
+    if (shape.ndim != want.ndim && !adds_one) return false;
+    for (int i = 0; i < shape.ndim; i++)
+        if (shape.dim[i] >= 0 && want.dim[i] >= 0 && shape.dim[i] != want.dim[i]) return false;
+    return true;
+}
+
+mst_status network_inputs_check(const char *path, const mst_network_ends *ends, const char *data_name,
+                                const mst_dataset *data) {
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    const bool several = ends->num_inputs > 1;
+    for (int i = 0; i < ends->num_inputs && i < mst_dataset_num_components(data); i++) {
+        const mst_network_input *input = &ends->input[i];
+        const mst_shape shape = mst_dataset_spec(data, i).shape;
+        if (!input_fits(shape, input->shape))
+            return MST_FAIL(MST_INVALID, "'%s': takes inputs%s%s%s of shape %s, those of '%s' are %s", path,
+                            several ? " '" : "", several ? input->name : "", several ? "'" : "",
+                            mst_shape_print(input->shape, want, sizeof want), data_name,
+                            mst_shape_print(shape, have, sizeof have));
+    }
+    return MST_OK;
+}
+
 void network_data_options(const mst_network_ends *ends, const char **inputs, const char **outputs,
                           mst_data_options *out) {
     for (int i = 0; i < ends->num_inputs; i++) inputs[i] = ends->input[i].name;

@@ -327,11 +327,17 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
         .image_size = o->image_size, .schema = note->schema, .unknown_categories = note->encodes_columns};
     const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);
+    if (out->model && spec != note->data && !note->schema) {
+        options.whole_file = true;
+        options.input_columns = mst_shape_count(ends->input[0].shape);
+        if (options.input_columns < 0) options.input_columns = 0;
+    }
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     mst_status status =
         spec == note->data && note->schema ? check_noted_data(spec, &table, noted(note, "text")) : MST_OK;
     if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
+    if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
     if (status && spec == note->data) status = fail_noted_data(spec);
     free(folder);
     return status;

@@ -192,6 +192,75 @@ fails whose_names_they_are_must_be_clear 1 \
     "--class-names names.txt: several outputs have classes, 'kind', 'kind_1': write --class-names kind=FILE,kind_1=FILE$" predict \
     --load alike.keras --data npz:alike.npz --class-names names.txt
 
+# ---- tables --------------------------------------------------------------------------------------------
+
+# table FILE ROWS [KINDS]: what data.py writes, as columns; KINDS are names of the classes in place of their numbers
+cat > table.py << 'END'
+import math, struct, sys
+
+kinds = sys.argv[3].split(",") if len(sys.argv) > 3 else ["0", "1", "2"]
+names = ["price", "id"] + [f"left_{i}" for i in range(6)] + [f"words_{i}" for i in range(4)] + ["kind"]
+
+def wave(row, i, size):
+    return repr(struct.unpack("f", struct.pack("f", math.sin(7 * row + 3 * i + size)))[0])
+
+with open(sys.argv[1], "w") as file:
+    file.write(",".join(names) + "\n")
+    for row in range(int(sys.argv[2])):
+        cells = [wave(row, 0, 5), f"row {row}"] + [wave(row, i, 4) for i in range(6)]
+        file.write(",".join(cells + [str((5 * row + i) % 20) for i in range(4)] + [kinds[row % 3]]) + "\n")
+END
+table() { python3 table.py "$@" || exit 1; }
+table parts-train.csv 100
+table parts-test.csv 20
+run train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json --evaluate
+weights=$(value weights_sha256) loss=$(value test_loss)
+run train $train --data csv:parts --epochs 2 --devices cpu:1/1 --json --evaluate --save table.keras
+check columns_are_found_by_the_names_of_inputs [ -n "$weights" -a "$(value weights_sha256)" = "$weights" ]
+check and_by_those_of_outputs [ -n "$loss" -a "$(value test_loss)" = "$loss" ]
+run predict --load both.onnx --data npz:parts.npz --out a.csv --devices cpu:1
+run predict --load both.onnx --data csv:parts-test.csv --out b.csv --devices cpu:1
+check a_table_gives_the_predictions_of_arrays cmp -s a.csv b.csv
+sed 's/,[^,]*$//; s/^[^,]*,//' parts-test.csv > new.csv
+run predict --load both.onnx --data csv:new.csv --out c.csv --devices cpu:1
+check a_table_needs_no_labels_to_predict cmp -s a.csv c.csv
+works a_table_is_evaluated_as_it_is "^test: loss" evaluate --load both.onnx --data csv:parts-test.csv --loss price=mse
+table named-train.csv 100 yak,cat,fish
+table one-kind.csv 1 yak
+run train $train --data csv:named --steps 2 --devices cpu:1/1 --save named.keras
+works classes_are_those_of_the_table '^ *2 yak ' evaluate --load named.keras --data csv:one-kind.csv --confusion
+check and_are_numbered_as_in_training [ "$(grep '^ *2 yak ' out | tail -n 1 | awk '{ print $NF }')" = 1 ]
+sed 's/left_3/up/' new.csv > short.csv
+fails a_row_that_is_too_short_is_told 1 "'both.onnx': takes inputs 'left' of shape \[6\], those of 'csv:short.csv' are \[3\]$" predict --load both.onnx --data csv:short.csv
+sed 's/left_/up_/g' new.csv > short.csv
+fails a_missing_column_is_named 1 "has no column 'left', nor 'left_0', 'left_1' and so on, for an input" predict \
+    --load both.onnx --data csv:short.csv
+sed 's/^[^,]*,//' parts-test.csv > half.csv
+fails a_missing_label_is_named 1 "has no column 'price'.* for an output of the model" evaluate --load both.onnx \
+    --data csv:half.csv
+awk -F, -v OFS=, 'NR > 1 { $3 = "cow" } 1' new.csv > text.csv
+fails an_input_is_of_numbers 1 "'text.csv': column 'left_1' is text, which an input of numbers cannot hold" predict \
+    --load both.onnx --data csv:text.csv
+cat > only.json << 'END'
+{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_shape": [null, 6], "dtype": "float32", "name": "left"}},
+  {"class_name": "Dense", "config": {"name": "kind", "units": 3, "activation": "softmax"}}]}}
+END
+npz only.npz left_train kind_train left_test=20 kind_test=20
+run train --model only.json --data npz:only.npz --steps 1 --save only.keras
+run convert only.keras only.onnx
+cut -d , -f 3-8 parts-test.csv > inputs.csv
+cut -d , -f 3-8,13 parts-test.csv > labelled.csv
+for data in npz:only.npz csv:inputs.csv csv:labelled.csv; do
+    run predict --load only.onnx --data $data --out ${data#????}.out.csv --devices cpu:1
+done
+check a_table_of_inputs_alone_is_predicted cmp -s only.npz.out.csv inputs.csv.out.csv
+check and_one_with_labels cmp -s only.npz.out.csv labelled.csv.out.csv
+works which_is_evaluated_too "^test: loss.* .20 examples" evaluate --load only.onnx --data csv:labelled.csv
+fails a_table_without_labels_is_not 1 "has no labels: evaluate needs them" evaluate --load only.onnx --data csv:inputs.csv
+fails columns_go_by_their_names 1 "leave label out" predict --load both.onnx --data csv:new.csv --label kind
+fails a_table_alone_is_no_test_part 1 "is the train part" train $train --data csv:parts-test.csv --steps 1 --evaluate
+
 # ---- before training --------------------------------------------------------------------------------
 
 works the_data_of_a_network_is_looked_at 'ok *data *localhost *npz:parts.npz: 100 rows of .*, .*, .*, .*; the first 100 have hash' doctor \
