@@ -59,7 +59,8 @@ const option saved_model_options[] = {
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
-     .help = "images, tfds: pictures are resized to N x N pixels (default: as in training)"},
+     .help =
+         "images, tfds: pictures are resized to N x N pixels (default: as in training, else what the network takes)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels),
      .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling "
@@ -277,6 +278,17 @@ static mst_status fail_noted_data(const char *spec) {
                     mst_error()->message);
 }
 
+/* The error of data of another kind than that of the training, by which columns, classes and words are numbered. */
+static mst_status fail_other_kind(const saved_options *o, const char *noted, const char *spec) {
+    return MST_FAIL(MST_INVALID, "'%s': the model was trained on '%s', and takes no data such as '%s': %s", path_of(o),
+                    noted, spec, "name data of the same kind");
+}
+
+static bool is_same_kind(const char *a, const char *b) {
+    const size_t size = strcspn(a, ":");
+    return size == strcspn(b, ":") && strncmp(a, b, size) == 0;
+}
+
 /* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
  * source without one would give its train part. */
 static mst_status check_noted_data(const char *spec, const table_options *table, const char *text) {
@@ -317,7 +329,26 @@ static mst_status open_pictures(const saved_options *o, const mst_snapshot *snap
                               &out->data, &out->files);
 }
 
-static mst_status open_spec(const saved_options *o, const mst_network_ends *ends, saved_model *out) {
+/* Dense layers alone take rows of any shape that have as many numbers as the first has weights for. */
+static mst_status check_first_layer(const saved_options *o, const mst_snapshot *snapshot, const char *spec,
+                                const saved_model *out) {
+    char text[MST_SHAPE_TEXT];
+    const int64_t want = mst_tensor_shape(layer_weights(snapshot, 1)).dim[0];
+    const mst_shape have = mst_dataset_spec(out->data, 0).shape;
+    if (out->note.encodes_columns || mst_shape_count(have) == want) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': takes inputs of %lld numbers, those of '%s' are %s", path_of(o),
+                    (long long)want, spec, mst_shape_print(have, text, sizeof text));
+}
+
+/* Pictures are resized to what a network takes, where that is a square. */
+static int64_t fitting_size(const mst_network_ends *ends) {
+    const mst_shape input = ends->input[0].shape;
+    return input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1] ? input.dim[0] : 0;
+}
+
+/* SNAPSHOT: of a file without a network, else NULL. */
+static mst_status open_spec(const saved_options *o, const mst_network_ends *ends, const mst_snapshot *snapshot,
+                            saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
@@ -334,11 +365,19 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     }
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
+    if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
     mst_status status =
         spec == note->data && note->schema ? check_noted_data(spec, &table, noted(note, "text")) : MST_OK;
     if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
     if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
+    if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
+        status = MST_FAIL(status, "%s; to predict pictures without classes, name them, or their folder, without --data",
+                          mst_error()->message);
     if (status && spec == note->data) status = fail_noted_data(spec);
+    if (status == MST_INVALID && note->data && note->schema && !is_same_kind(spec, note->data) &&
+        strstr(mst_error()->message, "schema: "))
+        status = fail_other_kind(o, note->data, spec);
+    if (!status && snapshot) status = check_first_layer(o, snapshot, spec, out);
     free(folder);
     return status;
 }
@@ -356,7 +395,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     int64_t num_paths;
     mst_network_ends ends;
     if (out->model) MST_TRY(mst_network_ends_of(path_of(o), out->model, &ends));
-    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, out));
+    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     return scale_all_inputs(raw, &ends, out);
 }
@@ -432,6 +471,17 @@ static mst_status open_model(const saved_options *o, const option_list *list, co
     return status;
 }
 
+/* Class numbers that the model does not have are told before it is computed, by row and without nodes. */
+static mst_status check_classes(const saved_model *saved) {
+    for (int i = 0; i < saved->num_objectives; i++) {
+        const objective *o = &saved->objective[i];
+        const mst_status status = objective_check_classes(o->loss, o->outputs, saved->data, o->component);
+        if (status && saved->num_objectives > 1) return mst_error_prefix("output '%s'", o->output);
+        MST_TRY(status);
+    }
+    return MST_OK;
+}
+
 mst_status saved_model_open_quietly(const saved_options *o, const option_list *list, const char *command,
                                     saved_model *out) {
     *out = (saved_model){.model = NULL};
@@ -439,6 +489,7 @@ mst_status saved_model_open_quietly(const saved_options *o, const option_list *l
     MST_TRY(open_model(o, list, command, out));
     if (!predicts && mst_dataset_num_components(out->data) < mst_model_num_inputs(out->model) + 1)
         return MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
+    if (!predicts) MST_TRY(check_classes(out));
     if (predicts && network_file_is(o->load)) return MST_OK; /* labels are not looked at, whatever they are */
     MST_TRY(mst_build(out->model, out->data, false));
     return saved_model_restore(o, out);

@@ -25,7 +25,8 @@ typedef struct saved_options {
     const char *devices;
     const char *precision; /**< as the loss; NULL: not given */
     bool json;
-    const char *const *pictures; /**< files and folders in place of data, of muster predict */
+    bool predicts;               /**< of muster predict, which may have */
+    const char *const *pictures; /**< files and folders in place of data */
     int num_pictures;
 } saved_options;
 

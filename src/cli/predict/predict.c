@@ -48,7 +48,12 @@ static bool ends_in(const char *path, const char *ending) {
 }
 
 mst_status predict_check_file(const char *option, const char *path, int n) {
-    if (n == 1 || ends_in(path, ".csv") || ends_in(path, ".npz")) return MST_OK;
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    if (ends_in(path, ".csv") || ends_in(path, ".npz")) return MST_OK;
+    if (dot && dot[1] && strcmp(dot, ".npy") != 0)
+        return MST_FAIL(MST_INVALID, "--%s %s: predictions are written as FILE.csv, FILE.npy or FILE.npz", option,
+                        path);
+    if (n == 1) return MST_OK;
     return MST_FAIL(MST_INVALID, "--%s %s: the model has %d outputs: FILE.npz has an array for each, FILE.csv columns",
                     option, path, n);
 }
@@ -130,6 +135,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
 static int predict_run(const command_call *call) {
     predict_options *o = call->options;
     saved_model saved;
+    o->saved.predicts = true;
     o->saved.pictures = call->positional;
     o->saved.num_pictures = call->num_positional;
     if (o->saved.num_pictures && (o->saved.data || o->saved.data_dir))
@@ -137,6 +143,7 @@ static int predict_run(const command_call *call) {
                             o->saved.pictures[0]);
     if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
     if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
+    if (o->out && predict_check_file("out", o->out, 1)) return command_fail_library(EXIT_USAGE, NULL);
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
     if (!status && o->out && predict_check_file("out", o->out, saved.num_objectives))
         status = command_fail_library(EXIT_USAGE, NULL);

@@ -53,7 +53,7 @@ static const char *row_title(const predictions *p) {
 
 /* ---- table ---- */
 
-enum { MOST_PATH = 4096, NAME_SIZE = 512 };
+enum { MOST_PATH = 4096, NAME_SIZE = 512, MOST_SHOWN = 20 };
 
 static const char *class_title(const column *c) {
     return c->output ? c->output : "class";
@@ -98,7 +98,9 @@ static void print_values(const column *c, int64_t row) {
         const char *class = class_of(c, row, number, NULL, &probability);
         printf("  %-*s  %.4f", class_width(c), class_name_shown(class, text), probability);
     }
-    for (int64_t i = 0; !has_classes(c) && i < num_outputs(c); i++) printf("  %.6g", output_at(c, row, i));
+    const int64_t n = has_classes(c) ? 0 : num_outputs(c), shown = n > MOST_SHOWN ? MOST_SHOWN : n;
+    for (int64_t i = 0; i < shown; i++) printf("  %.6g", output_at(c, row, i));
+    if (shown < n) printf("  ... %" PRId64 " more", n - shown);
 }
 
 void predictions_print(const predictions *p) {

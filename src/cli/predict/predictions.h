@@ -18,7 +18,7 @@ typedef struct predictions {
 } predictions;
 
 /** A line for each row: its number or file, its class and the probability of that; where there are no classes, the
- *  outputs. */
+ *  outputs, at most 20. */
 void predictions_print(const predictions *p);
 /** The same as events "prediction"; of several outputs "outputs" has such an object for each by its name. */
 MST_CHECKED mst_status predictions_write_events(const predictions *p);

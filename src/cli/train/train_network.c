@@ -211,7 +211,7 @@ int train_network_freeze(const training *t) {
 /* ---- saving ---- */
 
 bool train_network_is_saved(const train_options *o) {
-    return network_file_is(o->save);
+    return network_file_is_named(o->save);
 }
 
 static bool is_json(const char *path) {
