@@ -40,6 +40,7 @@ static void set_loss(const mst_network_ends *ends, int place, mst_loss loss, boo
     *out = objective_of(loss, end->size);
     out->component = ends->num_inputs + place;
     out->output = end->name;
+    out->row = end->shape;
     out->from_probabilities = from_probabilities;
     out->finished = from_probabilities || !end->sees_logits[loss];
 }
@@ -117,7 +118,9 @@ mst_status network_objectives_check(const objective *list, int n, mst_dataset *d
     objective made;
     for (int i = 0; i < n; i++) {
         const objective *o = &list[i];
-        mst_status status = objective_choose(o->loss, data, o->component, o->outputs, false, &made);
+        mst_status status = objective_is_of_shape(o)
+                                ? objective_check_shape(o, data)
+                                : objective_choose(o->loss, data, o->component, o->outputs, false, &made);
         if (!status && with_classes) status = objective_check_classes(o->loss, o->outputs, data, o->component);
         if (status && n > 1) return mst_error_prefix("output '%s'", o->output);
         MST_TRY(status);

@@ -322,7 +322,7 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
 
 static mst_status open_pictures(const saved_options *o, const mst_snapshot *snapshot, saved_model *out) {
     mst_shape shape;
-    if (out->note.encodes_columns)
+    if (out->note.encodes_columns || (out->note.data && is_table(out->note.data)))
         return MST_FAIL(MST_INVALID, "'%s': the model takes the columns of a table, not pictures", path_of(o));
     MST_TRY(input_shape(o, snapshot, out, &shape));
     return picture_files_open(o->pictures, o->num_pictures, shape, o->image_size ? o->image_size : out->note.image_size,
@@ -331,7 +331,7 @@ static mst_status open_pictures(const saved_options *o, const mst_snapshot *snap
 
 /* Dense layers alone take rows of any shape that have as many numbers as the first has weights for. */
 static mst_status check_first_layer(const saved_options *o, const mst_snapshot *snapshot, const char *spec,
-                                const saved_model *out) {
+                                    const saved_model *out) {
     char text[MST_SHAPE_TEXT];
     const int64_t want = mst_tensor_shape(layer_weights(snapshot, 1)).dim[0];
     const mst_shape have = mst_dataset_spec(out->data, 0).shape;
@@ -363,6 +363,11 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
         options.input_columns = mst_shape_count(ends->input[0].shape);
         if (options.input_columns < 0) options.input_columns = 0;
     }
+    if (out->model && !note->schema && strncmp(spec, "texts:", strlen("texts:")) == 0)
+        return free(folder), MST_FAIL(MST_INVALID,
+                                      "'%s': has no vocabulary that numbers the words of '%s', as a model of muster "
+                                      "train has: take --data npz:FILE with numbers",
+                                      path_of(o), spec);
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
@@ -471,6 +476,21 @@ static mst_status open_model(const saved_options *o, const option_list *list, co
     return status;
 }
 
+/* Text labels are numbered in the order of their bytes. Where --class-names has the same names in another order, each
+ * would be compared with another class. */
+static mst_status check_order(const objective *o, const mst_dataset *data) {
+    for (int64_t i = 0; o->names && i < mst_dataset_num_classes(data, o->component); i++) {
+        const char *there = mst_dataset_class_name(data, o->component, i), *here = class_names_at(o->names, i);
+        for (int64_t k = 0; here && class_names_at(o->names, k); k++)
+            if (k != i && strcmp(class_names_at(o->names, k), there) == 0)
+                return MST_FAIL(MST_INVALID,
+                                "--class-names: class %lld is '%.64s', in the data it is '%.64s', whose number here is "
+                                "%lld: write numbers in place of names as the labels of the data",
+                                (long long)i, here, there, (long long)k);
+    }
+    return MST_OK;
+}
+
 /* Class numbers that the model does not have are told before it is computed, by row and without nodes. */
 static mst_status check_classes(const saved_model *saved) {
     for (int i = 0; i < saved->num_objectives; i++) {
@@ -490,6 +510,8 @@ mst_status saved_model_open_quietly(const saved_options *o, const option_list *l
     if (!predicts && mst_dataset_num_components(out->data) < mst_model_num_inputs(out->model) + 1)
         return MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
     if (!predicts) MST_TRY(check_classes(out));
+    for (int i = 0; !predicts && o->class_names && i < out->num_objectives; i++)
+        MST_TRY(check_order(&out->objective[i], out->data));
     if (predicts && network_file_is(o->load)) return MST_OK; /* labels are not looked at, whatever they are */
     MST_TRY(mst_build(out->model, out->data, false));
     return saved_model_restore(o, out);

@@ -32,6 +32,7 @@ static mst_status look_at_output(const char *path, const mst_model *model, int i
     const mst_shape row = mst_value_spec(end).shape;
     char text[MST_SHAPE_TEXT];
     *out = (mst_network_output){.name = mst_model_output_name(model, i), .size = 1};
+    if (row.ndim > 0) out->shape = mst_shape_make(row.ndim - 1, row.dim + 1);
     for (int d = 1; d < row.ndim; d++) {
         if (row.dim[d] < 0)
             return MST_FAIL(MST_INVALID, "'%s': its output '%s' is %s: it must have a size that is known", path,

@@ -18,6 +18,7 @@ typedef struct mst_network_input {
 typedef struct mst_network_output {
     const char *name; /**< the model's */
     int64_t size;     /**< numbers of an example */
+    mst_shape shape;  /**< of them */
     bool has_loss;    /**< it ends in a softmax or a sigmoid, for which there is a loss: */
     mst_loss loss;
     bool sees_logits[MST_NUM_LOSSES]; /**< which losses see logits in it */

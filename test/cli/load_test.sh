@@ -108,6 +108,19 @@ for file in m.keras m.onnx m.safetensors; do
 done
 fails channels_are_last 1 "'m.onnx': takes inputs of shape \[8, 8, 3\], those of 'npz:first.npz' are \[3, 8, 8\]" predict \
     --load m.onnx --data npz:first.npz
+fails onnx_has_no_vocabulary 1 "'m.onnx': has no vocabulary that numbers the words of 'texts:table.csv'" predict --load m.onnx \
+    --data texts:table.csv
+printf 'a,b,c,d\n1,2,3,0\n3,4,5,1\n' > four.csv
+run train --data csv:four.csv --raw-columns --steps 1 --devices cpu:1 --save table.keras
+fails a_picture_is_no_table 1 "'table.keras': the model takes the columns of a table, not pictures" predict --load table.keras flat
+run convert table.keras table.onnx
+fails three_numbers_are_no_picture 1 "'flat': the model takes inputs of shape \[3\], which are no pictures" predict --load table.onnx flat
+printf 'dog\ncat\n' > names.txt
+fails names_in_another_order_are_told 1 "class 0 is 'dog', in the data it is 'cat', whose number here is 1" evaluate --load m.onnx \
+    --data images:pets --loss sparse_categorical_crossentropy --class-names names.txt
+printf 'chat\nchien\n' > names.txt
+works names_may_be_other_ones "0 chat " evaluate --load m.onnx --data images:pets --loss sparse_categorical_crossentropy \
+    --class-names names.txt --confusion
 fails words_are_no_pictures 1 "'m.keras': the model was trained on 'images:pets', and takes no data such as 'texts:table.csv'" \
     predict --load m.keras --data texts:table.csv
 

@@ -192,6 +192,22 @@ fails whose_names_they_are_must_be_clear 1 \
     "--class-names names.txt: several outputs have classes, 'kind', 'kind_1': write --class-names kind=FILE,kind_1=FILE$" predict \
     --load alike.keras --data npz:alike.npz --class-names names.txt
 
+# ---- labels of several dimensions -------------------------------------------------------------------------
+
+cat > rows.json << 'END'
+{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_shape": [null, 6], "dtype": "float32", "name": "left"}},
+  {"class_name": "Reshape", "config": {"name": "pairs", "target_shape": [3, 2]}},
+  {"class_name": "Dense", "config": {"name": "pixels", "units": 2}}]}}
+END
+sed -i 's/"kind": 0}/"kind": 0, "pixels": 6}/; s/^    shape = .*/&\n    shape = f"({rows}, 3, 2)" if base == "pixels" else shape/' data.py
+npz pixels.npz left_train pixels_train left_test=20 pixels_test=20
+works labels_may_have_the_shape_of_the_output "^done" train --model rows.json --data npz:pixels.npz --loss mse --steps 3 --save rows.keras
+works and_are_evaluated "^test: loss.*mean_absolute_error" evaluate --load rows.keras --data npz:pixels.npz
+npz flat.npz left_test=20 y_test=20
+fails other_shapes_are_told 1 "the labels of an example are \[1\], the model gives \[3, 2\]: --loss mean_squared_error" evaluate \
+    --load rows.keras --data npz:flat.npz
+
 # ---- tables --------------------------------------------------------------------------------------------
 
 # table FILE ROWS [KINDS]: what data.py writes, as columns; KINDS are names of the classes in place of their numbers
