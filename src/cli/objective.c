@@ -346,6 +346,7 @@ static bool is_binary(const objective *o) {
 }
 
 bool objective_has_classes(const objective *o) {
+    if (o->row.ndim > 1) return false; /* but each row of an example may be of one */
     return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || kinds[o->loss].distribution || is_binary(o);
 }
 

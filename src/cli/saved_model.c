@@ -307,7 +307,7 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
         *shape = MST_SHAPE(mst_tensor_shape(layer_weights(snapshot, 1)).dim[0]);
         return MST_OK;
     }
-    MST_TRY(mst_network_ends_of(path_of(o), out->model, &ends));
+    MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
     *shape = ends.input[0].shape;
     if (ends.num_inputs > 1)
         return MST_FAIL(MST_INVALID, "'%s': has %d inputs, and pictures are one: take --data npz:FILE", path_of(o),
@@ -399,7 +399,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
     int64_t num_paths;
     mst_network_ends ends;
-    if (out->model) MST_TRY(mst_network_ends_of(path_of(o), out->model, &ends));
+    if (out->model) MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
     MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     return scale_all_inputs(raw, &ends, out);

@@ -208,6 +208,29 @@ npz flat.npz left_test=20 y_test=20
 fails other_shapes_are_told 1 "the labels of an example are \[1\], the model gives \[3, 2\]: --loss mean_squared_error" evaluate \
     --load rows.keras --data npz:flat.npz
 
+# an output whose size only the data tells
+cat > known.json << 'END'
+{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_shape": [null, 3, 2], "dtype": "float32", "name": "pixels"}},
+  {"class_name": "Dense", "config": {"name": "pixels_out", "units": 2, "activation": "softmax"}}]}}
+END
+npz known.npz pixels_train pixels_out_train pixels_test=20 pixels_out_test=20
+run train --model known.json --data npz:known.npz --loss mse --steps 1 --save known.keras
+python3 - << 'END'
+import zipfile
+
+with zipfile.ZipFile("known.keras") as old, zipfile.ZipFile("open.keras", "w") as new:
+    for name in old.namelist():
+        new.writestr(name, old.read(name).replace(b"[null, 3, 2]", b"[null, null, 2]"))
+END
+for file in known.keras open.keras; do
+    run predict --load $file --data npz:known.npz --out $file.csv --devices cpu:1
+done
+check outputs_of_any_size_are_predicted cmp -s known.keras.csv open.keras.csv
+check classes_are_not_of_all_rows_of_an_example grep -q '^row,output_0,output_1,.*,output_5$' open.keras.csv
+fails they_are_not_evaluated 1 "an example of its output 'pixels_out' is \[?, 2\]: it must have a size that is known" evaluate \
+    --load open.keras --data npz:known.npz
+
 # ---- tables --------------------------------------------------------------------------------------------
 
 # table FILE ROWS [KINDS]: what data.py writes, as columns; KINDS are names of the classes in place of their numbers

@@ -113,10 +113,15 @@ static mst_status show(const predict_options *o, const predictions *p) {
 static mst_status predict(const predict_options *o, const saved_model *saved) {
     const int n = saved->num_objectives;
     mst_tensor *outputs[MST_MAX_TARGETS];
+    objective list[MST_MAX_TARGETS];
     int64_t num_files;
     MST_TRY(predict_rows(saved->model, saved->objective, n, saved->data, o->saved.batch_size, outputs));
+    for (int i = 0; i < n; i++) { /* the data may have told the sizes */
+        list[i] = saved->objective[i];
+        list[i].outputs = mst_tensor_count(outputs[i]) / mst_tensor_shape(outputs[i]).dim[0];
+    }
     const mst_status status = show(o, &(predictions){.outputs = outputs,
-                                                     .objective = saved->objective,
+                                                     .objective = list,
                                                      .count = n,
                                                      .files = mst_dataset_file_paths(saved->files, &num_files)});
     release_all(outputs, n);
