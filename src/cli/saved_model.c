@@ -352,6 +352,11 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
+    if (out->model && !note->schema && strncmp(spec, "texts:", strlen("texts:")) == 0)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
+                        "--data npz:FILE with numbers",
+                        path_of(o), spec);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
     mst_data_options options = {
@@ -363,11 +368,6 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
         options.input_columns = mst_shape_count(ends->input[0].shape);
         if (options.input_columns < 0) options.input_columns = 0;
     }
-    if (out->model && !note->schema && strncmp(spec, "texts:", strlen("texts:")) == 0)
-        return free(folder), MST_FAIL(MST_INVALID,
-                                      "'%s': has no vocabulary that numbers the words of '%s', as a model of muster "
-                                      "train has: take --data npz:FILE with numbers",
-                                      path_of(o), spec);
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);

@@ -1,6 +1,8 @@
 #!/bin/sh
 # What muster predict, evaluate, inspect and convert say of files that are no models, and of data that is not for the
 # model: one line, with the file. Usage: load_test.sh PATH_OF_MUSTER
+# what the shared checks use; names of files have no spaces
+# shellcheck disable=SC2034,SC2086
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -46,7 +48,6 @@ END_OF_PYTHON
 python3 data.py || exit 1
 printf 'a,b\n1,2\n3,4\n' > table.csv
 train="--data images:pets --image-size 8 --hidden-units 4 --steps 2 --batch-size 3 --devices cpu:1 --progress none"
-# shellcheck disable=SC2086
 for file in m.keras m.onnx m.safetensors m.h5; do
     run train $train --save $file
     [ "$status" -eq 0 ] || cat err

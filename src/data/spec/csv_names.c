@@ -121,8 +121,8 @@ static mst_status find_ends(csv_names *t, bool *has_labels) {
 static mst_status find_form(const csv_names *t, const csv_end *end, mst_csv_column *column) {
     const mst_schema_column *noted = NULL;
     const mst_csv_column asked = *column;
-    for (int i = 0; i < t->schema.num_columns; i++)
-        if (strcmp(t->schema.column[i].name, column->name) == 0) noted = &t->schema.column[i];
+    for (int i = 0; asked.name && i < t->schema.num_columns; i++)
+        if (strcmp(t->schema.column[i].name, asked.name) == 0) noted = &t->schema.column[i];
     if (noted && end->is_label)
         MST_TRY(mst_csv_column_from_schema(noted, asked.place, column));
     else
