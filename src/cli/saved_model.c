@@ -31,8 +31,8 @@ const option saved_model_options[] = {
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the newest checkpoint of DIR that is not damaged"},
     {"load", OPTION_FILE, AT(load), "FILE",
-     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint; a whole model: FILE.keras or "
-             "FILE.h5, of Keras or of muster train --save",
+     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint; a whole model: FILE.keras, "
+             "FILE.h5 or FILE.onnx, of muster train --save or another program",
      .excludes = "checkpoint-dir"},
     {"name-map", OPTION_FILE, AT(name_map), "FILE",
      .help =
@@ -49,9 +49,9 @@ const option saved_model_options[] = {
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
-     .help =
-         "as of muster train; the test part is taken, and csv:FILE as it is; categories are numbered as in training "
-         "(default: that of the training, else fashion-mnist)"},
+     .help = "as of muster train; the test part is taken, and csv:FILE or images:DIR as it is; categories are numbered "
+             "as in training "
+             "(default: that of the training, else fashion-mnist)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line (default: those of the training, else of the data); of several "
              "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
