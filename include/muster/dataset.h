@@ -148,10 +148,13 @@ typedef struct mst_data_options {
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
                                   other kinds ignore it */
     /** What the inputs and outputs of a model are called, and so the arrays of its data (npz), in place of x and y,
-     *  or, where there are several of either, the features (tfrecord). An only input or output may be x or y all the
-     *  same. Several of either are an error for other kinds of data. */
+     *  or, where there are several of either, the features (tfrecord) or columns (csv: NAME, or NAME_0, NAME_1 and so
+     *  on of one that has several). An only input or output may be x or y all the same. Several of either are an error
+     *  for other kinds of data. */
     const char *const *inputs, *const *outputs;
     int num_inputs, num_outputs;
+    bool whole_file;       /**< csv:FILE or images:DIR that has no parts is the test part too, as it is */
+    int64_t input_columns; /**< with whole_file: a table of so many columns has inputs alone (csv); 0: not known */
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,

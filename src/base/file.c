@@ -364,7 +364,8 @@ mst_status mst_file_read(const char *path, size_t most, void **data, size_t *siz
     if (fstat(file, &info))
         status = MST_FAIL(MST_IO, "'%s' cannot be read: %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode))
-        status = MST_FAIL(MST_INVALID, "'%s' is no regular file", path);
+        status =
+            MST_FAIL(MST_INVALID, "'%s' is no regular file%s", path, S_ISDIR(info.st_mode) ? ": it is a folder" : "");
     else if ((uint64_t)info.st_size > most)
         status =
             MST_FAIL(MST_INVALID, "'%s' has %lld bytes, at most %zu are possible", path, (long long)info.st_size, most);

@@ -25,13 +25,13 @@ mst_status class_names_copy(const char *const *names, int64_t n, class_names *ou
     return MST_OK;
 }
 
-mst_status class_names_of(const mst_dataset *data, class_names *out) {
-    const int64_t n = mst_dataset_num_classes(data, 1);
+mst_status class_names_of(const mst_dataset *data, int component, class_names *out) {
+    const int64_t n = mst_dataset_num_classes(data, component);
     *out = NULL;
     if (!n) return MST_OK;
     const char **names = malloc((size_t)n * sizeof *names);
     if (!names) return MST_NO_MEMORY("for the names of %lld classes", (long long)n);
-    for (int64_t i = 0; i < n; i++) names[i] = mst_dataset_class_name(data, 1, i);
+    for (int64_t i = 0; i < n; i++) names[i] = mst_dataset_class_name(data, component, i);
     const mst_status status = class_names_copy(names, n, out);
     free(names);
     return status;

@@ -7,8 +7,8 @@
 /** Names of classes 0, 1, ..., ended by NULL; one block, to be freed with free(). *OUT is NULL where there are none. */
 typedef char **class_names;
 
-/** The names that DATA has for its labels. */
-MST_CHECKED mst_status class_names_of(const mst_dataset *data, class_names *out);
+/** The names that DATA has for its labels, component COMPONENT. */
+MST_CHECKED mst_status class_names_of(const mst_dataset *data, int component, class_names *out);
 /** The names in the file at PATH, one in each line. */
 MST_CHECKED mst_status class_names_read(const char *path, class_names *out);
 /** A copy of N names. */

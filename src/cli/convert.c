@@ -3,7 +3,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/ending.h"
+#include "base/folder.h"
 #include "cli/command.h"
 #include "cli/convert_network.h"
 #include "cli/network_file.h"
@@ -11,7 +14,7 @@
 #include "cli/table_options.h"
 #include "muster/dataset.h"
 
-enum { WHY_SIZE = 1024 };
+enum { WHY_SIZE = 1024, PATH_SIZE = 4096 };
 
 typedef struct convert_options {
     int64_t shards, skip_corrupt, image_size;
@@ -70,6 +73,15 @@ static mst_status open_parts(const char *spec, const convert_options *o, mst_dat
     return MST_OK;
 }
 
+/* Whether PATH is a folder of checkpoints, or the prefix of one. */
+static bool is_checkpoint(const char *path) {
+    char file[PATH_SIZE];
+    if (mst_is_folder(path) && snprintf(file, sizeof file, "%s/checkpoint", path) < PATH_SIZE &&
+        access(file, F_OK) == 0)
+        return true;
+    return snprintf(file, sizeof file, "%s.index", path) < PATH_SIZE && access(file, F_OK) == 0;
+}
+
 static int convert_run(const command_call *call) {
     const convert_options *o = call->options;
     mst_dataset *part[2] = {NULL, NULL};
@@ -78,6 +90,11 @@ static int convert_run(const command_call *call) {
         return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
     const char *from = call->positional[0], *to = call->positional[1];
     if (network_file_is(from)) return convert_network(from, to, o->overwrite);
+    if (mst_ends_in(from, ".safetensors") || is_checkpoint(from))
+        return command_fail(EXIT_FAILED,
+                            "'%s': has weights, and convert takes data, or a whole model, " NETWORK_FILES
+                            ", which muster train --save FILE.keras writes",
+                            from);
     mst_status status = open_parts(from, o, part, why, sizeof why);
     if (!status)
         status = mst_dataset_write(to, part[0], part[1],

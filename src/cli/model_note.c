@@ -12,12 +12,21 @@ static void add_text(json_t **note, const char *name, const char *text) {
     if (text) json_add(note, "", name, json_text(text));
 }
 
-void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss) {
+/* An array of the texts of LIST; NULL where that is. */
+static json_t *text_array(const char *const *list) {
+    json_t *array = list ? json_array() : NULL;
+    for (; list && *list; list++) json_array_append_new(array, json_text(*list));
+    return array;
+}
+
+void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss,
+                           const char *const *classes) {
     json_t *object = json_object();
     json_add(&object, "", "output", json_string(output));
     json_add(&object, "", "loss", json_string(mst_loss_name(loss->loss)));
     json_add(&object, "", "weight", json_real(loss->weight));
     if (loss->from_probabilities) json_add(&object, "", "from_probabilities", json_true());
+    if (classes) json_add(&object, "", "classes", text_array(classes));
     json_array_append_new(outputs, object);
 }
 
@@ -37,12 +46,10 @@ mst_output_loss model_note_output(const model_note *note, const char *output) {
 }
 
 mst_status model_note_write(const model_note *note, mst_store *store) {
-    json_t *json = json_object(), *classes = note->classes ? json_array() : NULL;
-    for (int64_t i = 0; note->classes && note->classes[i]; i++)
-        json_array_append_new(classes, json_text(note->classes[i]));
+    json_t *json = json_object();
     add_text(&json, "loss", note->loss);
     if (note->outputs) json_add(&json, "", "outputs", json_incref(note->outputs));
-    if (classes) json_add(&json, "", "classes", classes);
+    if (note->classes) json_add(&json, "", "classes", text_array(note->classes));
     json_t *data = note->data ? json_string(note->data) : NULL; /* not with other letters in a path */
     if (data) json_add(&json, "", "data", data);
     add_text(&json, "schema", note->schema);
@@ -60,8 +67,8 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     return status;
 }
 
-static mst_status read_classes(model_note *note) {
-    const json_t *list = json_object_get(note->json, "classes");
+/* The names of LIST, an array; NULL where there are none. */
+static mst_status read_names(const json_t *list, class_names *out) {
     const size_t n = json_array_size(list);
     const char **name = n ? malloc(n * sizeof *name) : NULL;
     if (n && !name) return MST_NO_MEMORY("for the names of classes");
@@ -69,10 +76,20 @@ static mst_status read_classes(model_note *note) {
     for (size_t i = 0; i < n && !status; i++)
         if (!(name[i] = json_string_value(json_array_get(list, i))))
             status = MST_FAIL(MST_CORRUPT, "what is noted of the model is damaged: class %zu has no name", i);
-    if (n && !status) status = class_names_copy(name, (int64_t)n, &note->names);
-    note->classes = (const char *const *)note->names;
+    if (n && !status) status = class_names_copy(name, (int64_t)n, out);
     free(name);
     return status;
+}
+
+mst_status model_note_output_names(const model_note *note, const char *output, class_names *out) {
+    size_t i;
+    const json_t *object;
+    *out = NULL;
+    json_array_foreach(note->outputs, i, object) {
+        const char *name = json_string_value(json_object_get(object, "output"));
+        if (name && strcmp(name, output) == 0) return read_names(json_object_get(object, "classes"), out);
+    }
+    return MST_OK;
 }
 
 mst_status model_note_read(mst_store *store, model_note *out) {
@@ -95,7 +112,9 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     out->encodes_columns = json_is_true(json_object_get(out->json, "encodes_columns"));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
     out->options = json_object_get(out->json, "options");
-    return read_classes(out);
+    MST_TRY(read_names(json_object_get(out->json, "classes"), &out->names));
+    out->classes = (const char *const *)out->names;
+    return MST_OK;
 }
 
 void model_note_free(model_note *note) {

@@ -7,6 +7,8 @@
  *  A model with several outputs has in place of "loss"
  *
  *      "outputs": [{"output": "price", "loss": "mean_squared_error", "weight": 0.5}, ...]
+ *
+ *  in which there may be "classes" too.
  */
 #ifndef MUSTER_CLI_MODEL_NOTE_H
 #define MUSTER_CLI_MODEL_NOTE_H
@@ -34,10 +36,14 @@ typedef struct model_note {
     class_names names;    /**< of such a note too */
 } model_note;
 
-/** Adds the loss of one of several outputs to OUTPUTS, an array. */
-void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss);
+/** Adds the loss of one of several outputs to OUTPUTS, an array, and the names of its classes, where CLASSES is not
+ *  NULL. */
+void model_note_add_output(json_t *outputs, const char *output, const mst_output_loss *loss,
+                           const char *const *classes);
 /** What NOTE has of the output of this name; has_loss is false where that is nothing. */
 mst_output_loss model_note_output(const model_note *note, const char *output);
+/** The names that NOTE has of the classes of the output of this name; NULL: none. */
+MST_CHECKED mst_status model_note_output_names(const model_note *note, const char *output, class_names *out);
 MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);
 /** The note of STORE, empty where it has none. MST_CORRUPT where it is damaged. Free it also after a failure. */
 MST_CHECKED mst_status model_note_read(mst_store *store, model_note *out);

@@ -1,16 +1,33 @@
 #include "cli/network_file.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/ending.h"
 #include "base/no_memory.h"
+#include "model_file/onnx_file.h"
 #include "muster/train.h"
 
-bool network_file_is(const char *path) {
+bool network_file_is_named(const char *path) {
     static const char *const endings[] = {".keras", ".h5", ".hdf5", ".json", ".onnx"};
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcmp(dot, endings[i]) == 0) return true;
     return false;
+}
+
+bool network_file_is(const char *path) {
+    static const char zip[] = "PK\3\4", hdf5[] = "\x89HDF\r\n\x1a\n";
+    char head[8];
+    struct stat info;
+    if (network_file_is_named(path)) return true;
+    if (!path || mst_ends_in(path, ".npz") || stat(path, &info) || !S_ISREG(info.st_mode)) return false;
+    FILE *file = fopen(path, "rbe");
+    const size_t size = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file) fclose(file);
+    return size == sizeof head &&
+           (memcmp(head, zip, 4) == 0 || memcmp(head, hdf5, 8) == 0 || mst_onnx_begins(head, size));
 }
 
 mst_status network_has_weights(mst_model *model, bool *out) {

@@ -9,7 +9,9 @@
 /** What the endings of their names are, for help and errors. */
 #define NETWORK_FILES "FILE.keras, FILE.h5, FILE.onnx or FILE.json"
 
-/** Whether PATH, which may be NULL, ends as such a file. */
+/** Whether PATH, which may be NULL, ends as such a file: what a new file becomes. */
+bool network_file_is_named(const char *path);
+/** The same, or there is a file of another name that begins as one of Keras or ONNX does. */
 bool network_file_is(const char *path);
 
 /** Whether the weights of MODEL have values. */

@@ -40,6 +40,7 @@ static void set_loss(const mst_network_ends *ends, int place, mst_loss loss, boo
     *out = objective_of(loss, end->size);
     out->component = ends->num_inputs + place;
     out->output = end->name;
+    out->row = end->shape;
     out->from_probabilities = from_probabilities;
     out->finished = from_probabilities || !end->sees_logits[loss];
 }
@@ -117,7 +118,9 @@ mst_status network_objectives_check(const objective *list, int n, mst_dataset *d
     objective made;
     for (int i = 0; i < n; i++) {
         const objective *o = &list[i];
-        mst_status status = objective_choose(o->loss, data, o->component, o->outputs, false, &made);
+        mst_status status = objective_is_of_shape(o)
+                                ? objective_check_shape(o, data)
+                                : objective_choose(o->loss, data, o->component, o->outputs, false, &made);
         if (!status && with_classes) status = objective_check_classes(o->loss, o->outputs, data, o->component);
         if (status && n > 1) return mst_error_prefix("output '%s'", o->output);
         MST_TRY(status);
@@ -126,6 +129,31 @@ mst_status network_objectives_check(const objective *list, int n, mst_dataset *d
 }
 
 /* ---- data ---- */
+
+/* Whether an example of SHAPE fits inputs of WANT, as mst_model_call takes them. */
+static bool input_fits(mst_shape shape, mst_shape want) {
+    const bool adds_one = want.ndim > 1 && shape.ndim == want.ndim - 1 && want.dim[want.ndim - 1] == 1;
+    if (shape.ndim != want.ndim && !adds_one) return false;
+    for (int i = 0; i < shape.ndim; i++)
+        if (shape.dim[i] >= 0 && want.dim[i] >= 0 && shape.dim[i] != want.dim[i]) return false;
+    return true;
+}
+
+mst_status network_inputs_check(const char *path, const mst_network_ends *ends, const char *data_name,
+                                const mst_dataset *data) {
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    const bool several = ends->num_inputs > 1;
+    for (int i = 0; i < ends->num_inputs && i < mst_dataset_num_components(data); i++) {
+        const mst_network_input *input = &ends->input[i];
+        const mst_shape shape = mst_dataset_spec(data, i).shape;
+        if (!input_fits(shape, input->shape))
+            return MST_FAIL(MST_INVALID, "'%s': takes inputs%s%s%s of shape %s, those of '%s' are %s", path,
+                            several ? " '" : "", several ? input->name : "", several ? "'" : "",
+                            mst_shape_print(input->shape, want, sizeof want), data_name,
+                            mst_shape_print(shape, have, sizeof have));
+    }
+    return MST_OK;
+}
 
 void network_data_options(const mst_network_ends *ends, const char **inputs, const char **outputs,
                           mst_data_options *out) {

@@ -29,6 +29,9 @@ MST_CHECKED mst_status network_objectives_choose(const network_objectives *from,
 /** Checks the labels of DATA for the N objectives of LIST, which network_objectives_choose has filled; WITH_CLASSES:
  *  also that the first class numbers are below the outputs. */
 MST_CHECKED mst_status network_objectives_check(const objective *list, int n, mst_dataset *data, bool with_classes);
+/** MST_INVALID where DATA, which DATA_NAME names, has inputs of other shapes than the network of PATH takes. */
+MST_CHECKED mst_status network_inputs_check(const char *path, const mst_network_ends *ends, const char *data_name,
+                                            const mst_dataset *data);
 /** How the data is opened that the network with ENDS takes: INPUTS and OUTPUTS get the names, MST_MAX_ENDS each. */
 void network_data_options(const mst_network_ends *ends, const char **inputs, const char **outputs,
                           mst_data_options *out);

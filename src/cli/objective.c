@@ -162,6 +162,21 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int
     return MST_OK;
 }
 
+bool objective_is_of_shape(const objective *o) {
+    return o->row.ndim > 1 && o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && !kinds[o->loss].distribution;
+}
+
+mst_status objective_check_shape(const objective *o, mst_dataset *data) {
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    const mst_spec spec = mst_dataset_spec(data, o->component);
+    if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
+    if (!mst_shape_equal(spec.shape, o->row))
+        return MST_FAIL(MST_INVALID, "the labels of an example are %s, the model gives %s: --loss %s needs the same",
+                        mst_shape_print(spec.shape, have, sizeof have), mst_shape_print(o->row, want, sizeof want),
+                        mst_loss_name(o->loss));
+    return check_first_rows(o->loss, 0, data, o->component);
+}
+
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component) {
     if (mst_dataset_num_components(data) <= component) return false;
     const mst_spec spec = mst_dataset_spec(data, component);
@@ -331,6 +346,7 @@ static bool is_binary(const objective *o) {
 }
 
 bool objective_has_classes(const objective *o) {
+    if (o->row.ndim > 1) return false; /* but each row of an example may be of one */
     return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || kinds[o->loss].distribution || is_binary(o);
 }
 

@@ -14,6 +14,8 @@ typedef struct objective {
     const char *output;                 /**< its name; NULL: the model is made by the command */
     bool from_probabilities;            /**< the loss is of probabilities, though no softmax may have made them */
     double weight;                      /**< of the loss in the sum of all; MST_ZERO for 0 */
+    const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */
+    mst_shape row;                      /**< of an example of a network's output; else a scalar */
 } objective;
 
 /** Names of losses, for an option, and which labels they take; NULL past the last. */
@@ -29,6 +31,11 @@ MST_CHECKED mst_status objective_loss_named(const char *word, mst_loss *out);
  *  losses that compare those. MST_INVALID where loss, labels and outputs do not fit. */
 MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int64_t classes, bool free,
                                         objective *out);
+/** Whether the outputs of an example, of two or more dimensions, such as a picture, are compared number by number with
+ *  labels of the same shape. */
+bool objective_is_of_shape(const objective *objective);
+/** MST_INVALID where the labels of such an objective in DATA have another shape, or are not what its loss takes. */
+MST_CHECKED mst_status objective_check_shape(const objective *objective, mst_dataset *data);
 /** MST_INVALID where one of the first labels of DATA is a class number, with LOSS, that is not below CLASSES. */
 MST_CHECKED mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component);
 /** The same as objective_choose without data, for OUTPUTS outputs. */

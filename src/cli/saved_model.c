@@ -17,6 +17,7 @@
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
+#include "cli/output_names.h"
 #include "cli/precision.h"
 #include "cli/predict/picture_files.h"
 #include "cli/print_restored.h"
@@ -30,8 +31,8 @@ const option saved_model_options[] = {
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the newest checkpoint of DIR that is not damaged"},
     {"load", OPTION_FILE, AT(load), "FILE",
-     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint; a whole model: FILE.keras or "
-             "FILE.h5, of Keras or of muster train --save",
+     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint; a whole model: FILE.keras, "
+             "FILE.h5 or FILE.onnx, of muster train --save or another program",
      .excludes = "checkpoint-dir"},
     {"name-map", OPTION_FILE, AT(name_map), "FILE",
      .help =
@@ -48,18 +49,20 @@ const option saved_model_options[] = {
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
-     .help =
-         "as of muster train; the test part is taken, and csv:FILE as it is; categories are numbered as in training "
-         "(default: that of the training, else fashion-mnist)"},
+     .help = "as of muster train; the test part is taken, and csv:FILE or images:DIR as it is; categories are numbered "
+             "as in training "
+             "(default: that of the training, else fashion-mnist)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
-     .help = "names of the classes, one in each line (default: those of the training, else of the data)"},
+     .help = "names of the classes, one in each line (default: those of the training, else of the data); of several "
+             "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
     {"text", OPTION_TEXT, AT(text), "COLUMN",
      .help = "csv: the column of texts, where it has another name than in training (default: as there)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
-     .help = "images, tfds: pictures are resized to N x N pixels (default: as in training)"},
+     .help =
+         "images, tfds: pictures are resized to N x N pixels (default: as in training, else what the network takes)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels),
      .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling "
@@ -276,6 +279,17 @@ static mst_status fail_noted_data(const char *spec) {
                     mst_error()->message);
 }
 
+/* The error of data of another kind than that of the training, by which columns, classes and words are numbered. */
+static mst_status fail_other_kind(const saved_options *o, const char *noted, const char *spec) {
+    return MST_FAIL(MST_INVALID, "'%s': the model was trained on '%s', and takes no data such as '%s': %s", path_of(o),
+                    noted, spec, "name data of the same kind");
+}
+
+static bool is_same_kind(const char *a, const char *b) {
+    const size_t size = strcspn(a, ":");
+    return size == strcspn(b, ":") && strncmp(a, b, size) == 0;
+}
+
 /* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
  * source without one would give its train part. */
 static mst_status check_noted_data(const char *spec, const table_options *table, const char *text) {
@@ -294,7 +308,7 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
         *shape = MST_SHAPE(mst_tensor_shape(layer_weights(snapshot, 1)).dim[0]);
         return MST_OK;
     }
-    MST_TRY(mst_network_ends_of(path_of(o), out->model, &ends));
+    MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
     *shape = ends.input[0].shape;
     if (ends.num_inputs > 1)
         return MST_FAIL(MST_INVALID, "'%s': has %d inputs, and pictures are one: take --data npz:FILE", path_of(o),
@@ -309,7 +323,7 @@ static mst_status input_shape(const saved_options *o, const mst_snapshot *snapsh
 
 static mst_status open_pictures(const saved_options *o, const mst_snapshot *snapshot, saved_model *out) {
     mst_shape shape;
-    if (out->note.encodes_columns)
+    if (out->note.encodes_columns || (out->note.data && is_table(out->note.data)))
         return MST_FAIL(MST_INVALID, "'%s': the model takes the columns of a table, not pictures", path_of(o));
     MST_TRY(input_shape(o, snapshot, out, &shape));
     return picture_files_open(o->pictures, o->num_pictures, shape, o->image_size ? o->image_size : out->note.image_size,
@@ -320,10 +334,34 @@ static const char *choose_spec(const saved_options *o, const model_note *note) {
     return o->data ? o->data : note->data ? note->data : "fashion-mnist";
 }
 
-static mst_status open_spec(const saved_options *o, const mst_network_ends *ends, saved_model *out) {
+/* Dense layers alone take rows of any shape that have as many numbers as the first has weights for. */
+static mst_status check_first_layer(const saved_options *o, const mst_snapshot *snapshot, const char *spec,
+                                    const saved_model *out) {
+    char text[MST_SHAPE_TEXT];
+    const int64_t want = mst_tensor_shape(layer_weights(snapshot, 1)).dim[0];
+    const mst_shape have = mst_dataset_spec(out->data, 0).shape;
+    if (out->note.encodes_columns || mst_shape_count(have) == want) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': takes inputs of %lld numbers, those of '%s' are %s", path_of(o),
+                    (long long)want, spec, mst_shape_print(have, text, sizeof text));
+}
+
+/* Pictures are resized to what a network takes, where that is a square. */
+static int64_t fitting_size(const mst_network_ends *ends) {
+    const mst_shape input = ends->input[0].shape;
+    return input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1] ? input.dim[0] : 0;
+}
+
+/* SNAPSHOT: of a file without a network, else NULL. */
+static mst_status open_spec(const saved_options *o, const mst_network_ends *ends, const mst_snapshot *snapshot,
+                            saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
+    if (out->model && !note->schema && strncmp(spec, "texts:", strlen("texts:")) == 0)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
+                        "--data npz:FILE with numbers",
+                        path_of(o), spec);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
     mst_data_options options = {.image_size = o->image_size,
@@ -332,12 +370,26 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
                                 .unknown_categories = note->encodes_columns};
     const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);
+    if (out->model && spec != note->data && !note->schema) {
+        options.whole_file = true;
+        options.input_columns = mst_shape_count(ends->input[0].shape);
+        if (options.input_columns < 0) options.input_columns = 0;
+    }
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
+    if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
     mst_status status =
         spec == note->data && note->schema ? check_noted_data(spec, &table, noted(note, "text")) : MST_OK;
     if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
+    if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
+    if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
+        status = MST_FAIL(status, "%s; to predict pictures without classes, name them, or their folder, without --data",
+                          mst_error()->message);
     if (status && spec == note->data) status = fail_noted_data(spec);
+    if (status == MST_INVALID && note->data && note->schema && !is_same_kind(spec, note->data) &&
+        strstr(mst_error()->message, "schema: "))
+        status = fail_other_kind(o, note->data, spec);
+    if (!status && snapshot) status = check_first_layer(o, snapshot, spec, out);
     free(folder);
     return status;
 }
@@ -354,34 +406,36 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
     int64_t num_paths;
     mst_network_ends ends;
-    if (out->model) MST_TRY(mst_network_ends_of(path_of(o), out->model, &ends));
-    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, out));
+    if (out->model) MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
+    MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     return scale_all_inputs(raw, &ends, out);
 }
 
-/* The names of the classes: from --class-names, else those noted in the file, else those of the data. */
-static mst_status choose_names(const saved_options *o, saved_model *out) {
-    if (out->num_objectives > 1) {
-        if (!o->class_names) return MST_OK;
-        return MST_FAIL(MST_INVALID, "--class-names is for models with one output, '%s' has %d", path_of(o),
-                        out->num_objectives);
-    }
-    if (o->class_names)
-        MST_TRY(class_names_read(o->class_names, &out->own_names));
-    else if (!out->note.classes)
-        MST_TRY(class_names_of(out->data, &out->own_names));
+/* The names of the classes of an only output: from --class-names, else those noted in the file, else those of the
+ * data. */
+static mst_status choose_only_names(const saved_options *o, saved_model *out) {
+    objective *only = out->objective;
+    class_names *own = out->own_names;
     const bool has_network = out->note.network || network_file_is(o->load);
-    if (has_network && !o->class_names && out->own_names &&
-        objective_check_names(out->objective, "", class_names_count((const char *const *)out->own_names))) {
-        free(out->own_names); /* names of other classes than the model has */
-        out->own_names = NULL;
+    if (o->class_names) {
+        MST_TRY(class_names_read(o->class_names, own));
+        MST_TRY(objective_check_names(only, o->class_names, class_names_count((const char *const *)*own)));
+    } else if (!out->note.classes) {
+        MST_TRY(class_names_of(out->data, mst_model_num_inputs(out->model), own));
+        if (has_network && *own && objective_check_names(only, "", class_names_count((const char *const *)*own))) {
+            free(*own); /* names of other classes than the model has */
+            *own = NULL;
+        }
     }
-    if (o->class_names)
-        MST_TRY(objective_check_names(out->objective, o->class_names,
-                                      class_names_count((const char *const *)out->own_names)));
-    out->names = out->own_names ? (const char *const *)out->own_names : out->note.classes;
+    only->names = *own ? (const char *const *)*own : out->note.classes;
     return MST_OK;
+}
+
+static mst_status choose_names(const saved_options *o, saved_model *out) {
+    if (out->num_objectives == 1) return choose_only_names(o, out);
+    MST_TRY(output_names_read(o->class_names, out->objective, out->num_objectives, out->own_names));
+    return output_names_find(&out->note, out->data, out->objective, out->num_objectives, out->own_names);
 }
 
 /* With --use-ema the file must have averages; restoring would otherwise take the weights for them. */
@@ -456,6 +510,32 @@ static mst_status fail_unlabelled(const saved_options *o, const char *command, c
     return status;
 }
 
+/* Text labels are numbered in the order of their bytes. Where --class-names has the same names in another order, each
+ * would be compared with another class. */
+static mst_status check_order(const objective *o, const mst_dataset *data) {
+    for (int64_t i = 0; o->names && i < mst_dataset_num_classes(data, o->component); i++) {
+        const char *there = mst_dataset_class_name(data, o->component, i), *here = class_names_at(o->names, i);
+        for (int64_t k = 0; here && class_names_at(o->names, k); k++)
+            if (k != i && strcmp(class_names_at(o->names, k), there) == 0)
+                return MST_FAIL(MST_INVALID,
+                                "--class-names: class %lld is '%.64s', in the data it is '%.64s', whose number here is "
+                                "%lld: write numbers in place of names as the labels of the data",
+                                (long long)i, here, there, (long long)k);
+    }
+    return MST_OK;
+}
+
+/* Class numbers that the model does not have are told before it is computed, by row and without nodes. */
+static mst_status check_classes(const saved_model *saved) {
+    for (int i = 0; i < saved->num_objectives; i++) {
+        const objective *o = &saved->objective[i];
+        const mst_status status = objective_check_classes(o->loss, o->outputs, saved->data, o->component);
+        if (status && saved->num_objectives > 1) return mst_error_prefix("output '%s'", o->output);
+        MST_TRY(status);
+    }
+    return MST_OK;
+}
+
 mst_status saved_model_open_quietly(const saved_options *o, const option_list *list, const char *command,
                                     saved_model *out) {
     *out = (saved_model){.model = NULL};
@@ -463,6 +543,9 @@ mst_status saved_model_open_quietly(const saved_options *o, const option_list *l
     MST_TRY(open_model(o, list, command, out));
     if (!predicts && mst_dataset_num_components(out->data) < mst_model_num_inputs(out->model) + 1)
         return fail_unlabelled(o, command, out);
+    if (!predicts) MST_TRY(check_classes(out));
+    for (int i = 0; !predicts && o->class_names && i < out->num_objectives; i++)
+        MST_TRY(check_order(&out->objective[i], out->data));
     if (predicts && network_file_is(o->load)) return MST_OK; /* labels are not looked at, whatever they are */
     MST_TRY(mst_build(out->model, out->data, false));
     return saved_model_restore(o, out);
@@ -491,6 +574,6 @@ void saved_model_close(saved_model *saved) {
     table_layers_free(&saved->table);
     mst_dataset_release(saved->data);
     model_note_free(&saved->note);
-    free(saved->own_names);
+    for (int i = 0; i < MST_MAX_TARGETS; i++) free(saved->own_names[i]);
     name_map_free(&saved->variables);
 }

@@ -26,7 +26,8 @@ typedef struct saved_options {
     const char *devices;
     const char *precision; /**< as the loss; NULL: not given */
     bool json;
-    const char *const *pictures; /**< files and folders in place of data, of muster predict */
+    bool predicts;               /**< of muster predict, which may have */
+    const char *const *pictures; /**< files and folders in place of data */
     int num_pictures;
 } saved_options;
 
@@ -43,9 +44,8 @@ typedef struct saved_model {
     int num_objectives;
     mst_precision precision; /**< that was asked for */
     model_note note;
-    class_names own_names;
-    name_map variables;       /**< of --name-map: names of variables here and in the file */
-    const char *const *names; /**< of the classes; NULL where they are not known */
+    class_names own_names[MST_MAX_TARGETS]; /**< of the classes of each output, where the note does not hold them */
+    name_map variables;                     /**< of --name-map: names of variables here and in the file */
 } saved_model;
 
 /** Opens the data, builds the dense layers that the file has weights of, and restores these. LIST: which options were

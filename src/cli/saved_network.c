@@ -56,7 +56,7 @@ mst_status saved_network_compile(const saved_options *o, const option_list *list
                                      .ends = &ends,
                                      .compiled = compiled,
                                      .unknown = predicts ? UNKNOWN_LOSS_SHOWS : UNKNOWN_LOSS_FAILS};
-    MST_TRY(mst_network_ends_of(from.path, out->model, &ends));
+    MST_TRY((predicts ? mst_network_ends_of_any : mst_network_ends_of)(from.path, out->model, &ends));
     MST_TRY(network_objectives_choose(&from, out->data, out->objective));
     out->num_objectives = ends.num_outputs;
     if (!predicts && mst_dataset_num_components(out->data) > ends.num_inputs)

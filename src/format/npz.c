@@ -27,7 +27,19 @@ static void strip_names(mst_zip *zip) {
     }
 }
 
+static bool is_npy(const mst_bytes *bytes) {
+    static const char magic[] = "\x93NUMPY";
+    char head[sizeof magic - 1];
+    size_t got;
+    return !mst_bytes_read(bytes, 0, head, sizeof head, &got) && got == sizeof head && memcmp(head, magic, got) == 0;
+}
+
 static mst_status npz_finish(mst_npz *npz, mst_status status, mst_npz **out) {
+    if (!status && is_npy(&npz->bytes))
+        status = MST_FAIL(MST_INVALID,
+                          "'%s': is one array without a name (.npy), an archive is due: write it with "
+                          "numpy.savez('FILE.npz', x=array)",
+                          npz->bytes.name);
     if (!status) status = mst_zip_open(&npz->bytes, &npz->zip);
     if (!status) {
         strip_names(&npz->zip);

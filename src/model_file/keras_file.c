@@ -198,6 +198,8 @@ mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {
         status = read_h5(path, data, size, out);
     else if (text[blank] == '{')
         status = parse_json(path, text, size, &out->config);
+    else if (!size)
+        status = MST_FAIL(MST_CORRUPT, "'%s': is empty: save the model again", path);
     else
         status =
             MST_FAIL(MST_CORRUPT,

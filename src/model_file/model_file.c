@@ -324,5 +324,5 @@ mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_sav
     if (!status) status = save(model, path, &options, config, &network);
     json_decref(config);
     mst_keras_network_free(&network);
-    return status;
+    return of_file(path, status);
 }

@@ -28,22 +28,15 @@ static mst_network_input input_of(const mst_model *model, int i, mst_value batch
                                               feeds_only(model, model->input[i].node, "normalization")};
 }
 
-static mst_status look_at_output(const char *path, const mst_model *model, int i, mst_value end,
-                                 mst_network_output *out) {
+static void look_at_output(const mst_model *model, int i, mst_value end, mst_network_output *out) {
     const mst_shape row = mst_value_spec(end).shape;
-    char text[MST_SHAPE_TEXT];
-    *out = (mst_network_output){.name = mst_model_output_name(model, i), .size = 1};
-    for (int d = 1; d < row.ndim; d++) {
-        if (row.dim[d] < 0)
-            return MST_FAIL(MST_INVALID, "'%s': its output '%s' is %s: it must have a size that is known", path,
-                            out->name, mst_shape_print(row, text, sizeof text));
-        out->size *= row.dim[d];
-    }
+    *out = (mst_network_output){.name = mst_model_output_name(model, i)};
+    if (row.ndim > 0) out->shape = mst_shape_make(row.ndim - 1, row.dim + 1);
+    out->size = mst_shape_count(out->shape);
     for (int l = 0; l < MST_NUM_LOSSES; l++) out->sees_logits[l] = mst_loss_sees_logits((mst_loss)l, end);
     const bool softmax = !out->sees_logits[MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY];
     out->has_loss = softmax || !out->sees_logits[MST_LOSS_BINARY_CROSSENTROPY];
     out->loss = softmax ? MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY : MST_LOSS_BINARY_CROSSENTROPY;
-    return MST_OK;
 }
 
 static mst_status look(const char *path, const mst_model *model, const mst_model_description *d,
@@ -52,11 +45,11 @@ static mst_status look(const char *path, const mst_model *model, const mst_model
     if (!d->graph) return MST_FAIL(MST_INVALID, "'%s': the shape of its input is not in it", path);
     for (int i = 0; i < out->num_inputs; i++) out->input[i] = input_of(model, i, d->value[model->input[i].node]);
     for (int i = 0; i < out->num_outputs; i++)
-        MST_TRY(look_at_output(path, model, i, d->value[outputs.output[i].node], &out->output[i]));
+        look_at_output(model, i, d->value[outputs.output[i].node], &out->output[i]);
     return MST_OK;
 }
 
-mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out) {
+mst_status mst_network_ends_of_any(const char *path, mst_model *model, mst_network_ends *out) {
     mst_model_description d;
     *out = (mst_network_ends){.num_inputs = mst_model_num_inputs(model), .num_outputs = mst_model_num_outputs(model)};
     if (out->num_inputs > MST_MAX_ENDS || out->num_outputs > MST_MAX_ENDS)
@@ -66,4 +59,16 @@ mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_e
     if (!status) status = look(path, model, &d, out);
     mst_model_forget(&d);
     return status;
+}
+
+mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out) {
+    char text[MST_SHAPE_TEXT];
+    MST_TRY(mst_network_ends_of_any(path, model, out));
+    for (int i = 0; i < out->num_outputs; i++) {
+        const mst_network_output *end = &out->output[i];
+        if (end->size < 0)
+            return MST_FAIL(MST_INVALID, "'%s': an example of its output '%s' is %s: it must have a size that is known",
+                            path, end->name, mst_shape_print(end->shape, text, sizeof text));
+    }
+    return MST_OK;
 }

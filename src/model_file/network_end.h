@@ -17,7 +17,8 @@ typedef struct mst_network_input {
 
 typedef struct mst_network_output {
     const char *name; /**< the model's */
-    int64_t size;     /**< numbers of an example */
+    int64_t size;     /**< numbers of an example; -1: only the data tells */
+    mst_shape shape;  /**< of them */
     bool has_loss;    /**< it ends in a softmax or a sigmoid, for which there is a loss: */
     mst_loss loss;
     bool sees_logits[MST_NUM_LOSSES]; /**< which losses see logits in it */
@@ -32,5 +33,7 @@ typedef struct mst_network_ends {
 /** Looks at the ends of MODEL, that of PATH. MST_INVALID where it has too many of them, or an output of a size that is
  *  not known: the commands cannot use it. */
 MST_API MST_CHECKED mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out);
+/** The same with outputs of any size, as predictions may have. */
+MST_API MST_CHECKED mst_status mst_network_ends_of_any(const char *path, mst_model *model, mst_network_ends *out);
 
 #endif

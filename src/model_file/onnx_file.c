@@ -222,6 +222,7 @@ const Muster__OnnxValue *mst_onnx_input(const mst_onnx_file *file, size_t i) {
 }
 
 static mst_status parse(const void *data, size_t size, mst_onnx_file *file) {
+    if (!size) return MST_FAIL(MST_CORRUPT, "is empty: save the model again");
     file->model = muster__onnx_model__unpack(NULL, size, data);
     if (!file->model) return MST_FAIL(MST_CORRUPT, "is no whole file of ONNX: it is damaged or cut off");
     file->graph = file->model->graph;

@@ -33,7 +33,7 @@ int32_t mst_onnx_type(mst_dtype dtype);
 mst_dtype mst_onnx_dtype(int32_t type);
 
 /** Whether SIZE bytes of DATA begin as a file of ONNX does. */
-bool mst_onnx_begins(const void *data, size_t size);
+MST_API bool mst_onnx_begins(const void *data, size_t size);
 /** Takes in SIZE bytes of DATA; NAME is the file's, for messages. Nothing but these bytes is read: tensors that are in
  *  other files are MST_UNIMPLEMENTED. To be freed also after a failure. */
 MST_CHECKED mst_status mst_onnx_file_parse(const char *name, const void *data, size_t size, mst_onnx_file *out);

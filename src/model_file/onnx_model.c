@@ -1,5 +1,7 @@
 #include "model_file/onnx_model.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,52 +55,134 @@ static int ndim_of(const Muster__OnnxValue *value) {
 
 /* ---- models ---- */
 
+enum { NAME_SIZE = 256 };
+
+/* One output of the layer `onnx`, for the layer that stands for it. */
+typedef struct onnx_output {
+    const struct onnx_layer *layer;
+    size_t i;
+} onnx_output;
+
 typedef struct onnx_layer {
     mst_onnx_file file;
-    bool input_last, output_last;
+    bool *input_last, *output_last; /* [inputs], [outputs] */
+    onnx_output *output;
+    mst_value *built;       /* [outputs] of the last build; a layer gives one value, that of output 0 */
     mst_snapshot *snapshot; /* takes the weights while the model is loaded */
 } onnx_layer;
 
 static void free_layer(void *context) {
     onnx_layer *layer = context;
     mst_onnx_file_free(&layer->file);
+    free(layer->input_last);
+    free(layer->output_last);
+    free(layer->output);
+    free(layer->built);
     free(layer);
 }
 
-static mst_value build_layer(void *context, mst_value src, bool training) {
+static mst_value build_layer(void *context, const mst_value *src, int num_src, bool training) {
     const onnx_layer *layer = context;
-    mst_onnx_reader reader = {
-        .file = &layer->file, .graph = mst_value_graph(src), .has_variables = true, .snapshot = layer->snapshot};
-    mst_value out = MST_NONE;
-    (void)training;
-    const mst_status status = mst_onnx_build(&reader, &src, &layer->input_last, &out, &layer->output_last);
+    mst_graph *graph = mst_value_graph(src[0]);
+    mst_onnx_reader reader = {.file = &layer->file, .graph = graph, .has_variables = true, .snapshot = layer->snapshot};
+    (void)num_src, (void)training;
+    const mst_status status = mst_onnx_build(&reader, src, layer->input_last, layer->built, layer->output_last);
     mst_onnx_reader_free(&reader);
-    return status ? mst_value_of_last_error(mst_value_graph(src)) : out;
+    if (!status) return layer->built[0];
+    if (graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code); /* with the node of the file */
+    return mst_value_of_last_error(graph);
+}
+
+/* An output of the layer, right after it was built: a model builds its layers in their order. */
+static mst_value pick_output(void *context, mst_value src, bool training) {
+    const onnx_output *output = context;
+    (void)training;
+    if (mst_value_equal(src, output->layer->built[0])) return output->layer->built[output->i];
+    return mst_value_fail(mst_value_graph(src), MST_INVALID,
+                          "an output of ONNX is applied to another layer than its own");
+}
+
+/* NAME as a layer of MODEL can have it: '_' stands for other letters, and where a layer has the name already a number
+ * follows. */
+static const char *name_layer(const mst_model *model, const char *name, char out[NAME_SIZE]) {
+    int size = snprintf(out, NAME_SIZE - 16, "%s", name);
+    if (size > NAME_SIZE - 17) size = NAME_SIZE - 17;
+    for (char *c = out; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("_.-/", *c)) *c = '_';
+    if (!mst_name_is_valid(out)) size = snprintf(out, NAME_SIZE, "value");
+    for (int number = 1; mst_names_get(&model->names, out) >= 0; number++)
+        snprintf(out + size, (size_t)(NAME_SIZE - size), "_%d", number);
+    return out;
+}
+
+static mst_status add_input(mst_model *model, onnx_layer *layer, size_t i, mst_outputs *inputs) {
+    const Muster__OnnxValue *input = mst_onnx_input(&layer->file, i);
+    char name[NAME_SIZE];
+    mst_dtype dtype;
+    mst_shape shape;
+    MST_TRY(mst_onnx_spec(input, &dtype, &shape));
+    if (shape.ndim < 1) return MST_FAIL(MST_INVALID, "its input '%.100s' has no dimension of examples", input->name);
+    layer->input_last[i] =
+        mst_onnx_is_picture(shape.ndim) && input_has_channels_first(layer->file.graph, input->name, shape.ndim);
+    mst_shape row = mst_shape_make(shape.ndim - 1, shape.dim + 1);
+    const mst_axes perm = mst_onnx_last_perm(shape.ndim);
+    for (int k = 0; layer->input_last[i] && k < row.ndim; k++) row.dim[k] = shape.dim[perm.axis[1 + k]];
+    inputs->output[inputs->count++] =
+        mst_input(model, row, .dtype = dtype, .name = name_layer(model, input->name, name));
+    return mst_model_check(model);
+}
+
+/* A layer for each output, which has its name; none where the layer of all has the name of the only one. */
+static mst_status add_outputs(mst_model *model, onnx_layer *layer, mst_output all, const char *name_of_all) {
+    const Muster__OnnxGraph *graph = layer->file.graph;
+    mst_outputs outputs = {.count = (int)graph->n_output};
+    char name[NAME_SIZE];
+    if (outputs.count == 1 && strcmp(graph->output[0]->name, name_of_all) == 0) return MST_OK;
+    for (size_t i = 0; i < graph->n_output; i++) {
+        layer->output[i] = (onnx_output){layer, i};
+        outputs.output[i] = mst_lambda(all, pick_output, .context = &layer->output[i],
+                                       .name = name_layer(model, graph->output[i]->name, name));
+        MST_TRY(mst_model_check(model));
+    }
+    if (outputs.count > 1) mst_model_outputs(model, outputs); /* behind an only one there may come more layers */
+    return mst_model_check(model);
+}
+
+static mst_status check_ends(size_t inputs, size_t outputs) {
+    if (!inputs || !outputs)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "has %zu inputs and %zu outputs: a model has at least one of each, mst_onnx_read reads a graph "
+                        "with any number",
+                        inputs, outputs);
+    if (inputs <= MST_MAX_OUTPUTS && outputs <= MST_MAX_OUTPUTS) return MST_OK;
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "has %zu inputs and %zu outputs: a model has at most %d of each, mst_onnx_read reads a graph with "
+                    "any number",
+                    inputs, outputs, MST_MAX_OUTPUTS);
 }
 
 static mst_status add_layers(mst_model *model, onnx_layer *layer) {
     const Muster__OnnxGraph *graph = layer->file.graph;
-    const size_t inputs = mst_onnx_num_inputs(&layer->file);
-    mst_dtype dtype;
-    mst_shape shape;
-    if (inputs != 1 || graph->n_output != 1)
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "has %zu inputs and %zu outputs: a model is read with one of each, mst_onnx_read reads a graph "
-                        "with any",
-                        inputs, graph->n_output);
-    const Muster__OnnxValue *input = mst_onnx_input(&layer->file, 0);
-    MST_TRY(mst_onnx_spec(input, &dtype, &shape));
-    if (shape.ndim < 1) return MST_FAIL(MST_INVALID, "its input '%.100s' has no dimension of examples", input->name);
-    const Muster__OnnxValue *output = graph->output[0];
-    layer->input_last = mst_onnx_is_picture(shape.ndim) && input_has_channels_first(graph, input->name, shape.ndim);
-    layer->output_last =
-        mst_onnx_is_picture(ndim_of(output)) && output_has_channels_first(graph, output->name, ndim_of(output));
-    mst_shape row = mst_shape_make(shape.ndim - 1, shape.dim + 1);
-    const mst_axes perm = mst_onnx_last_perm(shape.ndim);
-    for (int i = 0; layer->input_last && i < row.ndim; i++) row.dim[i] = shape.dim[perm.axis[1 + i]];
-    mst_input(model, row, .dtype = dtype, .name = mst_name_is_valid(input->name) ? input->name : NULL);
-    mst_lambda(model, build_layer, .context = layer, .name = "onnx");
-    return mst_model_check(model);
+    const size_t inputs = mst_onnx_num_inputs(&layer->file), outputs = graph->n_output;
+    mst_outputs list = {.count = 0};
+    char name[NAME_SIZE];
+    MST_TRY(check_ends(inputs, outputs));
+    layer->input_last = calloc(inputs, sizeof *layer->input_last);
+    layer->output_last = calloc(outputs, sizeof *layer->output_last);
+    layer->output = calloc(outputs, sizeof *layer->output);
+    layer->built = calloc(outputs, sizeof *layer->built);
+    if (!layer->input_last || !layer->output_last || !layer->output || !layer->built)
+        return MST_NO_MEMORY("for a model");
+    for (size_t i = 0; i < inputs; i++) MST_TRY(add_input(model, layer, i, &list));
+    for (size_t i = 0; i < outputs; i++) {
+        const int ndim = ndim_of(graph->output[i]);
+        layer->output_last[i] =
+            mst_onnx_is_picture(ndim) && output_has_channels_first(graph, graph->output[i]->name, ndim);
+    }
+    name_layer(model, "onnx", name);
+    const mst_output all = mst_lambda(list, NULL, .context = layer, .name = name, .join = build_layer);
+    MST_TRY(mst_model_check(model));
+    return add_outputs(model, layer, all, name);
 }
 
 /* The weights are set while the model is described, which builds its graph. */

@@ -4,8 +4,8 @@
 
 #include "muster/model.h"
 
-/** Adds to MODEL, which is empty, what SIZE bytes of DATA have: an input, and one layer, `onnx`, whose weights are the
- *  initializers. Fails as mst_model_load does. */
+/** Adds to MODEL, which is empty, what SIZE bytes of DATA have: its inputs, one layer, `onnx`, whose weights are the
+ *  initializers, and behind it a layer for each output, of its name. Fails as mst_model_load does. */
 MST_CHECKED mst_status mst_onnx_load(const char *name, const void *data, size_t size, mst_model *model);
 
 /** Fails as mst_onnx_save would; writes nothing. */

@@ -139,12 +139,16 @@ mst_status mst_trainer_build_predict(mst_trainer *trainer) {
     return mst_session_init_variables(trainer->session);
 }
 
-/* Copies the output of a batch behind the DONE rows of *ALL, which is made of ROWS rows where it is not there. */
-static mst_status keep_output(const mst_tensor *output, int64_t batch_size, int64_t rows, int64_t done,
-                              mst_tensor **all) {
+/* Copies the output NAME of a batch behind the DONE rows of *ALL, which is made of ROWS rows where it is not there. */
+static mst_status keep_output(const char *name, const mst_tensor *output, int64_t batch_size, int64_t rows,
+                              int64_t done, mst_tensor **all) {
     mst_shape shape = mst_tensor_shape(output);
+    char text[MST_SHAPE_TEXT];
     if (shape.ndim < 1 || shape.dim[0] != batch_size)
-        return MST_FAIL(MST_INVALID, "predict: an output has not one row for each row of the data");
+        return MST_FAIL(MST_INVALID,
+                        "predict: output '%s' is %s for a batch of %lld rows: it has not one row for each row of the "
+                        "data",
+                        name, mst_shape_print(shape, text, sizeof text), (long long)batch_size);
     shape.dim[0] = rows;
     if (*all && !mst_shape_equal(mst_tensor_shape(*all), shape))
         return MST_FAIL(MST_INVALID,
@@ -171,7 +175,9 @@ static mst_status predict_batch(mst_trainer *trainer, const mst_batch *batch, in
     for (int i = 0; feed && i < trainer->num_inputs; i++) mst_tensor_release(feed[i].tensor);
     free(feed);
     for (int o = 0; o < trainer->num_outputs; o++) {
-        if (!status) status = keep_output(output[o], mst_batch_size(batch), rows, done, &out[o]);
+        if (!status)
+            status = keep_output(mst_model_output_name(trainer->model, o), output[o], mst_batch_size(batch), rows, done,
+                                 &out[o]);
         mst_tensor_release(output[o]);
     }
     return status;

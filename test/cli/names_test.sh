@@ -281,7 +281,7 @@ else
     fails picture_that_is_not_there_is_named 1 "'photos/3.png': No such file" predict --load pets.npz photos/3.png
     fails folder_of_folders_has_no_pictures_of_its_own 1 "'found': the folder has no .png, .jpg or .jpeg files of its own" predict --load pets.npz found
     fails file_that_is_no_picture_is_named 1 "'found.csv': is neither a JPEG nor a PNG file" predict --load pets.npz found.csv photos
-    fails pictures_are_not_for_a_model_of_tables 1 "of shape .2., which are no pictures" predict --load raw.npz photos
+    fails pictures_are_not_for_a_model_of_tables 1 "the model takes the columns of a table, not pictures" predict --load raw.npz photos
     fails columns_are_no_pictures 1 "takes the columns of a table, not pictures" predict --load m.npz photos
     fails size_that_the_model_does_not_take_is_refused 1 "no pictures of that size: leave --image-size out" predict --load pets.npz photos --image-size 5
     fails data_is_no_picture 2 "leave one of them out" predict --load pets.npz photos --data images:found

@@ -66,7 +66,7 @@ works it_is_converted "1,176 parameters" convert m.onnx m2.safetensors
 works a_model_of_keras_becomes_onnx "m3.onnx from m.keras" convert m.keras m3.onnx
 works which_predicts "predictions: q.csv" predict --load m3.onnx --data idx:data --out q.csv --devices cpu:1
 fails a_model_of_onnx_is_not_trained 2 "for inference" train $small --load m.onnx
-fails it_is_no_network_of_keras 1 "layer 'onnx'" convert m.onnx m4.json
+fails it_is_no_network_of_keras 1 "'m4.json': layer 'onnx'" convert m.onnx m4.json
 
 # ---- networks by name -------------------------------------------------------------------------------
 

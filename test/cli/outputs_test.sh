@@ -138,6 +138,168 @@ check outputs_of_one_layer_are_two_arrays [ "$(grep -c -e '^left_2.npy' -e '^lef
 run train --load same.keras --data npz:same.npz --steps 1 --json
 check and_their_losses_come_back grep -q '"left_2_loss":.*"left_2_1_loss":' out
 
+# ---- ONNX ------------------------------------------------------------------------------------------
+
+npz missing.npz left kind price
+run train $train --data npz:parts.npz --steps 3 --devices cpu:1/1 --save both.keras
+works a_network_becomes_onnx "both.onnx from both.keras" convert both.keras both.onnx
+works its_inputs_and_outputs_are_shown "input words *f32" inspect both.onnx
+for file in both.keras both.onnx; do
+    run predict --load $file --data npz:parts.npz --out $file.csv --devices cpu:1
+    run evaluate --load $file --data npz:parts.npz --loss kind=sparse_categorical_crossentropy,price=mse --devices cpu:1
+    cp out $file.txt
+done
+check onnx_gives_the_predictions_of_the_network cmp -s both.keras.csv both.onnx.csv
+check and_its_losses [ "$(grep '^test: ' both.keras.txt)" = "$(grep '^test: ' both.onnx.txt)" -a -s both.onnx.csv ]
+works onnx_becomes_onnx "parameters" convert both.onnx again.onnx
+run predict --load again.onnx --data npz:parts.npz --out again.csv --devices cpu:1
+check the_same_is_read_again cmp -s both.onnx.csv again.csv
+works its_weights_become_a_file "parameters" convert both.onnx both.npz
+fails onnx_does_not_say_the_loss_of_an_output 1 "does not say for which loss its output 'price' was trained" evaluate \
+    --load both.onnx --data npz:parts.npz
+fails onnx_names_a_missing_input 1 "'missing.npz': has no array 'words', an input" predict --load both.onnx --data npz:missing.npz
+
+# ---- names of classes ---------------------------------------------------------------------------------
+
+printf 'cat\ndog, wild\nfish\n' > names.txt
+run predict --load both.keras --data npz:parts.npz --class-names kind=names.txt --out named.csv
+check classes_of_an_output_have_names grep -q '^row,kind_class,kind_cat,"kind_dog, wild",kind_fish,price$' named.csv
+check and_its_rows grep -q -e '^0,cat,' -e '^0,fish,' -e '^0,"dog, wild",' named.csv
+run predict --load both.onnx --data npz:parts.npz --class-names names.txt --json
+check a_file_is_of_the_only_output_with_classes grep -q '"kind":{"class":[012],"name":"[a-z, ]*","probability"' out
+works a_matrix_has_the_names '^ *0 cat ' evaluate --load both.keras --data npz:parts.npz --class-names kind=names.txt --confusion
+run train $train --data npz:parts.npz --steps 2 --devices cpu:1/1 --class-names kind=names.txt --save named.keras \
+    --checkpoint-dir named --class-weight kind=fish=2
+check they_are_given_in_training [ "$status" -eq 0 ]
+works and_noted_in_the_file ' cat  ' predict --load named.keras --data npz:parts.npz
+works and_in_checkpoints 'cat ' predict --checkpoint-dir named --data npz:parts.npz
+printf 'cow\nhen\npig\n' > others.txt
+fails a_training_goes_on_with_the_same_names 1 "other columns, categories or classes" train $train --data npz:parts.npz --steps 3 \
+    --devices cpu:1/1 --class-names kind=others.txt --checkpoint-dir named
+fails names_are_of_an_output_that_is_there 1 "--class-names: the model has no output 'cost': it has 'kind', 'price'$" predict \
+    --load both.keras --data npz:parts.npz --class-names cost=names.txt
+fails names_are_of_an_output_with_classes 1 "output 'price': --class-names names classes, which the model does not have" predict \
+    --load both.keras --data npz:parts.npz --class-names price=names.txt
+fails an_output_has_one_file_of_names 1 "two files for output 'kind'" predict --load both.keras --data npz:parts.npz \
+    --class-names kind=names.txt,kind=names.txt
+printf 'cat\ndog\n' > two.txt
+fails there_is_a_name_for_each_class 1 "output 'kind': --class-names: 'two.txt' has 2 names, the model has 3 classes" predict \
+    --load both.keras --data npz:parts.npz --class-names two.txt
+network alike.json '["kind", 0, 0], ["kind", 0, 0]'
+npz alike.npz left_train words_train kind_train kind_1_train left_test=5 words_test=5 kind_test=5 kind_1_test=5
+run train --model alike.json --data npz:alike.npz --steps 1 --save alike.keras --devices cpu:1/1
+fails whose_names_they_are_must_be_clear 1 \
+    "--class-names names.txt: several outputs have classes, 'kind', 'kind_1': write --class-names kind=FILE,kind_1=FILE$" predict \
+    --load alike.keras --data npz:alike.npz --class-names names.txt
+
+# ---- labels of several dimensions -------------------------------------------------------------------------
+
+cat > rows.json << 'END'
+{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_shape": [null, 6], "dtype": "float32", "name": "left"}},
+  {"class_name": "Reshape", "config": {"name": "pairs", "target_shape": [3, 2]}},
+  {"class_name": "Dense", "config": {"name": "pixels", "units": 2}}]}}
+END
+sed -i 's/"kind": 0}/"kind": 0, "pixels": 6}/; s/^    shape = .*/&\n    shape = f"({rows}, 3, 2)" if base == "pixels" else shape/' data.py
+npz pixels.npz left_train pixels_train left_test=20 pixels_test=20
+works labels_may_have_the_shape_of_the_output "^done" train --model rows.json --data npz:pixels.npz --loss mse --steps 3 --save rows.keras
+works and_are_evaluated "^test: loss.*mean_absolute_error" evaluate --load rows.keras --data npz:pixels.npz
+npz flat.npz left_test=20 y_test=20
+fails other_shapes_are_told 1 "the labels of an example are \[1\], the model gives \[3, 2\]: --loss mean_squared_error" evaluate \
+    --load rows.keras --data npz:flat.npz
+
+# an output whose size only the data tells
+cat > known.json << 'END'
+{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_shape": [null, 3, 2], "dtype": "float32", "name": "pixels"}},
+  {"class_name": "Dense", "config": {"name": "pixels_out", "units": 2, "activation": "softmax"}}]}}
+END
+npz known.npz pixels_train pixels_out_train pixels_test=20 pixels_out_test=20
+run train --model known.json --data npz:known.npz --loss mse --steps 1 --save known.keras
+python3 - << 'END'
+import zipfile
+
+with zipfile.ZipFile("known.keras") as old, zipfile.ZipFile("open.keras", "w") as new:
+    for name in old.namelist():
+        new.writestr(name, old.read(name).replace(b"[null, 3, 2]", b"[null, null, 2]"))
+END
+for file in known.keras open.keras; do
+    run predict --load $file --data npz:known.npz --out $file.csv --devices cpu:1
+done
+check outputs_of_any_size_are_predicted cmp -s known.keras.csv open.keras.csv
+check classes_are_not_of_all_rows_of_an_example grep -q '^row,output_0,output_1,.*,output_5$' open.keras.csv
+fails they_are_not_evaluated 1 "an example of its output 'pixels_out' is \[?, 2\]: it must have a size that is known" evaluate \
+    --load open.keras --data npz:known.npz
+
+# ---- tables --------------------------------------------------------------------------------------------
+
+# table FILE ROWS [KINDS]: what data.py writes, as columns; KINDS are names of the classes in place of their numbers
+cat > table.py << 'END'
+import math, struct, sys
+
+kinds = sys.argv[3].split(",") if len(sys.argv) > 3 else ["0", "1", "2"]
+names = ["price", "id"] + [f"left_{i}" for i in range(6)] + [f"words_{i}" for i in range(4)] + ["kind"]
+
+def wave(row, i, size):
+    return repr(struct.unpack("f", struct.pack("f", math.sin(7 * row + 3 * i + size)))[0])
+
+with open(sys.argv[1], "w") as file:
+    file.write(",".join(names) + "\n")
+    for row in range(int(sys.argv[2])):
+        cells = [wave(row, 0, 5), f"row {row}"] + [wave(row, i, 4) for i in range(6)]
+        file.write(",".join(cells + [str((5 * row + i) % 20) for i in range(4)] + [kinds[row % 3]]) + "\n")
+END
+table() { python3 table.py "$@" || exit 1; }
+table parts-train.csv 100
+table parts-test.csv 20
+run train $train --data npz:parts.npz --epochs 2 --devices cpu:1/1 --json --evaluate
+weights=$(value weights_sha256) loss=$(value test_loss)
+run train $train --data csv:parts --epochs 2 --devices cpu:1/1 --json --evaluate --save table.keras
+check columns_are_found_by_the_names_of_inputs [ -n "$weights" -a "$(value weights_sha256)" = "$weights" ]
+check and_by_those_of_outputs [ -n "$loss" -a "$(value test_loss)" = "$loss" ]
+run predict --load both.onnx --data npz:parts.npz --out a.csv --devices cpu:1
+run predict --load both.onnx --data csv:parts-test.csv --out b.csv --devices cpu:1
+check a_table_gives_the_predictions_of_arrays cmp -s a.csv b.csv
+sed 's/,[^,]*$//; s/^[^,]*,//' parts-test.csv > new.csv
+run predict --load both.onnx --data csv:new.csv --out c.csv --devices cpu:1
+check a_table_needs_no_labels_to_predict cmp -s a.csv c.csv
+works a_table_is_evaluated_as_it_is "^test: loss" evaluate --load both.onnx --data csv:parts-test.csv --loss price=mse
+table named-train.csv 100 yak,cat,fish
+table one-kind.csv 1 yak
+run train $train --data csv:named --steps 2 --devices cpu:1/1 --save named.keras
+works classes_are_those_of_the_table '^ *2 yak ' evaluate --load named.keras --data csv:one-kind.csv --confusion
+check and_are_numbered_as_in_training [ "$(grep '^ *2 yak ' out | tail -n 1 | awk '{ print $NF }')" = 1 ]
+sed 's/left_3/up/' new.csv > short.csv
+fails a_row_that_is_too_short_is_told 1 "'both.onnx': takes inputs 'left' of shape \[6\], those of 'csv:short.csv' are \[3\]$" predict --load both.onnx --data csv:short.csv
+sed 's/left_/up_/g' new.csv > short.csv
+fails a_missing_column_is_named 1 "has no column 'left', nor 'left_0', 'left_1' and so on, for an input" predict \
+    --load both.onnx --data csv:short.csv
+sed 's/^[^,]*,//' parts-test.csv > half.csv
+fails a_missing_label_is_named 1 "has no column 'price'.* for an output of the model" evaluate --load both.onnx \
+    --data csv:half.csv
+awk -F, -v OFS=, 'NR > 1 { $3 = "cow" } 1' new.csv > text.csv
+fails an_input_is_of_numbers 1 "'text.csv': column 'left_1' is text, which an input of numbers cannot hold" predict \
+    --load both.onnx --data csv:text.csv
+cat > only.json << 'END'
+{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_shape": [null, 6], "dtype": "float32", "name": "left"}},
+  {"class_name": "Dense", "config": {"name": "kind", "units": 3, "activation": "softmax"}}]}}
+END
+npz only.npz left_train kind_train left_test=20 kind_test=20
+run train --model only.json --data npz:only.npz --steps 1 --save only.keras
+run convert only.keras only.onnx
+cut -d , -f 3-8 parts-test.csv > inputs.csv
+cut -d , -f 3-8,13 parts-test.csv > labelled.csv
+for data in npz:only.npz csv:inputs.csv csv:labelled.csv; do
+    run predict --load only.onnx --data $data --out ${data#????}.out.csv --devices cpu:1
+done
+check a_table_of_inputs_alone_is_predicted cmp -s only.npz.out.csv inputs.csv.out.csv
+check and_one_with_labels cmp -s only.npz.out.csv labelled.csv.out.csv
+works which_is_evaluated_too "^test: loss.* .20 examples" evaluate --load only.onnx --data csv:labelled.csv
+fails a_table_without_labels_is_not 1 "has no labels: evaluate needs them" evaluate --load only.onnx --data csv:inputs.csv
+fails columns_go_by_their_names 1 "leave label out" predict --load both.onnx --data csv:new.csv --label kind
+fails a_table_alone_is_no_test_part 1 "is the train part" train $train --data csv:parts-test.csv --steps 1 --evaluate
+
 # ---- before training --------------------------------------------------------------------------------
 
 works the_data_of_a_network_is_looked_at 'ok *data *localhost *npz:parts.npz: 100 rows of .*, .*, .*, .*; the first 100 have hash' doctor \
@@ -168,7 +330,6 @@ check an_evaluator_measures_the_outputs grep -q '"event":"evaluated","step":5,.*
 
 # ---- what is wrong ------------------------------------------------------------------------------------
 
-npz missing.npz left kind price
 fails missing_inputs_are_named 1 "'missing.npz': has no array 'words', an input of the model: it has 'left', 'kind', 'price'; the model has inputs 'left', 'words' and outputs 'kind', 'price'$" train $train --data npz:missing.npz
 npz unlabelled.npz left words kind
 fails missing_labels_are_named 1 "no array 'price', an output of the model: it has" train $train --data npz:unlabelled.npz

@@ -138,6 +138,7 @@ end
 works numbers_of_words_are_learnt 'test: loss = .*accuracy = 1.0' train --data word-ids:ids.npz --sequence-length 16 --max-tokens 20 --batch-size 8 --epochs 12 --shards 1 --devices cpu:1 --evaluate --save ids.keras
 works numbers_of_words_are_evaluated 'accuracy = 1.0' evaluate --load ids.keras --data word-ids:ids.npz
 works numbers_of_words_are_predicted '^ *11 ' predict --load ids.keras --data word-ids:ids.npz
-fails numbers_of_words_are_not_a_model_of_texts 1 'it is not of numbers of words' predict --load t.keras --data word-ids:ids.npz
+fails numbers_of_words_are_not_a_model_of_texts 1 "takes no data such as 'word-ids:ids.npz'" predict \
+    --load t.keras --data word-ids:ids.npz
 
 end_of_checks

@@ -220,6 +220,31 @@ static void a_lambda_sees_whether_it_is_training(void **state) {
     mst_graph_destroy(graph);
 }
 
+static mst_value difference(void *context, const mst_value *src, int num_src, bool training) {
+    (void)context, (void)training;
+    assert_int_equal(num_src, 2);
+    return mst_sub(src[0], src[1]);
+}
+
+static void a_lambda_joins_several_sources(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_graph *graph = engine_graph();
+    const mst_output a = mst_input(model, MST_SHAPE(1)), b = mst_input(model, MST_SHAPE(1));
+    mst_lambda(MST_OUTPUTS(a, b), NULL, .join = difference);
+    mst_value out, in[2] = {mst_fill(graph, MST_F32, MST_SHAPE(1, 1), 7), mst_fill(graph, MST_F32, MST_SHAPE(1, 1), 2)};
+    mst_model_call_all(model, in, 2, false, &out, 1);
+    check_is(graph, out, (double[]){5}, 1);
+    mst_lambda(MST_OUTPUTS(a, b), doubled, .name = "twice");
+    mst_model_call_all(model, in, 2, false, &out, 1);
+    EXPECT_ERROR(mst_graph_check(graph), MST_INVALID,
+                 "lambda 'twice': its function takes 1 output, it is applied to 2");
+    mst_lambda(a, doubled, .join = difference, .name = "both");
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "lambda 'both': has a function and a join");
+    mst_model_destroy(model);
+    mst_graph_destroy(graph);
+}
+
 /* ---- names, weights, summary ---- */
 
 static void layers_are_named_by_type_and_number(void **state) {
@@ -512,6 +537,7 @@ int main(void) {
         cmocka_unit_test(embedding_takes_rows_by_number),
         cmocka_unit_test(layers_that_no_output_needs_are_not_built),
         cmocka_unit_test(a_lambda_sees_whether_it_is_training),
+        cmocka_unit_test(a_lambda_joins_several_sources),
         cmocka_unit_test(layers_are_named_by_type_and_number),
         cmocka_unit_test(layers_and_weights_are_in_keras_order),
         cmocka_unit_test(weights_are_those_in_the_store),

@@ -31,7 +31,7 @@ typedef struct message {
     Muster__OnnxNode node[MOST], *nodes[MOST];
     Muster__OnnxAttribute attribute[MOST][MOST], *attributes[MOST][MOST];
     Muster__OnnxTensor tensor[MOST], *tensors[MOST];
-    Muster__OnnxValue value[MOST], *inputs[MOST], *outputs[1];
+    Muster__OnnxValue value[MOST], *inputs[MOST], *outputs[MOST];
     Muster__OnnxType type[MOST];
     Muster__OnnxTensorType tensor_type[MOST];
     Muster__OnnxShape shape[MOST];
@@ -703,22 +703,65 @@ static void files_that_are_cut_off(void **state) {
     free(data);
 }
 
-static void several_inputs(void **state) {
+/* The sum and the difference of two inputs, and one of them as it is: named as in the file, as far as layers can be. */
+static void several_inputs_and_outputs(void **state) {
+    static const char *const names[] = {"s", "d", "a_1"};
+    (void)state;
+    message m;
+    size_t size;
+    mst_model *model, *again;
+    mst_tensor *x[2], *out[3], *same[3];
+    mst_dataset *data;
+    begin(&m, 17);
+    add_input(&m, "a", MST_SHAPE(-1, 2));
+    add_input(&m, "b:0", MST_SHAPE(-1, 2));
+    add_node(&m, "Add s a b:0");
+    add_node(&m, "Sub d a b:0");
+    add_output(&m, "s", MST_SHAPE(-1, 2));
+    add_output(&m, "d", MST_SHAPE(-1, 2));
+    add_output(&m, "a", MST_SHAPE(-1, 2));
+    void *bytes = pack(&m, &size);
+    EXPECT_OK(mst_file_write(folder_path("two.onnx"), bytes, size));
+    free(bytes);
+    EXPECT_OK(mst_model_load(folder_path("two.onnx"), &model, NULL));
+    EXPECT_OK(mst_model_save(model, folder_path("again.onnx")));
+    EXPECT_OK(mst_model_load(folder_path("again.onnx"), &again, NULL));
+    assert_string_equal(mst_model_input_name(again, 1), "b_0");
+    for (int i = 0; i < 2; i++)
+        EXPECT_OK(mst_tensor_copy(MST_F32, MST_SHAPE(1, 2), (float[]){3, (float)(5 * i)}, &x[i]));
+    EXPECT_OK(mst_dataset_from_tensors(x, 2, &data));
+    EXPECT_OK(mst_compile(model, .session = {.devices = "cpu:1"}));
+    EXPECT_OK(mst_compile(again, .session = {.devices = "cpu:1"}));
+    EXPECT_OK(mst_predict_all(model, data, 1, out, 3));
+    EXPECT_OK(mst_predict_all(again, data, 1, same, 3));
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(mst_model_output_name(model, i), names[i]);
+        assert_string_equal(mst_model_output_name(again, i), names[i]);
+        for (int k = 0; k < 2; k++) {
+            const double a = mst_tensor_get(x[0], k), b = mst_tensor_get(x[1], k);
+            assert_true(mst_tensor_get(out[i], k) == (i == 0 ? a + b : i == 1 ? a - b : a));
+            assert_true(mst_tensor_get(same[i], k) == mst_tensor_get(out[i], k));
+        }
+        mst_tensor_release(out[i]);
+        mst_tensor_release(same[i]);
+    }
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(x[i]);
+    mst_model_destroy(again);
+    mst_model_destroy(model);
+}
+
+/* Also an error of an op says which node it is. */
+static void errors_of_ops_name_the_node(void **state) {
     (void)state;
     message m;
     size_t size;
     mst_model *model;
-    begin(&m, 17);
-    add_input(&m, "a", MST_SHAPE(-1, 4));
-    add_input(&m, "b", MST_SHAPE(-1, 4));
-    add_node(&m, "Add y a b");
-    add_output(&m, "y", MST_SHAPE(-1, 4));
+    one_node(&m, 17, "MatMul y x z");
+    add_input(&m, "z", MST_SHAPE(-1, 5, 3));
     void *data = pack(&m, &size);
-    EXPECT_OK(mst_file_write(folder_path("two.onnx"), data, size));
-    EXPECT_ERROR(mst_model_load(folder_path("two.onnx"), &model, NULL), MST_UNIMPLEMENTED, "2 inputs and 1 output");
-    mst_graph *graph;
-    EXPECT_OK(mst_onnx_read(folder_path("two.onnx"), &graph));
-    mst_graph_destroy(graph);
+    EXPECT_OK(mst_file_write(folder_path("bad.onnx"), data, size));
+    EXPECT_ERROR(mst_model_load(folder_path("bad.onnx"), &model, NULL), MST_INVALID, "node 'y' (MatMul, opset 17): ");
     free(data);
 }
 
@@ -742,6 +785,7 @@ int main(void) {
                                        cmocka_unit_test(what_contradicts_itself),
                                        cmocka_unit_test(tensors_in_other_files),
                                        cmocka_unit_test(files_that_are_cut_off),
-                                       TEST_IN_FOLDER(several_inputs)};
+                                       TEST_IN_FOLDER(errors_of_ops_name_the_node),
+                                       TEST_IN_FOLDER(several_inputs_and_outputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
  *
  *      parity_onnx models FOLDER
  *                      writes models with weights by a formula to NAME.onnx, and to NAME.npz rows x, what the model
- *                      gives, y, and what the model gives that is read from NAME.onnx, again
+ *                      gives, y, and what the model gives that is read from NAME.onnx, again; of the model `pair`,
+ *                      which has two of each, the inputs and outputs by their names
  *
  *      parity_onnx     reads lines "MODEL.onnx INPUT.pb ...", whose inputs are tensors of ONNX in the order of the
  *                      model's, computes the model, and prints for each one line of JSON: {"outputs": [{"dtype",
@@ -339,6 +340,58 @@ static mst_status write_model(const char *folder, size_t i, mst_model *model, ms
     return status;
 }
 
+/* ---- a model with several inputs and outputs ---- */
+
+enum { PAIR = 2, PAIR_ROWS = 5 };
+
+static void build_pair(mst_model *model) {
+    const mst_output photo = mst_input(model, MST_SHAPE(6, 5, 3), .name = "photo");
+    const mst_output numbers = mst_input(model, MST_SHAPE(4), .name = "numbers");
+    const mst_output a = mst_conv2d(photo, 4, 3, .padding = MST_PADDING_SAME, .activation = MST_RELU);
+    const mst_output b = mst_concatenate(MST_OUTPUTS(mst_global_average_pooling2d(a), numbers));
+    const mst_output kind = mst_dense(b, 3, .activation = MST_SOFTMAX, .name = "kind");
+    mst_model_outputs(model, MST_OUTPUTS(kind, mst_conv2d(a, 2, 1, .activation = MST_SIGMOID, .name = "map")));
+}
+
+static mst_status predict_pair(mst_model *model, mst_tensor **x, mst_tensor **out) {
+    mst_dataset *data;
+    MST_TRY(mst_compile(model, .session = {.devices = "cpu:1"}));
+    MST_TRY(mst_dataset_from_tensors(x, PAIR, &data));
+    const mst_status status = mst_predict_all(model, data, 4, out, PAIR);
+    mst_dataset_release(data);
+    return status;
+}
+
+static mst_status save_pair(const char *folder, mst_model *model, mst_tensor **x, mst_tensor **y) {
+    char path[1000];
+    MST_TRY(set_weights(model));
+    MST_TRY(predict_pair(model, x, y));
+    snprintf(path, sizeof path, "%s/pair.onnx", folder);
+    MST_TRY(mst_model_save(model, path));
+    snprintf(path, sizeof path, "%s/pair.npz", folder);
+    return mst_npz_write(
+        path, (const mst_named_tensor[]){{"photo", x[0]}, {"numbers", x[1]}, {"kind", y[0]}, {"map", y[1]}}, 4);
+}
+
+static mst_status write_pair(const char *folder) {
+    const mst_shape shapes[PAIR] = {MST_SHAPE(PAIR_ROWS, 6, 5, 3), MST_SHAPE(PAIR_ROWS, 4)};
+    mst_model *model;
+    mst_tensor *x[PAIR] = {NULL}, *y[PAIR] = {NULL};
+    MST_TRY(mst_model_create(&model));
+    build_pair(model);
+    mst_status status = MST_OK;
+    for (int i = 0; i < PAIR && !status; i++) {
+        status = mst_tensor_create(MST_F32, shapes[i], &x[i]);
+        for (int64_t k = 0; !status && k < mst_tensor_count(x[i]); k++)
+            mst_tensor_set(x[i], k, any_number((uint64_t)(k + 1000 * i)));
+    }
+    if (!status) status = save_pair(folder, model, x, y);
+    for (int i = 0; i < PAIR; i++) mst_tensor_release(x[i]);
+    for (int i = 0; i < PAIR; i++) mst_tensor_release(y[i]);
+    mst_model_destroy(model);
+    return status;
+}
+
 static mst_status write_models(const char *folder) {
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         mst_model *model;
@@ -353,7 +406,7 @@ static mst_status write_models(const char *folder) {
         mst_model_destroy(model);
         if (status) return mst_error_prefix("%s", models[i].name);
     }
-    return MST_OK;
+    return write_pair(folder);
 }
 
 int main(int argc, char **argv) {

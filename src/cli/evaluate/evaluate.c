@@ -25,7 +25,7 @@ void evaluate_print(const evaluation *found) {
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%" PRId64 " examples)\n", result->examples);
     for (int i = 0; i < found->num_objectives; i++)
-        if (found->confusion[i]) confusion_print(found->confusion[i], output_of(found, i), found->names);
+        if (found->confusion[i]) confusion_print(found->confusion[i], output_of(found, i), found->objective[i].names);
 }
 
 void evaluate_add(json_t **event, const evaluation *found) {
@@ -34,7 +34,8 @@ void evaluate_add(json_t **event, const evaluation *found) {
     for (int m = 0; m < result->num_metrics; m++)
         json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
     for (int i = 0; i < found->num_objectives; i++)
-        if (found->confusion[i]) confusion_add(event, found->confusion[i], output_of(found, i), found->names);
+        if (found->confusion[i])
+            confusion_add(event, found->confusion[i], output_of(found, i), found->objective[i].names);
 }
 
 void evaluate_free(evaluation *found) {
@@ -45,7 +46,7 @@ void evaluate_free(evaluation *found) {
 mst_status evaluate_saved(const saved_options *o, const saved_model *saved, bool counts, evaluation *out) {
     const int64_t rows = mst_dataset_num_rows(saved->data);
     const int64_t batch = rows > 0 && o->batch_size > rows ? rows : o->batch_size;
-    *out = (evaluation){.objective = saved->objective, .num_objectives = saved->num_objectives, .names = saved->names};
+    *out = (evaluation){.objective = saved->objective, .num_objectives = saved->num_objectives};
     return mst_evaluate_all(saved->model, saved->data, batch, &out->result, counts ? out->confusion : NULL,
                             saved->num_objectives);
 }

@@ -13,7 +13,6 @@ typedef struct evaluation {
     mst_tensor *confusion[MST_MAX_TARGETS]; /**< of each output; NULL where it is not counted. Owned */
     const objective *objective;             /**< of each output */
     int num_objectives;
-    const char *const *names; /**< of the classes of an only output; NULL where they are not known */
 } evaluation;
 
 /** Prints loss and metrics, and the confusion matrices that are there. */

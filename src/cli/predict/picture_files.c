@@ -9,11 +9,13 @@ static int64_t side_of(int64_t count, int64_t channels) {
     return side * side * channels == count ? side : 0;
 }
 
+enum { LEAST_SIDE = 4 }; /* of what is no row of a table */
+
 /* Rows of COUNT numbers: of SIZE where it is known, else the square of one channel, else of three. */
 static bool fill_flat(int64_t count, int64_t size, mst_images_options *o) {
     for (int channels = 1; channels <= 3; channels += 2) {
         const int64_t side = side_of(count, channels);
-        if (!side || (size && side != size)) continue;
+        if (side < LEAST_SIDE || (size && side != size)) continue;
         o->height = o->width = side;
         o->channels = channels;
         return true;

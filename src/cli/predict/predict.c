@@ -48,7 +48,12 @@ static bool ends_in(const char *path, const char *ending) {
 }
 
 mst_status predict_check_file(const char *option, const char *path, int n) {
-    if (n == 1 || ends_in(path, ".csv") || ends_in(path, ".npz")) return MST_OK;
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    if (ends_in(path, ".csv") || ends_in(path, ".npz")) return MST_OK;
+    if (dot && dot[1] && strcmp(dot, ".npy") != 0)
+        return MST_FAIL(MST_INVALID, "--%s %s: predictions are written as FILE.csv, FILE.npy or FILE.npz", option,
+                        path);
+    if (n == 1) return MST_OK;
     return MST_FAIL(MST_INVALID, "--%s %s: the model has %d outputs: FILE.npz has an array for each, FILE.csv columns",
                     option, path, n);
 }
@@ -69,12 +74,11 @@ static void release_all(mst_tensor *const *tensor, int n) {
     for (int i = 0; i < n; i++) mst_tensor_release(tensor[i]);
 }
 
-mst_status predict_to_file(mst_model *model, const objective *list, int n, const char *const *names,
-                           const mst_dataset *data, int64_t batch_size, const char *path) {
+mst_status predict_to_file(mst_model *model, const objective *list, int n, const mst_dataset *data, int64_t batch_size,
+                           const char *path) {
     mst_tensor *outputs[MST_MAX_TARGETS];
     MST_TRY(predict_rows(model, list, n, data, batch_size, outputs));
-    const mst_status status =
-        write_rows(&(predictions){.outputs = outputs, .objective = list, .count = n, .names = names}, path);
+    const mst_status status = write_rows(&(predictions){.outputs = outputs, .objective = list, .count = n}, path);
     release_all(outputs, n);
     return status;
 }
@@ -109,12 +113,16 @@ static mst_status show(const predict_options *o, const predictions *p) {
 static mst_status predict(const predict_options *o, const saved_model *saved) {
     const int n = saved->num_objectives;
     mst_tensor *outputs[MST_MAX_TARGETS];
+    objective list[MST_MAX_TARGETS];
     int64_t num_files;
     MST_TRY(predict_rows(saved->model, saved->objective, n, saved->data, o->saved.batch_size, outputs));
+    for (int i = 0; i < n; i++) { /* the data may have told the sizes */
+        list[i] = saved->objective[i];
+        list[i].outputs = mst_tensor_count(outputs[i]) / mst_tensor_shape(outputs[i]).dim[0];
+    }
     const mst_status status = show(o, &(predictions){.outputs = outputs,
-                                                     .objective = saved->objective,
+                                                     .objective = list,
                                                      .count = n,
-                                                     .names = saved->names,
                                                      .files = mst_dataset_file_paths(saved->files, &num_files)});
     release_all(outputs, n);
     MST_TRY(status);
@@ -132,6 +140,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
 static int predict_run(const command_call *call) {
     predict_options *o = call->options;
     saved_model saved;
+    o->saved.predicts = true;
     o->saved.pictures = call->positional;
     o->saved.num_pictures = call->num_positional;
     if (o->saved.num_pictures && (o->saved.data || o->saved.data_dir))
@@ -139,6 +148,7 @@ static int predict_run(const command_call *call) {
                             o->saved.pictures[0]);
     if (o->saved.num_pictures && !option_given(call->list, "batch-size")) o->saved.batch_size = PICTURES_BATCH;
     if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
+    if (o->out && predict_check_file("out", o->out, 1)) return command_fail_library(EXIT_USAGE, NULL);
     int status = saved_model_open(&o->saved, call->list, "predict", &saved);
     if (!status && o->out && predict_check_file("out", o->out, saved.num_objectives))
         status = command_fail_library(EXIT_USAGE, NULL);

@@ -19,7 +19,7 @@ typedef struct column {
 
 static column column_at(const predictions *p, int i) {
     const char *name = p->objective[i].output;
-    return (column){p->outputs[i], &p->objective[i], p->names, p->count > 1 ? name ? name : "" : NULL};
+    return (column){p->outputs[i], &p->objective[i], p->objective[i].names, p->count > 1 ? name ? name : "" : NULL};
 }
 
 static int64_t num_outputs(const column *c) {
@@ -53,7 +53,7 @@ static const char *row_title(const predictions *p) {
 
 /* ---- table ---- */
 
-enum { MOST_PATH = 4096 };
+enum { MOST_PATH = 4096, NAME_SIZE = 512, MOST_SHOWN = 20 };
 
 static const char *class_title(const column *c) {
     return c->output ? c->output : "class";
@@ -98,7 +98,9 @@ static void print_values(const column *c, int64_t row) {
         const char *class = class_of(c, row, number, NULL, &probability);
         printf("  %-*s  %.4f", class_width(c), class_name_shown(class, text), probability);
     }
-    for (int64_t i = 0; !has_classes(c) && i < num_outputs(c); i++) printf("  %.6g", output_at(c, row, i));
+    const int64_t n = has_classes(c) ? 0 : num_outputs(c), shown = n > MOST_SHOWN ? MOST_SHOWN : n;
+    for (int64_t i = 0; i < shown; i++) printf("  %.6g", output_at(c, row, i));
+    if (shown < n) printf("  ... %" PRId64 " more", n - shown);
 }
 
 void predictions_print(const predictions *p) {
@@ -157,23 +159,29 @@ mst_status predictions_write_events(const predictions *p) {
 
 /* ---- CSV ---- */
 
-/* In quotes where it has to be. */
-static void write_cell(FILE *file, const char *text) {
-    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted) putc('"', file);
+static void write_quoted(FILE *file, const char *text) {
     for (; *text; text++) {
         if (*text == '"') putc('"', file);
         putc(*text, file);
     }
+}
+
+/* BEFORE and TEXT, in quotes where it has to be. */
+static void write_cell(FILE *file, const char *before, const char *text) {
+    static const char special[] = ",\"\r\n";
+    const bool quoted = strpbrk(text, special) || strpbrk(before, special);
+    if (quoted) putc('"', file);
+    write_quoted(file, before);
+    write_quoted(file, text);
     if (quoted) putc('"', file);
 }
 
 /* A column's title, behind the name of its output where there are several. */
 static void write_title(FILE *file, const column *c, const char *title) {
-    char text[CLASS_NAME_TEXT];
-    snprintf(text, sizeof text, "%s%s%s", c->output ? c->output : "", c->output && *title ? "_" : "", title);
+    char before[NAME_SIZE] = "";
+    if (c->output) snprintf(before, sizeof before, "%s%s", c->output, *title ? "_" : "");
     putc(',', file);
-    write_cell(file, text);
+    write_cell(file, before, title);
 }
 
 static void write_titles(FILE *file, const column *c) {
@@ -184,8 +192,7 @@ static void write_titles(FILE *file, const column *c) {
         char number[32];
         const char *name = has_classes(c) ? class_names_at(c->names, i) : NULL;
         snprintf(number, sizeof number, "%s%" PRId64, c->output ? "" : "output_", i);
-        if (name) putc(',', file), write_cell(file, name);
-        if (!name) write_title(file, c, number);
+        write_title(file, c, name ? name : number);
     }
 }
 
@@ -194,7 +201,7 @@ static void write_values(FILE *file, const column *c, int64_t row) {
         double probability;
         char number[24];
         putc(',', file);
-        write_cell(file, class_of(c, row, number, NULL, &probability));
+        write_cell(file, "", class_of(c, row, number, NULL, &probability));
     }
     for (int64_t i = 0; i < num_outputs(c); i++) fprintf(file, ",%.9g", output_at(c, row, i));
 }
@@ -210,7 +217,7 @@ static void write_header(FILE *file, const predictions *p) {
 
 static void write_row(FILE *file, const predictions *p, int64_t row) {
     if (p->files)
-        write_cell(file, p->files[row]);
+        write_cell(file, "", p->files[row]);
     else
         fprintf(file, "%" PRId64, row);
     for (int i = 0; i < p->count; i++) {

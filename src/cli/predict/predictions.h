@@ -7,22 +7,22 @@
 #include "cli/class_names.h"
 #include "cli/objective.h"
 
-/** Outputs of all rows, finished (objective_finish), COUNT of them, each [n, outputs], with their objectives; what the
- *  classes of an only output are called (may be NULL), and the file of each row, which stands in place of its number
- *  (NULL: they are not of files). Of several outputs, columns have their names. */
+/** Outputs of all rows, finished (objective_finish), COUNT of them, each [n, outputs], with their objectives, and the
+ *  file of each row, which stands in place of its number (NULL: they are not of files). Of several outputs, columns
+ *  have their names. */
 typedef struct predictions {
     mst_tensor *const *outputs;
     const objective *objective;
     int count;
-    const char *const *names, *const *files;
+    const char *const *files;
 } predictions;
 
 /** A line for each row: its number or file, its class and the probability of that; where there are no classes, the
- *  outputs. */
+ *  outputs, at most 20. */
 void predictions_print(const predictions *p);
 /** The same as events "prediction"; of several outputs "outputs" has such an object for each by its name. */
 MST_CHECKED mst_status predictions_write_events(const predictions *p);
-/** As CSV: row, class, and a column for each output, named after its class. */
+/** As CSV: row, class, and a column for each number of an output, named after its class. */
 MST_CHECKED mst_status predictions_write_csv(const predictions *p, const char *path);
 
 #endif

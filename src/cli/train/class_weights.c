@@ -120,8 +120,7 @@ static mst_status weights_of(training *t, int i, class_weights *out) {
         for (int c = 0; c < count; c++) t->class_weight[i][c] = 1;
         t->num_class_weights[i] = count;
     }
-    *out = (class_weights){t->class_weight[i], t->num_class_weights[i],
-                           t->num_objectives == 1 ? (const char *const *)t->names : NULL};
+    *out = (class_weights){t->class_weight[i], t->num_class_weights[i], o->names};
     return MST_OK;
 }
 

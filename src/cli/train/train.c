@@ -21,6 +21,7 @@
 #include "cli/mlp_layers.h"
 #include "cli/network_objectives.h"
 #include "cli/number_text.h"
+#include "cli/output_names.h"
 #include "cli/precision.h"
 #include "cli/predict/predict.h"
 #include "cli/scale_inputs.h"
@@ -228,21 +229,31 @@ static mst_status choose_outputs(training *t, int64_t named) {
     return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
 }
 
-static mst_status choose_objective(training *t) {
-    const train_options *o = t->o;
-    MST_TRY(o->class_names ? class_names_read(o->class_names, &t->names) : class_names_of(t->train, &t->names));
-    const int64_t count = class_names_count((const char *const *)t->names);
+/* The names of the classes of an only output, and its objective, where the number of names may be that of outputs. */
+static mst_status choose_only_objective(training *t) {
+    const char *file = t->o->class_names;
+    MST_TRY(file ? class_names_read(file, t->names) : class_names_of(t->train, train_num_inputs(t), t->names));
+    const int64_t count = class_names_count((const char *const *)*t->names);
     MST_TRY(t->network ? train_network_check_data(t) : choose_outputs(t, count));
-    if (t->network && !o->class_names && (t->num_objectives > 1 || objective_check_names(t->objective, "", count))) {
-        free(t->names); /* of other classes than the network has */
-        t->names = NULL;
+    if (t->network && !file && objective_check_names(t->objective, "", count)) {
+        free(*t->names); /* of other classes than the network has */
+        *t->names = NULL;
     }
-    MST_TRY(objective_metrics(o->metrics, t->objective, t->num_objectives));
-    if (t->num_objectives > 1 && o->class_names)
-        return MST_FAIL(MST_INVALID, "--class-names is for models with one output, '%s' has %d", t->network,
-                        t->num_objectives);
-    MST_TRY(class_weights_read(o->class_weight, t));
-    return o->class_names ? objective_check_names(t->objective, o->class_names, count) : MST_OK;
+    t->objective->names = (const char *const *)*t->names;
+    return file ? objective_check_names(t->objective, file, count) : MST_OK;
+}
+
+static mst_status choose_objectives(training *t) {
+    MST_TRY(train_network_check_data(t));
+    MST_TRY(output_names_read(t->o->class_names, t->objective, t->num_objectives, t->names));
+    return output_names_find(NULL, t->train, t->objective, t->num_objectives, t->names);
+}
+
+static mst_status choose_objective(training *t) {
+    const bool several = t->network && t->num_objectives > 1;
+    MST_TRY(several ? choose_objectives(t) : choose_only_objective(t));
+    MST_TRY(objective_metrics(t->o->metrics, t->objective, t->num_objectives));
+    return class_weights_read(t->o->class_weight, t);
 }
 
 /* The layers of a table's columns, which learn from the rows that are trained on. */
@@ -407,14 +418,12 @@ static mst_status use_test_part(training *t) {
     int64_t rows = mst_dataset_num_rows(t->test);
     int64_t batch_size = t->batch_size > EVALUATION_BATCH ? t->batch_size : EVALUATION_BATCH;
     if (rows >= 0 && batch_size > rows) batch_size = rows;
-    t->tested = (evaluation){
-        .objective = t->objective, .num_objectives = t->num_objectives, .names = (const char *const *)t->names};
+    t->tested = (evaluation){.objective = t->objective, .num_objectives = t->num_objectives};
     if (t->o->evaluate || t->o->confusion)
         MST_TRY(mst_evaluate_all(t->model, t->test, batch_size, &t->tested.result,
                                  t->o->confusion ? t->tested.confusion : NULL, t->num_objectives));
     if (t->o->predict && t->writes)
-        MST_TRY(predict_to_file(t->model, t->objective, t->num_objectives, (const char *const *)t->names, t->test,
-                                batch_size, t->o->predict));
+        MST_TRY(predict_to_file(t->model, t->objective, t->num_objectives, t->test, batch_size, t->o->predict));
     return MST_OK;
 }
 
@@ -633,7 +642,7 @@ static int train_run(const command_call *call) {
     mst_dataset_release(t.test);
     mst_dataset_release(t.validation);
     mst_dataset_release(t.train);
-    free(t.names);
+    for (int i = 0; i < MST_MAX_TARGETS; i++) free(t.names[i]);
     free(t.schema);
     for (int i = 0; i < MST_MAX_TARGETS; i++) free(t.class_weight[i]);
     name_map_free(&t.variables);

@@ -181,7 +181,8 @@ static mst_status write_note(const training *t) {
     char *network = NULL;
     for (int i = 0; several && i < t->num_objectives; i++) {
         const objective *o = &t->objective[i];
-        model_note_add_output(outputs, o->output, &(mst_output_loss){true, o->loss, o->from_probabilities, o->weight});
+        model_note_add_output(outputs, o->output, &(mst_output_loss){true, o->loss, o->from_probabilities, o->weight},
+                              o->names);
     }
     const bool is_noted = t->network || t->is_application;
     mst_status status = is_noted ? mst_network_print(t->model, &network) : MST_OK;
@@ -192,7 +193,7 @@ static mst_status write_note(const training *t) {
                              .from_probabilities = !several && t->objective->from_probabilities,
                              .schema = mst_dataset_schema(t->train),
                              .encodes_columns = t->table.num_columns > 0,
-                             .classes = classes ? (const char *const *)t->names : NULL,
+                             .classes = classes ? t->objective->names : NULL,
                              .image_size = t->o->image_size,
                              .raw_pixels = t->o->raw_pixels,
                              .options = options};
@@ -203,6 +204,17 @@ static mst_status write_note(const training *t) {
     return status;
 }
 
+/* Sets *DIFFERS where the classes of output I had other names. */
+static mst_status compare_names(const model_note *old, const training *t, int i, bool *differs) {
+    const objective *o = &t->objective[i];
+    class_names names = NULL;
+    if (t->num_objectives > 1) MST_TRY(model_note_output_names(old, o->output, &names));
+    const char *const *noted = t->num_objectives > 1 ? (const char *const *)names : old->classes;
+    *differs |= objective_has_classes(o) && !class_names_agree(noted, o->names);
+    free(names);
+    return MST_OK;
+}
+
 /* Compares what was noted of the restored model with this training. With other classes, columns or categories, their
  * numbers would mean something else than what the weights were trained for. */
 static mst_status check_note(training *t) {
@@ -211,9 +223,8 @@ static mst_status check_note(training *t) {
     if (status) status = mst_error_prefix("'%s'", t->resumes ? t->o->checkpoint_dir : t->o->load);
     const char *schema = mst_dataset_schema(t->train);
     const bool renamed = t->schema && t->o->text && !t->resumes; /* numbered as before, whatever columns are called */
-    const bool differs = (old.schema && schema && !renamed && strcmp(old.schema, schema) != 0) ||
-                         (t->num_objectives == 1 && objective_has_classes(t->objective) &&
-                          !class_names_agree(old.classes, (const char *const *)t->names));
+    bool differs = old.schema && schema && !renamed && strcmp(old.schema, schema) != 0;
+    for (int i = 0; i < t->num_objectives && !status; i++) status = compare_names(&old, t, i, &differs);
     if (!status && differs && t->resumes)
         status = MST_FAIL(MST_INVALID,
                           "the training in '%s' was begun with other columns, categories or classes than '%s' has now: "

@@ -172,30 +172,6 @@ int train_network_objectives(training *t) {
                                                                     : EXIT_DONE;
 }
 
-/* Whether an example of SHAPE fits inputs of WANT, as mst_model_call takes them. */
-static bool input_fits(mst_shape shape, mst_shape want) {
-    const bool adds_one = want.ndim > 1 && shape.ndim == want.ndim - 1 && want.dim[want.ndim - 1] == 1;
-    if (shape.ndim != want.ndim && !adds_one) return false;
-    for (int i = 0; i < shape.ndim; i++)
-        if (shape.dim[i] >= 0 && want.dim[i] >= 0 && shape.dim[i] != want.dim[i]) return false;
-    return true;
-}
-
-static mst_status check_inputs(const training *t) {
-    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
-    const bool several = t->ends.num_inputs > 1;
-    for (int i = 0; i < t->ends.num_inputs; i++) {
-        const mst_network_input *input = &t->ends.input[i];
-        const mst_shape shape = mst_dataset_spec(t->train, i).shape;
-        if (!input_fits(shape, input->shape))
-            return MST_FAIL(MST_INVALID, "'%s': takes inputs%s%s%s of shape %s, those of '%s' are %s", t->network,
-                            several ? " '" : "", several ? input->name : "", several ? "'" : "",
-                            mst_shape_print(input->shape, want, sizeof want), t->data,
-                            mst_shape_print(shape, have, sizeof have));
-    }
-    return MST_OK;
-}
-
 static mst_status check_only_output(const training *t) {
     const int64_t outputs = t->objective->outputs, classes = mst_dataset_num_classes(t->train, train_num_inputs(t));
     if (option_given(t->list, "classes") && t->o->classes != outputs)
@@ -208,7 +184,7 @@ static mst_status check_only_output(const training *t) {
 }
 
 mst_status train_network_check_data(const training *t) {
-    MST_TRY(check_inputs(t));
+    MST_TRY(network_inputs_check(t->network, &t->ends, t->data, t->train));
     if (t->num_tokens && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
         return MST_FAIL(MST_INVALID,
                         "'%s': has an embedding of %" PRId64 " tokens, the texts have %" PRId64
@@ -249,7 +225,7 @@ int train_network_freeze(const training *t) {
 /* ---- saving ---- */
 
 bool train_network_is_saved(const train_options *o) {
-    return network_file_is(o->save);
+    return network_file_is_named(o->save);
 }
 
 static bool is_json(const char *path) {

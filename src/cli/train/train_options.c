@@ -91,7 +91,8 @@ static const option data_options[] = {
     {"embed-above", OPTION_INTEGER, AT(embed_above), "N", NULL, 1, 1e9, .noted = true,
      .help = "tables: a column of more than N categories is embedded in place of one-hot (default: none)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
-     .help = "names of the classes, one in each line; csv, images, tfds and fashion-mnist have their own"},
+     .help = "names of the classes, one in each line; csv, images, tfds and fashion-mnist have their own; of several "
+             "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,
      .help =
          "images, tfds: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64; "

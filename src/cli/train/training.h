@@ -34,7 +34,7 @@ typedef struct training {
     mst_loss loss;                        /**< of --loss, where the model is made by the command */
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;
-    class_names names;                     /**< of the classes; NULL where they are not known */
+    class_names names[MST_MAX_TARGETS];    /**< of the classes of each output; NULL where they are not known */
     int64_t label_classes;                 /**< that the labels have; 0: not counted */
     double *class_weight[MST_MAX_TARGETS]; /**< of each output, [num_class_weights]; NULL: all alike */
     int num_class_weights[MST_MAX_TARGETS];

@@ -1,9 +1,12 @@
 /* csv:FILE: a table with a header, csv:- that on standard input; or csv:PREFIX, for PREFIX-train.csv and
- * PREFIX-test.csv, or the same compressed, PREFIX-train.csv.gz and PREFIX-test.csv.gz. */
+ * PREFIX-test.csv, or the same compressed, PREFIX-train.csv.gz and PREFIX-test.csv.gz. Of models with several inputs or
+ * outputs, columns go by their names (csv_names.h). */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/spec/csv_names.h"
 #include "data/spec/data_spec.h"
 #include "data/text/text_data.h"
 #include "data/text/text_schema.h"
@@ -20,6 +23,17 @@ static mst_status part_path(const char *prefix, const char *part, char path[PATH
     if (access(path, F_OK) == 0) return MST_OK;
     *gz = '\0';
     return MST_FAIL(MST_NOT_FOUND, "data: there is no file '%s', and no '%s': check the path", prefix, path);
+}
+
+/* Whether ARGUMENT is a whole table, and not the prefix of two, after which a folder may be called too. */
+static bool is_file(const char *argument) {
+    struct stat info;
+    char path[PATH_SIZE];
+    if (strcmp(argument, "-") == 0) return true;
+    if (stat(argument, &info)) return false;
+    if (!S_ISDIR(info.st_mode)) return true;
+    const bool has_parts = !part_path(argument, "train", path) || !part_path(argument, "test", path);
+    return !has_parts; /* the error of a folder */
 }
 
 static mst_csv_options csv_options(const mst_data_options *o) {
@@ -62,17 +76,56 @@ static mst_status open_test_of_texts(const char *train_path, const char *test_pa
     return status;
 }
 
+static mst_status fail_train_part(const char *path) {
+    return MST_FAIL(MST_NOT_FOUND,
+                    "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train.csv and "
+                    "PREFIX-test.csv",
+                    path);
+}
+
+/* Columns by the names of a model's inputs and outputs. */
+static mst_status open_names(const char *argument, bool alone, bool test, const mst_data_options *o,
+                             mst_dataset **out) {
+    char train_path[PATH_SIZE], test_path[PATH_SIZE];
+    bool has_labels;
+    const char *option = o->label ? "label" : o->num_categories ? "categories" : o->text ? "text" : NULL;
+    if (option)
+        return MST_FAIL(MST_INVALID,
+                        "data: 'csv:%s': its columns go by the names of the model's %d inputs and %d outputs: leave "
+                        "%s out",
+                        argument, o->num_inputs, o->num_outputs, option);
+    if (!alone && (!test || !o->schema)) MST_TRY(part_path(argument, "train", train_path));
+    if (!alone && test) MST_TRY(part_path(argument, "test", test_path));
+    MST_TRY(mst_csv_names_open(alone  ? argument
+                               : test ? test_path
+                                      : train_path,
+                               !alone && test && !o->schema ? train_path : NULL, o, out, &has_labels));
+    if (!alone || !test || !has_labels || o->schema || o->whole_file) return MST_OK;
+    mst_dataset_release(*out);
+    *out = NULL;
+    return fail_train_part(argument);
+}
+
+/* A table for a model of one input; where all its columns are that input, it has no labels. */
+static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
+                             mst_dataset **out) {
+    if (options->input_columns && !table->schema && !table->label && !table->num_drop && strcmp(path, "-") != 0) {
+        MST_TRY(mst_csv_inputs_open(path, options, out));
+        if (*out) return MST_OK;
+    }
+    return open_table(path, table, options, out);
+}
+
 static mst_status csv_spec_open_part(const char *argument, bool test, const mst_data_options *options,
                                      mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
-    const bool alone = strcmp(argument, "-") == 0 || access(argument, F_OK) == 0;
+    const bool alone = is_file(argument);
     mst_csv_options o = csv_options(options);
+    if (options && (options->num_inputs > 1 || options->num_outputs > 1))
+        return open_names(argument, alone, test, options, out);
+    if (alone && options && options->whole_file) return open_whole(argument, &o, options, out);
     if (alone && (!test || o.schema)) return open_table(argument, &o, options, out);
-    if (alone)
-        return MST_FAIL(MST_NOT_FOUND,
-                        "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train.csv and "
-                        "PREFIX-test.csv",
-                        argument);
+    if (alone) return fail_train_part(argument);
     if (!test || !o.schema) MST_TRY(part_path(argument, "train", train_path));
     if (!test) return open_table(train_path, &o, options, out);
     MST_TRY(part_path(argument, "test", test_path));
@@ -83,8 +136,11 @@ static mst_status csv_spec_open_part(const char *argument, bool test, const mst_
 
 const mst_data_spec mst_data_spec_csv = {
     .form = "csv:FILE",
-    .help = "a table with a header, plain or gzip; - is standard input; or PREFIX of PREFIX-train.csv, PREFIX-test.csv",
+    .help =
+        "a table with a header, plain or gzip; - is standard input; or PREFIX of PREFIX-train.csv, PREFIX-test.csv; of "
+        "a "
+        "network with several inputs or outputs, columns by their names: left, or left_0, left_1",
     .suffix = ".csv",
-    .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS,
+    .takes = MST_SPEC_TABLE | MST_SPEC_TEXTS | MST_SPEC_NAMES,
     .open_with = csv_spec_open_part,
 };

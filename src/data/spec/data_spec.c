@@ -147,7 +147,7 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
     if ((o->num_inputs > 1 || o->num_outputs > 1) && !(kind->takes & MST_SPEC_NAMES))
         return MST_FAIL(MST_INVALID,
                         "data: '%s' has inputs and labels without names, and the model has %d inputs and %d outputs: "
-                        "npz:FILE has an array for each of them, tfrecord:PREFIX a feature",
+                        "npz:FILE has an array for each of them, tfrecord:PREFIX a feature, csv:FILE a column",
                         spec, o->num_inputs, o->num_outputs);
     if (o->channels && o->channels != 1 && o->channels != 3)
         return MST_FAIL(MST_INVALID, "data: channels is %lld: 1 is gray, 3 is red, green and blue",
