@@ -89,7 +89,7 @@ static void names_that_do_not_fit_are_told(void **state) {
                  MST_NOT_FOUND, "no array 'price_train', an output of the model");
     EXPECT_ERROR(mst_dataset_open_with(ARRAYS("left", "right", "price"), "test", &two_and_one, &dataset), MST_NOT_FOUND,
                  "add left_test");
-    EXPECT_ERROR(mst_dataset_open_with("csv:a.csv", "train", &two_and_one, &dataset), MST_INVALID,
+    EXPECT_ERROR(mst_dataset_open_with("idx:a", "train", &two_and_one, &dataset), MST_INVALID,
                  "npz:FILE has an array for each");
 }
 
