@@ -62,7 +62,7 @@ static mst_status read_axis(const json_t *config, normalization_options *o) {
 /* Of each element of the axis, or of all. Keras of old also took what broadcasts with the source: [[1], [2]]. */
 static mst_status read_statistic(const json_t *config, const char *key, mst_option_memory *memory, mst_tensor **out) {
     const json_t *value = given(config, key);
-    mst_tensor *tensor, *row;
+    mst_tensor *tensor, *row = NULL;
     int long_dims = 0;
     if (!value) return MST_OK;
     if (!mst_keras_numbers_in(value)) return mst_keras_not_taken(key, value);
@@ -72,7 +72,7 @@ static mst_status read_statistic(const json_t *config, const char *key, mst_opti
     const int64_t count = mst_tensor_count(tensor);
     mst_status status = long_dims > 1 ? mst_keras_not_taken(key, value)
                                       : mst_tensor_create(MST_F32, long_dims ? MST_SHAPE(count) : MST_SCALAR, &row);
-    if (!status) {
+    if (row) {
         memcpy(mst_tensor_data(row), mst_tensor_data(tensor), (size_t)count * sizeof(float));
         status = mst_option_memory_keep(memory, row);
         *out = row;

@@ -25,12 +25,7 @@ MST_API mst_value mst_batch_norm_with(mst_batch_norm_options options);
 #endif
 #include "op/norm/batch_norm.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/simd.h"
 #include "op/list.h"
-#include "op/norm/channel_blocks.h"
 #include "op/op.h"
 
 const mst_field mst_batch_norm_fields[] = {
@@ -133,31 +128,7 @@ static mst_value batch_norm_grad(mst_grad *c, int i) {
     return i == 0 ? by_statistics(c, gradient) : gradient;
 }
 
-/* ---- the kernel ---- */
-
-static mst_batch_statistics statistics_of(const mst_kernel_args *a, double epsilon) {
-    return (mst_batch_statistics){.rows = mst_batch_rows_of(&a->src[0].shape),
-                                  .src = a->src[0].data,
-                                  .gamma = a->src[1].data,
-                                  .beta = a->src[2].data,
-                                  .epsilon = epsilon,
-                                  .sums = a->workspace,
-                                  .terms = a->dst[0].data,
-                                  .mean = a->dst[1].data,
-                                  .variance = a->dst[2].data};
-}
-
-#define MST_TEMPLATE "op/norm/batch_norm_loops.inc"
-#include "base/floats.inc"
-
-mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits) {
-    return (a->src[0].dtype == MST_F32 ? batch_norm_f32 : batch_norm_f64)(a, epsilon, limits);
-}
-
-mst_status mst_batch_statistics_run(const mst_kernel_args *a, double epsilon) {
-    mst_batch_statistics s = statistics_of(a, epsilon);
-    return (a->src[0].dtype == MST_F32 ? find_statistics_f32 : find_statistics_f64)(a, &s);
-}
+/* ---- the op ---- */
 
 static mst_status batch_norm_reference(const mst_kernel_args *a) {
     return mst_batch_norm_run(a, ((const mst_batch_norm_options *)a->options)->epsilon,

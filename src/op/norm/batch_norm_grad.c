@@ -12,13 +12,8 @@
  *
  *  Sums are over all axes but the last.
  */
-#include <math.h>
-#include <string.h>
-
-#include "base/simd.h"
 #include "op/list.h"
 #include "op/norm/batch_norm.h"
-#include "op/norm/channel_blocks.h"
 #include "op/op.h"
 
 static mst_status batch_norm_grad_infer(mst_infer *c) {
@@ -92,26 +87,6 @@ static mst_value batch_norm_grad_grad(mst_grad *c, int i) {
             return mst_add(of_dst, mst_add(mst_mul(t.u, mst_mul(t.p_1, t.s)), t.p_2));
         }
     }
-}
-
-#define MST_TEMPLATE "op/norm/batch_norm_grad_loops.inc"
-#include "base/floats.inc"
-
-const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits) {
-    *limits = mst_batch_limits_for(activation);
-    return activation == MST_BATCH_LINEAR ? NULL : limits;
-}
-
-mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation) {
-    mst_batch_limits storage;
-    const mst_batch_limits *limits = mst_batch_grad_limits(activation, &storage);
-    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_f32 : batch_norm_grad_f64)(a, a->num_src - 3, epsilon, limits);
-}
-
-mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double epsilon, int activation) {
-    mst_batch_limits storage;
-    const mst_batch_limits *limits = mst_batch_grad_limits(activation, &storage);
-    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_sums_f32 : batch_norm_grad_sums_f64)(a, epsilon, limits);
 }
 
 static mst_status batch_norm_grad_reference(const mst_kernel_args *a) {

@@ -88,13 +88,12 @@ void mst_row_ring_read(const mst_row_ring *ring, const float *src, const float *
 /* ---- the output, and the gradient of the source where the stride is 1 ---- */
 
 /* COUNT columns of the output, a constant: several together read each weight once. ROW are those of the window, from
- * the first column that is read on; TURNED: the weights are taken from the last to the first. */
+ * the first column that is read on; weight k is at w + k NEXT. */
 MST_BLOCK_LOOP convolve_columns(const float *restrict row0, const float *restrict row1, const float *restrict row2,
-                                const float *restrict w, int64_t n, int64_t stride, int64_t count, bool turned,
+                                const float *restrict w, int64_t next, int64_t n, int64_t stride, int64_t count,
                                 float *restrict dst) {
-    const int64_t first = turned ? (MST_DEPTHWISE_TAPS - 1) * n : 0, next = turned ? -n : n;
     for (int64_t c = 0; c < n; c++) {
-        const float *v = w + first + c;
+        const float *v = w + c;
         for (int64_t k = 0; k < count; k++) {
             const int64_t at = k * stride * n + c;
             float sum = row0[at] * v[0] + row0[at + n] * v[next] + row0[at + 2 * n] * v[2 * next];
@@ -105,39 +104,34 @@ MST_BLOCK_LOOP convolve_columns(const float *restrict row0, const float *restric
     }
 }
 
-/* WIDTH columns; STRIDE and TURNED are constants. */
-MST_BLOCK_LOOP convolve_row(const float *const row[SIZE], const float *w, int64_t width, int64_t n, int64_t stride,
-                            bool turned, float *dst) {
+/* WIDTH columns; STRIDE is a constant. */
+MST_BLOCK_LOOP convolve_row(const float *const row[SIZE], const float *w, int64_t next, int64_t width, int64_t n,
+                            int64_t stride, float *dst) {
     enum { TOGETHER = 4 };
     int64_t x = 0;
     for (; x + TOGETHER <= width; x += TOGETHER) {
         const int64_t at = x * stride * n;
-        convolve_columns(row[0] + at, row[1] + at, row[2] + at, w, n, stride, TOGETHER, turned, dst + x * n);
+        convolve_columns(row[0] + at, row[1] + at, row[2] + at, w, next, n, stride, TOGETHER, dst + x * n);
     }
     for (; x < width; x++) {
         const int64_t at = x * stride * n;
-        convolve_columns(row[0] + at, row[1] + at, row[2] + at, w, n, stride, 1, turned, dst + x * n);
+        convolve_columns(row[0] + at, row[1] + at, row[2] + at, w, next, n, stride, 1, dst + x * n);
     }
 }
 
-MST_SIMD static void convolve(const float *const row[SIZE], const float *w, int64_t width, int64_t n, int64_t stride,
-                              float *dst) {
+MST_SIMD static void convolve(const float *const row[SIZE], const float *w, int64_t next, int64_t width, int64_t n,
+                              int64_t stride, float *dst) {
     if (stride == 1)
-        convolve_row(row, w, width, n, 1, false, dst);
+        convolve_row(row, w, next, width, n, 1, dst);
     else
-        convolve_row(row, w, width, n, MOST_STRIDE, false, dst);
-}
-
-MST_SIMD static void convolve_turned(const float *const row[SIZE], const float *w, int64_t width, int64_t n,
-                                     float *dst) {
-    convolve_row(row, w, width, n, 1, true, dst);
+        convolve_row(row, w, next, width, n, MOST_STRIDE, dst);
 }
 
 void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const float *weights, int64_t y, float *dst) {
     const mst_window *h = &conv->window[0];
     const float *row[SIZE];
     for (int k = 0; k < SIZE; k++) row[k] = mst_row_ring_row(source, y * h->stride - h->before + k);
-    convolve(row, weights, conv->window[1].out, conv->out_channels, h->stride, dst);
+    convolve(row, weights, conv->out_channels, conv->window[1].out, conv->out_channels, h->stride, dst);
 }
 
 /* ---- the gradient of the source where the stride is 2 ---- */
@@ -199,7 +193,8 @@ void mst_depthwise_source_row(const mst_conv *conv, const mst_row_ring *gradient
     const float *row[SIZE]; /* column x reads columns x + before - 2 to x + before of the gradient */
     for (int k = 0; k < SIZE; k++)
         row[k] = mst_row_ring_row(gradient, y + h->before - (SIZE - 1) + k) + w->before * gradient->channels;
-    convolve_turned(row, weights, w->in, gradient->channels, dst);
+    const int64_t n = gradient->channels; /* weights from the last to the first */
+    convolve(row, weights + (MST_DEPTHWISE_TAPS - 1) * n, -n, w->in, n, 1, dst);
 }
 
 /* ---- the gradient of the weights ---- */

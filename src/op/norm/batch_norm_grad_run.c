@@ -1,0 +1,28 @@
+/* The kernel of batch_norm_grad, and what others make of its parts (op/norm/batch_norm.h). */
+#include <math.h>
+#include <string.h>
+
+#include "base/simd.h"
+#include "op/norm/batch_norm.h"
+#include "op/norm/channel_blocks.h"
+#include "op/op.h"
+
+#define MST_TEMPLATE "op/norm/batch_norm_grad_loops.inc"
+#include "base/floats.inc"
+
+const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits) {
+    *limits = mst_batch_limits_for(activation);
+    return activation == MST_BATCH_LINEAR ? NULL : limits;
+}
+
+mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation) {
+    mst_batch_limits storage;
+    const mst_batch_limits *limits = mst_batch_grad_limits(activation, &storage);
+    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_f32 : batch_norm_grad_f64)(a, a->num_src - 3, epsilon, limits);
+}
+
+mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double epsilon, int activation) {
+    mst_batch_limits storage;
+    const mst_batch_limits *limits = mst_batch_grad_limits(activation, &storage);
+    return (a->src[0].dtype == MST_F32 ? batch_norm_grad_sums_f32 : batch_norm_grad_sums_f64)(a, epsilon, limits);
+}
