@@ -55,7 +55,8 @@ run train $few --devices cpu:1 --pad front --evaluate --save front.keras
 check zeros_can_be_in_front [ "$one" != "$(value weights_sha256)" ]
 loss=$(value test_loss)
 run evaluate --load front.keras --devices cpu:1 --json
-check where_they_stay_for_the_model [ "$loss" = "$(value test_loss)" ]
+# the losses of other batches are added up in another order
+check where_they_stay_for_the_model awk -v a="$loss" -v b="$(value test_loss)" 'BEGIN { exit !(a - b < 1e-6 && b - a < 1e-6) }'
 fails zeros_are_for_texts 1 "pad is for texts:PATH" train --data idx:nowhere --pad front
 
 # ---- predictions -------------------------------------------------------------------------------------
