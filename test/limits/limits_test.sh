@@ -20,7 +20,7 @@ failures=0
 
 SECONDS_OF_A_RUN=20
 percent=0 # of the memory with which a program works, where a sweep of limits begins
-[ "$length" = long ] && RUNS=200 || RUNS=40
+[ "$length" = long ] && RUNS=120 || RUNS=40
 
 # ---- one run, and what becomes of it -----------------------------------------------------------------
 
