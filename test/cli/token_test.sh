@@ -60,6 +60,7 @@ if command -v python3 > /dev/null 2>&1; then
     printf '#!/bin/sh\nulimit -n 400\nexec "%s" "$@"\n' "$unlimited" > limited
     chmod +x limited
     muster=$folder/limited
+    slow_down # so that it lasts as long as the connections
     for i in 0 1; do start $i --epochs 1200 --log-every 1 --checkpoint-dir kept --save-every 11; done
     muster=$unlimited
     within 20 begun 1
@@ -73,6 +74,7 @@ other = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
 time.sleep(0.5)  # the address of one that is closed before the task has looked is not known
 other.sendall(b"GET / HTTP/1.1\r\nHost: muster\r\n\r\n")
 time.sleep(2)' "$first" "$((first + 1))" 2> silent
+    speed_up
     check six_hundred_connect [ ! -s silent ]
     check who_says_nothing_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: of all that" err-0)" = 1 ]
     check other_protocol_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: it has sent nothing" err-1)" = 1 ]
