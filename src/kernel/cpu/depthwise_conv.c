@@ -68,30 +68,23 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
     return MST_OK;
 }
 
-/* What a fused_conv2d does with COUNT elements of the output from FIRST on. */
-static void finish_row(const mst_kernel_args *a, int64_t first, int64_t count) {
-    enum { SHIFT = 2, SCALE = 3 };
-    const mst_fused_conv2d_options *o = a->options;
-    const int num_src = a->num_src - o->residual;
-    mst_conv_finish_f32((float *)a->dst[0].data + first, count, a->src[SHIFT].data,
-                        num_src > SCALE ? a->src[SCALE].data : NULL,
-                        o->residual ? (const float *)a->src[num_src].data + first : NULL,
-                        ((const state *)a->state)->conv.out_channels, o->activation);
-}
+/* What a thread works with. */
+typedef struct work {
+    mst_row_ring source;
+    mst_batch_statistics statistics; /* where parts of the batch norm behind lie in a part */
+    int64_t measured;                /* of these parts */
+} work;
 
-/* Measures the parts of the batch norm behind that are whole with row Y of EXAMPLE, from *MEASURED on. */
-static void measure_row(const mst_kernel_args *a, int64_t example, int64_t y, int64_t *measured) {
-    const state *s = a->state;
+/* Measures the parts of the batch norm behind that are whole with row Y of EXAMPLE. */
+static void measure_row(const state *s, work *k, int64_t example, int64_t y) {
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
-    const mst_batch_statistics statistics = statistics_of(a);
     const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->out + y + 1) * w->out);
-    mst_batch_measure_f32(&statistics, *measured, whole);
-    *measured = whole;
+    mst_batch_measure_f32(&k->statistics, k->measured, whole);
+    k->measured = whole;
 }
 
 /* Rows BEGIN to END - 1 of EXAMPLE. */
-static void convolve(const mst_kernel_args *a, const mst_row_ring *source, int64_t example, int64_t begin, int64_t end,
-                     int64_t *measured) {
+static void convolve(const mst_kernel_args *a, work *k, int64_t example, int64_t begin, int64_t end) {
     const state *s = a->state;
     const mst_window *h = &s->conv.window[0];
     const int64_t count = s->conv.window[1].out * s->conv.out_channels;
@@ -102,25 +95,26 @@ static void convolve(const mst_kernel_args *a, const mst_row_ring *source, int64
     if (read < 0) read = 0;
     for (int64_t y = begin; y < end; y++) {
         for (; read < h->in && read < y * h->stride - h->before + MST_DEPTHWISE_SIZE; read++)
-            mst_row_ring_read(source, a->src[0].data, terms, limits, example, read);
+            mst_row_ring_read(&k->source, a->src[0].data, terms, limits, example, read);
         const int64_t first = (example * h->out + y) * count;
-        mst_depthwise_row(&s->conv, source, a->src[1].data, y, (float *)a->dst[0].data + first);
-        if (a->op == &mst_op_fused_conv2d) finish_row(a, first, count);
-        if (s->measured_of_part) measure_row(a, example, y, measured);
+        mst_depthwise_row(&s->conv, &k->source, a->src[1].data, y, (float *)a->dst[0].data + first);
+        if (a->op == &mst_op_fused_conv2d) mst_fused_conv2d_finish_f32(a, first, count);
+        if (s->measured_of_part) measure_row(s, k, example, y);
     }
 }
 
 static mst_status convolve_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const state *s = a->state;
-    mst_row_ring source = s->source;
-    mst_row_ring_begin(&source, (char *)a->workspace + (size_t)thread * s->ring_bytes);
+    work k = {.source = s->source};
+    if (s->measured_of_part) k.statistics = statistics_of(a);
+    mst_row_ring_begin(&k.source, (char *)a->workspace + (size_t)thread * s->ring_bytes);
     for (int64_t part = begin; part < end; part++) {
         const int64_t first = part / s->bands * s->chunk, row = part % s->bands * s->band_rows;
         const int64_t last = first + s->chunk < s->conv.n ? first + s->chunk : s->conv.n;
         const int64_t out = s->conv.window[0].out, row_end = row + s->band_rows < out ? row + s->band_rows : out;
-        int64_t measured = part * s->measured_of_part;
-        for (int64_t example = first; example < last; example++) convolve(a, &source, example, row, row_end, &measured);
+        k.measured = part * s->measured_of_part;
+        for (int64_t example = first; example < last; example++) convolve(a, &k, example, row, row_end);
     }
     return MST_OK;
 }

@@ -84,14 +84,20 @@ static mst_status add_up_parts(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* Adds up the parts of the batch norm before that are whole with row Y of EXAMPLE, from *ADDED_UP on. */
-static void add_up_row(const mst_kernel_args *a, int64_t example, int64_t y, int64_t *added_up) {
-    const state *s = a->state;
+/* What a thread works with. */
+typedef struct work {
+    mst_row_ring source, gradient;
+    float *dweights;     /* what the part adds to the gradient of the weights */
+    mst_batch_sums sums; /* where parts of the batch norm before lie in a part */
+    int64_t added_up;    /* of these parts */
+} work;
+
+/* Adds up the parts of the batch norm before that are whole with row Y of EXAMPLE. */
+static void add_up_row(const state *s, work *k, int64_t example, int64_t y) {
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
-    const mst_batch_sums sums = sums_of(a);
     const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->in + y + 1) * w->in);
-    mst_batch_add_up_f32(&sums, *added_up, whole);
-    *added_up = whole;
+    mst_batch_add_up_f32(&k->sums, k->added_up, whole);
+    k->added_up = whole;
 }
 
 /* Row Y of EXAMPLE of what the convolution reads, to the ring. */
@@ -120,28 +126,23 @@ static void read_gradient(const mst_kernel_args *a, const mst_row_ring *ring, in
         mst_row_ring_inside(ring, y));
 }
 
-typedef struct rings {
-    mst_row_ring source, gradient;
-} rings;
-
-/* One example, row after row of the source. A row of the output adds to the gradient of the weights, in DWEIGHTS, when
- * the last row of the source that it reads is there. ADDED_UP: parts of the batch norm before. */
-static void differentiate(const mst_kernel_args *a, const rings *r, int64_t example, float *dweights,
-                          int64_t *added_up) {
+/* One example, row after row of the source. A row of the output adds to the gradient of the weights when the last row
+ * of the source that it reads is there. */
+static void differentiate(const mst_kernel_args *a, work *k, int64_t example) {
     const state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t count = w->in * s->conv.in_channels, reach = MST_DEPTHWISE_SIZE - 1 - h->before;
     int64_t read = 0, weighed = 0; /* rows of the output */
     for (int64_t y = 0; y < h->in; y++) {
         for (; read < h->out && read * h->stride <= y + h->before; read++)
-            read_gradient(a, &r->gradient, example, read);
-        if (s->of_weights >= 0) read_source(a, &r->source, example, y);
+            read_gradient(a, &k->gradient, example, read);
+        if (s->of_weights >= 0) read_source(a, &k->source, example, y);
         for (; s->of_weights >= 0 && weighed < read && (weighed * h->stride + reach <= y || y == h->in - 1); weighed++)
-            mst_depthwise_weights_row(&s->conv, &r->source, &r->gradient, weighed, dweights);
+            mst_depthwise_weights_row(&s->conv, &k->source, &k->gradient, weighed, k->dweights);
         if (s->of_src < 0) continue;
-        mst_depthwise_source_row(&s->conv, &r->gradient, a->src[WEIGHTS].data, y,
+        mst_depthwise_source_row(&s->conv, &k->gradient, a->src[WEIGHTS].data, y,
                                  (float *)a->dst[s->of_src].data + (example * h->in + y) * count);
-        if (s->sums_of_part) add_up_row(a, example, y, added_up);
+        if (s->sums_of_part) add_up_row(s, k, example, y);
     }
 }
 
@@ -150,15 +151,16 @@ static mst_status differentiate_parts(void *context, int64_t begin, int64_t end,
     const state *s = a->state;
     const int64_t count = MST_DEPTHWISE_TAPS * s->conv.in_channels;
     char *memory = (char *)a->workspace + (size_t)thread * s->ring_step;
-    rings r = {s->source, s->gradient};
-    mst_row_ring_begin(&r.source, memory);
-    mst_row_ring_begin(&r.gradient, memory + s->gradient_ring);
+    work k = {.source = s->source, .gradient = s->gradient};
+    if (s->sums_of_part) k.sums = sums_of(a);
+    mst_row_ring_begin(&k.source, memory);
+    mst_row_ring_begin(&k.gradient, memory + s->gradient_ring);
     for (int64_t part = begin; part < end; part++) {
         const int64_t first = part * s->chunk, last = first + s->chunk < s->conv.n ? first + s->chunk : s->conv.n;
-        float *dweights = (float *)((char *)a->workspace + s->weights_at) + part * count;
-        int64_t added_up = part * s->sums_of_part;
-        if (s->of_weights >= 0) memset(dweights, 0, (size_t)count * sizeof *dweights);
-        for (int64_t example = first; example < last; example++) differentiate(a, &r, example, dweights, &added_up);
+        k.dweights = (float *)((char *)a->workspace + s->weights_at) + part * count;
+        k.added_up = part * s->sums_of_part;
+        if (s->of_weights >= 0) memset(k.dweights, 0, (size_t)count * sizeof *k.dweights);
+        for (int64_t example = first; example < last; example++) differentiate(a, &k, example);
     }
     return MST_OK;
 }

@@ -106,19 +106,6 @@ static float *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     return normalized;
 }
 
-/* What a fused_conv2d does with part PART, while it is in the cache. */
-static void finish_part(const mst_kernel_args *a, int64_t part) {
-    enum { SHIFT = 2, SCALE = 3 };
-    const mst_conv_parts *p = &((const state *)a->state)->parts;
-    const mst_fused_conv2d_options *o = a->options;
-    const int64_t first = part * p->dst_step;
-    const int count = a->num_src - o->residual;
-    mst_conv_finish_f32((float *)a->dst[0].data + first, mst_conv_part_count(part, p->dst_step, a->dst[0].count),
-                        a->src[SHIFT].data, count > SCALE ? a->src[SCALE].data : NULL,
-                        o->residual ? (const float *)a->src[count].data + first : NULL, p->conv.out_channels,
-                        o->activation);
-}
-
 static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
     mst_batch_statistics statistics = mst_conv2d_statistics_of(a);
     statistics.sums = (char *)a->workspace + sums_of(a->state);
@@ -148,7 +135,8 @@ static mst_status run_parts(void *context, int64_t begin, int64_t end, int threa
     for (int64_t part = begin; part < end; part++) {
         MST_TRY(mst_conv_parts_run(p, a, part, thread, part_source(a, part, thread), weights, dst + part * p->dst_step,
                                    a->workspace));
-        if (a->op == &mst_op_fused_conv2d) finish_part(a, part);
+        if (a->op == &mst_op_fused_conv2d)
+            mst_fused_conv2d_finish_f32(a, part * p->dst_step, mst_conv_part_count(part, p->dst_step, a->dst[0].count));
         if (a->op == &mst_op_conv2d_statistics) measure_part(a, part);
     }
     return MST_OK;

@@ -54,6 +54,15 @@ static mst_status fused_conv2d_infer(mst_infer *c) {
 #define MST_TEMPLATE "op/conv/fused_conv2d_loop.inc"
 #include "base/floats.inc"
 
+void mst_fused_conv2d_finish_f32(const mst_kernel_args *a, int64_t first, int64_t count) {
+    const mst_fused_conv2d_options *o = a->options;
+    const int num_src = a->num_src - o->residual;
+    const mst_shape *dst = &a->dst[0].shape;
+    mst_conv_finish_f32(
+        (float *)a->dst[0].data + first, count, a->src[SHIFT].data, num_src > SCALE ? a->src[SCALE].data : NULL,
+        o->residual ? (const float *)a->src[num_src].data + first : NULL, dst->dim[dst->ndim - 1], o->activation);
+}
+
 static mst_status fused_conv2d_reference(const mst_kernel_args *a) {
     const mst_fused_conv2d_options *o = a->options;
     const int count = a->num_src - o->residual;

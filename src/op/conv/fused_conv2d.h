@@ -19,4 +19,7 @@ void mst_conv_finish_f32(float *dst, int64_t count, const float *shift, const fl
 void mst_conv_finish_f64(double *dst, int64_t count, const double *shift, const double *scale, const double *residual,
                          int64_t channels, int activation);
 
+/** The same to COUNT elements of output 0 of a fused_conv2d from FIRST on, f32, with its sources and options. */
+void mst_fused_conv2d_finish_f32(const mst_kernel_args *a, int64_t first, int64_t count);
+
 #endif
