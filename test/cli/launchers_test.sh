@@ -149,27 +149,27 @@ together() {
     signal KILL 1
     wait_for 1
     patience_of_test=${MUSTER_TEST_PATIENCE:-}
-    MUSTER_TEST_PATIENCE=5
+    MUSTER_TEST_PATIENCE=20
     for n in 0 2; do wait_for "$n"; done
     MUSTER_TEST_PATIENCE=$patience_of_test
-    # one that was just reading from the lost one is ended by UCX, below MPICH
-    check workers_end_whose_mpi_has_lost_one grep -q '^error: .* MPI cannot take it back' err-0 err-2
+    # one that was just reading from the lost one is ended by UCX, below MPICH: maybe both
     for n in 0 2; do
-        grep -q 'process_vm_readv' "err-$n" && continue
         wait_for "$n"
+        grep -q 'process_vm_readv' "err-$n" && continue
+        check "worker_${n}_says_what_its_mpi_has_lost" grep -q '^error: .* MPI cannot take it back' "err-$n"
         check "worker_${n}_ends_with_an_error" [ "$status" -eq 1 ]
     done
 
     rm -rf run
     # $training is a list of words
     # shellcheck disable=SC2086
-    timeout -k 5 100 "$muster" launch --workers 2 --restarts 8 -- "$muster" train $training --epochs 1500 --log-every 1 \
+    timeout -k 5 300 "$muster" launch --workers 2 --restarts 8 -- "$muster" train $training --epochs 400 --log-every 1 \
         --checkpoint-dir run --save-every 50 --transport mpi > out 2> err &
     has_started launcher
     within 60 has_saved
-    kill -9 "$(pgrep -n -f "^$muster train .*--epochs 1500")"
+    kill -9 "$(pgrep -n -f "^$muster train .*--epochs 400")"
     wait_for launcher
-    alone --epochs 1500
+    alone --epochs 400
     check launch_starts_an_mpi_again_from_its_checkpoint \
         [ "$status $(grep -c 'killed by signal 9.* started again' out)" = "0 1" ]
     check and_goes_on_to_the_same_weights \
