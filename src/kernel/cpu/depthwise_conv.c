@@ -91,13 +91,20 @@ static void convolve(const mst_kernel_args *a, work *k, int64_t example, int64_t
     const mst_normalized_conv_options *o = a->options;
     const float *terms = s->terms ? a->src[s->terms].data : NULL;
     const mst_batch_limits limits = mst_batch_limits_for(s->terms ? o->activation : MST_BATCH_LINEAR);
-    int64_t read = begin * h->stride - h->before; /* row of the source that is read next */
+    const float *src = a->src[0].data, *weights = a->src[1].data, *zeros = mst_row_ring_row(&k->source, -1);
+    int64_t read = begin * h->stride - h->before; /* row of the source that is normalized next */
     if (read < 0) read = 0;
     for (int64_t y = begin; y < end; y++) {
-        for (; read < h->in && read < y * h->stride - h->before + MST_DEPTHWISE_SIZE; read++)
-            mst_row_ring_read(&k->source, a->src[0].data, terms, limits, example, read);
         const int64_t first = (example * h->out + y) * count;
-        mst_depthwise_row(&s->conv, &k->source, a->src[1].data, y, (float *)a->dst[0].data + first);
+        float *dst = (float *)a->dst[0].data + first;
+        if (terms) {
+            for (; read < h->in && read < y * h->stride - h->before + MST_DEPTHWISE_SIZE; read++)
+                mst_row_ring_read(&k->source, src, terms, limits, example, read);
+            mst_depthwise_row(&s->conv, &k->source, weights, y, dst);
+        } else {
+            const int64_t pixels = h->in * s->conv.window[1].in;
+            mst_depthwise_row_of(&s->conv, src + example * pixels * s->conv.in_channels, zeros, weights, y, dst);
+        }
         if (a->op == &mst_op_fused_conv2d) mst_fused_conv2d_finish_f32(a, first, count);
         if (s->measured_of_part) measure_row(s, k, example, y);
     }

@@ -120,7 +120,10 @@ MST_SIMD static void relu(float *x, int64_t count) {
 }
 
 MST_SIMD static void relu6(float *x, int64_t count) {
-    for (int64_t i = 0; i < count; i++) x[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
+    for (int64_t i = 0; i < count; i++) {
+        const float y = x[i] < 0 ? 0 : x[i];
+        x[i] = y > 6 ? 6 : y;
+    }
 }
 
 static mst_status activate(void *context, int64_t begin, int64_t end, int thread) {

@@ -134,6 +134,53 @@ void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const f
     convolve(row, weights, conv->out_channels, conv->window[1].out, conv->out_channels, h->stride, dst);
 }
 
+/* One column of the output, of whatever each of the window is multiplied with. */
+MST_SIMD static void convolve_column(const float *const tap[MST_DEPTHWISE_TAPS], const float *restrict w, int64_t n,
+                                     float *restrict dst) {
+    const float *restrict t0 = tap[0], *restrict t1 = tap[1], *restrict t2 = tap[2];
+    const float *restrict t3 = tap[3], *restrict t4 = tap[4], *restrict t5 = tap[5];
+    const float *restrict t6 = tap[6], *restrict t7 = tap[7], *restrict t8 = tap[8];
+    for (int64_t c = 0; c < n; c++) {
+        const float *v = w + c;
+        float sum = t0[c] * v[0] + t1[c] * v[n] + t2[c] * v[2 * n];
+        sum += t3[c] * v[3 * n] + t4[c] * v[4 * n] + t5[c] * v[5 * n];
+        sum += t6[c] * v[6 * n] + t7[c] * v[7 * n] + t8[c] * v[8 * n];
+        dst[c] = sum;
+    }
+}
+
+/* Column X of the output, whose window may reach beyond both ends of the rows of the source. */
+static void convolve_end(const mst_conv *conv, const float *const row[SIZE], const float *zeros, const float *weights,
+                         int64_t x, float *dst) {
+    const mst_window *w = &conv->window[1];
+    const int64_t n = conv->in_channels, first = x * w->stride - w->before;
+    const float *tap[MST_DEPTHWISE_TAPS];
+    for (int i = 0; i < MST_DEPTHWISE_TAPS; i++) {
+        const int64_t at = first + i % SIZE;
+        tap[i] = at < 0 || at >= w->in ? zeros : row[i / SIZE] + at * n;
+    }
+    convolve_column(tap, weights, n, dst + x * n);
+}
+
+void mst_depthwise_row_of(const mst_conv *conv, const float *example, const float *zeros, const float *weights,
+                          int64_t y, float *dst) {
+    const mst_window *h = &conv->window[0], *w = &conv->window[1];
+    const int64_t n = conv->in_channels, stride = w->stride, last = w->in + w->before - SIZE; /* of a whole window */
+    int64_t begin = (w->before + stride - 1) / stride, end = last < 0 ? 0 : last / stride + 1;
+    if (begin > w->out) begin = w->out;
+    if (end > w->out) end = w->out;
+    if (end < begin) end = begin;
+    const float *row[SIZE], *inside[SIZE];
+    for (int k = 0; k < SIZE; k++) {
+        const int64_t at = y * h->stride - h->before + k;
+        row[k] = at < 0 || at >= h->in ? zeros : example + at * w->in * n;
+        inside[k] = row[k] + (begin * stride - w->before) * n;
+    }
+    for (int64_t x = 0; x < begin; x++) convolve_end(conv, row, zeros, weights, x, dst);
+    if (begin < end) convolve(inside, weights, n, end - begin, n, stride, dst + begin * n);
+    for (int64_t x = end; x < w->out; x++) convolve_end(conv, row, zeros, weights, x, dst);
+}
+
 /* ---- the gradient of the source where the stride is 2 ---- */
 
 /* The gradients of column O of the output and of the one before it reach two columns of the source: 2 O - before by

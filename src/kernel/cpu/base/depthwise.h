@@ -43,6 +43,9 @@ void mst_row_ring_read(const mst_row_ring *ring, const float *src, const float *
 
 /** Row Y of the output of CONV, in DST. */
 void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const float *weights, int64_t y, float *dst);
+/** The same of EXAMPLE of the source, [height, width, channels], read where it lies; ZEROS are a row of zeros. */
+void mst_depthwise_row_of(const mst_conv *conv, const float *example, const float *zeros, const float *weights,
+                          int64_t y, float *dst);
 /** Row Y of the gradient of the source, in DST. */
 void mst_depthwise_source_row(const mst_conv *conv, const mst_row_ring *gradient, const float *weights, int64_t y,
                               float *dst);
