@@ -93,6 +93,9 @@ static void convolutions_are_of_rounded_sources_and_weights(void **state) {
     (void)state;
     expect_product_of_rounded(convolved, MST_SHAPE(2, 5, 6, 3), MST_SHAPE(3, 3, 3, 8));
     expect_product_of_rounded(convolved, MST_SHAPE(5, 14, 14, 32), MST_SHAPE(1, 1, 32, 48)); /* several parts */
+    expect_product_of_rounded(convolved, MST_SHAPE(3, 7, 5, 17), MST_SHAPE(1, 1, 17, 9));
+    expect_product_of_rounded(convolved, MST_SHAPE(1, 1, 1, 1), MST_SHAPE(1, 1, 1, 1));
+    expect_product_of_rounded(convolved, MST_SHAPE(17, 24, 4, 64), MST_SHAPE(1, 1, 64, 130)); /* the last is smaller */
     expect_product_of_rounded(convolved, MST_SHAPE(1, 7, 7, 1), MST_SHAPE(5, 5, 1, 16));
     expect_product_of_rounded(strided, MST_SHAPE(3, 9, 8, 4), MST_SHAPE(2, 3, 4, 5));
 }

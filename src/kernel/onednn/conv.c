@@ -6,6 +6,7 @@
 #include "base/no_memory.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/conv_parts.h"
+#include "kernel/onednn/base/norm_part.h"
 #include "op/conv/conv2d_statistics.h"
 #include "op/conv/fused_conv2d.h"
 #include "op/conv/normalized_conv.h"
@@ -50,7 +51,11 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     s->terms = mst_conv_src_terms(c->op, c->num_src);
     MST_TRY(mst_conv_parts_make(&s->parts, kind, &conv, num_threads, 0, forward && !s->terms, c->name));
     s->normalized = s->parts.workspace;
-    if (s->terms) s->normalized_step = mst_align((size_t)s->parts.src_step * sizeof(float));
+    if (s->terms) {
+        mst_conv_parts_take_rounded(&s->parts, MST_CONVOLUTION_SRC);
+        s->normalized = s->parts.workspace;
+        s->normalized_step = mst_norm_part_bytes(s->parts.src_step, conv.in_channels, s->parts.conv.bf16);
+    }
     if (c->op != &mst_op_conv2d_statistics) return MST_OK;
     const mst_batch_rows rows = mst_batch_rows_of(&c->dst[0].shape);
     s->measured_of_part = mst_batch_parts_of_share(&rows, s->parts.parts, s->parts.dst_step / conv.out_channels);
@@ -92,18 +97,17 @@ static mst_status conv_pack(void *context, int src, const mst_tensor *constant, 
 }
 
 /* The source of part PART, in the workspace of the thread where it is the output of a batch norm. */
-static float *part_source(const mst_kernel_args *a, int64_t part, int thread) {
+static void *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     const state *s = a->state;
     float *src = s->parts.kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
     src += mst_conv_part_src(&s->parts, part);
     if (!s->terms) return src;
     const int64_t channels = s->parts.conv.in_channels;
     const int64_t count = mst_conv_part_count(part, s->parts.src_step, a->src[0].count);
-    float *normalized = (float *)((char *)a->workspace + s->normalized + (size_t)thread * s->normalized_step);
-    mst_batch_normalize_f32(a->src[s->terms].data,
-                            mst_batch_limits_for(((const mst_normalized_conv_options *)a->options)->activation), src,
-                            count / channels, channels, normalized);
-    return normalized;
+    const mst_normalized_conv_options *o = a->options;
+    return mst_norm_part_normalize(a->src[s->terms].data, mst_batch_limits_for(o->activation), src, count, channels,
+                                   s->parts.conv.bf16,
+                                   (char *)a->workspace + s->normalized + (size_t)thread * s->normalized_step);
 }
 
 static mst_batch_statistics statistics_of(const mst_kernel_args *a) {

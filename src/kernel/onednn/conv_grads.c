@@ -6,6 +6,7 @@
 #include "base/no_memory.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/conv_parts.h"
+#include "kernel/onednn/base/norm_part.h"
 #include "op/conv/conv2d_grads.h"
 #include "op/norm/batch_norm.h"
 #include "op/op.h"
@@ -14,6 +15,7 @@
 
 typedef struct state {
     mst_conv_parts weights, src; /* both of the same parts; src is all zero where the source has no gradient */
+    bool bf16;                   /* both read what is made for them in bf16 */
     /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
      * the part that it works on. */
     size_t of_weights, scratch, scratch_step, read;
@@ -42,12 +44,18 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
         mst_conv_parts_free(other);
         MST_TRY(mst_conv_parts_make(other, kind, &conv, num_threads, conv.n, false, c->name));
     }
+    const bool normalized = c->num_src > MST_CONV2D_GRADS_SRC_TERMS;
+    s->bf16 = s->weights.conv.bf16 && (!both || s->src.conv.bf16);
+    if (s->bf16) {
+        if (both) mst_conv_parts_take_rounded(&s->src, MST_CONVOLUTION_DST);
+        mst_conv_parts_take_rounded(&s->weights, MST_CONVOLUTION_DST);
+        if (normalized) mst_conv_parts_take_rounded(&s->weights, MST_CONVOLUTION_SRC);
+    }
     s->of_weights = mst_align(s->src.workspace);
     s->scratch = s->of_weights + mst_align(s->weights.workspace);
-    s->read = mst_align((size_t)s->weights.dst_step * sizeof(float));
+    s->read = mst_norm_part_bytes(s->weights.dst_step, conv.out_channels, s->bf16);
     s->scratch_step = s->read;
-    if (c->num_src > MST_CONV2D_GRADS_SRC_TERMS)
-        s->scratch_step += mst_align((size_t)s->weights.src_step * sizeof(float));
+    if (normalized) s->scratch_step += mst_norm_part_bytes(s->weights.src_step, conv.in_channels, s->bf16);
     s->sums = s->scratch + (size_t)num_threads * s->scratch_step;
     const mst_batch_rows rows = mst_batch_rows_of(&c->src[MST_CONV2D_GRADS_SRC].shape);
     s->sums_of_part = mst_batch_parts_of_share(&rows, s->weights.parts, s->weights.src_step / conv.in_channels);
@@ -70,29 +78,28 @@ static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void *
 }
 
 /* The gradient of the output of the convolution in part PART, in SCRATCH. */
-static void differentiate(const mst_kernel_args *a, int64_t part, float *scratch) {
+static void *differentiate(const mst_kernel_args *a, int64_t part, void *scratch) {
     const state *s = a->state;
     mst_batch_limits storage;
     const int64_t channels = s->weights.conv.out_channels, first = part * s->weights.dst_step;
     const int64_t count = mst_conv_part_count(part, s->weights.dst_step, a->src[MST_CONV2D_GRADS_OUTPUT].count);
-    mst_batch_differentiate_f32(
+    return mst_norm_part_differentiate(
         a->src[MST_CONV2D_GRADS_TERMS].data,
         mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
         (const float *)a->src[MST_CONV2D_GRADS_OUTPUT].data + first,
-        (const float *)a->src[MST_CONV2D_GRADS_GRADIENT].data + first, count / channels, channels, scratch);
+        (const float *)a->src[MST_CONV2D_GRADS_GRADIENT].data + first, count, channels, s->bf16, scratch);
 }
 
 /* What the convolution reads in part PART, in SCRATCH where it is the output of a batch norm. */
-static float *read_by(const mst_kernel_args *a, int64_t part, float *scratch) {
+static void *read_by(const mst_kernel_args *a, int64_t part, void *scratch) {
     const state *s = a->state;
     float *src = (float *)a->src[MST_CONV2D_GRADS_SRC].data + part * s->weights.src_step;
     if (a->num_src <= MST_CONV2D_GRADS_SRC_TERMS) return src;
     const int64_t channels = s->weights.conv.in_channels;
     const int64_t count = mst_conv_part_count(part, s->weights.src_step, a->src[MST_CONV2D_GRADS_SRC].count);
-    mst_batch_normalize_f32(a->src[MST_CONV2D_GRADS_SRC_TERMS].data,
-                            mst_batch_limits_for(((const mst_conv2d_grads_options *)a->options)->src_activation), src,
-                            count / channels, channels, scratch);
-    return scratch;
+    return mst_norm_part_normalize(a->src[MST_CONV2D_GRADS_SRC_TERMS].data,
+                                   mst_batch_limits_for(((const mst_conv2d_grads_options *)a->options)->src_activation),
+                                   src, count, channels, s->bf16, scratch);
 }
 
 static mst_batch_sums sums_of(const mst_kernel_args *a) {
@@ -120,13 +127,13 @@ static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, in
     const state *s = a->state;
     char *workspace = a->workspace, *scratch = workspace + s->scratch + (size_t)thread * s->scratch_step;
     for (int64_t part = begin; part < end; part++) {
-        differentiate(a, part, (float *)scratch);
-        MST_TRY(mst_conv_parts_run(&s->weights, a, part, thread, read_by(a, part, (float *)(scratch + s->read)),
-                                   a->dst[mst_conv2d_grads_of_weights(a->options)].data, scratch,
+        void *gradient = differentiate(a, part, scratch);
+        MST_TRY(mst_conv_parts_run(&s->weights, a, part, thread, read_by(a, part, scratch + s->read),
+                                   a->dst[mst_conv2d_grads_of_weights(a->options)].data, gradient,
                                    workspace + s->of_weights));
         if (!s->src.parts) continue;
         MST_TRY(mst_conv_parts_run(&s->src, a, part, thread, (float *)a->dst[0].data + part * s->src.src_step,
-                                   a->src[MST_CONV2D_GRADS_WEIGHTS].data, scratch, workspace));
+                                   a->src[MST_CONV2D_GRADS_WEIGHTS].data, gradient, workspace));
         if (a->num_src > MST_CONV2D_GRADS_VARIANCE && s->sums_of_part) add_up_part(a, part);
     }
     return MST_OK;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bf16.h"
 #include "base/no_memory.h"
 #include "base/openmp.h"
 #include "base/simd.h"
+#include "kernel/onednn/base/norm_part.h"
 #include "kernel/onednn/base/primitive.h"
 #include "kernel/onednn/base/product.h"
 #include "op/op.h"
@@ -187,7 +187,7 @@ static dnnl_status_t make_calls(mst_conv_parts *s, int size) {
         for (int i = 0; i < MST_CONV_PART_ARGS && !status; i++) {
             status = dnnl_memory_create(&k->memory[i], mst_convolution_description(primitive, i), mst_dnnl_engine(),
                                         DNNL_MEMORY_NONE);
-            k->args[i] = (dnnl_exec_arg_t){mst_convolution_argument(s->kind, i), k->memory[i]};
+            k->args[i] = (dnnl_exec_arg_t){mst_convolution_argument(primitive, i), k->memory[i]};
         }
     }
     return status;
@@ -214,8 +214,9 @@ static dnnl_status_t make_parts(mst_conv_parts *s, int64_t chunk, bool bands) {
     return status;
 }
 
-/* Bytes of what a part reads of source or output, in bf16. */
+/* Bytes of what a part reads of source or output, rounded to bf16 here. */
 static size_t rounded_bytes(const mst_conv_parts *s, int which) {
+    if (s->given_rounded[which]) return 0;
     if (which == (s->kind == MST_CONVOLUTION ? DST : SRC) && s->kind != MST_CONVOLUTION_WEIGHTS_GRAD) return 0;
     return mst_align((size_t)(which == SRC ? s->src_step : s->dst_step) * sizeof(uint16_t));
 }
@@ -253,6 +254,14 @@ mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind,
     if (conv->bf16) parts->scratchpad_step += rounded_bytes(parts, SRC) + rounded_bytes(parts, DST);
     parts->workspace = parts->scratchpads + (size_t)num_threads * parts->scratchpad_step;
     return MST_OK;
+}
+
+void mst_conv_parts_take_rounded(mst_conv_parts *parts, int which) {
+    if (!parts->conv.bf16) return;
+    const size_t saved = rounded_bytes(parts, which);
+    parts->given_rounded[which] = true;
+    parts->scratchpad_step -= saved;
+    parts->workspace -= (size_t)parts->num_threads * saved;
 }
 
 static dnnl_status_t rearrange(const mst_conv_parts *s, const void *plain, const void *chosen) {
@@ -306,10 +315,6 @@ mst_status mst_conv_parts_begin(const mst_conv_parts *parts, const mst_kernel_ar
     return failed(a, rearrange(parts, weights, workspace));
 }
 
-MST_SIMD static void round_all(const float *restrict from, uint16_t *restrict to, int64_t count) {
-    for (int64_t i = 0; i < count; i++) to[i] = mst_bf16_of(from[i]);
-}
-
 /* Puts source and output of part PART, in DATA, as bf16 behind SCRATCHPAD where they are read. */
 static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, void **data) {
     const int64_t examples = part == s->parts - 1 ? s->conv.n - part * s->chunk : s->chunk;
@@ -317,7 +322,8 @@ static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, 
     for (int i = SRC; i <= DST; i += DST - SRC) {
         const size_t bytes = rounded_bytes(s, i);
         if (!bytes) continue;
-        round_all(data[i], (uint16_t *)(void *)to, (i == SRC ? s->src_step : s->dst_step) / s->chunk * examples);
+        mst_round_to_bf16(data[i], (uint16_t *)(void *)to,
+                          (i == SRC ? s->src_step : s->dst_step) / s->chunk * examples);
         data[i] = to;
         to += bytes;
     }

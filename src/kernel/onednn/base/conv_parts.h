@@ -6,8 +6,8 @@
  *  rows of its output; each reads the rows that its windows reach. Where it reads single pixels, and an example is more
  *  than fits into the cache of a core, parts are rows of an example too.
  *
- *  Where the convolution is of bf16, a part's source and output are rounded before it reads them. One that oneDNN has
- *  no fast code for is made in f32.
+ *  Where the convolution is of bf16, a part's source and output are rounded before it reads them, unless they are given
+ *  so. One that oneDNN has no fast code for is made in f32.
  *
  *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest, unless they
  *  are constant: then they are packed when the plan is made. */
@@ -44,6 +44,7 @@ typedef struct mst_conv_parts {
      * of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
     size_t rounded; /* in a thread's scratchpad: of bf16, what it reads of source and output */
+    bool given_rounded[MST_CONVOLUTION_OPERANDS]; /* mst_conv_parts_take_rounded */
 } mst_conv_parts;
 
 /** Examples of a part. */
@@ -57,6 +58,9 @@ MST_CHECKED mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolutio
 /** WEIGHTS, which are constant, as the parts read them from now on: a tensor of u8 for the caller; NULL where that is
  *  how they are. The workspace gets smaller. */
 MST_CHECKED mst_status mst_conv_parts_pack(mst_conv_parts *parts, const void *weights, mst_tensor **packed);
+/** From now on the source or the output, operand WHICH, which is read, is given in bf16 where PARTS are of bf16, which
+ *  `conv` says. The workspace gets smaller. */
+void mst_conv_parts_take_rounded(mst_conv_parts *parts, int which);
 /** Frees what it has made. PARTS may be all zero. */
 void mst_conv_parts_free(mst_conv_parts *parts);
 

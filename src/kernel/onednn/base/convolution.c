@@ -83,13 +83,29 @@ static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dn
 
 #endif
 
-int mst_convolution_argument(mst_convolution_kind kind, int which) {
-    switch (which) {
-        case SRC: return kind == MST_CONVOLUTION_SRC_GRAD ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
-        case WEIGHTS: return kind == MST_CONVOLUTION_WEIGHTS_GRAD ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
-        case DST: return kind == MST_CONVOLUTION ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
-        default: return DNNL_ARG_SCRATCHPAD;
-    }
+/* A convolution of single pixels, in bf16. */
+static bool is_product(const mst_conv *v) {
+    bool pixels = v->bf16 && v->groups == 1 && !mst_window_is_deep(&v->depth);
+    for (int k = 0; k < MST_WINDOW_AXES; k++)
+        pixels = pixels && v->window[k].size == 1 && v->window[k].stride == 1 && v->window[k].in == v->window[k].out;
+    return pixels;
+}
+
+int mst_convolution_argument(const mst_convolution *convolution, int which) {
+    static const int product[][OPERANDS] = {
+        [MST_CONVOLUTION] = {[SRC] = DNNL_ARG_SRC, [WEIGHTS] = DNNL_ARG_WEIGHTS, [DST] = DNNL_ARG_DST},
+        [MST_CONVOLUTION_SRC_GRAD] = {[DST] = DNNL_ARG_SRC, [WEIGHTS] = DNNL_ARG_WEIGHTS, [SRC] = DNNL_ARG_DST},
+        [MST_CONVOLUTION_WEIGHTS_GRAD] = {[SRC] = DNNL_ARG_SRC, [DST] = DNNL_ARG_WEIGHTS, [WEIGHTS] = DNNL_ARG_DST},
+    };
+    static const int plain[][OPERANDS] = {
+        [MST_CONVOLUTION] = {[SRC] = DNNL_ARG_SRC, [WEIGHTS] = DNNL_ARG_WEIGHTS, [DST] = DNNL_ARG_DST},
+        [MST_CONVOLUTION_SRC_GRAD] =
+            {[SRC] = DNNL_ARG_DIFF_SRC, [WEIGHTS] = DNNL_ARG_WEIGHTS, [DST] = DNNL_ARG_DIFF_DST},
+        [MST_CONVOLUTION_WEIGHTS_GRAD] =
+            {[SRC] = DNNL_ARG_SRC, [WEIGHTS] = DNNL_ARG_DIFF_WEIGHTS, [DST] = DNNL_ARG_DIFF_DST},
+    };
+    if (which == OPERANDS) return DNNL_ARG_SCRATCHPAD;
+    return (is_product(&convolution->conv) ? product : plain)[convolution->kind][which];
 }
 
 mst_const_description mst_convolution_description(const mst_convolution *convolution, int which) {
@@ -151,6 +167,31 @@ static dnnl_status_t describe_operands(mst_convolution *c) {
     return status;
 }
 
+/* The same as matrices, and their product: source weights, gradient weights^T or source^T gradient. */
+static dnnl_status_t describe_product(mst_convolution *c, dnnl_primitive_attr_t attributes) {
+    const mst_conv *v = &c->conv;
+    const int64_t in = v->in_channels, out = v->out_channels, pixels = v->n * v->window[0].in * v->window[1].in;
+    const bool sums = c->kind == MST_CONVOLUTION_WEIGHTS_GRAD, back = c->kind == MST_CONVOLUTION_SRC_GRAD;
+    const dnnl_dim_t src[] = {sums ? in : pixels, sums ? pixels : in}, src_strides[] = {sums ? 1 : in, sums ? in : 1};
+    const dnnl_dim_t dst[] = {pixels, out}, dst_strides[] = {out, 1};
+    const dnnl_dim_t weights[] = {back ? out : in, back ? in : out}, strides[] = {back ? 1 : out, back ? out : 1};
+    mst_description *d = c->description;
+    dnnl_status_t status = mst_describe(&d[SRC], type_of(c, SRC), 2, src, src_strides);
+    if (!status) status = mst_describe(&d[DST], type_of(c, DST), 2, dst, dst_strides);
+    if (!status) status = mst_describe(&c->plain, dnnl_f32, 2, weights, strides);
+    if (!status)
+        status = sums ? mst_describe(&d[WEIGHTS], dnnl_f32, 2, weights, strides)
+                      : mst_describe_any(&d[WEIGHTS], type_of(c, WEIGHTS), 2, weights);
+    const mst_description *a = &d[back ? DST : SRC], *b = &d[sums ? DST : WEIGHTS];
+    const mst_description *made = &d[back ? SRC : sums ? WEIGHTS : DST];
+    return status ? status : mst_describe_product(&c->descriptor, mst_dnnl_engine(), a, b, NULL, made, attributes);
+}
+
+static dnnl_query_t query_of_weights(const mst_convolution *c) {
+    if (c->kind != MST_CONVOLUTION_WEIGHTS_GRAD) return dnnl_query_weights_md;
+    return is_product(&c->conv) ? dnnl_query_dst_md : dnnl_query_diff_weights_md;
+}
+
 static dnnl_status_t make_reorder(mst_convolution *c) {
     const mst_const_description plain = mst_as_given(&c->plain), chosen = mst_as_given(&c->description[WEIGHTS]);
     if (dnnl_memory_desc_equal(plain, chosen)) return dnnl_success;
@@ -172,15 +213,18 @@ static dnnl_status_t make(mst_convolution *c) {
     dnnl_primitive_attr_t attributes = NULL;
     dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
     if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
-    if (!status) status = describe_operands(c);
-    if (!status) status = describe_primitive(c, &w, attributes);
+    if (!status && is_product(&c->conv)) {
+        status = describe_product(c, attributes);
+    } else if (!status) {
+        status = describe_operands(c);
+        if (!status) status = describe_primitive(c, &w, attributes);
+    }
     if (!status && c->conv.bf16 && is_reference(c)) status = dnnl_unimplemented;
     if (!status) {
-        const dnnl_query_t query =
-            c->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
         mst_forget(&c->description[WEIGHTS]);
         memset(&c->description[WEIGHTS], 0, sizeof c->description[WEIGHTS]);
-        status = mst_describe_copy(&c->description[WEIGHTS], dnnl_primitive_desc_query_md(c->descriptor, query, 0));
+        status = mst_describe_copy(&c->description[WEIGHTS],
+                                   dnnl_primitive_desc_query_md(c->descriptor, query_of_weights(c), 0));
     }
     if (!status) status = dnnl_primitive_create(&c->primitive, c->descriptor);
     if (!status) status = make_reorder(c);
@@ -195,7 +239,7 @@ static dnnl_status_t run(const mst_convolution *c, void *const *data) {
     dnnl_status_t status = dnnl_stream_create(&stream, mst_dnnl_engine(), dnnl_stream_default_flags);
     for (int i = 0; i <= OPERANDS && !status; i++) {
         status = dnnl_memory_create(&args[count].memory, mst_convolution_description(c, i), mst_dnnl_engine(), data[i]);
-        args[count].arg = mst_convolution_argument(c->kind, i);
+        args[count].arg = mst_convolution_argument(c, i);
         if (!status) count++;
     }
     if (!status) status = dnnl_primitive_execute(c->primitive, stream, count, args);

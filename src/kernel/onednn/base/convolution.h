@@ -1,6 +1,9 @@
 /** Convolution primitives of oneDNN, each for one thread, shared by all convolutions of one shape in the process, as
  *  products are (primitive.h). Source and output are [n, height, width, channels]; the weights are in the layout that
- *  oneDNN chooses. */
+ *  oneDNN chooses.
+ *
+ *  A convolution of single pixels is a product of matrices with a row for each pixel. In bf16 it is made as one, as
+ *  oneDNN has faster code for that: with AMX the gradients of MobileNetV2's weights take 0.4 of the time. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_CONVOLUTION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_CONVOLUTION_H
 
@@ -38,7 +41,7 @@ size_t mst_convolution_scratchpad(const mst_convolution *convolution);
 /** Bytes of the weights in the layout of the primitive, and their elements, with those that fill it up. */
 size_t mst_convolution_weights_bytes(const mst_convolution *convolution);
 mst_const_description mst_convolution_description(const mst_convolution *convolution, int which);
-/** The argument that operand WHICH is to the primitive. */
-int mst_convolution_argument(mst_convolution_kind kind, int which);
+/** The argument that operand WHICH, or the scratchpad for MST_CONVOLUTION_OPERANDS, is to the primitive. */
+int mst_convolution_argument(const mst_convolution *convolution, int which);
 
 #endif

@@ -39,6 +39,14 @@ static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnn
     return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
+/** Of a primitive that makes C = A B, and adds BIAS unless that is NULL. */
+static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                                 const mst_description *a, const mst_description *b,
+                                                 const mst_description *bias, const mst_description *c,
+                                                 dnnl_primitive_attr_t attributes) {
+    return dnnl_matmul_primitive_desc_create(out, engine, *a, *b, bias ? *bias : NULL, *c, attributes);
+}
+
 #else
 
 typedef dnnl_memory_desc_t mst_description;
@@ -75,6 +83,15 @@ static inline mst_const_description mst_as_given(const mst_description *d) {
 static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                                  mst_const_description from, mst_const_description to) {
     return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
+}
+
+static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                                 const mst_description *a, const mst_description *b,
+                                                 const mst_description *bias, const mst_description *c,
+                                                 dnnl_primitive_attr_t attributes) {
+    dnnl_matmul_desc_t product;
+    const dnnl_status_t status = dnnl_matmul_desc_init(&product, a, b, bias, c);
+    return status ? status : dnnl_primitive_desc_create(out, &product, attributes, engine, NULL);
 }
 
 #endif

@@ -57,24 +57,6 @@ bool mst_dnnl_has_bf16(void) {
     return (mst_onednn_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
 }
 
-#if DNNL_VERSION_MAJOR >= 3
-
-static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, mst_description *d, bool has_bias,
-                                       dnnl_primitive_attr_t attributes) {
-    return dnnl_matmul_primitive_desc_create(out, engine, d[A], d[B], has_bias ? d[BIAS] : NULL, d[C], attributes);
-}
-
-#else
-
-static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, mst_description *d, bool has_bias,
-                                       dnnl_primitive_attr_t attributes) {
-    dnnl_matmul_desc_t matmul;
-    dnnl_status_t status = dnnl_matmul_desc_init(&matmul, &d[A], &d[B], has_bias ? &d[BIAS] : NULL, &d[C]);
-    return status ? status : dnnl_primitive_desc_create(out, &matmul, attributes, engine, NULL);
-}
-
-#endif
-
 /* ---- gradients of weights ---- */
 
 static bool is_implemented_by(const mst_primitive *p, const char *beginning) {
@@ -131,7 +113,10 @@ static dnnl_status_t make(mst_primitive *p) {
             status = mst_describe_any(&p->description[i], type_of(shape, i), shape->ndim, shape->dim[i]);
         else if (i != BIAS || shape->has_bias)
             status = mst_describe(&p->description[i], type_of(shape, i), shape->ndim, shape->dim[i], shape->stride[i]);
-    if (!status) status = create_descriptor(&p->descriptor, p->description, shape->has_bias, attributes);
+    const mst_description *d = p->description;
+    if (!status)
+        status = mst_describe_product(&p->descriptor, engine, &d[A], &d[B], shape->has_bias ? &d[BIAS] : NULL, &d[C],
+                                      attributes);
     if (!status && shape->packed) {
         mst_forget(&p->description[B]);
         status = mst_describe_copy(&p->description[B],
