@@ -112,18 +112,6 @@ static mst_status fuse_residual(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* relu(fused_conv2d(...)) */
-static mst_status fuse_conv_activation(mst_plan *plan, mst_plan_node *node) {
-    if ((node->op != &mst_op_relu && node->op != &mst_op_relu6) || node->num_control) return MST_OK;
-    mst_plan_node *conv = sole_maker(plan, node, node->src[0]);
-    if (!conv || conv->op != &mst_op_fused_conv2d) return MST_OK;
-    mst_fused_conv2d_options fused = *(const mst_fused_conv2d_options *)conv->options;
-    if (fused.activation != MST_FUSED_NONE) return MST_OK;
-    fused.activation = node->op == &mst_op_relu ? MST_FUSED_RELU : MST_FUSED_RELU6;
-    conv->dead = true;
-    return mst_plan_become(plan, node, &mst_op_fused_conv2d, &fused, conv->num_src, conv->src);
-}
-
 /* ---- convolutions and poolings over one axis, which are seen through views ---- */
 
 /* NODE, whose source I has become its output, passes it on. */
@@ -155,8 +143,8 @@ static mst_status fuse_row_shift(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* relu(squeeze(fused_conv2d(...))) */
-static mst_status fuse_row_activation(mst_plan *plan, mst_plan_node *node) {
+/* relu(fused_conv2d(...)), also seen through views */
+static mst_status fuse_conv_activation(mst_plan *plan, mst_plan_node *node) {
     if ((node->op != &mst_op_relu && node->op != &mst_op_relu6) || node->num_control) return MST_OK;
     mst_plan_node *conv = maker_behind_views(plan, node, 0);
     if (!conv || conv->op != &mst_op_fused_conv2d) return MST_OK;
@@ -301,9 +289,8 @@ static mst_status fuse_pad_grad(mst_plan *plan, mst_plan_node *node) {
 }
 
 static mst_status (*const rules[])(mst_plan *plan, mst_plan_node *node) = {
-    fuse_bias,      fuse_activation,     fuse_shift,         fuse_residual,        fuse_conv_activation,
-    fuse_row_shift, fuse_row_activation, fuse_batch_norm,    fuse_batch_norm_grad, fuse_turned_pad,
-    fuse_pad,       fuse_pad_grad,       fuse_pool_relu_grad};
+    fuse_bias,       fuse_activation,      fuse_shift,      fuse_residual, fuse_row_shift, fuse_conv_activation,
+    fuse_batch_norm, fuse_batch_norm_grad, fuse_turned_pad, fuse_pad,      fuse_pad_grad,  fuse_pool_relu_grad};
 
 mst_status mst_plan_fuse(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++)
