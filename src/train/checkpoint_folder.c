@@ -336,8 +336,13 @@ mst_status mst_checkpoint_read_latest(const mst_folder *folder, mst_snapshot **o
     if (!status) status = read_newest(&list, out, path, damaged);
     mst_checkpoint_list_free(&list);
     if (status && is_damage(status))
-        status = **damaged ? MST_FAIL(MST_CORRUPT, "'%s': no checkpoint can be read: %s", folder->path, *damaged)
-                           : MST_FAIL(MST_NOT_FOUND, "'%s': there is no checkpoint in it", folder->path);
+        status =
+            **damaged
+                ? MST_FAIL(MST_CORRUPT, "'%s': no checkpoint can be read: %s", folder->path, *damaged)
+                : MST_FAIL(
+                      MST_NOT_FOUND,
+                      "'%s': there is no checkpoint in it: give the folder that a training saved its checkpoints to",
+                      folder->path);
     if (status) {
         mst_snapshot_release(*out);
         *out = NULL;

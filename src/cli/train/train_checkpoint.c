@@ -142,7 +142,9 @@ static mst_status restore_with(const training *t, const mst_restore_options *opt
     struct stat info;
     if (t->checkpoints) return mst_checkpoint_manager_restore(t->checkpoints, store, options, restored);
     if (stat(t->o->checkpoint_dir, &info) && (errno == ENOENT || errno == ENOTDIR))
-        return MST_FAIL(MST_NOT_FOUND, "'%s': there is no checkpoint in it", t->o->checkpoint_dir);
+        return MST_FAIL(MST_NOT_FOUND,
+                        "'%s': there is no checkpoint in it: give the folder that a training saved its checkpoints to",
+                        t->o->checkpoint_dir);
     return mst_checkpoint_restore(t->o->checkpoint_dir, store, options, restored);
 }
 

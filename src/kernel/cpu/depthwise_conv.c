@@ -27,7 +27,6 @@ typedef struct state {
 } state;
 
 static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    enum { MOST_PARTS = 16 };
     state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     s->conv = mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape, &c->dst[0].shape);
@@ -35,7 +34,7 @@ static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, vo
     s->terms = mst_conv_src_terms(c->op, c->num_src);
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t n = s->conv.n;
-    s->chunk = (n + MOST_PARTS - 1) / MOST_PARTS;
+    s->chunk = mst_depthwise_chunk(n);
     s->bands = n < num_threads ? (num_threads + n - 1) / n : 1;
     if (s->bands > h->out) s->bands = h->out;
     s->band_rows = (h->out + s->bands - 1) / s->bands;

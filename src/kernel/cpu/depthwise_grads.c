@@ -42,14 +42,13 @@ static void find_outputs(state *s, const mst_infer *c) {
 }
 
 static mst_status depthwise_grads_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    enum { MOST_PARTS = 16 };
     state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     s->conv = mst_conv_make(c->options, &c->src[SRC].shape, &c->src[WEIGHTS].shape, &c->src[GRADIENT].shape);
     s->source = mst_depthwise_source(&s->conv);
     s->gradient = mst_depthwise_gradient(&s->conv);
     find_outputs(s, c);
-    s->chunk = (s->conv.n + MOST_PARTS - 1) / MOST_PARTS;
+    s->chunk = mst_depthwise_chunk(s->conv.n);
     s->parts = (s->conv.n + s->chunk - 1) / s->chunk;
     s->gradient_ring = mst_row_ring_bytes(&s->source);
     s->ring_step = s->gradient_ring + mst_row_ring_bytes(&s->gradient);

@@ -23,6 +23,11 @@ bool mst_is_depthwise(const mst_infer *c, const mst_shape *dst) {
            h->stride == w->stride && w->stride <= MOST_STRIDE;
 }
 
+int64_t mst_depthwise_chunk(int64_t examples) {
+    enum { MOST_PARTS = 16 };
+    return (examples + MOST_PARTS - 1) / MOST_PARTS;
+}
+
 /* ---- rows that are kept ---- */
 
 static int64_t at_least_none(int64_t columns) {

@@ -17,6 +17,9 @@ enum { MST_DEPTHWISE_SIZE = 3, MST_DEPTHWISE_TAPS = MST_DEPTHWISE_SIZE * MST_DEP
  *  f32. Its products are of f32 also where it asks for bf16: they are too few to gain. */
 bool mst_is_depthwise(const mst_infer *c, const mst_shape *dst);
 
+/** Examples of a part, a function of the number of all: the same on any number of threads. */
+int64_t mst_depthwise_chunk(int64_t examples);
+
 /** The last three rows of an array of HEIGHT rows of WIDTH, with columns of zeros BEFORE and AFTER each. */
 typedef struct mst_row_ring {
     int64_t height, width, channels, before, after;
