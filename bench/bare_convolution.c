@@ -94,13 +94,15 @@ double bare_convolution_seconds(const bare_convolution *convolution, bare_kind k
                                 bare_memory *memory) {
     static const bare_operand operands[][OPERANDS + 1] = {
         /* The output is kept for the gradients, where nothing was for long. */
-        [BARE_FORWARD] = {{DNNL_ARG_SRC, .just_touched = true}, {DNNL_ARG_WEIGHTS}, {DNNL_ARG_DST, .written = true}},
-        [BARE_SRC_GRAD] = {{DNNL_ARG_DIFF_SRC, .written = true, .just_touched = true},
-                           {DNNL_ARG_WEIGHTS},
-                           {DNNL_ARG_DIFF_DST, .just_touched = true}},
-        [BARE_WEIGHTS_GRAD] = {{DNNL_ARG_SRC},
-                               {DNNL_ARG_DIFF_WEIGHTS, .written = true},
-                               {DNNL_ARG_DIFF_DST, .just_touched = true}},
+        [BARE_FORWARD] = {{.argument = DNNL_ARG_SRC, .just_touched = true},
+                          {.argument = DNNL_ARG_WEIGHTS},
+                          {.argument = DNNL_ARG_DST, .written = true}},
+        [BARE_SRC_GRAD] = {{.argument = DNNL_ARG_DIFF_SRC, .written = true, .just_touched = true},
+                           {.argument = DNNL_ARG_WEIGHTS},
+                           {.argument = DNNL_ARG_DIFF_DST, .just_touched = true}},
+        [BARE_WEIGHTS_GRAD] = {{.argument = DNNL_ARG_SRC},
+                               {.argument = DNNL_ARG_DIFF_WEIGHTS, .written = true},
+                               {.argument = DNNL_ARG_DIFF_DST, .just_touched = true}},
     };
     return bare_primitive_seconds(describe_any, &(what){convolution, kind}, operands[kind], seconds, memory);
 }

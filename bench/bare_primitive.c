@@ -58,7 +58,7 @@ static bool place(bare *b, bare_memory *memory) {
         const int which = b->operand[i].written ? BARE_WRITTEN : BARE_READ;
         b->first[i] = next[which];
         next[which] += all / sizeof(float);
-        /* The workspace of pooling says which element of a window was the largest: 0, the first, is one of them. */
+        /* The workspace of pooling has for each window the place of its largest element: the first for all. */
         if (b->operand[i].argument == DNNL_ARG_WORKSPACE) memset(b->first[i], 0, all);
     }
     return true;

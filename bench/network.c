@@ -22,10 +22,14 @@ enum { ROUNDS = BENCH_ROUNDS, WARM_STEPS = 3, BATCHES = 4 };
 enum {
     BOUND,
     BOUND_FROM_MEMORY,
+    PRODUCTS,
+    PRODUCTS_FROM_MEMORY,
     MEMORY_SPEED,
     ONE,
     ONE_TO_BOUND,
     ONE_TO_BOUND_FROM_MEMORY,
+    ONE_TO_PRODUCTS,
+    ONE_TO_PRODUCTS_FROM_MEMORY,
     ALL,
     MIRRORED,
     BF16,
@@ -47,14 +51,21 @@ typedef struct table {
 
 static void make_table(const bench_network *network, table *out) {
     const bench_row rows[NUM_ROWS] = {
-        [BOUND] = BENCH_RATE("bound", "bound: bare oneDNN primitives and one pass, one thread"),
+        [BOUND] = BENCH_RATE("bound", "bound: bare oneDNN primitives of all layers and one pass"),
         [BOUND_FROM_MEMORY] =
             BENCH_RATE("bound_from_memory", "bound from memory: the same, arrays where a step has them"),
+        [PRODUCTS] = BENCH_RATE("bound_of_convolutions", "bound of convolutions alone and one pass"),
+        [PRODUCTS_FROM_MEMORY] =
+            BENCH_RATE("bound_of_convolutions_from_memory", "bound of convolutions alone, from memory"),
         [MEMORY_SPEED] = BENCH_AT_LEAST("memory_speed", "speed of that memory, a bare a = b + 2 c", "GB/s", 0),
         [ONE] = BENCH_RATE("one", "one device of one thread, by processor time"),
         [ONE_TO_BOUND] = BENCH_AT_LEAST("one_to_bound", "  the same / bound", "x", network->reach_bound),
         [ONE_TO_BOUND_FROM_MEMORY] =
             BENCH_AT_LEAST("one_to_bound_from_memory", "  the same / bound from memory", "x", 0),
+        [ONE_TO_PRODUCTS] =
+            BENCH_AT_LEAST("one_to_bound_of_convolutions", "  the same / bound of convolutions alone", "x", 0),
+        [ONE_TO_PRODUCTS_FROM_MEMORY] = BENCH_AT_LEAST("one_to_bound_of_convolutions_from_memory",
+                                                       "  the same / bound of convolutions alone, from memory", "x", 0),
         [ALL] = BENCH_RATE("all", "one device of all cores"),
         [MIRRORED] = BENCH_RATE("mirrored", "a device for each core, mirrored, the same batch"),
         [BF16] = BENCH_RATE("bf16", "one device of all cores, products in bf16"),
@@ -223,18 +234,23 @@ typedef struct bound_try {
     size_t cache;   /* bytes of the largest */
 } bound_try;
 
+/* A bound of SECONDS a step, and what was reached of it. */
+static void add_bound(training *t, int bound, int ratio, double seconds) {
+    const double rate = (double)t->network->batch / seconds;
+    bench_add(&t->table->row[bound], rate);
+    bench_add(&t->table->row[ratio], t->rate / rate);
+}
+
 static bool measure_bound(training *t) {
     const bound_try *each = t->context;
     bench_network_bound least;
     if (!bench_network_bound_find(t->network, each->seconds, each->cache, &least)) return false;
-    const double bound = (double)t->network->batch / least.from_cache,
-                 from_memory = (double)t->network->batch / least.from_memory;
-    bench_add(&t->table->row[BOUND], bound);
-    bench_add(&t->table->row[BOUND_FROM_MEMORY], from_memory);
+    add_bound(t, BOUND, ONE_TO_BOUND, least.from_cache.all_layers);
+    add_bound(t, BOUND_FROM_MEMORY, ONE_TO_BOUND_FROM_MEMORY, least.from_memory.all_layers);
+    add_bound(t, PRODUCTS, ONE_TO_PRODUCTS, least.from_cache.products);
+    add_bound(t, PRODUCTS_FROM_MEMORY, ONE_TO_PRODUCTS_FROM_MEMORY, least.from_memory.products);
     bench_add(&t->table->row[MEMORY_SPEED], least.memory_speed / 1e9);
     bench_add(&t->table->row[ONE], t->rate);
-    bench_add(&t->table->row[ONE_TO_BOUND], t->rate / bound);
-    bench_add(&t->table->row[ONE_TO_BOUND_FROM_MEMORY], t->rate / from_memory);
     return true;
 }
 

@@ -32,13 +32,19 @@ static double pass_seconds(int64_t count, bare_memory *memory) {
     return least;
 }
 
-/* Layers that are alike in one. */
-static int join_layers(bench_layer *layer, int count) {
+/* By a batch norm behind it, whose gradient reads its output again. */
+static bool is_measured(const bench_layer *layer) {
+    return layer->behind[0] == BARE_BATCH_NORM;
+}
+
+/* Products that are alike in one. */
+static int join_products(bench_layer *layer, int count) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
         int k = 0;
-        while (k < kept && (memcmp(&layer[k].product, &layer[i].product, sizeof layer[i].product) != 0 ||
-                            layer[k].reads_input != layer[i].reads_input || layer[k].measured != layer[i].measured))
+        while (k < kept &&
+               (memcmp(&layer[k].product, &layer[i].product, sizeof layer[i].product) != 0 ||
+                layer[k].reads_input != layer[i].reads_input || is_measured(&layer[k]) != is_measured(&layer[i])))
             k++;
         if (k < kept)
             layer[k].count += layer[i].count;
@@ -46,6 +52,36 @@ static int join_layers(bench_layer *layer, int count) {
             layer[kept++] = layer[i];
     }
     return kept;
+}
+
+/* Layers other than products; layers that are alike are one with a count. */
+typedef struct others {
+    bare_layer layer[BENCH_MAX_LAYERS * BENCH_MAX_BEHIND];
+    int count[BENCH_MAX_LAYERS * BENCH_MAX_BEHIND];
+    int kept;
+} others;
+
+static bool are_alike(const bare_layer *a, const bare_layer *b) {
+    return a->kind == b->kind && a->n == b->n && a->height == b->height && a->width == b->width &&
+           a->channels == b->channels && a->window_height == b->window_height && a->window_width == b->window_width;
+}
+
+/* What is behind a product. */
+static void add_others(others *o, const bench_layer *l) {
+    for (int i = 0; i < BENCH_MAX_BEHIND && l->behind[i]; i++) {
+        const bool pools = l->behind[i] == BARE_MAX_POOL || l->behind[i] == BARE_AVERAGE_POOL;
+        const bare_layer other = {.kind = l->behind[i],
+                                  .n = l->product.n,
+                                  .height = bare_convolution_rows(&l->product),
+                                  .width = bare_convolution_columns(&l->product),
+                                  .channels = l->product.filters,
+                                  .window_height = pools ? l->pool_height : 0,
+                                  .window_width = pools ? l->pool_width : 0};
+        int k = 0;
+        while (k < o->kept && !are_alike(&o->layer[k], &other)) k++;
+        if (k == o->kept) o->layer[o->kept++] = other;
+        o->count[k] += l->count;
+    }
 }
 
 /* Seconds of one thread for the products of a step; each primitive is tried for SECONDS. Negative where it failed. */
@@ -57,6 +93,18 @@ static double product_seconds(const bench_layer *layer, int count, double second
             const double took = bare_convolution_seconds(&layer[i].product, (bare_kind)kind, seconds, memory);
             if (took < 0) return took;
             sum += layer[i].count * took;
+        }
+    return sum;
+}
+
+/* The same for the other layers. */
+static double other_seconds(const others *o, double seconds, bare_memory *memory) {
+    double sum = 0;
+    for (int i = 0; i < o->kept; i++)
+        for (int backward = 0; backward < 2; backward++) {
+            const double took = bare_layer_seconds(&o->layer[i], backward, seconds, memory);
+            if (took < 0) return took;
+            sum += o->count[i] * took;
         }
     return sum;
 }
@@ -79,25 +127,35 @@ static double norm_bytes(const bench_layer *layer, int count, size_t cache) {
     double sum = 0;
     for (int i = 0; i < count; i++) {
         const double bytes = (double)bare_convolution_outputs(&layer[i].product) * sizeof(float);
-        if (layer[i].measured && bytes <= (double)cache / 2) sum += layer[i].count * bytes;
+        if (is_measured(&layer[i]) && bytes <= (double)cache / 2) sum += layer[i].count * bytes;
     }
     return sum;
 }
 
+/* False where a primitive failed or memory is short. */
+static bool find_seconds(int64_t parameters, const bench_layer *product, int num_products, const others *o,
+                         double seconds, bare_memory *memory, bench_network_seconds *out) {
+    const double pass = pass_seconds(parameters, memory);
+    const double products = product_seconds(product, num_products, seconds, memory);
+    const double other = other_seconds(o, seconds, memory);
+    *out = (bench_network_seconds){.all_layers = pass + products + other, .products = pass + products};
+    return pass > 0 && products > 0 && other >= 0;
+}
+
 bool bench_network_bound_find(const bench_network *network, double seconds, size_t cache, bench_network_bound *out) {
     bench_layer layer[BENCH_MAX_LAYERS];
+    others o;
     memset(layer, 0, sizeof layer);
-    const int count = join_layers(layer, network->layers(layer));
-    const size_t span = step_span(network, layer, count, cache);
-    bare_memory memory = {.span = span};
-    const double pass = pass_seconds(network->parameters, &memory);
-    const double products = product_seconds(layer, count, seconds, &memory);
+    memset(&o, 0, sizeof o);
+    int count = network->layers(layer);
+    for (int i = 0; i < count; i++) add_others(&o, &layer[i]);
+    count = join_products(layer, count);
+    bare_memory memory = {.span = step_span(network, layer, count, cache)};
+    bool good = find_seconds(network->parameters, layer, count, &o, seconds, &memory, &out->from_memory);
     out->memory_speed = bare_memory_speed(&memory);
-    out->from_memory = products + pass + norm_bytes(layer, count, cache) / out->memory_speed;
+    out->from_memory.products += norm_bytes(layer, count, cache) / out->memory_speed;
     memory.span = 0;
-    const double cached_pass = pass_seconds(network->parameters, &memory);
-    const double cached_products = product_seconds(layer, count, seconds, &memory);
-    out->from_cache = cached_products + cached_pass;
+    good = good && find_seconds(network->parameters, layer, count, &o, seconds, &memory, &out->from_cache);
     bare_memory_free(&memory);
-    return pass > 0 && products > 0 && cached_pass > 0 && cached_products > 0 && out->memory_speed > 0;
+    return good && out->memory_speed > 0;
 }

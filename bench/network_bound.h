@@ -4,9 +4,15 @@
 
 #include "bench/network.h"
 
+/** Seconds of a step. */
+typedef struct bench_network_seconds {
+    double all_layers;
+    double products; /**< convolutions and dense layers alone */
+} bench_network_seconds;
+
 typedef struct bench_network_bound {
-    double from_cache, from_memory; /**< seconds of a step */
-    double memory_speed;            /**< bytes a second */
+    bench_network_seconds from_cache, from_memory;
+    double memory_speed; /**< bytes a second */
 } bench_network_bound;
 
 /** Tries each primitive for SECONDS; the largest cache has CACHE bytes. False where a primitive failed or memory is
