@@ -20,7 +20,9 @@ typedef struct bare_convolution {
  *  touched right before, the input or the gradient of the output. */
 double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, double seconds,
                                 bare_memory *memory);
-/** Numbers in the output. */
+/** Of the output: its height, its width, and how many numbers are in it. */
+int64_t bare_convolution_rows(const bare_convolution *convolution);
+int64_t bare_convolution_columns(const bare_convolution *convolution);
 int64_t bare_convolution_outputs(const bare_convolution *convolution);
 
 #endif

@@ -11,8 +11,10 @@ static mst_optimizer optimizer(void) {
     return mst_adam(.learning_rate = 0.001);
 }
 
-static void add(bench_layer *layer, int *count, const bare_convolution *product) {
-    layer[*count] = (bench_layer){.product = *product, .count = 1, .reads_input = *count == 0, .measured = true};
+/* A convolution, the batch norm behind it, and what is behind that, or BARE_NO_LAYER. */
+static void add(bench_layer *layer, int *count, const bare_convolution *product, bare_layer_kind behind) {
+    layer[*count] =
+        (bench_layer){.product = *product, .count = 1, .reads_input = *count == 0, .behind = {BARE_BATCH_NORM, behind}};
     ++*count;
 }
 
@@ -52,24 +54,24 @@ static int layers(bench_layer *layer) {
                                    {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
     int count = 0, size = SIZE / 2, channels = 32;
     bare_convolution c = three_by_three(SIZE, 3, channels, 1, 2);
-    add(layer, &count, &c);
+    add(layer, &count, &c, BARE_RELU6);
     for (size_t i = 0; i < sizeof stage / sizeof *stage; i++)
         for (int k = 0; k < stage[i][2]; k++) {
             const int wide = channels * stage[i][0], stride = k ? 1 : stage[i][3];
             c = one_by_one(size, channels, wide);
-            if (stage[i][0] > 1) add(layer, &count, &c);
+            if (stage[i][0] > 1) add(layer, &count, &c, BARE_RELU6);
             c = three_by_three(size, wide, wide, wide, stride);
-            add(layer, &count, &c);
+            add(layer, &count, &c, BARE_RELU6);
             size /= stride;
             c = one_by_one(size, wide, stage[i][1]);
-            add(layer, &count, &c);
+            add(layer, &count, &c, k ? BARE_ADD : BARE_NO_LAYER);
             channels = stage[i][1];
         }
     c = one_by_one(size, channels, LAST);
-    add(layer, &count, &c);
-    c = one_by_one(1, LAST, CLASSES);
-    add(layer, &count, &c);
-    layer[count - 1].measured = false;
+    add(layer, &count, &c, BARE_RELU6);
+    layer[count - 1].behind[2] = BARE_AVERAGE_POOL;
+    layer[count - 1].pool_height = layer[count - 1].pool_width = size;
+    layer[count++] = (bench_layer){.product = one_by_one(1, LAST, CLASSES), .count = 1, .behind = {BARE_SOFTMAX}};
     return count;
 }
 
@@ -94,7 +96,7 @@ static int run(const command_call *call) {
 
 const command bench_mobilenet_v2 = {
     .name = "mobilenet_v2",
-    .summary = "MobileNetV2 against its bare convolutions, and against peers",
+    .summary = "MobileNetV2 against its bare primitives, and against peers",
     .usage = "[options]",
     .notes = "Random pictures of 224x224 in memory, 1,000 classes, batch 16, Adam, f32.",
     .sections = bench_network_sections,

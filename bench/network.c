@@ -10,133 +10,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/simd.h"
 #include "bench/folder.h"
+#include "bench/network_bound.h"
 #include "bench/table.h"
 #include "bench/tensorflow.h"
 
 enum { ROUNDS = BENCH_ROUNDS, WARM_STEPS = 3, BATCHES = 4 };
-
-/* ---- the bound ---- */
-
-/* Of a process, all of its threads. */
-static double processor_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-/* Adam's work, or one alike. */
-MST_SIMD static void update_pass(float *restrict w, float *restrict m, float *restrict v, const float *restrict g,
-                                 int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        m[i] += 0.1F * (g[i] - m[i]);
-        v[i] += 0.001F * (g[i] * g[i] - v[i]);
-        w[i] -= 1e-9F * m[i] / (sqrtf(v[i]) + 1e-7F);
-    }
-}
-
-/* Least seconds of a pass over the parameters and what the optimizer keeps of them; negative without memory. */
-static double pass_seconds(int64_t count, bare_memory *memory) {
-    enum { TIMES = 5, ARRAYS = 4 };
-    const size_t numbers = (size_t)count * ARRAYS, copies = memory->span / (numbers * sizeof(float)) + 1;
-    float *array = bare_memory_take(memory, BARE_WRITTEN, numbers * copies * sizeof *array);
-    double least = -1;
-    for (size_t i = 0; i < TIMES && array; i++) {
-        float *w = array + i % copies * numbers;
-        const double before = bench_now();
-        update_pass(w, w + count, w + 2 * count, w + 3 * count, count);
-        const double took = bench_now() - before;
-        if (least < 0 || took < least) least = took;
-    }
-    return least;
-}
-
-/* Layers that are alike in one. */
-static int join_layers(bench_layer *layer, int count) {
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        int k = 0;
-        while (k < kept && (memcmp(&layer[k].product, &layer[i].product, sizeof layer[i].product) != 0 ||
-                            layer[k].reads_input != layer[i].reads_input || layer[k].measured != layer[i].measured))
-            k++;
-        if (k < kept)
-            layer[k].count += layer[i].count;
-        else
-            layer[kept++] = layer[i];
-    }
-    return kept;
-}
-
-/* Seconds of one thread for the products of a step; each primitive is tried for SECONDS. Negative where it failed. */
-static double product_seconds(const bench_layer *layer, int count, double seconds, bare_memory *memory) {
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        for (int kind = BARE_FORWARD; kind <= BARE_WEIGHTS_GRAD; kind++) {
-            if (kind == BARE_SRC_GRAD && layer[i].reads_input) continue;
-            const double took = bare_convolution_seconds(&layer[i].product, (bare_kind)kind, seconds, memory);
-            if (took < 0) return took;
-            sum += layer[i].count * took;
-        }
-    return sum;
-}
-
-/* Bytes that a step touches between two uses of an array: all that it has, or enough of them to leave next to nothing
- * of the array in a cache of CACHE bytes, which may keep a part of it when twice its size has gone through. */
-static size_t step_span(const bench_network *network, const bench_layer *layer, int count, size_t cache) {
-    int64_t numbers = network->parameters * (2 + network->slots); /* with their gradients */
-    for (int i = 0; i < count; i++) numbers += 2 * layer[i].count * bare_convolution_outputs(&layer[i].product);
-    const size_t bytes = (size_t)numbers * sizeof(float), enough = 6 * cache;
-    return bytes < enough ? bytes : enough;
-}
-
-/* Bytes that the gradients of batch norms must read beside the products. The gradient of a convolution's output comes
- * of the gradient of the batch norm's output and of the batch norm's input; in place of these two the bare products
- * read it twice, the second time from the cache where it fits into half of that, and then the batch norm's input is to
- * be added. All else that batch norms and activations read and write is in the cache while the convolutions before and
- * behind them work on a part of it. */
-static double norm_bytes(const bench_layer *layer, int count, size_t cache) {
-    double sum = 0;
-    for (int i = 0; i < count; i++) {
-        const double bytes = (double)bare_convolution_outputs(&layer[i].product) * sizeof(float);
-        if (layer[i].measured && bytes <= (double)cache / 2) sum += layer[i].count * bytes;
-    }
-    return sum;
-}
-
-typedef struct bound {
-    double from_cache, from_memory; /* seconds of a step */
-    double memory_speed;            /* bytes a second */
-} bound;
-
-/* False where a primitive failed or memory is short. */
-static bool find_bound(const bench_network *network, double seconds, size_t cache, bound *out) {
-    bench_layer layer[BENCH_MAX_LAYERS];
-    memset(layer, 0, sizeof layer);
-    const int count = join_layers(layer, network->layers(layer));
-    const size_t span = step_span(network, layer, count, cache);
-    bare_memory memory = {.span = span};
-    const double pass = pass_seconds(network->parameters, &memory);
-    const double products = product_seconds(layer, count, seconds, &memory);
-    out->memory_speed = bare_memory_speed(&memory);
-    out->from_memory = products + pass + norm_bytes(layer, count, cache) / out->memory_speed;
-    memory.span = 0;
-    const double cached_pass = pass_seconds(network->parameters, &memory);
-    const double cached_products = product_seconds(layer, count, seconds, &memory);
-    out->from_cache = cached_products + cached_pass;
-    bare_memory_free(&memory);
-    return pass > 0 && products > 0 && cached_pass > 0 && cached_products > 0 && out->memory_speed > 0;
-}
 
 /* ---- the table ---- */
 
 enum {
     BOUND,
     BOUND_FROM_MEMORY,
+    PRODUCTS,
+    PRODUCTS_FROM_MEMORY,
     MEMORY_SPEED,
     ONE,
     ONE_TO_BOUND,
     ONE_TO_BOUND_FROM_MEMORY,
+    ONE_TO_PRODUCTS,
+    ONE_TO_PRODUCTS_FROM_MEMORY,
     ALL,
     MIRRORED,
     BF16,
@@ -158,14 +51,21 @@ typedef struct table {
 
 static void make_table(const bench_network *network, table *out) {
     const bench_row rows[NUM_ROWS] = {
-        [BOUND] = BENCH_RATE("bound", "bound: bare oneDNN primitives and one pass, one thread"),
+        [BOUND] = BENCH_RATE("bound", "bound: bare oneDNN primitives of all layers and one pass"),
         [BOUND_FROM_MEMORY] =
             BENCH_RATE("bound_from_memory", "bound from memory: the same, arrays where a step has them"),
+        [PRODUCTS] = BENCH_RATE("bound_of_convolutions", "bound of convolutions alone and one pass"),
+        [PRODUCTS_FROM_MEMORY] =
+            BENCH_RATE("bound_of_convolutions_from_memory", "bound of convolutions alone, from memory"),
         [MEMORY_SPEED] = BENCH_AT_LEAST("memory_speed", "speed of that memory, a bare a = b + 2 c", "GB/s", 0),
         [ONE] = BENCH_RATE("one", "one device of one thread, by processor time"),
         [ONE_TO_BOUND] = BENCH_AT_LEAST("one_to_bound", "  the same / bound", "x", network->reach_bound),
         [ONE_TO_BOUND_FROM_MEMORY] =
             BENCH_AT_LEAST("one_to_bound_from_memory", "  the same / bound from memory", "x", 0),
+        [ONE_TO_PRODUCTS] =
+            BENCH_AT_LEAST("one_to_bound_of_convolutions", "  the same / bound of convolutions alone", "x", 0),
+        [ONE_TO_PRODUCTS_FROM_MEMORY] = BENCH_AT_LEAST("one_to_bound_of_convolutions_from_memory",
+                                                       "  the same / bound of convolutions alone, from memory", "x", 0),
         [ALL] = BENCH_RATE("all", "one device of all cores"),
         [MIRRORED] = BENCH_RATE("mirrored", "a device for each core, mirrored, the same batch"),
         [BF16] = BENCH_RATE("bf16", "one device of all cores, products in bf16"),
@@ -183,6 +83,13 @@ static void make_table(const bench_network *network, table *out) {
 }
 
 /* ---- training ---- */
+
+/* Of a process, all of its threads. */
+static double processor_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
 
 /* What is done between two windows of training. */
 typedef struct training {
@@ -327,18 +234,23 @@ typedef struct bound_try {
     size_t cache;   /* bytes of the largest */
 } bound_try;
 
+/* A bound of SECONDS a step, and what was reached of it. */
+static void add_bound(training *t, int bound, int ratio, double seconds) {
+    const double rate = (double)t->network->batch / seconds;
+    bench_add(&t->table->row[bound], rate);
+    bench_add(&t->table->row[ratio], t->rate / rate);
+}
+
 static bool measure_bound(training *t) {
     const bound_try *each = t->context;
-    bound least;
-    if (!find_bound(t->network, each->seconds, each->cache, &least)) return false;
-    const double bound = (double)t->network->batch / least.from_cache,
-                 from_memory = (double)t->network->batch / least.from_memory;
-    bench_add(&t->table->row[BOUND], bound);
-    bench_add(&t->table->row[BOUND_FROM_MEMORY], from_memory);
+    bench_network_bound least;
+    if (!bench_network_bound_find(t->network, each->seconds, each->cache, &least)) return false;
+    add_bound(t, BOUND, ONE_TO_BOUND, least.from_cache.all_layers);
+    add_bound(t, BOUND_FROM_MEMORY, ONE_TO_BOUND_FROM_MEMORY, least.from_memory.all_layers);
+    add_bound(t, PRODUCTS, ONE_TO_PRODUCTS, least.from_cache.products);
+    add_bound(t, PRODUCTS_FROM_MEMORY, ONE_TO_PRODUCTS_FROM_MEMORY, least.from_memory.products);
     bench_add(&t->table->row[MEMORY_SPEED], least.memory_speed / 1e9);
     bench_add(&t->table->row[ONE], t->rate);
-    bench_add(&t->table->row[ONE_TO_BOUND], t->rate / bound);
-    bench_add(&t->table->row[ONE_TO_BOUND_FROM_MEMORY], t->rate / from_memory);
     return true;
 }
 

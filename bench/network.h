@@ -3,15 +3,19 @@
 #define MUSTER_BENCH_NETWORK_H
 
 #include "bench/bare_convolution.h"
+#include "bench/bare_layer.h"
 #include "bench/bench.h"
 #include "muster/muster.h"
 
-/** A layer that is a product: a convolution, or a dense layer, which is one of 1x1 on pictures of one pixel. */
+enum { BENCH_MAX_BEHIND = 3 };
+/** A layer that is a product: a convolution, or a dense layer, which is one of 1x1 on pictures of one pixel; and the
+ *  layers behind it up to the next product, but for those for which oneDNN has no primitive. */
 typedef struct bench_layer {
     bare_convolution product;
-    int count;        /**< layers that are alike */
-    bool reads_input; /**< of the network, which needs no gradient */
-    bool measured;    /**< by a batch norm behind it, whose gradient reads its output again */
+    int count;                                /**< layers that are alike */
+    bool reads_input;                         /**< of the network, which needs no gradient */
+    bare_layer_kind behind[BENCH_MAX_BEHIND]; /**< each reads what the one before gives; pooling is the last */
+    int64_t pool_height, pool_width;          /**< of the windows, where there is pooling behind it */
 } bench_layer;
 
 enum { BENCH_MAX_LAYERS = 80 };
@@ -24,7 +28,8 @@ typedef struct bench_network {
     void (*build)(mst_model *model);
     mst_optimizer (*optimizer)(void);
     int (*layers)(bench_layer layer[BENCH_MAX_LAYERS]); /**< how many; may be alike */
-    double reach_bound, reach_peers;
+    double reach_bound;                                 /**< of all layers */
+    double reach_peers;
 } bench_network;
 
 /** Of the benchmark of a network. */

@@ -28,9 +28,12 @@ fi
 
 works bench_of_a_network_makes_one_step_and_says_so '^first step$' text_cnn --first-step
 run text_cnn --seconds 0.01 --json
-for row in bound bound_from_memory memory_speed one_to_bound one_to_bound_from_memory; do
-    check "bench_of_a_network_has_$row" grep -q "\"key\":\"$row\",\"value\":[0-9.]*[1-9]" out
+for row in bound bound_of_convolutions one_to_bound one_to_bound_of_convolutions; do
+    for place in '' _from_memory; do
+        check "bench_of_a_network_has_$row$place" grep -q "\"key\":\"$row$place\",\"value\":[0-9.]*[1-9]" out
+    done
 done
+check bench_of_a_network_has_memory_speed grep -q '"key":"memory_speed","value":[0-9.]*[1-9]' out
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' ops --op relu --seconds 0.2 --json
 works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' ops --op matmul --seconds 0.2

@@ -1,0 +1,22 @@
+/** What a training step of a network cannot do without: its bare primitives, and a pass over its parameters. */
+#ifndef MUSTER_BENCH_NETWORK_BOUND_H
+#define MUSTER_BENCH_NETWORK_BOUND_H
+
+#include "bench/network.h"
+
+/** Seconds of a step. */
+typedef struct bench_network_seconds {
+    double all_layers;
+    double products; /**< convolutions and dense layers alone */
+} bench_network_seconds;
+
+typedef struct bench_network_bound {
+    bench_network_seconds from_cache, from_memory;
+    double memory_speed; /**< bytes a second */
+} bench_network_bound;
+
+/** Tries each primitive for SECONDS; the largest cache has CACHE bytes. False where a primitive failed or memory is
+ *  short. */
+bool bench_network_bound_find(const bench_network *network, double seconds, size_t cache, bench_network_bound *out);
+
+#endif
