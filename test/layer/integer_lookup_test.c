@@ -1,5 +1,6 @@
 /* Integers as numbers of categories: what keras.layers.IntegerLookup of Keras 3.15 gives, and what is learnt. */
 #include <math.h>
+#include <string.h>
 
 #include "muster/muster.h"
 #include "support/test.h"
@@ -8,7 +9,7 @@
 static mst_tensor *integers_of(mst_shape shape, const int64_t *numbers) {
     mst_tensor *tensor;
     EXPECT_OK(mst_tensor_create(MST_I64, shape, &tensor));
-    for (int64_t i = 0; i < mst_tensor_count(tensor); i++) ((int64_t *)mst_tensor_data(tensor))[i] = numbers[i];
+    memcpy(mst_tensor_data(tensor), numbers, mst_tensor_bytes(tensor));
     return tensor;
 }
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import muster
 import numpy as np
@@ -551,6 +552,28 @@ def integer_lookups(report, folder):
         report.values(f"integer lookups: learnt with {options}", answer["predicted"], back.predict(new, verbose=0), 0, 1)
 
 
+def texts(report, folder):
+    """The network of a text model takes tokens; the vocabulary beside it makes them in Keras."""
+    with open(os.path.join(folder, "texts.csv"), "w") as file:
+        file.write("text,class\n")
+        file.writelines(f"\"A w{i % 7}, W{i * 5 % 11} and w{i % 3}!\",{'odd' if i % 2 else 'even'}\n" for i in range(60))
+    new = ["w1 and W3, w3", "nothing known", "", "a " * 40]
+    with open(os.path.join(folder, "new_texts.csv"), "w") as file:
+        file.writelines(f"\"{line}\"\n" for line in ["text", *new])
+    command(folder, "train", "--data", "csv:texts.csv", "--text", "text", "--label", "class", "--sequence-length", "30",
+            "--epochs", "2", "--save", "texts.keras")
+    command(folder, "predict", "--load", "texts.keras", "--data", "csv:new_texts.csv", "--text", "text", "--out", "p.npy")
+    path = os.path.join(folder, "texts.keras")
+    with zipfile.ZipFile(path) as file:
+        notes = json.loads(file.read("metadata.json"))["muster_notes"]
+    text = json.loads(json.loads(notes["muster/train"])["schema"])["text"]
+    words = L.TextVectorization(standardize=text["standardize"], split=text["split"], vocabulary=text["vocabulary"],
+                                output_sequence_length=text["sequence_length"])
+    model = keras.Sequential([keras.Input((1,), dtype="string"), words, keras.models.load_model(path), L.Softmax()])
+    wanted = model.predict(tf.constant([[line] for line in new]), verbose=0)
+    report.values("texts in Keras", np.load(os.path.join(folder, "p.npy")).ravel(), wanted, 1e-5, 1)
+
+
 def tables(report, folder):
     """What muster train makes of a table: columns of numbers, of categories one-hot and embedded, and new categories."""
     lines = ["city,area,kind,year,price"]
@@ -591,6 +614,7 @@ def main():
         policies(report, folder)
         lookups(report, folder)
         integer_lookups(report, folder)
+        texts(report, folder)
         tables(report, folder)
         refused(report, folder)
     return report.finish()
