@@ -259,12 +259,12 @@ static mst_status write_lookup(const char *name, const mst_tensor *vocabulary, j
 
 static mst_status write_string_lookup(const char *name, const string_lookup_options *options, json_t *config) {
     string_lookup_options o = *options;
-    json_t *mask = o.mask_token ? json_string(o.mask_token) : NULL;
     if (!o.vocabulary)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "layer '%s': cannot be saved for Keras: the strings that it has learnt are known by their "
                         "hashes alone: give it .vocabulary",
                         name);
+    json_t *mask = o.mask_token ? json_string(o.mask_token) : NULL;
     if (o.mask_token && !mask) return MST_FAIL(MST_INVALID, "layer '%s': its mask_token is no UTF-8", name);
     return write_lookup(name, o.vocabulary, mask, string_lookup_of(&o), config);
 }

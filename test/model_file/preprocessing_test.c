@@ -108,6 +108,11 @@ static void what_keras_lacks_is_not_saved(void **state) {
     EXPECT_OK(mst_build(model, data, false));
     EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_INVALID, "'bins': has no boundaries yet");
     mst_model_destroy(model);
+    EXPECT_OK(mst_model_create(&model));
+    mst_string_lookup(mst_input(model, MST_SHAPE(WIDTH), .dtype = MST_STRING), .max_tokens = 9, .mask_token = "",
+                      .name = "words");
+    EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_UNIMPLEMENTED, "'words': cannot be saved");
+    mst_model_destroy(model);
     /* columns that no integer has are Keras' pad_to_max_tokens */
     EXPECT_OK(mst_model_create(&model));
     const mst_output lookup =
