@@ -62,15 +62,31 @@ static bool is_empty(const json_t *text) {
     return json_is_string(text) && json_string_length(text) == 0;
 }
 
+static bool is_integer_lookup(const char *class_name) {
+    return strcmp(class_name, "IntegerLookup") == 0;
+}
+
+static bool is_lookup(const char *class_name) {
+    return strcmp(class_name, "StringLookup") == 0 || is_integer_lookup(class_name);
+}
+
+/* LINE, as an integer where it is one of INTEGERS and not of strings. */
+static json_t *token_of(const char *line, bool integers) {
+    char *end = NULL;
+    const long long number = integers ? strtoll(line, &end, 10) : 0;
+    return end && end != line && *end == '\0' ? json_integer(number) : json_string(line);
+}
+
 /* The lines of TEXT, which it changes, but the empty ones at its end that are more than LEAST: an empty string may be
  * one of a vocabulary. */
-static json_t *lines_of(char *text, size_t least) {
+static json_t *lines_of(char *text, size_t least, bool integers) {
     json_t *list = json_array();
     char *line;
     while (list && (line = strsep(&text, "\n"))) {
         const size_t size = strlen(line);
         if (size && line[size - 1] == '\r') line[size - 1] = '\0';
-        if (json_array_append_new(list, json_string(line))) json_array_append_new(list, json_null()); /* no UTF-8 */
+        if (json_array_append_new(list, token_of(line, integers)))
+            json_array_append_new(list, json_null()); /* no UTF-8 */
     }
     for (size_t n; (n = json_array_size(list)) > least && is_empty(json_array_get(list, n - 1));)
         json_array_remove(list, n - 1);
@@ -85,13 +101,13 @@ static mst_status take_vocabulary(const char *name, const mst_zip *zip, const ch
     char entry[MOST_ENTRY_NAME];
     void *text = NULL;
     size_t size;
-    if (!class_name || strcmp(class_name, "StringLookup") != 0 || (vocabulary && !json_is_null(vocabulary)))
-        return MST_OK;
+    if (!class_name || !is_lookup(class_name) || (vocabulary && !json_is_null(vocabulary))) return MST_OK;
     snprintf(entry, sizeof entry, "assets%s/vocabulary.txt", folder);
     if (!mst_zip_find(zip, entry)) return MST_OK; /* the layer will say that it has none */
     MST_TRY(read_entry(name, zip, entry, MOST_JSON, &text, &size));
     ((char *)text)[size] = '\0'; /* there is memory for it */
-    const int failed = json_object_set_new(config, "vocabulary", lines_of(text, count > 0 ? (size_t)count : 0));
+    json_t *lines = lines_of(text, count > 0 ? (size_t)count : 0, is_integer_lookup(class_name));
+    const int failed = json_object_set_new(config, "vocabulary", lines);
     free(text);
     return failed ? MST_NO_MEMORY("for a vocabulary") : MST_OK;
 }
@@ -106,7 +122,7 @@ static mst_status take_vocabularies(const char *name, const mst_zip *zip, const 
     json_array_foreach(layers, i, layer) {
         const char *class_name = json_string_value(json_object_get(layer, "class_name"));
         int64_t before = 0;
-        const bool matters = class_name && (strcmp(class_name, "StringLookup") == 0 ||
+        const bool matters = class_name && (is_lookup(class_name) ||
                                             json_is_array(json_object_get(json_object_get(layer, "config"), "layers")));
         for (size_t k = 0; matters && k < i; k++) {
             const char *other = json_string_value(json_object_get(json_array_get(layers, k), "class_name"));

@@ -4,7 +4,9 @@
  *      Normalization     axis: [-1], [] for all elements; mean and variance, null where they are weights
  *      CategoryEncoding  output_mode
  *      Discretization    output_mode; bin_boundaries, also those that were learnt, which are no weights there
- *      StringLookup      output_mode; vocabulary, with or without the strings that stand for all others before it
+ *      StringLookup      output_mode, mask_token; vocabulary, with or without the tokens before it that stand for the
+ *                        masked one and for all others
+ *      IntegerLookup     the same; a vocabulary that was learnt, a weight here, is in the configuration there
  *      Rescaling         scale and offset: numbers or lists
  *      Take              indices (an op in the file: model_file/item_op.h) */
 #ifndef MUSTER_MODEL_FILE_PREPROCESSING_H

@@ -55,6 +55,10 @@ static mst_value as_count(mst_value src) {
     return mst_string_lookup(src, .vocabulary = vocabulary, .output_mode = MST_OUTPUT_MODE_COUNT);
 }
 
+static mst_value masked(mst_value src) {
+    return mst_string_lookup(src, .vocabulary = vocabulary, .num_oov_indices = 3, .mask_token = "y");
+}
+
 static mst_value before_adapt(mst_value src) {
     return mst_string_lookup(src, .max_tokens = 5);
 }
@@ -69,6 +73,7 @@ static void strings_are_numbered_as_keras_does(void **state) {
                   (const double[]){0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0});
     expect_values(as_multi_hot, MST_SHAPE(2, 4), (const double[]){1, 0, 1, 1, 1, 1, 0, 0});
     expect_values(as_count, MST_SHAPE(2, 4), (const double[]){1, 0, 1, 1, 1, 2, 0, 0});
+    expect_values(masked, MST_SHAPE(2, 3), (const double[]){6, 5, 2, 4, 0, 4});
     expect_values(before_adapt, MST_SHAPE(2, 3), (const double[]){0, 0, 0, 0, 0, 0});
     mst_tensor_release(vocabulary);
 }
@@ -207,6 +212,11 @@ static void mistakes_are_told(void **state) {
     mst_tensor *wrong = strings_of(MST_SHAPE(3), twice);
     mst_string_lookup(model, .vocabulary = wrong);
     EXPECT_ERROR(mst_model_check(model), MST_INVALID, "strings 0 and 2 of the vocabulary are the same");
+    mst_model_destroy(model);
+    EXPECT_OK(mst_model_create(&model));
+    EXPECT_OK(mst_tensor_set_string(wrong, 2, mst_string_of("c")));
+    mst_string_lookup(model, .vocabulary = wrong, .mask_token = "c");
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "mask_token is in the vocabulary, at 2");
     mst_tensor_release(wrong);
     mst_model_destroy(model);
     EXPECT_OK(mst_model_create(&model));

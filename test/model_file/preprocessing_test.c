@@ -33,6 +33,10 @@ static mst_tensor *row_of(double a, double b, double c) {
 static mst_model *learnt(mst_dataset *data, uint64_t seed) {
     mst_model *model;
     mst_tensor *mean = row_of(1, 2, 3), *variance = row_of(4, 0.3, 9);
+    mst_tensor *places;
+    EXPECT_OK(mst_tensor_create(MST_I64, MST_SHAPE(2), &places));
+    mst_tensor_set(places, 0, -1); /* what Keras takes for any other integer */
+    mst_tensor_set(places, 1, 2);
     EXPECT_OK(mst_model_create(&model));
     const mst_output in = mst_input(model, MST_SHAPE(WIDTH));
     const mst_output own = mst_normalization(in), all = mst_normalization(in, .no_axis = true, .invert = true);
@@ -42,10 +46,15 @@ static mst_model *learnt(mst_dataset *data, uint64_t seed) {
     EXPECT_OK(mst_adapt(own, data, 0));
     EXPECT_OK(mst_adapt(all, data, 0));
     EXPECT_OK(mst_adapt(bins, data, 0));
-    mst_dense(mst_concatenate(MST_OUTPUTS(own, all, told, counts)), 2);
+    const mst_output kinds = mst_integer_lookup(in, .num_oov_indices = 2, .has_mask = true, .mask_token = 14);
+    const mst_output known = mst_integer_lookup(bins, .vocabulary = places, .output_mode = MST_OUTPUT_MODE_COUNT);
+    EXPECT_OK(mst_adapt(kinds, data, 0));
+    const mst_output vectors = mst_flatten(mst_embedding(kinds, 3 + ROWS * WIDTH, 2));
+    mst_dense(mst_concatenate(MST_OUTPUTS(own, all, told, counts, known, vectors)), 2);
     EXPECT_OK(mst_compile(model, .seed = seed, .loss = MST_LOSS_MEAN_SQUARED_ERROR));
     mst_tensor_release(mean);
     mst_tensor_release(variance);
+    mst_tensor_release(places);
     return model;
 }
 
@@ -99,6 +108,19 @@ static void what_keras_lacks_is_not_saved(void **state) {
     EXPECT_OK(mst_build(model, data, false));
     EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_INVALID, "'bins': has no boundaries yet");
     mst_model_destroy(model);
+    EXPECT_OK(mst_model_create(&model));
+    mst_string_lookup(mst_input(model, MST_SHAPE(WIDTH), .dtype = MST_STRING), .max_tokens = 9, .mask_token = "",
+                      .name = "words");
+    EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_UNIMPLEMENTED, "'words': cannot be saved");
+    mst_model_destroy(model);
+    /* columns that no integer has are Keras' pad_to_max_tokens */
+    EXPECT_OK(mst_model_create(&model));
+    const mst_output lookup =
+        mst_integer_lookup(mst_input(model, MST_SHAPE(WIDTH)), .max_tokens = 1000, .name = "kinds");
+    EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_INVALID, "'kinds': has no vocabulary yet");
+    EXPECT_OK(mst_adapt(lookup, data, 0));
+    EXPECT_ERROR(mst_model_save(model, folder_path("no.keras")), MST_UNIMPLEMENTED, "and max_tokens is for 999");
+    mst_model_destroy(model);
     mst_dataset_release(data);
 }
 
@@ -110,7 +132,11 @@ static mst_status load_stack(const char *shape, const char *class_name, const ch
              "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": ["
              "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"in\", \"batch_shape\": [null%s], "
              "\"dtype\": \"%s\"}}, {\"class_name\": \"%s\", \"config\": {\"name\": \"layer\", %s}}]}}",
-             shape, strcmp(class_name, "StringLookup") == 0 ? "string" : "float32", class_name, config);
+             shape,
+             strcmp(class_name, "StringLookup") == 0    ? "string"
+             : strcmp(class_name, "IntegerLookup") == 0 ? "int64"
+                                                        : "float32",
+             class_name, config);
     const mst_status status = mst_model_load(folder_write_text("m.json", text), &model, NULL);
     mst_model_destroy(model);
     return status;
@@ -153,9 +179,24 @@ static void options_of_keras_are_taken_or_named(void **state) {
         {"StringLookup", ", 1", "\"vocabulary\": [\"b\", 3]", "vocabulary = [\"b\",3]"},
         {"StringLookup", ", 1", "\"vocabulary\": \"words.txt\"", "vocabulary = \"words.txt\""},
         {"StringLookup", ", 1", "\"vocabulary\": [\"b\", \"b\"]", "are the same"},
-        {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"mask_token\": \"\"", "mask_token = \"\""},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"\", \"[UNK]\", \"b\"], \"mask_token\": \"\"", NULL},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\", \"\"], \"mask_token\": \"\"",
+         "mask_token is in the vocabulary"},
+        {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"mask_token\": 0", "mask_token = 0"},
         {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"output_mode\": \"tf_idf\"", "output_mode = \"tf_idf\""},
         {"StringLookup", ", 1", "\"vocabulary\": [\"b\"], \"num_oov_indices\": -1", "num_oov_indices = -1"},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [-1, 7, 5], \"output_mode\": \"one_hot\"", NULL},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [0, -1, 5], \"mask_token\": 0, \"oov_token\": -1", NULL},
+        {"IntegerLookup", ", 3", "\"vocabulary\": [-1, 5], \"mask_token\": 0, \"output_mode\": \"count\"", NULL},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [5, 0], \"mask_token\": 0", "mask_token is in the vocabulary, at 1"},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [5], \"mask_token\": \"\"", "mask_token = \"\""},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [0, -1], \"mask_token\": 0", "it has no vocabulary"},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [5, \"b\"]", "(IntegerLookup): vocabulary = [5,\"b\"]"},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [5], \"invert\": true",
+         "layer 'layer' (IntegerLookup): invert = true is not taken here"},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [5], \"oov_method\": \"farmhash\"", "oov_method = \"farmhash\""},
+        {"IntegerLookup", ", 1", "\"vocabulary\": [5], \"pad_to_max_tokens\": true", "pad_to_max_tokens = true"},
+        {"IntegerLookup", ", 3, 2", "\"vocabulary\": [5], \"output_mode\": \"count\"", "2 dimensions beside"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const mst_status status = load_stack(cases[i].shape, cases[i].class_name, cases[i].config);

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import muster
 import numpy as np
@@ -418,7 +419,8 @@ def refused(report, folder):
     start = keras.Input((3,))
     exponential = keras.Model(start, L.Dense(2)(2 ** start))
     quotient = keras.Model(start, L.Dense(2)(keras.ops.convert_to_tensor([1.0, 2.0, 3.0]) / start))
-    for model, words in ((lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D")),
+    inverse = keras.Sequential([keras.Input((3,), dtype="int64"), L.IntegerLookup(vocabulary=[4], invert=True, name="back")])
+    for model, words in ((inverse, ("'back'", "IntegerLookup", "invert = true")), (lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D")),
                          (exponential, ("Power", "there is no such layer here")),
                          (quotient, ("TrueDivide", "there is no such layer here"))):
         path = os.path.join(folder, "refused.keras")
@@ -482,12 +484,14 @@ def lookups(report, folder):
     new = np.concatenate([words, np.array([[b"pink"], [b"[UNK]"], [b"black"]], object)])
     start = keras.Input((1,), dtype="string")
     layers = [L.StringLookup(output_mode="one_hot"), L.StringLookup(num_oov_indices=3, output_mode="count"),
-              L.StringLookup(vocabulary=["red", "blue", "pink"], output_mode="multi_hot")]
-    for layer in layers[:2]:
+              L.StringLookup(mask_token="", output_mode="one_hot"),
+              L.StringLookup(vocabulary=["red", "blue", "pink"], mask_token="", output_mode="multi_hot")]
+    for layer in layers[:3]:
         layer.adapt(tf.constant(words))
     rows = [layer(start) for layer in layers]
     numbers = L.StringLookup(vocabulary=["[UNK]", "blue", "red"])(start)
-    rows.append(L.Flatten()(L.Embedding(3, 2)(numbers)))
+    masked = L.StringLookup(vocabulary=["", "[UNK]", "blue", "red"], mask_token="")(start)
+    rows += [L.Flatten()(L.Embedding(4, 2)(which)) for which in (numbers, masked)]
     model = keras.Model(start, L.Dense(3)(L.Concatenate()(rows)))
     wanted = model.predict(tf.constant(new), verbose=0)
     path, out = os.path.join(folder, "words.keras"), os.path.join(folder, "out.keras")
@@ -496,6 +500,78 @@ def lookups(report, folder):
     report.values("lookups: predictions", answer["predicted"], wanted, 1e-5, 1)
     back = keras.models.load_model(out)
     report.values("lookups: Muster's file", back.predict(tf.constant(new), verbose=0).ravel(), wanted, 1e-6, 1)
+
+
+def integer_lookups(report, folder):
+    """Integers as inputs, with vocabularies as those of strings: read, trained on, and what Muster has learnt."""
+    known = np.array([[7, 7, -3], [7, 12, 12], [0, 7, -3], [900719925474099, 12, 0]] * 2, np.int64)
+    new = np.concatenate([known, [[-1, 5, 7], [8, -8, 0]]])
+    keras.utils.set_random_seed(6)
+    start = keras.Input((3,), dtype="int64", name="kinds")
+    layers = [L.IntegerLookup(output_mode="one_hot"), L.IntegerLookup(num_oov_indices=3, output_mode="count"),
+              L.IntegerLookup(num_oov_indices=2, mask_token=0), L.IntegerLookup(mask_token=12, output_mode="count"),
+              L.IntegerLookup(vocabulary=[7, 900719925474099], mask_token=0, output_mode="multi_hot"),
+              L.IntegerLookup(vocabulary=[0, -2, -2, 12, 7], num_oov_indices=2, mask_token=0, oov_token=-2),
+              L.IntegerLookup(vocabulary=[*range(-8, 13), 900719925474099], num_oov_indices=0, oov_token=None)]
+    for layer in layers[:4]:
+        layer.adapt(known)
+    outputs = [layer(start) for layer in layers]
+    rows = [L.Flatten()(outputs[0]), *(outputs[i] for i in (1, 3, 4))]
+    rows += [L.Flatten()(L.Embedding(30, 2)(outputs[i])) for i in (2, 5, 6)]
+    model = keras.Model(start, L.Dense(3)(L.Concatenate()(rows)))
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    targets = np.arange(24, dtype=np.float32).reshape(8, 3) / 24
+    np.savez(os.path.join(folder, "known.npz"), x_train=known, y_train=targets, x_test=known, y_test=targets)
+    path = os.path.join(folder, "integers.keras")
+    model.save(path)
+    wanted = model.predict(new, verbose=0)
+    for kind in ("out.keras", "out.h5"):
+        out = os.path.join(folder, kind)
+        [answer] = muster.evaluate([{"load": path, "predict": [new], "save": out}], "keras")
+        report.values("integer lookups: predictions", answer["predicted"], wanted, 1e-5, 1)
+        back = keras.models.load_model(out, compile=False)
+        report.values(f"integer lookups: Muster's {kind}", back.predict(new, verbose=0).ravel(), wanted, 1e-6, 1)
+        again = os.path.join(folder, f"again_{kind}")
+        back.save(again)
+        for path_of_copy in (out, again):
+            [answer] = muster.evaluate([{"load": path_of_copy, "predict": [new]}], "keras")
+            report.values(f"integer lookups: {path_of_copy} here", answer["predicted"], wanted, 1e-5, 1)
+    command(folder, "train", "--load", "integers.keras", "--data", "npz:known.npz", "--epochs", "3", "--batch-size", "8",
+            "--no-shuffle", "--shards", "1", "--save", "trained.keras")
+    model.fit(known, targets, batch_size=8, epochs=3, shuffle=False, verbose=0)
+    back = keras.models.load_model(os.path.join(folder, "trained.keras"))
+    report.values("integer lookups: trained on", back.predict(new, verbose=0).ravel(), model.predict(new, verbose=0),
+                  1e-5, 1)
+    for options in ({}, {"num_oov_indices": 3, "has_mask": True, "mask_token": 7},
+                    {"max_tokens": 4, "output_mode": "count", "has_mask": True}):
+        path = os.path.join(folder, "learnt.keras")
+        layers = [{"type": "input", "options": {"shape": [3], "dtype": "i64"}},
+                  {"type": "integer_lookup", "options": options, "src": [0], "adapt": [known]}]
+        [answer] = muster.evaluate([{"layers": layers, "predict": [new], "save": path}], "models")
+        back = keras.models.load_model(path, compile=False)
+        report.values(f"integer lookups: learnt with {options}", answer["predicted"], back.predict(new, verbose=0), 0, 1)
+
+
+def texts(report, folder):
+    """The network of a text model takes tokens; the vocabulary beside it makes them in Keras."""
+    with open(os.path.join(folder, "texts.csv"), "w") as file:
+        file.write("text,class\n")
+        file.writelines(f"\"A w{i % 7}, W{i * 5 % 11} and w{i % 3}!\",{'odd' if i % 2 else 'even'}\n" for i in range(60))
+    new = ["w1 and W3, w3", "nothing known", "", "a " * 40]
+    with open(os.path.join(folder, "new_texts.csv"), "w") as file:
+        file.writelines(f"\"{line}\"\n" for line in ["text", *new])
+    command(folder, "train", "--data", "csv:texts.csv", "--text", "text", "--label", "class", "--sequence-length", "30",
+            "--epochs", "2", "--save", "texts.keras")
+    command(folder, "predict", "--load", "texts.keras", "--data", "csv:new_texts.csv", "--text", "text", "--out", "p.npy")
+    path = os.path.join(folder, "texts.keras")
+    with zipfile.ZipFile(path) as file:
+        notes = json.loads(file.read("metadata.json"))["muster_notes"]
+    text = json.loads(json.loads(notes["muster/train"])["schema"])["text"]
+    words = L.TextVectorization(standardize=text["standardize"], split=text["split"], vocabulary=text["vocabulary"],
+                                output_sequence_length=text["sequence_length"])
+    model = keras.Sequential([keras.Input((1,), dtype="string"), words, keras.models.load_model(path), L.Softmax()])
+    wanted = model.predict(tf.constant([[line] for line in new]), verbose=0)
+    report.values("texts in Keras", np.load(os.path.join(folder, "p.npy")).ravel(), wanted, 1e-5, 1)
 
 
 def tables(report, folder):
@@ -537,6 +613,8 @@ def main():
                 commands(report, folder, name, make, rows)
         policies(report, folder)
         lookups(report, folder)
+        integer_lookups(report, folder)
+        texts(report, folder)
         tables(report, folder)
         refused(report, folder)
     return report.finish()

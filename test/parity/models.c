@@ -11,7 +11,8 @@
  *               "values": {"dense/kernel": TENSOR, ...}},                        weights before the first step
  *       "application": "lenet", "options": {...},       in place of layers: one of muster/applications.h
  *       "load": "weights.npz",                          weights before it predicts
- *       "predict": [TENSOR, ...]}                        inputs of rows whose output is "predicted"
+ *       "predict": [TENSOR, ...],                       inputs of rows whose output is "predicted"
+ *       "save": "m.keras"}                              the model, after it predicted
  *
  *  gives {"summary": "...", "weights": [["dense/kernel", [4, 3]], ...], "history": {"loss": [...], ...}, "evaluate":
  *  {"loss": 1.5, ...}, "values": {"dense/kernel": [...], ...}}. json_case.h says what a TENSOR is. */
@@ -21,6 +22,7 @@
 #include "layer/type.h"
 #include "muster/applications.h"
 #include "muster/checkpoint.h"
+#include "muster/model_file.h"
 #include "muster/train.h"
 
 enum { MOST_LAYERS = 64, OPTIONS_SIZE = 1024 };
@@ -254,6 +256,8 @@ static mst_status run_case(const json_t *c, json_t *out) {
     if (!status && !training) status = describe(model, out);
     if (!status && training) status = fit(model, training, out);
     if (!status && predicted) status = predict(model, json_string_value(json_object_get(c, "load")), predicted, out);
+    const char *path = json_string_value(json_object_get(c, "save"));
+    if (!status && path) status = mst_model_save(model, path);
     mst_model_destroy(model);
     return status;
 }

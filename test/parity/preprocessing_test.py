@@ -70,19 +70,40 @@ def lookup_cases():
         adapt, x = words((200, 1), kinds, longest), words(shape, kinds, longest)
         x.flat[::7] = [b"another %d" % i for i in range(len(x.flat[::7]))]
         for mode in ["int", *MODES]:
-            for others, most in [(1, None), (3, None), (2, 9)]:
+            for others, most, mask in [(1, None, None), (3, None, None), (2, 9, None), (2, 9, adapt[0, 0].decode())]:
                 options = {"output_mode": mode, "num_oov_indices": others, "max_tokens": most or 0}
+                if mask is not None:
+                    options["mask_token"] = mask
                 one = {"layers": [{"type": "input", "options": {"shape": list(shape[1:]), "dtype": "string"}},
                                   {"type": "string_lookup", "options": options, "src": [0], "adapt": [adapt]}],
                        "predict": [x]}
                 layer = keras.layers.StringLookup(output_mode=mode, num_oov_indices=others, max_tokens=most,
-                                                  **({"pad_to_max_tokens": True} if most and mode != "int" else {}))
+                                                  mask_token=mask, **({"pad_to_max_tokens": True} if most and mode != "int" else {}))
                 layer.adapt(tf.constant(adapt))
-                yield f"string_lookup of {kinds} kinds, {mode}, {others} others, {most}", one, layer, x
+                yield f"string_lookup of {kinds} kinds, {mode}, {others} others, {most}, mask {mask}", one, layer, x
+
+
+def integer_lookup_cases():
+    """Pairs of a case and Keras' IntegerLookup, of which some have a masked integer; likewise."""
+    for kinds, spread, shape in [(5, 1, (6, 1)), (40, 7, (30, 3)), (900, -1000003, (50, 2))]:
+        adapt = (np.minimum(random.geometric(0.15, (400, 1)), kinds) * spread - 1).astype(np.int64)
+        x = (np.minimum(random.geometric(0.15, shape), kinds) * spread - 1).astype(np.int64)
+        x.flat[::7] = -17 * np.arange(len(x.flat[::7]))
+        for mode in ["int", *MODES]:
+            for others, most, mask in [(1, None, None), (3, None, spread - 1), (2, 9, None), (2, 9, 2 * spread - 1),
+                                       (1, None, 0)]:
+                options = {"output_mode": mode, "num_oov_indices": others, "max_tokens": most or 0,
+                           "has_mask": mask is not None, "mask_token": mask or 0}
+                one = case("integer_lookup", options, x, adapt, dtype="i64")
+                layer = keras.layers.IntegerLookup(
+                    output_mode=mode, num_oov_indices=others, max_tokens=most, mask_token=mask,
+                    **({"pad_to_max_tokens": True} if most and mode != "int" else {}))
+                layer.adapt(tf.constant(adapt))
+                yield f"integer_lookup of {kinds} kinds, {mode}, {others} others, {most}, mask {mask}", one, layer, x
 
 
 def compare_lookups(report):
-    listed = list(lookup_cases())
+    listed = [*lookup_cases(), *integer_lookup_cases()]
     for (name, _, layer, x), answer in zip(listed, muster.evaluate([one[1] for one in listed], "models")):
         report.values(name, answer["predicted"], np.asarray(layer(tf.constant(x))), 0, 1)
 

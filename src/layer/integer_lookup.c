@@ -1,0 +1,119 @@
+/** integer_lookup: dst = number of the integer src: its place in a vocabulary, behind the numbers for other integers
+ *
+ *  src              numbers, [n] or [n, ...]; a float is cut to a whole number
+ *  vocabulary       i64 [k], each once; without it mst_adapt learns that of the data, the most frequent first (of
+ *                   equally frequent ones the largest), and the layer has weights; -1 is never learnt, as in Keras
+ *  max_tokens       how many numbers there are in all, at most, as of string_lookup
+ *  num_oov_indices  numbers for integers that are not in the vocabulary, 0 and so on: src modulo num_oov_indices;
+ *                   default 1
+ *  no_oov           there is none: such an integer is an error in the run, MST_INVALID (Keras' num_oov_indices=0)
+ *  has_mask         mask_token, which is not in the vocabulary, has the number 0 before all others in mode INT, and
+ *                   counts for no column in the others
+ *  mask_token       default 0
+ *  output_mode      default INT, i64 like src; the others as those of category_encoding, with a column for each number
+ *  name             default integer_lookup, integer_lookup_1, ...
+ *
+ *  Weights where no vocabulary is given, i64 [k], with has_mask [k + 1], not trained: vocabulary_integers in rising
+ *  order, and vocabulary_places. Before mst_adapt no integer is in it.
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_integer_lookup_options {
+    int zero_;
+    mst_tensor *vocabulary;
+    int64_t max_tokens;
+    int64_t num_oov_indices;
+    bool no_oov;
+    bool has_mask;
+    int64_t mask_token;
+    mst_output_mode output_mode;
+    const char *name;
+    mst_tensor *adapted_integers, *adapted_places; /**< of mst_adapt: the weights begin with them */
+    int end_;
+} mst_layer_integer_lookup_options;
+#define mst_integer_lookup(...) MST_INTEGER_LOOKUP_(__VA_ARGS__, .end_ = 0)
+#define MST_INTEGER_LOOKUP_(source, ...) \
+    MST_LAYER(integer_lookup, source, MST_NAMED(mst_layer_integer_lookup_options, __VA_ARGS__))
+#endif
+#include "layer/token_lookup.h"
+#include "muster/ops.h"
+
+enum { MOST_TOKENS = 2147483647, UNKNOWN = -1 };
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_integer_lookup_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(TENSOR, vocabulary, "integers, each once"),
+    FIELD(I64, max_tokens, 0, 0, MOST_TOKENS, "numbers in all, at most"),
+    FIELD(I64, num_oov_indices, 1, 1, MOST_TOKENS, "numbers of other integers"),
+    FIELD(BOOL, no_oov, "other integers are an error"),
+    FIELD(BOOL, has_mask, "mask_token is none"),
+    FIELD(I64, mask_token, 0, -0x1p63, 0x1p63, "the integer that is none"),
+    FIELD(ENUM, output_mode, 0, mst_output_mode_names, "what is made of the numbers"),
+    FIELD(STRING, name, "of the layer"),
+    FIELD(TENSOR, adapted_integers, "the initial value of a weight"),
+    FIELD(TENSOR, adapted_places, "the initial value of a weight"),
+    MST_FIELD_END,
+};
+
+static mst_token_lookup lookup_of(const mst_layer_integer_lookup_options *o, const char *name) {
+    return (mst_token_lookup){
+        .type = "integer_lookup",
+        .tokens = "integers",
+        .name = name,
+        .keys_name = "vocabulary_integers",
+        .dtype = MST_I64,
+        .vocabulary = o->vocabulary,
+        .max_tokens = o->max_tokens,
+        .num_others = o->no_oov ? 0 : o->num_oov_indices,
+        .masks = o->has_mask,
+        .mask_key = o->mask_token,
+        .unknown_key = UNKNOWN,
+        .mode = o->output_mode ? o->output_mode : MST_OUTPUT_MODE_INT,
+        .keys = o->adapted_integers,
+        .places = o->adapted_places,
+    };
+}
+
+static mst_status integer_lookup_check(const void *options, const char *name) {
+    const mst_layer_integer_lookup_options *o = options;
+    const mst_token_lookup lookup = lookup_of(o, name);
+    if (o->mask_token && !o->has_mask)
+        return MST_FAIL(MST_INVALID, "integer_lookup '%s': mask_token is given without .has_mask = true", name);
+    return mst_token_lookup_check(&lookup);
+}
+
+static mst_status integer_lookup_weights(mst_layer_call *call) {
+    const mst_token_lookup lookup = lookup_of(call->options, call->name);
+    return mst_token_lookup_weights(&lookup, call);
+}
+
+static mst_value integer_lookup_build(const mst_layer_call *call) {
+    const mst_token_lookup lookup = lookup_of(call->options, call->name);
+    const mst_value src = call->src[0], key = mst_value_spec(src).dtype == MST_I64 ? src : mst_cast(src, MST_I64);
+    const mst_value other = lookup.num_others > 1
+                                ? mst_mod(key, mst_scalar(call->graph, MST_I64, (double)lookup.num_others))
+                                : mst_zeros_like(key);
+    return mst_token_lookup_build(&lookup, call, key, other);
+}
+
+static mst_status integer_lookup_adapt(void *options, const char *name, mst_layer_rows next, void *context,
+                                       mst_tensor *learnt[MST_MAX_LEARNT]) {
+    mst_layer_integer_lookup_options *o = options;
+    const mst_token_lookup lookup = lookup_of(o, name);
+    const mst_status status = mst_token_lookup_learn(&lookup, next, context, learnt);
+    o->adapted_integers = learnt[0];
+    o->adapted_places = learnt[1];
+    return status;
+}
+
+const mst_layer_type mst_layer_type_integer_lookup = {
+    .name = "integer_lookup",
+    .class_name = "IntegerLookup",
+    .options_size = sizeof(mst_layer_integer_lookup_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .check = integer_lookup_check,
+    .weights = integer_lookup_weights,
+    .build = integer_lookup_build,
+    .adapt = integer_lookup_adapt,
+};
