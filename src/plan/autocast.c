@@ -76,8 +76,9 @@ static bool is_convolution(const mst_plan_node *node) {
     return node->op == &mst_op_conv2d || node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
 }
 
-/* The device has kernels for bf16. */
-static bool has_kernels(const mst_device *device) {
+bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node) {
+    const mst_device *device = &plan->host->devices->device[node->device];
+    if (mst_plan_has_tasks(plan)) return false;
     for (int i = 0; device->type->engines[i]; i++)
         if (strcmp(device->type->engines[i], "onednn") == 0) return true;
     return false;
@@ -85,7 +86,7 @@ static bool has_kernels(const mst_device *device) {
 
 /* What can be computed in bf16 on its device: of f32, and not empty. */
 static bool can_round(const mst_plan *plan, const mst_plan_node *node) {
-    if (mst_plan_has_tasks(plan) || !has_kernels(&plan->host->devices->device[node->device])) return false;
+    if (!mst_plan_takes_bf16(plan, node)) return false;
     for (int i = 0; i < node->num_src; i++) {
         const mst_spec *src = &plan->value[node->src[i]].spec;
         if (src->dtype != MST_F32 || mst_shape_count(src->shape) == 0) return false;

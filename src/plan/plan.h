@@ -215,6 +215,9 @@ MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *join
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
 /** True where source I of the node counts for its shape only. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
+/** Whether the device of NODE has kernels for products of bf16, and no other task makes the same plan, on a processor
+ *  that may differ. */
+bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node);
 /** True where nothing runs for the node: storage, constants, views, groups of nodes, feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
 /** VALUE is a variable: a copy of an entry of the store. */

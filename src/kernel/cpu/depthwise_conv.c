@@ -23,7 +23,8 @@ typedef struct state {
     /* Of conv2d_statistics: parts of the batch norm behind in a part; 0: some do not lie in one. */
     mst_batch_rows rows;
     int64_t measured_of_part;
-    size_t ring_bytes, sums; /* the workspace: the ring of each thread, then the sums */
+    /* The workspace: of each thread its ring, blocks to fill it, and a row that is rounded to be kept; the sums. */
+    size_t blocks, row, thread_step, sums;
 } state;
 
 static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
@@ -40,11 +41,14 @@ static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, vo
     s->band_rows = (h->out + s->bands - 1) / s->bands;
     const int64_t shares = (n + s->chunk - 1) / s->chunk;
     s->parts = shares * s->bands;
-    s->ring_bytes = mst_row_ring_bytes(&s->source);
-    s->sums = *workspace = (size_t)num_threads * s->ring_bytes;
-    *out = s;
-    if (c->op != &mst_op_conv2d_statistics) return MST_OK;
+    const bool rounded = c->dst[0].dtype == MST_BF16, measures = c->op == &mst_op_conv2d_statistics;
     s->rows = mst_batch_rows_of(&c->dst[0].shape);
+    s->blocks = mst_row_ring_bytes(&s->source);
+    s->row = s->blocks + mst_kept_blocks_bytes(s->conv.in_channels);
+    s->thread_step = s->row + (rounded ? mst_align((size_t)(w->out * s->conv.out_channels) * sizeof(float)) : 0);
+    s->sums = *workspace = (size_t)num_threads * s->thread_step;
+    *out = s;
+    if (!measures) return MST_OK;
     if (s->bands == 1) s->measured_of_part = mst_batch_parts_of_share(&s->rows, shares, s->chunk * h->out * w->out);
     *workspace += (size_t)mst_batch_sums_count(&s->rows) * sizeof(float);
     return MST_OK;
@@ -60,25 +64,33 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
     return statistics;
 }
 
+/* Memory AT of what THREAD has of the workspace. */
+static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
+    return (float *)(void *)((char *)a->workspace + (size_t)thread * ((const state *)a->state)->thread_step + at);
+}
+
 static mst_status measure_parts(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_batch_statistics statistics = statistics_of(context);
+    const mst_kernel_args *a = context;
+    const mst_batch_statistics statistics = statistics_of(a);
     (void)thread;
-    mst_batch_measure_f32(&statistics, begin, end);
+    mst_kept_measure(&statistics, a->dst[0].dtype == MST_BF16, begin, end);
     return MST_OK;
 }
 
 /* What a thread works with. */
 typedef struct work {
     mst_row_ring source;
+    float *blocks, *row;
     mst_batch_statistics statistics; /* where parts of the batch norm behind lie in a part */
     int64_t measured;                /* of these parts */
 } work;
 
 /* Measures the parts of the batch norm behind that are whole with row Y of EXAMPLE. */
-static void measure_row(const state *s, work *k, int64_t example, int64_t y) {
+static void measure_row(const mst_kernel_args *a, work *k, int64_t example, int64_t y) {
+    const state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->out + y + 1) * w->out);
-    mst_batch_measure_f32(&k->statistics, k->measured, whole);
+    mst_kept_measure(&k->statistics, a->dst[0].dtype == MST_BF16, k->measured, whole);
     k->measured = whole;
 }
 
@@ -90,22 +102,25 @@ static void convolve(const mst_kernel_args *a, work *k, int64_t example, int64_t
     const mst_normalized_conv_options *o = a->options;
     const float *terms = s->terms ? a->src[s->terms].data : NULL;
     const mst_batch_limits limits = mst_batch_limits_for(s->terms ? o->activation : MST_BATCH_LINEAR);
-    const float *src = a->src[0].data, *weights = a->src[1].data, *zeros = mst_row_ring_row(&k->source, -1);
+    const mst_kept src = mst_kept_of(&a->src[0]), dst = mst_kept_of(&a->dst[0]);
+    const float *weights = a->src[1].data, *zeros = mst_row_ring_row(&k->source, -1);
     int64_t read = begin * h->stride - h->before; /* row of the source that is normalized next */
     if (read < 0) read = 0;
     for (int64_t y = begin; y < end; y++) {
         const int64_t first = (example * h->out + y) * count;
-        float *dst = (float *)a->dst[0].data + first;
+        float *made = dst.bf16 ? k->row : (float *)dst.data + first;
         if (terms) {
             for (; read < h->in && read < y * h->stride - h->before + MST_DEPTHWISE_SIZE; read++)
-                mst_row_ring_read(&k->source, src, terms, limits, example, read);
-            mst_depthwise_row(&s->conv, &k->source, weights, y, dst);
+                mst_row_ring_read(&k->source, src, terms, limits, example, read, k->blocks);
+            mst_depthwise_row(&s->conv, &k->source, weights, y, made);
         } else {
             const int64_t pixels = h->in * s->conv.window[1].in;
-            mst_depthwise_row_of(&s->conv, src + example * pixels * s->conv.in_channels, zeros, weights, y, dst);
+            mst_depthwise_row_of(&s->conv, (const float *)src.data + example * pixels * s->conv.in_channels, zeros,
+                                 weights, y, made);
         }
+        if (dst.bf16) mst_round_to_bf16(made, (uint16_t *)dst.data + first, count);
         if (a->op == &mst_op_fused_conv2d) mst_fused_conv2d_finish_f32(a, first, count);
-        if (s->measured_of_part) measure_row(s, k, example, y);
+        if (s->measured_of_part) measure_row(a, k, example, y);
     }
 }
 
@@ -114,7 +129,9 @@ static mst_status convolve_parts(void *context, int64_t begin, int64_t end, int 
     const state *s = a->state;
     work k = {.source = s->source};
     if (s->measured_of_part) k.statistics = statistics_of(a);
-    mst_row_ring_begin(&k.source, (char *)a->workspace + (size_t)thread * s->ring_bytes);
+    mst_row_ring_begin(&k.source, workspace_at(a, thread, 0));
+    k.blocks = workspace_at(a, thread, s->blocks);
+    k.row = workspace_at(a, thread, s->row);
     for (int64_t part = begin; part < end; part++) {
         const int64_t first = part / s->bands * s->chunk, row = part % s->bands * s->band_rows;
         const int64_t last = first + s->chunk < s->conv.n ? first + s->chunk : s->conv.n;

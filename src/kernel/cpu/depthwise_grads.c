@@ -20,14 +20,15 @@ enum { SRC = MST_CONV2D_GRADS_SRC, WEIGHTS = MST_CONV2D_GRADS_WEIGHTS, GRADIENT 
 typedef struct state {
     mst_conv conv;
     mst_row_ring source, gradient;
-    int of_src, of_weights; /* outputs; -1: is not made */
+    int of_src, of_weights; /* outputs; -1: is not made; of_src is 0 otherwise */
     int terms;              /* source that has those of the batch norm before; 0: there is none */
     bool norm_behind, sums; /* whether there is a batch norm behind, and the sums of the one before are made */
     int64_t chunk, parts;   /* examples of a part; the same on any number of threads */
     mst_batch_rows rows;    /* of the batch norm before, where there are sums */
     int64_t sums_of_part;   /* its parts in a part; 0: some do not lie in one */
-    /* The workspace: the rings of each thread; what each part adds to the gradient of the weights; the sums. */
-    size_t gradient_ring, ring_step, weights_at, sums_at;
+    /* The workspace: of each thread its rings, blocks to fill them, a row that is rounded to be kept, a part that is
+     * added up; what each part adds to the gradient of the weights; the sums. */
+    size_t gradient_ring, blocks, row, added, thread_step, weights_at, sums_at;
 } state;
 
 /* What OP makes, of what. */
@@ -51,15 +52,21 @@ static mst_status depthwise_grads_prepare(const mst_infer *c, int num_threads, v
     s->chunk = mst_depthwise_chunk(s->conv.n);
     s->parts = (s->conv.n + s->chunk - 1) / s->chunk;
     s->gradient_ring = mst_row_ring_bytes(&s->source);
-    s->ring_step = s->gradient_ring + mst_row_ring_bytes(&s->gradient);
-    s->weights_at = (size_t)num_threads * s->ring_step;
+    s->blocks = s->gradient_ring + mst_row_ring_bytes(&s->gradient);
+    s->row = s->blocks + mst_kept_blocks_bytes(s->conv.in_channels);
+    const bool rounded = s->of_src == 0 && c->dst[0].dtype == MST_BF16;
+    s->rows = mst_batch_rows_of(&c->src[SRC].shape);
+    s->added = s->row;
+    if (rounded) s->added += mst_align((size_t)(s->conv.window[1].in * s->conv.in_channels) * sizeof(float));
+    s->thread_step = s->added;
+    if (s->sums) s->thread_step += mst_kept_parts_bytes(&s->rows, c->src[SRC].dtype == MST_BF16, rounded);
+    s->weights_at = (size_t)num_threads * s->thread_step;
     s->sums_at = s->weights_at;
     if (s->of_weights >= 0)
         s->sums_at += mst_align((size_t)(s->parts * MST_DEPTHWISE_TAPS * s->conv.in_channels) * sizeof(float));
     *workspace = s->sums_at;
     *out = s;
     if (!s->sums) return MST_OK;
-    s->rows = mst_batch_rows_of(&c->src[SRC].shape);
     s->sums_of_part =
         mst_batch_parts_of_share(&s->rows, s->parts, s->chunk * s->conv.window[0].in * s->conv.window[1].in);
     *workspace += (size_t)mst_batch_sums_count(&s->rows) * sizeof(float);
@@ -76,53 +83,65 @@ static mst_batch_sums sums_of(const mst_kernel_args *a) {
     return sums;
 }
 
+/* Memory AT of what THREAD has of the workspace. */
+static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
+    return (float *)(void *)((char *)a->workspace + (size_t)thread * ((const state *)a->state)->thread_step + at);
+}
+
+static void add_up_kept(const mst_kernel_args *a, const mst_batch_sums *sums, int64_t begin, int64_t end,
+                        float *parts) {
+    mst_kept_add_up(sums, a->src[SRC].dtype == MST_BF16, a->dst[0].dtype == MST_BF16, begin, end, parts);
+}
+
 static mst_status add_up_parts(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_batch_sums sums = sums_of(context);
-    (void)thread;
-    mst_batch_add_up_f32(&sums, begin, end);
+    const mst_kernel_args *a = context;
+    const mst_batch_sums sums = sums_of(a);
+    add_up_kept(a, &sums, begin, end, workspace_at(a, thread, ((const state *)a->state)->added));
     return MST_OK;
 }
 
 /* What a thread works with. */
 typedef struct work {
     mst_row_ring source, gradient;
+    float *blocks, *row, *parts;
     float *dweights;     /* what the part adds to the gradient of the weights */
     mst_batch_sums sums; /* where parts of the batch norm before lie in a part */
     int64_t added_up;    /* of these parts */
 } work;
 
 /* Adds up the parts of the batch norm before that are whole with row Y of EXAMPLE. */
-static void add_up_row(const state *s, work *k, int64_t example, int64_t y) {
+static void add_up_row(const mst_kernel_args *a, work *k, int64_t example, int64_t y) {
+    const state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->in + y + 1) * w->in);
-    mst_batch_add_up_f32(&k->sums, k->added_up, whole);
+    add_up_kept(a, &k->sums, k->added_up, whole, k->parts);
     k->added_up = whole;
 }
 
 /* Row Y of EXAMPLE of what the convolution reads, to the ring. */
-static void read_source(const mst_kernel_args *a, const mst_row_ring *ring, int64_t example, int64_t y) {
+static void read_source(const mst_kernel_args *a, const work *k, int64_t example, int64_t y) {
     const state *s = a->state;
     const int activation = !s->terms        ? MST_BATCH_LINEAR
                            : s->norm_behind ? ((const mst_conv2d_grads_options *)a->options)->src_activation
                                             : ((const mst_normalized_conv_options *)a->options)->activation;
-    mst_row_ring_read(ring, a->src[SRC].data, s->terms ? a->src[s->terms].data : NULL, mst_batch_limits_for(activation),
-                      example, y);
+    mst_row_ring_read(&k->source, mst_kept_of(&a->src[SRC]), s->terms ? a->src[s->terms].data : NULL,
+                      mst_batch_limits_for(activation), example, y, k->blocks);
 }
 
 /* Row Y of EXAMPLE of the gradient of the output, to the ring. */
-static void read_gradient(const mst_kernel_args *a, const mst_row_ring *ring, int64_t example, int64_t y) {
-    const int64_t first = (example * ring->height + y) * ring->width * ring->channels;
-    const float *gradient = a->src[GRADIENT].data;
+static void read_gradient(const mst_kernel_args *a, const work *k, int64_t example, int64_t y) {
+    const mst_row_ring *ring = &k->gradient;
+    const int64_t count = ring->width * ring->channels, first = (example * ring->height + y) * count;
+    const mst_kept gradient = mst_kept_of(&a->src[GRADIENT]), to = {.data = mst_row_ring_inside(ring, y)};
     mst_batch_limits storage;
     if (!((const state *)a->state)->norm_behind) {
-        mst_row_ring_read(ring, gradient, NULL, mst_batch_limits_for(MST_BATCH_LINEAR), example, y);
+        mst_row_ring_read(ring, gradient, NULL, mst_batch_limits_for(MST_BATCH_LINEAR), example, y, k->blocks);
         return;
     }
-    mst_batch_differentiate_f32(
-        a->src[MST_CONV2D_GRADS_TERMS].data,
-        mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
-        (const float *)a->src[MST_CONV2D_GRADS_OUTPUT].data + first, gradient + first, ring->width, ring->channels,
-        mst_row_ring_inside(ring, y));
+    mst_kept_differentiate(a->src[MST_CONV2D_GRADS_TERMS].data,
+                           mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
+                           mst_kept_from(mst_kept_of(&a->src[MST_CONV2D_GRADS_OUTPUT]), first),
+                           mst_kept_from(gradient, first), count, ring->channels, to, k->blocks);
 }
 
 /* One example, row after row of the source. A row of the output adds to the gradient of the weights when the last row
@@ -133,15 +152,16 @@ static void differentiate(const mst_kernel_args *a, work *k, int64_t example) {
     const int64_t count = w->in * s->conv.in_channels, reach = MST_DEPTHWISE_SIZE - 1 - h->before;
     int64_t read = 0, weighed = 0; /* rows of the output */
     for (int64_t y = 0; y < h->in; y++) {
-        for (; read < h->out && read * h->stride <= y + h->before; read++)
-            read_gradient(a, &k->gradient, example, read);
-        if (s->of_weights >= 0) read_source(a, &k->source, example, y);
+        for (; read < h->out && read * h->stride <= y + h->before; read++) read_gradient(a, k, example, read);
+        if (s->of_weights >= 0) read_source(a, k, example, y);
         for (; s->of_weights >= 0 && weighed < read && (weighed * h->stride + reach <= y || y == h->in - 1); weighed++)
             mst_depthwise_weights_row(&s->conv, &k->source, &k->gradient, weighed, k->dweights);
         if (s->of_src < 0) continue;
-        mst_depthwise_source_row(&s->conv, &k->gradient, a->src[WEIGHTS].data, y,
-                                 (float *)a->dst[s->of_src].data + (example * h->in + y) * count);
-        if (s->sums_of_part) add_up_row(s, k, example, y);
+        const mst_kept dst = mst_kept_from(mst_kept_of(&a->dst[0]), (example * h->in + y) * count);
+        float *made = dst.bf16 ? k->row : dst.data;
+        mst_depthwise_source_row(&s->conv, &k->gradient, a->src[WEIGHTS].data, y, made);
+        if (dst.bf16) mst_round_to_bf16(made, dst.data, count);
+        if (s->sums_of_part) add_up_row(a, k, example, y);
     }
 }
 
@@ -149,11 +169,14 @@ static mst_status differentiate_parts(void *context, int64_t begin, int64_t end,
     const mst_kernel_args *a = context;
     const state *s = a->state;
     const int64_t count = MST_DEPTHWISE_TAPS * s->conv.in_channels;
-    char *memory = (char *)a->workspace + (size_t)thread * s->ring_step;
-    work k = {.source = s->source, .gradient = s->gradient};
+    work k = {.source = s->source,
+              .gradient = s->gradient,
+              .blocks = workspace_at(a, thread, s->blocks),
+              .row = workspace_at(a, thread, s->row),
+              .parts = workspace_at(a, thread, s->added)};
     if (s->sums_of_part) k.sums = sums_of(a);
-    mst_row_ring_begin(&k.source, memory);
-    mst_row_ring_begin(&k.gradient, memory + s->gradient_ring);
+    mst_row_ring_begin(&k.source, workspace_at(a, thread, 0));
+    mst_row_ring_begin(&k.gradient, workspace_at(a, thread, s->gradient_ring));
     for (int64_t part = begin; part < end; part++) {
         const int64_t first = part * s->chunk, last = first + s->chunk < s->conv.n ? first + s->chunk : s->conv.n;
         k.dweights = (float *)((char *)a->workspace + s->weights_at) + part * count;

@@ -6,12 +6,12 @@
 #include "base/no_memory.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/conv_parts.h"
-#include "kernel/onednn/base/norm_part.h"
 #include "op/conv/conv2d_statistics.h"
 #include "op/conv/fused_conv2d.h"
 #include "op/conv/normalized_conv.h"
 #include "op/list.h"
 #include "op/norm/batch_norm.h"
+#include "op/norm/kept.h"
 #include "op/op.h"
 #include "op/share.h"
 #include "tensor/buffer.h"
@@ -19,8 +19,9 @@
 typedef struct state {
     mst_conv_parts parts;
     int terms; /* source that has the terms of the batch norm of the source; 0: there is none */
-    /* The workspace: that of the parts; then for each thread what it works on of the output of the batch norm. */
-    size_t normalized, normalized_step;
+    /* The workspace: that of the parts; then for each thread what it works on of the output of the batch norm, and
+     * blocks to make that. */
+    size_t normalized, blocks, thread_step;
     /* Of conv2d_statistics: parts of the batch norm behind it in a part; 0: some do not lie in one. Their sums are
      * behind all that. */
     int64_t measured_of_part;
@@ -45,17 +46,18 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     const mst_convolution_kind kind = forward                                          ? MST_CONVOLUTION
                                       : transposed || c->op == &mst_op_conv2d_src_grad ? MST_CONVOLUTION_SRC_GRAD
                                                                                        : MST_CONVOLUTION_WEIGHTS_GRAD;
-    const mst_conv conv = transposed ? mst_conv_make(c->options, &c->dst[0].shape, &c->src[1].shape, &c->src[0].shape)
-                                     : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
-                                                     forward ? &c->dst[0].shape : &c->src[2].shape);
+    mst_conv conv = transposed ? mst_conv_make(c->options, &c->dst[0].shape, &c->src[1].shape, &c->src[0].shape)
+                               : mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape,
+                                               forward ? &c->dst[0].shape : &c->src[2].shape);
     s->terms = mst_conv_src_terms(c->op, c->num_src);
+    conv.made_bf16 = kind != MST_CONVOLUTION_WEIGHTS_GRAD && c->dst[0].dtype == MST_BF16;
     MST_TRY(mst_conv_parts_make(&s->parts, kind, &conv, num_threads, 0, forward && !s->terms, c->name));
-    s->normalized = s->parts.workspace;
     if (s->terms) {
         mst_conv_parts_take_rounded(&s->parts, MST_CONVOLUTION_SRC);
-        s->normalized = s->parts.workspace;
-        s->normalized_step = mst_norm_part_bytes(s->parts.src_step, conv.in_channels, s->parts.conv.bf16);
+        s->blocks = mst_align(mst_kept_bytes(s->parts.conv.bf16, s->parts.src_step));
+        s->thread_step = s->blocks + mst_kept_blocks_bytes(conv.in_channels);
     }
+    s->normalized = s->parts.workspace;
     if (c->op != &mst_op_conv2d_statistics) return MST_OK;
     const mst_batch_rows rows = mst_batch_rows_of(&c->dst[0].shape);
     s->measured_of_part = mst_batch_parts_of_share(&rows, s->parts.parts, s->parts.dst_step / conv.out_channels);
@@ -64,11 +66,17 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
 }
 
 static size_t sums_of(const state *s) {
-    return s->normalized + (size_t)s->parts.num_threads * s->normalized_step;
+    return s->normalized + (size_t)s->parts.num_threads * s->thread_step;
 }
 
 static size_t workspace_of(const state *s) {
     return sums_of(s) + s->sums_bytes;
+}
+
+/* What THREAD has of the workspace. */
+static char *workspace_for(const mst_kernel_args *a, int thread) {
+    const state *s = a->state;
+    return (char *)a->workspace + s->normalized + (size_t)thread * s->thread_step;
 }
 
 static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
@@ -99,15 +107,16 @@ static mst_status conv_pack(void *context, int src, const mst_tensor *constant, 
 /* The source of part PART, in the workspace of the thread where it is the output of a batch norm. */
 static void *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     const state *s = a->state;
-    float *src = s->parts.kind == MST_CONVOLUTION_SRC_GRAD ? a->dst[0].data : a->src[0].data;
-    src += mst_conv_part_src(&s->parts, part);
-    if (!s->terms) return src;
-    const int64_t channels = s->parts.conv.in_channels;
-    const int64_t count = mst_conv_part_count(part, s->parts.src_step, a->src[0].count);
+    const mst_kept src = mst_kept_from(mst_kept_of(s->parts.kind == MST_CONVOLUTION_SRC_GRAD ? &a->dst[0] : &a->src[0]),
+                                       mst_conv_part_src(&s->parts, part));
+    if (!s->terms) return src.data;
     const mst_normalized_conv_options *o = a->options;
-    return mst_norm_part_normalize(a->src[s->terms].data, mst_batch_limits_for(o->activation), src, count, channels,
-                                   s->parts.conv.bf16,
-                                   (char *)a->workspace + s->normalized + (size_t)thread * s->normalized_step);
+    char *mine = workspace_for(a, thread);
+    const mst_kept normalized = {.data = mine, .bf16 = s->parts.conv.bf16};
+    mst_kept_normalize(a->src[s->terms].data, mst_batch_limits_for(o->activation), src,
+                       mst_conv_part_count(part, s->parts.src_step, a->src[0].count), s->parts.conv.in_channels,
+                       normalized, (float *)(void *)(mine + s->blocks));
+    return normalized.data;
 }
 
 static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
@@ -116,17 +125,18 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
     return statistics;
 }
 
-/* What conv2d_statistics does with part PART, while it is in the cache. */
 static void measure_part(const mst_kernel_args *a, int64_t part) {
     const int64_t count = ((const state *)a->state)->measured_of_part, begin = part * count;
     const mst_batch_statistics statistics = statistics_of(a);
-    mst_batch_measure_f32(&statistics, begin, mst_batch_parts_end(&statistics.rows, begin, count));
+    mst_kept_measure(&statistics, a->dst[0].dtype == MST_BF16, begin,
+                     mst_batch_parts_end(&statistics.rows, begin, count));
 }
 
 static mst_status measure_parts(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_batch_statistics statistics = statistics_of(context);
+    const mst_kernel_args *a = context;
+    const mst_batch_statistics statistics = statistics_of(a);
     (void)thread;
-    mst_batch_measure_f32(&statistics, begin, end);
+    mst_kept_measure(&statistics, a->dst[0].dtype == MST_BF16, begin, end);
     return MST_OK;
 }
 
@@ -134,11 +144,11 @@ static mst_status run_parts(void *context, int64_t begin, int64_t end, int threa
     const mst_kernel_args *a = context;
     const mst_conv_parts *p = &((const state *)a->state)->parts;
     const bool transposed = is_transposed(a->op); /* its source is what the others call the gradient */
-    float *dst = p->kind == MST_CONVOLUTION ? a->dst[0].data : a->src[transposed ? 0 : 2].data;
+    const mst_kept dst = mst_kept_of(p->kind == MST_CONVOLUTION ? &a->dst[0] : &a->src[transposed ? 0 : 2]);
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
     for (int64_t part = begin; part < end; part++) {
-        MST_TRY(mst_conv_parts_run(p, a, part, thread, part_source(a, part, thread), weights, dst + part * p->dst_step,
-                                   a->workspace));
+        MST_TRY(mst_conv_parts_run(p, a, part, thread, part_source(a, part, thread), weights,
+                                   mst_kept_from(dst, part * p->dst_step).data, a->workspace));
         if (a->op == &mst_op_fused_conv2d)
             mst_fused_conv2d_finish_f32(a, part * p->dst_step, mst_conv_part_count(part, p->dst_step, a->dst[0].count));
         if (a->op == &mst_op_conv2d_statistics) measure_part(a, part);
@@ -161,7 +171,7 @@ static mst_status conv_run(const mst_kernel_args *a) {
 
 static mst_kernel_function conv_choose(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    if (c->src[0].dtype != MST_F32) return NULL;
+    if (c->src[1].dtype != MST_F32) return NULL;
     for (int i = 0; i < c->num_src; i++)
         if (mst_shape_count(c->src[i].shape) == 0) return NULL;
     if (c->op == &mst_op_conv2d_weights_grad) {

@@ -6,9 +6,9 @@
 #include "base/no_memory.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/conv_parts.h"
-#include "kernel/onednn/base/norm_part.h"
 #include "op/conv/conv2d_grads.h"
 #include "op/norm/batch_norm.h"
+#include "op/norm/kept.h"
 #include "op/op.h"
 #include "op/share.h"
 #include "tensor/buffer.h"
@@ -17,8 +17,8 @@ typedef struct state {
     mst_conv_parts weights, src; /* both of the same parts; src is all zero where the source has no gradient */
     bool bf16;                   /* both read what is made for them in bf16 */
     /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
-     * the part that it works on. */
-    size_t of_weights, scratch, scratch_step, read;
+     * the part that it works on, blocks to make these, and parts that are added up. */
+    size_t of_weights, scratch, scratch_step, read, blocks, added;
     size_t sums;          /* behind all that: of mst_batch_sums */
     int64_t sums_of_part; /* parts of the batch norm in a part; 0: none lies in one */
 } state;
@@ -32,15 +32,16 @@ static void conv_grads_release(void *context) {
 }
 
 static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
-    const mst_conv conv =
-        mst_conv_make(c->options, &c->src[MST_CONV2D_GRADS_SRC].shape, &c->src[MST_CONV2D_GRADS_WEIGHTS].shape,
-                      &c->src[MST_CONV2D_GRADS_GRADIENT].shape);
+    mst_conv conv = mst_conv_make(c->options, &c->src[MST_CONV2D_GRADS_SRC].shape,
+                                  &c->src[MST_CONV2D_GRADS_WEIGHTS].shape, &c->src[MST_CONV2D_GRADS_GRADIENT].shape);
     const bool both = !((const mst_conv2d_grads_options *)c->options)->weights_only;
     MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, false, c->name));
+    conv.made_bf16 = both && c->dst[0].dtype == MST_BF16;
     if (both) MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
     if (both && s->src.parts != s->weights.parts) { /* one of them does without parts, so both do */
         mst_conv_parts *other = s->src.parts > s->weights.parts ? &s->src : &s->weights;
         const mst_convolution_kind kind = other->kind;
+        conv.made_bf16 = conv.made_bf16 && other == &s->src;
         mst_conv_parts_free(other);
         MST_TRY(mst_conv_parts_make(other, kind, &conv, num_threads, conv.n, false, c->name));
     }
@@ -53,11 +54,14 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     }
     s->of_weights = mst_align(s->src.workspace);
     s->scratch = s->of_weights + mst_align(s->weights.workspace);
-    s->read = mst_norm_part_bytes(s->weights.dst_step, conv.out_channels, s->bf16);
-    s->scratch_step = s->read;
-    if (normalized) s->scratch_step += mst_norm_part_bytes(s->weights.src_step, conv.in_channels, s->bf16);
-    s->sums = s->scratch + (size_t)num_threads * s->scratch_step;
     const mst_batch_rows rows = mst_batch_rows_of(&c->src[MST_CONV2D_GRADS_SRC].shape);
+    const int64_t channels = conv.in_channels > conv.out_channels ? conv.in_channels : conv.out_channels;
+    s->read = mst_align(mst_kept_bytes(s->bf16, s->weights.dst_step));
+    s->blocks = s->read + (normalized ? mst_align(mst_kept_bytes(s->bf16, s->weights.src_step)) : 0);
+    s->added = s->blocks + mst_kept_blocks_bytes(channels);
+    s->scratch_step = s->added + mst_kept_parts_bytes(&rows, c->src[MST_CONV2D_GRADS_SRC].dtype == MST_BF16,
+                                                      c->dst[0].dtype == MST_BF16);
+    s->sums = s->scratch + (size_t)num_threads * s->scratch_step;
     s->sums_of_part = mst_batch_parts_of_share(&rows, s->weights.parts, s->weights.src_step / conv.in_channels);
     return MST_OK;
 }
@@ -78,28 +82,31 @@ static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void *
 }
 
 /* The gradient of the output of the convolution in part PART, in SCRATCH. */
-static void *differentiate(const mst_kernel_args *a, int64_t part, void *scratch) {
+static void differentiate(const mst_kernel_args *a, int64_t part, char *scratch) {
     const state *s = a->state;
     mst_batch_limits storage;
-    const int64_t channels = s->weights.conv.out_channels, first = part * s->weights.dst_step;
-    const int64_t count = mst_conv_part_count(part, s->weights.dst_step, a->src[MST_CONV2D_GRADS_OUTPUT].count);
-    return mst_norm_part_differentiate(
-        a->src[MST_CONV2D_GRADS_TERMS].data,
-        mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
-        (const float *)a->src[MST_CONV2D_GRADS_OUTPUT].data + first,
-        (const float *)a->src[MST_CONV2D_GRADS_GRADIENT].data + first, count, channels, s->bf16, scratch);
+    const int64_t first = part * s->weights.dst_step;
+    mst_kept_differentiate(a->src[MST_CONV2D_GRADS_TERMS].data,
+                           mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
+                           mst_kept_from(mst_kept_of(&a->src[MST_CONV2D_GRADS_OUTPUT]), first),
+                           mst_kept_from(mst_kept_of(&a->src[MST_CONV2D_GRADS_GRADIENT]), first),
+                           mst_conv_part_count(part, s->weights.dst_step, a->src[MST_CONV2D_GRADS_OUTPUT].count),
+                           s->weights.conv.out_channels, (mst_kept){.data = scratch, .bf16 = s->bf16},
+                           (float *)(void *)(scratch + s->blocks));
 }
 
 /* What the convolution reads in part PART, in SCRATCH where it is the output of a batch norm. */
-static void *read_by(const mst_kernel_args *a, int64_t part, void *scratch) {
+static void *read_by(const mst_kernel_args *a, int64_t part, char *scratch) {
     const state *s = a->state;
-    float *src = (float *)a->src[MST_CONV2D_GRADS_SRC].data + part * s->weights.src_step;
-    if (a->num_src <= MST_CONV2D_GRADS_SRC_TERMS) return src;
-    const int64_t channels = s->weights.conv.in_channels;
-    const int64_t count = mst_conv_part_count(part, s->weights.src_step, a->src[MST_CONV2D_GRADS_SRC].count);
-    return mst_norm_part_normalize(a->src[MST_CONV2D_GRADS_SRC_TERMS].data,
-                                   mst_batch_limits_for(((const mst_conv2d_grads_options *)a->options)->src_activation),
-                                   src, count, channels, s->bf16, scratch);
+    const mst_array *all = &a->src[MST_CONV2D_GRADS_SRC];
+    const mst_kept src = mst_kept_from(mst_kept_of(all), part * s->weights.src_step);
+    if (a->num_src <= MST_CONV2D_GRADS_SRC_TERMS) return src.data;
+    const mst_kept read = {.data = scratch + s->read, .bf16 = s->bf16};
+    mst_kept_normalize(a->src[MST_CONV2D_GRADS_SRC_TERMS].data,
+                       mst_batch_limits_for(((const mst_conv2d_grads_options *)a->options)->src_activation), src,
+                       mst_conv_part_count(part, s->weights.src_step, all->count), s->weights.conv.in_channels, read,
+                       (float *)(void *)(scratch + s->blocks));
+    return read.data;
 }
 
 static mst_batch_sums sums_of(const mst_kernel_args *a) {
@@ -108,17 +115,23 @@ static mst_batch_sums sums_of(const mst_kernel_args *a) {
     return sums;
 }
 
-/* The parts of the batch norm that lie in part PART, whose gradients have just been made. */
-static void add_up_part(const mst_kernel_args *a, int64_t part) {
-    const int64_t count = ((const state *)a->state)->sums_of_part, begin = part * count;
+static void add_up_kept(const mst_kernel_args *a, int64_t begin, int64_t end, int thread) {
+    const state *s = a->state;
     const mst_batch_sums sums = sums_of(a);
-    mst_batch_add_up_f32(&sums, begin, mst_batch_parts_end(&sums.rows, begin, count));
+    char *scratch = (char *)a->workspace + s->scratch + (size_t)thread * s->scratch_step;
+    mst_kept_add_up(&sums, a->src[MST_CONV2D_GRADS_SRC].dtype == MST_BF16, a->dst[0].dtype == MST_BF16, begin, end,
+                    (float *)(void *)(scratch + s->added));
+}
+
+/* The parts of the batch norm that lie in part PART, whose gradients have just been made. */
+static void add_up_part(const mst_kernel_args *a, int64_t part, int thread) {
+    const int64_t count = ((const state *)a->state)->sums_of_part, begin = part * count;
+    const mst_batch_rows rows = mst_batch_rows_of(&a->src[MST_CONV2D_GRADS_SRC].shape);
+    add_up_kept(a, begin, mst_batch_parts_end(&rows, begin, count), thread);
 }
 
 static mst_status conv_grads_sums(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_batch_sums sums = sums_of(context);
-    (void)thread;
-    mst_batch_add_up_f32(&sums, begin, end);
+    add_up_kept(context, begin, end, thread);
     return MST_OK;
 }
 
@@ -127,14 +140,15 @@ static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, in
     const state *s = a->state;
     char *workspace = a->workspace, *scratch = workspace + s->scratch + (size_t)thread * s->scratch_step;
     for (int64_t part = begin; part < end; part++) {
-        void *gradient = differentiate(a, part, scratch);
-        MST_TRY(mst_conv_parts_run(&s->weights, a, part, thread, read_by(a, part, scratch + s->read),
-                                   a->dst[mst_conv2d_grads_of_weights(a->options)].data, gradient,
+        differentiate(a, part, scratch);
+        MST_TRY(mst_conv_parts_run(&s->weights, a, part, thread, read_by(a, part, scratch),
+                                   a->dst[mst_conv2d_grads_of_weights(a->options)].data, scratch,
                                    workspace + s->of_weights));
         if (!s->src.parts) continue;
-        MST_TRY(mst_conv_parts_run(&s->src, a, part, thread, (float *)a->dst[0].data + part * s->src.src_step,
-                                   a->src[MST_CONV2D_GRADS_WEIGHTS].data, gradient, workspace));
-        if (a->num_src > MST_CONV2D_GRADS_VARIANCE && s->sums_of_part) add_up_part(a, part);
+        MST_TRY(mst_conv_parts_run(&s->src, a, part, thread,
+                                   mst_kept_from(mst_kept_of(&a->dst[0]), part * s->src.src_step).data,
+                                   a->src[MST_CONV2D_GRADS_WEIGHTS].data, scratch, workspace));
+        if (a->num_src > MST_CONV2D_GRADS_VARIANCE && s->sums_of_part) add_up_part(a, part, thread);
     }
     return MST_OK;
 }
@@ -154,7 +168,7 @@ static mst_status conv_grads_run(const mst_kernel_args *a) {
 
 static mst_kernel_function conv_grads_choose(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    if (c->src[0].dtype != MST_F32) return NULL;
+    if (c->src[MST_CONV2D_GRADS_WEIGHTS].dtype != MST_F32) return NULL;
     for (int i = 0; i < c->num_src; i++)
         if (mst_shape_count(c->src[i].shape) == 0) return NULL;
     return conv_grads_run;

@@ -76,14 +76,19 @@ enum {
     MST_BATCH_SLOPE,
     MST_BATCH_GRAD_TERMS
 };
-/** ROWS rows of the output of batch_norm: the bits that the op itself gives. */
+/** ROWS rows of the output of batch_norm: the bits that the op itself gives. Of functions _bf16 the sources are bf16,
+ *  and all else is f32. */
 void mst_batch_normalize_f32(const float *terms, mst_batch_limits limits, const float *src, int64_t rows,
                              int64_t channels, float *dst);
+void mst_batch_normalize_bf16(const float *terms, mst_batch_limits limits, const uint16_t *src, int64_t rows,
+                              int64_t channels, float *dst);
 void mst_batch_normalize_f64(const double *terms, mst_batch_limits limits, const double *src, int64_t rows,
                              int64_t channels, double *dst);
 /** ROWS rows of output 0 of batch_norm_grad, or of fused_batch_norm_grad, with LIMITS of mst_batch_grad_limits. */
 void mst_batch_differentiate_f32(const float *terms, const mst_batch_limits *limits, const float *src,
                                  const float *gradient, int64_t rows, int64_t channels, float *dst);
+void mst_batch_differentiate_bf16(const float *terms, const mst_batch_limits *limits, const uint16_t *src,
+                                  const uint16_t *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
                                  const double *gradient, int64_t rows, int64_t channels, double *dst);
 /** The outputs of batch_norm_statistics by whoever has a part of the source in the cache. Arrays are of the dtype of
@@ -95,7 +100,11 @@ typedef struct mst_batch_statistics {
     void *sums;                    /**< as of mst_batch_sums */
     void *terms, *mean, *variance; /**< outputs */
 } mst_batch_statistics;
-/** Parts BEGIN to END - 1; then, when all have been measured, the outputs. */
+/** Part PART, whose rows of the source are ROWS; or parts BEGIN to END - 1; then, when all have been measured, the
+ *  outputs. */
+void mst_batch_measure_part_f32(const mst_batch_statistics *statistics, int64_t part, const float *rows);
+void mst_batch_measure_part_bf16(const mst_batch_statistics *statistics, int64_t part, const uint16_t *rows);
+void mst_batch_measure_part_f64(const mst_batch_statistics *statistics, int64_t part, const double *rows);
 void mst_batch_measure_f32(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
 void mst_batch_measure_f64(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
 void mst_batch_conclude_f32(const mst_batch_statistics *statistics);
@@ -114,7 +123,12 @@ typedef struct mst_batch_sums {
 static inline int64_t mst_batch_sums_count(const mst_batch_rows *rows) {
     return rows->parts * 2 * rows->channels;
 }
-/** Parts BEGIN to END - 1; then, when all have been added up, the outputs. */
+/** Part PART, whose rows are SRC and GRADIENT; or parts BEGIN to END - 1; then, when all have been added up, the
+ *  outputs. */
+void mst_batch_add_up_part_f32(const mst_batch_sums *sums, int64_t part, const float *src, const float *gradient);
+void mst_batch_add_up_part_bf16(const mst_batch_sums *sums, int64_t part, const uint16_t *src,
+                                const uint16_t *gradient);
+void mst_batch_add_up_part_f64(const mst_batch_sums *sums, int64_t part, const double *src, const double *gradient);
 void mst_batch_add_up_f32(const mst_batch_sums *sums, int64_t begin, int64_t end);
 void mst_batch_add_up_f64(const mst_batch_sums *sums, int64_t begin, int64_t end);
 void mst_batch_join_f32(const mst_batch_sums *sums);

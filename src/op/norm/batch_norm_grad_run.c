@@ -2,10 +2,33 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bf16.h"
+#include "base/join.h"
 #include "base/simd.h"
 #include "op/norm/batch_norm.h"
 #include "op/norm/channel_blocks.h"
 #include "op/op.h"
+
+#define S T
+#define MST_LOAD(x) (x)
+#define MST_DROP MST_NAME(mst_drop)
+#define MST_TEMPLATE "op/norm/batch_norm_grad_rows.inc"
+#include "base/floats.inc"
+#undef S
+#undef MST_LOAD
+#undef MST_DROP
+
+#define T float
+#define S uint16_t
+#define MST_LOAD(x) mst_bf16_value(x)
+#define MST_DROP mst_drop_f32
+#define MST_NAME(name) MST_JOIN(name, bf16)
+#include "op/norm/batch_norm_grad_rows.inc"
+#undef T
+#undef S
+#undef MST_LOAD
+#undef MST_DROP
+#undef MST_NAME
 
 #define MST_TEMPLATE "op/norm/batch_norm_grad_loops.inc"
 #include "base/floats.inc"

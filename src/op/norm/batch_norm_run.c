@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bf16.h"
+#include "base/join.h"
 #include "base/simd.h"
 #include "op/norm/batch_norm.h"
 #include "op/norm/channel_blocks.h"
@@ -18,6 +20,23 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a, double epsil
                                   .mean = a->dst[1].data,
                                   .variance = a->dst[2].data};
 }
+
+#define S T
+#define MST_LOAD(x) (x)
+#define MST_TEMPLATE "op/norm/batch_norm_rows.inc"
+#include "base/floats.inc"
+#undef S
+#undef MST_LOAD
+
+#define T float
+#define S uint16_t
+#define MST_LOAD(x) mst_bf16_value(x)
+#define MST_NAME(name) MST_JOIN(name, bf16)
+#include "op/norm/batch_norm_rows.inc"
+#undef T
+#undef S
+#undef MST_LOAD
+#undef MST_NAME
 
 #define MST_TEMPLATE "op/norm/batch_norm_loops.inc"
 #include "base/floats.inc"

@@ -13,7 +13,7 @@ static bool window_is_depthwise(const mst_window *w) {
 }
 
 bool mst_is_depthwise(const mst_infer *c, const mst_shape *dst) {
-    if (c->src[0].dtype != MST_F32) return false;
+    if (c->src[1].dtype != MST_F32) return false;
     for (int i = 0; i < c->num_src; i++)
         if (mst_shape_count(c->src[i].shape) == 0) return false;
     const mst_conv conv = mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape, dst);
@@ -80,14 +80,15 @@ float *mst_row_ring_inside(const mst_row_ring *ring, int64_t y) {
     return ring->rows + ring_row(ring) * (y % RING_ROWS) + ring->before * ring->channels;
 }
 
-void mst_row_ring_read(const mst_row_ring *ring, const float *src, const float *terms, mst_batch_limits limits,
-                       int64_t example, int64_t y) {
+void mst_row_ring_read(const mst_row_ring *ring, mst_kept src, const float *terms, mst_batch_limits limits,
+                       int64_t example, int64_t y, float *blocks) {
     const int64_t count = ring->width * ring->channels;
-    const float *from = src + (example * ring->height + y) * count;
+    const mst_kept from = mst_kept_from(src, (example * ring->height + y) * count);
+    float *to = mst_row_ring_inside(ring, y);
     if (terms)
-        mst_batch_normalize_f32(terms, limits, from, ring->width, ring->channels, mst_row_ring_inside(ring, y));
+        mst_kept_normalize(terms, limits, from, count, ring->channels, (mst_kept){.data = to}, blocks);
     else
-        memcpy(mst_row_ring_inside(ring, y), from, (size_t)count * sizeof *from);
+        memcpy(to, from.data, (size_t)count * sizeof *to);
 }
 
 /* ---- the output, and the gradient of the source where the stride is 1 ---- */

@@ -3,13 +3,14 @@
  *
  *  Each channel is a convolution of its own: dst[o] = sum over k of src[o stride - before + k] weights[k]. A thread
  *  keeps the last three rows of what is read in a ring, with the zeros before and behind them, and makes each row of
- *  them once: where the source is the output of a batch norm, normalized as it comes. Arrays are f32; a row is
- *  [width, channels], weights are [3, 3, channels]. */
+ *  them once: where the source is the output of a batch norm, normalized as it comes. Arrays are f32 but for those that
+ *  may be kept in bf16; a row is [width, channels], weights are [3, 3, channels]. */
 #ifndef MUSTER_KERNEL_CPU_BASE_DEPTHWISE_H
 #define MUSTER_KERNEL_CPU_BASE_DEPTHWISE_H
 
 #include "op/conv/conv.h"
 #include "op/norm/batch_norm.h"
+#include "op/norm/kept.h"
 
 enum { MST_DEPTHWISE_SIZE = 3, MST_DEPTHWISE_TAPS = MST_DEPTHWISE_SIZE * MST_DEPTHWISE_SIZE };
 
@@ -40,9 +41,9 @@ float *mst_row_ring_inside(const mst_row_ring *ring, int64_t y);
 const float *mst_row_ring_row(const mst_row_ring *ring, int64_t y);
 
 /** Row Y of EXAMPLE of SRC, [examples, height, width, channels], to the ring; where TERMS are given, the output of the
- *  batch norm of it, cut to LIMITS. */
-void mst_row_ring_read(const mst_row_ring *ring, const float *src, const float *terms, mst_batch_limits limits,
-                       int64_t example, int64_t y);
+ *  batch norm of it, cut to LIMITS, made with BLOCKS of mst_kept_blocks_bytes. */
+void mst_row_ring_read(const mst_row_ring *ring, mst_kept src, const float *terms, mst_batch_limits limits,
+                       int64_t example, int64_t y, float *blocks);
 
 /** Row Y of the output of CONV, in DST. */
 void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const float *weights, int64_t y, float *dst);

@@ -6,9 +6,9 @@
 #include "base/no_memory.h"
 #include "base/openmp.h"
 #include "base/simd.h"
-#include "kernel/onednn/base/norm_part.h"
 #include "kernel/onednn/base/primitive.h"
 #include "kernel/onednn/base/product.h"
+#include "op/norm/kept.h"
 #include "op/op.h"
 #include "tensor/buffer.h"
 
@@ -214,11 +214,29 @@ static dnnl_status_t make_parts(mst_conv_parts *s, int64_t chunk, bool bands) {
     return status;
 }
 
+/* The operand that is made. */
+static int made_by(const mst_conv_parts *s) {
+    return s->kind == MST_CONVOLUTION ? DST : SRC;
+}
+
+static int64_t step_of(const mst_conv_parts *s, int which) {
+    return which == SRC ? s->src_step : s->dst_step;
+}
+
+/* What is made in f32 is to be bf16: the last of the scratchpad is where a part makes it. */
+static void round_made(mst_conv_parts *s) {
+    const size_t bytes = mst_align((size_t)step_of(s, made_by(s)) * sizeof(float));
+    s->rounds_made = true;
+    s->made = s->scratchpad_step;
+    s->scratchpad_step += bytes;
+    s->workspace += (size_t)s->num_threads * bytes;
+}
+
 /* Bytes of what a part reads of source or output, rounded to bf16 here. */
 static size_t rounded_bytes(const mst_conv_parts *s, int which) {
     if (s->given_rounded[which]) return 0;
-    if (which == (s->kind == MST_CONVOLUTION ? DST : SRC) && s->kind != MST_CONVOLUTION_WEIGHTS_GRAD) return 0;
-    return mst_align((size_t)(which == SRC ? s->src_step : s->dst_step) * sizeof(uint16_t));
+    if (which == made_by(s) && s->kind != MST_CONVOLUTION_WEIGHTS_GRAD) return 0;
+    return mst_align((size_t)step_of(s, which) * sizeof(uint16_t));
 }
 
 mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv, int num_threads,
@@ -228,14 +246,17 @@ mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind,
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     parts->calls = calloc((size_t)num_threads * MST_CONV_SIZES, sizeof *parts->calls);
     if (!parts->calls) return MST_NO_MEMORY("for a kernel");
-    const dnnl_status_t status = make_parts(parts, chunk, bands);
+    const bool mixed = conv->made_bf16 && !conv->bf16; /* oneDNN has none */
+    const dnnl_status_t status = mixed ? dnnl_unimplemented : make_parts(parts, chunk, bands);
     if (status) {
         mst_conv_parts_free(parts);
         *parts = (mst_conv_parts){.calls = NULL};
-        if (status == dnnl_unimplemented && conv->bf16) {
+        if (status == dnnl_unimplemented && (conv->bf16 || conv->made_bf16)) {
             mst_conv in_f32 = *conv;
-            in_f32.bf16 = false;
-            return mst_conv_parts_make(parts, kind, &in_f32, num_threads, chunk, bands, name);
+            in_f32.bf16 = in_f32.made_bf16 = false;
+            MST_TRY(mst_conv_parts_make(parts, kind, &in_f32, num_threads, chunk, bands && !conv->made_bf16, name));
+            if (conv->made_bf16) round_made(parts);
+            return MST_OK;
         }
         if (status == dnnl_out_of_memory)
             return MST_NO_MEMORY("for the convolution '%s': take a smaller batch or model", name);
@@ -315,15 +336,19 @@ mst_status mst_conv_parts_begin(const mst_conv_parts *parts, const mst_kernel_ar
     return failed(a, rearrange(parts, weights, workspace));
 }
 
+/* Elements of operand WHICH, source or output, in part PART. */
+static int64_t elements_of(const mst_conv_parts *s, int which, int64_t part) {
+    const int64_t examples = part == s->parts - 1 ? s->conv.n - part * s->chunk : s->chunk;
+    return step_of(s, which) / s->chunk * examples;
+}
+
 /* Puts source and output of part PART, in DATA, as bf16 behind SCRATCHPAD where they are read. */
 static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, void **data) {
-    const int64_t examples = part == s->parts - 1 ? s->conv.n - part * s->chunk : s->chunk;
     char *to = scratchpad + s->rounded;
     for (int i = SRC; i <= DST; i += DST - SRC) {
         const size_t bytes = rounded_bytes(s, i);
         if (!bytes) continue;
-        mst_round_to_bf16(data[i], (uint16_t *)(void *)to,
-                          (i == SRC ? s->src_step : s->dst_step) / s->chunk * examples);
+        mst_round_to_bf16(data[i], (uint16_t *)(void *)to, elements_of(s, i, part));
         data[i] = to;
         to += bytes;
     }
@@ -351,8 +376,11 @@ mst_status mst_conv_parts_run(const mst_conv_parts *parts, const mst_kernel_args
     dnnl_status_t status = dnnl_success;
     if (s->conv.bf16) round_part(s, part, data[MST_CONVOLUTION_OPERANDS], data);
     fetch_part(s, part, src);
+    void *made = data[made_by(s)];
+    if (s->rounds_made) data[made_by(s)] = (char *)data[MST_CONVOLUTION_OPERANDS] + s->made;
     for (int i = 0; i < MST_CONV_PART_ARGS && !status; i++) status = dnnl_memory_set_data_handle(k->memory[i], data[i]);
     if (!status) status = dnnl_primitive_execute(s->primitive[size]->primitive, k->stream, MST_CONV_PART_ARGS, k->args);
+    if (!status && s->rounds_made) mst_round_to_bf16(data[made_by(s)], made, elements_of(s, made_by(s), part));
     return failed(a, status);
 }
 

@@ -7,7 +7,7 @@
  *  than fits into the cache of a core, parts are rows of an example too.
  *
  *  Where the convolution is of bf16, a part's source and output are rounded before it reads them, unless they are given
- *  so. One that oneDNN has no fast code for is made in f32.
+ *  so; what is made is bf16 too where `made_bf16` says so. One that oneDNN has no fast code for is made in f32.
  *
  *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest, unless they
  *  are constant: then they are packed when the plan is made. */
@@ -44,6 +44,8 @@ typedef struct mst_conv_parts {
      * of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
     size_t rounded; /* in a thread's scratchpad: of bf16, what it reads of source and output */
+    size_t made;    /* likewise: where it makes in f32 what is to be bf16, if `rounds_made` */
+    bool rounds_made;
     bool given_rounded[MST_CONVOLUTION_OPERANDS]; /* mst_conv_parts_take_rounded */
 } mst_conv_parts;
 

@@ -133,11 +133,10 @@ static void destroy(mst_convolution *c) {
     free(c);
 }
 
-/* Of bf16 is what is read; what is made is f32. */
 static dnnl_data_type_t type_of(const mst_convolution *c, int which) {
     static const int made[] = {
         [MST_CONVOLUTION] = DST, [MST_CONVOLUTION_SRC_GRAD] = SRC, [MST_CONVOLUTION_WEIGHTS_GRAD] = WEIGHTS};
-    return c->conv.bf16 && which != made[c->kind] ? dnnl_bf16 : dnnl_f32;
+    return (which == made[c->kind] ? c->conv.made_bf16 : c->conv.bf16) ? dnnl_bf16 : dnnl_f32;
 }
 
 /* Source and output, and the weights: as they are, and in any layout. To oneDNN filters come first, before channels,
@@ -292,7 +291,8 @@ static bool windows_are_equal(const mst_window *x, const mst_window *y) {
 
 static bool are_equal(const mst_conv *a, const mst_conv *b) {
     bool equal = a->n == b->n && a->in_channels == b->in_channels && a->out_channels == b->out_channels &&
-                 a->groups == b->groups && a->bf16 == b->bf16 && windows_are_equal(&a->depth, &b->depth);
+                 a->groups == b->groups && a->bf16 == b->bf16 && a->made_bf16 == b->made_bf16 &&
+                 windows_are_equal(&a->depth, &b->depth);
     for (int k = 0; k < MST_WINDOW_AXES && equal; k++) equal = windows_are_equal(&a->window[k], &b->window[k]);
     return equal;
 }

@@ -1,0 +1,46 @@
+/** Batch norms whose source, and the gradient of it, are kept in memory in bf16, or that give bf16 to what reads them:
+ *  a few rows at a time are f32, while they are in the first cache. Where all is f32 these are the functions of
+ *  batch_norm.h. */
+#ifndef MUSTER_OP_NORM_KEPT_H
+#define MUSTER_OP_NORM_KEPT_H
+
+#include "op/norm/batch_norm.h"
+
+/** An array of f32 or bf16. */
+typedef struct mst_kept {
+    void *data;
+    bool bf16;
+} mst_kept;
+static inline mst_kept mst_kept_of(const mst_array *array) {
+    return (mst_kept){.data = array->data, .bf16 = array->dtype == MST_BF16};
+}
+static inline size_t mst_kept_bytes(bool bf16, int64_t count) {
+    return (size_t)count * (bf16 ? sizeof(uint16_t) : sizeof(float));
+}
+/** The array from element FIRST on. */
+static inline mst_kept mst_kept_from(mst_kept array, int64_t first) {
+    return (mst_kept){.data = (char *)array.data + mst_kept_bytes(array.bf16, first), .bf16 = array.bf16};
+}
+
+/** COUNT elements to the nearest bf16, of two as near the even one; NaN stays NaN. Where the processor has an
+ *  instruction for it, numbers below 2^-126 become 0. */
+void mst_round_to_bf16(const float *src, uint16_t *dst, int64_t count);
+
+/** Bytes of BLOCKS, which the next two functions work with. */
+size_t mst_kept_blocks_bytes(int64_t channels);
+/** COUNT elements of SRC to DST by mst_batch_normalize_f32. */
+void mst_kept_normalize(const float *terms, mst_batch_limits limits, mst_kept src, int64_t count, int64_t channels,
+                        mst_kept dst, float *blocks);
+/** COUNT elements of SRC and GRADIENT to DST by mst_batch_differentiate_f32. */
+void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, mst_kept src, mst_kept gradient,
+                            int64_t count, int64_t channels, mst_kept dst, float *blocks);
+
+/** mst_batch_measure_f32 where the source is of bf16 if BF16. */
+void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t begin, int64_t end);
+/** Bytes of PARTS, which the next function works with. */
+size_t mst_kept_parts_bytes(const mst_batch_rows *rows, bool src_bf16, bool gradient_bf16);
+/** mst_batch_add_up_f32 where the source and the gradient may be of bf16. */
+void mst_kept_add_up(const mst_batch_sums *sums, bool src_bf16, bool gradient_bf16, int64_t begin, int64_t end,
+                     float *parts);
+
+#endif
