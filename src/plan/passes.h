@@ -20,6 +20,7 @@
     PASS(norm_grads) /* both gradients of a convolution in one, with the gradient of the batch norm behind it */     \
     PASS(recompute)  /* values of the forward pass are made again where they are read, in place of being kept */     \
     PASS(measure)    /* statistics of batch norms are made by the convolution before, as it writes */                \
+    PASS(residual)   /* what is added to the output of a batch norm is added by that */                              \
     PASS(narrow)     /* what only convolutions of bf16 read is kept in bf16 */                                       \
     PASS(select)     /* the fastest kernel that does each node */                                                    \
     PASS(layout)     /* constants in the layout that their kernel reads fastest */                                   \

@@ -47,6 +47,9 @@ size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
 typedef struct mst_batch_limits {
     double low, high;
 } mst_batch_limits;
+/** The source of batch_norm_add that is added to the output. */
+enum { MST_BATCH_WHAT = 3 };
+/** The kernel of batch_norm, its output cut to LIMITS; then source MST_BATCH_WHAT is added where there is one. */
 MST_CHECKED mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits);
 
 /** Of fused_batch_norm and its gradient, which the plan makes out of batch_norm and what follows it. */
