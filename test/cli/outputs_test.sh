@@ -401,4 +401,40 @@ fails weights_are_of_a_class_that_is_there 1 "--class-weight: there is no class 
     --data npz:whole.npz --class-weight kind=3=2
 fails pictures_are_of_one_input 1 "2 inputs, and pictures are one" predict --checkpoint-dir run photo.png
 
+# ---- dtypes of predictions ----------------------------------------------------------------------------
+
+# cast.py FILE NUMBER: a model of ONNX that casts [n, 6] floats to the element type of that number
+cat > cast.py << 'END'
+import sys
+
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n % 128 | 128]) + varint(n // 128)
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(8 * number) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(8 * number + 2) + varint(len(value)) + value
+
+def tensor(name, dtype):
+    shape = field(1, field(2, "n")) + field(1, field(1, 6))
+    return field(1, name) + field(2, field(1, field(1, dtype) + field(2, shape)))
+
+to = int(sys.argv[2])
+attribute = field(1, "to") + field(3, to) + field(20, 2)
+node = field(1, "left") + field(2, "out") + field(4, "Cast") + field(5, attribute)
+graph = field(1, node) + field(2, "g") + field(11, tensor("left", 1)) + field(12, tensor("out", to))
+open(sys.argv[1], "wb").write(field(1, 8) + field(8, field(2, 17)) + field(7, graph))
+END
+npz cast.npz left=20
+for case in "1 <f4" "11 <f8" "2 .u1" "6 <i4" "7 <i8" "9 .b1"; do
+    set -- $case
+    python3 cast.py cast.onnx "$1"
+    run predict --load cast.onnx --data npz:cast.npz --out cast.npy
+    check "npy_files_have_their_dtype_$2" grep -aq "'descr': '$2'" cast.npy
+    run predict --load cast.onnx --data npz:cast.npz --out cast-p.npz
+    rm -f out.npy && python3 -m zipfile -e cast-p.npz .
+    check "as_arrays_of_npz_do_$2" cmp -s out.npy cast.npy
+done
+
 end_of_checks
