@@ -96,6 +96,8 @@ static mst_status choose_default(const network_objectives *from, int place, cons
                         from->path, from->ends->num_outputs > 1 ? "its output '" : "it",
                         from->ends->num_outputs > 1 ? end->name : "", from->ends->num_outputs > 1 ? "'" : "");
     set_loss(from->ends, place, loss, noted.has_loss && noted.from_probabilities, out);
+    out->wants_logits = noted.has_loss && !noted.from_probabilities && !end->sees_logits[loss] &&
+                        objective_finish_of(loss) != MST_LINEAR;
     return MST_OK;
 }
 

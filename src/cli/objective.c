@@ -412,6 +412,10 @@ static void softmax_rows(mst_tensor *logits) {
     }
 }
 
+mst_activation objective_finish_of(mst_loss loss) {
+    return kinds[loss].finish;
+}
+
 void objective_finish(const objective *o, mst_tensor *outputs) {
     const mst_loss loss = o->loss;
     if (o->finished) return;

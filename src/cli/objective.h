@@ -13,6 +13,7 @@ typedef struct objective {
     int component;                      /**< of the data: the labels */
     const char *output;                 /**< its name; NULL: the model is made by the command */
     bool from_probabilities;            /**< the loss is of probabilities, though no softmax may have made them */
+    bool wants_logits;                  /**< its file says from_logits=True, though the model ends in the activation */
     double weight;                      /**< of the loss in the sum of all; MST_ZERO for 0 */
     const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */
     mst_shape row;                      /**< of an example of a network's output; else a scalar */
@@ -73,6 +74,9 @@ int64_t objective_class(const objective *objective, const mst_tensor *outputs, i
 int objective_check_confusion(const char *command, const objective *list, int n);
 /** Adds the layer that LOSS needs after the last dense layer, if any: softmax where it compares probabilities, ... */
 void objective_add_layers(mst_loss loss, mst_model *model);
+/** The activation, softmax or sigmoid, that makes probabilities of the logits that LOSS takes; MST_LINEAR: it takes
+ *  none. */
+mst_activation objective_finish_of(mst_loss loss);
 /** Turns the model's OUTPUTS into what a user wants to see: logits of the cross entropies into probabilities. */
 void objective_finish(const objective *objective, mst_tensor *outputs);
 

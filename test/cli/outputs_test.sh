@@ -11,7 +11,7 @@ if ! command -v python3 > /dev/null 2>&1; then
     exit 0
 fi
 
-# Names of arrays that begin with k are of class numbers, with w of words, others of numbers. WORDS: dtype of words.
+# Names of arrays that begin with k are of class numbers, with w of words, "yes" of 0 and 1, others of numbers. WORDS: dtype of words.
 cat > data.py << 'END'
 import math, os, struct, sys, zipfile
 
@@ -23,7 +23,7 @@ def array(name, rows):
     for row in range(rows):
         for i in range(max(width, 1)):
             wave = math.sin(7 * row + 3 * i + len(base))
-            values.append(wave if code == "f4" else (row + i) % 3 if base == "kind" else (5 * row + i) % 20)
+            values.append(wave > 0 if base == "yes" else wave if code == "f4" else (row + i) % 3 if base == "kind" else (5 * row + i) % 20)
     shape = f"({rows}, {width})" if width else f"({rows},)"
     head = f"{{'descr': '<{code}', 'fortran_order': False, 'shape': {shape}, }}"
     head += " " * ((-len(head) - 11) % 64) + "\n"
@@ -352,11 +352,11 @@ fails weights_need_outputs_with_names 2 "for a network of a file" train --loss-w
 fails one_array_has_no_place_for_two_outputs 2 "2 outputs: FILE.npz" train $train --data npz:parts.npz --predict p.npy
 network number.json '["price", 0, 0]'
 npz number.npz left_train words_train price_train left_test=5 words_test=5 price_test=5
-# compiled FILE LOSS OPTIMIZER: number.keras with another loss and optimizer, as JSON
+# compiled FILE LOSS OPTIMIZER: number.keras, or $MODEL, with another loss and optimizer, as JSON
 cat > compiled.py << 'END'
-import json, sys, zipfile
+import json, os, sys, zipfile
 
-with zipfile.ZipFile("number.keras") as old, zipfile.ZipFile(sys.argv[1], "w") as new:
+with zipfile.ZipFile(os.environ.get("MODEL", "number.keras")) as old, zipfile.ZipFile(sys.argv[1], "w") as new:
     for name in old.namelist():
         data = old.read(name)
         if name == "config.json":
@@ -387,6 +387,35 @@ run train --load lion.keras --data npz:number.npz --steps 1
 check an_optimizer_that_is_not_here_is_told grep -q "^warning: 'lion.keras': its optimizer 'Lion' is not taken" err
 run train --load lion.keras --data npz:number.npz --steps 1 --optimizer sgd
 check unless_another_is_given [ $status -eq 0 -a ! "$(grep warning err)" ]
+# logits_of CLASS: that loss of from_logits=True, as JSON
+logits_of() { printf '{"module": "keras.losses", "class_name": "%s", "config": {"from_logits": true}}' "$1"; }
+one() { run train --load "$@" --data npz:one.npz --steps 3 --seed 3 --devices cpu:1/1 --json; }
+npz one.npz left words kind
+run train --model one.json --data npz:one.npz --steps 1 --save one.keras
+MODEL=one.keras python3 compiled.py twice.keras "$(logits_of SparseCategoricalCrossentropy)"
+MODEL=one.keras python3 compiled.py once.keras '"sparse_categorical_crossentropy"'
+one once.keras
+loss=$(value loss)
+check probabilities_are_no_mistake [ -n "$loss" -a ! -s err ]
+one twice.keras
+check a_softmax_is_applied_once_where_the_loss_wants_logits [ "$(value loss)" = "$loss" ]
+check with_one_line_of_warning grep -q "^warning: 'twice.keras': its loss 'sparse_categorical_crossentropy' has from_logits=True, but \
+the network ends in a softmax" err
+check and_no_other [ "$(grep -c . err)" = 1 ]
+one twice.keras --loss sparse_categorical_crossentropy
+check a_loss_of_the_command_is_no_mistake [ ! -s err -a "$(value loss)" = "$loss" ]
+run train --load twice.keras --data npz:one.npz --steps 1 --save again.keras
+one again.keras
+check what_is_saved_is_right [ ! -s err ]
+MODEL=both.keras python3 compiled.py both2.keras "[$(logits_of SparseCategoricalCrossentropy), \"mse\"]"
+run train --load both2.keras --data npz:whole.npz --steps 1
+check the_output_is_named grep -q "but output 'kind' ends in a softmax" err
+sed 's/softmax/sigmoid/; s/kind/yes/g; s/"units": 3, "activation": "sigmoid"/"units": 1, "activation": "sigmoid"/' one.json > yes.json
+npz yes.npz left words yes
+run train --model yes.json --data npz:yes.npz --steps 1 --loss bce --save yes.keras
+MODEL=yes.keras python3 compiled.py yes2.keras "$(logits_of BinaryCrossentropy)"
+run train --load yes2.keras --data npz:yes.npz --steps 1
+check so_is_a_sigmoid grep -q "but the network ends in a sigmoid, which" err
 fails a_confusion_matrix_is_of_classes 2 "--confusion counts examples by their class, which --loss mean_squared_error does" \
     train --model number.json --data npz:number.npz --loss mse --confusion
 fails weights_of_classes_are_of_outputs 1 "--class-weight 1: the model has several outputs: write balanced, OUTPUT=" train \

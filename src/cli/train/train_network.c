@@ -159,6 +159,21 @@ int train_network_adapt(const training *t) {
     return EXIT_DONE;
 }
 
+/* Keras would apply the activation twice. */
+static void warn_of_logits(const training *t) {
+    for (int i = 0; i < t->num_objectives; i++) {
+        const objective *o = &t->objective[i];
+        const char *activation = mst_activation_name(objective_finish_of(o->loss));
+        if (!o->wants_logits) continue;
+        fprintf(
+            stderr,
+            "warning: '%s': its loss '%s' has from_logits=True, but %s%s%s ends in a %s, which gives probabilities: "
+            "the loss is computed from the logits before the %s; in Keras leave one of the two out\n",
+            t->network, mst_loss_name(o->loss), t->num_objectives > 1 ? "output '" : "the network",
+            t->num_objectives > 1 ? o->output : "", t->num_objectives > 1 ? "'" : "", activation, activation);
+    }
+}
+
 int train_network_objectives(training *t) {
     if (!t->network) return EXIT_DONE;
     const network_objectives from = {.path = t->network,
@@ -168,8 +183,9 @@ int train_network_objectives(training *t) {
                                      .compiled = &t->compiled,
                                      .unknown = UNKNOWN_LOSS_TRAINS};
     t->num_objectives = t->ends.num_outputs;
-    return network_objectives_choose(&from, t->train, t->objective) ? command_fail_library(EXIT_USAGE, NULL)
-                                                                    : EXIT_DONE;
+    if (network_objectives_choose(&from, t->train, t->objective)) return command_fail_library(EXIT_USAGE, NULL);
+    warn_of_logits(t);
+    return EXIT_DONE;
 }
 
 static mst_status check_only_output(const training *t) {
