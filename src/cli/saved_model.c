@@ -226,8 +226,9 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
         if (layer_weights(*snapshot, 1) || out->note.network) return MST_OK;
     }
     if (has_map) {
-        MST_TRY(read_entries(o, &out->variables, snapshot, where, out));
-        if (layer_weights(*snapshot, 1)) return MST_OK;
+        const mst_status status = read_entries(o, &out->variables, snapshot, where, out);
+        if (status && status != MST_NOT_FOUND) return status;
+        if (!status && layer_weights(*snapshot, 1)) return MST_OK;
         MST_TRY(read_entries(o, NULL, snapshot, where, out)); /* for the names that it has */
     }
     return fail_unknown(where->path, o->name_map, *snapshot);
@@ -235,7 +236,7 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
 
 /* Restores the weights by the names of MAP, or by our own (NULL). */
 static mst_status restore_weights(const saved_options *o, const name_map *map, saved_model *saved) {
-    mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_STEP, .averages = o->use_ema};
+    mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT, .averages = o->use_ema};
     if (map) options.names = map->name, options.num_names = map->count;
     mst_restored_free(&saved->restored);
     return mst_checkpoint_restore(path_of(o), mst_model_store(saved->model), &options, &saved->restored);

@@ -233,6 +233,28 @@ works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras 
 fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.h5, FILE.weights.h5" convert m.keras npz:c.npz
 fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights" convert m.json d.keras
 
+# ---- what is in files of weights ---------------------------------------------------------------------
+
+for file in plain.npz plain.safetensors plain.weights.h5; do
+    works "weights_are_saved_$file" "^done" train $small --load m.json --epochs 1 --save $file
+    run inspect $file
+    check "with_nothing_else_$file" [ "$(grep -c '^  [a-z_/0-9]* *f32 ' out)" = 4 ]
+    check "nor_a_number_of_steps_$file" sh -c '! grep -q "optimizer\|global_step\|Adam\|i64" out'
+    works "the_optimizer_too_if_asked_$file" "^done" train $small --load m.json --epochs 1 --save $file --save-optimizer
+    run inspect $file
+    check "it_is_there_$file" [ "$(grep -c '^  [a-zA-Z_/0-9]* *\(f32\|i64\) ' out)" = 13 -o "$(grep -c /Adam out)" = 8 ]
+done
+run evaluate --load plain.npz --json
+check steps_are_told_where_they_are_known grep -q '"evaluated","step":11,' out
+run train $small --load m.json --epochs 1 --save plain.npz
+run evaluate --load plain.npz --json
+check a_number_of_steps_is_not_missed grep -q '"missing":"","left_over":""' out
+fails whole_models_have_their_optimizer 2 "save-optimizer is for weights, --save FILE.safetensors, FILE.npz" train $small \
+    --save whole.keras --save-optimizer
+fails an_optimizer_is_saved_to_a_file 2 "save-optimizer is for weights" train $small --save-optimizer
+fails averages_have_no_optimizer 2 "save-optimizer does not go with --use-ema" train $small --ema 0.9 --use-ema \
+    --save plain.npz --save-optimizer
+
 # ---- what is refused ---------------------------------------------------------------------------------
 
 fails a_network_without_weights_predicts_nothing 1 "'m.json': has a network without weights" predict --load m.json --data idx:data

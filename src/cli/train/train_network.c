@@ -253,6 +253,9 @@ static mst_status check_save(training *t) {
     char *text;
     MST_TRY(mst_build(t->model, t->train, true));
     if (mst_ends_in(t->o->save, ".onnx")) return mst_onnx_check(t->model);
+    if (t->o->save_optimizer && !mst_keras_has_optimizer(&t->optimizer))
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': Keras has no optimizer like %s: leave --save-optimizer out",
+                        t->o->save, t->optimizer.rule);
     MST_TRY(mst_network_check_names(t->model));
     MST_TRY(mst_network_print(t->model, &text));
     free(text);
@@ -260,14 +263,19 @@ static mst_status check_save(training *t) {
 }
 
 int train_network_check_save(training *t) {
+    if (t->o->save_optimizer && train_cluster_is_served(t))
+        return command_fail(EXIT_USAGE,
+                            "train: --save-optimizer: parameter servers keep the optimizer's state: leave "
+                            "it out");
     if (!train_network_is_saved(t->o) || !check_save(t)) return EXIT_DONE;
     return command_fail_library(EXIT_FAILED, "save");
 }
 
 mst_status train_network_save(const training *t) {
     /* its state must be here, and whole */
-    const bool optimizer =
-        mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema && !t->o->sharded_state && !train_cluster_is_served(t);
+    const bool weights = mst_ends_in(t->o->save, ".weights.h5") && !t->o->save_optimizer;
+    const bool optimizer = !weights && mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema &&
+                           !t->o->sharded_state && !train_cluster_is_served(t);
     const bool several = t->num_objectives > 1;
     mst_output_loss losses[MST_MAX_TARGETS];
     for (int i = 0; i < t->num_objectives; i++) {
