@@ -66,7 +66,10 @@ works it_is_converted "1,176 parameters" convert m.onnx m2.safetensors
 works a_model_of_keras_becomes_onnx "m3.onnx from m.keras" convert m.keras m3.onnx
 works which_predicts "predictions: q.csv" predict --load m3.onnx --data idx:data --out q.csv --devices cpu:1
 fails a_model_of_onnx_is_not_trained 2 "for inference" train $small --load m.onnx
-fails it_is_no_network_of_keras 1 "'m4.json': layer 'onnx'" convert m.onnx m4.json
+for file in m4.json m4.keras m4.h5 m4.weights.h5; do
+    fails "it_is_no_network_of_keras_$file" 1 "'m.onnx': is of ONNX, whose .* it becomes FILE.onnx, .*, not '$file'" convert m.onnx $file
+done
+works it_stays_one_of_onnx "1,176 parameters" convert m.onnx m4.onnx
 
 # ---- networks by name -------------------------------------------------------------------------------
 
@@ -231,7 +234,10 @@ works weights_of_a_model_are_shown "NPZ" inspect c.npz
 fails what_is_there_stays 1 "'c.keras' is there already" convert m.keras c.keras
 works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras c.keras --overwrite
 fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.h5, FILE.weights.h5" convert m.keras npz:c.npz
-fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights" convert m.json d.keras
+fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights, .*, not 'd.keras': muster train" convert m.json d.keras
+works a_network_alone_becomes_another "^d.json from m.json" convert m.json d.json
+run convert --help
+check help_says_what_becomes_what grep -q "FILE.json, which has no weights, becomes" out
 
 # ---- what is in files of weights ---------------------------------------------------------------------
 
