@@ -430,6 +430,14 @@ fails weights_are_of_a_class_that_is_there 1 "--class-weight: there is no class 
     --data npz:whole.npz --class-weight kind=3=2
 fails pictures_are_of_one_input 1 "2 inputs, and pictures are one" predict --checkpoint-dir run photo.png
 
+# nodes that need one another
+base64 -d > cycle.onnx << 'END'
+CAk6UgoOCgF4CgFiEgFhIgNBZGQKDgoBYQoBYRIBYiIDQWRkCgwKAWISAXkiBFJlbHUSAWdaFAoB
+eBIPCg0IARIJCgMSAW4KAggEYgkKAXkSBAoCCAFCBAoAEBE=
+END
+run inspect both.onnx cycle.onnx
+check the_damaged_one_of_two_files_is_named grep -q "^error: 'cycle.onnx': node 'a' (Add" err
+
 # ---- dtypes of predictions ----------------------------------------------------------------------------
 
 # cast.py FILE NUMBER: a model of ONNX that casts [n, 6] floats to the element type of that number

@@ -136,6 +136,20 @@ AAAAAAWwAAAAAAAACb7BfqGxDJyFDGUK2eklqcXKRupaBeU2qorqOgnpZfVFKUmBefX5SSChJ3S8wpTg
 BgZGEABSDBASjKEUTA5Cw1WAmQwAUEsBAi0DLQAAAAgAAAAhAHiwZzTgAQAAWwQAAAUAAAAAAAAAAAAAAIABAAAAAHgubnB5UEsBAi0DLQAAAA
 gAAAAhALa30HtbAAAAvAAAAAUAAAAAAAAAAAAAAIABFwIAAHkubnB5UEsFBgAAAAACAAIAZgAAAKkCAAAAAA==
 end
+works numbers_of_words_are_inspected '^  x  *60 lists of integers, [0-9]* to [0-9]* long  1 to 10, mean' inspect ids.npz
+run inspect --json ids.npz
+check numbers_of_words_are_inspected_as_json grep -q '"objects":.{"name":"x","is_read":true,"count":60,' out
+# NumPy would call os.system("touch touched") to read it
+base64 -d > call.npz << 'end'
+UEsDBBQAAAAIAAAAIQBze/FW4gAAADsBAAAFAAAAeC5ucHmb7BfqGxDJyFDGUK2eklqcXKRupaBe
+46+uo6Cell9UUpSYF59flJIKEnZLzClOBYoXZyQWpAL5GoY6mjoKtQqUAK4GlqkbGCCgRyyvNLeg
+Ui8+Ob8oVS+3NKckM7GoKLFySg9PfFFqcn5ecUlRaXLJlMlTeljBKqf0sOelQJRMnuLN0DrFmTFp
+SvuUoCka3ozejK1TMph7WFNKKgtSQVqY/C2mdHZAZJl7GGum+Pn5ef0HAjDhbV8yJakzFmhyQX5x
+ZsWUHrbiyuKS1FyQTt6S/NLkDAUwmZoypRVoRCJQtR4AUEsBAhQDFAAAAAgAAAAhAHN78VbiAAAA
+OwEAAAUAAAAAAAAAAAAAAIABAAAAAHgubnB5UEsFBgAAAAABAAEAMwAAAAUBAAAAAA==
+end
+works objects_that_call_something_are_not_read "objects of Python, not read: .* asks for 'posix.system'" inspect call.npz
+check and_call_nothing [ ! -e touched ]
 works numbers_of_words_are_learnt 'test: loss = .*accuracy = 1.0' train --data word-ids:ids.npz --sequence-length 16 --max-tokens 20 --batch-size 8 --epochs 12 --shards 1 --devices cpu:1 --evaluate --save ids.keras
 works numbers_of_words_are_evaluated 'accuracy = 1.0' evaluate --load ids.keras --data word-ids:ids.npz
 works numbers_of_words_are_predicted '^ *11 ' predict --load ids.keras --data word-ids:ids.npz
