@@ -48,9 +48,11 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int co
     "accuracy, top_k_accuracy (k = 5), precision, recall, auc, pr_auc, binary_accuracy, categorical_accuracy, " \
     "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error"
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
- *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one, where there is none
- *  of a name. */
+ *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one or all, where there
+ *  is none of a name. */
 MST_CHECKED mst_status objective_metrics(const char *text, objective *list, int n);
+/** Fails as that does where TEXT (may be NULL) names a metric that there is not; outputs are not looked at. */
+MST_CHECKED mst_status objective_check_metrics(const char *text);
 /** Reads the name of an output at the beginning of ITEM, "price=...", of OPTION: *PLACE is the one of it in LIST of N
  *  objectives, -1 where ITEM has no name; *REST is what stands behind it. MST_INVALID, naming those that there are,
  *  where there is no such output. */

@@ -502,11 +502,12 @@ static mst_status fail_unlabelled(const saved_options *o, const char *command, c
     table.label = json_string_value(json_object_get(last, "name"));
     mst_status status;
     if (!table.label || !is_table(spec))
-        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
+        status = MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs them", spec, command);
     else if (strcmp(spec, "csv:-") != 0 && (lacks_labels(&table, spec, "train") || lacks_labels(&table, spec, "test")))
         status = mst_error_prefix("the data has no labels, which %s needs", command);
     else
-        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs their column, '%s'", command, table.label);
+        status = MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs their column, '%s'", spec, command,
+                          table.label);
     json_decref(schema);
     return status;
 }
@@ -559,6 +560,7 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
     struct stat info;
     if (o->checkpoint_dir && (stat(o->checkpoint_dir, &info) || !S_ISDIR(info.st_mode)))
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
+    if (objective_check_metrics(o->metrics)) return command_fail_usage(command);
     if (o->precision && precision_read(o->precision, &out->precision)) return command_fail_usage(command);
     return saved_model_open_quietly(o, list, command, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }

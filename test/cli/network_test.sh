@@ -264,7 +264,7 @@ fails averages_have_no_optimizer 2 "save-optimizer does not go with --use-ema" t
 # ---- what is refused ---------------------------------------------------------------------------------
 
 fails a_network_without_weights_predicts_nothing 1 "'m.json': has a network without weights" predict --load m.json --data idx:data
-fails weights_alone_are_no_model 1 "'m.weights.h5': has weights alone, no network" predict --load m.weights.h5
+fails weights_alone_are_no_model 1 "'m.weights.h5': has weights alone, no network: give the whole model, FILE.keras" predict --load m.weights.h5
 fails a_network_has_its_layers 2 "train: --hidden-units is not for a whole model, as --load m.keras is: leave it out" train $small \
     --load m.keras --hidden-units 3
 fails a_whole_model_has_no_averages 1 "use-ema is not for whole models" evaluate --load m.keras --use-ema

@@ -338,7 +338,7 @@ fails arrays_of_other_names_are_named 1 "array 'cost' is none of the model's, wh
 npz rows.npz left words=50 kind price
 fails rows_must_agree 1 "array 'words' has 50 rows and 'left' has 100" train $train --data npz:rows.npz
 npz inputs.npz left words
-fails labels_are_needed 1 "no labels" train $train --data npz:inputs.npz
+fails labels_are_needed 1 "'npz:inputs.npz': the data has no labels" train $train --data npz:inputs.npz
 works labels_are_not_needed_to_predict "price$" predict --checkpoint-dir run --data npz:inputs.npz
 fails data_without_names_is_refused 1 "2 inputs and 2 outputs: npz:FILE has an array for each" train $train --data fashion-mnist
 fails losses_are_of_outputs 2 "--loss: the model has no output 'cost': it has 'kind', 'price'$" train $train --data npz:whole.npz --loss cost=mse

@@ -201,6 +201,8 @@ static mst_status check_only_output(const training *t) {
 
 mst_status train_network_check_data(const training *t) {
     MST_TRY(network_inputs_check(t->network, &t->ends, t->data, t->train));
+    if (mst_dataset_num_components(t->train) <= t->ends.num_inputs)
+        return MST_FAIL(MST_INVALID, "'%s': the data has no labels", t->data);
     if (t->num_tokens && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
         return MST_FAIL(MST_INVALID,
                         "'%s': has an embedding of %" PRId64 " tokens, the texts have %" PRId64
