@@ -43,6 +43,9 @@ static void set_loss(const mst_network_ends *ends, int place, mst_loss loss, boo
     out->row = end->shape;
     out->from_probabilities = from_probabilities;
     out->finished = from_probabilities || !end->sees_logits[loss];
+    /* a divergence takes what is there, with or without a softmax */
+    out->has_scores = loss == MST_LOSS_KL_DIVERGENCE ? end->sees_logits[MST_LOSS_CATEGORICAL_CROSSENTROPY]
+                                                     : from_probabilities && end->sees_logits[loss];
 }
 
 static mst_status take_loss(const network_objectives *from, int place, const char *value, objective *out) {

@@ -391,7 +391,7 @@ int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t r
     *probability = mst_tensor_get(outputs, first);
     if (is_binary(o)) {
         const bool yes = *probability > 0.5; /* as the metric has it */
-        if (!yes) *probability = 1 - *probability;
+        if (!yes && !o->has_scores) *probability = 1 - *probability;
         return yes;
     }
     for (int64_t i = 1; i < o->outputs; i++) {

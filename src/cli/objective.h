@@ -13,6 +13,7 @@ typedef struct objective {
     int component;                      /**< of the data: the labels */
     const char *output;                 /**< its name; NULL: the model is made by the command */
     bool from_probabilities;            /**< the loss is of probabilities, though no softmax may have made them */
+    bool has_scores;                    /**< nothing makes probabilities of what the last layer gives */
     bool wants_logits;                  /**< its file says from_logits=True, though the model ends in the activation */
     double weight;                      /**< of the loss in the sum of all; MST_ZERO for 0 */
     const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */
@@ -69,7 +70,8 @@ MST_CHECKED mst_status objective_count(mst_loss loss, mst_dataset *data, int com
 bool objective_has_classes(const objective *objective);
 /** MST_INVALID where COUNT names, those of the file at PATH, are not as many as there are classes. */
 MST_CHECKED mst_status objective_check_names(const objective *objective, const char *path, int64_t count);
-/** The most likely class of row ROW of OUTPUTS, [n, outputs], after objective_finish; and its probability. */
+/** The most likely class of row ROW of OUTPUTS, [n, outputs], after objective_finish; and its probability, or
+ *  its score. */
 int64_t objective_class(const objective *objective, const mst_tensor *outputs, int64_t row, double *probability);
 /** The error that COMMAND cannot count a confusion matrix for any of the N objectives of LIST: EXIT_USAGE; EXIT_DONE
  *  where it can. */

@@ -416,6 +416,22 @@ run train --model yes.json --data npz:yes.npz --steps 1 --loss bce --save yes.ke
 MODEL=yes.keras python3 compiled.py yes2.keras "$(logits_of BinaryCrossentropy)"
 run train --load yes2.keras --data npz:yes.npz --steps 1
 check so_is_a_sigmoid grep -q "but the network ends in a sigmoid, which" err
+# outputs that are no probabilities, though the loss takes them for such
+npz scored.npz left=20 words=20
+sed 's/softmax/linear/' one.json > scores.json
+run train --model scores.json --data npz:one.npz --steps 1 --save scores.keras
+works logits_become_probabilities '^ *row  class  probability$' predict --load scores.keras --data npz:scored.npz
+MODEL=scores.keras python3 compiled.py raw.keras '"sparse_categorical_crossentropy"'
+works scores_are_no_probabilities '^ *row  class  score$' predict --load raw.keras --data npz:scored.npz
+run predict --load raw.keras --data npz:scored.npz --json
+check nor_in_events grep -q '"row":19,"class":[012],"score":' out
+works those_of_a_softmax_are '^ *row  class  probability$' predict --load once.keras --data npz:scored.npz
+sed 's/sigmoid/linear/' yes.json > no.json
+run train --model no.json --data npz:yes.npz --steps 1 --loss bce --save no.keras
+MODEL=no.keras python3 compiled.py yes-score.keras '"binary_crossentropy"'
+run predict --load yes-score.keras --data npz:scored.npz --out yes-score.csv
+check a_score_of_yes_or_no_has_its_title grep -q '^row,class,score$' yes-score.csv
+works of_a_divergence_too '^ *row  class  score$' predict --load scores.keras --data npz:scored.npz --loss kl_divergence
 fails a_confusion_matrix_is_of_classes 2 "--confusion counts examples by their class, which --loss mean_squared_error does" \
     train --model number.json --data npz:number.npz --loss mse --confusion
 fails weights_of_classes_are_of_outputs 1 "--class-weight 1: the model has several outputs: write balanced, OUTPUT=" train \
