@@ -49,7 +49,8 @@ const option saved_model_options[] = {
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
-     .help = "as of muster train; the test part is taken, and csv:FILE or images:DIR as it is; categories are numbered "
+     .help = "as of muster train; the test part is taken, and csv:FILE, images:DIR, or x and y of npz:FILE, as it is; "
+             "categories are numbered "
              "as in training "
              "(default: that of the training, else fashion-mnist)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
@@ -258,6 +259,10 @@ static bool is_pictures(const char *spec) {
     return mst_dataset_spec_has_pictures(spec);
 }
 
+static bool is_npz(const char *spec) {
+    return strncmp(spec, "npz:", strlen("npz:")) == 0;
+}
+
 static bool is_table(const char *spec) {
     return strncmp(spec, "csv:", sizeof "csv:" - 1) == 0;
 }
@@ -376,6 +381,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
         options.input_columns = mst_shape_count(ends->input[0].shape);
         if (options.input_columns < 0) options.input_columns = 0;
     }
+    if (spec != note->data && is_npz(spec)) options.whole_file = true; /* its arrays need no schema */
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);

@@ -446,6 +446,20 @@ fails weights_are_of_a_class_that_is_there 1 "--class-weight: there is no class 
     --data npz:whole.npz --class-weight kind=3=2
 fails pictures_are_of_one_input 1 "2 inputs, and pictures are one" predict --checkpoint-dir run photo.png
 
+# a file without parts
+run evaluate --load both.keras --data npz:parts.npz --devices cpu:1
+npz part.npz left=20 words=20 kind=20 price=20
+grep '^test:' out > wanted
+works a_file_of_one_part_is_evaluated "^test: " evaluate --load both.keras --data npz:part.npz --devices cpu:1
+grep '^test:' out > got
+check as_the_test_part_of_another cmp -s wanted got
+works and_predicted "^ *19 " predict --load both.keras --data npz:part.npz
+npz xy.npz x=20 y=20
+run train --data npz:xy.npz --loss mse --steps 1 --batch-size 20 --save xy.safetensors
+works x_and_y_are_evaluated "(20 examples)" evaluate --load xy.safetensors --data npz:xy.npz
+works x_and_y_are_predicted "^ *19 " predict --load xy.safetensors --data npz:xy.npz
+fails the_training_has_no_test_part 1 "which are the train part" evaluate --load xy.safetensors
+
 # nodes that need one another
 base64 -d > cycle.onnx << 'END'
 CAk6UgoOCgF4CgFiEgFhIgNBZGQKDgoBYQoBYRIBYiIDQWRkCgwKAWISAXkiBFJlbHUSAWdaFAoB
