@@ -153,7 +153,7 @@ typedef struct mst_data_options {
      *  for other kinds of data. */
     const char *const *inputs, *const *outputs;
     int num_inputs, num_outputs;
-    bool whole_file;       /**< csv:FILE or images:DIR that has no parts is the test part too, as it is */
+    bool whole_file;       /**< csv:FILE, npz:FILE or images:DIR without parts is the test part too, as it is */
     int64_t input_columns; /**< with whole_file: a table of so many columns has inputs alone (csv); 0: not known */
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */

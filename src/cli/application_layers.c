@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/did_you_mean.h"
-#include "muster/applications.h"
+#include "model/application/application.h"
 
 static const struct {
     const char *name;
@@ -82,6 +82,9 @@ mst_status application_layers(const char *name, mst_model *model, const mst_data
             MST_INVALID,
             "--model %s: takes pictures: height and width, or these and channels; the data has inputs of shape %s",
             name, mst_shape_print(shape, text, sizeof text));
+    if (applications[number].takes_texts && shape.dim[0] < MST_TEXT_CNN_TOKENS)
+        return MST_FAIL(MST_INVALID, "--sequence-length %lld: --model %s takes texts of at least %d tokens",
+                        (long long)shape.dim[0], name, MST_TEXT_CNN_TOKENS);
     if (colon) MST_TRY(read_alpha(name, colon + 1, &options.alpha));
     applications[number].make(model, &options);
     return MST_OK;

@@ -125,8 +125,9 @@ const command command_convert = {
         "The first is any data spec that muster train --data takes; the second is tfrecord:PREFIX, npz:FILE, idx:DIR, "
         "csv:PREFIX or images:DIR. Rows keep their order, so that a training on either gives the same weights; folders "
         "of pictures are read class after class. Files are written to the side and renamed when they are whole.\n"
-        "A whole model, " NETWORK_FILES
-        ", becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, FILE.onnx, FILE.safetensors or FILE.npz.\n \n"
+        "A whole model, FILE.keras or FILE.h5, becomes FILE.keras, FILE.h5, FILE.weights.h5, FILE.json, FILE.onnx, "
+        "FILE.safetensors or FILE.npz; FILE.onnx, whose operators are no layers of Keras, becomes FILE.onnx, "
+        "FILE.safetensors or FILE.npz; FILE.json, which has no weights, becomes FILE.json.\n \n"
         "muster convert fashion-mnist tfrecord:data/fm --shards 10\n"
         "muster convert old.h5 new.keras",
     .sections = sections,

@@ -28,6 +28,22 @@ static mst_status write_model(mst_model *model, const mst_model_compiled *compil
                           .from_probabilities = compiled->from_probabilities);
 }
 
+/* What a file is converted to depends on what it has: layers, operators of ONNX, or no weights. */
+static mst_status check_kinds(const char *from, const char *to, bool has_weights) {
+    const bool weights = mst_ends_in(to, ".safetensors") || mst_ends_in(to, ".npz");
+    if (network_file_is_onnx(from) && !weights && !mst_ends_in(to, ".onnx"))
+        return MST_FAIL(MST_INVALID,
+                        "'%s': is of ONNX, whose operators are no layers of Keras: it becomes FILE.onnx, its weights "
+                        "FILE.safetensors or FILE.npz, not '%s'",
+                        from, to);
+    if (!has_weights && !mst_ends_in(to, ".json"))
+        return MST_FAIL(MST_INVALID,
+                        "'%s': has a network without weights, which becomes FILE.json only, not '%s': muster train "
+                        "--model '%s' --save FILE.keras gives it weights",
+                        from, to, from);
+    return MST_OK;
+}
+
 static mst_status convert(const char *from, const char *to) {
     mst_model *model;
     mst_model_compiled compiled;
@@ -37,8 +53,7 @@ static mst_status convert(const char *from, const char *to) {
     char text[NUMBER_TEXT];
     MST_TRY(mst_model_load(from, &model, &compiled));
     mst_status status = network_has_weights(model, &has_weights);
-    if (!status && !has_weights && !mst_ends_in(to, ".json"))
-        status = MST_FAIL(MST_INVALID, "'%s': has a network without weights, which becomes FILE.json only", from);
+    if (!status) status = check_kinds(from, to, has_weights);
     if (!status) status = write_model(model, &compiled, to);
     if (!status) status = mst_model_weights(model, &weights, &count);
     for (int64_t i = 0; !status && i < count; i++) elements += mst_shape_count(weights[i].spec.shape);

@@ -17,17 +17,29 @@ bool network_file_is_named(const char *path) {
     return false;
 }
 
+enum { HEAD_SIZE = 8 };
+
+/* Reads the first bytes of the file at PATH. */
+static bool read_head(const char *path, char head[HEAD_SIZE]) {
+    struct stat info;
+    if (stat(path, &info) || !S_ISREG(info.st_mode)) return false;
+    FILE *file = fopen(path, "rbe");
+    const size_t size = file ? fread(head, 1, HEAD_SIZE, file) : 0;
+    if (file) fclose(file);
+    return size == HEAD_SIZE;
+}
+
 bool network_file_is(const char *path) {
     static const char zip[] = "PK\3\4", hdf5[] = "\x89HDF\r\n\x1a\n";
-    char head[8];
-    struct stat info;
+    char head[HEAD_SIZE];
     if (network_file_is_named(path)) return true;
-    if (!path || mst_ends_in(path, ".npz") || stat(path, &info) || !S_ISREG(info.st_mode)) return false;
-    FILE *file = fopen(path, "rbe");
-    const size_t size = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file) fclose(file);
-    return size == sizeof head &&
-           (memcmp(head, zip, 4) == 0 || memcmp(head, hdf5, 8) == 0 || mst_onnx_begins(head, size));
+    if (!path || mst_ends_in(path, ".npz") || !read_head(path, head)) return false;
+    return memcmp(head, zip, 4) == 0 || memcmp(head, hdf5, 8) == 0 || mst_onnx_begins(head, HEAD_SIZE);
+}
+
+bool network_file_is_onnx(const char *path) {
+    char head[HEAD_SIZE];
+    return read_head(path, head) && mst_onnx_begins(head, HEAD_SIZE);
 }
 
 mst_status network_has_weights(mst_model *model, bool *out) {

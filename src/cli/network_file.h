@@ -14,6 +14,9 @@ bool network_file_is_named(const char *path);
 /** The same, or there is a file of another name that begins as one of Keras or ONNX does. */
 bool network_file_is(const char *path);
 
+/** Whether there is a file of ONNX at PATH, by its first bytes. */
+bool network_file_is_onnx(const char *path);
+
 /** Whether the weights of MODEL have values. */
 MST_CHECKED mst_status network_has_weights(mst_model *model, bool *out);
 

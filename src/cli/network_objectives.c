@@ -43,6 +43,9 @@ static void set_loss(const mst_network_ends *ends, int place, mst_loss loss, boo
     out->row = end->shape;
     out->from_probabilities = from_probabilities;
     out->finished = from_probabilities || !end->sees_logits[loss];
+    /* a divergence takes what is there, with or without a softmax */
+    out->has_scores = loss == MST_LOSS_KL_DIVERGENCE ? end->sees_logits[MST_LOSS_CATEGORICAL_CROSSENTROPY]
+                                                     : from_probabilities && end->sees_logits[loss];
 }
 
 static mst_status take_loss(const network_objectives *from, int place, const char *value, objective *out) {
@@ -96,6 +99,8 @@ static mst_status choose_default(const network_objectives *from, int place, cons
                         from->path, from->ends->num_outputs > 1 ? "its output '" : "it",
                         from->ends->num_outputs > 1 ? end->name : "", from->ends->num_outputs > 1 ? "'" : "");
     set_loss(from->ends, place, loss, noted.has_loss && noted.from_probabilities, out);
+    out->wants_logits = noted.has_loss && !noted.from_probabilities && !end->sees_logits[loss] &&
+                        objective_finish_of(loss) != MST_LINEAR;
     return MST_OK;
 }
 

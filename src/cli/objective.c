@@ -224,6 +224,31 @@ static mst_status add_metric(mst_metric metric, int most, int *count, objective 
     return MST_OK;
 }
 
+/* The metric of NAME, which loses its hyphens. */
+static mst_status find_metric(char *name, mst_metric *out) {
+    const char *word = name;
+    for (char *c = name; *c; c++)
+        if (*c == '-') *c = '_';
+    for (int i = 0; objective_short_losses[i]; i += 2)
+        if (strcmp(objective_short_losses[i], name) == 0) word = objective_short_losses[i + 1];
+    if (!mst_metric_from_name(word, out)) return MST_OK;
+    if (strstr(mst_error()->message, "did you mean")) return mst_error_prefix("--metrics");
+    return MST_FAIL(MST_INVALID, "--metrics: there is no metric '%s': use some of " OBJECTIVE_METRICS, name);
+}
+
+mst_status objective_check_metrics(const char *text) {
+    char item[ITEM_SIZE];
+    mst_metric metric;
+    for (const char *at = text; at;) {
+        const size_t size = strcspn(at, ",");
+        snprintf(item, sizeof item, "%.*s", (int)size, at);
+        char *equals = strrchr(item, '=');
+        MST_TRY(find_metric(equals ? equals + 1 : item, &metric));
+        at = at[size] ? at + size + 1 : NULL;
+    }
+    return MST_OK;
+}
+
 mst_status objective_metrics(const char *text, objective *list, int n) {
     const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
     int count[MST_MAX_TARGETS] = {0}, place;
@@ -235,11 +260,7 @@ mst_status objective_metrics(const char *text, objective *list, int n) {
         const size_t size = strcspn(at, ",");
         snprintf(item, sizeof item, "%.*s", (int)size, at);
         MST_TRY(objective_item("metrics", item, list, n, &place, &name));
-        for (char *c = item + (name - item); *c; c++)
-            if (*c == '-') *c = '_';
-        for (int i = 0; objective_short_losses[i]; i += 2)
-            if (strcmp(objective_short_losses[i], name) == 0) name = objective_short_losses[i + 1];
-        if (mst_metric_from_name(name, &metric)) return mst_error_prefix("--metrics");
+        MST_TRY(find_metric(item + (name - item), &metric));
         for (int i = 0; i < n; i++)
             if (place < 0 || place == i) MST_TRY(add_metric(metric, most, &count[i], &list[i]));
         at += size;
@@ -370,7 +391,7 @@ int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t r
     *probability = mst_tensor_get(outputs, first);
     if (is_binary(o)) {
         const bool yes = *probability > 0.5; /* as the metric has it */
-        if (!yes) *probability = 1 - *probability;
+        if (!yes && !o->has_scores) *probability = 1 - *probability;
         return yes;
     }
     for (int64_t i = 1; i < o->outputs; i++) {
@@ -410,6 +431,10 @@ static void softmax_rows(mst_tensor *logits) {
         for (int64_t i = 0; i < classes; i++)
             mst_tensor_set(logits, begin + i, exp(mst_tensor_get(logits, begin + i) - largest) / sum);
     }
+}
+
+mst_activation objective_finish_of(mst_loss loss) {
+    return kinds[loss].finish;
 }
 
 void objective_finish(const objective *o, mst_tensor *outputs) {

@@ -13,6 +13,8 @@ typedef struct objective {
     int component;                      /**< of the data: the labels */
     const char *output;                 /**< its name; NULL: the model is made by the command */
     bool from_probabilities;            /**< the loss is of probabilities, though no softmax may have made them */
+    bool has_scores;                    /**< nothing makes probabilities of what the last layer gives */
+    bool wants_logits;                  /**< its file says from_logits=True, though the model ends in the activation */
     double weight;                      /**< of the loss in the sum of all; MST_ZERO for 0 */
     const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */
     mst_shape row;                      /**< of an example of a network's output; else a scalar */
@@ -47,9 +49,11 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int co
     "accuracy, top_k_accuracy (k = 5), precision, recall, auc, pr_auc, binary_accuracy, categorical_accuracy, " \
     "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error"
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
- *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one, where there is none
- *  of a name. */
+ *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one or all, where there
+ *  is none of a name. */
 MST_CHECKED mst_status objective_metrics(const char *text, objective *list, int n);
+/** Fails as that does where TEXT (may be NULL) names a metric that there is not; outputs are not looked at. */
+MST_CHECKED mst_status objective_check_metrics(const char *text);
 /** Reads the name of an output at the beginning of ITEM, "price=...", of OPTION: *PLACE is the one of it in LIST of N
  *  objectives, -1 where ITEM has no name; *REST is what stands behind it. MST_INVALID, naming those that there are,
  *  where there is no such output. */
@@ -66,13 +70,17 @@ MST_CHECKED mst_status objective_count(mst_loss loss, mst_dataset *data, int com
 bool objective_has_classes(const objective *objective);
 /** MST_INVALID where COUNT names, those of the file at PATH, are not as many as there are classes. */
 MST_CHECKED mst_status objective_check_names(const objective *objective, const char *path, int64_t count);
-/** The most likely class of row ROW of OUTPUTS, [n, outputs], after objective_finish; and its probability. */
+/** The most likely class of row ROW of OUTPUTS, [n, outputs], after objective_finish; and its probability, or
+ *  its score. */
 int64_t objective_class(const objective *objective, const mst_tensor *outputs, int64_t row, double *probability);
 /** The error that COMMAND cannot count a confusion matrix for any of the N objectives of LIST: EXIT_USAGE; EXIT_DONE
  *  where it can. */
 int objective_check_confusion(const char *command, const objective *list, int n);
 /** Adds the layer that LOSS needs after the last dense layer, if any: softmax where it compares probabilities, ... */
 void objective_add_layers(mst_loss loss, mst_model *model);
+/** The activation, softmax or sigmoid, that makes probabilities of the logits that LOSS takes; MST_LINEAR: it takes
+ *  none. */
+mst_activation objective_finish_of(mst_loss loss);
 /** Turns the model's OUTPUTS into what a user wants to see: logits of the cross entropies into probabilities. */
 void objective_finish(const objective *objective, mst_tensor *outputs);
 

@@ -49,7 +49,8 @@ const option saved_model_options[] = {
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
-     .help = "as of muster train; the test part is taken, and csv:FILE or images:DIR as it is; categories are numbered "
+     .help = "as of muster train; the test part is taken, and csv:FILE, images:DIR, or x and y of npz:FILE, as it is; "
+             "categories are numbered "
              "as in training "
              "(default: that of the training, else fashion-mnist)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
@@ -226,8 +227,9 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
         if (layer_weights(*snapshot, 1) || out->note.network) return MST_OK;
     }
     if (has_map) {
-        MST_TRY(read_entries(o, &out->variables, snapshot, where, out));
-        if (layer_weights(*snapshot, 1)) return MST_OK;
+        const mst_status status = read_entries(o, &out->variables, snapshot, where, out);
+        if (status && status != MST_NOT_FOUND) return status;
+        if (!status && layer_weights(*snapshot, 1)) return MST_OK;
         MST_TRY(read_entries(o, NULL, snapshot, where, out)); /* for the names that it has */
     }
     return fail_unknown(where->path, o->name_map, *snapshot);
@@ -235,7 +237,7 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
 
 /* Restores the weights by the names of MAP, or by our own (NULL). */
 static mst_status restore_weights(const saved_options *o, const name_map *map, saved_model *saved) {
-    mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_STEP, .averages = o->use_ema};
+    mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT, .averages = o->use_ema};
     if (map) options.names = map->name, options.num_names = map->count;
     mst_restored_free(&saved->restored);
     return mst_checkpoint_restore(path_of(o), mst_model_store(saved->model), &options, &saved->restored);
@@ -255,6 +257,10 @@ mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
 
 static bool is_pictures(const char *spec) {
     return mst_dataset_spec_has_pictures(spec);
+}
+
+static bool is_npz(const char *spec) {
+    return strncmp(spec, "npz:", strlen("npz:")) == 0;
 }
 
 static bool is_table(const char *spec) {
@@ -375,6 +381,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
         options.input_columns = mst_shape_count(ends->input[0].shape);
         if (options.input_columns < 0) options.input_columns = 0;
     }
+    if (spec != note->data && is_npz(spec)) options.whole_file = true; /* its arrays need no schema */
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
@@ -501,11 +508,12 @@ static mst_status fail_unlabelled(const saved_options *o, const char *command, c
     table.label = json_string_value(json_object_get(last, "name"));
     mst_status status;
     if (!table.label || !is_table(spec))
-        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
+        status = MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs them", spec, command);
     else if (strcmp(spec, "csv:-") != 0 && (lacks_labels(&table, spec, "train") || lacks_labels(&table, spec, "test")))
         status = mst_error_prefix("the data has no labels, which %s needs", command);
     else
-        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs their column, '%s'", command, table.label);
+        status = MST_FAIL(MST_INVALID, "'%s': the data has no labels: %s needs their column, '%s'", spec, command,
+                          table.label);
     json_decref(schema);
     return status;
 }
@@ -558,6 +566,7 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
     struct stat info;
     if (o->checkpoint_dir && (stat(o->checkpoint_dir, &info) || !S_ISDIR(info.st_mode)))
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
+    if (objective_check_metrics(o->metrics)) return command_fail_usage(command);
     if (o->precision && precision_read(o->precision, &out->precision)) return command_fail_usage(command);
     return saved_model_open_quietly(o, list, command, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }

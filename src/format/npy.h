@@ -15,7 +15,7 @@
 
 #include "muster/tensor.h"
 
-enum { MST_NPY_PREFIX = 8 };
+enum { MST_NPY_PREFIX = 8, MST_NPY_HEADER = 512 };
 
 typedef struct mst_npy {
     mst_dtype dtype; /**< MST_NO_DTYPE: objects of Python */
@@ -35,5 +35,11 @@ MST_CHECKED mst_status mst_npy_parse_any(const char *name, const char *text, siz
 /** The array of the file at PATH, owned by the caller; NULL after a failure: as mst_file_read fails, as mst_npy_parse,
  *  and with MST_CORRUPT where the file is longer or shorter than its header says. */
 MST_CHECKED mst_status mst_npy_read(const char *path, mst_tensor **out);
+
+/** Writes the header of an array like TENSOR, of version 1. Returns its size, a multiple of 64, or 0 where NumPy has no
+ *  such dtype. */
+MST_API size_t mst_npy_header(const mst_tensor *tensor, char header[MST_NPY_HEADER]);
+/** Writes TENSOR to PATH, whole or not at all. MST_UNIMPLEMENTED where NumPy has no such dtype (bf16). */
+MST_API MST_CHECKED mst_status mst_npy_write(const char *path, const mst_tensor *tensor);
 
 #endif

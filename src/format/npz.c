@@ -194,12 +194,23 @@ static mst_status read_pickle(mst_zip_reader *reader, const char *label, mst_int
     return status;
 }
 
-/* Whether the array is of objects. */
-static mst_status has_objects(const mst_npz *npz, const mst_zip_entry *entry, const char *label, bool *out) {
+enum { LABEL_SIZE = 512 };
+
+/* What messages call an array. */
+static const char *label_of(const mst_npz *npz, const char *name, char label[LABEL_SIZE]) {
+    snprintf(label, LABEL_SIZE, "%s' array '%s", npz->bytes.name, name);
+    return label;
+}
+
+mst_status mst_npz_has_objects(const mst_npz *npz, const char *name, bool *out) {
     mst_zip_reader reader;
     mst_npy header;
+    char label[LABEL_SIZE];
+    const mst_zip_entry *entry = mst_zip_find(&npz->zip, name);
+    *out = false;
+    if (!entry) return missing(npz, name);
     mst_status status = mst_zip_reader_open(&npz->zip, entry, &reader);
-    if (!status) status = read_header(&reader, label, true, &header);
+    if (!status) status = read_header(&reader, label_of(npz, name, label), true, &header);
     mst_zip_reader_close(&reader);
     *out = !status && !header.dtype;
     return status;
@@ -208,13 +219,12 @@ static mst_status has_objects(const mst_npz *npz, const mst_zip_entry *entry, co
 mst_status mst_npz_read_lists(const mst_npz *npz, const char *name, mst_integer_lists *out) {
     mst_zip_reader reader;
     mst_tensor *tensor = NULL;
-    char label[512];
+    char label[LABEL_SIZE];
     bool objects;
     *out = (mst_integer_lists){.num_lists = 0};
+    MST_TRY(mst_npz_has_objects(npz, name, &objects));
     const mst_zip_entry *entry = mst_zip_find(&npz->zip, name);
-    if (!entry) return missing(npz, name);
-    snprintf(label, sizeof label, "%s' array '%s", npz->bytes.name, name);
-    MST_TRY(has_objects(npz, entry, label, &objects));
+    label_of(npz, name, label);
     mst_status status;
     if (objects) {
         status = mst_zip_reader_open(&npz->zip, entry, &reader);

@@ -28,6 +28,8 @@ bool mst_npz_has(const mst_npz *npz, const char *name);
  *  MST_UNIMPLEMENTED for other dtypes, orders and compressions. *OUT is NULL on failure. */
 MST_CHECKED mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out);
 
+/** Whether the elements of the array NAME are objects of Python. Fails as mst_npz_read does. */
+MST_CHECKED mst_status mst_npz_has_objects(const mst_npz *npz, const char *name, bool *out);
 /** The array NAME of one dimension, of integers or of objects of Python that are integers or lists of these. Fails as
  *  mst_npz_read and mst_pickle_read do; OUT is empty then. */
 MST_CHECKED mst_status mst_npz_read_lists(const mst_npz *npz, const char *name, mst_integer_lists *out);

@@ -1,46 +1,24 @@
-/* Writing NPZ: the headers of NPY, in a ZIP archive. Source: NEP 1. */
-#include <inttypes.h>
+/* Writing NPZ: arrays with the header of NPY, in a ZIP archive. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "format/npy.h"
 #include "format/npz.h"
 #include "format/zip_write.h"
 
-enum { NAME_MOST = 60000, HEADER_MOST = 512, ALIGNMENT = 64 };
-
-/* The header of NPY, which ends at a multiple of ALIGNMENT; its size, 0 where there is no such dtype. */
-static size_t npy_header(const mst_tensor *tensor, char header[HEADER_MOST]) {
-    static const char *const codes[MST_NUM_DTYPES] = {[MST_F32] = "<f4", [MST_F64] = "<f8", [MST_I32] = "<i4",
-                                                      [MST_I64] = "<i8", [MST_U8] = "|u1",  [MST_BOOL] = "|b1"};
-    enum { BEFORE_TEXT = 10 };
-    char *text = header + BEFORE_TEXT;
-    const mst_shape shape = mst_tensor_shape(tensor);
-    const char *code = codes[mst_tensor_dtype(tensor)];
-    if (!code) return 0;
-    int used = sprintf(text, "{'descr': '%s', 'fortran_order': False, 'shape': (", code);
-    for (int i = 0; i < shape.ndim; i++)
-        used += sprintf(text + used, "%" PRId64 ",%s", shape.dim[i], i + 1 < shape.ndim ? " " : "");
-    used += sprintf(text + used, "), }");
-    while ((BEFORE_TEXT + used + 1) % ALIGNMENT) text[used++] = ' ';
-    text[used++] = '\n';
-    static const unsigned char begin[8] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
-    memcpy(header, begin, sizeof begin);
-    header[8] = (char)(used & 255);
-    header[9] = (char)(used >> 8);
-    return (size_t)(BEFORE_TEXT + used);
-}
+enum { NAME_MOST = 60000 };
 
 /* What the archive holds of one array. */
 typedef struct array {
     char *name; /* with .npy */
-    char header[HEADER_MOST];
+    char header[MST_NPY_HEADER];
 } array;
 
 static mst_status npz_write_describe(const char *path, const mst_named_tensor *tensor, array *array,
                                      mst_zip_file *file) {
-    const size_t header_size = npy_header(tensor->tensor, array->header);
+    const size_t header_size = mst_npy_header(tensor->tensor, array->header);
     if (!header_size)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': '%.200s' is %s, which NumPy does not have: write safetensors", path,
                         tensor->name, mst_dtype_name(mst_tensor_dtype(tensor->tensor)));

@@ -77,7 +77,8 @@ const char *mst_report_name(const char *data, size_t size, char text[MST_REPORT_
  *  returned. */
 json_t *mst_report_tensor(mst_report *report, const char *name, const mst_tensor *tensor, const char *note);
 
-/** The calling thread's error, whose code is STATUS, is damage of the file; it is told below all else. */
+/** The calling thread's error, whose code is STATUS, is damage of the file, whose path goes before a message without
+ *  it; it is told below all else. */
 void mst_report_damage(mst_report *report, mst_status status);
 
 /** ---- formats ------------------------------------------------------------------------------------------ */

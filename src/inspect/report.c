@@ -98,6 +98,7 @@ json_t *mst_report_tensor(mst_report *report, const char *name, const mst_tensor
 /* ---- damage ---- */
 
 void mst_report_damage(mst_report *report, mst_status status) {
+    if (!strstr(mst_error()->message, report->path)) status = mst_error_prefix("'%s'", report->path);
     const char *message = mst_error()->message;
     if (report->num_damage++ == 0) mst_failure_keep(&report->first, status);
     if (report->num_damage <= KEPT_DAMAGE &&

@@ -19,6 +19,7 @@
 #include "model_file/onnx_file.h"
 #include "model_file/onnx_model.h"
 #include "model_file/weights.h"
+#include "store/store.h"
 
 /* ---- loading ---- */
 
@@ -86,7 +87,8 @@ static mst_status load_file(const char *path, const mst_keras_file *file, mst_mo
     mst_keras_network network;
     if (!file->config)
         return MST_FAIL(MST_INVALID,
-                        "'%s': has weights alone, no network: name that too (mst_model_load_weights, or --model)",
+                        "'%s': has weights alone, no network: give the whole model, FILE.keras or FILE.h5; or load the "
+                        "weights into a model (mst_model_load_weights, muster train --model)",
                         path);
     mst_status status = mst_keras_network_read(path, file->config, model, &network);
     if (!status && file->has_weights) status = mst_keras_weights_read(path, &file->tree, &network, model);
@@ -311,11 +313,24 @@ static mst_status save(mst_model *model, const char *path, const mst_model_save_
     return status;
 }
 
+/* The error of a weight that is not in the store yet, or has no value in a graph of ONNX, does not say why. */
+static mst_status of_built(mst_model *model, mst_status status) {
+    const mst_weight *weight;
+    int64_t count;
+    if (status != MST_NOT_FOUND && (!status || !strstr(mst_error()->message, "has no value"))) return status;
+    if (mst_model_weights(model, &weight, &count) || !count || mst_store_find(model->store, NULL, weight->name))
+        return status;
+    return MST_FAIL(MST_NOT_FOUND,
+                    "the weights have no values yet, such as '%s': build the model first, by mst_fit, mst_predict or "
+                    "mst_build",
+                    weight->name);
+}
+
 mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_save_options options) {
     if (MST_IS_NULL(model) || MST_IS_NULL(path)) return MST_INVALID;
     mst_keras_network network;
     json_t *config;
-    if (mst_ends_in(path, ".onnx")) return mst_onnx_save(model, path);
+    if (mst_ends_in(path, ".onnx")) return of_file(path, of_built(model, mst_onnx_save(model, path)));
     if (!mst_ends_in(path, ".keras") && !mst_ends_in(path, ".h5") && !mst_ends_in(path, ".json"))
         return MST_FAIL(MST_INVALID,
                         "'%s': a model is saved as FILE.keras, FILE.h5, FILE.weights.h5, FILE.json or FILE.onnx", path);
@@ -324,5 +339,5 @@ mst_status mst_model_save_with(mst_model *model, const char *path, mst_model_sav
     if (!status) status = save(model, path, &options, config, &network);
     json_decref(config);
     mst_keras_network_free(&network);
-    return of_file(path, status);
+    return of_file(path, of_built(model, status));
 }

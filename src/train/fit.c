@@ -110,12 +110,13 @@ static mst_status bad_loss(const fit *f, double loss) {
     if (isnan(loss)) loss = NAN; /* without a sign */
     if (!f->any_step)
         return MST_FAIL(MST_NUMERICS,
-                        "the loss is %g at the first step: check the data, or run with check_numerics to "
-                        "find the node that makes it",
+                        "the loss is %g at the first step: check the data, or run with .check_numerics of the "
+                        "session's options (muster train --check-numerics) to find the node that makes it",
                         loss);
     return MST_FAIL(MST_NUMERICS,
                     "the loss is %g at step %lld (epoch %lld); the last good one was %g at step %lld: lower "
-                    "the learning rate, or run with check_numerics to find the node that makes it",
+                    "the learning rate, or run with .check_numerics of the session's options (muster train "
+                    "--check-numerics) to find the node that makes it",
                     loss, (long long)f->state.step, (long long)f->state.epoch + 1, f->last_good_loss,
                     (long long)f->state.step - 1);
 }

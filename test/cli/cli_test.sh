@@ -158,6 +158,7 @@ fails memory_limit_is_checked_before_the_first_step 1 "limit" train $small --mem
 
 hot="--optimizer sgd --learning-rate 1e8 --raw-pixels --epochs 3 --progress none"
 fails loss_that_is_no_number_stops_with_step_and_last_good_loss 1 "the loss is [in].*at step.*last good" train $small $hot
+fails a_loss_that_is_no_number_names_the_option 1 "muster train --check-numerics" train $small $hot
 fails check_numerics_names_the_node 1 "made a NaN or Inf" train $small $hot --check-numerics
 if [ -e /dev/full ]; then
     "$muster" train $small --json > /dev/full 2> err

@@ -66,7 +66,10 @@ works it_is_converted "1,176 parameters" convert m.onnx m2.safetensors
 works a_model_of_keras_becomes_onnx "m3.onnx from m.keras" convert m.keras m3.onnx
 works which_predicts "predictions: q.csv" predict --load m3.onnx --data idx:data --out q.csv --devices cpu:1
 fails a_model_of_onnx_is_not_trained 2 "for inference" train $small --load m.onnx
-fails it_is_no_network_of_keras 1 "'m4.json': layer 'onnx'" convert m.onnx m4.json
+for file in m4.json m4.keras m4.h5 m4.weights.h5; do
+    fails "it_is_no_network_of_keras_$file" 1 "'m.onnx': is of ONNX, whose .* it becomes FILE.onnx, .*, not '$file'" convert m.onnx $file
+done
+works it_stays_one_of_onnx "1,176 parameters" convert m.onnx m4.onnx
 
 # ---- networks by name -------------------------------------------------------------------------------
 
@@ -231,12 +234,37 @@ works weights_of_a_model_are_shown "NPZ" inspect c.npz
 fails what_is_there_stays 1 "'c.keras' is there already" convert m.keras c.keras
 works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras c.keras --overwrite
 fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.h5, FILE.weights.h5" convert m.keras npz:c.npz
-fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights" convert m.json d.keras
+fails a_network_alone_has_no_weights 1 "'m.json': has a network without weights, .*, not 'd.keras': muster train" convert m.json d.keras
+works a_network_alone_becomes_another "^d.json from m.json" convert m.json d.json
+run convert --help
+check help_says_what_becomes_what grep -q "FILE.json, which has no weights, becomes" out
+
+# ---- what is in files of weights ---------------------------------------------------------------------
+
+for file in plain.npz plain.safetensors plain.weights.h5; do
+    works "weights_are_saved_$file" "^done" train $small --load m.json --epochs 1 --save $file
+    run inspect $file
+    check "with_nothing_else_$file" [ "$(grep -c '^  [a-z_/0-9]* *f32 ' out)" = 4 ]
+    check "nor_a_number_of_steps_$file" sh -c '! grep -q "optimizer\|global_step\|Adam\|i64" out'
+    works "the_optimizer_too_if_asked_$file" "^done" train $small --load m.json --epochs 1 --save $file --save-optimizer
+    run inspect $file
+    check "it_is_there_$file" [ "$(grep -c '^  [a-zA-Z_/0-9]* *\(f32\|i64\) ' out)" = 13 -o "$(grep -c /Adam out)" = 8 ]
+done
+run evaluate --load plain.npz --json
+check steps_are_told_where_they_are_known grep -q '"evaluated","step":11,' out
+run train $small --load m.json --epochs 1 --save plain.npz
+run evaluate --load plain.npz --json
+check a_number_of_steps_is_not_missed grep -q '"missing":"","left_over":""' out
+fails whole_models_have_their_optimizer 2 "save-optimizer is for weights, --save FILE.safetensors, FILE.npz" train $small \
+    --save whole.keras --save-optimizer
+fails an_optimizer_is_saved_to_a_file 2 "save-optimizer is for weights" train $small --save-optimizer
+fails averages_have_no_optimizer 2 "save-optimizer does not go with --use-ema" train $small --ema 0.9 --use-ema \
+    --save plain.npz --save-optimizer
 
 # ---- what is refused ---------------------------------------------------------------------------------
 
 fails a_network_without_weights_predicts_nothing 1 "'m.json': has a network without weights" predict --load m.json --data idx:data
-fails weights_alone_are_no_model 1 "'m.weights.h5': has weights alone, no network" predict --load m.weights.h5
+fails weights_alone_are_no_model 1 "'m.weights.h5': has weights alone, no network: give the whole model, FILE.keras" predict --load m.weights.h5
 fails a_network_has_its_layers 2 "train: --hidden-units is not for a whole model, as --load m.keras is: leave it out" train $small \
     --load m.keras --hidden-units 3
 fails a_whole_model_has_no_averages 1 "use-ema is not for whole models" evaluate --load m.keras --use-ema

@@ -11,7 +11,7 @@ if ! command -v python3 > /dev/null 2>&1; then
     exit 0
 fi
 
-# Names of arrays that begin with k are of class numbers, with w of words, others of numbers. WORDS: dtype of words.
+# Names of arrays that begin with k are of class numbers, with w of words, "yes" of 0 and 1, others of numbers. WORDS: dtype of words.
 cat > data.py << 'END'
 import math, os, struct, sys, zipfile
 
@@ -23,7 +23,7 @@ def array(name, rows):
     for row in range(rows):
         for i in range(max(width, 1)):
             wave = math.sin(7 * row + 3 * i + len(base))
-            values.append(wave if code == "f4" else (row + i) % 3 if base == "kind" else (5 * row + i) % 20)
+            values.append(wave > 0 if base == "yes" else wave if code == "f4" else (row + i) % 3 if base == "kind" else (5 * row + i) % 20)
     shape = f"({rows}, {width})" if width else f"({rows},)"
     head = f"{{'descr': '<{code}', 'fortran_order': False, 'shape': {shape}, }}"
     head += " " * ((-len(head) - 11) % 64) + "\n"
@@ -338,7 +338,7 @@ fails arrays_of_other_names_are_named 1 "array 'cost' is none of the model's, wh
 npz rows.npz left words=50 kind price
 fails rows_must_agree 1 "array 'words' has 50 rows and 'left' has 100" train $train --data npz:rows.npz
 npz inputs.npz left words
-fails labels_are_needed 1 "no labels" train $train --data npz:inputs.npz
+fails labels_are_needed 1 "'npz:inputs.npz': the data has no labels" train $train --data npz:inputs.npz
 works labels_are_not_needed_to_predict "price$" predict --checkpoint-dir run --data npz:inputs.npz
 fails data_without_names_is_refused 1 "2 inputs and 2 outputs: npz:FILE has an array for each" train $train --data fashion-mnist
 fails losses_are_of_outputs 2 "--loss: the model has no output 'cost': it has 'kind', 'price'$" train $train --data npz:whole.npz --loss cost=mse
@@ -352,11 +352,11 @@ fails weights_need_outputs_with_names 2 "for a network of a file" train --loss-w
 fails one_array_has_no_place_for_two_outputs 2 "2 outputs: FILE.npz" train $train --data npz:parts.npz --predict p.npy
 network number.json '["price", 0, 0]'
 npz number.npz left_train words_train price_train left_test=5 words_test=5 price_test=5
-# compiled FILE LOSS OPTIMIZER: number.keras with another loss and optimizer, as JSON
+# compiled FILE LOSS OPTIMIZER: number.keras, or $MODEL, with another loss and optimizer, as JSON
 cat > compiled.py << 'END'
-import json, sys, zipfile
+import json, os, sys, zipfile
 
-with zipfile.ZipFile("number.keras") as old, zipfile.ZipFile(sys.argv[1], "w") as new:
+with zipfile.ZipFile(os.environ.get("MODEL", "number.keras")) as old, zipfile.ZipFile(sys.argv[1], "w") as new:
     for name in old.namelist():
         data = old.read(name)
         if name == "config.json":
@@ -387,6 +387,51 @@ run train --load lion.keras --data npz:number.npz --steps 1
 check an_optimizer_that_is_not_here_is_told grep -q "^warning: 'lion.keras': its optimizer 'Lion' is not taken" err
 run train --load lion.keras --data npz:number.npz --steps 1 --optimizer sgd
 check unless_another_is_given [ $status -eq 0 -a ! "$(grep warning err)" ]
+# logits_of CLASS: that loss of from_logits=True, as JSON
+logits_of() { printf '{"module": "keras.losses", "class_name": "%s", "config": {"from_logits": true}}' "$1"; }
+one() { run train --load "$@" --data npz:one.npz --steps 3 --seed 3 --devices cpu:1/1 --json; }
+npz one.npz left words kind
+run train --model one.json --data npz:one.npz --steps 1 --save one.keras
+MODEL=one.keras python3 compiled.py twice.keras "$(logits_of SparseCategoricalCrossentropy)"
+MODEL=one.keras python3 compiled.py once.keras '"sparse_categorical_crossentropy"'
+one once.keras
+loss=$(value loss)
+check probabilities_are_no_mistake [ -n "$loss" -a ! -s err ]
+one twice.keras
+check a_softmax_is_applied_once_where_the_loss_wants_logits [ "$(value loss)" = "$loss" ]
+check with_one_line_of_warning grep -q "^warning: 'twice.keras': its loss 'sparse_categorical_crossentropy' has from_logits=True, but \
+the network ends in a softmax" err
+check and_no_other [ "$(grep -c . err)" = 1 ]
+one twice.keras --loss sparse_categorical_crossentropy
+check a_loss_of_the_command_is_no_mistake [ ! -s err -a "$(value loss)" = "$loss" ]
+run train --load twice.keras --data npz:one.npz --steps 1 --save again.keras
+one again.keras
+check what_is_saved_is_right [ ! -s err ]
+MODEL=both.keras python3 compiled.py both2.keras "[$(logits_of SparseCategoricalCrossentropy), \"mse\"]"
+run train --load both2.keras --data npz:whole.npz --steps 1
+check the_output_is_named grep -q "but output 'kind' ends in a softmax" err
+sed 's/softmax/sigmoid/; s/kind/yes/g; s/"units": 3, "activation": "sigmoid"/"units": 1, "activation": "sigmoid"/' one.json > yes.json
+npz yes.npz left words yes
+run train --model yes.json --data npz:yes.npz --steps 1 --loss bce --save yes.keras
+MODEL=yes.keras python3 compiled.py yes2.keras "$(logits_of BinaryCrossentropy)"
+run train --load yes2.keras --data npz:yes.npz --steps 1
+check so_is_a_sigmoid grep -q "but the network ends in a sigmoid, which" err
+# outputs that are no probabilities, though the loss takes them for such
+npz scored.npz left=20 words=20
+sed 's/softmax/linear/' one.json > scores.json
+run train --model scores.json --data npz:one.npz --steps 1 --save scores.keras
+works logits_become_probabilities '^ *row  class  probability$' predict --load scores.keras --data npz:scored.npz
+MODEL=scores.keras python3 compiled.py raw.keras '"sparse_categorical_crossentropy"'
+works scores_are_no_probabilities '^ *row  class  score$' predict --load raw.keras --data npz:scored.npz
+run predict --load raw.keras --data npz:scored.npz --json
+check nor_in_events grep -q '"row":19,"class":[012],"score":' out
+works those_of_a_softmax_are '^ *row  class  probability$' predict --load once.keras --data npz:scored.npz
+sed 's/sigmoid/linear/' yes.json > no.json
+run train --model no.json --data npz:yes.npz --steps 1 --loss bce --save no.keras
+MODEL=no.keras python3 compiled.py yes-score.keras '"binary_crossentropy"'
+run predict --load yes-score.keras --data npz:scored.npz --out yes-score.csv
+check a_score_of_yes_or_no_has_its_title grep -q '^row,class,score$' yes-score.csv
+works of_a_divergence_too '^ *row  class  score$' predict --load scores.keras --data npz:scored.npz --loss kl_divergence
 fails a_confusion_matrix_is_of_classes 2 "--confusion counts examples by their class, which --loss mean_squared_error does" \
     train --model number.json --data npz:number.npz --loss mse --confusion
 fails weights_of_classes_are_of_outputs 1 "--class-weight 1: the model has several outputs: write balanced, OUTPUT=" train \
@@ -400,5 +445,63 @@ fails weights_are_of_an_output_with_classes 1 "classes, which --loss price=mean_
 fails weights_are_of_a_class_that_is_there 1 "--class-weight: there is no class '3': numbers are from 0 to 2" train $train \
     --data npz:whole.npz --class-weight kind=3=2
 fails pictures_are_of_one_input 1 "2 inputs, and pictures are one" predict --checkpoint-dir run photo.png
+
+# a file without parts
+run evaluate --load both.keras --data npz:parts.npz --devices cpu:1
+npz part.npz left=20 words=20 kind=20 price=20
+grep '^test:' out > wanted
+works a_file_of_one_part_is_evaluated "^test: " evaluate --load both.keras --data npz:part.npz --devices cpu:1
+grep '^test:' out > got
+check as_the_test_part_of_another cmp -s wanted got
+works and_predicted "^ *19 " predict --load both.keras --data npz:part.npz
+npz xy.npz x=20 y=20
+run train --data npz:xy.npz --loss mse --steps 1 --batch-size 20 --save xy.safetensors
+works x_and_y_are_evaluated "(20 examples)" evaluate --load xy.safetensors --data npz:xy.npz
+works x_and_y_are_predicted "^ *19 " predict --load xy.safetensors --data npz:xy.npz
+fails the_training_has_no_test_part 1 "which are the train part" evaluate --load xy.safetensors
+
+# nodes that need one another
+base64 -d > cycle.onnx << 'END'
+CAk6UgoOCgF4CgFiEgFhIgNBZGQKDgoBYQoBYRIBYiIDQWRkCgwKAWISAXkiBFJlbHUSAWdaFAoB
+eBIPCg0IARIJCgMSAW4KAggEYgkKAXkSBAoCCAFCBAoAEBE=
+END
+run inspect both.onnx cycle.onnx
+check the_damaged_one_of_two_files_is_named grep -q "^error: 'cycle.onnx': node 'a' (Add" err
+
+# ---- dtypes of predictions ----------------------------------------------------------------------------
+
+# cast.py FILE NUMBER: a model of ONNX that casts [n, 6] floats to the element type of that number
+cat > cast.py << 'END'
+import sys
+
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n % 128 | 128]) + varint(n // 128)
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(8 * number) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(8 * number + 2) + varint(len(value)) + value
+
+def tensor(name, dtype):
+    shape = field(1, field(2, "n")) + field(1, field(1, 6))
+    return field(1, name) + field(2, field(1, field(1, dtype) + field(2, shape)))
+
+to = int(sys.argv[2])
+attribute = field(1, "to") + field(3, to) + field(20, 2)
+node = field(1, "left") + field(2, "out") + field(4, "Cast") + field(5, attribute)
+graph = field(1, node) + field(2, "g") + field(11, tensor("left", 1)) + field(12, tensor("out", to))
+open(sys.argv[1], "wb").write(field(1, 8) + field(8, field(2, 17)) + field(7, graph))
+END
+npz cast.npz left=20
+for case in "1 <f4" "11 <f8" "2 .u1" "6 <i4" "7 <i8" "9 .b1"; do
+    set -- $case
+    python3 cast.py cast.onnx "$1"
+    run predict --load cast.onnx --data npz:cast.npz --out cast.npy
+    check "npy_files_have_their_dtype_$2" grep -aq "'descr': '$2'" cast.npy
+    run predict --load cast.onnx --data npz:cast.npz --out cast-p.npz
+    rm -f out.npy && python3 -m zipfile -e cast-p.npz .
+    check "as_arrays_of_npz_do_$2" cmp -s out.npy cast.npy
+done
 
 end_of_checks

@@ -74,7 +74,7 @@ works folder_of_files_is_predicted_with_their_names '^inbox/1.txt  sport  *[01]'
 check second_file_is_of_science grep -q '^inbox/2.txt  science ' out
 run predict --load t.keras --data texts:inbox/ --json
 check events_name_the_files grep -q '"event":"prediction","file":"inbox/2.txt","class":0,"name":"science"' out
-fails files_without_classes_are_not_evaluated 1 'the data has no labels: evaluate needs them' evaluate --load t.keras --data texts:inbox
+fails files_without_classes_are_not_evaluated 1 "'texts:inbox': the data has no labels: evaluate needs them" evaluate --load t.keras --data texts:inbox
 works checkpoint_predicts_too '^ *0  sport  *[01]' predict --checkpoint-dir run --data texts:new.txt
 works evaluate_takes_the_data_of_training "$learnt" evaluate --load t.safetensors
 works evaluate_takes_the_folders_of_training "$learnt" evaluate --load t.keras
@@ -104,10 +104,12 @@ train="train $options"
 fails missing_column_is_told 1 "'t-train.csv': has no column 'nope': its columns are 'id', 'quote', 'topic'" $train --data csv:t --text nope
 fails label_and_text_differ 1 "column 'quote' cannot be the label and the text" $train --data csv:t --text quote --label quote
 fails text_is_for_tables 1 'text is for csv:FILE' $train --data texts:folders --text quote
+printf 'a b\0c\n' > zero
+fails a_text_with_a_byte_of_zero_is_told 1 "'zero': byte 3 is 0, which no text has" predict --load t.keras --data texts:zero
 fails max_tokens_is_for_texts 1 'max-tokens is for texts:PATH' $train --data csv:t --max-tokens 50
 fails mlp_does_not_take_texts 2 'model mlp takes numbers, and the data has texts' $train --data csv:t --text quote --model mlp
 fails text_cnn_takes_texts 2 'model text_cnn takes texts, and the data has none' $train --data csv:t --model text_cnn
-fails short_texts_are_told 1 'texts have 5 tokens, at least 12 are needed' train --data csv:t --text quote --sequence-length 5
+fails short_texts_are_told 1 '--sequence-length 5: --model text_cnn takes texts of at least 12 tokens' train --data csv:t --text quote --sequence-length 5
 printf 'quote\ncaf\351\n' > latin1.csv
 fails pictures_are_no_texts 1 "'t.keras': the model takes numbers of words, not pictures" predict --load t.keras photo.png
 fails text_that_is_not_utf8_is_told 1 "'latin1.csv': text of row 0: byte 3, 0xe9, is not UTF-8" predict --load t.safetensors --data csv:latin1.csv
@@ -136,6 +138,20 @@ AAAAAAWwAAAAAAAACb7BfqGxDJyFDGUK2eklqcXKRupaBeU2qorqOgnpZfVFKUmBefX5SSChJ3S8wpTg
 BgZGEABSDBASjKEUTA5Cw1WAmQwAUEsBAi0DLQAAAAgAAAAhAHiwZzTgAQAAWwQAAAUAAAAAAAAAAAAAAIABAAAAAHgubnB5UEsBAi0DLQAAAA
 gAAAAhALa30HtbAAAAvAAAAAUAAAAAAAAAAAAAAIABFwIAAHkubnB5UEsFBgAAAAACAAIAZgAAAKkCAAAAAA==
 end
+works numbers_of_words_are_inspected '^  x  *60 lists of integers, [0-9]* to [0-9]* long  1 to 10, mean' inspect ids.npz
+run inspect --json ids.npz
+check numbers_of_words_are_inspected_as_json grep -q '"objects":.{"name":"x","is_read":true,"count":60,' out
+# NumPy would call os.system("touch touched") to read it
+base64 -d > call.npz << 'end'
+UEsDBBQAAAAIAAAAIQBze/FW4gAAADsBAAAFAAAAeC5ucHmb7BfqGxDJyFDGUK2eklqcXKRupaBe
+46+uo6Cell9UUpSYF59flJIKEnZLzClOBYoXZyQWpAL5GoY6mjoKtQqUAK4GlqkbGCCgRyyvNLeg
+Ui8+Ob8oVS+3NKckM7GoKLFySg9PfFFqcn5ecUlRaXLJlMlTeljBKqf0sOelQJRMnuLN0DrFmTFp
+SvuUoCka3ozejK1TMph7WFNKKgtSQVqY/C2mdHZAZJl7GGum+Pn5ef0HAjDhbV8yJakzFmhyQX5x
+ZsWUHrbiyuKS1FyQTt6S/NLkDAUwmZoypRVoRCJQtR4AUEsBAhQDFAAAAAgAAAAhAHN78VbiAAAA
+OwEAAAUAAAAAAAAAAAAAAIABAAAAAHgubnB5UEsFBgAAAAABAAEAMwAAAAUBAAAAAA==
+end
+works objects_that_call_something_are_not_read "objects of Python, not read: .* asks for 'posix.system'" inspect call.npz
+check and_call_nothing [ ! -e touched ]
 works numbers_of_words_are_learnt 'test: loss = .*accuracy = 1.0' train --data word-ids:ids.npz --sequence-length 16 --max-tokens 20 --batch-size 8 --epochs 12 --shards 1 --devices cpu:1 --evaluate --save ids.keras
 works numbers_of_words_are_evaluated 'accuracy = 1.0' evaluate --load ids.keras --data word-ids:ids.npz
 works numbers_of_words_are_predicted '^ *11 ' predict --load ids.keras --data word-ids:ids.npz

@@ -92,6 +92,20 @@ static void goes_on(void **state) {
 }
 
 /* A name of a file becomes one of files: it may not be a path to elsewhere. */
+static void weights_without_values_are_told(void **state) {
+    (void)state;
+    static const char *const files[] = {"m.keras", "m.h5", "m.weights.h5", "m.onnx"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        mst_model *model;
+        EXPECT_OK(mst_model_create(&model));
+        mst_dense(mst_input(model, MST_SHAPE(2), .name = "in"), 2, .name = "ab");
+        EXPECT_OK(mst_compile(model, .loss = MST_LOSS_MEAN_SQUARED_ERROR));
+        EXPECT_ERROR(mst_model_save(model, folder_path(files[i])), MST_NOT_FOUND,
+                     "the weights have no values yet, such as 'ab/kernel': build the model first");
+        mst_model_destroy(model);
+    }
+}
+
 static void names_that_are_paths_are_refused(void **state) {
     (void)state;
     mst_model *model;
@@ -693,6 +707,7 @@ static void damaged_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST_IN_FOLDER(goes_on),
+                                       TEST_IN_FOLDER(weights_without_values_are_told),
                                        TEST_IN_FOLDER(names_that_are_paths_are_refused),
                                        TEST_IN_FOLDER(many_layers),
                                        TEST_IN_FOLDER(separable_convolutions_and_sides),

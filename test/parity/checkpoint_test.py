@@ -186,7 +186,7 @@ def muster_maps_names(report, folder, test):
 
 def numpy_reads_musters(report, folder):
     run("train", "--data", f"idx:{folder}", "--hidden-units", str(HIDDEN), "--batch-size", "20", "--steps", "2",
-        "--save", f"{folder}/model.npz", "--checkpoint-dir", f"{folder}/npz")
+        "--save", f"{folder}/model.npz", "--save-optimizer", "--checkpoint-dir", f"{folder}/npz")
     reader = tf.train.load_checkpoint(f"{folder}/npz")
     with np.load(f"{folder}/model.npz") as file:
         for name in ("layer1/weights", "layer2/biases", "global_step"):

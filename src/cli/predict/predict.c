@@ -1,7 +1,6 @@
 /** muster predict: a saved model on the test part; and what `muster train --predict FILE` writes. */
 #include "cli/predict/predict.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,29 +10,8 @@
 #include "cli/json_events.h"
 #include "cli/predict/predictions.h"
 #include "cli/saved_model.h"
+#include "format/npy.h"
 #include "format/npz.h"
-
-/* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64
- * bytes, with a line end. Source: numpy/lib/format.py. */
-static mst_status write_npy(const char *path, const mst_tensor *tensor) {
-    enum { BEFORE_TEXT = 10, ALIGNMENT = 64, SIZE = 320 };
-    char header[SIZE], *text = header + BEFORE_TEXT;
-    mst_shape shape = mst_tensor_shape(tensor);
-    int used = snprintf(text, SIZE - BEFORE_TEXT, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (",
-                        mst_dtype_size(mst_tensor_dtype(tensor)));
-    for (int i = 0; i < shape.ndim; i++)
-        used += snprintf(text + used, SIZE - BEFORE_TEXT - (size_t)used, "%" PRId64 ",%s", shape.dim[i],
-                         i + 1 < shape.ndim ? " " : "");
-    used += snprintf(text + used, SIZE - BEFORE_TEXT - (size_t)used, "), }");
-    while ((BEFORE_TEXT + used + 1) % ALIGNMENT) text[used++] = ' ';
-    text[used++] = '\n';
-    const unsigned char prefix[BEFORE_TEXT] = {
-        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(used & 255), (unsigned char)(used >> 8)};
-    memcpy(header, prefix, sizeof prefix);
-    const mst_file_part part[] = {{header, (size_t)(BEFORE_TEXT + used)},
-                                  {mst_tensor_data(tensor), mst_tensor_bytes(tensor)}};
-    return mst_file_write_parts(path, part, 2);
-}
 
 mst_status predict_rows(mst_model *model, const objective *list, int n, const mst_dataset *data, int64_t batch_size,
                         mst_tensor **out) {
@@ -67,7 +45,7 @@ static mst_status write_npz(const predictions *p, const char *path) {
 
 static mst_status write_rows(const predictions *p, const char *path) {
     if (ends_in(path, ".csv")) return predictions_write_csv(p, path);
-    return ends_in(path, ".npz") ? write_npz(p, path) : write_npy(path, p->outputs[0]);
+    return ends_in(path, ".npz") ? write_npz(p, path) : mst_npy_write(path, p->outputs[0]);
 }
 
 static void release_all(mst_tensor *const *tensor, int n) {
@@ -94,10 +72,9 @@ typedef struct predict_options {
 
 static const option own_options[] = {
     {"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
-     .help =
-         "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
-         "f32 [n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name (default: the class of "
-         "each row is printed)"},
+     .help = "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
+             "[n, outputs] in NumPy's .npy, or FILE.npz, an array for each output by its name (default: the class of "
+             "each row is printed)"},
     {0}};
 
 static const option_section sections[] = {

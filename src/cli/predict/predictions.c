@@ -30,6 +30,11 @@ static bool has_classes(const column *c) {
     return objective_has_classes(c->objective);
 }
 
+/* What is shown of the class of a row. */
+static const char *measure_title(const column *c) {
+    return c->objective->has_scores ? "score" : "probability";
+}
+
 static int64_t num_rows(const predictions *p) {
     return mst_tensor_shape(p->outputs[0]).dim[0];
 }
@@ -86,7 +91,7 @@ static void print_row_title(const predictions *p, int64_t row, int width) {
 static void print_title(const column *c) {
     const char *one = num_outputs(c) == 1 ? "output" : "outputs";
     if (has_classes(c))
-        printf("  %-*s  probability", class_width(c), class_title(c));
+        printf("  %-*s  %s", class_width(c), class_title(c), measure_title(c));
     else
         printf("  %s", c->output ? c->output : one);
 }
@@ -96,7 +101,8 @@ static void print_values(const column *c, int64_t row) {
     char number[24], text[CLASS_NAME_TEXT];
     if (has_classes(c)) {
         const char *class = class_of(c, row, number, NULL, &probability);
-        printf("  %-*s  %.4f", class_width(c), class_name_shown(class, text), probability);
+        printf(c->objective->has_scores ? "  %-*s  %.6g" : "  %-*s  %.4f", class_width(c),
+               class_name_shown(class, text), probability);
     }
     const int64_t n = has_classes(c) ? 0 : num_outputs(c), shown = n > MOST_SHOWN ? MOST_SHOWN : n;
     for (int64_t i = 0; i < shown; i++) printf("  %.6g", output_at(c, row, i));
@@ -131,7 +137,7 @@ static void add_values(json_t **object, const column *c, int64_t row) {
         const char *name = class_of(c, row, number, &class, &probability);
         json_add(object, "", "class", json_integer(class));
         if (name != number) json_add(object, "", "name", json_text(name));
-        json_add(object, "", "probability", json_number(probability));
+        json_add(object, "", measure_title(c), json_number(probability));
         return;
     }
     json_t *outputs = json_array();
@@ -187,7 +193,7 @@ static void write_title(FILE *file, const column *c, const char *title) {
 static void write_titles(FILE *file, const column *c) {
     const int64_t n = num_outputs(c);
     if (has_classes(c)) write_title(file, c, "class");
-    if (n == 1) write_title(file, c, has_classes(c) ? "probability" : c->output ? "" : "output");
+    if (n == 1) write_title(file, c, has_classes(c) ? measure_title(c) : c->output ? "" : "output");
     for (int64_t i = 0; n > 1 && i < n; i++) {
         char number[32];
         const char *name = has_classes(c) ? class_names_at(c->names, i) : NULL;

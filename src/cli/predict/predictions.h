@@ -17,8 +17,8 @@ typedef struct predictions {
     const char *const *files;
 } predictions;
 
-/** A line for each row: its number or file, its class and the probability of that; where there are no classes, the
- *  outputs, at most 20. */
+/** A line for each row: its number or file, its class and the probability of that, or its score where nothing makes
+ *  probabilities of the outputs; where there are no classes, the outputs, at most 20. */
 void predictions_print(const predictions *p);
 /** The same as events "prediction"; of several outputs "outputs" has such an object for each by its name. */
 MST_CHECKED mst_status predictions_write_events(const predictions *p);

@@ -58,6 +58,7 @@ static int check_options(training *t) {
                             t->o->loss_weights ? "-weights" : "");
     if (!strchr(t->o->loss, '=') && objective_loss_named(t->o->loss, &t->loss))
         return command_fail_library(EXIT_USAGE, NULL);
+    if (objective_check_metrics(t->o->metrics)) return command_fail_usage("train");
     if (precision_read(t->o->precision, &t->precision)) return command_fail_usage("train");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
@@ -226,6 +227,7 @@ static mst_status choose_outputs(training *t, int64_t named) {
     const int64_t own = mst_dataset_num_classes(t->train, 1), names = own ? own : named;
     const int64_t found = names < 2 ? t->label_classes : names;
     t->num_objectives = 1;
+    if (mst_dataset_num_components(t->train) < 2) return MST_FAIL(MST_INVALID, "'%s': the data has no labels", t->data);
     return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
 }
 

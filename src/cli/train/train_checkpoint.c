@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/ending.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/number.h"
@@ -55,6 +56,19 @@ static int check_file(const char *option, const char *path) {
                         option, path);
 }
 
+static int check_save_optimizer(const train_options *o) {
+    if (!o->save_optimizer) return EXIT_DONE;
+    const char *dot = o->save ? strrchr(o->save, '.') : NULL;
+    if (!dot || !(strcmp(dot, ".safetensors") == 0 || strcmp(dot, ".npz") == 0 || mst_ends_in(o->save, ".weights.h5")))
+        return command_fail(EXIT_USAGE,
+                            "train: --save-optimizer is for weights, --save FILE.safetensors, FILE.npz or "
+                            "FILE.weights.h5: whole models and checkpoints have the optimizer's state always");
+    if (o->use_ema || o->sharded_state)
+        return command_fail(EXIT_USAGE, "train: --save-optimizer does not go with --%s: leave one of them out",
+                            o->use_ema ? "use-ema, whose averages have no such state" : "sharded-state, which cuts it");
+    return EXIT_DONE;
+}
+
 static bool is_monitored(const train_options *o) {
     return o->patience || o->best || o->restore_best_weights || o->reduce_on_plateau;
 }
@@ -85,7 +99,7 @@ int train_checkpoint_check(const training *t) {
     if (o->name_map && !o->load && !o->checkpoint_dir)
         return command_fail(EXIT_USAGE,
                             "train: --name-map is for --load FILE or --checkpoint-dir DIR: give one of them");
-    if (check_file("save", o->save)) return EXIT_USAGE;
+    if (check_file("save", o->save) || check_save_optimizer(o)) return EXIT_USAGE;
     if (o->save && mst_file_check(o->save)) return command_fail_library(EXIT_FAILED, "save");
     return EXIT_DONE;
 }
@@ -372,8 +386,14 @@ mst_status train_checkpoint_note_end(const training *t) {
             .step = t->result.step, .steps = o->steps, .epochs = o->epochs, .stopped_early = t->result.stopped});
 }
 
-/* Writes to the file of --save what belongs to the model: weights, their averages and the number of steps; not what
- * only a training needs. */
+/* What belongs to the model; with --save-optimizer also what an optimizer goes on from. */
+static bool is_saved(const train_options *o, mst_state_kind kind) {
+    if (kind == MST_STATE_WEIGHT || kind == MST_STATE_AVERAGE) return true;
+    return o->save_optimizer &&
+           (kind == MST_STATE_SLOT || kind == MST_STATE_RULE || kind == MST_STATE_RATE || kind == MST_STATE_STEP);
+}
+
+/* Writes to the file of --save the weights and their averages, and what is noted of the model. */
 mst_status train_checkpoint_save(const training *t) {
     mst_snapshot *all, *model;
     if (!t->o->save) return MST_OK;
@@ -381,7 +401,7 @@ mst_status train_checkpoint_save(const training *t) {
     mst_status status = mst_snapshot_create(&model);
     for (int64_t i = 0; i < mst_snapshot_count(all) && !status; i++) {
         const mst_state_info info = mst_snapshot_info(all, i);
-        if (info.kind == MST_STATE_WEIGHT || info.kind == MST_STATE_AVERAGE || info.kind == MST_STATE_STEP)
+        if (is_saved(t->o, info.kind))
             status = mst_snapshot_add(model, info.container, info.name, info.kind, mst_snapshot_value(all, i));
     }
     const char *key;

@@ -159,6 +159,21 @@ int train_network_adapt(const training *t) {
     return EXIT_DONE;
 }
 
+/* Keras would apply the activation twice. */
+static void warn_of_logits(const training *t) {
+    for (int i = 0; i < t->num_objectives; i++) {
+        const objective *o = &t->objective[i];
+        const char *activation = mst_activation_name(objective_finish_of(o->loss));
+        if (!o->wants_logits) continue;
+        fprintf(
+            stderr,
+            "warning: '%s': its loss '%s' has from_logits=True, but %s%s%s ends in a %s, which gives probabilities: "
+            "the loss is computed from the logits before the %s; in Keras leave one of the two out\n",
+            t->network, mst_loss_name(o->loss), t->num_objectives > 1 ? "output '" : "the network",
+            t->num_objectives > 1 ? o->output : "", t->num_objectives > 1 ? "'" : "", activation, activation);
+    }
+}
+
 int train_network_objectives(training *t) {
     if (!t->network) return EXIT_DONE;
     const network_objectives from = {.path = t->network,
@@ -168,8 +183,9 @@ int train_network_objectives(training *t) {
                                      .compiled = &t->compiled,
                                      .unknown = UNKNOWN_LOSS_TRAINS};
     t->num_objectives = t->ends.num_outputs;
-    return network_objectives_choose(&from, t->train, t->objective) ? command_fail_library(EXIT_USAGE, NULL)
-                                                                    : EXIT_DONE;
+    if (network_objectives_choose(&from, t->train, t->objective)) return command_fail_library(EXIT_USAGE, NULL);
+    warn_of_logits(t);
+    return EXIT_DONE;
 }
 
 static mst_status check_only_output(const training *t) {
@@ -185,6 +201,8 @@ static mst_status check_only_output(const training *t) {
 
 mst_status train_network_check_data(const training *t) {
     MST_TRY(network_inputs_check(t->network, &t->ends, t->data, t->train));
+    if (mst_dataset_num_components(t->train) <= t->ends.num_inputs)
+        return MST_FAIL(MST_INVALID, "'%s': the data has no labels", t->data);
     if (t->num_tokens && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
         return MST_FAIL(MST_INVALID,
                         "'%s': has an embedding of %" PRId64 " tokens, the texts have %" PRId64
@@ -237,6 +255,9 @@ static mst_status check_save(training *t) {
     char *text;
     MST_TRY(mst_build(t->model, t->train, true));
     if (mst_ends_in(t->o->save, ".onnx")) return mst_onnx_check(t->model);
+    if (t->o->save_optimizer && !mst_keras_has_optimizer(&t->optimizer))
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': Keras has no optimizer like %s: leave --save-optimizer out",
+                        t->o->save, t->optimizer.rule);
     MST_TRY(mst_network_check_names(t->model));
     MST_TRY(mst_network_print(t->model, &text));
     free(text);
@@ -244,14 +265,19 @@ static mst_status check_save(training *t) {
 }
 
 int train_network_check_save(training *t) {
+    if (t->o->save_optimizer && train_cluster_is_served(t))
+        return command_fail(EXIT_USAGE,
+                            "train: --save-optimizer: parameter servers keep the optimizer's state: leave "
+                            "it out");
     if (!train_network_is_saved(t->o) || !check_save(t)) return EXIT_DONE;
     return command_fail_library(EXIT_FAILED, "save");
 }
 
 mst_status train_network_save(const training *t) {
     /* its state must be here, and whole */
-    const bool optimizer =
-        mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema && !t->o->sharded_state && !train_cluster_is_served(t);
+    const bool weights = mst_ends_in(t->o->save, ".weights.h5") && !t->o->save_optimizer;
+    const bool optimizer = !weights && mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema &&
+                           !t->o->sharded_state && !train_cluster_is_served(t);
     const bool several = t->num_objectives > 1;
     mst_output_loss losses[MST_MAX_TARGETS];
     for (int i = 0; i < t->num_objectives; i++) {

@@ -289,11 +289,12 @@ static const option checkpoint_options[] = {
              "(default: val_loss with "
              "--validation-split, else loss)"},
     {"save", OPTION_FILE, AT(save), "FILE",
-     .help =
-         "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz; or the whole model, with "
-         "the optimizer where Keras has such a one: FILE.keras, FILE.h5; its weights alone, FILE.weights.h5, or its "
-         "network "
-         "alone, FILE.json; or for other programs' inference, FILE.onnx"},
+     .help = "writes the weights, and the averages of --ema, at the end: FILE.safetensors, FILE.npz, or as Keras has "
+             "weights, FILE.weights.h5; or the whole model, with the optimizer where Keras has such a one: FILE.keras, "
+             "FILE.h5; or its network alone, FILE.json; or for other programs' inference, FILE.onnx"},
+    {"save-optimizer", OPTION_FLAG, AT(save_optimizer),
+     .help = "the optimizer's state and the number of steps too in a file of weights, for other programs: --load takes "
+             "its weights alone; whole models and checkpoints have them always"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
              "checkpoints; where --checkpoint-dir holds one, that counts. " NETWORK_FILES

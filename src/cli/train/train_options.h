@@ -57,6 +57,7 @@ typedef struct train_options {
     double keep_every_hours;
     bool resume, best, restore_best_weights;
     const char *save, *load, *name_map, *freeze;
+    bool save_optimizer;
     const char *monitor;
     int64_t patience;
     double min_delta;

@@ -1,5 +1,6 @@
-/* npz:FILE: arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are the train part. Of
- * examples to be predicted there may be no labels: x_test without y_test, or x alone, which is what either part is.
+/* npz:FILE: arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are the train part, with
+ * whole_file (mst_data_options) either part. Of examples to be predicted there may be no labels: x_test without y_test,
+ * or x alone, which is what either part is.
  *
  * Where the inputs and outputs of a model have names (mst_data_options), arrays go by these: left_train, right_train,
  * price_train and likewise for test, or left, right, price. An only input or output may be x or y. */
@@ -108,7 +109,7 @@ static mst_status choose_names(npz_choice *c, bool test) {
     if (missing >= 0 && (labels || needs_labels)) return fail_missing(c, missing, suffix);
     MST_TRY(check_others(c));
     c->count = labels ? all : o->num_inputs;
-    if (!c->has_parts && test && labels)
+    if (!c->has_parts && test && labels && !o->whole_file)
         return MST_FAIL(MST_NOT_FOUND,
                         "'%s': has arrays without _train or _test in their names, which are the train part: add "
                         "%s_test and so on for a test part",
@@ -131,13 +132,13 @@ static bool has_x(const mst_npz *npz) {
     return mst_npz_has(npz, "x") || mst_npz_has(npz, "x_train") || mst_npz_has(npz, "x_test");
 }
 
-static mst_status open_xy(const char *path, const mst_npz *npz, bool test, mst_dataset **out) {
+static mst_status open_xy(const char *path, const mst_npz *npz, bool test, bool whole_file, mst_dataset **out) {
     static const char *const parts[2][2] = {{"x_train", "y_train"}, {"x_test", "y_test"}};
     static const char *const whole[2] = {"x", "y"};
     const bool has_parts = mst_npz_has(npz, "x_train") || mst_npz_has(npz, "x_test") || !mst_npz_has(npz, "x");
     const char *const *names = has_parts ? parts[test] : whole;
     const bool has_labels = mst_npz_has(npz, names[1]) || (has_parts && !test);
-    if (!has_parts && test && has_labels)
+    if (!has_parts && test && has_labels && !whole_file)
         return MST_FAIL(MST_NOT_FOUND,
                         "'%s': has arrays x and y, which are the train part: add x_test and y_test for a test part",
                         path);
@@ -149,7 +150,8 @@ static mst_status npz_spec_open_part(const char *path, bool test, const mst_data
     MST_TRY(mst_npz_open(path, &npz));
     const bool several = o && (o->num_inputs > 1 || o->num_outputs > 1);
     const bool by_names = several || (o && o->num_inputs == 1 && !has_x(npz));
-    const mst_status status = by_names ? open_names(path, npz, test, o, out) : open_xy(path, npz, test, out);
+    const mst_status status =
+        by_names ? open_names(path, npz, test, o, out) : open_xy(path, npz, test, o && o->whole_file, out);
     mst_npz_close(npz);
     return status;
 }

@@ -8,7 +8,9 @@
 
 mst_status mst_text_check(mst_string text) {
     for (size_t at = 0; at < text.length;) {
-        const size_t n = text.data[at] ? mst_utf8_size(text.data + at, text.length - at) : 0;
+        if (!text.data[at])
+            return MST_FAIL(MST_INVALID, "byte %zu is 0, which no text has: is it a text? take the byte out", at);
+        const size_t n = mst_utf8_size(text.data + at, text.length - at);
         if (!n)
             return MST_FAIL(MST_INVALID, "byte %zu, 0x%02x, is not UTF-8: convert it, as by iconv -f latin1 -t utf-8",
                             at, (unsigned)(unsigned char)text.data[at]);

@@ -4,6 +4,9 @@
 
 #include "muster/applications.h"
 
+/** The fewest tokens of a text that mst_text_cnn takes: one position is left behind its last pooling. */
+enum { MST_TEXT_CNN_TOKENS = 12 };
+
 /** Name of a layer, of printf's arguments: valid until the end of the calling block. */
 #define LAYER_NAME(...) mst_application_name(&(mst_application_layer_name){{0}}, __VA_ARGS__)
 typedef struct mst_application_layer_name {

@@ -3,15 +3,15 @@
 #include "model/application/application.h"
 #include "model/model.h"
 
-enum { TOKEN_SIZE = 7, LEAST_LENGTH = 12 /* one position behind the last pooling */ };
+enum { TOKEN_SIZE = 7 };
 
 mst_output mst_text_cnn_with(mst_model *model, const mst_application_options *options) {
     mst_application_options o = {.input_shape = MST_SHAPE(300), .classes = 46, .vocabulary_size = 30982};
     mst_output x;
     if (!mst_application_begin(model, "mst_text_cnn", options, &o, &x)) return x;
-    if (o.input_shape.dim[0] < LEAST_LENGTH) {
+    if (o.input_shape.dim[0] < MST_TEXT_CNN_TOKENS) {
         mst_error_set(MST_INVALID, __FILE__, __LINE__, "mst_text_cnn: texts have %lld tokens, at least %d are needed",
-                      (long long)o.input_shape.dim[0], LEAST_LENGTH);
+                      (long long)o.input_shape.dim[0], MST_TEXT_CNN_TOKENS);
         mst_model_stick(model);
         return (mst_output){model, -1};
     }
