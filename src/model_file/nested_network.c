@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "model_file/call_arguments.h"
 #include "model_file/layer_folder.h"
 #include "model_file/own_class.h"
 
@@ -279,19 +280,43 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
-/* Batch normalization and dropout of a model that is called with training=False, as it is here where it is frozen. */
+/* A layer of a model that is called with training=False, or, in Keras 2, which does as the call says, with True. */
 static mst_status check_training(const outer_model *m, const json_t *call, const json_t *layer) {
-    const json_t *arguments =
-        json_is_object(call) ? json_object_get(call, "kwargs") : json_array_get(json_array_get(call, 0), 3);
-    const char *class_name = text_of(layer, "class_name");
-    const bool is_norm = strcmp(class_name, "BatchNormalization") == 0;
-    const bool frozen = json_is_false(json_object_get(json_object_get(layer, "config"), "trainable"));
-    const bool differs = (is_norm && !frozen) || strstr(class_name, "Dropout") || strstr(class_name, "Gaussian");
-    if (!json_is_false(json_object_get(arguments, "training")) || !differs) return MST_OK;
+    const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
+    const bool says_so = json_is_false(training) || (json_is_true(training) && !json_is_object(call));
+    if (!says_so || !mst_keras_training_matters(layer)) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
-                    "'%s': layer '%.100s' (%.100s) is of a model that is called with training=False, which is not "
+                    "'%s': layer '%.100s' (%.100s) is of a model that is called with training=%s, which is not "
                     "known here: freeze it, or leave it out",
-                    m->f->file, name_of(layer), class_name);
+                    m->f->file, name_of(layer), text_of(layer, "class_name"),
+                    json_is_true(training) ? "True" : "False");
+}
+
+/* The mask of the first input that the inner CALL takes, among the MASKS of a call of the model INNER; NULL: none. */
+static const json_t *mask_for(const flat_model *inner, const json_t *call, const json_t *masks) {
+    json_t *taken = references_in(json_object_get(call, "args"));
+    const json_t *first = json_array_get(taken, 0);
+    const int64_t input = first ? input_number(inner, first) : -1;
+    json_decref(taken);
+    if (input < 0 || json_is_null(masks)) return NULL;
+    return json_is_array(masks) ? json_array_get(masks, (size_t)input) : masks;
+}
+
+/* Gives the COPIES of LAYER's calls, in one call OUTER of its model, the masks that this call has of its inputs. */
+static mst_status give_masks(const name_space *n, const json_t *outer, const json_t *layer, size_t first,
+                             const json_t *copies) {
+    const name_space own = {.m = n->m, .layer = -1};
+    const json_t *masks = json_object_get(mst_keras_arguments_of(outer), "mask"), *mask;
+    const json_t *calls = json_object_get(layer, "inbound_nodes");
+    for (size_t i = 0; masks && i < json_array_size(calls); i++) {
+        json_t *arguments = json_object_get(json_array_get(copies, first + i), "kwargs"), *copy;
+        if (!(mask = mask_for(&n->m->inner[n->layer], json_array_get(calls, i), masks)) || json_is_null(mask)) continue;
+        const json_t *own_mask = json_object_get(arguments, "mask");
+        if (!arguments || (own_mask && !json_is_null(own_mask))) continue;
+        MST_TRY(copy_call(&own, mask, &copy));
+        if (json_object_set_new(arguments, "mask", copy)) return MST_NO_MEMORY("for a network");
+    }
+    return MST_OK;
 }
 
 /* Adds LAYER of the inner model I, with its calls in each call of that. */
@@ -309,7 +334,9 @@ static mst_status add_inner_layer(const outer_model *m, int64_t i, const json_t 
         if (!status) status = copy_calls(&n, layer, calls);
         json_decref(given);
     }
+        const size_t before = json_array_size(calls);
     if (status) {
+        if (!status) status = give_masks(&n, call, layer, before, calls);
         json_decref(calls);
         return status;
     }

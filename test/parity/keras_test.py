@@ -420,7 +420,12 @@ def refused(report, folder):
     exponential = keras.Model(start, L.Dense(2)(2 ** start))
     quotient = keras.Model(start, L.Dense(2)(keras.ops.convert_to_tensor([1.0, 2.0, 3.0]) / start))
     inverse = keras.Sequential([keras.Input((3,), dtype="int64"), L.IntegerLookup(vocabulary=[4], invert=True, name="back")])
-    for model, words in ((inverse, ("'back'", "IntegerLookup", "invert = true")), (lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D")),
+    steps, state = keras.Input((4, 3)), keras.Input((3,))
+    begun = keras.Model([steps, state], L.GRU(3, name="begun")(steps, initial_state=state))
+    both = keras.Model([steps, state], L.Bidirectional(L.LSTM(3), name="both")(steps, initial_state=[state] * 4))
+    hidden = keras.Model([steps, state], L.SimpleRNN(3, name="hidden")(steps, state))
+    for model, words in ((begun, ("'begun'", "'initial_state'")), (both, ("'both'", "'initial_state'")),
+                         (hidden, ("'hidden'", "applied to 2 outputs, takes 1")), (inverse, ("'back'", "IntegerLookup", "invert = true")), (lambdas, ("'plus'", "never run")), (unknown, ("'remember'", "ConvLSTM1D")),
                          (exponential, ("Power", "there is no such layer here")),
                          (quotient, ("TrueDivide", "there is no such layer here"))):
         path = os.path.join(folder, "refused.keras")
