@@ -221,6 +221,16 @@ def nested():
     return keras.Model(start, L.Softmax()(top(x)))
 
 
+def repeated():
+    """A model that is applied to its own output, and to others; of its calls an earlier one is an output too."""
+    start = keras.Input((12,))
+    inside = keras.Input((12,))
+    inner = keras.Model(inside, L.Dense(12, activation="tanh")(inside))
+    stack = keras.Sequential([keras.Input((12,)), L.Dense(12, activation="tanh")])
+    rows = [inner(inner(inner(start))), stack(stack(start)), inner(stack(L.Dense(12)(start)))]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
+
+
 def nested_frozen():
     """Transfer learning as Keras' guide does it: a frozen model first in a stack, called with training=False."""
     x = start = keras.Input((8, 8, 3))
@@ -283,13 +293,13 @@ def normalized():
 
 FROZEN = ["stays", "stays_too"]
 FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.pool"]}  # names that Muster writes
-NESTED = (nested, nested_frozen, stacks)
+NESTED = (nested, repeated, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "separable": (separable, PICTURES), "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "each step": (each_step, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
           "operators": (operators, PICTURES), "prepared": (prepared, PICTURES), "normalized": (normalized, PICTURES),
-          "nested": (nested, PICTURES),
+          "nested": (nested, PICTURES), "repeated": (repeated, STEPS[:, :, 0]),
           "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, each_step, masked, attention)
 ONE_OPTIMIZER = (normalizations, volumes, separable, *SEQUENCES, activations, logits, probabilities, operators, prepared,
@@ -614,7 +624,7 @@ def main():
             for optimizer in ["adam"] if make in ONE_OPTIMIZER else OPTIMIZERS:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
-            if make not in (*SEQUENCES, nested, stacks):  # the command is the same for all layers
+            if make not in (*SEQUENCES, nested, repeated, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
         policies(report, folder)
         lookups(report, folder)
