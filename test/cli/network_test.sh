@@ -126,6 +126,12 @@ if run version && grep -q ZeroMQ out; then
     run launch --workers 2 -- "$muster" $two --sharded-state
     check a_state_that_is_cut_begins_anew grep -q "warning: --sharded-state: the optimizer of 'a.keras' begins anew" err
 fi
+works averages_and_sums_of_gradients_are_kept "^done" train $small --ema 0.9 --gradient-accumulation-steps 3 --steps 4 \
+    --schedule none --save sums.keras
+works and_go_on_from_a_file_of_keras "an update every 3 steps" train $small --load sums.keras --steps 1
+check where_they_stood grep -q "restored sums.keras, step 4" out
+run train $small --ema 0.9 --use-ema --steps 4 --save averages.keras
+check an_optimizer_that_is_not_kept_is_told_of grep -q "^warning: 'averages.keras': does not keep the optimizer: with --use-ema" err
 run train $small --hidden-units 16 --epochs 2 --save cosine.keras
 works an_optimizer_whose_schedule_has_ended_begins_anew "adam with learning rate 0.003 (cosine)" train $small --load cosine.keras --epochs 1
 check and_its_network_learns grep -q "restored cosine.keras, step 0" out

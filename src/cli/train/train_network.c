@@ -248,10 +248,20 @@ int train_network_check_save(training *t) {
     return command_fail_library(EXIT_FAILED, "save");
 }
 
+/* Why the file does not have the optimizer, whose state must be here, and whole; NULL: it has it. */
+static const char *why_no_optimizer(const training *t) {
+    if (!mst_keras_has_optimizer(&t->optimizer)) return "Keras has none such";
+    if (t->o->use_ema) return "with --use-ema the weights are no longer those that it changes";
+    if (t->o->sharded_state) return "with --sharded-state no task has all of it";
+    return train_cluster_is_served(t) ? "parameter servers have it" : NULL;
+}
+
 mst_status train_network_save(const training *t) {
-    /* its state must be here, and whole */
-    const bool optimizer =
-        mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema && !t->o->sharded_state && !train_cluster_is_served(t);
+    const char *reason = why_no_optimizer(t);
+    const bool optimizer = !reason;
+    if (reason && !is_json(t->o->save))
+        fprintf(stderr, "warning: '%s': does not keep the optimizer: %s; --checkpoint-dir keeps it\n", t->o->save,
+                reason);
     const bool several = t->num_objectives > 1;
     mst_output_loss losses[MST_MAX_TARGETS];
     for (int i = 0; i < t->num_objectives; i++) {
