@@ -234,6 +234,15 @@ run train $small --no-shuffle --load c.h5 --epochs 1
 check an_older_file_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
 works a_model_becomes_weights "^c.npz from b.keras" convert b.keras c.npz
 works weights_of_a_model_are_shown "NPZ" inspect c.npz
+cat > new.json << 'EOF'
+{"class_name": "Sequential", "keras_version": "4.1.0", "config": {"name": "s", "layers": [
+  {"class_name": "Dense", "config": {"name": "d", "units": 3, "batch_input_shape": [null, 4]}}]}}
+EOF
+fails a_file_of_a_newer_keras_is_refused 1 "'new.json': is of Keras 4.1.0, which is too new" evaluate --load new.json --data idx:data
+run inspect new.json
+check and_it_is_no_damage grep -q "^  not taken: 'new.json': is of Keras 4.1.0, which is too new" out
+printf '\010\143\072\062' > new.onnx
+fails a_newer_onnx_is_no_other_file 1 "'new.onnx'.*ONNX" evaluate --load new.onnx --data idx:data
 fails what_is_there_stays 1 "'c.keras' is there already" convert m.keras c.keras
 works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras c.keras --overwrite
 fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.h5, FILE.weights.h5" convert m.keras npz:c.npz
