@@ -315,7 +315,7 @@ static mst_status give_masks(const name_space *n, const json_t *outer, const jso
         json_t *arguments = json_object_get(json_array_get(copies, first + i), "kwargs"), *copy;
         if (!(mask = mask_for(&n->m->inner[n->layer], json_array_get(calls, i), masks)) || json_is_null(mask)) continue;
         const json_t *own_mask = json_object_get(arguments, "mask");
-        if (!arguments || (own_mask && !json_is_null(own_mask))) continue;
+        if (!json_is_object(arguments) || (own_mask && !json_is_null(own_mask))) continue;
         MST_TRY(copy_call(&own, mask, &copy));
         if (json_object_set_new(arguments, "mask", copy)) return MST_NO_MEMORY("for a network");
     }

@@ -482,6 +482,16 @@ static mst_status read_network(network_reader *r, const json_t *object) {
     return check_sources(r);
 }
 
+static mst_status read_name(const json_t *object, mst_model *model) {
+    const char *name = json_string_value(json_object_get(json_object_get(object, "config"), "name"));
+    if (!name || !*name) return MST_OK;
+    char *own = mst_arena_string(&model->arena, name);
+    if (!own) return MST_NO_MEMORY("for a network");
+    mst_make_plain(own);
+    model->name = own;
+    return MST_OK;
+}
+
 mst_status mst_keras_network_read(const char *name, const json_t *object, mst_model *model, mst_keras_network *out) {
     network_reader r = {.file = name, .model = model, .network = out};
     json_t *flat;
@@ -489,6 +499,7 @@ mst_status mst_keras_network_read(const char *name, const json_t *object, mst_mo
     mst_status status = mst_keras_flatten(name, object, &flat);
     r.is_flat = flat != NULL;
     if (!status) status = read_network(&r, flat ? flat : object);
+    if (!status) status = read_name(object, model);
     json_decref(flat);
     json_decref(r.plain_layers);
     mst_names_free(&r.names);

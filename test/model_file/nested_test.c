@@ -92,6 +92,26 @@ static void an_output_may_be_of_a_call_that_is_not_the_last(void **state) {
     mst_model_destroy(model);
 }
 
+/* The name of the outer model is in its table and in what is written; control characters are not. */
+static void a_model_keeps_its_name(void **state) {
+    (void)state;
+    mst_model *model, *copy;
+    char *table = NULL;
+    size_t size;
+    FILE *file = open_memstream(&table, &size);
+    const char *text =
+        MODEL("flow\\u001bers", INPUT("in") ", " INNER(CALL_3("in", 0)), AT("in", 0), AT("inner", 1), "");
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", text), &model, NULL));
+    EXPECT_OK(mst_model_save(model, folder_path("copy.json")));
+    EXPECT_OK(mst_model_load(folder_path("copy.json"), &copy, NULL));
+    EXPECT_OK(mst_model_summary(copy, NULL, file));
+    fclose(file);
+    assert_memory_equal(table, "Model: \"flow?ers\"\n", strlen("Model: \"flow?ers\"\n"));
+    free(table);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
+}
+
 /* A model whose second output is its input. */
 static void an_output_may_be_an_input(void **state) {
     (void)state;
@@ -201,6 +221,7 @@ int main(void) {
         TEST_IN_FOLDER(layers_have_the_name_of_their_model_before_their_own),
         TEST_IN_FOLDER(models_may_be_applied_to_their_own_output),
         TEST_IN_FOLDER(an_output_may_be_of_a_call_that_is_not_the_last),
+        TEST_IN_FOLDER(a_model_keeps_its_name),
         TEST_IN_FOLDER(an_output_may_be_an_input),
         cmocka_unit_test(layers_are_where_the_file_keeps_them),
         TEST_IN_FOLDER(what_is_not_there_is_told),

@@ -363,6 +363,7 @@ def train(report, folder, name, make, rows, optimizer):
     report.values(f"{label}: predictions", here["predicted"], model.predict(rows, verbose=0), 1e-5, 1)
     report.values(f"{label}: losses from Keras' file", here["losses"], losses_of(model, rows), 1e-5)
     back = keras.models.load_model(second)
+    report.check(f"{label}: name", back.name == model.name, back.name, model.name)
     names = [layer.name for layer in back.layers if not layer.trainable]
     report.check(f"{label}: frozen layers", names == FROZEN_IN.get(make, []), names, make)
     report.check(f"{label}: iterations", int(back.optimizer._iterations.numpy()) == 28, back.optimizer._iterations, 28)  # not those of updates
