@@ -88,7 +88,8 @@ MST_API MST_CHECKED mst_status mst_model_weights(mst_model *model, const mst_wei
 /** Prints the table that Keras 3 prints: each layer that an output needs, in the order of mst_model_weights, with its
  *  class, output shape and number of parameters, for a model that is no chain also what it is connected to; then the
  *  parameters in all. Shapes are "?" until they are known, as
- *  for mst_model_weights. NAME (may be NULL) stands in its title. */
+ *  for mst_model_weights. NAME stands in its title; NULL: the name in the file that MODEL was read from, or else
+ *  "sequential" or "functional". */
 MST_API MST_CHECKED mst_status mst_model_summary(mst_model *model, const char *name, FILE *file);
 
 #ifdef __cplusplus

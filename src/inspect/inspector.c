@@ -100,11 +100,23 @@ static mst_status end_report(mst_report *r, FILE *out) {
     return status;
 }
 
+/* What is newer than Muster, or what it does not know, is no damage. */
+static void tell_not_taken(mst_report *r, mst_status status) {
+    const char *message = mst_error()->message;
+    mst_report_line(r, "not taken: %s", message);
+    mst_report_set(r, NULL, "is_taken", json_false());
+    mst_report_set(r, NULL, "not_taken", mst_report_string(message, strlen(message)));
+    if (!r->first.code) mst_failure_keep(&r->first, status);
+}
+
 static mst_status report(const mst_inspector *inspector, const mst_inspect_source *s, bool json, FILE *out) {
     mst_report r = {.path = s->path, .text = json ? NULL : out, .json = json_object(), .damage = json_array()};
     mst_report_set(&r, NULL, "file", mst_report_string(s->path, strlen(s->path)));
     const mst_status status = inspector->print(s, &r);
-    if (status) mst_report_damage(&r, status);
+    if (status == MST_UNIMPLEMENTED)
+        tell_not_taken(&r, status);
+    else if (status)
+        mst_report_damage(&r, status);
     return end_report(&r, out);
 }
 

@@ -181,7 +181,7 @@ mst_status mst_model_summary(mst_model *model, const char *name, FILE *file) {
     mst_model_description description = {0};
     MST_TRY(mst_model_check(model));
     mst_status status = mst_model_describe(model, &description);
-    if (!status) status = layer_table_print(model, &description, name, file);
+    if (!status) status = layer_table_print(model, &description, name ? name : model->name, file);
     mst_model_forget(&description);
     return status;
 }

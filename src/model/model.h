@@ -38,6 +38,7 @@ typedef struct mst_model_input {
 
 struct mst_model {
     mst_arena arena;
+    const char *name; /**< of the file that it was read from, without control characters; NULL: it has none */
     mst_model_layer *layer;
     int64_t num_layers, layer_capacity;
     mst_names names;    /**< of layers, with their indices */

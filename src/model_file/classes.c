@@ -380,19 +380,9 @@ bool mst_keras_class_is_called(const mst_keras_class *class) {
     return strcmp(class->name, "MultiHeadAttention") == 0;
 }
 
-mst_status mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options) {
-    static const char *const refused[] = {"attention_mask", "query_mask", "value_mask", "key_mask"};
-    const json_t *counts = json_object_get(arguments, "count_weights"); /* of CategoryEncoding */
-    if (counts && !json_is_null(counts)) return mst_keras_not_taken("count_weights", counts);
-    if (!mst_keras_class_is_called(class)) return MST_OK;
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        const json_t *value = json_object_get(arguments, refused[i]);
-        if (value && !json_is_null(value)) return mst_keras_not_taken(refused[i], value);
-    }
-    const json_t *scores = json_object_get(arguments, "return_attention_scores");
-    if (json_is_true(scores)) return mst_keras_not_taken("return_attention_scores", scores);
+void mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options) {
+    if (!mst_keras_class_is_called(class)) return;
     if (json_is_true(json_object_get(arguments, "use_causal_mask"))) set_number(called_field(class), options, 1);
-    return MST_OK;
 }
 
 /* ---- writing ---- */

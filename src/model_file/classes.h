@@ -37,8 +37,8 @@ const char *const *mst_keras_parts_at(int i);
 
 /** Whether its sources are arguments of their own, "query", "value" and "key", and a call may say more. */
 bool mst_keras_class_is_called(const mst_keras_class *class);
-/** Sets of OPTIONS what the ARGUMENTS with names of a call say. */
-MST_CHECKED mst_status mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options);
+/** Sets of OPTIONS what the ARGUMENTS with names of a call say, which mst_keras_arguments_check has looked at. */
+void mst_keras_class_read_call(const mst_keras_class *class, const json_t *arguments, void *options);
 /** Those arguments; for the caller. */
 json_t *mst_keras_class_write_call(const mst_keras_class *class, const void *options);
 

@@ -27,6 +27,21 @@ static mst_status parse_json(const char *name, const char *text, size_t size, js
     return MST_FAIL(MST_CORRUPT, "'%s': the JSON in it is damaged: %s, line %d", name, error.text, error.line);
 }
 
+enum { NEWEST_MAJOR = 3 };
+
+/* VERSION, as "3.15.0", is the file's; NULL: it has none. */
+static mst_status check_version(const char *name, const char *version) {
+    if (!version || strtol(version, NULL, 10) <= NEWEST_MAJOR) return MST_OK;
+    return MST_FAIL(
+        MST_UNIMPLEMENTED,
+        "'%s': is of Keras %.20s, which is too new: files of Keras 2 and %d are read: save it with Keras %d", name,
+        version, NEWEST_MAJOR, NEWEST_MAJOR);
+}
+
+static const char *version_in(const json_t *object) {
+    return json_string_value(json_object_get(object, "keras_version"));
+}
+
 /* ---- .keras: an archive ---- */
 
 static mst_status read_entry(const char *name, const mst_zip *zip, const char *entry_name, uint64_t most, void **data,
@@ -139,9 +154,11 @@ static mst_status take_vocabularies(const char *name, const mst_zip *zip, const 
 static mst_status read_archive(const char *name, const mst_zip *zip, mst_keras_file *out) {
     void *weights = NULL;
     size_t size;
-    mst_status status = read_json(name, zip, "config.json", &out->config);
+    mst_status status = MST_OK;
+    if (mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
+    if (!status) status = check_version(name, version_in(out->metadata));
+    if (!status) status = read_json(name, zip, "config.json", &out->config);
     if (!status) status = take_vocabularies(name, zip, "", 0, out->config);
-    if (!status && mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
     if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
     if (!status) status = mst_keras_tree_read(name, weights, size, &out->tree);
     out->has_weights = !status;
@@ -189,14 +206,28 @@ static mst_status read_root_json(const char *name, const mst_keras_tree *tree, c
     return status;
 }
 
+static mst_status check_h5_version(const char *name, const mst_keras_tree *tree) {
+    joined version = {NULL, 0};
+    mst_status status = mst_keras_tree_each_text(tree, "/", "keras_version", join, &version);
+    if (!status) status = check_version(name, version.text);
+    free(version.text);
+    return status;
+}
+
 static mst_status read_h5(const char *name, const void *data, size_t size, mst_keras_file *out) {
     MST_TRY(mst_keras_tree_read(name, data, size, &out->tree));
+    MST_TRY(check_h5_version(name, &out->tree));
     out->has_weights = true;
     MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
     MST_TRY(read_root_json(name, &out->tree, "training_config", &out->training));
     MST_TRY(read_root_json(name, &out->tree, MST_KERAS_METADATA, &out->metadata));
     out->made = out->training;
     return MST_OK;
+}
+
+static mst_status read_json_file(const char *name, const char *text, size_t size, mst_keras_file *out) {
+    MST_TRY(parse_json(name, text, size, &out->config));
+    return check_version(name, version_in(out->config));
 }
 
 mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {
@@ -213,7 +244,7 @@ mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {
     else if (size >= 4 && memcmp(text, "\211HDF", 4) == 0)
         status = read_h5(path, data, size, out);
     else if (text[blank] == '{')
-        status = parse_json(path, text, size, &out->config);
+        status = read_json_file(path, text, size, out);
     else if (!size)
         status = MST_FAIL(MST_CORRUPT, "'%s': is empty: save the model again", path);
     else

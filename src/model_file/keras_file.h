@@ -18,7 +18,8 @@ typedef struct mst_keras_file {
 /** The attribute of the root of .h5 files that has the text of metadata.json. */
 #define MST_KERAS_METADATA "muster_metadata"
 
-/** To be freed also after a failure. MST_CORRUPT where PATH is none such, or damaged. */
+/** To be freed also after a failure. MST_CORRUPT where PATH is none such, or damaged;
+ *  MST_UNIMPLEMENTED where it is of a newer Keras. */
 MST_CHECKED mst_status mst_keras_file_read(const char *path, mst_keras_file *out);
 void mst_keras_file_free(mst_keras_file *file);
 

@@ -38,6 +38,29 @@ static double *number_at(mst_optimizer *optimizer, int i) {
     return (double *)((char *)optimizer + numbers[i].offset);
 }
 
+/* Moving averages, and gradients of several steps. False where there is more of it than Muster has. */
+static bool read_more(const json_t *config, mst_optimizer *out) {
+    const json_t *steps = json_object_get(config, "gradient_accumulation_steps");
+    const json_int_t number = json_integer_value(steps);
+    if (json_is_true(json_object_get(config, "use_ema"))) {
+        const json_t *frequency = json_object_get(config, "ema_overwrite_frequency");
+        out->ema_decay = json_number_value(json_object_get(config, "ema_momentum"));
+        if ((frequency && !json_is_null(frequency)) || !(out->ema_decay > 0 && out->ema_decay < 1)) return false;
+    }
+    if (!steps || json_is_null(steps)) return true;
+    out->gradient_accumulation_steps = (int)number;
+    return json_is_integer(steps) && number >= 1 && number <= INT32_MAX;
+}
+
+static void write_more(const mst_optimizer *o, json_t *config) {
+    if (o->ema_decay > 0) {
+        json_object_set_new(config, "use_ema", json_true());
+        json_object_set_new(config, "ema_momentum", json_real(o->ema_decay));
+    }
+    if (mst_accumulates(o))
+        json_object_set_new(config, "gradient_accumulation_steps", json_integer(o->gradient_accumulation_steps));
+}
+
 void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out) {
     const char *class_name = json_string_value(json_object_get(object, "class_name"));
     const json_t *config = json_object_get(object, "config"), *rate = json_object_get(config, "learning_rate");
@@ -45,8 +68,7 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out) {
     *out = (mst_optimizer){0};
     const bool is_schedule = mst_keras_schedule_read(rate, &read.schedule);
     if (!class_name || mst_keras_is_own_class(object) || (!json_is_number(rate) && !is_schedule) ||
-        json_is_true(json_object_get(config, "use_ema")) ||
-        json_is_number(json_object_get(config, "gradient_accumulation_steps")))
+        !read_more(config, &read))
         return;
     if (!is_schedule) read.learning_rate = json_number_value(rate);
     if (!is_schedule && read.learning_rate == 0) read.learning_rate = MST_ZERO;
@@ -66,9 +88,9 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out) {
         }
 }
 
-/* What is not written for Keras: averages of weights, gradients that wait for others, the other epsilon. */
+/* What is not written for Keras: averages whose decay begins smaller, the other epsilon. */
 static bool is_more(const mst_optimizer *o) {
-    return o->ema_decay != 0 || mst_accumulates(o) || o->epsilon_kind != MST_EPSILON_HAT;
+    return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT;
 }
 
 /* Members that are 0 are left out where they are not what the rule takes. */
@@ -88,6 +110,7 @@ mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **ob
         if (full.nesterov) json_object_set_new(config, "nesterov", json_true());
         if (full.centered) json_object_set_new(config, "centered", json_true());
         if (full.amsgrad) json_object_set_new(config, "amsgrad", json_true());
+        write_more(&full, config);
         *object = json_pack("{s:s, s:s, s:o, s:n}", "module", "keras.optimizers", "class_name",
                             optimizers[i].class_name, "config", config, "registered_name");
         return MST_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "model_file/call_arguments.h"
 #include "model_file/layer_folder.h"
 #include "model_file/own_class.h"
 
@@ -31,7 +32,8 @@ typedef struct outer_model {
     json_t *layers;    /* of the file, or made of a stack's */
     json_t *index;     /* by their names: which layer */
     flat_model *inner; /* [layers]: of those that are models */
-    int64_t *base;     /* [layers]: of those, the number of their first call */
+    int64_t *base;     /* [layers]: of those, the number of their first call, as calls name it */
+    int64_t *end_base; /* [layers]: likewise, as the outputs of the model name it */
     bool frozen;
 } outer_model;
 
@@ -136,8 +138,9 @@ static json_t *in_call(const outer_model *m, int64_t layer, int64_t call, const 
     return json_pack("[s, I, I]", name, (json_int_t)call * each + integer_at(reference, 1), integer_at(reference, 2));
 }
 
-/* Follows REFERENCE, of M's own, through inner models to a layer: a new reference to *OUT. */
-static mst_status resolve(const outer_model *m, const json_t *reference, json_t **out) {
+/* Follows REFERENCE, of M's own, through inner models to a layer: a new reference to *OUT. BASE: that of what names it.
+ */
+static mst_status resolve(const outer_model *m, const int64_t *base, const json_t *reference, json_t **out) {
     json_t *sources = NULL;
     mst_status status = MST_OK;
     *out = NULL;
@@ -149,7 +152,7 @@ static mst_status resolve(const outer_model *m, const json_t *reference, json_t 
             break;
         }
         const flat_model *inner = &m->inner[layer];
-        const int64_t call = integer_at(reference, 1) - m->base[layer], tensor = integer_at(reference, 2);
+        const int64_t call = integer_at(reference, 1) - base[layer], tensor = integer_at(reference, 2);
         const json_t *output = tensor < 0 ? NULL : json_array_get(inner->outputs, (size_t)tensor);
         const json_t *given = call < 0 ? NULL : json_array_get(calls_of(m, layer), (size_t)call);
         if (!output || !given || hops > MOST_HOPS) {
@@ -164,6 +167,7 @@ static mst_status resolve(const outer_model *m, const json_t *reference, json_t 
         }
         json_t *next = references_in(given); /* the output is an input: what that is given */
         reference = json_array_get(next, (size_t)input);
+        base = m->base;
         json_decref(sources);
         sources = next;
         if (!reference) status = nested_malformed(m->f, "an inner model that is called with too little");
@@ -184,14 +188,14 @@ typedef struct name_space {
 
 static mst_status translate(const name_space *n, const json_t *reference, json_t **out) {
     const int64_t input = n->layer < 0 ? -1 : input_number(&n->m->inner[n->layer], reference);
-    if (n->layer < 0) return resolve(n->m, reference, out);
+    if (n->layer < 0) return resolve(n->m, n->m->base, reference, out);
     if (input < 0) {
         *out = in_call(n->m, n->layer, n->call, reference);
         return *out ? MST_OK : MST_NO_MEMORY("for a network");
     }
     const json_t *given = json_array_get(n->given, (size_t)input);
     *out = NULL;
-    return given ? resolve(n->m, given, out)
+    return given ? resolve(n->m, n->m->base, given, out)
                  : nested_malformed(n->m->f, "an inner model that is called with too little");
 }
 
@@ -279,19 +283,43 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
-/* Batch normalization and dropout of a model that is called with training=False, as it is here where it is frozen. */
+/* A layer of a model that is called with training=False, or, in Keras 2, which does as the call says, with True. */
 static mst_status check_training(const outer_model *m, const json_t *call, const json_t *layer) {
-    const json_t *arguments =
-        json_is_object(call) ? json_object_get(call, "kwargs") : json_array_get(json_array_get(call, 0), 3);
-    const char *class_name = text_of(layer, "class_name");
-    const bool is_norm = strcmp(class_name, "BatchNormalization") == 0;
-    const bool frozen = json_is_false(json_object_get(json_object_get(layer, "config"), "trainable"));
-    const bool differs = (is_norm && !frozen) || strstr(class_name, "Dropout") || strstr(class_name, "Gaussian");
-    if (!json_is_false(json_object_get(arguments, "training")) || !differs) return MST_OK;
+    const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
+    const bool says_so = json_is_false(training) || (json_is_true(training) && !json_is_object(call));
+    if (!says_so || !mst_keras_training_matters(layer)) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
-                    "'%s': layer '%.100s' (%.100s) is of a model that is called with training=False, which is not "
+                    "'%s': layer '%.100s' (%.100s) is of a model that is called with training=%s, which is not "
                     "known here: freeze it, or leave it out",
-                    m->f->file, name_of(layer), class_name);
+                    m->f->file, name_of(layer), text_of(layer, "class_name"),
+                    json_is_true(training) ? "True" : "False");
+}
+
+/* The mask of the first input that the inner CALL takes, among the MASKS of a call of the model INNER; NULL: none. */
+static const json_t *mask_for(const flat_model *inner, const json_t *call, const json_t *masks) {
+    json_t *taken = references_in(json_object_get(call, "args"));
+    const json_t *first = json_array_get(taken, 0);
+    const int64_t input = first ? input_number(inner, first) : -1;
+    json_decref(taken);
+    if (input < 0 || json_is_null(masks)) return NULL;
+    return json_is_array(masks) ? json_array_get(masks, (size_t)input) : masks;
+}
+
+/* Gives the COPIES of LAYER's calls, in one call OUTER of its model, the masks that this call has of its inputs. */
+static mst_status give_masks(const name_space *n, const json_t *outer, const json_t *layer, size_t first,
+                             const json_t *copies) {
+    const name_space own = {.m = n->m, .layer = -1};
+    const json_t *masks = json_object_get(mst_keras_arguments_of(outer), "mask"), *mask;
+    const json_t *calls = json_object_get(layer, "inbound_nodes");
+    for (size_t i = 0; masks && i < json_array_size(calls); i++) {
+        json_t *arguments = json_object_get(json_array_get(copies, first + i), "kwargs"), *copy;
+        if (!(mask = mask_for(&n->m->inner[n->layer], json_array_get(calls, i), masks)) || json_is_null(mask)) continue;
+        const json_t *own_mask = json_object_get(arguments, "mask");
+        if (!json_is_object(arguments) || (own_mask && !json_is_null(own_mask))) continue;
+        MST_TRY(copy_call(&own, mask, &copy));
+        if (json_object_set_new(arguments, "mask", copy)) return MST_NO_MEMORY("for a network");
+    }
+    return MST_OK;
 }
 
 /* Adds LAYER of the inner model I, with its calls in each call of that. */
@@ -306,7 +334,9 @@ static mst_status add_inner_layer(const outer_model *m, int64_t i, const json_t 
         const name_space n = {.m = m, .layer = i, .call = (int64_t)c, .given = given};
         if (!status) status = count_work(m->f, (int64_t)json_array_size(given) + 1);
         if (!status) status = check_training(m, call, layer);
+        const size_t before = json_array_size(calls);
         if (!status) status = copy_calls(&n, layer, calls);
+        if (!status) status = give_masks(&n, call, layer, before, calls);
         json_decref(given);
     }
     if (status) {
@@ -365,16 +395,40 @@ static json_t *layers_of_stack(const json_t *object) {
     return layers;
 }
 
-/* The first call of an inner model is number 0, or 1 where Keras counts that in which it was made. */
-static void find_bases(const outer_model *m, const json_t *outputs) {
-    json_t *all = references_in(outputs), *reference;
+/* Sets BASE to 1 where one of REFERENCES is to the last call of an inner model, counted from 1. */
+static void find_base(const outer_model *m, const json_t *references, int64_t *base) {
+    const json_t *reference;
     size_t i;
-    for (size_t k = 0; k < json_array_size(m->layers); k++) find_references(calls_of(m, (int64_t)k), all);
-    json_array_foreach(all, i, reference) {
+    json_array_foreach(references, i, reference) {
         const int64_t layer = find_layer(m, text_at(reference, 0));
         if (layer >= 0 && m->inner[layer].layers &&
             integer_at(reference, 1) == (json_int_t)json_array_size(calls_of(m, layer)))
-            m->base[layer] = 1;
+            base[layer] = 1;
+    }
+}
+
+/* The first call of an inner model is number 0, or 1 where Keras counts that in which it was made. Keras 2 counts alike
+ * everywhere, so that there is a reference to the last call; Keras 3 counts it in the outputs of the outer model alone,
+ * and there of functional models. */
+static void find_bases(const outer_model *m, const json_t *outputs) {
+    json_t *all = references_in(outputs), *reference;
+    size_t i;
+    for (size_t k = 0; k < json_array_size(m->layers); k++) {
+        const json_t *layer = json_array_get(m->layers, k), *calls = calls_of(m, (int64_t)k);
+        const bool is_functional = strcmp(text_of(layer, "class_name"), "Sequential") != 0;
+        m->end_base[k] = is_functional && json_is_object(json_array_get(calls, 0));
+    }
+    json_array_foreach(all, i, reference) {
+        const int64_t layer = find_layer(m, text_at(reference, 0));
+        if (layer >= 0 && integer_at(reference, 1) == 0) m->end_base[layer] = 0;
+    }
+    find_base(m, all, m->end_base);
+    json_array_clear(all);
+    for (size_t k = 0; k < json_array_size(m->layers); k++) find_references(calls_of(m, (int64_t)k), all);
+    find_base(m, all, m->base);
+    for (size_t k = 0; k < json_array_size(m->layers); k++) { /* of Keras 2 */
+        if (json_is_object(json_array_get(calls_of(m, (int64_t)k), 0))) continue;
+        m->base[k] = m->end_base[k] = m->base[k] || m->end_base[k];
     }
     json_decref(all);
 }
@@ -414,7 +468,7 @@ static mst_status resolve_outputs(const outer_model *m, flat_model *out) {
     mst_status status = MST_OK;
     out->outputs = json_array();
     json_array_foreach(given, i, reference) {
-        status = resolve(m, reference, &resolved);
+        status = resolve(m, m->end_base, reference, &resolved);
         if (status) break;
         json_array_append_new(out->outputs, resolved);
     }
@@ -434,7 +488,8 @@ static mst_status index_layers(outer_model *m) {
     }
     m->inner = calloc(count, sizeof *m->inner);
     m->base = calloc(count, sizeof *m->base);
-    return m->inner && m->base ? MST_OK : MST_NO_MEMORY("for a network");
+    m->end_base = calloc(count, sizeof *m->end_base);
+    return m->inner && m->base && m->end_base ? MST_OK : MST_NO_MEMORY("for a network");
 }
 
 /* OBJECT, whose weights are in the folder PATH. Free OUT also after a failure. */
@@ -464,6 +519,7 @@ static mst_status make_flat(flattening *f, const json_t *object, const char *pat
     for (size_t i = 0; m.inner && i < count; i++) flat_free(&m.inner[i]);
     free(m.inner);
     free(m.base);
+    free(m.end_base);
     json_decref(m.layers);
     json_decref(m.index);
     return status;

@@ -7,6 +7,7 @@
 #include "graph/names.h"
 #include "model/describe.h"
 #include "model_file/arithmetic_ops.h"
+#include "model_file/call_arguments.h"
 #include "model_file/classes.h"
 #include "model_file/initializers.h"
 #include "model_file/mask_ops.h"
@@ -127,11 +128,6 @@ static mst_status check_policy(const json_t *config) {
     return MST_FAIL(MST_UNIMPLEMENTED, "weights of dtype %.50s are not read: f32 is", dtype);
 }
 
-/* Of a call in either generation's form: its arguments with names; NULL: it has none. */
-static const json_t *named_arguments(const json_t *call) {
-    return json_is_object(call) ? json_object_get(call, "kwargs") : json_array_get(json_array_get(call, 0), 3);
-}
-
 static bool is_bf16(const json_t *config) {
     return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
 }
@@ -171,7 +167,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     mst_option_memory memory = {0};
     if (!options) return MST_NO_MEMORY("for a layer");
     mst_status status = mst_keras_class_read(class, config_of(r, i), &memory, options, &r->axis[i]);
-    if (!status) status = mst_keras_class_read_call(class, named_arguments(inputs), options);
+    if (!status) mst_keras_class_read_call(class, mst_keras_arguments_of(inputs), options);
     if (!status) status = check_policy(config_of(r, i));
     set_common(r, i, type, options);
     if (!status) {
@@ -284,11 +280,11 @@ static bool add_histories(const json_t *value, json_t *out) {
     return true;
 }
 
-/* Sources of attention may be given by name, those that come last. */
+/* Sources may be given by name, those of attention that come last too. */
 static bool add_named(const json_t *call, json_t *out) {
-    static const char *const names[] = {"query", "value", "key"};
+    static const char *const names[] = {"inputs", "sequences", "query", "value", "key"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const json_t *value = json_object_get(named_arguments(call), names[i]);
+        const json_t *value = json_object_get(mst_keras_arguments_of(call), names[i]);
         if (value && !json_is_null(value) && !add_histories(value, out)) return false;
     }
     return true;
@@ -326,20 +322,32 @@ static mst_status find_sources(const network_reader *r, const json_t *histories,
     return MST_OK;
 }
 
+/* The arguments with names of CALL, which are options of the layer here: those of its FIRST call. */
+static mst_status check_arguments(const network_reader *r, const keras_call *call, const keras_call *first) {
+    static const char causal[] = "use_causal_mask";
+    const json_t *arguments = mst_keras_arguments_of(call->inputs), *others = mst_keras_arguments_of(first->inputs);
+    MST_TRY(mst_keras_arguments_check(json_array_get(r->layers, (size_t)call->layer), call->inputs));
+    if (json_is_true(json_object_get(arguments, causal)) != json_is_true(json_object_get(others, causal)))
+        return MST_FAIL(MST_UNIMPLEMENTED, "its calls differ in %s, which is an option of the layer here", causal);
+    return MST_OK;
+}
+
 /* Makes CALL; or, where another must be made before it, *MISSING is that one. */
 static mst_status make_call(const network_reader *r, keras_call *call, keras_call **missing) {
     mst_outputs sources;
     keras_call *first = &r->call[r->first_call[call->layer]]; /* of the layer */
     json_t *histories = json_array();
     if (!histories) return MST_NO_MEMORY("for a network");
-    mst_status status = MST_OK;
-    if (!histories_of(call->inputs, histories)) {
-        status = check_class(r, call->layer); /* an op, which may be applied to other things than layers are */
-        if (!status && mst_keras_is_op(json_array_get(r->layers, (size_t)call->layer))) status = unknown_op();
+    const bool has_histories = histories_of(call->inputs, histories);
+    mst_status status = check_class(r, call->layer);
+    if (!status && !has_histories) { /* an op, which may be applied to other things than layers are */
+        if (mst_keras_is_op(json_array_get(r->layers, (size_t)call->layer))) status = unknown_op();
         json_array_clear(histories);
     }
+    if (!status) status = check_arguments(r, call, first);
     if (!status) status = find_sources(r, histories, &sources, missing);
-    if (!status) status = mst_keras_masks_check(&r->masks, json_object_get(named_arguments(call->inputs), "mask"));
+    const json_t *mask = json_object_get(mst_keras_arguments_of(call->inputs), "mask");
+    if (!status) status = mst_keras_masks_check(&r->masks, call->inputs, mask);
     json_decref(histories);
     if (!status && !*missing && !first->done && first != call) *missing = first;
     if (status || *missing) return status;
@@ -474,6 +482,16 @@ static mst_status read_network(network_reader *r, const json_t *object) {
     return check_sources(r);
 }
 
+static mst_status read_name(const json_t *object, mst_model *model) {
+    const char *name = json_string_value(json_object_get(json_object_get(object, "config"), "name"));
+    if (!name || !*name) return MST_OK;
+    char *own = mst_arena_string(&model->arena, name);
+    if (!own) return MST_NO_MEMORY("for a network");
+    mst_make_plain(own);
+    model->name = own;
+    return MST_OK;
+}
+
 mst_status mst_keras_network_read(const char *name, const json_t *object, mst_model *model, mst_keras_network *out) {
     network_reader r = {.file = name, .model = model, .network = out};
     json_t *flat;
@@ -481,6 +499,7 @@ mst_status mst_keras_network_read(const char *name, const json_t *object, mst_mo
     mst_status status = mst_keras_flatten(name, object, &flat);
     r.is_flat = flat != NULL;
     if (!status) status = read_network(&r, flat ? flat : object);
+    if (!status) status = read_name(object, model);
     json_decref(flat);
     json_decref(r.plain_layers);
     mst_names_free(&r.names);

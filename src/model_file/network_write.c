@@ -150,7 +150,8 @@ static mst_status write_network(const network_writer *w, json_t **out) {
         json_object_set_new(config, "input_layers", histories(w, false));
         json_object_set_new(config, "output_layers", histories(w, true));
     }
-    json_object_set_new(config, "name", json_string(n->is_sequential ? "sequential" : "functional"));
+    const char *name = w->model->name ? w->model->name : n->is_sequential ? "sequential" : "functional";
+    json_object_set_new(config, "name", json_string(name));
     *out = json_pack("{s:s, s:s, s:o, s:o}", "module", n->is_sequential ? "keras" : "keras.src.models.functional",
                      "class_name", n->is_sequential ? "Sequential" : "Functional", "config", config, "registered_name",
                      n->is_sequential ? json_null() : json_string("Functional"));

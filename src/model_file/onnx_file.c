@@ -164,19 +164,25 @@ mst_status mst_onnx_spec(const Muster__OnnxValue *value, mst_dtype *dtype, mst_s
  * (2), a graph (7) or an opset (8). */
 bool mst_onnx_begins(const void *data, size_t size) {
     const uint8_t *byte = data;
-    return size >= 4 && byte[0] == 0x08 && byte[1] >= 3 && byte[1] < 32 &&
+    return size >= 4 && byte[0] == 0x08 && byte[1] >= 3 && byte[1] < 128 &&
            (byte[2] == 0x12 || byte[2] == 0x3a || byte[2] == 0x42 || byte[2] == 0x1a || byte[2] == 0x22);
 }
 
 static mst_status check_opset(mst_onnx_file *file) {
     const Muster__OnnxModel *model = file->model;
+    if (model->ir_version > MST_ONNX_MOST_IR)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "is of ir_version %lld of ONNX, which is too new: those up to %d are read: write it with an "
+                        "older ir_version",
+                        (long long)model->ir_version, MST_ONNX_MOST_IR);
     for (size_t i = 0; i < model->n_opset_import; i++) {
         const Muster__OnnxOpset *set = model->opset_import[i];
         if (!*set->domain || strcmp(set->domain, "ai.onnx") == 0) file->opset = set->version;
     }
     if (file->opset >= MST_ONNX_LEAST_OPSET && file->opset <= MST_ONNX_MOST_OPSET) return MST_OK;
-    return MST_FAIL(MST_UNIMPLEMENTED, "is of opset %lld: %d to %d are read", (long long)file->opset,
-                    MST_ONNX_LEAST_OPSET, MST_ONNX_MOST_OPSET);
+    return MST_FAIL(MST_UNIMPLEMENTED, "is of opset %lld%s: %d to %d are read", (long long)file->opset,
+                    file->opset > MST_ONNX_MOST_OPSET ? ", which is too new" : "", MST_ONNX_LEAST_OPSET,
+                    MST_ONNX_MOST_OPSET);
 }
 
 /* Names of files are printed: they are plain. */

@@ -7,8 +7,14 @@
 #include "model_file/onnx.pb-c.h"
 #include "muster/op.h"
 
-/** Operator sets that are read, and the one that is written, with its version of the format. */
-enum { MST_ONNX_LEAST_OPSET = 13, MST_ONNX_MOST_OPSET = 21, MST_ONNX_OPSET = 17, MST_ONNX_IR = 8 };
+/** Operator sets that are read, and the one that is written; versions of the format likewise. */
+enum {
+    MST_ONNX_LEAST_OPSET = 13,
+    MST_ONNX_MOST_OPSET = 21,
+    MST_ONNX_OPSET = 17,
+    MST_ONNX_MOST_IR = 13,
+    MST_ONNX_IR = 8
+};
 /** Types of attributes. */
 enum {
     MST_ONNX_FLOAT = 1,

@@ -1,13 +1,16 @@
 #include "model_file/weights.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
 #include "model_file/classes.h"
+#include "model_file/gradient_sums.h"
 #include "model_file/layer_folder.h"
 #include "model_file/preprocessing.h"
+#include "rule/accumulate.h"
 
 /* ---- tensors of a file as entries of a store ---- */
 
@@ -287,7 +290,7 @@ mst_status mst_keras_weights_write_h5(mst_model *model, const mst_keras_network 
 
 /* ---- the optimizer's state ---- */
 
-enum { MOST_SLOTS = 3, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60 };
+enum { MOST_SLOTS = 5, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60, ENTRY_SIZE = 600 };
 static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders */
 
 /* Keras' slots, by the names that Muster has for them. Those of one group stand side by side for each variable; a group
@@ -300,7 +303,15 @@ typedef struct keras_slots {
     const char *number; /* NULL: there is none */
 } keras_slots;
 
-static bool find_slots(const mst_optimizer *o, keras_slots *out) {
+/* Groups before those of the rule. */
+enum { GROUP_OF_AVERAGES = -2, GROUP_OF_SUMS = -1 };
+static const char average_name[] = "ExponentialMovingAverage";
+
+static void add_slot(keras_slots *slots, const char *name, int group) {
+    slots->name[slots->count] = name, slots->group[slots->count] = group, slots->count++;
+}
+
+static bool find_rule_slots(const mst_optimizer *o, keras_slots *out) {
     *out = (keras_slots){.first = 2};
     if (!o->rule) return false;
     if (strcmp(o->rule, "sgd") == 0) {
@@ -309,8 +320,8 @@ static bool find_slots(const mst_optimizer *o, keras_slots *out) {
         *out = (keras_slots){.first = 2, .count = o->amsgrad ? 3 : 2, .name = {"m", "v", "vhat"}, .group = {0, 0, 1}};
     } else if (strcmp(o->rule, "rmsprop") == 0) {
         *out = (keras_slots){.first = 2, .count = 1, .name = {"rms"}};
-        if (o->momentum != 0) out->name[out->count] = "momentum", out->group[out->count] = 1, out->count++;
-        if (o->centered) out->name[out->count] = "mg", out->group[out->count] = 2, out->count++;
+        if (o->momentum != 0) add_slot(out, "momentum", 1);
+        if (o->centered) add_slot(out, "mg", 2);
     } else if (strcmp(o->rule, "adagrad") == 0) {
         *out = (keras_slots){.first = 2, .count = 1, .name = {"accumulator"}};
     } else if (strcmp(o->rule, "nadam") == 0) {
@@ -321,6 +332,13 @@ static bool find_slots(const mst_optimizer *o, keras_slots *out) {
         return false;
     }
     if (mst_schedule_is_set(&o->schedule)) out->first = 1;
+    return true;
+}
+
+static bool find_slots(const mst_optimizer *o, keras_slots *out) {
+    if (!find_rule_slots(o, out)) return false;
+    if (o->ema_decay > 0) add_slot(out, average_name, GROUP_OF_AVERAGES);
+    if (mst_accumulates(o)) add_slot(out, MST_ACCUMULATOR, GROUP_OF_SUMS);
     return true;
 }
 
@@ -368,7 +386,7 @@ static mst_status each_slot(mst_model *model, const mst_keras_network *network, 
                             void *context, int64_t *total) {
     const mst_weight *weights, *weight;
     int64_t count, trained = 0, variable = 0;
-    char entry[600];
+    char entry[ENTRY_SIZE];
     MST_TRY(mst_model_weights(model, &weights, &count));
     for (int64_t i = 0; i < count; i++) trained += weights[i].trainable;
     for (int64_t i = 0; i < network->num_layers; i++)
@@ -384,18 +402,33 @@ static mst_status each_slot(mst_model *model, const mst_keras_network *network, 
     return MST_OK;
 }
 
+/* The name of the weight of the slot ENTRY where that is a sum of gradients; else false. */
+static bool is_sum(const char *entry, char weight[ENTRY_SIZE]) {
+    const char *slot = strrchr(entry, '/');
+    if (strcmp(slot + 1, MST_ACCUMULATOR) != 0) return false;
+    snprintf(weight, ENTRY_SIZE, "%.*s", (int)(slot - entry), entry);
+    return true;
+}
+
 typedef struct state_reader {
     const mst_keras_tree *tree;
     mst_snapshot *snapshot;
+    const mst_gradient_sums *sums;
     bool fits;
 } state_reader;
 
 static mst_status read_slot(void *context, int64_t place, const char *entry, mst_spec spec) {
     state_reader *r = context;
-    mst_tensor *tensor = state_of(r->tree, place);
+    char weight[ENTRY_SIZE];
+    mst_tensor *tensor = state_of(r->tree, place), *sum;
     if (!tensor || !mst_shape_equal(mst_tensor_shape(tensor), spec.shape)) r->fits = false;
     if (!r->fits) return MST_OK;
-    return mst_keras_entry_add(r->snapshot, entry, MST_STATE_SLOT, tensor, spec.dtype);
+    const mst_state_kind kind = strcmp(strrchr(entry, '/') + 1, average_name) == 0 ? MST_STATE_AVERAGE : MST_STATE_SLOT;
+    if (!is_sum(entry, weight)) return mst_keras_entry_add(r->snapshot, entry, kind, tensor, spec.dtype);
+    MST_TRY(mst_gradient_sums_of(r->sums, weight, tensor, &sum));
+    const mst_status status = mst_keras_entry_add(r->snapshot, entry, kind, sum, spec.dtype);
+    mst_tensor_release(sum);
+    return status;
 }
 
 /* The number of the rule, which is number *TOTAL of the state. */
@@ -406,21 +439,48 @@ static mst_status read_rule_number(state_reader *r, const keras_slots *slots, in
     return r->fits ? mst_keras_entry_add(r->snapshot, slots->number, MST_STATE_RULE, tensor, MST_F64) : MST_OK;
 }
 
+/* How many gradients are in the sums: Keras tells it by its step. */
+static const char *accumulated_name(const mst_optimizer *o, char out[STATE_PATH]) {
+    snprintf(out, STATE_PATH, "%s/accumulated", o->rule);
+    return out;
+}
+
+static double accumulated_at(const mst_optimizer *o, double step) {
+    return mst_accumulates(o) ? fmax(fmod(step, o->gradient_accumulation_steps), 0) : 0;
+}
+
+static mst_status read_accumulated(const state_reader *r, const mst_optimizer *o, double step) {
+    char name[STATE_PATH];
+    mst_tensor *tensor;
+    if (!mst_accumulates(o)) return MST_OK;
+    MST_TRY(mst_tensor_create(MST_I64, MST_SCALAR, &tensor));
+    mst_tensor_set(tensor, 0, accumulated_at(o, step));
+    const mst_status status =
+        mst_keras_entry_add(r->snapshot, accumulated_name(o, name), MST_STATE_RULE, tensor, MST_I64);
+    mst_tensor_release(tensor);
+    return status;
+}
+
 mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_network *network, mst_model *model,
                                 mst_optimizer *optimizer, bool *found) {
     keras_slots slots;
     int64_t total = 0;
     const bool has_rate = !mst_schedule_is_set(&optimizer->schedule);
     mst_tensor *step = state_of(tree, GLOBAL_STEP_AT), *rate = has_rate ? state_of(tree, RATE_AT) : step;
-    state_reader r = {.tree = tree, .fits = true};
+    mst_gradient_sums sums;
+    state_reader r = {.tree = tree, .sums = &sums, .fits = true};
     *found = false;
     if (!find_slots(optimizer, &slots) || !step || !rate || mst_tensor_count(step) != 1 ||
         mst_tensor_count(rate) != 1 || mst_tensor_shape(step).ndim || mst_tensor_shape(rate).ndim)
         return MST_OK;
     MST_TRY(mst_snapshot_create(&r.snapshot));
-    mst_status status = each_slot(model, network, &slots, read_slot, &r, &total);
+    const double steps = mst_tensor_get(step, 0);
+    mst_status status = mst_gradient_sums_begin(model, -accumulated_at(optimizer, steps), &sums);
+    if (!status) status = each_slot(model, network, &slots, read_slot, &r, &total);
+    mst_gradient_sums_free(&sums);
     if (!status) status = read_rule_number(&r, &slots, &total);
     if (!status) status = mst_keras_entry_add(r.snapshot, "global_step", MST_STATE_STEP, step, MST_I64);
+    if (!status) status = read_accumulated(&r, optimizer, steps);
     if (!status && r.fits && !state_of(tree, total)) {
         status = mst_store_restore(model->store, r.snapshot);
         if (has_rate) optimizer->learning_rate = mst_tensor_get(rate, 0);
@@ -434,17 +494,23 @@ typedef struct state_writer {
     mst_model *model;
     const char *folder;
     mst_keras_tree *tree;
+    const mst_gradient_sums *sums;
 } state_writer;
 
 static mst_status write_slot(void *context, int64_t place, const char *entry, mst_spec spec) {
     const state_writer *w = context;
-    char path[STATE_PATH];
-    mst_tensor *value;
+    char path[STATE_PATH], weight[ENTRY_SIZE];
+    mst_tensor *value, *sum;
     mst_status status = mst_store_get(w->model->store, NULL, entry, &value);
     if (status == MST_NOT_FOUND)
         return MST_FAIL(MST_NOT_FOUND,
                         "the optimizer has no state '%s' yet: train first, or save without the optimizer", entry);
     (void)spec;
+    if (!status && is_sum(entry, weight)) {
+        status = mst_gradient_sums_of(w->sums, weight, value, &sum);
+        mst_tensor_release(value);
+        value = sum;
+    }
     if (!status) status = mst_keras_tree_add(w->tree, state_path(w->folder, place, path), value);
     mst_tensor_release(value);
     return status;
@@ -469,17 +535,30 @@ static mst_status write_rule_number(const state_writer *w, const keras_slots *sl
     return status;
 }
 
+/* As Keras counts steps: so that as many gradients are in the sums, also where a checkpoint had other sums. */
+static double keras_step(mst_model *model, const mst_optimizer *o, double step) {
+    const int each = o->gradient_accumulation_steps;
+    char name[STATE_PATH];
+    mst_tensor *accumulated;
+    if (!mst_accumulates(o) || mst_store_get(model->store, NULL, accumulated_name(o, name), &accumulated)) return step;
+    step = step - fmod(step, each) + fmin(mst_tensor_get(accumulated, 0), each - 1);
+    mst_tensor_release(accumulated);
+    return step;
+}
+
 static mst_status write_state(mst_model *model, const mst_keras_network *network, const mst_optimizer *optimizer,
                               const char *folder, mst_keras_tree *tree, int64_t *total) {
     keras_slots slots;
-    state_writer w = {model, folder, tree};
+    mst_gradient_sums sums;
+    state_writer w = {model, folder, tree, &sums};
     mst_tensor *step = NULL;
     if (!find_slots(optimizer, &slots))
         return MST_FAIL(MST_UNIMPLEMENTED, "the state of the optimizer '%s' cannot be saved for Keras",
                         optimizer->rule ? optimizer->rule : "");
     mst_status status = mst_store_get(model->store, NULL, "global_step", &step);
     if (status && status != MST_NOT_FOUND) return status;
-    status = write_number(&w, GLOBAL_STEP_AT, MST_I64, step ? mst_tensor_get(step, 0) : 0);
+    const double steps = step ? keras_step(model, optimizer, mst_tensor_get(step, 0)) : 0;
+    status = write_number(&w, GLOBAL_STEP_AT, MST_I64, steps);
     mst_tensor_release(step);
     /* a callback may have set another one than the optimizer's */
     mst_tensor *rate = NULL;
@@ -487,7 +566,10 @@ static mst_status write_state(mst_model *model, const mst_keras_network *network
     if (!status && !mst_schedule_is_set(&optimizer->schedule))
         status = write_number(&w, RATE_AT, MST_F32, rate ? mst_tensor_get(rate, 0) : optimizer->learning_rate);
     mst_tensor_release(rate);
+    if (status) return status;
+    status = mst_gradient_sums_begin(model, accumulated_at(optimizer, steps), &sums);
     if (!status) status = each_slot(model, network, &slots, write_slot, &w, total);
+    mst_gradient_sums_free(&sums);
     if (!status) status = write_rule_number(&w, &slots, total);
     return status;
 }

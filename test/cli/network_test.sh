@@ -129,6 +129,12 @@ if run version && grep -q ZeroMQ out; then
     run launch --workers 2 -- "$muster" $two --sharded-state
     check a_state_that_is_cut_begins_anew grep -q "warning: --sharded-state: the optimizer of 'a.keras' begins anew" err
 fi
+works averages_and_sums_of_gradients_are_kept "^done" train $small --ema 0.9 --gradient-accumulation-steps 3 --steps 4 \
+    --schedule none --save sums.keras
+works and_go_on_from_a_file_of_keras "an update every 3 steps" train $small --load sums.keras --steps 1
+check where_they_stood grep -q "restored sums.keras, step 4" out
+run train $small --ema 0.9 --use-ema --steps 4 --save averages.keras
+check an_optimizer_that_is_not_kept_is_told_of grep -q "^warning: 'averages.keras': does not keep the optimizer: with --use-ema" err
 run train $small --hidden-units 16 --epochs 2 --save cosine.keras
 works an_optimizer_whose_schedule_has_ended_begins_anew "adam with learning rate 0.003 (cosine)" train $small --load cosine.keras --epochs 1
 check and_its_network_learns grep -q "restored cosine.keras, step 0" out
@@ -231,6 +237,15 @@ run train $small --no-shuffle --load c.h5 --epochs 1
 check an_older_file_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
 works a_model_becomes_weights "^c.npz from b.keras" convert b.keras c.npz
 works weights_of_a_model_are_shown "NPZ" inspect c.npz
+cat > new.json << 'EOF'
+{"class_name": "Sequential", "keras_version": "4.1.0", "config": {"name": "s", "layers": [
+  {"class_name": "Dense", "config": {"name": "d", "units": 3, "batch_input_shape": [null, 4]}}]}}
+EOF
+fails a_file_of_a_newer_keras_is_refused 1 "'new.json': is of Keras 4.1.0, which is too new" evaluate --load new.json --data idx:data
+run inspect new.json
+check and_it_is_no_damage grep -q "^  not taken: 'new.json': is of Keras 4.1.0, which is too new" out
+printf '\010\143\072\062' > new.onnx
+fails a_newer_onnx_is_no_other_file 1 "'new.onnx'.*ONNX" evaluate --load new.onnx --data idx:data
 fails what_is_there_stays 1 "'c.keras' is there already" convert m.keras c.keras
 works what_is_there_is_replaced_if_asked "c.keras from m.keras" convert m.keras c.keras --overwrite
 fails a_model_becomes_no_data 2 "becomes FILE.keras, FILE.h5, FILE.weights.h5" convert m.keras npz:c.npz

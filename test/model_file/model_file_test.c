@@ -42,8 +42,8 @@ static const mst_optimizer *adam(void) {
     return &optimizer;
 }
 
-/* A functional model, trained for some steps. */
-static mst_model *trained(mst_dataset *data) {
+/* A functional model, trained for six steps. */
+static mst_model *trained_by(const mst_optimizer *optimizer, mst_dataset *data) {
     mst_model *model;
     EXPECT_OK(mst_model_create(&model));
     const mst_output in = mst_input(model, MST_SHAPE(SIDE, SIDE, CHANNELS));
@@ -51,9 +51,13 @@ static mst_model *trained(mst_dataset *data) {
     const mst_output b = mst_re_lu(mst_batch_normalization(a, .momentum = 0.5f), .max_value = 6);
     const mst_output sum = mst_merge(MST_OUTPUTS(a, b), MST_MERGE_ADD);
     mst_dense(mst_flatten(mst_zero_padding2d(sum, .sides = MST_AXES(0, 1, 2, 0))), CLASSES, .l2 = 0.02f);
-    EXPECT_OK(mst_compile(model, .optimizer = *adam(), .seed = 3));
+    EXPECT_OK(mst_compile(model, .optimizer = *optimizer, .seed = 3));
     EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2, .epochs = 2, .no_shuffle = true));
     return model;
+}
+
+static mst_model *trained(mst_dataset *data) {
+    return trained_by(adam(), data);
 }
 
 static void expect_same_weights(mst_model *a, mst_model *b) {
@@ -64,17 +68,19 @@ static void expect_same_weights(mst_model *a, mst_model *b) {
 }
 
 /* One more epoch changes both models' weights in the same way: slots and step are there too. */
-static void goes_on_in(const char *name) {
+static void goes_on_in(const char *name, const mst_optimizer *optimizer) {
     mst_dataset *data = pictures();
-    mst_model *model = trained(data), *copy;
+    mst_model *model = trained_by(optimizer, data), *copy;
     mst_model_compiled compiled;
     const mst_loss loss = MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
     const char *path = folder_path(name);
-    EXPECT_OK(mst_model_save(model, path, .optimizer = adam(), .loss = &loss));
+    EXPECT_OK(mst_model_save(model, path, .optimizer = optimizer, .loss = &loss));
     EXPECT_OK(mst_model_load(path, &copy, &compiled));
     assert_true(compiled.has_loss && compiled.has_optimizer && compiled.has_optimizer_state);
     assert_string_equal(compiled.optimizer.rule, "adam");
-    EXPECT_OK(mst_compile(copy, .optimizer = *adam(), .loss = compiled.loss, .seed = 3));
+    assert_true(compiled.optimizer.ema_decay == optimizer->ema_decay);
+    assert_int_equal(compiled.optimizer.gradient_accumulation_steps, optimizer->gradient_accumulation_steps);
+    EXPECT_OK(mst_compile(copy, .optimizer = *optimizer, .loss = compiled.loss, .seed = 3));
     EXPECT_OK(mst_build(copy, data, true));
     expect_same_weights(model, copy);
     EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2, .epochs = 1, .no_shuffle = true));
@@ -87,8 +93,11 @@ static void goes_on_in(const char *name) {
 
 static void goes_on(void **state) {
     (void)state;
-    goes_on_in("m.keras");
-    goes_on_in("m.h5");
+    goes_on_in("m.keras", adam());
+    goes_on_in("m.h5", adam());
+    /* six steps: one gradient is in the sums; what is in the sums has no penalties here and has them there */
+    mst_optimizer sums = mst_adam(.learning_rate = 0.01, .ema_decay = 0.9, .gradient_accumulation_steps = 5);
+    goes_on_in("m.keras", &sums);
 }
 
 /* A name of a file becomes one of files: it may not be a path to elsewhere. */
@@ -423,8 +432,8 @@ static void writing(void **state) {
     EXPECT_ERROR(mst_model_save(model, folder_path("nowhere/a.keras")), MST_IO, "nowhere");
     mst_optimizer momentum = mst_optimizer_named("momentum", (mst_optimizer){0}); /* of TensorFlow 1 */
     EXPECT_ERROR(mst_model_save(model, folder_path("a.keras"), .optimizer = &momentum), MST_UNIMPLEMENTED, "momentum");
-    mst_optimizer adds_up = mst_optimizer_named("adam", (mst_optimizer){.gradient_accumulation_steps = 4});
-    EXPECT_ERROR(mst_model_save(model, folder_path("a.keras"), .optimizer = &adds_up), MST_UNIMPLEMENTED,
+    mst_optimizer counted = mst_optimizer_named("adam", (mst_optimizer){.ema_decay = 0.9, .ema_num_updates = true});
+    EXPECT_ERROR(mst_model_save(model, folder_path("a.keras"), .optimizer = &counted), MST_UNIMPLEMENTED,
                  "'adam', with its options");
     DIR *folder = opendir(folder_path(""));
     for (const struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
@@ -615,7 +624,9 @@ static mst_status load_masked(const char *mask_zero, const char *number, const c
              "{\"name\": \"in\", \"batch_shape\": [null, 4]}}, {\"class_name\": \"Embedding\", \"config\": {\"name\": "
              "\"e\", \"input_dim\": 3, \"output_dim\": 2, \"mask_zero\": %s}, \"inbound_nodes\": [{\"args\": [" TENSOR(
                  "in") "]}]}, {\"class_name\": \"NotEqual\", \"config\": {\"name\": \"n\"}, "
-                       "\"inbound_nodes\": [{\"args\": [" TENSOR("in") ", %s]}]}, {\"class_name\": \"LSTM\", "
+                       "\"inbound_nodes\": [{\"args\": [" TENSOR("in") ", %s]}]}, {\"class_name\": \"Embedding\", "
+                       "\"config\": {\"name\": \"other\", \"input_dim\": 3, \"output_dim\": 2}, "
+                       "\"inbound_nodes\": [{\"args\": [" TENSOR("in") "]}]}, {\"class_name\": \"LSTM\", "
                        "\"config\": {\"name\": \"l\", \"units\": 2}, \"inbound_nodes\": [{\"args\": [%s], "
                        "\"kwargs\": {\"mask\": " TENSOR("n") "}}]}], \"input_layers\": [[\"in\", 0, 0]], "
                        "\"output_layers\": [[\"l\", 0, 0]]}}",
@@ -629,6 +640,51 @@ static void masks_are_those_of_layers(void **state) {
     EXPECT_ERROR(load_masked("false", "0", TENSOR("e")), MST_UNIMPLEMENTED, "mask is not that of an Embedding");
     EXPECT_ERROR(load_masked("true", "1", TENSOR("e")), MST_UNIMPLEMENTED, "mask is not that of an Embedding");
     EXPECT_ERROR(load_masked("true", "0", TENSOR("n")), MST_UNIMPLEMENTED, "is applied to 'n' (NotEqual)");
+    EXPECT_ERROR(load_masked("true", "0", TENSOR("other")), MST_UNIMPLEMENTED, "from which none comes here");
+}
+
+/* A call of a layer of this class with these arguments, as Keras 3 and Keras 2 write it. */
+static mst_status load_called(const char *class_name, const char *config, const char *inbound) {
+    char text[4096];
+    snprintf(text, sizeof text,
+             "{\"class_name\": \"Functional\", \"config\": {\"layers\": [{\"class_name\": \"InputLayer\", \"config\": "
+             "{\"name\": \"in\", \"batch_shape\": [null, 4, 3]}}, {\"class_name\": \"%s\", \"config\": {\"name\": \"l\""
+             "%s}, \"inbound_nodes\": [%s]}], \"input_layers\": [[\"in\", 0, 0]], "
+             "\"output_layers\": [[\"l\", 0, 0]]}}",
+             class_name, config, inbound);
+    return load_text(text);
+}
+
+static void arguments_of_calls_are_taken_or_refused(void **state) {
+    (void)state;
+#define WITH(kwargs) "{\"args\": [" TENSOR("in") "], \"kwargs\": {" kwargs "}}"
+#define WITH_2(kwargs) "[[\"in\", 0, 0, {" kwargs "}]]"
+    static const char heads[] = ", \"num_heads\": 2, \"key_dim\": 3";
+    EXPECT_OK(load_called("LSTM", ", \"units\": 3", WITH("\"initial_state\": null, \"training\": false")));
+    EXPECT_ERROR(load_called("LSTM", ", \"units\": 3", WITH("\"initial_state\": [" TENSOR("in") "]")),
+                 MST_UNIMPLEMENTED, "layer 'l' (LSTM): is called with the argument 'initial_state'");
+    EXPECT_ERROR(load_called("GRU", ", \"units\": 3", WITH_2("\"initial_state\": [\"in\", 0, 0]")), MST_UNIMPLEMENTED,
+                 "layer 'l' (GRU): is called with the argument 'initial_state'");
+    EXPECT_OK(load_called("Dense", ", \"units\": 3", "{\"args\": [], \"kwargs\": {\"inputs\": " TENSOR("in") "}}"));
+    EXPECT_ERROR(load_called("Dense", ", \"units\": 3", "{\"args\": [" TENSOR("in") ", true], \"kwargs\": {}}"),
+                 MST_UNIMPLEMENTED, "argument 2 of its call is no output of a layer");
+    /* Keras 2 does in training what the call says; Keras 3 what fit says */
+    EXPECT_OK(load_called("BatchNormalization", "", WITH("\"training\": false")));
+    EXPECT_OK(load_called("BatchNormalization", ", \"trainable\": false", WITH_2("\"training\": false")));
+    EXPECT_ERROR(load_called("BatchNormalization", "", WITH_2("\"training\": false")), MST_UNIMPLEMENTED,
+                 "is called with training=False");
+    EXPECT_OK(load_called("Dropout", ", \"rate\": 0.5", WITH_2("\"training\": null")));
+    EXPECT_ERROR(load_called("Dropout", ", \"rate\": 0.5", WITH_2("\"training\": true")), MST_UNIMPLEMENTED,
+                 "is called with training=True");
+    EXPECT_ERROR(load_called("MultiHeadAttention", heads,
+                             WITH("\"value\": " TENSOR("in") ", \"attention_mask\": " TENSOR("in"))),
+                 MST_UNIMPLEMENTED, "the argument 'attention_mask'");
+    EXPECT_ERROR(load_called("MultiHeadAttention", heads,
+                             WITH("\"value\": " TENSOR("in")) ", " WITH(
+                                 "\"value\": " TENSOR("in") ", \"use_causal_mask\": true")),
+                 MST_UNIMPLEMENTED, "its calls differ in use_causal_mask");
+#undef WITH
+#undef WITH_2
 }
 
 /* Layers in an order in which each waits for the one behind it: time that grows with the square of their number would
@@ -722,6 +778,7 @@ int main(void) {
                                        cmocka_unit_test(policies_are_the_precision_of_layers),
                                        TEST_IN_FOLDER(layers_inside_of_bidirectional),
                                        TEST_IN_FOLDER(masks_are_those_of_layers),
+                                       TEST_IN_FOLDER(arguments_of_calls_are_taken_or_refused),
                                        TEST_IN_FOLDER(damaged_files),
                                        TEST_IN_FOLDER(layers_go_to_those_of_their_names),
                                        TEST_IN_FOLDER(so_do_layers_made_of_others),

@@ -2,6 +2,7 @@
  * with them. That they compute what Keras does is in test/parity/keras_test.py. */
 #include <stdlib.h>
 
+#include "model/model.h"
 #include "model_file/nested_network.h"
 #include "muster/model_file.h"
 #include "support/folder.h"
@@ -61,6 +62,54 @@ static void layers_have_the_name_of_their_model_before_their_own(void **state) {
     expect_weights(STACK("s", INNER("") ", " DENSE("d", ""), ""), names);
     expect_weights(STACK("s", STACK("a", INPUT("in") ", " STACK("b", DENSE("d", ""), ""), "") ", " DENSE("d", ""), ""),
                    "a.b.d/kernel a.b.d/bias d/kernel d/bias");
+}
+
+/* Keras 3 counts calls from 0, and in the outputs of the outer model from 1; Keras 2 counts from 1 in both. */
+static void models_may_be_applied_to_their_own_output(void **state) {
+    (void)state;
+    static const char names[] = "inner.d/kernel inner.d/bias";
+    expect_weights(
+        MODEL("m", INPUT("in") ", " INNER(CALL_3("in", 0) ", " CALL_3("inner", 0)), AT("in", 0), AT("inner", 2), ""),
+        names);
+    expect_weights(
+        MODEL("m", INPUT("in") ", " INNER(CALL("in", 0) ", " CALL("inner", 1)), AT("in", 0), AT("inner", 2), ""),
+        names);
+    expect_weights(MODEL("m", INPUT("in") ", " STACK("inner", DENSE("d", ""), CALL_3("in", 0) ", " CALL_3("inner", 0)),
+                         AT("in", 0), AT("inner", 1), ""),
+                   names);
+}
+
+/* The first call is the first output, of another size than the second call. */
+static void an_output_may_be_of_a_call_that_is_not_the_last(void **state) {
+    (void)state;
+    mst_model *model;
+    const char *text =
+        MODEL("m", INPUT("in") ", " INNER(CALL_3("in", 0) ", " CALL_3("in", 0)) ", " DENSE("d", CALL_3("inner", 1)),
+              AT("in", 0), AT("inner", 1) ", " AT("d", 0), "");
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", text), &model, NULL));
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    assert_int_equal(outputs.output[0].node, outputs.output[1].node - 2); /* the second call is between them */
+    mst_model_destroy(model);
+}
+
+/* The name of the outer model is in its table and in what is written; control characters are not. */
+static void a_model_keeps_its_name(void **state) {
+    (void)state;
+    mst_model *model, *copy;
+    char *table = NULL;
+    size_t size;
+    FILE *file = open_memstream(&table, &size);
+    const char *text =
+        MODEL("flow\\u001bers", INPUT("in") ", " INNER(CALL_3("in", 0)), AT("in", 0), AT("inner", 1), "");
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", text), &model, NULL));
+    EXPECT_OK(mst_model_save(model, folder_path("copy.json")));
+    EXPECT_OK(mst_model_load(folder_path("copy.json"), &copy, NULL));
+    EXPECT_OK(mst_model_summary(copy, NULL, file));
+    fclose(file);
+    assert_memory_equal(table, "Model: \"flow?ers\"\n", strlen("Model: \"flow?ers\"\n"));
+    free(table);
+    mst_model_destroy(model);
+    mst_model_destroy(copy);
 }
 
 /* A model whose second output is its input. */
@@ -170,6 +219,9 @@ static void models_in_models_are_held_to_a_size(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(layers_have_the_name_of_their_model_before_their_own),
+        TEST_IN_FOLDER(models_may_be_applied_to_their_own_output),
+        TEST_IN_FOLDER(an_output_may_be_of_a_call_that_is_not_the_last),
+        TEST_IN_FOLDER(a_model_keeps_its_name),
         TEST_IN_FOLDER(an_output_may_be_an_input),
         cmocka_unit_test(layers_are_where_the_file_keeps_them),
         TEST_IN_FOLDER(what_is_not_there_is_told),

@@ -506,8 +506,11 @@ static void what_is_not_known(void **state) {
     expect_refused(&m, MST_UNIMPLEMENTED, "operator is not known");
     one_node(&m, 12, "Relu y x");
     expect_refused(&m, MST_UNIMPLEMENTED, "opset 12: 13 to 21 are read");
+    one_node(&m, 17, "Relu y x");
+    m.model.ir_version = 99;
+    expect_refused(&m, MST_UNIMPLEMENTED, "ir_version 99 of ONNX, which is too new");
     one_node(&m, 22, "Relu y x");
-    expect_refused(&m, MST_UNIMPLEMENTED, "opset 22: 13 to 21 are read");
+    expect_refused(&m, MST_UNIMPLEMENTED, "opset 22, which is too new: 13 to 21 are read");
     one_node(&m, 21, "Relu y x");
     add_attribute(&m, "surprise", MST_ONNX_INT);
     expect_refused(&m, MST_UNIMPLEMENTED, "node 'y' (Relu, opset 21): its attribute 'surprise'");

@@ -273,11 +273,23 @@ int train_network_check_save(training *t) {
     return command_fail_library(EXIT_FAILED, "save");
 }
 
+/* Why the file does not have the optimizer, whose state must be here, and whole; NULL: it has it. */
+static const char *why_no_optimizer(const training *t) {
+    if (!mst_keras_has_optimizer(&t->optimizer)) return "Keras has none such";
+    if (t->o->use_ema) return "with --use-ema the weights are no longer those that it changes";
+    if (t->o->sharded_state) return "with --sharded-state no task has all of it";
+    return train_cluster_is_served(t) ? "parameter servers have it" : NULL;
+}
+
 mst_status train_network_save(const training *t) {
-    /* its state must be here, and whole */
+    /* of files that keep one: a network has no state, and weights have it where it is asked for */
     const bool weights = mst_ends_in(t->o->save, ".weights.h5") && !t->o->save_optimizer;
-    const bool optimizer = !weights && mst_keras_has_optimizer(&t->optimizer) && !t->o->use_ema &&
-                           !t->o->sharded_state && !train_cluster_is_served(t);
+    const bool kept = !weights && !is_json(t->o->save);
+    const char *reason = why_no_optimizer(t);
+    const bool optimizer = kept && !reason;
+    if (kept && reason)
+        fprintf(stderr, "warning: '%s': does not keep the optimizer: %s; --checkpoint-dir keeps it\n", t->o->save,
+                reason);
     const bool several = t->num_objectives > 1;
     mst_output_loss losses[MST_MAX_TARGETS];
     for (int i = 0; i < t->num_objectives; i++) {

@@ -1,0 +1,72 @@
+#include "model_file/call_arguments.h"
+
+#include <string.h>
+
+#include "model_file/classes.h"
+
+const json_t *mst_keras_arguments_of(const json_t *call) {
+    return json_is_object(call) ? json_object_get(call, "kwargs") : json_array_get(json_array_get(call, 0), 3);
+}
+
+static const char *called_class(const json_t *layer) {
+    const char *name = json_string_value(json_object_get(layer, "class_name"));
+    return name ? name : "";
+}
+
+static bool is_above_0(const json_t *config, const char *key) {
+    return json_number_value(json_object_get(config, key)) > 0;
+}
+
+/* A batch normalization that is frozen is that of inference, in training too. */
+bool mst_keras_training_matters(const json_t *layer) {
+    const json_t *config = json_object_get(layer, "config"), *inside = json_object_get(config, "layer");
+    const char *class_name = called_class(layer);
+    if (strcmp(class_name, "BatchNormalization") == 0) return !json_is_false(json_object_get(config, "trainable"));
+    if (strstr(class_name, "Dropout")) return is_above_0(config, "rate");
+    return strstr(class_name, "Gaussian") || is_above_0(config, "dropout") || is_above_0(config, "recurrent_dropout") ||
+           (json_is_object(inside) && mst_keras_training_matters(inside));
+}
+
+/* What a layer is applied to may be given by name. */
+static bool is_source(const mst_keras_class *class, const char *key) {
+    static const char *const names[] = {"inputs", "sequences", "query", "value", "key"};
+    const size_t count = class && mst_keras_class_is_called(class) ? sizeof names / sizeof *names : 2;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(key, names[i]) == 0) return true;
+    return false;
+}
+
+/* Keras 3 notes the default of the layer too, and gives it what fit, evaluate and predict say in its place. */
+static mst_status check_training(const json_t *layer, const json_t *call, const json_t *value) {
+    if (json_is_object(call) || !mst_keras_training_matters(layer)) return MST_OK;
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "is called with training=%s, which is not known here: freeze it, or leave the argument out",
+                    json_is_true(value) ? "True" : "False");
+}
+
+static mst_status check(const json_t *layer, const json_t *call, const char *key, const json_t *value) {
+    const mst_keras_class *class = mst_keras_class_find(called_class(layer));
+    if (json_is_null(value) || strcmp(key, "mask") == 0 || is_source(class, key)) return MST_OK;
+    if (strcmp(key, "training") == 0) return check_training(layer, call, value);
+    if (json_is_false(value)) return MST_OK; /* the default */
+    if (strcmp(key, "use_causal_mask") == 0 && class && mst_keras_class_is_called(class)) return MST_OK;
+    return MST_FAIL(MST_UNIMPLEMENTED, "is called with the argument '%.100s', which is not taken here: leave it out",
+                    key);
+}
+
+/* By place a call has outputs of layers alone: of the value of an argument the file does not say which one it is. */
+static mst_status check_places(const json_t *call) {
+    const json_t *args = json_is_object(call) ? json_object_get(call, "args") : NULL, *value;
+    size_t i;
+    json_array_foreach(args, i, value) if (!json_is_array(value) && !json_is_object(value)) return MST_FAIL(
+        MST_UNIMPLEMENTED, "argument %zu of its call is no output of a layer: give it by name, or leave it out", i + 1);
+    return MST_OK;
+}
+
+mst_status mst_keras_arguments_check(const json_t *layer, const json_t *call) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)mst_keras_arguments_of(call), key, value)
+        MST_TRY(check(layer, call, key, value));
+    return check_places(call);
+}

@@ -1,0 +1,19 @@
+/** Arguments with names in the calls of a functional model's layers, as Keras' files have them. */
+#ifndef MUSTER_MODEL_FILE_CALL_ARGUMENTS_H
+#define MUSTER_MODEL_FILE_CALL_ARGUMENTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "muster/status.h"
+
+/** Those of CALL, in either generation's form; NULL: it has none. */
+const json_t *mst_keras_arguments_of(const json_t *call);
+/** Whether LAYER, an object of the file, computes something else in training, so that an argument "training" matters
+ *  that is true or false in all calls. */
+bool mst_keras_training_matters(const json_t *layer);
+/** MST_UNIMPLEMENTED where CALL gives LAYER an argument that changes what it computes, and that is not known here. The
+ *  argument "mask" is looked at elsewhere (model_file/mask_ops.h). */
+MST_CHECKED mst_status mst_keras_arguments_check(const json_t *layer, const json_t *call);
+
+#endif
