@@ -112,7 +112,7 @@ MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *pa
 MST_API const char *mst_dataset_form(int i);
 /** What it is, in half a line; NULL past the last. */
 MST_API const char *mst_dataset_form_help(int i);
-/** Whether data of the kind of SPEC may be pictures that .image_size resizes: images:DIR, tfds:DIR. */
+/** Whether data of the kind of SPEC may be pictures that .image_size resizes: images:DIR, tfds:DIR, tfrecord:PREFIX. */
 MST_API bool mst_dataset_spec_has_pictures(const char *spec);
 /** Whether data of the kind of SPEC are always texts, which .sequence_length makes rows of one length: texts:PATH,
  *  word-ids:FILE. */
@@ -124,10 +124,11 @@ typedef struct mst_data_options {
     int zero_;
     int64_t skip_corrupt; /**< damaged records that are left out (tfrecord, tfds); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
-    int64_t
-        image_size;   /**< height and width of the pictures (images, tfds); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images.
-                           *   Both leave the pictures of a tfds folder as they are where these have one size */
-    int64_t channels; /**< 1: gray; 3: red, green, blue (images, tfds); 0: 3, of gray ones of tfds 1 */
+    /** Height and width of the pictures (images, tfds, tfrecord); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images. Both
+     *  leave the pictures of a tfds folder as they are where these have one size. Records of tfrecord that hold
+     *  elements in place of PNG or JPEG files are refused where they have another size. */
+    int64_t image_size;
+    int64_t channels; /**< 1: gray; 3: red, green, blue (images, tfds, tfrecord); 0: 3, of gray ones of tfds 1 */
     /** mst_dataset_schema of other data: csv, images and texts are numbered as that was; other kinds ignore it.
      *  csv:FILE, images:DIR and texts:PATH can then be a test part without a train part beside it. */
     const char *schema;

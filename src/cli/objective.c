@@ -76,49 +76,67 @@ static mst_status label_fail(mst_loss loss, int64_t row, double value, const cha
                     sparse ? "; for numbers to be predicted there is --loss mean_squared_error" : "");
 }
 
-/* CLASSES: outputs of the model, which class numbers are below; 0: any. */
-static mst_status check_row(mst_loss loss, int64_t classes, const mst_tensor *labels, int64_t row, int64_t count) {
+/* Row ROW of LABELS, which begin with row FIRST of the data. CLASSES: outputs of the model, which class numbers are
+ * below; 0: any. */
+static mst_status check_row(mst_loss loss, int64_t classes, const mst_tensor *labels, int64_t row, int64_t count,
+                            int64_t first) {
     const loss_kind *kind = &kinds[loss];
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
         const double value = mst_tensor_get(labels, row * count + i);
         const bool right = isfinite(value) && value >= kind->low && value <= kind->high;
-        if (!right || (kind->whole && value != floor(value))) return label_fail(loss, row, value, "");
+        if (!right || (kind->whole && value != floor(value))) return label_fail(loss, first + row, value, "");
         if (classes && value >= (double)classes)
-            return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 ": the model has %" PRId64 " outputs", value, row,
-                            classes);
+            return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 ": the model has %" PRId64 " outputs", value,
+                            first + row, classes);
         sum += value;
     }
-    return kind->distribution && fabs(sum - 1) > 1e-3 ? label_fail(loss, row, sum, ", the sum of its numbers") : MST_OK;
+    return kind->distribution && fabs(sum - 1) > 1e-3 ? label_fail(loss, first + row, sum, ", the sum of its numbers")
+                                                      : MST_OK;
 }
 
-static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *batch, int component) {
+static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *batch, int component, int64_t first) {
     mst_tensor *labels;
     MST_TRY(mst_batch_tensor(batch, component, &labels));
     const int64_t rows = mst_batch_size(batch);
     mst_status status = MST_OK;
     for (int64_t i = 0; i < rows && !status; i++)
-        status = check_row(loss, classes, labels, i, mst_tensor_count(labels) / rows);
+        status = check_row(loss, classes, labels, i, mst_tensor_count(labels) / rows, first);
     mst_tensor_release(labels);
     return status;
 }
 
-/* The first rows show what kind of labels these are; all of them may take long to read. */
-static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
+/* All rows, or the first. */
+static mst_status check_labels(mst_loss loss, int64_t classes, mst_dataset *data, int component, bool all) {
     mst_dataset *batches;
     mst_iterator *iterator = NULL;
     const mst_batch *batch = NULL;
     MST_TRY(mst_dataset_batch(data, CHECKED_ROWS, false, &batches));
     mst_status status = mst_iterator_create(batches, 0, &iterator);
     if (!status) status = mst_iterator_next(iterator, &batch);
-    if (!status && batch) status = check_batch(loss, classes, batch, component);
+    for (int64_t first = 0; !status && batch;) {
+        status = check_batch(loss, classes, batch, component, first);
+        first += mst_batch_size(batch);
+        if (!all) break;
+        if (!status) status = mst_iterator_next(iterator, &batch);
+    }
     mst_iterator_destroy(iterator);
     mst_dataset_release(batches);
     return status;
 }
 
+/* The first rows show what kind of labels these are; all of them may take long to read. */
+static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
+    return check_labels(loss, classes, data, component, false);
+}
+
 mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
     return loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_first_rows(loss, classes, data, component) : MST_OK;
+}
+
+mst_status objective_check_every_class(const objective *o, mst_dataset *data) {
+    if (o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY) return MST_OK;
+    return check_labels(o->loss, o->outputs, data, o->component, true);
 }
 
 /* ---- the objective ---- */

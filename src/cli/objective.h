@@ -40,6 +40,8 @@ bool objective_is_of_shape(const objective *objective);
 MST_CHECKED mst_status objective_check_shape(const objective *objective, mst_dataset *data);
 /** MST_INVALID where one of the first labels of DATA is a class number, with LOSS, that is not below CLASSES. */
 MST_CHECKED mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component);
+/** The same of all labels of DATA, in one pass over it. */
+MST_CHECKED mst_status objective_check_every_class(const objective *objective, mst_dataset *data);
 /** The same as objective_choose without data, for OUTPUTS outputs. */
 objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether the labels of DATA say with LOSS of which class an example is: as a number, or a one-hot row. */

@@ -62,8 +62,8 @@ const option saved_model_options[] = {
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
-     .help =
-         "images, tfds: pictures are resized to N x N pixels (default: as in training, else what the network takes)"},
+     .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: as in training, else what the "
+             "network takes)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels),
      .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling "
@@ -300,7 +300,7 @@ static bool is_same_kind(const char *a, const char *b) {
  * source without one would give its train part. */
 static mst_status check_noted_data(const char *spec, const table_options *table, const char *text) {
     mst_dataset *data;
-    const mst_data_options options = {.image_size = is_pictures(spec) ? 1 : 0, .text = text};
+    const mst_data_options options = {.image_size = is_pictures(spec) ? MST_IMAGE_SIZE_FIT : 0, .text = text};
     MST_TRY(table_options_open(table, spec, "test", options, &data));
     mst_dataset_release(data);
     return MST_OK;

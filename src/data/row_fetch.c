@@ -303,7 +303,7 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
 /* Whether component C of stage J, -1 of the source, has to be made: the caller wants it (TO NULL: all), or a map behind
  * it may need it for others. */
 static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to) {
-    return !to || to[c] || j + 1 < fetch->num_mixed;
+    return !to || j + 1 < fetch->num_mixed || to[c];
 }
 
 /* The same of a source that writes values: to their places in the batch (TO, may be NULL) where nothing else is done
@@ -337,7 +337,7 @@ static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *con
         return array;
     }
     const size_t bytes = (size_t)array.count * mst_dtype_size(array.dtype);
-    if (to && to[c] && j == fetch->num_stages - 1) {
+    if (to && j == fetch->num_stages - 1 && to[c]) {
         array.data = to[c];
     } else {
         array.data = *free_memory;

@@ -13,10 +13,20 @@ typedef struct first_bytes {
 
 static const first_bytes formats[] = {{"jpeg", "\xff\xd8\xff", 3}, {"png", "\x89PNG\r\n\x1a\n", 8}, {0}};
 
-static mst_status find_codec(const void *data, size_t size, const mst_codec **out) {
-    const void *interface;
+/* That of the bytes at DATA; without a codec where there is none. */
+static const first_bytes *find_format(const void *data, size_t size) {
     const first_bytes *format = formats;
     while (format->codec && (size < format->length || memcmp(data, format->bytes, format->length) != 0)) format++;
+    return format;
+}
+
+bool mst_image_begins(const void *data, size_t size) {
+    return find_format(data, size)->codec != NULL;
+}
+
+static mst_status find_codec(const void *data, size_t size, const mst_codec **out) {
+    const void *interface;
+    const first_bytes *format = find_format(data, size);
     if (!format->codec) return MST_FAIL(MST_CORRUPT, "is neither a JPEG nor a PNG file");
     MST_TRY(mst_module_interface(format->codec, &interface));
     *out = interface;

@@ -43,6 +43,9 @@ typedef struct mst_image_want {
 MST_CHECKED mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
                                         mst_image *out);
 
+/** Whether the SIZE bytes at DATA begin as a JPEG or PNG file does. */
+bool mst_image_begins(const void *data, size_t size);
+
 /** The interface of a codec's module. */
 typedef struct mst_codec {
     /** As mst_image_decode; OUT has its channels, and takes the rest, also on failure. */

@@ -75,6 +75,8 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
     const int64_t count = (int64_t)header.height * header.width;
     failed = spng_decode_image(context, to->pixels, (size_t)(to->channels * count),
                                wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGB8, 0);
+    /* The image is complete at its last row, before the check sum of the chunk that holds it: read on to the end. */
+    if (!failed) failed = spng_decode_chunks(context);
     mst_status status = failed ? png_damaged(name, failed) : MST_OK;
     if (!status && gray) status = mst_image_alloc(name, size, header.height, header.width, out);
     if (!status && gray) {

@@ -1,6 +1,7 @@
 /** embedding: dst[..., :] = embeddings[src[...], :]
  *
- *  src          [n, ...], numbers of rows, 0 to input_dim - 1; a float is cut to a whole number, as in Keras
+ *  src          [n, ...], numbers of rows, 0 to input_dim - 1; a float is cut to a whole number, as in Keras; NaN and
+ *               infinities are an error of the step, as all numbers of other rows are
  *  input_dim    number of rows: the size of the vocabulary
  *  output_dim   length of a row
  *  mask_zero    steps whose number is 0 do not count for the layers behind it: recurrent ones skip them, and
@@ -45,10 +46,20 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
+/* Floats as numbers of rows. A cast makes 0 of NaN, which is a row: here it becomes the least integer instead. */
+static mst_value index_of_floats(mst_graph *graph, mst_value src) {
+    const mst_value is_nan = mst_cast(mst_is_nan(src), MST_I32);
+    return mst_add(mst_cast(src, MST_I32), mst_mul(is_nan, mst_scalar(graph, MST_I32, INT32_MIN)));
+}
+
 static mst_value embedding_build(const mst_layer_call *call) {
-    const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
-    const bool index = dtype == MST_I32 || dtype == MST_I64;
-    return mst_gather(call->weight[0], index ? call->src[0] : mst_cast(call->src[0], MST_I32), 0);
+    mst_value index = call->src[0];
+    const mst_dtype dtype = mst_value_spec(index).dtype;
+    if (mst_dtype_is_float(dtype))
+        index = index_of_floats(call->graph, index);
+    else if (dtype != MST_I32 && dtype != MST_I64)
+        index = mst_cast(index, MST_I32);
+    return mst_gather(call->weight[0], index, 0);
 }
 
 static mst_value embedding_mask(const mst_layer_call *call) {

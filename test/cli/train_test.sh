@@ -273,6 +273,11 @@ accuracy=$(grep '^test' out)
 run evaluate --load linear.npz --data idx:data
 check model_without_a_hidden_layer_is_evaluated [ "$(grep '^test' out)" = "$accuracy" ]
 printf 'x,price\n1,20000\n2,30000\n3,50000\n' > prices.csv
+printf 'a,kind\n1,0\n2,1\n3,0\n' > beyond-train.csv
+{ echo a,kind; for i in $(seq 1500); do echo 1,0; done; echo 2,2; } > beyond-test.csv
+fails classes_of_the_test_part_that_training_did_not_have_are_told_first 1 \
+    "'csv:beyond': the test part: label 2 of row 1500: the model has 2 outputs" train --data csv:beyond --evaluate --save beyond.npz
+check nothing_was_trained_for_such_a_test_part [ ! -e beyond.npz ]
 fails labels_that_are_no_classes_are_told_from_them 1 "label 20000 of row 0: more than 1000 classes.*--loss mean_squared_error" train --data csv:prices.csv
 fails unknown_activation_names_the_nearest 2 "'tahn'.*'tanh'" train --activation tahn
 works activation_is_trained "^done" train $small --epochs 3 --activation tanh --save tanh.npz --evaluate

@@ -1,4 +1,5 @@
 /* Models as graphs of layers. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,32 @@ static void embedding_takes_rows_by_number(void **state) {
         mst_tensor_release(table); /* the model retains it */
         mst_value y = mst_model_call(model, mst_values(graph, MST_I64, MST_SHAPE(1, 2), ids), false);
         check_is(graph, y, expected, 4);
+        mst_model_destroy(model);
+        mst_graph_destroy(graph);
+    }
+}
+
+/* A fraction is cut, as in Keras; a cast alone would make row 0 of NaN. */
+static void embedding_refuses_what_is_no_number(void **state) {
+    (void)state;
+    static const double bad[] = {NAN, INFINITY, -INFINITY, 3, -1};
+    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+        const bool is_good = i == sizeof bad / sizeof *bad;
+        const double ids[2] = {1.75, is_good ? 0 : bad[i]};
+        mst_model *model = new_model();
+        mst_graph *graph = engine_graph();
+        mst_tensor *out = NULL;
+        mst_input(model, MST_SHAPE(2));
+        mst_embedding(model, 3, 1);
+        const mst_value y = mst_model_call(model, mst_values(graph, MST_F32, MST_SHAPE(1, 2), ids), false);
+        mst_session *session = engine_session(graph, NULL);
+        EXPECT_OK(mst_session_init_variables(session));
+        if (is_good)
+            mst_tensor_release(engine_fetch(session, NULL, 0, y));
+        else
+            EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, &out), MST_INVALID, "out of range: 0 to 2");
+        if (i == 0) assert_non_null(strstr(mst_error()->message, "NaN"));
+        mst_session_destroy(session);
         mst_model_destroy(model);
         mst_graph_destroy(graph);
     }
@@ -535,6 +562,7 @@ int main(void) {
         cmocka_unit_test(merges_join_element_by_element),
         cmocka_unit_test(concatenate_joins_along_an_axis),
         cmocka_unit_test(embedding_takes_rows_by_number),
+        cmocka_unit_test(embedding_refuses_what_is_no_number),
         cmocka_unit_test(layers_that_no_output_needs_are_not_built),
         cmocka_unit_test(a_lambda_sees_whether_it_is_training),
         cmocka_unit_test(a_lambda_joins_several_sources),

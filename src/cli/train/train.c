@@ -287,11 +287,24 @@ static mst_status make_layers(training *t) {
     return mst_model_check(t->model);
 }
 
+/* Labels of classes that the model does not have are told before training, and not when a part is measured behind it.
+ * Not where records and pictures would be read for that; and in a cluster the others would wait for this worker. */
+static mst_status check_measured_parts(const training *t) {
+    mst_dataset *const parts[] = {t->validation, t->test};
+    static const char *const names[] = {"the part that is kept for validation", "the test part"};
+    if (is_pictures(t) || t->cluster) return MST_OK;
+    for (int p = 0; p < 2; p++)
+        for (int i = 0; parts[p] && i < t->num_objectives; i++)
+            if (objective_check_every_class(&t->objective[i], parts[p]))
+                return mst_error_prefix("'%s': %s", t->data, names[p]);
+    return MST_OK;
+}
+
 static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
     if (!train_optimizer_is_given(t->list)) train_network_take_optimizer(t);
-    if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (choose_objective(t) || check_measured_parts(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && objective_check_confusion("train", t->objective, t->num_objectives)) return EXIT_USAGE;
     if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))
         return command_fail_library(EXIT_USAGE, NULL);

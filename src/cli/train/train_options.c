@@ -94,9 +94,9 @@ static const option data_options[] = {
      .help = "names of the classes, one in each line; csv, images, tfds and fashion-mnist have their own; of several "
              "outputs with classes OUTPUT=FILE,OUTPUT=FILE"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,
-     .help =
-         "images, tfds: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64; "
-         "of tfds with pictures of one size: that)"},
+     .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: the shorter side of the first "
+             "one, at most 64; "
+             "of tfds with pictures of one size: that)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
      .help = "a part X of the training data is kept out, and measured after each epoch"},

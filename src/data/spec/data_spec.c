@@ -135,7 +135,8 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
     if (o->label && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
     if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR and tfds:DIR",
+        return MST_FAIL(MST_INVALID,
+                        "data: '%s' has no picture files to resize: %s is for images:DIR, tfds:DIR and tfrecord:PREFIX",
                         spec, o->image_size ? "image-size" : "channels");
     const bool has_texts = kind->takes & MST_SPEC_TEXTS && (!(kind->takes & MST_SPEC_TABLE) || o->text || o->schema);
     if ((o->max_tokens || o->sequence_length || o->pad_front) && !has_texts)

@@ -1,4 +1,6 @@
-/* tfrecord:PREFIX: tf.train.Example in PREFIX-train-00000-of-00010 and so on; tfrecord:FILE; tfrecord:PATTERN. */
+/* tfrecord:PREFIX: tf.train.Example in PREFIX-train-00000-of-00010 and so on; tfrecord:FILE; tfrecord:PATTERN. The
+ * first record tells what the features are: an input of bytes that begin as a PNG or JPEG file does is a picture file,
+ * in all records, which is decoded and resized; other bytes are elements of u8. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include "data/labels_file.h"
 #include "data/schema_file.h"
 #include "data/spec/data_spec.h"
+#include "format/image.h"
 #include "format/tfrecord.h"
 
 enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096, MOST_FEATURES = 64 };
@@ -90,6 +93,25 @@ static mst_status find_named(const mst_record *record, const mst_data_options *o
     return mst_example_form_named(record->data, record->size, names, o->num_inputs, n, features, count);
 }
 
+/* Whether FEATURE, found as bytes, is a picture file in RECORD. Bytes whose shape the record tells are elements. */
+static bool is_picture_file(const mst_record *record, const mst_feature *feature) {
+    const mst_feature file = {.name = feature->name, .dtype = MST_STRING};
+    mst_example_parser *parser;
+    mst_string bytes = {0};
+    if (feature->dtype != MST_U8 || feature->shape.ndim != 1 || mst_example_parser_create(&file, 1, &parser))
+        return false;
+    const bool found = mst_example_parse(parser, record->data, record->size, (void *const[]){&bytes}) == MST_OK;
+    mst_example_parser_destroy(parser);
+    return found && mst_image_begins(bytes.data, bytes.length);
+}
+
+/* The first NUM_INPUTS features are inputs: those that are picture files become strings. */
+static void find_pictures(const mst_record *record, mst_feature *features, int num_inputs) {
+    for (int i = 0; i < num_inputs; i++)
+        if (is_picture_file(record, &features[i]))
+            features[i] = (mst_feature){.name = features[i].name, .dtype = MST_STRING};
+}
+
 /* The features of the first record. */
 static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument, const mst_data_options *options,
                                       mst_dataset **out) {
@@ -107,19 +129,64 @@ static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument
     if (!status && (several ? find_named(&record, options, features, &count)
                             : mst_example_form_find(record.data, record.size, features, text, &count)))
         status = mst_error_prefix("data: '%s'", argument);
+    if (!status) find_pictures(&record, features, several ? options->num_inputs : 1);
     mst_iterator_destroy(it);
     return status ? status : mst_dataset_parse_example(records, features, count, out);
 }
 
-/* Rows whose number is known, with the names of their classes and a schema where there are files of these. */
-static mst_status complete(mst_dataset *rows, const char *argument, mst_dataset **out) {
-    mst_dataset *counted, *named;
+/* Rows of elements have the size that they have. One that was asked for fits rows of as many pixels, also flat ones. */
+static mst_status check_elements(const mst_dataset *rows, const char *argument, const mst_data_options *o) {
+    char text[MST_SHAPE_TEXT];
+    const mst_shape shape = rows->row[0].shape;
+    const int64_t size = o ? o->image_size : 0;
+    const bool fits = size <= 0 || (shape.ndim > 1 ? shape.dim[0] == size && shape.dim[1] == size
+                                                   : mst_shape_count(shape) % (size * size) == 0);
+    if (fits && !(o && o->channels)) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "data: '%s' has no picture files to resize: the first record has elements, %s %s, and no PNG or "
+                    "JPEG file",
+                    argument, mst_dtype_name(rows->row[0].dtype), mst_shape_print(shape, text, sizeof text));
+}
+
+/* Picture files become pictures of one size. */
+static mst_status tfrecord_spec_decode(mst_dataset *rows, const char *argument, const mst_data_options *options,
+                                       mst_dataset **out) {
+    const int64_t size = options ? options->image_size : 0;
+    const mst_images_options o = {.height = size > 0 ? size : 0,
+                                  .width = size > 0 ? size : 0,
+                                  .channels = options ? (int)options->channels : 0,
+                                  .fit = size == MST_IMAGE_SIZE_FIT};
+    bool any = false;
+    *out = mst_dataset_retain(rows);
+    for (int i = 0; i < rows->num_components; i++) {
+        mst_dataset *before = *out;
+        if (rows->row[i].dtype != MST_STRING) continue;
+        any = true;
+        const mst_status status = mst_dataset_decode_images(before, i, &o, out);
+        mst_dataset_release(before);
+        if (status) return mst_error_prefix("data: '%s'", argument);
+    }
+    const mst_status status = any ? MST_OK : check_elements(rows, argument, options);
+    if (!status) return MST_OK;
+    mst_dataset_release(*out);
+    *out = NULL;
+    return status;
+}
+
+/* Rows whose number is known, as pictures where they are files of these, with the names of their classes and a schema
+ * where there are files of these. */
+static mst_status complete(mst_dataset *rows, const char *argument, const mst_data_options *options,
+                           mst_dataset **out) {
+    mst_dataset *counted, *decoded, *named;
     if (rows->cardinality >= 0)
         counted = mst_dataset_retain(rows);
     else
         MST_TRY(mst_dataset_cache(rows, &counted));
-    mst_status status = mst_class_names_read(argument, counted, &named);
+    mst_status status = tfrecord_spec_decode(counted, argument, options, &decoded);
     mst_dataset_release(counted);
+    MST_TRY(status);
+    status = mst_class_names_read(argument, decoded, &named);
+    mst_dataset_release(decoded);
     MST_TRY(status);
     status = mst_schema_file_read(argument, named, out);
     mst_dataset_release(named);
@@ -137,7 +204,7 @@ static mst_status tfrecord_spec_open_part(const char *argument, bool test, const
     mst_status status = tfrecord_spec_parse(records, argument, options, &rows);
     mst_dataset_release(records);
     MST_TRY(status);
-    status = complete(rows, argument, out);
+    status = complete(rows, argument, options, out);
     mst_dataset_release(rows);
     return status;
 }
@@ -145,9 +212,9 @@ static mst_status tfrecord_spec_open_part(const char *argument, bool test, const
 const mst_data_spec mst_data_spec_tfrecord = {
     .form = "tfrecord:PREFIX",
     .help =
-        "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...; of a network with several inputs or "
-        "outputs, features by their names",
+        "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...; PNG and JPEG files in them are decoded; of a "
+        "network with several inputs or outputs, features by their names",
     .suffix = ".tfrecord",
-    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_NAMES,
+    .takes = MST_SPEC_SKIP_CORRUPT | MST_SPEC_NAMES | MST_SPEC_IMAGE_SIZE,
     .open_with = tfrecord_spec_open_part,
 };

@@ -1,6 +1,8 @@
 /** The rows of one pass over DATASET (epoch 0), read now and kept in memory: behind it all is as with
  *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have strings
- *  and be of any length. Fails with MST_INVALID for a dataset of batches or without end. */
+ *  and be of any length. Of a dataset of batches the batches are kept: each pass gives the same ones in the same order.
+ *  Fails with MST_INVALID for a dataset without end, and where a batch before the last has fewer rows than the
+ *  others (batches that are repeated). */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
 #endif
@@ -11,11 +13,13 @@ MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_datas
 #include "base/no_memory.h"
 #include "data/schema.h"
 #include "data/transforms/packed_row.h"
+#include "data/transforms/unbatch.h"
 #include "tensor/string.h"
 
 /* The rows are made in batches, by several threads where that takes long, and collected in one array for each
  * component, which grows by doubling; the result is a dataset over these arrays (mst_dataset_from_tensors). Rows of
- * any length are packed into one string each first (data/transforms/packed_row.h). */
+ * any length are packed into one string each first (data/transforms/packed_row.h). Batches are taken apart into rows,
+ * which are cached and put back into batches of the same size (data/transforms/unbatch.h). */
 
 enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* at a time */
 
@@ -190,12 +194,24 @@ static mst_status cache_any(mst_dataset *dataset, mst_dataset **out) {
     return cache(dataset, out);
 }
 
+static mst_status cache_batches(mst_dataset *dataset, mst_dataset **out) {
+    mst_dataset *rows, *kept;
+    MST_TRY(mst_dataset_unbatch(dataset, &rows));
+    mst_status status = mst_dataset_cache(rows, &kept);
+    mst_dataset_release(rows);
+    MST_TRY(status);
+    status = mst_dataset_rebatch(kept, dataset, out);
+    mst_dataset_release(kept);
+    return status;
+}
+
 mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
-    MST_TRY(mst_dataset_want_rows(dataset, "cache"));
+    MST_TRY(mst_dataset_check(dataset));
     if (dataset->cardinality == MST_INFINITE)
         return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
+    if (dataset->batch_size) return cache_batches(dataset, out);
     MST_TRY(cache_any(dataset, out));
     const mst_status status = copy_names(dataset, out);
     if (!status) return MST_OK;

@@ -1,6 +1,7 @@
 /** The rows of one pass over DATASET (epoch 0), kept in the file at PATH, as tf.data's cache(filename) does it: the
- *  first whole pass writes the file, later passes and later processes read it. Comes before mst_dataset_batch and
- *  before a shuffle. For slow parsing, decoding and maps of more rows than fit in memory.
+ *  first whole pass writes the file, later passes and later processes read it. Comes before a shuffle that is to be
+ *  another in each epoch. For slow parsing, decoding and maps of more rows than fit in memory. Of a dataset of batches
+ *  the file has the rows, and each pass gives the same batches in the same order.
  *
  *  The file is written to the side and gets its name when the pass has come to its end: a pass that is broken off
  *  leaves nothing at PATH, and of processes that write at once each writes a whole file, all with the same rows. An
@@ -8,9 +9,9 @@
  *  TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows. Rows may have
  *  strings and be of any length; then an iterator keeps the place of each row, 8 bytes.
  *
- *  Fails with MST_INVALID for a dataset of batches or without end. Iterating fails with MST_INVALID where the file is
- *  of a dataset with other components or another number of rows, MST_CORRUPT where it is damaged, MST_IO where it
- *  cannot be written. */
+ *  Fails with MST_INVALID for a dataset without end. Iterating fails with MST_INVALID where the file is of a dataset
+ *  with other components or another number of rows, and where a batch before the last has fewer rows than the others
+ *  (batches that are repeated), MST_CORRUPT where the file is damaged, MST_IO where it cannot be written. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out);
 #endif
@@ -28,6 +29,7 @@ MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, cons
 #include "data/dataset.h"
 #include "data/team_fetch.h"
 #include "data/transforms/packed_row.h"
+#include "data/transforms/unbatch.h"
 #include "format/tfrecord.h"
 #include "graph/spec.h"
 
@@ -523,7 +525,7 @@ static const mst_dataset_type source_type = {
 static const mst_dataset_type view_type = {.name = "cache_file", .classes = cache_file_classes, .schema = schema};
 
 static mst_status cache_file_check(const mst_dataset *dataset, const char *path) {
-    MST_TRY(mst_dataset_want_rows(dataset, "cache"));
+    MST_TRY(mst_dataset_check(dataset));
     if (!*path) return MST_FAIL(MST_INVALID, "cache: the name of the file is empty");
     if (dataset->cardinality == MST_INFINITE)
         return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
@@ -568,13 +570,25 @@ static mst_status make_source(mst_dataset *dataset, const char *path, mst_datase
     return MST_OK;
 }
 
-mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out) {
-    if (MST_IS_NULL(dataset) || MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+static mst_status cache_rows(mst_dataset *dataset, const char *path, mst_dataset **out) {
     mst_dataset *records = NULL;
-    *out = NULL;
-    MST_TRY(cache_file_check(dataset, path));
     mst_status status = make_source(dataset, path, &records);
     if (!status) status = mst_dataset_unpack(&view_type, records, dataset, out);
     mst_dataset_release(records);
+    return status;
+}
+
+mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_dataset *rows, *kept;
+    *out = NULL;
+    MST_TRY(cache_file_check(dataset, path));
+    if (!dataset->batch_size) return cache_rows(dataset, path, out);
+    MST_TRY(mst_dataset_unbatch(dataset, &rows));
+    mst_status status = cache_rows(rows, path, &kept);
+    mst_dataset_release(rows);
+    MST_TRY(status);
+    status = mst_dataset_rebatch(kept, dataset, out);
+    mst_dataset_release(kept);
     return status;
 }

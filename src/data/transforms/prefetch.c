@@ -2,8 +2,12 @@
  *  pictures. In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for
  *  each core makes them together; .threads is another number of threads. The order stays, whatever their number.
  *  Comes after mst_dataset_batch. Memory: N + 1 batches; of a task that trains a part of each batch, N + 1 of these
- *  parts. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or a dataset of rows. */
+ *  parts. With MST_AUTOTUNE for N the iterator begins with one batch, and makes twice as many ahead each time that the
+ *  caller has to wait after all of them were ready: at most 64, and not more than fit in 256 MiB. OPTIONS may be NULL.
+ *  Fails with MST_INVALID for N below 1 that is not MST_AUTOTUNE, or a dataset of rows. */
 #ifdef MST_DATASET_HEADER
+enum { MST_AUTOTUNE = -1 };
+
 MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
 
 typedef struct mst_prefetch_options {
@@ -31,11 +35,11 @@ MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, i
 #include "tensor/buffer.h"
 #include "tensor/string.h"
 
-enum { MOST_THREADS = 1024 };
+enum { MOST_THREADS = 1024, AUTOTUNE_MOST = 64, AUTOTUNE_BYTES = 256 << 20 };
 
 typedef struct prefetch {
     mst_dataset base;
-    int64_t n;
+    int64_t n; /* batches ahead, or MST_AUTOTUNE */
     int threads;
 } prefetch;
 
@@ -54,8 +58,10 @@ typedef struct slot {
 typedef struct prefetch_cursor {
     mst_cursor base;
     mst_team_fetch *fetch;
-    int64_t num_slots;
-    slot *slots;
+    int64_t num_slots;  /* of the ring */
+    int64_t most_slots; /* to which it may grow */
+    bool was_full;      /* since it grew: all batches ahead were ready when the caller came */
+    slot *slots;        /* [most_slots] */
     pthread_t thread;
     bool has_thread;
     uint64_t process; /* in which it was started */
@@ -190,7 +196,7 @@ static mst_status prefetch_begin(prefetch_cursor *c, mst_status status, int64_t 
     mst_cursor_save(c->base.upstream, &c->start);
     c->passed = passed;
     c->first = c->filled = 0;
-    c->looked_at = false;
+    c->looked_at = c->was_full = false;
     c->ended = status != MST_OK;
     c->failure.code = MST_OK;
     resume_thread(c);
@@ -236,6 +242,24 @@ static void drop(prefetch_cursor *c, int64_t n) {
     c->filled -= n;
 }
 
+/* By the bytes of the batch that the caller had last. */
+static bool has_room_to_grow(const prefetch_cursor *c) {
+    const slot *last = &c->slots[(c->first + c->num_slots - 1) % c->num_slots];
+    size_t bytes = 1;
+    for (int i = 0; i < c->base.dataset->num_components; i++) bytes += last->capacity[i];
+    return 2 * c->num_slots - 1 <= c->most_slots && (size_t)c->num_slots * 2 <= AUTOTUNE_BYTES / bytes;
+}
+
+/* The caller comes for a batch and has given the one before back. Where it finds none after it had found all of them
+ * ready, more batches ahead would have helped: the thread is fast enough on average. Slots of an empty ring can be
+ * added without moving any: the one that the thread may be filling is the first. */
+static void tune(prefetch_cursor *c) {
+    if (c->filled >= c->num_slots - 1) c->was_full = true;
+    if (c->filled || !c->was_full || c->ended || !has_room_to_grow(c)) return;
+    c->num_slots = 2 * c->num_slots - 1;
+    c->was_full = false;
+}
+
 static mst_status batch(mst_cursor *cursor, mst_element *element) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     mst_status status = MST_OK;
@@ -243,6 +267,7 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     MST_TRY(check_process(c));
     pthread_mutex_lock(&c->lock);
     if (c->looked_at) drop(c, 1);
+    tune(c);
     pthread_cond_broadcast(&c->changed);
     while (!c->filled && !c->ended && !c->quit) pthread_cond_wait(&c->changed, &c->lock);
     c->looked_at = c->filled > 0;
@@ -307,7 +332,7 @@ static void end_thread(prefetch_cursor *c) {
 static void prefetch_destroy(mst_cursor *cursor) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     end_thread(c);
-    for (int64_t i = 0; c->slots && i < c->num_slots; i++) {
+    for (int64_t i = 0; c->slots && i < c->most_slots; i++) {
         for (int j = 0; c->slots[i].component && j < cursor->dataset->num_components; j++)
             mst_buffer_free(c->slots[i].component[j]);
         free(c->slots[i].component);
@@ -330,10 +355,12 @@ static const mst_cursor_type cursor_type = {.start = prefetch_start,
 
 static mst_status make_slots(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
-    c->num_slots = ((const prefetch *)dataset)->n + 1;
-    if (!(c->slots = calloc((size_t)c->num_slots, sizeof *c->slots)))
-        return MST_NO_MEMORY("for %lld batches", (long long)c->num_slots);
-    for (int64_t i = 0; i < c->num_slots; i++) {
+    const int64_t n = ((const prefetch *)dataset)->n;
+    c->num_slots = (n == MST_AUTOTUNE ? 1 : n) + 1;
+    c->most_slots = n == MST_AUTOTUNE ? AUTOTUNE_MOST + 1 : c->num_slots;
+    if (!(c->slots = calloc((size_t)c->most_slots, sizeof *c->slots)))
+        return MST_NO_MEMORY("for %lld batches", (long long)c->most_slots);
+    for (int64_t i = 0; i < c->most_slots; i++) {
         slot *s = &c->slots[i];
         s->component = calloc((size_t)dataset->num_components, sizeof *s->component);
         s->capacity = calloc((size_t)dataset->num_components, sizeof *s->capacity);
@@ -370,7 +397,9 @@ mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n, const mst_
     prefetch *d;
     *out = NULL;
     if (!options) options = &defaults;
-    MST_TRY(mst_dataset_want_least("prefetch", "n", n, 1));
+    if (n < 1 && n != MST_AUTOTUNE)
+        return MST_FAIL(MST_INVALID, "prefetch: n is %lld, it must be at least 1, or MST_AUTOTUNE (%d)", (long long)n,
+                        MST_AUTOTUNE);
     MST_TRY(mst_dataset_want_least("prefetch", "threads", options->threads, 0));
     if (options->threads > MOST_THREADS)
         return MST_FAIL(MST_INVALID, "prefetch: threads is %lld, at most %d are possible", (long long)options->threads,

@@ -51,8 +51,9 @@ mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, 
         const int64_t index = mst_gather_index(indices, i);
         if (index < 0 || index >= size)
             return mst_kernel_fail(a, MST_INVALID,
-                                   "index %lld (element %lld of the indices) is out of range: 0 to %lld",
-                                   (long long)index, (long long)i, (long long)size - 1);
+                                   "index %lld (element %lld of the indices%s) is out of range: 0 to %lld",
+                                   (long long)index, (long long)i, index == INT32_MIN ? ", NaN or -inf as a float" : "",
+                                   (long long)size - 1);
     }
     return MST_OK;
 }

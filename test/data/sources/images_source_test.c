@@ -272,6 +272,32 @@ static void damaged_files_are_named(void **state) {
     assert_null(dataset);
 }
 
+/* The image is complete before the check sum of the last chunk of pixels, and before the end of the file. */
+static void every_check_sum_of_a_png_is_checked(void **state) {
+    (void)state;
+    enum { HEIGHT = 9, WIDTH = 7, END = 12 };
+    uint8_t pixels[HEIGHT * WIDTH * 3];
+    void *data;
+    size_t size;
+    mst_image image;
+    const mst_image_want want = {.channels = 3};
+    for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * i);
+    if (mst_png_encode(pixels, HEIGHT, WIDTH, 3, &data, &size)) skip();
+    uint8_t *png = data;
+    EXPECT_OK(mst_image_decode("whole", png, size, &want, &image));
+    assert_memory_equal(image.pixels, pixels, sizeof pixels);
+    free(image.pixels);
+    const uint8_t *chunk = memmem(png, size, "IDAT", 4);
+    assert_non_null(chunk);
+    for (size_t i = (size_t)(chunk - png) + 4; i < size - END; i++) { /* its bytes, and its check sum */
+        png[i] ^= 1;
+        EXPECT_ERROR(mst_image_decode("one bit", png, size, &want, &image), MST_CORRUPT, "'one bit': is no intact PNG");
+        png[i] ^= 1;
+    }
+    EXPECT_ERROR(mst_image_decode("cut", png, size - END, &want, &image), MST_CORRUPT, "'cut': is no intact PNG");
+    free(data);
+}
+
 /* Without it the others would be another data set; a link that leads nowhere is no picture. */
 static void pictures_that_cannot_be_looked_at_are_not_left_out(void **state) {
     (void)state;
@@ -428,6 +454,7 @@ int main(void) {
         cmocka_unit_test(planes_become_rgb),
         cmocka_unit_test(a_jpeg_is_left_as_planes_where_that_is_asked_for),
         TEST_IN_FOLDER(damaged_files_are_named),
+        cmocka_unit_test(every_check_sum_of_a_png_is_checked),
         TEST_IN_FOLDER(pictures_that_cannot_be_looked_at_are_not_left_out),
         TEST_IN_FOLDER(labels_are_copied_without_decoding_pictures),
         cmocka_unit_test(sizes_in_headers_are_not_trusted),

@@ -27,7 +27,7 @@ static mst_dataset *batches(void) {
 static void prefetched_batches_are_the_same_batches(void **state) {
     (void)state;
     int64_t plain[MOST], ahead[MOST], num_plain, num_ahead;
-    for (int64_t n = 1; n <= 20; n += 3) {
+    for (int64_t n = MST_AUTOTUNE; n <= 20; n += n < 0 ? 2 : 3) {
         mst_dataset *all = batches(), *made;
         int64_t count = pipeline_rows(all, 2, plain, MOST, &num_plain);
         EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, n, &made), &made));
@@ -120,6 +120,56 @@ static void batches_are_made_ahead_and_no_more_than_asked_for(void **state) {
     for (int i = 0; i < 5; i++) nanosleep(&pause, NULL);
     assert_true(count <= 4 * SIZE);
     mst_iterator_destroy(it); /* also in the middle */
+    mst_dataset_release(all);
+}
+
+/* A map that takes 20 ms for the first row of a batch from SIZE * 2 on, until it is no longer SLOW. */
+typedef struct tuned_map {
+    atomic_int calls;
+    atomic_bool slow;
+} tuned_map;
+
+static mst_status sometimes_slow(const mst_array *in, mst_array *out, void *context) {
+    tuned_map *m = context;
+    const int64_t row = *(const int64_t *)in[0].data / 10;
+    if (m->slow && row >= 2 * SIZE && row % SIZE == 0) nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return count_rows(in, out, &m->calls);
+}
+
+static void an_automatic_depth_grows_where_the_caller_waits(void **state) {
+    (void)state;
+    tuned_map m = {.slow = true};
+    mst_dataset *all = pipeline_numbers(SIZE * 20), *made;
+    mst_iterator *it, *again;
+    const mst_batch *batch;
+    mst_tensor *position;
+    int64_t value[2 * SIZE];
+    const mst_spec spec = {MST_I64, MST_SHAPE(2)};
+    const struct timespec pause = {.tv_nsec = 10000000};
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, SIZE, false, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, sometimes_slow, &m, &spec, 1, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, MST_AUTOTUNE, &made), &made));
+    EXPECT_OK(mst_iterator_create(all, 0, &it));
+    for (int i = 0; i < 1000 && m.calls < 2 * SIZE; i++) nanosleep(&pause, NULL);
+    for (int i = 0; i < 5; i++) nanosleep(&pause, NULL);
+    assert_int_equal(m.calls, 2 * SIZE); /* it begins with one batch ahead of the one that is asked for */
+    enum { TAKEN = 10 };
+    for (int64_t i = 0; i < TAKEN; i++) {
+        EXPECT_OK(mst_iterator_next(it, &batch));
+        EXPECT_OK(mst_batch_copy(batch, 0, 0, SIZE, value));
+        assert_int_equal(value[0], 10 * SIZE * i);
+    }
+    m.slow = false;
+    for (int i = 0; i < 1000 && m.calls < (TAKEN + 2) * SIZE; i++) nanosleep(&pause, NULL);
+    assert_true(m.calls >= (TAKEN + 2) * SIZE);
+    EXPECT_OK(mst_iterator_save(it, &position));
+    mst_iterator_destroy(it);
+    EXPECT_OK(mst_iterator_restore(all, position, &again));
+    mst_tensor_release(position);
+    EXPECT_OK(mst_iterator_next(again, &batch));
+    EXPECT_OK(mst_batch_copy(batch, 0, 0, SIZE, value));
+    assert_int_equal(value[0], 10 * SIZE * TAKEN);
+    mst_iterator_destroy(again);
     mst_dataset_release(all);
 }
 
@@ -299,7 +349,8 @@ static void a_pipeline_ends_at_once_while_its_filter_finds_nothing(void **state)
 static void wrong_prefetches_are_named(void **state) {
     (void)state;
     mst_dataset *rows = pipeline_numbers(3), *all = batches(), *out;
-    EXPECT_ERROR(mst_dataset_prefetch(all, 0, &out), MST_INVALID, "n is 0");
+    EXPECT_ERROR(mst_dataset_prefetch(all, 0, &out), MST_INVALID, "n is 0, it must be at least 1, or MST_AUTOTUNE");
+    EXPECT_ERROR(mst_dataset_prefetch(all, -2, &out), MST_INVALID, "n is -2");
     EXPECT_ERROR(mst_dataset_prefetch(all, INT64_MAX, &out), MST_INVALID, "no memory holds");
     EXPECT_ERROR(mst_dataset_prefetch(rows, 2, &out), MST_INVALID, "put prefetch after batch");
     const mst_prefetch_options fewer = {.threads = -1}, more = {.threads = 1 << 20};
@@ -316,6 +367,7 @@ int main(void) {
         cmocka_unit_test(skip_repeat_and_scale_behind_a_prefetch_work),
         cmocka_unit_test(failure_of_a_batch_made_ahead_is_told_when_its_turn_comes),
         cmocka_unit_test(batches_are_made_ahead_and_no_more_than_asked_for),
+        cmocka_unit_test(an_automatic_depth_grows_where_the_caller_waits),
         cmocka_unit_test(threads_map_at_the_same_time_and_the_order_stays),
         cmocka_unit_test(the_first_failure_of_several_threads_is_told),
         cmocka_unit_test(threads_of_a_prefetch_are_not_bound_to_a_devices_cores),
