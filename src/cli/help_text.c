@@ -58,7 +58,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
 }
 
 static void print_option(const option *option) {
-    char form[256], help[1024] = "";
+    char form[256], help[4096] = "";
     option_print(option, form, sizeof form);
     append(help, sizeof help, "%s", option->help);
     for (int i = 0; option->choice_help && option->choices[i]; i++)
