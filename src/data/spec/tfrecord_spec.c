@@ -118,7 +118,7 @@ static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument
     mst_iterator *it;
     const mst_batch *batch = NULL;
     mst_record record = {0};
-    mst_feature features[MOST_FEATURES];
+    mst_feature features[MOST_FEATURES] = {{0}};
     const bool several = options && (options->num_inputs > 1 || options->num_outputs > 1);
     char text[2][MST_FORM_TEXT];
     int count = 0;
