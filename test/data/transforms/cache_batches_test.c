@@ -114,7 +114,7 @@ static void expect_same_batches(mst_dataset *d, mst_dataset *like) {
                     assert_true(mst_tensor_get(tensor, k) == mst_tensor_get(tensor_like, k));
                 else
                     assert_true(text[k].length == text_like[k].length &&
-                                !memcmp(text[k].data, text_like[k].data, text[k].length));
+                                (!text[k].length || !memcmp(text[k].data, text_like[k].data, text[k].length)));
             }
             mst_tensor_release(tensor);
             mst_tensor_release(tensor_like);
