@@ -259,12 +259,12 @@ static bool is_pictures(const char *spec) {
     return mst_dataset_spec_has_pictures(spec);
 }
 
-static bool is_npz(const char *spec) {
-    return strncmp(spec, "npz:", strlen("npz:")) == 0;
+static bool is_of_kind(const char *spec, const char *kind) {
+    return strncmp(spec, kind, strlen(kind)) == 0;
 }
 
 static bool is_table(const char *spec) {
-    return strncmp(spec, "csv:", sizeof "csv:" - 1) == 0;
+    return is_of_kind(spec, "csv:");
 }
 
 /* How a table is read: as the user says, else as in training. Where the training's schema is known, it says which
@@ -381,7 +381,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
         options.input_columns = mst_shape_count(ends->input[0].shape);
         if (options.input_columns < 0) options.input_columns = 0;
     }
-    if (spec != note->data && is_npz(spec)) options.whole_file = true; /* its arrays need no schema */
+    if (spec != note->data && is_of_kind(spec, "npz:")) options.whole_file = true; /* its arrays need no schema */
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);

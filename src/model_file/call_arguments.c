@@ -27,12 +27,14 @@ bool mst_keras_training_matters(const json_t *layer) {
            (json_is_object(inside) && mst_keras_training_matters(inside));
 }
 
-/* What a layer is applied to may be given by name. */
+const char *const mst_keras_source_names[] = {"inputs", "sequences", "query", "value", "key", NULL};
+
+/* What a layer is applied to may be given by name; the last three are attention's. */
 static bool is_source(const mst_keras_class *class, const char *key) {
-    static const char *const names[] = {"inputs", "sequences", "query", "value", "key"};
-    const size_t count = class && mst_keras_class_is_called(class) ? sizeof names / sizeof *names : 2;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(key, names[i]) == 0) return true;
+    enum { OF_ALL = 2 };
+    const bool is_attention = class && mst_keras_class_is_called(class);
+    for (int i = 0; mst_keras_source_names[i] && (i < OF_ALL || is_attention); i++)
+        if (strcmp(key, mst_keras_source_names[i]) == 0) return true;
     return false;
 }
 

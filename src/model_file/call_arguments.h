@@ -7,6 +7,8 @@
 
 #include "muster/status.h"
 
+/** The names by which a call may have what the layer is applied to; NULL ends them. */
+extern const char *const mst_keras_source_names[];
 /** Those of CALL, in either generation's form; NULL: it has none. */
 const json_t *mst_keras_arguments_of(const json_t *call);
 /** Whether LAYER, an object of the file, computes something else in training, so that an argument "training" matters

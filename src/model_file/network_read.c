@@ -282,9 +282,8 @@ static bool add_histories(const json_t *value, json_t *out) {
 
 /* Sources may be given by name, those of attention that come last too. */
 static bool add_named(const json_t *call, json_t *out) {
-    static const char *const names[] = {"inputs", "sequences", "query", "value", "key"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const json_t *value = json_object_get(mst_keras_arguments_of(call), names[i]);
+    for (int i = 0; mst_keras_source_names[i]; i++) {
+        const json_t *value = json_object_get(mst_keras_arguments_of(call), mst_keras_source_names[i]);
         if (value && !json_is_null(value) && !add_histories(value, out)) return false;
     }
     return true;

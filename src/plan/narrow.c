@@ -47,7 +47,7 @@ static narrowing when_read(const mst_plan_node *node, int i) {
     return source || gradient ? of_options(node->options) : MAY_NOT;
 }
 
-/* What is said later counts if nothing has said no. */
+/* All that nodes say about a value: MAY_NOT once is the answer, and UNDECIDED leaves it to the others. */
 static void narrow_join(narrowing *all, narrowing one) {
     if (*all == UNDECIDED || one == MAY_NOT) *all = one;
 }

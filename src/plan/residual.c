@@ -39,7 +39,14 @@ static mst_status residual_join(mst_plan *plan, mst_plan_node *node) {
     return MST_OK;
 }
 
+static bool has_norms(const mst_plan *plan) {
+    for (int64_t n = 0; n < plan->num_nodes; n++)
+        if (!plan->node[n].dead && plan->node[n].op == &mst_op_batch_norm) return true;
+    return false;
+}
+
 mst_status mst_plan_residual(mst_plan *plan) {
+    if (!has_norms(plan)) return MST_OK;
     MST_TRY(mst_plan_sweep(plan));
     MST_TRY(mst_plan_sort(plan));
     for (int64_t n = 0; n < plan->num_nodes; n++)

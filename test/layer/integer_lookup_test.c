@@ -21,20 +21,9 @@ typedef mst_value (*builder)(mst_value src);
 /* What a layer that BUILD makes gives for the 2 x 3 integers. */
 static void expect_values(builder build, mst_shape wanted_shape, const double *wanted) {
     const int64_t numbers[] = {large, -7, 5, 12, -4, 12};
-    mst_graph *g = engine_graph();
-    const mst_value x = mst_placeholder(g, MST_I64, MST_SHAPE(-1, 3), .name = "x"), y = build(x);
-    EXPECT_OK(mst_graph_check(g));
-    mst_tensor *fed = integers_of(MST_SHAPE(2, 3), numbers), *out = NULL;
-    mst_session *session = engine_session(g, NULL);
-    EXPECT_OK(mst_session_init_variables(session));
-    EXPECT_OK(mst_session_run(session, &(mst_feed){.value = x, .tensor = fed}, 1, &y, 1, &out));
-    assert_true(mst_shape_equal(mst_tensor_shape(out), wanted_shape));
-    for (int64_t i = 0; i < mst_tensor_count(out); i++)
-        if (mst_tensor_get(out, i) != wanted[i])
-            fail_msg("element %lld is %g, must be %g", (long long)i, mst_tensor_get(out, i), wanted[i]);
+    mst_tensor *fed = integers_of(MST_SHAPE(2, 3), numbers);
+    engine_expect_built(build, fed, wanted_shape, wanted);
     mst_tensor_release(fed);
-    mst_tensor_release(out);
-    engine_end(g, session);
 }
 
 static mst_value as_int(mst_value src) {

@@ -75,6 +75,24 @@ mst_tensor *engine_fetch(mst_session *session, const mst_feed *feeds, int num_fe
     return output;
 }
 
+void engine_expect_built(mst_value (*build)(mst_value src), mst_tensor *fed, mst_shape wanted_shape,
+                         const double *wanted) {
+    mst_graph *graph = engine_graph();
+    mst_shape shape = mst_tensor_shape(fed);
+    shape.dim[0] = -1;
+    const mst_value x = mst_placeholder(graph, mst_tensor_dtype(fed), shape, .name = "x"), y = build(x);
+    EXPECT_OK(mst_graph_check(graph));
+    mst_session *session = engine_session(graph, NULL);
+    EXPECT_OK(mst_session_init_variables(session));
+    mst_tensor *out = engine_fetch(session, &(mst_feed){.value = x, .tensor = fed}, 1, y);
+    assert_true(mst_shape_equal(mst_tensor_shape(out), wanted_shape));
+    for (int64_t i = 0; i < mst_tensor_count(out); i++)
+        if (mst_tensor_get(out, i) != wanted[i])
+            fail_msg("element %lld is %g, must be %g", (long long)i, mst_tensor_get(out, i), wanted[i]);
+    mst_tensor_release(out);
+    engine_end(graph, session);
+}
+
 double engine_number(mst_session *session, mst_value fetch) {
     mst_tensor *output = engine_fetch(session, NULL, 0, fetch);
     assert_int_equal(mst_tensor_count(output), 1);

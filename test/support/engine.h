@@ -23,6 +23,10 @@ mst_value engine_input(mst_graph *graph, const char *name, mst_shape shape);
 
 /** The value of a fetch; owned by the caller. */
 mst_tensor *engine_fetch(mst_session *session, const mst_feed *feeds, int num_feeds, mst_value fetch);
+/** What BUILD makes of a placeholder of the dtype and shape of FED, its first dimension unknown, must be exactly WANTED
+ *  when that is fed. */
+void engine_expect_built(mst_value (*build)(mst_value src), mst_tensor *fed, mst_shape wanted_shape,
+                         const double *wanted);
 /** The value of a fetch of one element, without feeds. */
 double engine_number(mst_session *session, mst_value fetch);
 /** Runs without feeds and outputs. */

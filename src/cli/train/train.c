@@ -82,6 +82,12 @@ int train_num_inputs(const training *t) {
     return t->network ? t->ends.num_inputs : 1;
 }
 
+mst_status train_check_labels(const training *t) {
+    if (mst_dataset_num_components(t->train) > train_num_inputs(t)) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "'%s': the data has no labels: training needs what the outputs are to be, as y_train is", t->data);
+}
+
 /* All parts must store their inputs in one dtype: only u8 is scaled, so u8 and f32 parts would differ. */
 static int check_stored_inputs(training *t, const char *part, const mst_dataset *dataset) {
     for (int i = 0; i < train_num_inputs(t); i++) {
@@ -227,7 +233,7 @@ static mst_status choose_outputs(training *t, int64_t named) {
     const int64_t own = mst_dataset_num_classes(t->train, 1), names = own ? own : named;
     const int64_t found = names < 2 ? t->label_classes : names;
     t->num_objectives = 1;
-    if (mst_dataset_num_components(t->train) < 2) return MST_FAIL(MST_INVALID, "'%s': the data has no labels", t->data);
+    MST_TRY(train_check_labels(t));
     return objective_choose(t->loss, t->train, 1, given ? t->o->classes : found, !given, t->objective);
 }
 

@@ -58,8 +58,8 @@ static int check_file(const char *option, const char *path) {
 
 static int check_save_optimizer(const train_options *o) {
     if (!o->save_optimizer) return EXIT_DONE;
-    const char *dot = o->save ? strrchr(o->save, '.') : NULL;
-    if (!dot || !(strcmp(dot, ".safetensors") == 0 || strcmp(dot, ".npz") == 0 || mst_ends_in(o->save, ".weights.h5")))
+    const char *path = o->save ? o->save : "";
+    if (!mst_ends_in(path, ".safetensors") && !mst_ends_in(path, ".npz") && !mst_ends_in(path, ".weights.h5"))
         return command_fail(EXIT_USAGE,
                             "train: --save-optimizer is for weights, --save FILE.safetensors, FILE.npz or "
                             "FILE.weights.h5: whole models and checkpoints have the optimizer's state always");

@@ -201,8 +201,7 @@ static mst_status check_only_output(const training *t) {
 
 mst_status train_network_check_data(const training *t) {
     MST_TRY(network_inputs_check(t->network, &t->ends, t->data, t->train));
-    if (mst_dataset_num_components(t->train) <= t->ends.num_inputs)
-        return MST_FAIL(MST_INVALID, "'%s': the data has no labels", t->data);
+    MST_TRY(train_check_labels(t));
     if (t->num_tokens && mst_dataset_num_classes(t->train, 0) > t->num_tokens)
         return MST_FAIL(MST_INVALID,
                         "'%s': has an embedding of %" PRId64 " tokens, the texts have %" PRId64
@@ -276,7 +275,7 @@ int train_network_check_save(training *t) {
 /* Why the file does not have the optimizer, whose state must be here, and whole; NULL: it has it. */
 static const char *why_no_optimizer(const training *t) {
     if (!mst_keras_has_optimizer(&t->optimizer)) return "Keras has none such";
-    if (t->o->use_ema) return "with --use-ema the weights are no longer those that it changes";
+    if (t->o->use_ema) return "with --use-ema the file has averages in place of the weights that it updates";
     if (t->o->sharded_state) return "with --sharded-state no task has all of it";
     return train_cluster_is_served(t) ? "parameter servers have it" : NULL;
 }

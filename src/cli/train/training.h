@@ -82,6 +82,8 @@ bool train_has_texts(const training *t);
 int train_open_part(training *t, const char *part, mst_dataset **out);
 /** Components of the data that are inputs; those behind are labels. */
 int train_num_inputs(const training *t);
+/** MST_INVALID where the data has inputs alone. */
+MST_CHECKED mst_status train_check_labels(const training *t);
 /** Number of updates, -1 where that is not known. */
 int64_t train_total_steps(const training *t);
 /** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph
