@@ -11,6 +11,7 @@ enum { SRC, WEIGHTS, DST, OPERANDS };
 typedef struct what {
     const bare_convolution *convolution;
     bare_kind kind;
+    dnnl_data_type_t type;
 } what;
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -82,16 +83,16 @@ static dnnl_status_t describe_any(dnnl_primitive_desc_t *out, dnnl_engine_t engi
     const int first = c->groups == 1;
     mst_description d[OPERANDS];
     memset(d, 0, sizeof d);
-    dnnl_status_t status = mst_describe_any(&d[SRC], dnnl_f32, 4, src);
-    if (!status) status = mst_describe_any(&d[WEIGHTS], dnnl_f32, 5 - first, weights + first);
-    if (!status) status = mst_describe_any(&d[DST], dnnl_f32, 4, dst);
+    dnnl_status_t status = mst_describe_any(&d[SRC], w->type, 4, src);
+    if (!status) status = mst_describe_any(&d[WEIGHTS], w->type, 5 - first, weights + first);
+    if (!status) status = mst_describe_any(&d[DST], w->type, 4, dst);
     if (!status) status = describe(out, engine, w->kind, d, stride, before, after);
     for (int i = 0; i < OPERANDS; i++) mst_forget(&d[i]);
     return status;
 }
 
-double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, double seconds,
-                                bare_memory *memory) {
+double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, dnnl_data_type_t type,
+                                double seconds, bare_memory *memory) {
     static const bare_operand operands[][OPERANDS + 1] = {
         /* The output is kept for the gradients, where nothing was for long. */
         [BARE_FORWARD] = {{.argument = DNNL_ARG_SRC, .just_touched = true},
@@ -104,5 +105,5 @@ double bare_convolution_seconds(const bare_convolution *convolution, bare_kind k
                                {.argument = DNNL_ARG_DIFF_WEIGHTS, .written = true},
                                {.argument = DNNL_ARG_DIFF_DST, .just_touched = true}},
     };
-    return bare_primitive_seconds(describe_any, &(what){convolution, kind}, operands[kind], seconds, memory);
+    return bare_primitive_seconds(describe_any, &(what){convolution, kind, type}, operands[kind], seconds, memory);
 }

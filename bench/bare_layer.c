@@ -9,6 +9,7 @@
 typedef struct what {
     const bare_layer *layer;
     bool backward;
+    dnnl_data_type_t type;
     dnnl_format_tag_t layout;
 } what;
 
@@ -121,11 +122,11 @@ static dnnl_status_t describe_layer(dnnl_primitive_desc_t *out, dnnl_engine_t en
     mst_description src, dst;
     memset(&src, 0, sizeof src);
     memset(&dst, 0, sizeof dst);
-    dnnl_status_t status = mst_describe_tagged(&src, dnnl_f32, 4, whole, w->layout);
-    if (!status) status = mst_describe_tagged(&dst, dnnl_f32, 4, pooled, w->layout);
+    dnnl_status_t status = mst_describe_tagged(&src, w->type, 4, whole, w->layout);
+    if (!status) status = mst_describe_tagged(&dst, w->type, 4, pooled, w->layout);
     if (!status) status = describe(out, engine, l, NULL, &src, &dst);
     if (!status && w->backward && l->kind != BARE_ADD) {
-        const dnnl_primitive_desc_t forward = *out;
+        dnnl_primitive_desc_t forward = *out;
         *out = NULL;
         status = describe(out, engine, l, forward, &src, &dst);
         dnnl_primitive_desc_destroy(forward);
@@ -172,7 +173,8 @@ static const bare_operand add_operands[2][BARE_MAX_OPERANDS] = {
      {.argument = DNNL_ARG_DST, .written = true, .just_touched = true}},
 };
 
-double bare_layer_seconds(const bare_layer *layer, bool backward, double seconds, bare_memory *memory) {
+double bare_layer_seconds(const bare_layer *layer, bool backward, dnnl_data_type_t type, double seconds,
+                          bare_memory *memory) {
     const bool wide = dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core;
     const bare_operand *operands = layer->kind == BARE_ADD ? add_operands[backward]
                                    : backward              ? backward_operands
@@ -180,7 +182,7 @@ double bare_layer_seconds(const bare_layer *layer, bool backward, double seconds
     const dnnl_format_tag_t layouts[] = {dnnl_nhwc, wide ? dnnl_nChw16c : dnnl_nChw8c};
     double least = -1;
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-        const what primitive = {layer, backward, layouts[i]};
+        const what primitive = {layer, backward, type, layouts[i]};
         const double took = bare_primitive_seconds(describe_layer, &primitive, operands, seconds, memory);
         if (took < 0) return took;
         if (least < 0 || took < least) least = took;

@@ -13,6 +13,7 @@ typedef struct bench_options {
     bool json;       /**< one JSON object a line */
     bool peers;      /**< also other programs: BENCH_PEERS_OPTION of each benchmark says which */
     bool first_step; /**< networks: makes one step, says so and ends */
+    bool one_thread; /**< networks: trains on one thread, says how fast and ends */
     const char *op;  /**< ops: only this one; NULL: all */
 } bench_options;
 

@@ -90,6 +90,8 @@ static int run(const command_call *call) {
         .layers = layers,
         .reach_bound = 0.85,
         .reach_peers = 2.5,
+        .reach_processes = 0.95,
+        .reach_bf16 = 1.8,
     };
     return bench_network_run(&network, call->options);
 }

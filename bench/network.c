@@ -1,17 +1,15 @@
 #include "bench/network.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bench/folder.h"
 #include "bench/network_bound.h"
+#include "bench/network_process.h"
 #include "bench/table.h"
 #include "bench/tensorflow.h"
 
@@ -32,8 +30,17 @@ enum {
     ONE_TO_PRODUCTS_FROM_MEMORY,
     ALL,
     MIRRORED,
+    PROCESSES,
+    MIRRORED_TO_PROCESSES,
     BF16,
     BF16_TO_ALL,
+    BF16_BOUND,
+    BF16_BOUND_TO_BOUND,
+    BF16_PRODUCTS,
+    BF16_PRODUCTS_TO_PRODUCTS,
+    BF16_ONE,
+    BF16_ONE_TO_ONE,
+    BF16_ONE_TO_BOUND,
     FIRST_STEP,
     PEAK,
     BESIDE_PEERS,
@@ -68,8 +75,19 @@ static void make_table(const bench_network *network, table *out) {
                                                        "  the same / bound of convolutions alone, from memory", "x", 0),
         [ALL] = BENCH_RATE("all", "one device of all cores"),
         [MIRRORED] = BENCH_RATE("mirrored", "a device for each core, mirrored, the same batch"),
+        [PROCESSES] = BENCH_RATE("processes", "a process of one thread for each core, that batch for each"),
+        [MIRRORED_TO_PROCESSES] =
+            BENCH_AT_LEAST("mirrored_to_processes", "  mirrored / these processes", "x", network->reach_processes),
         [BF16] = BENCH_RATE("bf16", "one device of all cores, products in bf16"),
-        [BF16_TO_ALL] = BENCH_AT_LEAST("bf16_to_all", "  the same / in f32", "x", 0),
+        [BF16_TO_ALL] = BENCH_AT_LEAST("bf16_to_all", "  the same / in f32", "x", network->reach_bf16),
+        [BF16_BOUND] = BENCH_RATE("bf16_bound", "bound in bf16: of all layers, each in the faster of bf16 and f32"),
+        [BF16_BOUND_TO_BOUND] = BENCH_AT_LEAST("bf16_bound_to_bound", "  the same / bound", "x", 0),
+        [BF16_PRODUCTS] = BENCH_RATE("bf16_bound_of_convolutions", "bound in bf16 of convolutions alone and one pass"),
+        [BF16_PRODUCTS_TO_PRODUCTS] =
+            BENCH_AT_LEAST("bf16_bound_of_convolutions_to_f32", "  the same / bound of convolutions alone", "x", 0),
+        [BF16_ONE] = BENCH_RATE("bf16_one", "one device of one thread, products in bf16, by processor time"),
+        [BF16_ONE_TO_ONE] = BENCH_AT_LEAST("bf16_one_to_one", "  the same / in f32", "x", 0),
+        [BF16_ONE_TO_BOUND] = BENCH_AT_LEAST("bf16_one_to_bound", "  the same / bound in bf16", "x", 0),
         [FIRST_STEP] = BENCH_AT_MOST("first_step", "process start to first step done", "s", 0.5),
         [PEAK] = BENCH_AT_MOST("peak", "peak memory, one device of one thread", "MB", 0),
         [BESIDE_PEERS] = BENCH_RATE("beside_peers", "the faster of the two, beside peers"),
@@ -94,6 +112,7 @@ static double processor_seconds(void) {
 /* What is done between two windows of training. */
 typedef struct training {
     const bench_network *network;
+    int cores;
     double seconds; /* of a window */
     double (*clock)(void);
     double window; /* the clock when it began */
@@ -197,30 +216,24 @@ static int make_first_step(const bench_network *network) {
     return command_fail(EXIT_FAILED, "%s: %s", network->name, mst_error()->message);
 }
 
-/* Seconds from the start of a process of this program to the end of its first step; negative where it failed. */
-static double first_step_seconds(const char *name) {
-    const char *const arguments[] = {"muster-bench", name, "--first-step", NULL};
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC)) return -1;
-    const double started = bench_now();
-    const pid_t pid = fork();
-    if (pid == 0) {
-        if (dup2(ends[1], STDOUT_FILENO) >= 0) execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
-        _exit(127);
-    }
-    close(ends[1]);
-    char byte;
-    const bool said = pid > 0 && read(ends[0], &byte, 1) == 1;
-    const double took = bench_now() - started;
-    int status = -1;
-    close(ends[0]);
-    if (pid > 0) waitpid(pid, &status, 0);
-    return said ? took : -1;
+/* ---- a process of one thread ---- */
+
+static bool say_rate(training *t) {
+    printf("%.17g\n", t->rate);
+    t->rounds = ROUNDS - 1; /* the last */
+    return true;
+}
+
+static int train_on_one_thread(training *t) {
+    t->clock = bench_now;
+    t->between = say_rate;
+    if (!train(t, (mst_session_options){.devices = "cpu:1/1"}, MST_STRATEGY_ONE)) return EXIT_DONE;
+    return command_fail(EXIT_FAILED, "%s: %s", t->network->name, mst_error()->message);
 }
 
 static mst_status measure_first_step(const bench_network *network, bench_row *row) {
     for (int i = 0; i < ROUNDS; i++) {
-        const double took = first_step_seconds(network->name);
+        const double took = bench_first_step_seconds(network->name);
         if (took < 0) return MST_FAIL(MST_INTERNAL, "a process of one step failed");
         bench_add(row, took);
     }
@@ -244,7 +257,7 @@ static void add_bound(training *t, int bound, int ratio, double seconds) {
 static bool measure_bound(training *t) {
     const bound_try *each = t->context;
     bench_network_bound least;
-    if (!bench_network_bound_find(t->network, each->seconds, each->cache, &least)) return false;
+    if (!bench_network_bound_find(t->network, false, each->seconds, each->cache, &least)) return false;
     add_bound(t, BOUND, ONE_TO_BOUND, least.from_cache.all_layers);
     add_bound(t, BOUND_FROM_MEMORY, ONE_TO_BOUND_FROM_MEMORY, least.from_memory.all_layers);
     add_bound(t, PRODUCTS, ONE_TO_PRODUCTS, least.from_cache.products);
@@ -260,13 +273,34 @@ static bool measure_all(training *t) {
 }
 
 static bool measure_mirrored(training *t) {
+    const double processes = bench_processes_rate(t->network->name, t->cores, t->seconds);
+    if (processes <= 0) return false;
     bench_add(&t->table->row[MIRRORED], t->rate);
+    bench_add(&t->table->row[PROCESSES], processes);
+    bench_add(&t->table->row[MIRRORED_TO_PROCESSES], t->rate / processes);
     return true;
 }
 
 static bool measure_bf16(training *t) {
     bench_add(&t->table->row[BF16], t->rate);
     bench_add(&t->table->row[BF16_TO_ALL], t->rate / t->table->row[ALL].value[t->rounds]);
+    return true;
+}
+
+/* Its bounds, beside those in f32 of the same round. */
+static bool measure_bf16_bound(training *t) {
+    const bound_try *each = t->context;
+    const double batch = (double)t->network->batch;
+    bench_row *row = t->table->row;
+    bench_network_bound least;
+    if (!bench_network_bound_find(t->network, true, each->seconds, each->cache, &least)) return false;
+    bench_add(&row[BF16_BOUND], batch / least.from_cache.all_layers);
+    bench_add(&row[BF16_BOUND_TO_BOUND], batch / least.from_cache.all_layers / row[BOUND].value[t->rounds]);
+    bench_add(&row[BF16_PRODUCTS], batch / least.from_cache.products);
+    bench_add(&row[BF16_PRODUCTS_TO_PRODUCTS], batch / least.from_cache.products / row[PRODUCTS].value[t->rounds]);
+    bench_add(&row[BF16_ONE], t->rate);
+    bench_add(&row[BF16_ONE_TO_ONE], t->rate / row[ONE].value[t->rounds]);
+    bench_add(&row[BF16_ONE_TO_BOUND], t->rate * least.from_cache.all_layers / batch);
     return true;
 }
 
@@ -302,8 +336,10 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     char whole_text[32], apart_text[32];
     snprintf(whole_text, sizeof whole_text, "cpu:1/%d", cores);
     snprintf(apart_text, sizeof apart_text, "cpu:%d/1", cores);
+    const bool has_bf16 = mst_precision_here(MST_MIXED_BFLOAT16) == MST_MIXED_BFLOAT16;
     const mst_session_options single = {.devices = "cpu:1/1"}, whole = {.devices = whole_text},
                               apart = {.devices = apart_text},
+                              single_bf16 = {.devices = "cpu:1/1", .precision = MST_MIXED_BFLOAT16},
                               bf16 = {.devices = whole_text, .precision = MST_MIXED_BFLOAT16};
     bench_progress("first steps");
     MST_TRY(measure_first_step(t->network, &t->table->row[FIRST_STEP]));
@@ -311,19 +347,24 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     t->clock = processor_seconds;
     t->between = measure_bound;
     t->context = &each;
-    const mst_status status = train(t, single, MST_STRATEGY_ONE);
-    t->context = NULL;
-    MST_TRY(status);
+    MST_TRY(train(t, single, MST_STRATEGY_ONE));
     bench_add(&t->table->row[PEAK], t->peak_mb);
+    if (has_bf16) {
+        bench_progress("the same in bf16");
+        t->between = measure_bf16_bound;
+        MST_TRY(train(t, single_bf16, MST_STRATEGY_ONE));
+    }
+    t->context = NULL;
     bench_progress("all cores");
     t->clock = bench_now;
     t->between = measure_all;
     MST_TRY(train(t, whole, MST_STRATEGY_ONE));
-    if (mst_precision_here(MST_MIXED_BFLOAT16) == MST_MIXED_BFLOAT16) {
+    if (has_bf16) {
         t->between = measure_bf16;
         MST_TRY(train(t, bf16, MST_STRATEGY_ONE));
     }
     t->between = measure_mirrored;
+    t->cores = cores;
     if (cores > 1) MST_TRY(train(t, apart, MST_STRATEGY_MIRRORED));
     if (!peer->questions) return MST_OK;
     bench_progress("all cores, beside peers");
@@ -347,6 +388,7 @@ int bench_network_run(const bench_network *network, const bench_options *options
     mst_machine machine;
     bench_tensorflow peer = {.questions = NULL};
     training t = {.network = network, .seconds = options->seconds, .table = &rows};
+    if (options->one_thread) return train_on_one_thread(&t);
     mst_machine_read(&machine);
     make_table(network, &rows);
     if (!options->json)
@@ -371,6 +413,8 @@ static const option options[] = {
     BENCH_PEERS_OPTION("also TensorFlow and PyTorch, in a virtual environment made under build/ of the source tree"),
     {"first-step", OPTION_FLAG, offsetof(bench_options, first_step),
      .help = "makes one step on all cores, says so, and ends: what the row of that name measures"},
+    {"one-thread", OPTION_FLAG, offsetof(bench_options, one_thread),
+     .help = "trains on one thread, prints how many examples a second, and ends: what the row of processes measures"},
     {0},
 };
 const option_section bench_network_sections[] = {{.title = "Options", .options = options}, {0}};

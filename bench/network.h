@@ -30,6 +30,8 @@ typedef struct bench_network {
     int (*layers)(bench_layer layer[BENCH_MAX_LAYERS]); /**< how many; may be alike */
     double reach_bound;                                 /**< of all layers */
     double reach_peers;
+    double reach_processes; /**< of one thread, by mirrored replicas */
+    double reach_bf16;      /**< of f32 */
 } bench_network;
 
 /** Of the benchmark of a network. */

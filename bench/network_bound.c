@@ -84,13 +84,40 @@ static void add_others(others *o, const bench_layer *l) {
     }
 }
 
-/* Seconds of one thread for the products of a step; each primitive is tried for SECONDS. Negative where it failed. */
-static double product_seconds(const bench_layer *layer, int count, double seconds, bare_memory *memory) {
+/* What is tried of each primitive. */
+typedef struct attempt {
+    double seconds;
+    int num_types;
+    dnnl_data_type_t type[2];
+} attempt;
+
+/* The faster type counts, of those that oneDNN has. Negative where it has none. */
+static double least_product_seconds(const bare_convolution *product, bare_kind kind, const attempt *a,
+                                    bare_memory *memory) {
+    double least = -1;
+    for (int i = 0; i < a->num_types; i++) {
+        const double took = bare_convolution_seconds(product, kind, a->type[i], a->seconds, memory);
+        if (took >= 0 && (least < 0 || took < least)) least = took;
+    }
+    return least;
+}
+
+static double least_other_seconds(const bare_layer *layer, bool backward, const attempt *a, bare_memory *memory) {
+    double least = -1;
+    for (int i = 0; i < a->num_types; i++) {
+        const double took = bare_layer_seconds(layer, backward, a->type[i], a->seconds, memory);
+        if (took >= 0 && (least < 0 || took < least)) least = took;
+    }
+    return least;
+}
+
+/* Seconds of one thread for the products of a step. Negative where one failed. */
+static double product_seconds(const bench_layer *layer, int count, const attempt *a, bare_memory *memory) {
     double sum = 0;
     for (int i = 0; i < count; i++)
         for (int kind = BARE_FORWARD; kind <= BARE_WEIGHTS_GRAD; kind++) {
             if (kind == BARE_SRC_GRAD && layer[i].reads_input) continue;
-            const double took = bare_convolution_seconds(&layer[i].product, (bare_kind)kind, seconds, memory);
+            const double took = least_product_seconds(&layer[i].product, (bare_kind)kind, a, memory);
             if (took < 0) return took;
             sum += layer[i].count * took;
         }
@@ -98,11 +125,11 @@ static double product_seconds(const bench_layer *layer, int count, double second
 }
 
 /* The same for the other layers. */
-static double other_seconds(const others *o, double seconds, bare_memory *memory) {
+static double other_seconds(const others *o, const attempt *a, bare_memory *memory) {
     double sum = 0;
     for (int i = 0; i < o->kept; i++)
         for (int backward = 0; backward < 2; backward++) {
-            const double took = bare_layer_seconds(&o->layer[i], backward, seconds, memory);
+            const double took = least_other_seconds(&o->layer[i], backward, a, memory);
             if (took < 0) return took;
             sum += o->count[i] * took;
         }
@@ -134,15 +161,17 @@ static double norm_bytes(const bench_layer *layer, int count, size_t cache) {
 
 /* False where a primitive failed or memory is short. */
 static bool find_seconds(int64_t parameters, const bench_layer *product, int num_products, const others *o,
-                         double seconds, bare_memory *memory, bench_network_seconds *out) {
+                         const attempt *a, bare_memory *memory, bench_network_seconds *out) {
     const double pass = pass_seconds(parameters, memory);
-    const double products = product_seconds(product, num_products, seconds, memory);
-    const double other = other_seconds(o, seconds, memory);
+    const double products = product_seconds(product, num_products, a, memory);
+    const double other = other_seconds(o, a, memory);
     *out = (bench_network_seconds){.all_layers = pass + products + other, .products = pass + products};
     return pass > 0 && products > 0 && other >= 0;
 }
 
-bool bench_network_bound_find(const bench_network *network, double seconds, size_t cache, bench_network_bound *out) {
+bool bench_network_bound_find(const bench_network *network, bool is_bf16, double seconds, size_t cache,
+                              bench_network_bound *out) {
+    const attempt tried = {.seconds = seconds, .num_types = 1 + is_bf16, .type = {dnnl_f32, dnnl_bf16}};
     bench_layer layer[BENCH_MAX_LAYERS];
     others o;
     memset(layer, 0, sizeof layer);
@@ -151,11 +180,11 @@ bool bench_network_bound_find(const bench_network *network, double seconds, size
     for (int i = 0; i < count; i++) add_others(&o, &layer[i]);
     count = join_products(layer, count);
     bare_memory memory = {.span = step_span(network, layer, count, cache)};
-    bool good = find_seconds(network->parameters, layer, count, &o, seconds, &memory, &out->from_memory);
+    bool good = find_seconds(network->parameters, layer, count, &o, &tried, &memory, &out->from_memory);
     out->memory_speed = bare_memory_speed(&memory);
     out->from_memory.products += norm_bytes(layer, count, cache) / out->memory_speed;
     memory.span = 0;
-    good = good && find_seconds(network->parameters, layer, count, &o, seconds, &memory, &out->from_cache);
+    good = good && find_seconds(network->parameters, layer, count, &o, &tried, &memory, &out->from_cache);
     bare_memory_free(&memory);
     return good && out->memory_speed > 0;
 }

@@ -424,7 +424,8 @@ static mst_status run_convolutions(bench *b, int *failed) {
             snprintf(name, sizeof name, "%s %s", ops[kind], convolution_names[i]);
             if (b->options->op && strcmp(b->options->op, ops[kind]) != 0) continue;
             bare_memory memory = {.span = 0};
-            const double bare = bare_convolution_seconds(&convolutions[i], kind, b->options->seconds / 25, &memory);
+            const double bare =
+                bare_convolution_seconds(&convolutions[i], kind, dnnl_f32, b->options->seconds / 25, &memory);
             bare_memory_free(&memory);
             MST_TRY(begin(b));
             *failed += !measure(b, name, build_convolution(b->in.graph, &convolutions[i], kind), 0, bare);

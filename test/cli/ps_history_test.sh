@@ -98,19 +98,30 @@ check checkpoints_too cmp evaluated-one evaluated-job
 # unique FILE: its history, without what was made again
 unique() { history "$1" '(step|epoch)' | awk '!seen[$0]++'; }
 
+# kill_and_restart TASK MILLISECONDS OPTION...: a job with these tasks, $tasks, of which one is killed before that time has
+# passed, and started again. The workers print more than a pipe has room for, and do not end before that.
+kill_and_restart() {
+    victim=$1 milliseconds=$2
+    shift 2
+    slow_down
+    start_job "$tasks" --log-every 1 "$@"
+    within 20 begun worker_1
+    random_ms "$milliseconds"
+    signal 9 "$victim"
+    wait_for "$victim"
+    check "${victim}_was_killed" [ "$status" -eq 137 ]
+    speed_up
+    start_task "$victim" --log-every 1 "$@"
+}
+
 # kill_one TASK NAME: the task is killed in the middle of the job and started again. All end with the hash of one process,
 # and print nothing that it has not printed.
 kill_one() {
-    victim=$1 name_of_kill=$2
+    name_of_kill=$2
     make_hosts_with_servers 2 2
+    tasks="ps_0 ps_1 worker_0 worker_1"
     # shellcheck disable=SC2086
-    start_job "ps_0 ps_1 worker_0 worker_1" --issync 1 --log-every 4 $best
-    within 20 begun worker_1
-    random_ms 600
-    signal 9 "$victim"
-    wait_for "$victim"
-    # shellcheck disable=SC2086
-    [ "$status" -eq 137 ] && start_task "$victim" --issync 1 --log-every 4 $best
+    kill_and_restart "$1" 600 --issync 1 $best
     ended_alike "$name_of_kill" "$alone" worker_0 worker_1
     ended_well "and_the_servers_end_where_${victim}_was_killed" ps_0 ps_1
     unique alone.out | sort > history-alone
@@ -122,16 +133,15 @@ kill_one() {
     done
 }
 # shellcheck disable=SC2086
-alone --log-every 4 $best
+alone --log-every 1 $best
 for each in ps_0 ps_1 worker_0 worker_1; do
     kill_one $each "${each}_killed_and_started_again_changes_no_decision"
 done
 
-
 # Most of the time is spent behind the last step of an epoch, and before its end.
 best="$stops --epochs 300 --patience 10 --restore-best-weights --validation-split 0.8"
 # shellcheck disable=SC2086
-alone --log-every 4 $best
+alone --log-every 1 $best
 for each in worker_0 worker_1; do
     kill_one $each "${each}_killed_in_validation_changes_no_decision"
 done
@@ -154,13 +164,8 @@ done
 # A worker that is lost meanwhile, and the chief, which then goes on counting.
 for victim in worker_0 worker_1; do
     make_hosts_with_servers 1 2
-    start_job "ps_0 worker_0 worker_1" --epochs 2000 --learning-rate 0.0001 --patience 30 --monitor accuracy --log-every 1
-    within 20 begun worker_1
-    random_ms 300
-    signal 9 $victim
-    wait_for $victim
-    [ "$status" -eq 137 ] &&
-        start_task $victim --epochs 2000 --learning-rate 0.0001 --patience 30 --monitor accuracy --log-every 1
+    tasks="ps_0 worker_0 worker_1"
+    kill_and_restart $victim 300 --epochs 2000 --learning-rate 0.0001 --patience 30 --monitor accuracy
     wait_for worker_0
     ended_alike "asynchronous_job_ends_for_all_where_${victim}_was_killed" "$(sha out-worker_0)" worker_0 worker_1
     ended_well and_its_server_ends ps_0

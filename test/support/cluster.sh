@@ -164,10 +164,12 @@ start_task() {
     : > "out-$task"
     : > "err-$task"
     on=${networks:+ip netns exec $networks-${task#*_}}
+    to=out-$task
+    [ -z "$is_slow" ] || pace "$task"
     # $on and $training are lists of words
     # shellcheck disable=SC2086
     $on "$muster" train $training --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts" --job_name "${task%_*}" \
-        --task_index "${task#*_}" "$@" > "out-$task" 2> "err-$task" &
+        --task_index "${task#*_}" "$@" > "$to" 2> "err-$task" &
     has_started "$task"
 }
 end_all() {

@@ -49,8 +49,6 @@ MST_SIMD static void widen(const uint16_t *restrict src, float *restrict dst, in
 }
 
 /* COUNT elements of ARRAY from FIRST on: where they are, or in TO. */
-void mst_round_fast(const float *restrict src, uint16_t *restrict dst, int64_t count);
-void mst_round_to_bf16_(const float *restrict src, uint16_t *restrict dst, int64_t count);
 static const float *widened(mst_kept array, int64_t first, int64_t count, float *to) {
     const mst_kept from = mst_kept_from(array, first);
     if (!from.bf16) return from.data;
