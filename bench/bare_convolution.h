@@ -16,9 +16,9 @@ typedef struct bare_convolution {
     int64_t top, bottom, left, right; /* zeros around the source */
 } bare_convolution;
 
-/** Least seconds of one execution with factors and output of TYPE, tried for SECONDS; negative where oneDNN has none. The arrays are in MEMORY: with a
- *  span of 0 in the cache as far as they fit; else in copies that take turns, but for what a step of training has
- *  touched right before, the input or the gradient of the output. */
+/** Least seconds of one execution with factors and output of TYPE, tried for SECONDS; negative where oneDNN has
+ *  none. The arrays are in MEMORY: with a span of 0 in the cache as far as they fit; else in copies that take turns,
+ *  but for what a step of training has touched right before, the input or the gradient of the output. */
 double bare_convolution_seconds(const bare_convolution *convolution, bare_kind kind, dnnl_data_type_t type,
                                 double seconds, bare_memory *memory);
 /** Of the output: its height, its width, and how many numbers are in it. */

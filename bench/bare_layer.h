@@ -25,9 +25,9 @@ typedef struct bare_layer {
     int64_t window_height, window_width; /**< of pooling, whose windows stand side by side */
 } bare_layer;
 
-/** Least seconds of one execution, forward or BACKWARD, of arrays of TYPE, in the faster of two layouts: [n, height, width, channels], and
- *  the channels in blocks of the length of a vector register, as convolutions like it. Each is tried for SECONDS.
- *  Negative where oneDNN fails or memory is short. MEMORY as for bare_convolution_seconds. */
+/** Least seconds of one execution, forward or BACKWARD, of arrays of TYPE, in the faster of two layouts: [n, height,
+ *  width, channels], and the channels in blocks of the length of a vector register, as convolutions like it. Each is
+ *  tried for SECONDS. Negative where oneDNN fails or memory is short. MEMORY as for bare_convolution_seconds. */
 double bare_layer_seconds(const bare_layer *layer, bool backward, dnnl_data_type_t type, double seconds,
                           bare_memory *memory);
 
