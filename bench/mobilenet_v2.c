@@ -92,6 +92,7 @@ static int run(const command_call *call) {
         .reach_peers = 2.5,
         .reach_processes = 0.95,
         .reach_bf16 = 1.8,
+        .reach_bf16_peers = 2,
     };
     return bench_network_run(&network, call->options);
 }

@@ -49,6 +49,12 @@ enum {
     TO_TENSORFLOW,
     TO_PYTORCH,
     TO_PEERS,
+    BF16_BESIDE_PEERS,
+    BF16_TENSORFLOW,
+    BF16_PYTORCH,
+    BF16_TO_TENSORFLOW,
+    BF16_TO_PYTORCH,
+    BF16_TO_PEERS,
     NUM_ROWS
 };
 
@@ -96,6 +102,13 @@ static void make_table(const bench_network *network, table *out) {
         [TO_TENSORFLOW] = BENCH_AT_LEAST("to_tensorflow", "  beside peers / TensorFlow", "x", 0),
         [TO_PYTORCH] = BENCH_AT_LEAST("to_pytorch", "  beside peers / PyTorch", "x", 0),
         [TO_PEERS] = BENCH_AT_LEAST("to_peers", "  beside peers / the faster of both", "x", network->reach_peers),
+        [BF16_BESIDE_PEERS] = BENCH_RATE("bf16_beside_peers", "the same in bf16, beside peers in bf16"),
+        [BF16_TENSORFLOW] = BENCH_RATE("bf16_tensorflow", "TensorFlow in bf16, its fastest way"),
+        [BF16_PYTORCH] = BENCH_RATE("bf16_pytorch", "PyTorch in bf16, its fastest way"),
+        [BF16_TO_TENSORFLOW] = BENCH_AT_LEAST("bf16_to_tensorflow", "  beside peers / TensorFlow, in bf16", "x", 0),
+        [BF16_TO_PYTORCH] = BENCH_AT_LEAST("bf16_to_pytorch", "  beside peers / PyTorch, in bf16", "x", 0),
+        [BF16_TO_PEERS] = BENCH_AT_LEAST("bf16_to_peers", "  beside peers / the faster of both, in bf16", "x",
+                                         network->reach_bf16_peers),
     };
     memcpy(out->row, rows, sizeof rows);
 }
@@ -304,22 +317,27 @@ static bool measure_bf16_bound(training *t) {
     return true;
 }
 
+/* Both peers in one precision, and the rows of what they give. */
+enum { NUM_PEERS = 2 };
+typedef struct asked {
+    const bench_tensorflow *peer;
+    const char *name[NUM_PEERS];
+    int beside, rate[NUM_PEERS], ratio[NUM_PEERS], to_both;
+} asked;
+
 static bool measure_peers(training *t) {
-    static const struct {
-        const char *name;
-        int rate, ratio;
-    } peers[] = {{"tensorflow", TENSORFLOW, TO_TENSORFLOW}, {"pytorch", PYTORCH, TO_PYTORCH}};
-    const bench_tensorflow *peer = t->context;
+    const asked *a = t->context;
+    bench_row *row = t->table->row;
     double most = 0;
-    bench_add(&t->table->row[BESIDE_PEERS], t->rate);
-    for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
-        const double rate = bench_tensorflow_ask(peer, peers[i].name, t->seconds);
+    bench_add(&row[a->beside], t->rate);
+    for (int i = 0; i < NUM_PEERS; i++) {
+        const double rate = bench_tensorflow_ask(a->peer, a->name[i], t->seconds);
         if (rate <= 0) continue;
-        bench_add(&t->table->row[peers[i].rate], rate);
-        bench_add(&t->table->row[peers[i].ratio], t->rate / rate);
+        bench_add(&row[a->rate[i]], rate);
+        bench_add(&row[a->ratio[i]], t->rate / rate);
         if (rate > most) most = rate;
     }
-    if (most > 0) bench_add(&t->table->row[TO_PEERS], t->rate / most);
+    if (most > 0) bench_add(&row[a->to_both], t->rate / most);
     return most > 0;
 }
 
@@ -328,6 +346,40 @@ static size_t cache_bytes(const mst_machine *machine) {
     const int64_t usual = INT64_C(32) << 20, most = INT64_C(128) << 20;
     const int64_t known = machine->l3_cache > machine->l2_cache ? machine->l3_cache : machine->l2_cache;
     return (size_t)(known <= 0 ? usual : known > most ? most : known);
+}
+
+/* The ways of the peers are tried before training begins, in the precision that is measured next. */
+static void try_ways(const asked *a) {
+    for (int i = 0; i < NUM_PEERS; i++) (void)bench_tensorflow_ask(a->peer, a->name[i], 1);
+}
+
+/* In SESSION, mirrored where it has several devices, and in bf16 where the processor HAS_BF16. */
+static mst_status measure_beside_peers(training *t, const bench_tensorflow *peer, const mst_session_options *session,
+                                       bool has_bf16) {
+    asked a[] = {{.peer = peer,
+                  .name = {"tensorflow", "pytorch"},
+                  .beside = BESIDE_PEERS,
+                  .rate = {TENSORFLOW, PYTORCH},
+                  .ratio = {TO_TENSORFLOW, TO_PYTORCH},
+                  .to_both = TO_PEERS},
+                 {.peer = peer,
+                  .name = {"tensorflow_bf16", "pytorch_bf16"},
+                  .beside = BF16_BESIDE_PEERS,
+                  .rate = {BF16_TENSORFLOW, BF16_PYTORCH},
+                  .ratio = {BF16_TO_TENSORFLOW, BF16_TO_PYTORCH},
+                  .to_both = BF16_TO_PEERS}};
+    mst_session_options options = *session;
+    mst_status status = MST_OK;
+    t->between = measure_peers;
+    for (int i = 0; i < 1 + has_bf16 && !status; i++) {
+        bench_progress("%s", i ? "beside peers in bf16" : "all cores, beside peers");
+        if (i) try_ways(&a[i]);
+        options.precision = i ? MST_MIXED_BFLOAT16 : MST_FLOAT32;
+        t->context = &a[i];
+        status = train(t, options, strncmp(options.devices, "cpu:1/", 6) ? MST_STRATEGY_MIRRORED : MST_STRATEGY_ONE);
+    }
+    t->context = NULL;
+    return status;
 }
 
 static mst_status measure(training *t, const mst_machine *machine, bench_tensorflow *peer, double seconds) {
@@ -367,11 +419,8 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     t->cores = cores;
     if (cores > 1) MST_TRY(train(t, apart, MST_STRATEGY_MIRRORED));
     if (!peer->questions) return MST_OK;
-    bench_progress("all cores, beside peers");
-    t->between = measure_peers;
-    t->context = peer;
     const bool mirrored = bench_median(&t->table->row[MIRRORED]) > bench_median(&t->table->row[ALL]);
-    return mirrored ? train(t, apart, MST_STRATEGY_MIRRORED) : train(t, whole, MST_STRATEGY_ONE);
+    return measure_beside_peers(t, peer, mirrored ? &apart : &whole, has_bf16);
 }
 
 /* True when all ways of the peers have been tried. */
@@ -379,6 +428,7 @@ static bool start_peers(const char *name, const char *folder, bench_tensorflow *
     bench_progress("the ways of TensorFlow and PyTorch: some minutes");
     if (!bench_tensorflow_open(name, "tensorflow pytorch", folder, "networks.py", name, out)) return false;
     (void)bench_tensorflow_ask(out, "tensorflow", 1);
+    (void)bench_tensorflow_ask(out, "pytorch", 1);
     return true;
 }
 

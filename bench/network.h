@@ -31,7 +31,8 @@ typedef struct bench_network {
     double reach_bound;                                 /**< of all layers */
     double reach_peers;
     double reach_processes; /**< of one thread, by mirrored replicas */
-    double reach_bf16;      /**< of f32 */
+    double reach_bf16_peers;
+    double reach_bf16; /**< of f32 */
 } bench_network;
 
 /** Of the benchmark of a network. */

@@ -2,8 +2,8 @@
 
     networks.py text_cnn|mobilenet_v2
 
-Each way of each peer is tried in a process of its own, and the fastest of each peer is kept. Then standard input has a
-line for each measurement, "PEER SECONDS"; of each, the examples a second are printed, 0 where there is no such peer. The
+Standard input has a line for each measurement, "PEER SECONDS"; of each, the examples a second are printed, 0 where there is
+no such peer. When a peer is named first, each way of it is tried in a process of its own, and the fastest is kept. The
 processes compute nothing in between. With --config and --variant it is one way of one peer,
 as peer.py says.
 """
@@ -24,7 +24,8 @@ STEPS_A_CALL = {"text_cnn": 20, "mobilenet_v2": 1}
 WARM_UP = {"text_cnn": 40, "mobilenet_v2": 2}
 # guide: Keras' fit; step: a compiled function a step; xla: by XLA; eager: as PyTorch's tutorials; last: channels last;
 # compiled: torch.compile; one-thread: step or last on one thread
-WAYS = {"tensorflow": ["guide", "step", "xla", "one-thread"], "pytorch": ["eager", "last", "compiled", "one-thread"]}
+WAYS = {"tensorflow": ["guide", "step", "xla", "one-thread"], "pytorch": ["eager", "last", "compiled", "one-thread"],
+        "tensorflow_bf16": ["guide", "step"], "pytorch_bf16": ["last", "compiled"]}
 WORDS, LENGTH = 30982, 300
 TRIAL = 2  # seconds
 
@@ -49,9 +50,10 @@ def keras_model(keras, network):
         layers.Dense(46)]), keras.optimizers.Nadam(0.001)
 
 
-def tensorflow(network, way):
+def tensorflow(network, way, is_bf16):
     import tensorflow as tf
 
+    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16" if is_bf16 else "float32")
     tf.config.threading.set_intra_op_parallelism_threads(1 if way == "one-thread" else CORES)
     model, optimizer = keras_model(tf.keras, network)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -124,7 +126,7 @@ def torch_text(torch):
     return Text()
 
 
-def pytorch(network, way):
+def pytorch(network, way, is_bf16):
     import torch
 
     torch.set_num_threads(1 if way == "one-thread" else CORES)
@@ -145,7 +147,9 @@ def pytorch(network, way):
         for _ in range(count):
             begin = at % (len(y) // batch) * batch
             optimizer.zero_grad(set_to_none=True)
-            torch.nn.functional.cross_entropy(called(x[begin:begin + batch]), y[begin:begin + batch]).backward()
+            with torch.autocast("cpu", torch.bfloat16, enabled=is_bf16):
+                loss = torch.nn.functional.cross_entropy(called(x[begin:begin + batch]), y[begin:begin + batch])
+            loss.backward()
             optimizer.step()
             at += 1
 
@@ -171,10 +175,12 @@ def fastest(name, network):
 
 
 def ask(network):
-    contestants = {name: fastest(name, network) for name in WAYS}
+    contestants = {}
     for line in sys.stdin:
         name, seconds = line.split()
-        contestant = contestants.get(name)
+        if name not in contestants:
+            contestants[name] = fastest(name, network)
+        contestant = contestants[name]
         print(contestant.window(float(seconds))["examples_per_sec"] if contestant else 0, flush=True)
     for contestant in filter(None, contestants.values()):
         contestant.close()
@@ -182,7 +188,8 @@ def ask(network):
 
 def measure(name, way, arguments):
     network = arguments.data
-    run, version = {"tensorflow": tensorflow, "pytorch": pytorch}[name](network, way)
+    peer_name, _, precision = name.partition("_")
+    run, version = {"tensorflow": tensorflow, "pytorch": pytorch}[peer_name](network, way, precision == "bf16")
     peer.measure(run, BATCH[network], version, STEPS_A_CALL[network], WARM_UP[network])
 
 
