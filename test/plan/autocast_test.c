@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 enum { MOST_SRC = 2 };
+enum { MANY = 64 };                   /* terms of a sum, enough for bf16 on all processors */
 static const double TOLERANCE = 2e-5; /* of sums of the same products in another order */
 
 static bool here(void) {
@@ -136,7 +137,7 @@ static mst_value number(mst_graph *g, mst_shape shape) {
 static void the_session_decides_where_the_node_does_not(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    const mst_value x = number(g, MST_SHAPE(4, 3)), w = mst_variable(g, "w", number(g, MST_SHAPE(3, 5)));
+    const mst_value x = number(g, MST_SHAPE(4, MANY)), w = mst_variable(g, "w", number(g, MST_SHAPE(MANY, 5)));
     const mst_value y = mst_matmul(x, w), z = mst_matmul(x, w, .precision = MST_FLOAT32);
     assert_int_equal(count_in_plan(g, MST_PRECISION_DEFAULT, &y, 1, "dtype=bf16"), 0);
     assert_int_equal(count_in_plan(g, MST_FLOAT32, &y, 1, "dtype=bf16"), 0);
@@ -148,10 +149,26 @@ static void the_session_decides_where_the_node_does_not(void **state) {
 static void a_value_is_cast_once(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    const mst_value x = number(g, MST_SHAPE(4, 3)), w = mst_variable(g, "w", number(g, MST_SHAPE(3, 5)));
-    const mst_value y[] = {mst_matmul(x, w), mst_matmul(number(g, MST_SHAPE(2, 3)), w),
+    const mst_value x = number(g, MST_SHAPE(MANY, MANY)), w = mst_variable(g, "w", number(g, MST_SHAPE(MANY, 5)));
+    const mst_value y[] = {mst_matmul(x, w), mst_matmul(number(g, MST_SHAPE(2, MANY)), w),
                            mst_matmul(x, x, .transpose_a = true)};
     assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, y, 3, "dtype=bf16"), here() ? 3 : 0);
+    mst_graph_destroy(g);
+}
+
+/* Of the gradients of a dense layer that of the weights sums over the examples, and that of the input over the units. */
+static void sums_of_few_terms_are_left_in_f32(void **state) {
+    (void)state;
+    enum { FEW = 31 };
+    mst_graph *g = engine_graph();
+    const mst_value x = number(g, MST_SHAPE(FEW, MANY)), w = number(g, MST_SHAPE(MANY, FEW));
+    const mst_value by_units = mst_matmul(w, x), by_inputs = mst_matmul(x, w);
+    const mst_value by_examples = mst_matmul(x, number(g, MST_SHAPE(FEW, 5)), .transpose_a = true);
+    const mst_value asked = mst_matmul(w, x, .precision = MST_MIXED_BFLOAT16);
+    assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, &by_units, 1, "dtype=bf16"), 0);
+    assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, &by_examples, 1, "dtype=bf16"), 0);
+    assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, &by_inputs, 1, "dtype=bf16"), here() ? 2 : 0);
+    assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, &asked, 1, "dtype=bf16"), here() ? 2 : 0);
     mst_graph_destroy(g);
 }
 
@@ -172,7 +189,7 @@ static void f64_and_integers_are_left_alone(void **state) {
     static const mst_dtype dtypes[] = {MST_F64, MST_I32};
     for (int i = 0; i < 2; i++) {
         mst_graph *g = engine_graph();
-        const mst_value x = mst_cast(number(g, MST_SHAPE(3, 3)), dtypes[i]), y = mst_matmul(x, x);
+        const mst_value x = mst_cast(number(g, MST_SHAPE(MANY, MANY)), dtypes[i]), y = mst_matmul(x, x);
         assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, &y, 1, "dtype=bf16"), 0);
         mst_graph_destroy(g);
     }
@@ -181,7 +198,8 @@ static void f64_and_integers_are_left_alone(void **state) {
 static void what_is_folded_is_left_alone(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    const mst_value x = mst_fill(g, MST_F32, MST_SHAPE(2, 2), 1), z = mst_fill(g, MST_F32, MST_SHAPE(1, 2, 2, 1), 1);
+    const mst_value x = mst_fill(g, MST_F32, MST_SHAPE(MANY, MANY), 1),
+                    z = mst_fill(g, MST_F32, MST_SHAPE(1, 2, 2, 1), 1);
     const mst_value y[] = {mst_matmul(x, x), mst_convolve2d(z, mst_fill(g, MST_F32, MST_SHAPE(1, 1, 1, 1), 1),
                                                             .padding = MST_PADDING_SAME)};
     assert_int_equal(count_in_plan(g, MST_MIXED_BFLOAT16, y, 1, "dtype=bf16"), 0);
@@ -193,7 +211,7 @@ static void what_is_folded_is_left_alone(void **state) {
 static void reads_before_and_after_a_write_are_cast_apart(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    const mst_value w = mst_variable(g, "w", mst_fill(g, MST_F32, MST_SHAPE(2, 2), 1));
+    const mst_value w = mst_variable(g, "w", mst_fill(g, MST_F32, MST_SHAPE(MANY, MANY), 1));
     const mst_value before = mst_matmul(w, w), written = mst_assign(w, mst_scale(w, 3));
     const mst_value y[] = {before, mst_matmul(written, written)};
     mst_session *session;
@@ -202,8 +220,8 @@ static void reads_before_and_after_a_write_are_cast_apart(void **state) {
         mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .precision = MST_MIXED_BFLOAT16}, &session));
     EXPECT_OK(mst_session_init_variables(session));
     EXPECT_OK(mst_session_run(session, NULL, 0, y, 2, got));
-    assert_true(mst_tensor_get(got[0], 0) == 2);
-    assert_true(mst_tensor_get(got[1], 0) == 18);
+    assert_true(mst_tensor_get(got[0], 0) == MANY);
+    assert_true(mst_tensor_get(got[1], 0) == 9 * MANY);
     for (int i = 0; i < 2; i++) mst_tensor_release(got[i]);
     engine_end(g, session);
 }
@@ -224,6 +242,7 @@ int main(void) {
         cmocka_unit_test(empty_products_are_left_in_f32),
         cmocka_unit_test(the_session_decides_where_the_node_does_not),
         cmocka_unit_test(a_value_is_cast_once),
+        cmocka_unit_test(sums_of_few_terms_are_left_in_f32),
         cmocka_unit_test(convolutions_in_groups_are_left_in_f32),
         cmocka_unit_test(f64_and_integers_are_left_alone),
         cmocka_unit_test(what_is_folded_is_left_alone),

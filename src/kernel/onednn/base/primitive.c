@@ -57,6 +57,10 @@ bool mst_dnnl_has_bf16(void) {
     return (mst_onednn_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
 }
 
+bool mst_dnnl_has_amx(void) {
+    return (mst_onednn_isa() & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
+}
+
 /* ---- gradients of weights ---- */
 
 static bool is_implemented_by(const mst_primitive *p, const char *beginning) {

@@ -26,6 +26,9 @@ typedef struct mst_product mst_product;
 /** Whether the processor has instructions for products of bf16, and oneDNN takes them. */
 bool mst_dnnl_has_bf16(void);
 
+/** Whether oneDNN uses AMX for them. */
+bool mst_dnnl_has_amx(void);
+
 /** Whether oneDNN uses AVX-512. */
 bool mst_dnnl_has_avx512(void);
 
