@@ -11,8 +11,8 @@
  *
  * After this pass the precision of these nodes is not the default any more. It is f32 where the processor has no
  * instructions for bf16, where the devices are those of several tasks, which make one plan on processors that may
- * differ, and for what is no faster in bf16: convolutions in groups, and matrix products of few terms that do not ask for
- * bf16 themselves, as the gradient of weights from a shard of few examples. */
+ * differ, and for what is no faster in bf16: convolutions in groups, and matrix products of few terms that do not ask
+ * for bf16 themselves, as the gradient of weights from a shard of few examples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,8 +100,8 @@ static mst_precision autocast_precision(const mst_plan *plan, const mst_plan_nod
 }
 
 /* Whether the factors are rounded, and the sums written, in more time than bf16 saves. Measured with oneDNN 2.6: the
- * gradient of 784 x 500 weights from 50 examples gains with AVX512_BF16, and loses with AMX, from 100 it gains with both.
- */
+ * gradient of 784 x 500 weights from 50 examples gains with AVX512_BF16 and loses with AMX, and from 100 gains with
+ * both. */
 static bool has_few_terms(const mst_plan *plan, const mst_plan_node *node) {
     const int64_t enough = mst_dnnl_has_amx() ? 64 : 32;
     const mst_matmul_options *o = node->options;

@@ -156,7 +156,7 @@ static void a_value_is_cast_once(void **state) {
     mst_graph_destroy(g);
 }
 
-/* Of the gradients of a dense layer that of the weights sums over the examples, and that of the input over the units. */
+/* The gradient of a dense layer's weights sums over the examples, and that of its input over the units. */
 static void sums_of_few_terms_are_left_in_f32(void **state) {
     (void)state;
     enum { FEW = 31 };
