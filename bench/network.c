@@ -229,6 +229,15 @@ static int make_first_step(const bench_network *network) {
     return command_fail(EXIT_FAILED, "%s: %s", network->name, mst_error()->message);
 }
 
+static mst_status measure_first_step(const bench_network *network, bench_row *row) {
+    for (int i = 0; i < ROUNDS; i++) {
+        const double took = bench_first_step_seconds(network->name);
+        if (took < 0) return MST_FAIL(MST_INTERNAL, "a process of one step failed");
+        bench_add(row, took);
+    }
+    return MST_OK;
+}
+
 /* ---- a process of one thread ---- */
 
 static bool say_rate(training *t) {
@@ -242,15 +251,6 @@ static int train_on_one_thread(training *t) {
     t->between = say_rate;
     if (!train(t, (mst_session_options){.devices = "cpu:1/1"}, MST_STRATEGY_ONE)) return EXIT_DONE;
     return command_fail(EXIT_FAILED, "%s: %s", t->network->name, mst_error()->message);
-}
-
-static mst_status measure_first_step(const bench_network *network, bench_row *row) {
-    for (int i = 0; i < ROUNDS; i++) {
-        const double took = bench_first_step_seconds(network->name);
-        if (took < 0) return MST_FAIL(MST_INTERNAL, "a process of one step failed");
-        bench_add(row, took);
-    }
-    return MST_OK;
 }
 
 /* ---- between the windows ---- */

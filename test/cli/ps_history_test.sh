@@ -98,22 +98,6 @@ check checkpoints_too cmp evaluated-one evaluated-job
 # unique FILE: its history, without what was made again
 unique() { history "$1" '(step|epoch)' | awk '!seen[$0]++'; }
 
-# kill_and_restart TASK MILLISECONDS OPTION...: a job with these tasks, $tasks, of which one is killed before that time has
-# passed, and started again. The workers print more than a pipe has room for, and do not end before that.
-kill_and_restart() {
-    victim=$1 milliseconds=$2
-    shift 2
-    slow_down
-    start_job "$tasks" --log-every 1 "$@"
-    within 20 begun worker_1
-    random_ms "$milliseconds"
-    signal 9 "$victim"
-    wait_for "$victim"
-    check "${victim}_was_killed" [ "$status" -eq 137 ]
-    speed_up
-    start_task "$victim" --log-every 1 "$@"
-}
-
 # kill_one TASK NAME: the task is killed in the middle of the job and started again. All end with the hash of one process,
 # and print nothing that it has not printed.
 kill_one() {

@@ -16,20 +16,16 @@ write_data data
 # kill_one NAME TASK ENDED OPTION...: the task is killed in the middle of a job of 2 servers and 2 workers and started again;
 # ENDED, a list of words, says how the workers end
 kill_one() {
-    name_of_kill=$1 victim=$2 ended=$3
+    name_of_kill=$1 killed=$2 ended=$3
     shift 3
     make_hosts_with_servers 2 2
-    start_job "ps_0 ps_1 worker_0 worker_1" --log-every 1 "$@"
-    within 20 begun worker_1
-    random_ms 150
-    signal 9 "$victim"
-    wait_for "$victim"
-    [ "$status" -eq 137 ] && start_task "$victim" --log-every 1 "$@"
+    kill_and_restart "$killed" 150 "$@"
     # a list of words
     # shellcheck disable=SC2086
     $ended "$name_of_kill" $wanted_of_kill worker_0 worker_1
     ended_well "and_the_servers_end_where_${victim}_was_killed" ps_0 ps_1
 }
+tasks="ps_0 ps_1 worker_0 worker_1"
 alone --epochs 80
 wanted_of_kill=$alone
 for each in ps_0 ps_1 worker_0 worker_1; do
@@ -51,12 +47,14 @@ told_to_leave() {
     shift 3
     rm -rf run
     make_hosts_with_servers 2 2
-    start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --checkpoint-dir run "$@"
+    slow_down
+    start_job "$tasks" --epochs 80 --log-every 1 --checkpoint-dir run "$@"
     within 20 begun worker_1
     random_ms 150
     signal TERM "$victim"
     wait_for "$victim"
     check "${name_of_leave}_ends_by_the_signal" [ "$status" -eq 143 ]
+    speed_up
     check and_the_chief_saves within 20 test -s run/checkpoint
     start_task "$victim" --epochs 80 --log-every 1 "$@"
     $ended "$name_of_leave" $wanted_of_leave worker_0 worker_1
@@ -71,7 +69,7 @@ told_to_leave server_that_leaves_where_staleness_is_bounded_loses_no_step ps_0 e
 
 # Worker 0 has made its last step when a server loses it, and makes it again.
 make_hosts_with_servers 2 2
-start_job "ps_0 ps_1 worker_0 worker_1" --epochs 300 --log-every 1
+start_job "$tasks" --epochs 300 --log-every 1
 within 20 begun worker_1
 signal STOP worker_1
 within 20 grep -q '"event":"epoch","epoch":300' out-worker_0
@@ -85,14 +83,17 @@ ended_well and_the_servers_end_then ps_0 ps_1
 # Two at once: the chief waits for the other server, which waits for worker 1, which waits for what the first server gets
 # from the chief.
 make_hosts_with_servers 2 2
-start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1
+slow_down
+start_job "$tasks" --epochs 80 --log-every 1 --issync 1
 within 20 begun worker_1
 random_ms 150
 for each in ps_0 worker_1; do signal 9 "$each"; done
 for each in ps_0 worker_1; do
     wait_for $each
-    [ "$status" -eq 137 ] && start_task $each --epochs 80 --log-every 1 --issync 1
+    check "${each}_was_killed_with_the_other" [ "$status" -eq 137 ]
 done
+speed_up
+for each in ps_0 worker_1; do start_task $each --epochs 80 --log-every 1 --issync 1; done
 ended_alike server_and_worker_killed_at_once_change_no_weight "$alone" worker_0 worker_1
 ended_well and_the_servers_of_that_job_end ps_0 ps_1
 

@@ -13,6 +13,22 @@ start_job() {
 steps() { tail -n 1 "out-$1" | sed -n 's/.*"event":"done","step":\([0-9]*\).*/\1/p'; }
 loss() { sed -n 's/.*"event":"epoch".*"loss":\([0-9.]*\).*/\1/p' "out-$1" | sed -n "$2"; }
 
+# kill_and_restart TASK MILLISECONDS OPTION...: a job with these tasks, $tasks, of which one is killed before that time has
+# passed, and started again. The workers print more than a pipe has room for, and do not end before that.
+kill_and_restart() {
+    victim=$1 milliseconds=$2
+    shift 2
+    slow_down
+    start_job "$tasks" --log-every 1 "$@"
+    within 20 begun worker_1
+    random_ms "$milliseconds"
+    signal 9 "$victim"
+    wait_for "$victim"
+    check "${victim}_was_killed" [ "$status" -eq 137 ]
+    speed_up
+    start_task "$victim" --log-every 1 "$@"
+}
+
 # ended_well NAME TASK...: these end with status 0
 ended_well() {
     name=$1 wrong=
