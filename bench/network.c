@@ -348,6 +348,21 @@ static size_t cache_bytes(const mst_machine *machine) {
     return (size_t)(known <= 0 ? usual : known > most ? most : known);
 }
 
+/* With the bounds; CONTEXT is a bound_try. */
+static mst_status measure_one_thread(training *t, bool has_bf16) {
+    mst_session_options session = {.devices = "cpu:1/1"};
+    bench_progress("one device of one thread, and the bounds");
+    t->clock = processor_seconds;
+    t->between = measure_bound;
+    MST_TRY(train(t, session, MST_STRATEGY_ONE));
+    bench_add(&t->table->row[PEAK], t->peak_mb);
+    if (!has_bf16) return MST_OK;
+    bench_progress("the same in bf16");
+    session.precision = MST_MIXED_BFLOAT16;
+    t->between = measure_bf16_bound;
+    return train(t, session, MST_STRATEGY_ONE);
+}
+
 /* The ways of the peers are tried before training begins, in the precision that is measured next. */
 static void try_ways(const asked *a) {
     for (int i = 0; i < NUM_PEERS; i++) (void)bench_tensorflow_ask(a->peer, a->name[i], 1);
@@ -389,24 +404,14 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     snprintf(whole_text, sizeof whole_text, "cpu:1/%d", cores);
     snprintf(apart_text, sizeof apart_text, "cpu:%d/1", cores);
     const bool has_bf16 = mst_precision_here(MST_MIXED_BFLOAT16) == MST_MIXED_BFLOAT16;
-    const mst_session_options single = {.devices = "cpu:1/1"}, whole = {.devices = whole_text},
-                              apart = {.devices = apart_text},
-                              single_bf16 = {.devices = "cpu:1/1", .precision = MST_MIXED_BFLOAT16},
+    const mst_session_options whole = {.devices = whole_text}, apart = {.devices = apart_text},
                               bf16 = {.devices = whole_text, .precision = MST_MIXED_BFLOAT16};
     bench_progress("first steps");
     MST_TRY(measure_first_step(t->network, &t->table->row[FIRST_STEP]));
-    bench_progress("one device of one thread, and the bounds");
-    t->clock = processor_seconds;
-    t->between = measure_bound;
     t->context = &each;
-    MST_TRY(train(t, single, MST_STRATEGY_ONE));
-    bench_add(&t->table->row[PEAK], t->peak_mb);
-    if (has_bf16) {
-        bench_progress("the same in bf16");
-        t->between = measure_bf16_bound;
-        MST_TRY(train(t, single_bf16, MST_STRATEGY_ONE));
-    }
+    const mst_status status = measure_one_thread(t, has_bf16);
     t->context = NULL;
+    MST_TRY(status);
     bench_progress("all cores");
     t->clock = bench_now;
     t->between = measure_all;
