@@ -363,14 +363,14 @@ static mst_status measure_one_thread(training *t, bool has_bf16) {
     return train(t, session, MST_STRATEGY_ONE);
 }
 
-/* The ways of the peers are tried before training begins, in the precision that is measured next. */
+/* A peer that is asked for the first time tries its ways: before training begins. */
 static void try_ways(const asked *a) {
     for (int i = 0; i < NUM_PEERS; i++) (void)bench_tensorflow_ask(a->peer, a->name[i], 1);
 }
 
-/* In SESSION, mirrored where it has several devices, and in bf16 where the processor HAS_BF16. */
-static mst_status measure_beside_peers(training *t, const bench_tensorflow *peer, const mst_session_options *session,
-                                       bool has_bf16) {
+/* On DEVICES in f32, and in bf16 where the processor HAS_BF16. */
+static mst_status measure_beside_peers(training *t, const bench_tensorflow *peer, const char *devices,
+                                       mst_strategy_kind strategy, bool has_bf16) {
     asked a[] = {{.peer = peer,
                   .name = {"tensorflow", "pytorch"},
                   .beside = BESIDE_PEERS,
@@ -383,15 +383,17 @@ static mst_status measure_beside_peers(training *t, const bench_tensorflow *peer
                   .rate = {BF16_TENSORFLOW, BF16_PYTORCH},
                   .ratio = {BF16_TO_TENSORFLOW, BF16_TO_PYTORCH},
                   .to_both = BF16_TO_PEERS}};
-    mst_session_options options = *session;
+    mst_session_options session = {.devices = devices, .precision = MST_FLOAT32};
     mst_status status = MST_OK;
     t->between = measure_peers;
     for (int i = 0; i < 1 + has_bf16 && !status; i++) {
-        bench_progress("%s", i ? "beside peers in bf16" : "all cores, beside peers");
-        if (i) try_ways(&a[i]);
-        options.precision = i ? MST_MIXED_BFLOAT16 : MST_FLOAT32;
+        const char *precision = i ? "bf16" : "f32";
+        bench_progress("the ways of TensorFlow and PyTorch in %s: some minutes", precision);
+        try_ways(&a[i]);
+        bench_progress("all cores, beside peers in %s", precision);
+        if (i) session.precision = MST_MIXED_BFLOAT16;
         t->context = &a[i];
-        status = train(t, options, strncmp(options.devices, "cpu:1/", 6) ? MST_STRATEGY_MIRRORED : MST_STRATEGY_ONE);
+        status = train(t, session, strategy);
     }
     t->context = NULL;
     return status;
@@ -425,16 +427,8 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     if (cores > 1) MST_TRY(train(t, apart, MST_STRATEGY_MIRRORED));
     if (!peer->questions) return MST_OK;
     const bool mirrored = bench_median(&t->table->row[MIRRORED]) > bench_median(&t->table->row[ALL]);
-    return measure_beside_peers(t, peer, mirrored ? &apart : &whole, has_bf16);
-}
-
-/* True when all ways of the peers have been tried. */
-static bool start_peers(const char *name, const char *folder, bench_tensorflow *out) {
-    bench_progress("the ways of TensorFlow and PyTorch: some minutes");
-    if (!bench_tensorflow_open(name, "tensorflow pytorch", folder, "networks.py", name, out)) return false;
-    (void)bench_tensorflow_ask(out, "tensorflow", 1);
-    (void)bench_tensorflow_ask(out, "pytorch", 1);
-    return true;
+    return measure_beside_peers(t, peer, mirrored ? apart_text : whole_text,
+                                mirrored ? MST_STRATEGY_MIRRORED : MST_STRATEGY_ONE, has_bf16);
 }
 
 int bench_network_run(const bench_network *network, const bench_options *options) {
@@ -453,7 +447,8 @@ int bench_network_run(const bench_network *network, const bench_options *options
     char *folder = NULL;
     mst_status status = options->peers ? bench_folder_make(NULL, &folder) : MST_OK;
     bool good = true;
-    if (folder) good = start_peers(network->name, folder, &peer);
+    if (folder)
+        good = bench_tensorflow_open(network->name, "tensorflow pytorch", folder, "networks.py", network->name, &peer);
     if (!status) status = measure(&t, &machine, &peer, options->seconds / 500);
     if (peer.questions) good = bench_tensorflow_close(&peer) && good;
     bench_folder_remove(folder);
@@ -469,7 +464,9 @@ static const option options[] = {
     {"first-step", OPTION_FLAG, offsetof(bench_options, first_step),
      .help = "makes one step on all cores, says so, and ends: what the row of that name measures"},
     {"one-thread", OPTION_FLAG, offsetof(bench_options, one_thread),
-     .help = "trains on one thread, prints how many examples a second, and ends: what the row of processes measures"},
+     .help =
+         "trains on one thread, prints the examples a second, and ends: one of the processes that mirrored replicas "
+         "are measured beside"},
     {0},
 };
 const option_section bench_network_sections[] = {{.title = "Options", .options = options}, {0}};

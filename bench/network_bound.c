@@ -84,31 +84,26 @@ static void add_others(others *o, const bench_layer *l) {
     }
 }
 
-/* What is tried of each primitive. */
+/* What is tried of each primitive: in f32, or in bf16 too, of which the faster counts. */
 typedef struct attempt {
     double seconds;
-    int num_types;
-    dnnl_data_type_t type[2];
+    bool is_bf16;
 } attempt;
 
-/* The faster type counts, of those that oneDNN has. Negative where it has none. */
-static double least_product_seconds(const bare_convolution *product, bare_kind kind, const attempt *a,
-                                    bare_memory *memory) {
-    double least = -1;
-    for (int i = 0; i < a->num_types; i++) {
-        const double took = bare_convolution_seconds(product, kind, a->type[i], a->seconds, memory);
-        if (took >= 0 && (least < 0 || took < least)) least = took;
-    }
-    return least;
+/* Of two measurements the lesser; one that is negative failed, and does not count. */
+static double lesser(double x, double y) {
+    return y < 0 || (x >= 0 && x < y) ? x : y;
 }
 
-static double least_other_seconds(const bare_layer *layer, bool backward, const attempt *a, bare_memory *memory) {
-    double least = -1;
-    for (int i = 0; i < a->num_types; i++) {
-        const double took = bare_layer_seconds(layer, backward, a->type[i], a->seconds, memory);
-        if (took >= 0 && (least < 0 || took < least)) least = took;
-    }
-    return least;
+static double product_call_seconds(const bare_convolution *product, bare_kind kind, const attempt *a,
+                                   bare_memory *memory) {
+    const double f32 = bare_convolution_seconds(product, kind, dnnl_f32, a->seconds, memory);
+    return a->is_bf16 ? lesser(f32, bare_convolution_seconds(product, kind, dnnl_bf16, a->seconds, memory)) : f32;
+}
+
+static double layer_call_seconds(const bare_layer *layer, bool backward, const attempt *a, bare_memory *memory) {
+    const double f32 = bare_layer_seconds(layer, backward, dnnl_f32, a->seconds, memory);
+    return a->is_bf16 ? lesser(f32, bare_layer_seconds(layer, backward, dnnl_bf16, a->seconds, memory)) : f32;
 }
 
 /* Seconds of one thread for the products of a step. Negative where one failed. */
@@ -117,7 +112,7 @@ static double product_seconds(const bench_layer *layer, int count, const attempt
     for (int i = 0; i < count; i++)
         for (int kind = BARE_FORWARD; kind <= BARE_WEIGHTS_GRAD; kind++) {
             if (kind == BARE_SRC_GRAD && layer[i].reads_input) continue;
-            const double took = least_product_seconds(&layer[i].product, (bare_kind)kind, a, memory);
+            const double took = product_call_seconds(&layer[i].product, (bare_kind)kind, a, memory);
             if (took < 0) return took;
             sum += layer[i].count * took;
         }
@@ -129,7 +124,7 @@ static double other_seconds(const others *o, const attempt *a, bare_memory *memo
     double sum = 0;
     for (int i = 0; i < o->kept; i++)
         for (int backward = 0; backward < 2; backward++) {
-            const double took = least_other_seconds(&o->layer[i], backward, a, memory);
+            const double took = layer_call_seconds(&o->layer[i], backward, a, memory);
             if (took < 0) return took;
             sum += o->count[i] * took;
         }
@@ -171,7 +166,7 @@ static bool find_seconds(int64_t parameters, const bench_layer *product, int num
 
 bool bench_network_bound_find(const bench_network *network, bool is_bf16, double seconds, size_t cache,
                               bench_network_bound *out) {
-    const attempt tried = {.seconds = seconds, .num_types = 1 + is_bf16, .type = {dnnl_f32, dnnl_bf16}};
+    const attempt tried = {.seconds = seconds, .is_bf16 = is_bf16};
     bench_layer layer[BENCH_MAX_LAYERS];
     others o;
     memset(layer, 0, sizeof layer);
