@@ -27,7 +27,7 @@ bool mst_image_begins(const void *data, size_t size) {
 static mst_status find_codec(const void *data, size_t size, const mst_codec **out) {
     const void *interface;
     const first_bytes *format = find_format(data, size);
-    if (!format->codec) return MST_FAIL(MST_CORRUPT, "is neither a JPEG nor a PNG file");
+    if (!format->codec) return MST_FAIL(MST_CORRUPT, "is neither a JPEG nor a PNG file: convert it, or take it out");
     MST_TRY(mst_module_interface(format->codec, &interface));
     *out = interface;
     return MST_OK;

@@ -61,7 +61,7 @@ mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, int num_a
         const mst_window w = make_axis(o, axis, in[axis], size[axis]);
         out[axis] = w.out;
         if (w.out < 1 && (o->padding != MST_PADDING_SAME))
-            return mst_infer_fail(c, "a window of %lld does not fit into %lld",
+            return mst_infer_fail(c, "a window of %lld does not fit into %lld, take a larger input or padding same",
                                   (long long)((size[axis] - 1) * w.dilation + 1),
                                   (long long)(in[axis] + w.before + w.after));
     }
