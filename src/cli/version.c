@@ -9,7 +9,6 @@
 static const struct {
     const char *name, *used_for;
 } not_built[] = {
-    {"MPI", "all-reduce between machines"},
     {"CUDA", "GPUs: cuDNN, cuBLAS, NCCL"},
 };
 
