@@ -17,7 +17,7 @@ void mst_signals_most(sigset_t *out);
  *  one; the last of these gives the thread the mask that it had. */
 void mst_signals_block(void);
 void mst_signals_unblock(void);
-/** The calling thread has been started by mst_thread_start and never handles signals: the two above do nothing there. */
+/** The calling thread, started by mst_thread_start, never handles signals: the two above do nothing there. */
 void mst_signals_never(void);
 /** Whether signals wait for the calling thread, which is between mst_signals_block and mst_signals_unblock. */
 bool mst_signals_wait(void);

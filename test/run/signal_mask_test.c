@@ -1,8 +1,6 @@
 /* While a thread of the program computes a step, it handles no signals; the step over, it has its mask again and what
- * came meanwhile is handled. Threads of the library never handle any. So no handler runs inside a kernel of oneDNN, which
- * would corrupt the heap (base/signal_mask.h): every call of oneDNN is looked at. */
-#include "base/signal_mask.h"
-
+ * came meanwhile is handled. Threads of the library never handle any. So no handler runs inside a kernel of oneDNN,
+ * which would corrupt the heap (base/signal_mask.h): every call of oneDNN is looked at. */
 #include <dirent.h>
 #include <dnnl.h>
 #include <pthread.h>
@@ -13,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signal_mask.h"
 #include "base/thread.h"
 #include "support/test.h"
 #include "support/training.h"
