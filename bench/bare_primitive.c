@@ -78,8 +78,7 @@ double bare_primitive_seconds(bare_describe describe, const void *what, const ba
     bare b = {0};
     int threads;
     double best = -1;
-    if (mst_openmp_begin(&threads)) return best;
-    dnnl_status_t status = make(&b, describe, what, operand);
+    dnnl_status_t status = mst_openmp_begin(&threads) ? dnnl_out_of_memory : make(&b, describe, what, operand);
     if (!status && !place(&b, memory)) status = dnnl_out_of_memory;
     const double start = bench_now();
     for (int64_t i = 0; !status && (i < 3 || bench_now() - start < seconds); i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
+#include "base/signal_mask.h"
 
 /* Makes sure that the thread's first call of OpenMP gets its memory, without which libgomp ends the process: small
  * blocks of each size are taken and given back. The C library keeps them for this thread: no other can take them. */
@@ -24,6 +25,7 @@ static bool has_room(void) {
 
 mst_status mst_openmp_begin(int *before) {
     *before = 1;
+    mst_signals_block();
     if (!has_room()) return MST_NO_MEMORY("for a thread");
     *before = omp_get_max_threads();
     if (*before != 1) omp_set_num_threads(1);
@@ -32,4 +34,5 @@ mst_status mst_openmp_begin(int *before) {
 
 void mst_openmp_end(int before) {
     if (before != 1) omp_set_num_threads(before);
+    mst_signals_unblock();
 }

@@ -16,6 +16,7 @@
 #include "base/denormal.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "base/signal_mask.h"
 #include "base/thread.h"
 #include "base/timeline.h"
 
@@ -111,6 +112,7 @@ static uint64_t share(mst_team *team, uint32_t job, int number) {
 static void *work(void *context) {
     const member *self = context;
     mst_team *team = self->team;
+    mst_signals_never();
     mst_flush_denormals();
     if (team->begin && team->begin(team->begin_context, self->number)) return NULL;
     for (uint64_t job = 0;;) {

@@ -4,10 +4,12 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/signal_mask.h"
+
 int mst_thread_start(pthread_t *out, void *(*run)(void *context), void *context) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread takes the mask of the calling one */
+    sigset_t most, before;
+    mst_signals_most(&most);
+    pthread_sigmask(SIG_SETMASK, &most, &before); /* the new thread takes the mask of the calling one */
     const int error = pthread_create(out, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;

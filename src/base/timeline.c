@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signal_mask.h"
 #include "base/wake.h"
 
 /* About 50 microseconds: in most steps two devices differ by less, and to be woken costs more. */
@@ -62,12 +63,13 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
 }
 
 /* The longest sleep in one go: a clock that a test has put in place (mst_clock_replace) may pass the deadline at any
- * time, and does not wake us. */
+ * time, and does not wake us. A thread that waits within a step looks for signals as often. */
 enum { LONGEST_NANOSECONDS = 100 * 1000 * 1000 };
 
-/* How long to sleep; false where DEADLINE has come. */
-static bool limit_sleep(int64_t deadline, struct timespec *limit) {
+/* How long to sleep, into *LIMIT; NULL in *OUT: until it is woken. False where DEADLINE has come. */
+static bool limit_sleep(int64_t deadline, struct timespec *limit, const struct timespec **out) {
     *limit = (struct timespec){.tv_nsec = LONGEST_NANOSECONDS};
+    *out = deadline == MST_NEVER && !mst_signals_wait() ? NULL : limit;
     if (deadline == MST_NEVER) return true;
     const int64_t left = deadline - mst_clock_now();
     if (left > 0 && left < LONGEST_NANOSECONDS) limit->tv_nsec = (long)left;
@@ -77,9 +79,11 @@ static bool limit_sleep(int64_t deadline, struct timespec *limit) {
 /* Sleeps while the state is SEEN; false where DEADLINE has come. */
 static bool sleep_on(mst_timeline *timeline, uint64_t seen, int64_t deadline) {
     struct timespec limit;
-    if (!limit_sleep(deadline, &limit)) return false;
-    syscall(SYS_futex, futex_word(timeline), FUTEX_WAIT_PRIVATE, (uint32_t)seen, deadline == MST_NEVER ? NULL : &limit,
-            NULL, 0);
+    const struct timespec *most;
+    if (!limit_sleep(deadline, &limit, &most)) return false;
+    if (syscall(SYS_futex, futex_word(timeline), FUTEX_WAIT_PRIVATE, (uint32_t)seen, most, NULL, 0) &&
+        errno == ETIMEDOUT)
+        mst_signals_let_in();
     return true;
 }
 
@@ -117,8 +121,9 @@ bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadl
     bool in_time = true;
     while (num_listened < n && listen_to(&due[num_listened])) num_listened++;
     if (num_listened == n) {
-        in_time = limit_sleep(deadline, &limit);
-        if (in_time) ppoll(fds, 2, deadline == MST_NEVER ? NULL : &limit, NULL);
+        const struct timespec *most;
+        in_time = limit_sleep(deadline, &limit, &most);
+        if (in_time && ppoll(fds, 2, most, NULL) == 0) mst_signals_let_in();
         if ((fds[0].revents & POLLIN) && read(event, &count, sizeof count) < 0) {
             /* nothing is lost: it is readable still */
         }

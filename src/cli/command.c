@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/did_you_mean.h"
+#include "cli/signals.h"
 
 enum { MESSAGE_SIZE = 2048 };
 
@@ -30,10 +31,17 @@ int command_fail(int status, const char *format, ...) {
     return status;
 }
 
+/* What a command that was told to end by a signal may fail with: it stops waiting, or others leave or are lost, which
+ * were told the same. */
+static bool is_end_of_wait(mst_status code) {
+    return code == MST_CANCELLED || code == MST_UNAVAILABLE || code == MST_DEADLINE;
+}
+
 int command_fail_library(int status, const char *option) {
     const mst_error_info *error = mst_error();
     const char *device = *error->device && !strstr(error->message, error->device) ? error->device : "";
     if (error->code == MST_OUT_OF_MEMORY) status = EXIT_FAILED;
+    if (signals_caught() && is_end_of_wait(error->code)) status = EXIT_SIGNAL + signals_caught();
     const char *node = *error->node && !strstr(error->message, error->node) ? error->node : "";
     return command_fail(status, "%s%s%s%s%s%s%s%s", option ? "--" : "", option ? option : "", option ? ": " : "",
                         error->message, *node ? "; at node " : "", node, *device ? "; on device " : "", device);

@@ -57,6 +57,7 @@ int command_run(const command *command, char *const *arguments) {
 
 int command_main(int argc, char **argv, int (*dispatch)(char **arguments)) {
     signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write, told as such */
+    signals_begin();
     int status = argc > 0 ? dispatch(argv + 1) : EXIT_USAGE;
     errno = 0;
     bool failed = fflush(stdout) != 0 || ferror(stdout);

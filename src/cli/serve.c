@@ -25,8 +25,8 @@ int serve(mst_server_options options, bool quiet) {
     const bool can_serve = mst_cluster_num_workers(options.cluster) > 0; /* else the error alone */
     if (!quiet && can_serve) printf("serves as %s\n", mst_cluster_print(options.cluster, text, sizeof text));
     fflush(stdout);
-    signals_catch();
-    const mst_status status = mst_server_run_with(&options);
+    mst_status status = signals_catch();
+    if (!status) status = mst_server_run_with(&options);
     if (!status && !quiet) printf("all workers have done their work\n");
     if (status == MST_CANCELLED && signals_caught()) return EXIT_SIGNAL + signals_caught();
     return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;

@@ -10,12 +10,12 @@
 #include "cli/signals.h"
 
 int serve_sessions(mst_task_server_options options, bool quiet) {
-    const struct timespec pause = {.tv_nsec = 200000000}; /* a signal ends it */
+    const struct timespec pause = {.tv_nsec = 50000000};
     char text[256];
     mst_task_server *server;
     options.log = quiet ? NULL : stderr;
-    signals_catch();
-    if (mst_task_server_start_with(&options, &server)) return command_fail_library(EXIT_FAILED, NULL);
+    if (signals_catch() || mst_task_server_start_with(&options, &server))
+        return command_fail_library(EXIT_FAILED, NULL);
     if (!quiet)
         printf("serves sessions with the target %s as %s\n", mst_task_server_target(server),
                mst_cluster_print(options.cluster, text, sizeof text));

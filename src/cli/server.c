@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/serve.h"
 #include "cli/serve_sessions.h"
+#include "cli/signals.h"
 
 typedef struct server_options {
     const char *cluster, *worker_hosts, *ps_hosts, *job_name, *bind, *cluster_key, *transport, *update_log,
@@ -91,6 +92,7 @@ static int check_sessions(const server_options *o, const mst_cluster *cluster) {
 static int server_run(const command_call *call) {
     const server_options *o = call->options;
     mst_cluster *cluster;
+    if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     if (server_cluster(o, &cluster)) return command_fail_usage("server");
     const bool sessions = o->sessions || o->cluster;
     int status = sessions ? check_sessions(o, cluster) : check_server(cluster);

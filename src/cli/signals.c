@@ -1,48 +1,90 @@
 #include "cli/signals.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/thread.h"
 #include "cli/command.h"
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number) {
-    interrupted = number;
-}
+static _Atomic int caught;
+static atomic_bool ends_at_once;
+static bool has_thread;
+static sigset_t waited_for; /* what the thread waits for, and all others block */
 
 int signals_caught(void) {
-    return interrupted;
+    return atomic_load(&caught);
 }
 
 bool signals_reader_left(void) {
+    int none = 0;
     if (!mst_file_reader_left(STDOUT_FILENO)) return false;
-    if (!interrupted) interrupted = SIGPIPE;
+    atomic_compare_exchange_strong(&caught, &none, SIGPIPE);
     return true;
 }
 
-static void end_at_once(int number) {
+/* Ends the process as the signal would have. The first process of a container is not ended by its own signals. */
+static _Noreturn void die_of(int number) {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    raise(number);
     _exit(EXIT_SIGNAL + number);
 }
 
-static void handle(void (*handler)(int), void (*pipe_handler)(int)) {
-    signal(SIGPIPE, pipe_handler);
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = (int)(SA_RESETHAND | (unsigned)SA_RESTART);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct sigaction before; /* nohup lets a program go on when its terminal is closed */
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
+static void *wait_for_signals(void *context) {
+    sigset_t seen;
+    int number;
+    (void)context;
+    sigemptyset(&seen);
+    for (;;) {
+        if (sigwait(&waited_for, &number)) continue;
+        if (atomic_load(&ends_at_once)) _exit(EXIT_SIGNAL + number);
+        if (sigismember(&seen, number)) die_of(number);
+        sigaddset(&seen, number);
+        atomic_store(&caught, number);
+    }
 }
 
-void signals_catch(void) {
-    handle(interrupt, SIG_IGN); /* a reader that went away is a failed write */
+/* The calling thread blocks the signals, and so do those that it starts; those of the library block all. */
+static mst_status start_thread(void) {
+    struct sigaction hang_up;
+    pthread_t thread;
+    if (has_thread) return MST_OK;
+    sigemptyset(&waited_for);
+    sigaddset(&waited_for, SIGINT);
+    sigaddset(&waited_for, SIGTERM);
+    /* nohup lets a program go on when its terminal is closed */
+    if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaddset(&waited_for, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &waited_for, NULL);
+    has_thread = mst_thread_start(&thread, wait_for_signals, NULL) == 0;
+    if (has_thread) return pthread_detach(thread), MST_OK;
+    pthread_sigmask(SIG_UNBLOCK, &waited_for, NULL);
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread that waits for signals: allow more threads (ulimit -u)");
 }
 
-void signals_end_at_once(void) {
-    handle(end_at_once, end_at_once);
+mst_status signals_catch(void) {
+    signal(SIGPIPE, SIG_IGN);
+    atomic_store(&ends_at_once, false);
+    return start_thread();
+}
+
+mst_status signals_end_at_once(void) {
+    atomic_store(&ends_at_once, true);
+    return start_thread();
+}
+
+/* The signal comes to the thread that writes, within its write. */
+static void end_without_reader(int number) {
+    if (mst_file_reader_left(STDOUT_FILENO)) _exit(EXIT_SIGNAL + number);
+}
+
+void signals_begin(void) {
+    struct sigaction action = {.sa_handler = end_without_reader, .sa_flags = SA_RESTART};
+    sigaction(SIGPIPE, &action, NULL);
 }

@@ -47,8 +47,8 @@ static mst_status ask(pmi *p, const char *answer, const char *format, ...) {
     va_start(list, format);
     const int size = vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (size >= LINE || write(p->descriptor, text, (size_t)size) != size)
-        return MST_FAIL(MST_UNAVAILABLE, "PMI: mpiexec does not take what this process tells it");
+    if (size >= LINE || send(p->descriptor, text, (size_t)size, MSG_NOSIGNAL) != size)
+        return MST_FAIL(MST_UNAVAILABLE, "PMI: mpiexec does not take what this process tells it: it has ended, say");
     MST_TRY(read_line(p));
     const size_t length = strlen(answer);
     const bool is_it = strncmp(p->line, "cmd=", 4) == 0 && strncmp(p->line + 4, answer, length) == 0 &&

@@ -366,6 +366,17 @@ static void limit_memory(size_t size) {
 #endif
 }
 
+/* None that this process was forked with is handled as the program says. Ctrl-C, which comes to all processes of a
+ * terminal, is for the program alone; what ends this one is the limit of its time, or that nobody reads the pipe. */
+static void take_signals(void) {
+    sigset_t most;
+    for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
+    sigfillset(&most);
+    const int own[] = {SIGXCPU, SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&most, own[i]);
+    pthread_sigmask(SIG_SETMASK, &most, NULL);
+}
+
 static void run_child(int pipe, const char *name, const void *data, size_t size) {
     child c = {.pipe = pipe};
     const mst_hdf5_visitor visitor = {.context = &c, .array = send_array, .text = send_text};
@@ -375,7 +386,7 @@ static void run_child(int pipe, const char *name, const void *data, size_t size)
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_CPU, &seconds);
     limit_memory(size);
-    for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL); /* not the program's handlers */
+    take_signals();
     if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
     mst_status status = read_hdf5(name, data, size, &visitor);
     if (!status) status = send_data(&c);
@@ -502,8 +513,12 @@ static mst_status read_apart(const char *name, const void *data, size_t size, co
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return MST_FAIL(MST_IO, "'%s': no pipe to read it through: %s", name, strerror(errno));
     parent p = {.pipe = ends[0], .name = name, .size = size, .visitor = visitor};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* until the child has no handlers of the program */
     const pid_t process = fork();
     if (process == 0) run_child(ends[1], name, data, size);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
     mst_status status =
         process > 0 ? receive_all(&p) : MST_FAIL(MST_IO, "'%s': no process to read it: %s", name, strerror(errno));

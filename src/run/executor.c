@@ -16,6 +16,7 @@
 #include "base/denormal.h"
 #include "base/no_memory.h"
 #include "base/openmp.h"
+#include "base/signal_mask.h"
 #include "base/thread.h"
 #include "run/gate.h"
 
@@ -84,16 +85,18 @@ static void leave(mst_executor *e) {
 }
 
 /* oneDNN computes on the calling thread alone: work is shared by mst_parallel. */
-static void executor_run(worker *w, mst_frame *frame, int *before) {
-    const mst_status status = mst_openmp_begin(before);
+static void executor_run(worker *w, mst_frame *frame) {
+    int before;
+    const mst_status status = mst_openmp_begin(&before);
     if (status) mst_frame_fail(frame, status, -1, w->device, false);
     mst_frame_run(frame, w->device, w->team, w->executor->lines);
+    mst_openmp_end(before);
 }
 
 static void *work(void *context) {
     worker *w = context;
     mst_executor *e = w->executor;
-    int before;
+    mst_signals_never();
     mst_flush_denormals();
     pin(w);
     for (uint64_t number = 1;; number++) {
@@ -101,7 +104,7 @@ static void *work(void *context) {
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
         if (frame->touch) mst_frame_touch(frame, w->device);
-        executor_run(w, frame, &before);
+        executor_run(w, frame);
         mst_timeline_advance(&w->done, number);
         mst_frame_leave(frame);
     }
@@ -151,6 +154,7 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
     if (e) e->workers = aligned_alloc(_Alignof(worker), count * sizeof *e->workers);
     if (!e || !e->lines || !e->workers) {
         if (e) free(e->lines);
+        if (e) free(e->workers);
         free(e);
         return MST_NO_MEMORY("for an executor");
     }
@@ -256,11 +260,9 @@ void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
     worker *w = &e->workers[0];
     if (e->runs_all) return;
     if (mst_timeline_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
-        int before;
         const uint64_t mode = mst_flush_denormals();
-        executor_run(w, frame, &before);
+        executor_run(w, frame);
         mst_float_mode_set(mode);
-        mst_openmp_end(before);
     } else {
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one"), -1, 0, true);
     }

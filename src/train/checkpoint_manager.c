@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "base/thread.h"
 #include "format/bundle.h"
 #include "store/store.h"
 #include "train/checkpoint_file.h"
@@ -276,7 +277,7 @@ static mst_status checkpoint_start(mst_checkpoint_manager *m, const mst_folder *
     MST_TRY(mst_checkpoint_list_read(&m->folder, &m->list));
     if (options->anew) forget_list(m);
     if (m->list.last_preserved <= 0) m->list.last_preserved = mst_clock_wall();
-    const int code = pthread_create(&m->thread, NULL, write_all, m);
+    const int code = mst_thread_start(&m->thread, write_all, m);
     if (code) return MST_FAIL(MST_UNAVAILABLE, "checkpoints: no thread can be started: %s", strerror(code));
     m->has_thread = true;
     return options->monitor ? open_best(m) : MST_OK;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/no_memory.h"
+#include "base/wake.h"
 #include "base/wire_number.h"
 #include "transport/pmi_server.h"
 #include "transport/service_thread.h"
@@ -222,8 +223,8 @@ int mst_mpi_meeting_descriptor(mst_mpi_meeting *m) {
 }
 
 void mst_mpi_meeting_end(mst_mpi_meeting *m) {
-    const uint64_t one = 1;
-    if (write(m->wake, &one, sizeof one) == sizeof one) pthread_join(m->thread, NULL);
+    mst_wake(m->wake);
+    pthread_join(m->thread, NULL);
 }
 
 void mst_mpi_meeting_free(mst_mpi_meeting *m) {

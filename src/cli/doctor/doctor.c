@@ -182,16 +182,16 @@ static int examine(doctor *d) {
 static int doctor_run(const command_call *call) {
     const doctor_options *o = call->options;
     mst_cluster *cluster;
+    if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     if (find_cluster(o, &cluster)) return command_fail_usage("doctor");
     doctor d = {.o = o, .cluster = cluster, .is_alone = mst_cluster_num_training_tasks(cluster) < 2};
     int status = check_doctor_cluster(cluster);
     if (!status) {
-        signals_catch();
         if (d.is_alone)
             snprintf(d.name, sizeof d.name, "localhost");
         else
             doctor_task_name(cluster, mst_cluster_self(cluster), d.name);
-        status = examine(&d);
+        status = signals_catch() ? command_fail_library(EXIT_FAILED, NULL) : examine(&d);
         mst_checkup_close(d.checkup);
         doctor_report_free(&d.report);
     }

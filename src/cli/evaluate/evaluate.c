@@ -105,7 +105,8 @@ static mst_status show_if_new(const evaluate_options *o, saved_model *saved) {
 static mst_status follow(const evaluate_options *o, saved_model *saved) {
     const struct timespec pause = {.tv_nsec = 200000000};
     file_stamp seen = {.number = 0};
-    for (signals_catch(); !signals_caught(); nanosleep(&pause, NULL)) {
+    MST_TRY(signals_catch());
+    for (; !signals_caught(); nanosleep(&pause, NULL)) {
         const file_stamp now = file_stamp_of(o->saved.checkpoint_dir, "checkpoint");
         if (file_stamp_equal(now, seen)) continue;
         seen = now;

@@ -161,7 +161,7 @@ static bool any_heard(const top *t) {
 static int watch(top *t) {
     const bool goes_on = !t->o->once && isatty(STDOUT_FILENO);
     const struct timespec pause = {(time_t)t->o->every, (long)((t->o->every - (double)(time_t)t->o->every) * 1e9)};
-    signals_end_at_once();
+    if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     do {
         if (ask_all(t)) return command_fail_library(EXIT_FAILED, NULL);
         if (!any_heard(t)) return cannot_ask(t->row[0].address, t->row[0].why);

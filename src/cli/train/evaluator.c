@@ -24,7 +24,6 @@
 #include "cli/json_events.h"
 #include "cli/print_restored.h"
 #include "cli/saved_model.h"
-#include "cli/signals.h"
 #include "cli/train/training_end.h"
 #include "muster/summary.h"
 
@@ -203,7 +202,6 @@ static saved_options options_of(const training *t) {
 
 int evaluator_run(training *t) {
     evaluator e = {.o = t->o, .list = t->list, .options = options_of(t)};
-    signals_end_at_once();
     (void)training_end_read(t->o->checkpoint_dir, &e.end_before);
     if (!t->o->resume) e.seen = file_stamp_of(t->o->checkpoint_dir, "checkpoint"); /* of an earlier training */
     int status = check_before(t);

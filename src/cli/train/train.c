@@ -614,6 +614,7 @@ static int tell_ended(const training *t) {
 
 /* O: the options of T. */
 static int run_training(training *t, train_options *o) {
+    if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
     int status = train_network_find(t, o);
     if (!status) status = check_options(t);
     if (!status) status = train_cluster_find(t);
@@ -630,7 +631,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = train_cluster_open(t, o);
     if (!status) status = make_model(t);
     if (!status) status = train_checkpoint_check_monitor(t);
-    signals_catch();
+    if (!status && signals_catch()) status = command_fail_library(EXIT_FAILED, NULL);
     if (!status) status = train_network_check_save(t);
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;

@@ -214,7 +214,7 @@ int train_cluster_open(training *t, train_options *o) {
     if (!t->cluster) return EXIT_DONE;
     const mst_task_options options = {CLUSTER_CONNECTION(t->cluster, o), .elastic_min = o->elastic,
                                       .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr, .stop = is_stopped};
-    if (mst_task_open_with(&options, &t->task)) return command_fail_library(EXIT_FAILED, NULL);
+    if (signals_catch() || mst_task_open_with(&options, &t->task)) return command_fail_library(EXIT_FAILED, NULL);
     if (!mst_task_is_chief(t->task)) leave_files_to_chief(t, o);
     return EXIT_DONE;
 }

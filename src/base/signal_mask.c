@@ -1,0 +1,42 @@
+#include "base/signal_mask.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+static _Thread_local int64_t depth;   /* calls of mst_signals_block that are not undone */
+static _Thread_local sigset_t before; /* the mask of the thread before the first of them */
+static _Thread_local bool never;      /* the thread handles no signals anyway */
+
+void mst_signals_most(sigset_t *out) {
+    const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigfillset(out);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(out, faults[i]);
+}
+
+static void block(sigset_t *mask) {
+    sigset_t most;
+    mst_signals_most(&most);
+    pthread_sigmask(SIG_BLOCK, &most, mask);
+}
+
+void mst_signals_block(void) {
+    if (depth++ == 0 && !never) block(&before);
+}
+
+void mst_signals_unblock(void) {
+    if (--depth == 0 && !never) pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void mst_signals_never(void) {
+    never = true;
+}
+
+bool mst_signals_wait(void) {
+    return depth > 0 && !never;
+}
+
+void mst_signals_let_in(void) {
+    if (!mst_signals_wait()) return;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    block(NULL);
+}
