@@ -8,17 +8,18 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "transport/zmq_broken.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_door.h"
+#include "transport/zmq_fit.h"
 #include "transport/zmq_newcomer.h"
 #include "transport/zmq_socket.h"
 #include "transport/zmq_token.h"
 #include "transport/zmq_visitor.h"
 
 enum {
-    FRAMES = 8,        /* parts that libzmq may have to send and to receive of one connection */
-    MOST_AT_ONCE = 64, /* messages taken before other threads get the lock */
-    MOST_WHY = 320
+    FRAMES = 8,       /* parts that libzmq may have to send and to receive of one connection */
+    MOST_AT_ONCE = 64 /* messages taken before other threads get the lock */
 };
 static const int64_t LEAST_ONE_WAY = 2000000000; /* of the time in which both of two tasks should have connected */
 static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* between two tries to connect */
@@ -89,7 +90,7 @@ void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all) {
 /* ---- what the owner is told ---- */
 
 static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
-    char text[MOST_WHY];
+    char text[MST_ZMQ_WHY];
     if (!p->connected) return;
     p->connected = false;
     snprintf(text, sizeof text, "%s%s%s", why, p->doing[0] ? "; when last heard it " : "", p->doing);
@@ -287,52 +288,20 @@ static void refuse_joined(mst_transport *t, mst_zmq_peer *p, mst_message_kind ki
     mst_zmq_break(t, p, why, now);
 }
 
-/* For both of the two. */
-static void say_one_way(const mst_transport *t, const mst_zmq_peer *p, char why[MOST_WHY]) {
-    snprintf(
-        why, MOST_WHY,
-        "task %d cannot connect to task %d at %.64s, which connects to it from %s: give all tasks the same list of "
-        "hosts, and see whether that port is open to the other machines",
-        t->options.self, p->task, t->options.address[p->task], p->host);
-}
-
 /* The peer connects to this task, which has something for it and cannot connect to it. As long as that lasts it may not
  * join, and is told so: messages that go one way only help nobody. JUDGE: this task itself was not stopped. */
 static void look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout), limit = timeout > LEAST_ONE_WAY ? timeout : LEAST_ONE_WAY;
     const bool is_one_way = p->joined && p->wanted && t->options.address[p->task] && p->state != MST_ZMQ_OPEN;
-    char why[MOST_WHY];
+    char why[MST_ZMQ_WHY];
     if (!is_one_way || !p->one_way_since || !judge) p->one_way_since = is_one_way ? now : 0;
     if (!is_one_way || now - p->one_way_since <= limit) return;
     p->one_way = true;
     p->one_way_since = 0;
-    say_one_way(t, p, why);
+    mst_zmq_say_one_way(t, p, why);
     refuse_joined(t, p, MST_MESSAGE_MISFIT, why, now);
     tell_refused(t, p, why);
     mst_event_thread_misfit(t->events, p->task, why);
-}
-
-/* Whether a task that says HELLO may join; else WHY not. */
-static bool may_join(const mst_transport *t, const mst_message *m, char why[MOST_WHY]) {
-    const int32_t self = t->options.self;
-    const char *address = t->options.address[self] ? t->options.address[self] : t->options.listen;
-    if (m->to != self && m->from == self)
-        snprintf(
-            why, MOST_WHY,
-            "two tasks have the number %d: what listens at %.64s has it too, and is not task %d: give each task its "
-            "own index, and all the same list of hosts in the same order",
-            self, address, m->to);
-    else if (m->to != self)
-        snprintf(
-            why, MOST_WHY,
-            "what listens at %.64s is task %d, not task %d: give all tasks the same list of hosts in the same order",
-            address, self, m->to);
-    else if (m->from < 0 || m->from >= t->options.num_tasks || m->from == self)
-        snprintf(why, MOST_WHY, "task %d of %d tasks has no peer with the number %d", self, t->options.num_tasks,
-                 m->from);
-    else
-        return true;
-    return false;
 }
 
 /* Seconds between two signs of life. */
@@ -352,7 +321,7 @@ static const char *host_of(zmq_msg_t *frame) {
 static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char *id, uint64_t instance,
                           zmq_msg_t *frame, int64_t now) {
     const int64_t beat = nanoseconds(beat_seconds(t));
-    char why[MOST_WHY];
+    char why[MST_ZMQ_WHY];
     if (p->second != instance) {
         p->second = instance;
         p->second_came = now;
@@ -369,21 +338,12 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
     p->told_second = true;
 }
 
-/* Whether an address that has come as SIZE bytes of TEXT is in the list of tasks. */
-static bool is_listed(const mst_transport *t, const unsigned char *text, size_t size) {
-    for (int32_t i = 0; i < t->options.num_tasks; i++) {
-        const char *address = t->options.address[i];
-        if (address && strlen(address) == size && memcmp(address, text, size) == 0) return true;
-    }
-    return false;
-}
-
 /* Whoever says M has another list of tasks, in which it is at ADDRESS. Where this list does not have that address, it
  * belongs to another job, which has the address of this task by mistake: this one goes on. */
 static void tell_misfit(mst_transport *t, const mst_message *m, const unsigned char *address, size_t size,
                         const char *why) {
     const bool is_number = m->from >= 0 && m->from < t->options.num_tasks && m->from != t->options.self;
-    if (!is_number || !is_listed(t, address, size)) return;
+    if (!is_number || !mst_zmq_is_listed(t, address, size)) return;
     mst_zmq_peer *p = &t->peers[m->from];
     if (p->misfit == m->instance) return; /* it tries again and again */
     p->misfit = m->instance;
@@ -395,12 +355,12 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     const unsigned char *id = a->id;
     zmq_msg_t *frame = &a->frame[0];
     const char *door = t->shm ? mst_shm_door(t->shm) : "";
-    char why[MOST_WHY];
-    const bool fits = may_join(t, m, why);
+    char why[MST_ZMQ_WHY];
+    const bool fits = mst_zmq_may_join(t, m, why);
     mst_zmq_peer *p = fits ? &t->peers[m->from] : NULL;
     if (m->from == t->options.self && m->to == m->from && m->instance != t->options.instance)
         mst_event_thread_taken(t->events, m->to, m->from, host_of(frame));
-    if (p && p->one_way) say_one_way(t, p, why);
+    if (p && p->one_way) mst_zmq_say_one_way(t, p, why);
     if (!fits) tell_misfit(t, m, a->data, a->bytes, why);
     if (!p || p->one_way) {
         mst_zmq_token_send(t, id, message_to(t, m->from, MST_MESSAGE_MISFIT), zmq_msg_gets(frame, "User-Id"), why,
@@ -569,7 +529,7 @@ static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 }
 
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
-    char text[MOST_WHY - 64], why[MOST_WHY];
+    char text[MST_ZMQ_WHY - 64], why[MST_ZMQ_WHY];
     const bool taken = a->message.kind == MST_MESSAGE_TAKEN, misfit = a->message.kind == MST_MESSAGE_MISFIT;
     const unsigned char *data = a->data;
     size_t bytes = a->bytes;
@@ -626,34 +586,7 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 
 /* ---- the thread's work ---- */
 
-/* A connection that has ended, and how its handshake had failed: libzmq's event and error; 0: it had not. */
-typedef struct broken {
-    int fd;
-    uint16_t handshake_end;
-    int error;
-} broken;
-
-/* Takes what libzmq says of connections: those that come, and those that have ended, MOST_AT_ONCE at most. */
-static int take_broken(mst_transport *t, broken list[MOST_AT_ONCE]) {
-    int count = 0, value;
-    uint16_t event;
-    while (count < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &value)) {
-        if (event == ZMQ_EVENT_ACCEPTED) {
-            mst_zmq_newcomer_came(t, value);
-        } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-            mst_zmq_newcomer_let_in(t);
-        } else if (event != ZMQ_EVENT_DISCONNECTED) {
-            t->handshake_end = event;
-            t->handshake_error = value;
-        } else {
-            list[count++] = (broken){value, t->handshake_end, t->handshake_error};
-            t->handshake_end = 0;
-        }
-    }
-    return count;
-}
-
-static void end_broken(mst_transport *t, const broken *b, int64_t now) {
+static void end_broken(mst_transport *t, const mst_zmq_broken *b, int64_t now) {
     const char *newcomer = mst_zmq_newcomer_ended(t, b->fd, b->handshake_end != 0);
     if (newcomer) mst_zmq_door_failed(t, newcomer, b->handshake_end, b->error);
     mst_zmq_visitor_left(t, b->fd);
@@ -663,17 +596,17 @@ static void end_broken(mst_transport *t, const broken *b, int64_t now) {
 
 /* What came before a connection broke is taken before the break: libzmq tells of the break last. */
 static void work_router(mst_transport *t, int64_t now) {
-    broken list[MOST_AT_ONCE];
     int taken = 0;
-    const int num_broken = take_broken(t, list);
     arrival a;
+    mst_zmq_broken_look(t);
     while (taken < MOST_AT_ONCE && receive(t->router, true, &a)) {
         take_routed(t, &a, now);
         arrival_end(&a);
         taken++;
     }
-    t->more = taken == MOST_AT_ONCE || num_broken == MOST_AT_ONCE;
-    for (int i = 0; i < num_broken; i++) end_broken(t, &list[i], now);
+    t->more = taken == MOST_AT_ONCE || t->num_broken == MST_ZMQ_BROKEN;
+    for (int i = 0; i < t->num_broken; i++) end_broken(t, &t->broken[i], now);
+    t->num_broken = 0;
 }
 
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"
@@ -734,7 +667,7 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
  * stopped. */
 static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout);
-    char why[MOST_WHY];
+    char why[MST_ZMQ_WHY];
     snprintf(why, sizeof why,
              "silent for %g s: its process is stopped, its machine is overloaded, or the network between is cut",
              t->options.timeout);

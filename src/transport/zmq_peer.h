@@ -80,7 +80,14 @@ typedef struct mst_zmq_newcomer {
     char host[MST_ZMQ_HOST], port[8]; /**< of the other end */
 } mst_zmq_newcomer;
 
-enum { MST_ZMQ_VISITORS = 4, MST_ZMQ_STRANGERS = 16 };
+/** A connection that has ended, and how its handshake had failed: libzmq's event and error; 0: it had not. */
+typedef struct mst_zmq_broken {
+    int fd;
+    uint16_t handshake_end;
+    int error;
+} mst_zmq_broken;
+
+enum { MST_ZMQ_VISITORS = 4, MST_ZMQ_STRANGERS = 16, MST_ZMQ_BROKEN = 64 };
 
 struct mst_transport {
     mst_open_options options;
@@ -115,6 +122,8 @@ struct mst_transport {
     char gone[MST_ZMQ_HOST]; /* host of the last that is none any more */
     uint16_t handshake_end;  /* how that of the connection has failed whose end libzmq tells next: its event, or 0 */
     int handshake_error;     /* with which error */
+    mst_zmq_broken broken[MST_ZMQ_BROKEN]; /* connections that have ended, for the rest of a look (zmq_broken.h) */
+    int num_broken;
     int64_t next_beat;
     bool is_taken;        /* another thread receives */
     int64_t sleeps_until; /* the thread, at most */
