@@ -18,7 +18,7 @@
 
 #include "transport/transport.h"
 
-enum { MST_MESSAGE_HEADER = 64, MST_MESSAGE_VERSION = 2 };
+enum { MST_MESSAGE_HEADER = 64, MST_MESSAGE_VERSION = 3 };
 
 typedef enum mst_message_kind {
     MST_MESSAGE_HELLO = 1, /**< the first on a connection, of the task that made it. Text: its address in its list */
@@ -27,11 +27,13 @@ typedef enum mst_message_kind {
     MST_MESSAGE_ALIVE,  /**< a sign of life; text: what the sender does (mst_transport_report.doing), or empty */
     MST_MESSAGE_BYE,    /**< nothing follows; answered by the same */
     MST_MESSAGE_CONTROL,
-    MST_MESSAGE_DATA,   /**< a part of a message, as long as it likes but never empty where the message is not */
-    MST_MESSAGE_TAKEN,  /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
-    MST_MESSAGE_ASK,    /**< the only one on its connection, of who is no task; empty */
-    MST_MESSAGE_REPORT, /**< the answer */
-    MST_MESSAGE_MISFIT, /**< as REFUSE, for good: the lists of tasks of the two differ, or one cannot connect back */
+    MST_MESSAGE_DATA,      /**< a part of a message, as long as it likes but never empty where the message is not */
+    MST_MESSAGE_TAKEN,     /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
+    MST_MESSAGE_ASK,       /**< the only one on its connection, of who is no task; empty */
+    MST_MESSAGE_REPORT,    /**< the answer */
+    MST_MESSAGE_MISFIT,    /**< as REFUSE, for good: the lists of tasks of the two differ, or one cannot connect back */
+    MST_MESSAGE_CHALLENGE, /**< the answer to HELLO and ASK of who has shown a user's token: a nonce, behind which the
+                              listener shows it too; to be answered by the same, behind a proof (token_proof.h) */
     MST_MESSAGE_KINDS
 } mst_message_kind;
 

@@ -166,7 +166,7 @@ static mst_status make_peers(mst_transport *t) {
     for (int32_t i = 0; i < num_tasks; i++) {
         mst_zmq_peer *p = &t->peers[i];
         p->task = i;
-        p->fd = p->trouble.probe = -1;
+        p->trouble.probe = -1;
         p->last = &p->first;
         pthread_mutex_init(&p->loans.lock, NULL);
         pthread_cond_init(&p->loans.returned, NULL);
@@ -183,6 +183,14 @@ static mst_status check_reach(const mst_open_options *options, const char *numer
         "address '%s': every machine that reaches it could join in, since nothing checks who connects: "
         "give --cluster-key FILE, which 'muster keygen FILE' makes, or --insecure where all of them are trusted",
         options->listen);
+}
+
+/* Where the token counts, others show it to the address at which they know this task. */
+static void find_known_as(mst_transport *t) {
+    const mst_open_options *o = &t->options;
+    const char *address = o->address[o->self];
+    if (!o->has_token || !address || strcmp(address, o->listen) == 0) return;
+    if (mst_endpoint_resolve(address, t->known_as)) t->known_as[0] = '\0'; /* nobody reaches it there */
 }
 
 static bool add_to(int epoll, int fd) {
@@ -210,6 +218,7 @@ static mst_status make_zmq(const mst_transport_options *options, mst_transport *
                         "was built with libsodium, such as Debian's libzmq5");
     MST_TRY(check_reach(&t->options, numeric));
     snprintf(t->listen, sizeof t->listen, "tcp://%s", numeric);
+    find_known_as(t);
     MST_TRY(make_peers(t));
     if (!open_descriptors(t))
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot watch sockets (%s): allow more open files (ulimit -n)",

@@ -26,7 +26,7 @@ typedef struct asked {
     mst_transport_answer *answer;
     mst_resolving *resolving;
     void *dealer, *monitor;
-    char expected[MST_TOKEN_PROOF]; /* with which its report begins; "": nothing */
+    mst_zmq_login login;
     unsigned tries;
     int64_t next_try;
     bool done;
@@ -49,6 +49,8 @@ static void give_up(asked *q, const char *why) {
 
 /* ---- connecting ---- */
 
+static const mst_message question = {.kind = MST_MESSAGE_ASK, .from = -1, .to = -1};
+
 static bool open_socket(asking *a, asked *q, const char *numeric) {
     unsigned char id[MST_ZMQ_ID] = "V"; /* of tasks: "M" */
     char endpoint[MST_NUMERIC_SIZE + 16];
@@ -61,9 +63,9 @@ static bool open_socket(asking *a, asked *q, const char *numeric) {
     zmq_setsockopt(q->dealer, ZMQ_MAXMSGSIZE, &most, sizeof most);
     zmq_setsockopt(q->dealer, ZMQ_ROUTING_ID, id, sizeof id);
     const bool is_token = a->keys && a->keys->is_token, shows = is_token && mst_endpoint_is_loopback(numeric);
-    q->expected[0] = '\0';
+    q->login = (mst_zmq_login){.is_answered = false};
     if (a->keys && !is_token && !mst_zmq_curve_connect(a->keys, q->dealer)) return false;
-    if (shows && !mst_zmq_token_connect(a->keys, numeric, q->dealer, q->expected)) return false;
+    if (shows && !mst_zmq_token_connect(a->keys, numeric, q->dealer, &q->login)) return false;
     q->monitor = mst_zmq_monitor_open(a->context, a->num_sockets++, q->dealer,
                                       ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
@@ -89,7 +91,6 @@ static void connect_asked(asking *a, asked *q, int64_t now) {
     } else if (!open_socket(a, q, numeric)) {
         give_up(q, zmq_strerror(errno));
     } else {
-        const mst_message question = {.kind = MST_MESSAGE_ASK, .from = -1, .to = -1};
         mst_zmq_send_text((mst_zmq_route){q->dealer, NULL}, question, "");
     }
 }
@@ -99,7 +100,7 @@ static void connect_asked(asking *a, asked *q, int64_t now) {
 /* Why a try has ended with EVENT. A task says nothing to who has another key, but ends the connection. *FINAL: another
  * try would end alike. */
 static const char *judge(const asking *a, const asked *q, uint16_t event, int value, bool *final) {
-    const bool keys = a->keys && !a->keys->is_token, token = q->expected[0];
+    const bool keys = a->keys && !a->keys->is_token, token = q->login.text[0];
     const bool is_other = event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
     *final = is_other;
     if (is_other && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
@@ -124,18 +125,22 @@ static void end_try(const asking *a, asked *q, uint16_t event, int value, int64_
 }
 
 /* The frame is an answer, or says why there is none. */
-static void take_frame(asked *q, zmq_msg_t *frame) {
+static void take_frame(const mst_cluster_keys *keys, asked *q, zmq_msg_t *frame) {
     const unsigned char *data = zmq_msg_data(frame);
     const size_t size = zmq_msg_size(frame), header = size < MST_MESSAGE_HEADER ? size : MST_MESSAGE_HEADER;
     const unsigned char *body = data + header;
-    size_t bytes = size - header;
+    const size_t bytes = size - header;
     mst_transport_answer *answer = q->answer;
     mst_message message;
     const char *why = mst_message_decode(data, header, bytes, &message);
+    const bool is_awaited = !why && message.kind != MST_MESSAGE_REFUSE && mst_zmq_token_is_awaited(&q->login);
+    if (is_awaited && message.kind == MST_MESSAGE_CHALLENGE &&
+        mst_zmq_token_answer(keys, &q->login, body, bytes, q->dealer, question, ""))
+        return;
     q->done = true;
     if (why) {
         give_up(q, why);
-    } else if (message.kind == MST_MESSAGE_REPORT && !mst_zmq_token_take(q->expected, &body, &bytes)) {
+    } else if (is_awaited) {
         give_up(q, mst_zmq_token_missing);
     } else if (message.kind == MST_MESSAGE_REPORT && bytes > 0) {
         if (!(answer->data = malloc(bytes))) {
@@ -165,7 +170,7 @@ static void work(asking *a, asked *q, int64_t now) {
     const bool ended = mst_zmq_monitor_take(q->monitor, &event, &value);
     zmq_msg_init(&frame);
     if (zmq_msg_recv(&frame, q->dealer, ZMQ_DONTWAIT) >= 0)
-        take_frame(q, &frame);
+        take_frame(a->keys, q, &frame);
     else if (ended)
         end_try(a, q, event, value, now);
     zmq_msg_close(&frame);

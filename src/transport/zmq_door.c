@@ -5,6 +5,7 @@
 #include <zmq.h>
 
 #include "base/clock.h"
+#include "transport/zmq_newcomer.h"
 #include "transport/zmq_token.h"
 
 bool mst_zmq_door_open(mst_transport *t) {
@@ -12,6 +13,8 @@ bool mst_zmq_door_open(mst_transport *t) {
 }
 
 /* ---- who was refused ---- */
+
+static const char no_token[] = "it has not this user's token";
 
 /* Whether nobody was refused at HOST before, as far as there is place to note it. */
 static bool is_new(mst_transport *t, const char *host) {
@@ -39,6 +42,10 @@ void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int
                   : o->has_keys   ? "it has another cluster key or none"
                   : o->has_token  ? "it has not this user's token, which counts where there is no --cluster-key FILE"
                                   : "it has a cluster key or a user's token, and this task neither");
+}
+
+void mst_zmq_door_unproved(mst_transport *t, const char *host) {
+    tell_stranger(t, host, no_token);
 }
 
 void mst_zmq_door_silent(mst_transport *t, const char *host) {
@@ -109,13 +116,29 @@ static void send_answer(void *door, const question *q, bool allowed) {
         return;
 }
 
+static void answer_key(mst_transport *t, const question *q) {
+    const bool has_shown = q->is_curve && q->has_key;
+    send_answer(t->door, q, has_shown);
+    if (!has_shown) tell_stranger(t, q->host, "it has another cluster key");
+}
+
+/* A task that was stopped while it connected may come too late: it tries again, and is no stranger. */
+static void answer_token(mst_transport *t, const question *q) {
+    mst_token_login login;
+    const bool has_shown = q->is_plain && q->has_proof && mst_token_login_read(q->login, &login);
+    const mst_token_use_result use =
+        has_shown ? mst_token_use(&t->logins, &login, mst_clock_now()) : MST_TOKEN_OUT_OF_TIME;
+    send_answer(t->door, q, use == MST_TOKEN_TAKEN);
+    if (!has_shown) tell_stranger(t, q->host, no_token);
+    if (has_shown && use == MST_TOKEN_OUT_OF_TIME) mst_zmq_newcomer_excuse(t);
+    if (use == MST_TOKEN_USED_BEFORE) tell_stranger(t, q->host, "it shows what another connection has shown before");
+}
+
 static void answer(mst_transport *t, const question *q) {
-    const bool has_token = t->options.has_token;
-    const bool has_shown = has_token ? q->is_plain && q->has_proof : q->is_curve && q->has_key;
-    const bool in_time = !has_token || mst_zmq_token_is_in_time(t, q->login, mst_clock_now());
-    send_answer(t->door, q, has_shown && in_time);
-    if (!has_shown)
-        tell_stranger(t, q->host, has_token ? "it has not this user's token" : "it has another cluster key");
+    if (t->options.has_token)
+        answer_token(t, q);
+    else
+        answer_key(t, q);
 }
 
 bool mst_zmq_door_answer(mst_transport *t) {

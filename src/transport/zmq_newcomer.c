@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "transport/zmq_broken.h"
 #include "transport/zmq_door.h"
 
 bool mst_zmq_newcomers_create(mst_transport *t) {
@@ -17,7 +18,7 @@ bool mst_zmq_newcomers_create(mst_transport *t) {
 static mst_zmq_newcomer find_peer(int fd) {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
-    mst_zmq_newcomer n = {.fd = fd};
+    mst_zmq_newcomer n = {.has_ended = false};
     if (getpeername(fd, (struct sockaddr *)&address, &size) != 0 ||
         getnameinfo((struct sockaddr *)&address, size, n.host, sizeof n.host, n.port, sizeof n.port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
@@ -29,48 +30,83 @@ static void drop_newcomer(mst_transport *t, int i) {
     t->num_newcomers--;
     memmove(&t->newcomer[i], &t->newcomer[i + 1], (size_t)(t->num_newcomers - i) * sizeof *t->newcomer);
     /* the one that is dropped may have been among them */
-    if (t->num_let_in > t->num_newcomers) t->num_let_in = t->num_newcomers;
+    if (t->num_excused > t->num_newcomers) t->num_excused = t->num_newcomers;
 }
 
 /* libzmq finds the connection ended, and closes it. */
 static void end_oldest(mst_transport *t) {
     const mst_zmq_newcomer oldest = t->newcomer[0];
     drop_newcomer(t, 0);
-    const mst_zmq_newcomer now = find_peer(oldest.fd);
+    if (oldest.has_ended) return;
+    const mst_zmq_newcomer now = find_peer(oldest.connection.fd);
     if (!now.host[0] || strcmp(now.host, oldest.host) != 0 || strcmp(now.port, oldest.port) != 0) return;
-    shutdown(oldest.fd, SHUT_RDWR);
+    shutdown(oldest.connection.fd, SHUT_RDWR);
     mst_zmq_door_silent(t, oldest.host);
+}
+
+static mst_zmq_connection new_connection(mst_transport *t, int fd) {
+    return (mst_zmq_connection){fd, ++t->num_connections};
 }
 
 void mst_zmq_newcomer_came(mst_transport *t, int fd) {
     if (t->num_newcomers == t->most_newcomers) end_oldest(t);
-    t->newcomer[t->num_newcomers++] = find_peer(fd);
+    mst_zmq_newcomer *n = &t->newcomer[t->num_newcomers++];
+    *n = find_peer(fd);
+    n->connection = new_connection(t, fd);
 }
 
-void mst_zmq_newcomer_let_in(mst_transport *t) {
-    t->num_let_in++;
+void mst_zmq_newcomer_excuse(mst_transport *t) {
+    t->num_excused++;
 }
 
-/* The place of the one with FD; -1: there is none. */
-static int find_newcomer(const mst_transport *t, int fd) {
+/* The place of the one with descriptor FD that has not ended; -1: there is none. */
+static int find_open(const mst_transport *t, int fd) {
     for (int i = 0; i < t->num_newcomers; i++)
-        if (t->newcomer[i].fd == fd) return i;
+        if (t->newcomer[i].connection.fd == fd && !t->newcomer[i].has_ended) return i;
     return -1;
 }
 
-void mst_zmq_newcomer_said(mst_transport *t, int fd) {
-    const int i = find_newcomer(t, fd);
-    if (i < 0) return;
-    t->num_let_in--; /* less than 0 until libzmq's event is taken */
-    drop_newcomer(t, i);
+/* The place of the one that has sent a message, as its descriptor says; -1: there is none. */
+static int find_sender(mst_transport *t, int fd) {
+    mst_zmq_broken_look(t); /* what libzmq has said of it before */
+    const int open = find_open(t, fd);
+    for (int i = t->num_newcomers - 1; open < 0 && i >= 0; i--)
+        if (t->newcomer[i].connection.fd == fd) return i;
+    return open;
 }
 
-const char *mst_zmq_newcomer_ended(mst_transport *t, int fd, bool failed) {
-    const int i = find_newcomer(t, fd);
+char *mst_zmq_newcomer_challenge(mst_transport *t, int fd, const unsigned char *id) {
+    const int i = find_sender(t, fd);
     if (i < 0) return NULL;
-    const bool let_in = !failed && t->num_let_in > 0;
-    if (let_in) t->num_let_in--;
+    mst_zmq_newcomer *n = &t->newcomer[i];
+    if (memcmp(n->id, id, MST_ZMQ_ID) != 0) n->challenge[0] = '\0';
+    memcpy(n->id, id, MST_ZMQ_ID);
+    return n->challenge;
+}
+
+mst_zmq_connection mst_zmq_newcomer_said(mst_transport *t, int fd) {
+    const int i = find_sender(t, fd);
+    if (i < 0) return new_connection(t, -1); /* it has ended, or was ended: it is not to be found by FD */
+    const mst_zmq_connection connection = t->newcomer[i].connection;
+    t->num_excused--; /* less than 0 until libzmq's event is taken */
+    drop_newcomer(t, i);
+    return connection;
+}
+
+uint64_t mst_zmq_newcomer_ends(mst_transport *t, int fd) {
+    const int i = find_open(t, fd);
+    if (i < 0) return 0;
+    t->newcomer[i].has_ended = true;
+    return t->newcomer[i].connection.number;
+}
+
+const char *mst_zmq_newcomer_ended(mst_transport *t, uint64_t number, bool failed) {
+    int i = 0;
+    while (i < t->num_newcomers && t->newcomer[i].connection.number != number) i++;
+    if (i == t->num_newcomers) return NULL;
+    const bool is_excused = !failed && t->num_excused > 0;
+    if (is_excused) t->num_excused--;
     memcpy(t->gone, t->newcomer[i].host, sizeof t->gone);
     drop_newcomer(t, i);
-    return let_in || !t->gone[0] ? NULL : t->gone;
+    return is_excused || !t->gone[0] ? NULL : t->gone;
 }

@@ -8,17 +8,18 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "transport/zmq_broken.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_door.h"
+#include "transport/zmq_fit.h"
 #include "transport/zmq_newcomer.h"
 #include "transport/zmq_socket.h"
 #include "transport/zmq_token.h"
 #include "transport/zmq_visitor.h"
 
 enum {
-    FRAMES = 8,        /* parts that libzmq may have to send and to receive of one connection */
-    MOST_AT_ONCE = 64, /* messages taken before other threads get the lock */
-    MOST_WHY = 320
+    FRAMES = 8,       /* parts that libzmq may have to send and to receive of one connection */
+    MOST_AT_ONCE = 64 /* messages taken before other threads get the lock */
 };
 static const int64_t LEAST_ONE_WAY = 2000000000; /* of the time in which both of two tasks should have connected */
 static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* between two tries to connect */
@@ -89,7 +90,7 @@ void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all) {
 /* ---- what the owner is told ---- */
 
 static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
-    char text[MOST_WHY];
+    char text[MST_ZMQ_WHY];
     if (!p->connected) return;
     p->connected = false;
     snprintf(text, sizeof text, "%s%s%s", why, p->doing[0] ? "; when last heard it " : "", p->doing);
@@ -157,14 +158,14 @@ bool mst_zmq_listen(mst_transport *t) {
     if (!t->monitor || !mst_zmq_watch(t->sockets, t->router, t->monitor)) return false;
     if (t->door && !mst_zmq_watch(t->sockets, t->door, NULL)) return false;
     if (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0) return false;
-    t->listens_since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
+    t->logins.since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
     return true;
 }
 
 static void close_dealer(const mst_transport *t, mst_zmq_peer *p) {
     mst_zmq_close(t->sockets, p->dealer, p->monitor);
     p->dealer = p->monitor = NULL;
-    p->expected[0] = '\0';
+    p->login = (mst_zmq_login){.is_answered = false};
     p->state = MST_ZMQ_IDLE;
 }
 
@@ -210,6 +211,11 @@ static void break_dealer(mst_transport *t, mst_zmq_peer *p, const char *why, int
         pause_dealer(t, p, now);
 }
 
+static const char *own_address(const mst_transport *t) {
+    const char *own = t->options.address[t->options.self];
+    return own ? own : "";
+}
+
 static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) {
     unsigned char id[MST_ZMQ_ID];
     char endpoint[MST_NUMERIC_SIZE + 16];
@@ -226,7 +232,7 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     zmq_setsockopt(p->dealer, ZMQ_ROUTING_ID, id, sizeof id);
     if (t->options.has_keys && !mst_zmq_curve_connect(&t->options.keys, p->dealer)) return false;
     const bool shows = t->options.has_token && mst_endpoint_is_loopback(numeric);
-    if (shows && !mst_zmq_token_connect(&t->options.keys, numeric, p->dealer, p->expected)) return false;
+    if (shows && !mst_zmq_token_connect(&t->options.keys, numeric, p->dealer, &p->login)) return false;
     p->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, p->dealer,
                                       ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
                                           ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
@@ -260,8 +266,7 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     p->state = MST_ZMQ_CONNECTING;
     p->trouble.reached = false;
     p->next_try = now + nanoseconds(t->options.timeout);
-    const char *own = t->options.address[t->options.self];
-    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, own ? own : "");
+    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, own_address(t));
 }
 
 /* ---- the connection that the peer has made ---- */
@@ -270,7 +275,8 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 typedef struct arrival {
     unsigned char id[MST_ZMQ_ID]; /* of the DEALER from which it came to the ROUTER */
     bool has_id;
-    int fd; /* of its connection, as libzmq's monitor names it */
+    int fd;                        /* of its connection, as libzmq's monitor names it */
+    mst_zmq_connection connection; /* of the first words of one */
     zmq_msg_t frame[2];
     int payload; /* the frame with the bytes, */
     size_t skip; /* behind so many others */
@@ -287,52 +293,20 @@ static void refuse_joined(mst_transport *t, mst_zmq_peer *p, mst_message_kind ki
     mst_zmq_break(t, p, why, now);
 }
 
-/* For both of the two. */
-static void say_one_way(const mst_transport *t, const mst_zmq_peer *p, char why[MOST_WHY]) {
-    snprintf(
-        why, MOST_WHY,
-        "task %d cannot connect to task %d at %.64s, which connects to it from %s: give all tasks the same list of "
-        "hosts, and see whether that port is open to the other machines",
-        t->options.self, p->task, t->options.address[p->task], p->host);
-}
-
 /* The peer connects to this task, which has something for it and cannot connect to it. As long as that lasts it may not
  * join, and is told so: messages that go one way only help nobody. JUDGE: this task itself was not stopped. */
 static void look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout), limit = timeout > LEAST_ONE_WAY ? timeout : LEAST_ONE_WAY;
     const bool is_one_way = p->joined && p->wanted && t->options.address[p->task] && p->state != MST_ZMQ_OPEN;
-    char why[MOST_WHY];
+    char why[MST_ZMQ_WHY];
     if (!is_one_way || !p->one_way_since || !judge) p->one_way_since = is_one_way ? now : 0;
     if (!is_one_way || now - p->one_way_since <= limit) return;
     p->one_way = true;
     p->one_way_since = 0;
-    say_one_way(t, p, why);
+    mst_zmq_say_one_way(t, p, why);
     refuse_joined(t, p, MST_MESSAGE_MISFIT, why, now);
     tell_refused(t, p, why);
     mst_event_thread_misfit(t->events, p->task, why);
-}
-
-/* Whether a task that says HELLO may join; else WHY not. */
-static bool may_join(const mst_transport *t, const mst_message *m, char why[MOST_WHY]) {
-    const int32_t self = t->options.self;
-    const char *address = t->options.address[self] ? t->options.address[self] : t->options.listen;
-    if (m->to != self && m->from == self)
-        snprintf(
-            why, MOST_WHY,
-            "two tasks have the number %d: what listens at %.64s has it too, and is not task %d: give each task its "
-            "own index, and all the same list of hosts in the same order",
-            self, address, m->to);
-    else if (m->to != self)
-        snprintf(
-            why, MOST_WHY,
-            "what listens at %.64s is task %d, not task %d: give all tasks the same list of hosts in the same order",
-            address, self, m->to);
-    else if (m->from < 0 || m->from >= t->options.num_tasks || m->from == self)
-        snprintf(why, MOST_WHY, "task %d of %d tasks has no peer with the number %d", self, t->options.num_tasks,
-                 m->from);
-    else
-        return true;
-    return false;
 }
 
 /* Seconds between two signs of life. */
@@ -352,7 +326,7 @@ static const char *host_of(zmq_msg_t *frame) {
 static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char *id, uint64_t instance,
                           zmq_msg_t *frame, int64_t now) {
     const int64_t beat = nanoseconds(beat_seconds(t));
-    char why[MOST_WHY];
+    char why[MST_ZMQ_WHY];
     if (p->second != instance) {
         p->second = instance;
         p->second_came = now;
@@ -363,19 +337,9 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
         send_text(t, router_route(t, id), p->task, MST_MESSAGE_REFUSE, why);
         return;
     }
-    mst_zmq_token_send(t, id, message_to(t, p->task, MST_MESSAGE_TAKEN), zmq_msg_gets(frame, "User-Id"), p->host,
-                       strlen(p->host));
+    send_text(t, router_route(t, id), p->task, MST_MESSAGE_TAKEN, p->host);
     if (!p->told_second) mst_event_thread_taken(t->events, t->options.self, p->task, host_of(frame));
     p->told_second = true;
-}
-
-/* Whether an address that has come as SIZE bytes of TEXT is in the list of tasks. */
-static bool is_listed(const mst_transport *t, const unsigned char *text, size_t size) {
-    for (int32_t i = 0; i < t->options.num_tasks; i++) {
-        const char *address = t->options.address[i];
-        if (address && strlen(address) == size && memcmp(address, text, size) == 0) return true;
-    }
-    return false;
 }
 
 /* Whoever says M has another list of tasks, in which it is at ADDRESS. Where this list does not have that address, it
@@ -383,7 +347,7 @@ static bool is_listed(const mst_transport *t, const unsigned char *text, size_t 
 static void tell_misfit(mst_transport *t, const mst_message *m, const unsigned char *address, size_t size,
                         const char *why) {
     const bool is_number = m->from >= 0 && m->from < t->options.num_tasks && m->from != t->options.self;
-    if (!is_number || !is_listed(t, address, size)) return;
+    if (!is_number || !mst_zmq_is_listed(t, address, size)) return;
     mst_zmq_peer *p = &t->peers[m->from];
     if (p->misfit == m->instance) return; /* it tries again and again */
     p->misfit = m->instance;
@@ -395,16 +359,15 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     const unsigned char *id = a->id;
     zmq_msg_t *frame = &a->frame[0];
     const char *door = t->shm ? mst_shm_door(t->shm) : "";
-    char why[MOST_WHY];
-    const bool fits = may_join(t, m, why);
+    char why[MST_ZMQ_WHY];
+    const bool fits = mst_zmq_may_join(t, m, why);
     mst_zmq_peer *p = fits ? &t->peers[m->from] : NULL;
     if (m->from == t->options.self && m->to == m->from && m->instance != t->options.instance)
         mst_event_thread_taken(t->events, m->to, m->from, host_of(frame));
-    if (p && p->one_way) say_one_way(t, p, why);
+    if (p && p->one_way) mst_zmq_say_one_way(t, p, why);
     if (!fits) tell_misfit(t, m, a->data, a->bytes, why);
     if (!p || p->one_way) {
-        mst_zmq_token_send(t, id, message_to(t, m->from, MST_MESSAGE_MISFIT), zmq_msg_gets(frame, "User-Id"), why,
-                           strlen(why));
+        send_text(t, router_route(t, id), m->from, MST_MESSAGE_MISFIT, why);
         return;
     }
     if (p->joined && p->joined_instance != m->instance) {
@@ -415,13 +378,12 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     expect_instance(t, p, m->instance, now);
     p->joined = true;
     p->joined_instance = m->instance;
-    p->fd = a->fd;
+    p->connection = a->connection;
     snprintf(p->host, sizeof p->host, "%s", host_of(frame));
     p->router_heard = now;
     memcpy(p->id, id, MST_ZMQ_ID);
     if (t->shm) mst_shm_expect(t->shm, p->task, m->instance);
-    mst_zmq_token_send(t, id, message_to(t, p->task, MST_MESSAGE_WELCOME), zmq_msg_gets(frame, "User-Id"), door,
-                       strlen(door));
+    send_text(t, router_route(t, id), p->task, MST_MESSAGE_WELCOME, door);
     tell_connected(t, p, m->instance, now);
     mst_zmq_flush(t, p);
 }
@@ -533,17 +495,32 @@ static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     mst_zmq_break(t, p, closed_why, now);
 }
 
+/* Whether who says the first words of a connection may do so: where there is a token, it must answer a challenge. */
+static bool may_speak(mst_transport *t, arrival *a) {
+    if (!t->options.has_token) return true;
+    const char *login = zmq_msg_gets(&a->frame[0], "User-Id");
+    const mst_zmq_entrance entrance = mst_zmq_token_enter(t, a->id, a->fd, login, &a->message, &a->data, &a->bytes);
+    if (entrance == MST_ZMQ_REJECTED) {
+        mst_zmq_door_unproved(t, host_of(&a->frame[0]));
+        send_text(t, router_route(t, a->id), a->message.from, MST_MESSAGE_REFUSE, "it has not answered the challenge");
+    }
+    return entrance == MST_ZMQ_ADMITTED;
+}
+
+static void take_first(mst_transport *t, arrival *a, int64_t now) {
+    a->connection = mst_zmq_newcomer_said(t, a->fd);
+    if (a->message.kind == MST_MESSAGE_HELLO)
+        take_hello(t, a, now);
+    else
+        mst_zmq_visitor_answer(t, a->id, a->connection, now);
+}
+
 /* A message that has come by the connection that the peer has made. */
 static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     const mst_message *m = &a->message;
     if (!a->has_id) return; /* of another program */
-    if (!a->wrong && (m->kind == MST_MESSAGE_HELLO || m->kind == MST_MESSAGE_ASK)) mst_zmq_newcomer_said(t, a->fd);
-    if (!a->wrong && m->kind == MST_MESSAGE_HELLO) {
-        take_hello(t, a, now);
-        return;
-    }
-    if (!a->wrong && m->kind == MST_MESSAGE_ASK) {
-        mst_zmq_visitor_answer(t, a->id, a->fd, zmq_msg_gets(&a->frame[0], "User-Id"), now);
+    if (!a->wrong && (m->kind == MST_MESSAGE_HELLO || m->kind == MST_MESSAGE_ASK)) {
+        if (may_speak(t, a)) take_first(t, a, now);
         return;
     }
     mst_zmq_peer *p = find_joined(t, a);
@@ -568,16 +545,15 @@ static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     pause_dealer(t, p, now);
 }
 
+static bool answer_challenge(const mst_transport *t, mst_zmq_peer *p, const arrival *a) {
+    return mst_zmq_token_answer(&t->options.keys, &p->login, a->data, a->bytes, p->dealer,
+                                message_to(t, p->task, MST_MESSAGE_HELLO), own_address(t));
+}
+
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
-    char text[MOST_WHY - 64], why[MOST_WHY];
+    char text[MST_ZMQ_WHY - 64], why[MST_ZMQ_WHY];
     const bool taken = a->message.kind == MST_MESSAGE_TAKEN, misfit = a->message.kind == MST_MESSAGE_MISFIT;
-    const unsigned char *data = a->data;
-    size_t bytes = a->bytes;
-    if ((taken || misfit) && p->state != MST_ZMQ_OPEN && !mst_zmq_token_take(p->expected, &data, &bytes)) {
-        refuse_listener(t, p, now);
-        return;
-    }
-    snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text), data);
+    snprintf(text, sizeof text, "%.*s", (int)(a->bytes < sizeof text ? a->bytes : sizeof text), a->data);
     snprintf(why, sizeof why, "refused by the peer: %s%s", taken ? "it is connected to another process at " : "", text);
     if (p->state != MST_ZMQ_OPEN) tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
@@ -588,18 +564,12 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
 
 static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
     const uint64_t instance = a->message.instance;
-    const unsigned char *door = a->data;
-    size_t bytes = a->bytes;
     if (p->state == MST_ZMQ_OPEN) return;
-    if (!mst_zmq_token_take(p->expected, &door, &bytes)) {
-        refuse_listener(t, p, now);
-        return;
-    }
     expect_instance(t, p, instance, now);
     p->state = MST_ZMQ_OPEN;
     p->tries = p->cut_short = 0;
     p->one_way = false;
-    if (t->shm) mst_shm_connect(t->shm, p->task, instance, door, bytes);
+    if (t->shm) mst_shm_connect(t->shm, p->task, instance, a->data, a->bytes);
     tell_connected(t, p, instance, now);
     mst_zmq_flush(t, p);
 }
@@ -609,13 +579,16 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
     const mst_message *m = &a->message;
     const char *why = a->wrong;
     p->dealer_heard = now;
+    if (!why && m->kind != MST_MESSAGE_REFUSE && mst_zmq_token_is_awaited(&p->login)) {
+        if (m->kind != MST_MESSAGE_CHALLENGE || !answer_challenge(t, p, a)) refuse_listener(t, p, now);
+        return;
+    }
     if (!why && (m->kind == MST_MESSAGE_REFUSE || m->kind == MST_MESSAGE_TAKEN || m->kind == MST_MESSAGE_MISFIT)) {
         take_refusal(t, p, a, now);
         return;
     }
     if (!why && (m->from != p->task || m->to != t->options.self)) why = "what it answers is of another task";
     if (!why && m->kind == MST_MESSAGE_WELCOME) take_welcome(t, p, a, now);
-    if (p->expected[0] && p->state != MST_ZMQ_OPEN) return; /* nothing else is taken of who has not shown the token */
     if (!why) why = take_payload(t, p, a);
     if (!why && m->kind == MST_MESSAGE_BYE) {
         take_bye(t, p, dealer_route(p));
@@ -626,54 +599,27 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 
 /* ---- the thread's work ---- */
 
-/* A connection that has ended, and how its handshake had failed: libzmq's event and error; 0: it had not. */
-typedef struct broken {
-    int fd;
-    uint16_t handshake_end;
-    int error;
-} broken;
-
-/* Takes what libzmq says of connections: those that come, and those that have ended, MOST_AT_ONCE at most. */
-static int take_broken(mst_transport *t, broken list[MOST_AT_ONCE]) {
-    int count = 0, value;
-    uint16_t event;
-    while (count < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &value)) {
-        if (event == ZMQ_EVENT_ACCEPTED) {
-            mst_zmq_newcomer_came(t, value);
-        } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-            mst_zmq_newcomer_let_in(t);
-        } else if (event != ZMQ_EVENT_DISCONNECTED) {
-            t->handshake_end = event;
-            t->handshake_error = value;
-        } else {
-            list[count++] = (broken){value, t->handshake_end, t->handshake_error};
-            t->handshake_end = 0;
-        }
-    }
-    return count;
-}
-
-static void end_broken(mst_transport *t, const broken *b, int64_t now) {
-    const char *newcomer = mst_zmq_newcomer_ended(t, b->fd, b->handshake_end != 0);
+static void end_broken(mst_transport *t, const mst_zmq_broken *b, int64_t now) {
+    const char *newcomer = mst_zmq_newcomer_ended(t, b->connection, b->handshake_end != 0);
     if (newcomer) mst_zmq_door_failed(t, newcomer, b->handshake_end, b->error);
-    mst_zmq_visitor_left(t, b->fd);
+    mst_zmq_visitor_left(t, b->connection);
     for (int32_t k = 0; k < t->options.num_tasks; k++)
-        if (t->peers[k].joined && t->peers[k].fd == b->fd) break_joined(t, &t->peers[k], now);
+        if (t->peers[k].joined && t->peers[k].connection.number == b->connection) break_joined(t, &t->peers[k], now);
 }
 
 /* What came before a connection broke is taken before the break: libzmq tells of the break last. */
 static void work_router(mst_transport *t, int64_t now) {
-    broken list[MOST_AT_ONCE];
     int taken = 0;
-    const int num_broken = take_broken(t, list);
     arrival a;
+    mst_zmq_broken_look(t);
     while (taken < MOST_AT_ONCE && receive(t->router, true, &a)) {
         take_routed(t, &a, now);
         arrival_end(&a);
         taken++;
     }
-    t->more = taken == MOST_AT_ONCE || num_broken == MOST_AT_ONCE;
-    for (int i = 0; i < num_broken; i++) end_broken(t, &list[i], now);
+    t->more = taken == MOST_AT_ONCE || t->num_broken == MST_ZMQ_BROKEN;
+    for (int i = 0; i < t->num_broken; i++) end_broken(t, &t->broken[i], now);
+    t->num_broken = 0;
 }
 
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"
@@ -693,7 +639,7 @@ static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
  * one that is stopped lets the time run out. */
 static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int value, int64_t now) {
     enum { ENOUGH = 3 };
-    const bool keys = t->options.has_keys, token = p->expected[0];
+    const bool keys = t->options.has_keys, token = p->login.text[0];
     const bool early = p->next_try - now > nanoseconds(t->options.timeout) / 2;
     const bool ended = event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL || event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
     char endpoint[MST_NUMERIC_SIZE + 16] = "";
@@ -734,7 +680,7 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
  * stopped. */
 static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout);
-    char why[MOST_WHY];
+    char why[MST_ZMQ_WHY];
     snprintf(why, sizeof why,
              "silent for %g s: its process is stopped, its machine is overloaded, or the network between is cut",
              t->options.timeout);

@@ -29,6 +29,19 @@ typedef enum mst_zmq_state {
 
 enum { MST_ZMQ_HOST = 64 };
 
+/** A connection that others have made. libzmq names it by its descriptor, which may be the next one's as soon as it has
+ *  ended, and tells of ends later than of messages: so each one has a number, too. */
+typedef struct mst_zmq_connection {
+    int fd;
+    uint64_t number; /**< from 1; 0: none */
+} mst_zmq_connection;
+
+/** How a DEALER shows the token of a user, and is shown it (zmq_token.h). */
+typedef struct mst_zmq_login {
+    char text[MST_TOKEN_LOGIN]; /**< "": it has none to show */
+    bool is_answered;           /**< the listener has shown the token, and was shown it again */
+} mst_zmq_login;
+
 typedef struct mst_zmq_peer {
     int32_t task;
     /* the connection that this task makes */
@@ -39,14 +52,14 @@ typedef struct mst_zmq_peer {
     unsigned tries;   /* since the last that succeeded */
     int64_t next_try; /* of IDLE; of CONNECTING when it is given up */
     int64_t dealer_heard;
-    unsigned cut_short;             /* connections in a row that the peer ended before any message */
-    mst_zmq_trouble trouble;        /* why it has not been made yet */
-    char expected[MST_TOKEN_PROOF]; /* with which WELCOME begins; "": nothing */
+    unsigned cut_short;      /* connections in a row that the peer ended before any message */
+    mst_zmq_trouble trouble; /* why it has not been made yet */
+    mst_zmq_login login;
     /* the connection that the peer has made */
     bool joined;
     unsigned char id[MST_ZMQ_ID];
     uint64_t joined_instance;
-    int fd; /* of libzmq's, as its monitor names the connection; -1: not known */
+    mst_zmq_connection connection;
     int64_t router_heard;
     char host[MST_ZMQ_HOST];
     /* it connects to this task, which cannot connect to it */
@@ -71,16 +84,26 @@ typedef struct mst_zmq_peer {
 typedef struct mst_zmq_visitor {
     int64_t came; /**< 0: the place is free */
     unsigned char id[MST_ZMQ_ID];
-    int fd; /**< of its connection; -1: not known */
+    mst_zmq_connection connection;
 } mst_zmq_visitor;
 
 /** A connection of which nobody has said yet whose it is (zmq_newcomer.h). */
 typedef struct mst_zmq_newcomer {
-    int fd;
+    mst_zmq_connection connection;
+    bool has_ended;                   /**< it may have said something before that is to be taken */
+    unsigned char id[MST_ZMQ_ID];     /**< of the DEALER that was challenged */
+    char challenge[MST_TOKEN_NONCE];  /**< that it was sent (zmq_token.h); "": none */
     char host[MST_ZMQ_HOST], port[8]; /**< of the other end */
 } mst_zmq_newcomer;
 
-enum { MST_ZMQ_VISITORS = 4, MST_ZMQ_STRANGERS = 16 };
+/** A connection that has ended, and how its handshake had failed: libzmq's event and error; 0: it had not. */
+typedef struct mst_zmq_broken {
+    uint64_t connection;
+    uint16_t handshake_end;
+    int error;
+} mst_zmq_broken;
+
+enum { MST_ZMQ_VISITORS = 4, MST_ZMQ_STRANGERS = 16, MST_ZMQ_BROKEN = 64 };
 
 struct mst_transport {
     mst_open_options options;
@@ -101,9 +124,10 @@ struct mst_transport {
     bool ready, closing, finished, stopped;
     int error;                          /* errno, where it could not listen */
     char listen[MST_NUMERIC_SIZE + 16]; /* endpoint */
+    char known_as[MST_NUMERIC_SIZE]; /* where others connect to reach it, if that is forwarded to `listen`; else "" */
     void *context, *router, *monitor;
-    void *door; /* of a cluster with a key, or a user's token (zmq_door.h); else NULL */
-    int64_t listens_since;
+    void *door;            /* of a cluster with a key, or a user's token (zmq_door.h); else NULL */
+    mst_token_used logins; /* where the transport has a user's token */
     char stranger[MST_ZMQ_STRANGERS][MST_ZMQ_HOST]; /* hosts from which somebody was refused; "": not known which */
     int num_strangers;
     unsigned num_sockets; /* ever made: no two have one id */
@@ -111,10 +135,13 @@ struct mst_transport {
     mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
     mst_zmq_newcomer *newcomer; /* in the order in which they came */
     int num_newcomers, most_newcomers;
-    int num_let_in;          /* newcomers whose handshake is over: libzmq does not say which */
+    int num_excused; /* newcomers of which nothing wrong is known: libzmq does not say which */
+    uint64_t num_connections;
     char gone[MST_ZMQ_HOST]; /* host of the last that is none any more */
     uint16_t handshake_end;  /* how that of the connection has failed whose end libzmq tells next: its event, or 0 */
     int handshake_error;     /* with which error */
+    mst_zmq_broken broken[MST_ZMQ_BROKEN]; /* connections that have ended, for the rest of a look (zmq_broken.h) */
+    int num_broken;
     int64_t next_beat;
     bool is_taken;        /* another thread receives */
     int64_t sleeps_until; /* the thread, at most */

@@ -1,64 +1,86 @@
 #include "transport/zmq_token.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
 
 #include "base/clock.h"
-
-static const int64_t LONG_AGO = 60000000000; /* nanoseconds */
+#include "transport/zmq_newcomer.h"
 
 const char mst_zmq_token_missing[] =
     "it has not this user's token: it is a program of another user, or was started "
     "with another HOME, with --cluster-key or with --insecure";
+
+enum { NONCE = MST_TOKEN_NONCE - 1, PROOF = MST_TOKEN_PROOF - 1, TEXT = 320 /* longer than any address */ };
+
+/* ---- who connects ---- */
+
+bool mst_zmq_token_connect(const mst_cluster_keys *keys, const char *numeric, void *dealer, mst_zmq_login *login) {
+    char proof[MST_TOKEN_PROOF];
+    *login = (mst_zmq_login){.is_answered = false};
+    if (!mst_token_login_make(mst_clock_now(), numeric, login->text)) return false;
+    mst_token_prove(keys, MST_TOKEN_LOGIN_PROOF, login->text, NULL, NULL, proof);
+    return zmq_setsockopt(dealer, ZMQ_PLAIN_USERNAME, login->text, strlen(login->text)) == 0 &&
+           zmq_setsockopt(dealer, ZMQ_PLAIN_PASSWORD, proof, strlen(proof)) == 0;
+}
+
+bool mst_zmq_token_is_awaited(const mst_zmq_login *login) {
+    return login->text[0] && !login->is_answered;
+}
+
+bool mst_zmq_token_answer(const mst_cluster_keys *keys, mst_zmq_login *login, const void *data, size_t bytes,
+                          void *dealer, mst_message message, const char *text) {
+    char challenge[MST_TOKEN_NONCE], proof[MST_TOKEN_PROOF], both[MST_TOKEN_PROOF + TEXT];
+    if (!mst_zmq_token_is_awaited(login) || bytes != NONCE + PROOF) return false;
+    memcpy(challenge, data, NONCE);
+    challenge[NONCE] = '\0';
+    if (!mst_token_is_proved(keys, MST_TOKEN_CHALLENGE_PROOF, login->text, challenge, NULL, (const char *)data + NONCE,
+                             PROOF))
+        return false;
+    login->is_answered = true;
+    mst_token_prove(keys, MST_TOKEN_ANSWER_PROOF, login->text, challenge, &message, proof);
+    snprintf(both, sizeof both, "%s%s", proof, text);
+    mst_zmq_send_text((mst_zmq_route){dealer, NULL}, message, both);
+    return true;
+}
+
+/* ---- who listens ---- */
 
 bool mst_zmq_token_listen(mst_transport *t) {
     const int on = 1;
     return zmq_setsockopt(t->router, ZMQ_PLAIN_SERVER, &on, sizeof on) == 0;
 }
 
-bool mst_zmq_token_connect(const mst_cluster_keys *keys, const char *numeric, void *dealer,
-                           char expected[MST_TOKEN_PROOF]) {
-    char login[MST_TOKEN_LOGIN], proof[MST_TOKEN_PROOF];
-    if (!mst_token_login_make(mst_clock_now(), login)) return false;
-    mst_token_prove(keys, MST_TOKEN_CONNECTOR, numeric, login, proof);
-    mst_token_prove(keys, MST_TOKEN_LISTENER, numeric, login, expected);
-    return zmq_setsockopt(dealer, ZMQ_PLAIN_USERNAME, login, strlen(login)) == 0 &&
-           zmq_setsockopt(dealer, ZMQ_PLAIN_PASSWORD, proof, strlen(proof)) == 0;
-}
-
-bool mst_zmq_token_take(const char *expected, const unsigned char **data, size_t *bytes) {
-    const size_t length = strlen(expected);
-    if (*bytes < length || (length && memcmp(*data, expected, length) != 0)) return false;
-    *data += length;
-    *bytes -= length;
-    return true;
-}
-
-static const char *numeric_of(const mst_transport *t) {
-    return t->listen + strlen("tcp://");
-}
-
 bool mst_zmq_token_is_proved(const mst_transport *t, const char *login, const void *shown, size_t size) {
-    return mst_token_is_proved(&t->options.keys, MST_TOKEN_CONNECTOR, numeric_of(t), login, shown, size);
+    mst_token_login said;
+    if (!mst_token_login_read(login, &said)) return false;
+    if (strcmp(said.address, t->listen + strlen("tcp://")) != 0 && strcmp(said.address, t->known_as) != 0) return false;
+    return mst_token_is_proved(&t->options.keys, MST_TOKEN_LOGIN_PROOF, login, NULL, NULL, shown, size);
 }
 
-bool mst_zmq_token_is_in_time(const mst_transport *t, const char *login, int64_t now) {
-    const int64_t made = mst_token_login_time(login, strlen(login));
-    return made >= t->listens_since && made <= now && now - made < LONG_AGO;
+static void send_challenge(mst_transport *t, const unsigned char *id, const char *login, const char *challenge) {
+    const mst_message message = {
+        .kind = MST_MESSAGE_CHALLENGE, .from = t->options.self, .to = -1, .instance = t->options.instance};
+    char proof[MST_TOKEN_PROOF], both[MST_TOKEN_NONCE + MST_TOKEN_PROOF];
+    mst_token_prove(&t->options.keys, MST_TOKEN_CHALLENGE_PROOF, login, challenge, NULL, proof);
+    snprintf(both, sizeof both, "%s%s", challenge, proof);
+    mst_zmq_send_text((mst_zmq_route){t->router, id}, message, both);
 }
 
-void mst_zmq_token_send(mst_transport *t, const unsigned char *id, mst_message message, const char *login,
-                        const void *data, size_t bytes) {
-    const mst_zmq_route route = {t->router, id};
-    char *both = NULL;
-    if (!t->options.has_token) {
-        mst_zmq_send_bytes(route, message, data, bytes);
-        return;
+mst_zmq_entrance mst_zmq_token_enter(mst_transport *t, const unsigned char *id, int fd, const char *login,
+                                     const mst_message *message, const unsigned char **data, size_t *bytes) {
+    char *challenge = mst_zmq_newcomer_challenge(t, fd, id);
+    if (!login || !challenge) return MST_ZMQ_TOO_LATE;
+    if (!challenge[0]) {
+        if (!mst_token_nonce_make(challenge)) return MST_ZMQ_TOO_LATE; /* it tries again */
+        send_challenge(t, id, login, challenge);
+        return MST_ZMQ_CHALLENGED;
     }
-    if (!login || !(both = malloc(MST_TOKEN_PROOF + bytes))) return; /* the other side tries again */
-    mst_token_prove(&t->options.keys, MST_TOKEN_LISTENER, numeric_of(t), login, both);
-    if (bytes) memcpy(both + MST_TOKEN_PROOF - 1, data, bytes);
-    mst_zmq_send_bytes(route, message, both, MST_TOKEN_PROOF - 1 + bytes);
-    free(both);
+    if (*bytes < PROOF ||
+        !mst_token_is_proved(&t->options.keys, MST_TOKEN_ANSWER_PROOF, login, challenge, message, *data, PROOF))
+        return MST_ZMQ_REJECTED;
+    *data += PROOF;
+    *bytes -= PROOF;
+    return MST_ZMQ_ADMITTED;
 }

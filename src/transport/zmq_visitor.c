@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/zmq_token.h"
-
 static const int64_t STAYS = 5000000000; /* nanoseconds for which one that does not go keeps its place */
 
 static void refuse_visitor(mst_transport *t, const unsigned char *id, const char *why) {
@@ -13,14 +11,14 @@ static void refuse_visitor(mst_transport *t, const unsigned char *id, const char
     mst_zmq_send_text((mst_zmq_route){t->router, id}, header, why);
 }
 
-static void send_report(mst_transport *t, const unsigned char *id, const char *login) {
+static void send_report(mst_transport *t, const unsigned char *id) {
     const mst_transport_report *report = &t->options.report;
     const mst_message header = {
         .kind = MST_MESSAGE_REPORT, .from = t->options.self, .to = -1, .instance = t->options.instance};
     size_t bytes = 0;
     void *data = report->make ? report->make(report->context, &bytes) : NULL;
     if (data)
-        mst_zmq_token_send(t, id, header, login, data, bytes);
+        mst_zmq_send_bytes((mst_zmq_route){t->router, id}, header, data, bytes);
     else
         refuse_visitor(t, id, report->make ? "it has no memory left" : "it says nothing of itself");
     free(data);
@@ -33,7 +31,7 @@ static mst_zmq_visitor *free_place(mst_transport *t, int64_t now) {
     return NULL;
 }
 
-void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, int fd, const char *login, int64_t now) {
+void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, mst_zmq_connection connection, int64_t now) {
     for (int i = 0; i < MST_ZMQ_VISITORS; i++)
         if (t->visitor[i].came && memcmp(t->visitor[i].id, id, MST_ZMQ_ID) == 0) return; /* it asks once more */
     mst_zmq_visitor *place = free_place(t, now);
@@ -42,12 +40,12 @@ void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, int fd, c
         return;
     }
     place->came = now;
-    place->fd = fd;
+    place->connection = connection;
     memcpy(place->id, id, MST_ZMQ_ID);
-    send_report(t, id, login);
+    send_report(t, id);
 }
 
-void mst_zmq_visitor_left(mst_transport *t, int fd) {
+void mst_zmq_visitor_left(mst_transport *t, uint64_t number) {
     for (int i = 0; i < MST_ZMQ_VISITORS; i++)
-        if (t->visitor[i].fd == fd) t->visitor[i].came = 0;
+        if (t->visitor[i].connection.number == number) t->visitor[i].came = 0;
 }

@@ -6,9 +6,9 @@
 
 #include "transport/zmq_peer.h"
 
-/** Answers ASK from the DEALER with this id, whose connection is FD. LOGIN: its, where the transport has a token. */
-void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, int fd, const char *login, int64_t now);
-/** Connection FD has ended. */
-void mst_zmq_visitor_left(mst_transport *t, int fd);
+/** Answers ASK from the DEALER with this id, with its CONNECTION. */
+void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, mst_zmq_connection connection, int64_t now);
+/** Connection NUMBER has ended. */
+void mst_zmq_visitor_left(mst_transport *t, uint64_t number);
 
 #endif

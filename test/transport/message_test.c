@@ -13,7 +13,7 @@ static const mst_message sample = {.kind = MST_MESSAGE_DATA,
 static void header_is_as_documented(void **state) {
     (void)state;
     static const unsigned char wanted[MST_MESSAGE_HEADER] =
-        "MSTR\x02\0\x07\0\x03\0\0\0\x04\x03\x02\x01\x88\x77\x66\x55\x44\x33\x22\x11\x05\0\0\0\x06\0\0\0\x07\0\0\0\0\0\0"
+        "MSTR\x03\0\x07\0\x03\0\0\0\x04\x03\x02\x01\x88\x77\x66\x55\x44\x33\x22\x11\x05\0\0\0\x06\0\0\0\x07\0\0\0\0\0\0"
         "\0"
         "\x10\x32\x54\x76\x98\xba\xdc\xfe\xe8\x03\0\0\0\0\0\0\x90\x01\0\0\0\0\0";
     unsigned char header[MST_MESSAGE_HEADER];

@@ -133,6 +133,100 @@ static void visitor_is_answered_where_it_has_the_token(void **state) {
     tasks_use_keys(NULL);
 }
 
+/* ---- forwarded ports ---- */
+
+static struct sockaddr_in at_port(const char *address) {
+    const unsigned long port = strtoul(strrchr(address, ':') + 1, NULL, 10);
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
+}
+
+/* Listens where a task should. */
+static int squat(const char *address) {
+    const struct sockaddr_in at = at_port(address);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    return listener;
+}
+
+/* Connections to the address at which a task is known go on to where it listens, until the test ends. */
+typedef struct forwarder {
+    int listener;
+    struct sockaddr_in to;
+} forwarder;
+
+typedef struct forwarded {
+    int from, to;
+} forwarded;
+
+static void *copy_bytes(void *context) {
+    const forwarded way = *(forwarded *)context;
+    char bytes[4096];
+    free(context);
+    for (ssize_t got; (got = read(way.from, bytes, sizeof bytes)) > 0;)
+        if (write(way.to, bytes, (size_t)got) != got) break;
+    shutdown(way.to, SHUT_WR);
+    return NULL;
+}
+
+static void forward_bytes(int from, int to) {
+    pthread_t thread;
+    forwarded *way = malloc(sizeof *way);
+    assert_non_null(way);
+    *way = (forwarded){from, to};
+    assert_int_equal(pthread_create(&thread, NULL, copy_bytes, way), 0);
+    pthread_detach(thread);
+}
+
+static void *forward(void *context) {
+    const forwarder *f = context;
+    for (int from; (from = accept(f->listener, NULL, NULL)) >= 0;) {
+        const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(to, (const struct sockaddr *)&f->to, sizeof f->to) == 0) {
+            forward_bytes(from, to);
+            forward_bytes(to, from);
+        } else {
+            close(from);
+            close(to);
+        }
+    }
+    return NULL;
+}
+
+static void task_behind_a_forwarded_port_is_reached(void **state) {
+    (void)state;
+    const mst_transport_options options = {.report = {.context = "hello", .make = say_hello}};
+    const mst_cluster_keys token = tasks_token(1), other = tasks_token(2);
+    tasks all;
+    task_address bind;
+    char text[160];
+    pthread_t thread;
+    tasks_use_keys(&token);
+    tasks_make(&all, type, 2, &options);
+    tasks_find_addresses(&bind, 1);
+    forwarder f = {squat(all.address[1]), at_port(bind)};
+    assert_int_equal(pthread_create(&thread, NULL, forward, &f), 0);
+    EXPECT_OK(task_open(&all, 0, 100));
+    all.options.bind = bind;
+    EXPECT_OK(task_open(&all, 1, 101));
+    for (int i = 0; i < 2; i++) task_say(&all, i, 1 - i, "hello");
+    for (int i = 0; i < 2; i++) task_told(&all.task[i], TOLD_CONTROL, 1 - i, 0);
+    const char *const reached[] = {all.address[1], bind};
+    for (int i = 0; i < 2; i++) {
+        ask(reached[i], &token, text);
+        assert_string_equal(text, "hello");
+        ask(reached[i], &other, text);
+        assert_non_null(strstr(text, "has not this user's token"));
+    }
+    tasks_close(&all);
+    shutdown(f.listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(f.listener);
+    tasks_use_keys(NULL);
+}
+
 /* ---- programs of another user ---- */
 
 enum { GREETING = 64, MOST = 512 };
@@ -164,22 +258,6 @@ static void write_frame(int connection, int flags, const void *body, size_t size
     assert_int_equal(write(connection, frame, size + 2), size + 2);
 }
 
-static struct sockaddr_in at_port(const char *address) {
-    const unsigned long port = strtoul(strrchr(address, ':') + 1, NULL, 10);
-    return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
-}
-
-/* Listens where a task should. */
-static int squat(const char *address) {
-    const struct sockaddr_in at = at_port(address);
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    assert_int_equal(bind(listener, (const struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(listen(listener, 8), 0);
-    return listener;
-}
-
 /* Takes a connection, lets it in, and keeps in HELLO of *SIZE what it has shown. */
 static int let_in(int listener, unsigned char hello[MOST], size_t *size) {
     static const char ready[] = "\5READY\13Socket-Type\0\0\0\6ROUTER";
@@ -196,7 +274,7 @@ static int let_in(int listener, unsigned char hello[MOST], size_t *size) {
 }
 
 static void write_message(int connection, mst_message message, const char *text) {
-    unsigned char bytes[MST_MESSAGE_HEADER + 64];
+    unsigned char bytes[MST_MESSAGE_HEADER + 128];
     message.total = strlen(text);
     mst_message_encode(&message, bytes);
     memcpy(bytes + MST_MESSAGE_HEADER, text, message.total);
@@ -212,7 +290,7 @@ static void open_first(tasks *all, const mst_cluster_keys *token) {
 static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
     (void)state;
     static const mst_message_kind kinds[] = {MST_MESSAGE_WELCOME, MST_MESSAGE_CONTROL, MST_MESSAGE_TAKEN,
-                                             MST_MESSAGE_MISFIT};
+                                             MST_MESSAGE_MISFIT, MST_MESSAGE_CHALLENGE};
     const mst_cluster_keys token = tasks_token(1);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         tasks all;
@@ -224,8 +302,6 @@ static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
         task_say(&all, 0, 1, "a secret");
         const int connection = let_in(listener, hello, &size);
         write_message(connection, (mst_message){.kind = kinds[i], .from = 1, .to = 0, .instance = 7}, "127.0.0.1");
-        if (kinds[i] == MST_MESSAGE_CONTROL)
-            write_message(connection, (mst_message){.kind = MST_MESSAGE_WELCOME, .from = 1, .instance = 7}, "");
         assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "has not this user's token"));
         assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
         assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
@@ -238,8 +314,9 @@ static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
     tasks_use_keys(NULL);
 }
 
-/* Shows the task at ADDRESS what HELLO has; whether it lets who does so in. */
-static bool is_let_in(const char *address, const unsigned char *hello, size_t size) {
+/* Shows the task at ADDRESS what HELLO has; whether it lets who does so in. *KEPT: the connection, where KEPT is not
+ * NULL. */
+static bool show_hello(const char *address, const unsigned char *hello, size_t size, int *kept) {
     const struct sockaddr_in at = at_port(address);
     const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     unsigned char greeting[GREETING], answer[MOST + 1] = {0};
@@ -248,19 +325,38 @@ static bool is_let_in(const char *address, const unsigned char *hello, size_t si
     read_whole(connection, greeting, sizeof greeting);
     write_frame(connection, 4, hello, size);
     read_frame(connection, answer);
-    close(connection);
+    if (kept)
+        *kept = connection;
+    else
+        close(connection);
     /* libzmq 4.3.4 writes "\x05ERROR", whose first byte is then 0x5E */
     assert_true(memcmp(answer, "\7WELCOME", 8) == 0 || strstr((char *)answer, "ROR\003400"));
     return answer[0] == 7;
 }
 
+static bool is_let_in(const char *address, const unsigned char *hello, size_t size) {
+    return show_hello(address, hello, size, NULL);
+}
+
+/* What a process with KEYS shows with LOGIN. */
+static size_t hello_of(const mst_cluster_keys *keys, const char *login, unsigned char hello[MOST]) {
+    char proof[MST_TOKEN_PROOF];
+    mst_token_prove(keys, MST_TOKEN_LOGIN_PROOF, login, NULL, NULL, proof);
+    return (size_t)sprintf((char *)hello, "\5HELLO%c%s%c%s", (int)strlen(login), login, (int)strlen(proof), proof);
+}
+
+/* A login for ADDRESS, made SECONDS from now. */
+static void make_login(const char *address, double seconds, char login[MST_TOKEN_LOGIN]) {
+    char numeric[64];
+    snprintf(numeric, sizeof numeric, "127.0.0.1:%s", strrchr(address, ':') + 1);
+    assert_true(mst_token_login_make(mst_clock_after(seconds), numeric, login));
+}
+
 /* What a process with KEYS shows at ADDRESS, SECONDS from now. */
 static size_t make_hello(const mst_cluster_keys *keys, const char *address, double seconds, unsigned char hello[MOST]) {
-    char login[MST_TOKEN_LOGIN], proof[MST_TOKEN_PROOF], numeric[64];
-    snprintf(numeric, sizeof numeric, "127.0.0.1:%s", strrchr(address, ':') + 1);
-    assert_true(mst_token_login_make(mst_clock_after(seconds), login));
-    mst_token_prove(keys, MST_TOKEN_CONNECTOR, numeric, login, proof);
-    return (size_t)sprintf((char *)hello, "\5HELLO%c%s%c%s", (int)strlen(login), login, (int)strlen(proof), proof);
+    char login[MST_TOKEN_LOGIN];
+    make_login(address, seconds, login);
+    return hello_of(keys, login, hello);
 }
 
 static void what_was_shown_to_another_program_opens_no_task(void **state) {
@@ -289,21 +385,151 @@ static void what_was_shown_to_another_program_opens_no_task(void **state) {
     tasks_use_keys(NULL);
 }
 
-static void login_is_read_in_one_form_alone(void **state) {
+/* ---- recordings ---- */
+
+/* Goes on where a task has let CONNECTION in, until it takes messages. */
+static void be_dealer(int connection) {
+    static const char initiate[] =
+        "\10INITIATE\13Socket-Type\0\0\0\6DEALER\10Identity\0\0\0\21M\1\0\0\0\1\0\0\0abcdefgh";
+    unsigned char ready[MOST];
+    write_frame(connection, 4, initiate, sizeof initiate - 1);
+    read_frame(connection, ready);
+    assert_memory_equal(ready, "\5READY", 6);
+}
+
+/* Takes the next message; its kind, and TEXT. */
+static mst_message_kind read_message(int connection, char text[MOST]) {
+    unsigned char frame[MOST];
+    mst_message message;
+    const size_t size = read_frame(connection, frame), bytes = size - MST_MESSAGE_HEADER;
+    assert_true(size >= MST_MESSAGE_HEADER);
+    assert_null(mst_message_decode(frame, MST_MESSAGE_HEADER, bytes, &message));
+    memcpy(text, frame + MST_MESSAGE_HEADER, bytes);
+    text[bytes] = '\0';
+    return message.kind;
+}
+
+/* The first words of a connection, of task 1 or a visitor. */
+static mst_message first_words(mst_message_kind kind) {
+    const bool is_task = kind == MST_MESSAGE_HELLO;
+    return (mst_message){.kind = kind, .from = is_task ? 1 : -1, .to = is_task ? 0 : -1, .instance = is_task ? 7 : 0};
+}
+
+/* Says KIND, and answers the challenge with the token; ANSWER: what it has sent. Returns what that was answered by. */
+static mst_message_kind enter(int connection, const mst_cluster_keys *token, const char *login, mst_message_kind kind,
+                              char answer[MST_TOKEN_PROOF]) {
+    const mst_message words = first_words(kind);
+    char text[MOST], challenge[MST_TOKEN_NONCE];
+    write_message(connection, words, "");
+    assert_int_equal(read_message(connection, text), MST_MESSAGE_CHALLENGE);
+    snprintf(challenge, sizeof challenge, "%s", text);
+    assert_true(mst_token_is_proved(token, MST_TOKEN_CHALLENGE_PROOF, login, challenge, NULL, text + strlen(challenge),
+                                    strlen(text) - strlen(challenge)));
+    mst_token_prove(token, MST_TOKEN_ANSWER_PROOF, login, challenge, &words, answer);
+    write_message(connection, words, answer);
+    return read_message(connection, text);
+}
+
+/* All that a task, or a visitor, has sent to task 0 is sent again: to it, to task 1, and to task 0 behind a login that
+ * its listener has not seen. */
+static void replay(tasks *all, const mst_cluster_keys *token, mst_message_kind kind, mst_message_kind good) {
+    unsigned char hello[MOST];
+    char login[MST_TOKEN_LOGIN], answer[MST_TOKEN_PROOF], other[MST_TOKEN_PROOF], text[MOST];
+    int connection;
+    make_login(all->address[0], 0, login);
+    const size_t size = hello_of(token, login, hello);
+    assert_true(show_hello(all->address[0], hello, size, &connection));
+    be_dealer(connection);
+    assert_int_equal(enter(connection, token, login, kind, answer), good);
+    close(connection);
+    for (int i = 0; i < 2; i++) assert_false(is_let_in(all->address[i], hello, size));
+    make_login(all->address[0], 0, login);
+    assert_true(show_hello(all->address[0], hello, hello_of(token, login, hello), &connection));
+    be_dealer(connection);
+    write_message(connection, first_words(kind), answer);
+    assert_int_equal(read_message(connection, text), MST_MESSAGE_CHALLENGE);
+    write_message(connection, first_words(kind), answer);
+    assert_int_equal(read_message(connection, text), MST_MESSAGE_REFUSE);
+    write_message(connection, first_words(MST_MESSAGE_CONTROL), "let me in");
+    assert_int_equal(read_message(connection, text), MST_MESSAGE_REFUSE);
+    close(connection);
+    /* a proof for one kind of words is none for the other, and the right one is good */
+    make_login(all->address[0], 0, login);
+    assert_true(show_hello(all->address[0], hello, hello_of(token, login, hello), &connection));
+    be_dealer(connection);
+    assert_int_equal(enter(connection, token, login, kind, other), good);
+    assert_string_not_equal(other, answer);
+    close(connection);
+}
+
+static void recorded_login_opens_no_task(void **state) {
     (void)state;
-    static const char *const wrong[] = {"",
-                                        "00112233445566778899aabbccddeeff",
-                                        "00112233445566778899aabbccddeeff-",
-                                        "00112233445566778899aabbccddeeff--1",
-                                        "00112233445566778899aabbccddeef-1",
-                                        "00112233445566778899aabbccddeeFF-1",
-                                        "00112233445566778899aabbccddeeff-1x",
-                                        "00112233445566778899aabbccddeeff-99999999999999999999"};
-    char login[MST_TOKEN_LOGIN];
-    assert_true(mst_token_login_make(1234567890123456789, login));
-    assert_int_equal(mst_token_login_time(login, strlen(login)), 1234567890123456789);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_int_equal(mst_token_login_time(wrong[i], strlen(wrong[i])), -1);
+    const mst_transport_options options = {.report = {.context = "hello", .make = say_hello}};
+    const mst_cluster_keys token = tasks_token(1);
+    tasks all;
+    tasks_use_keys(&token);
+    tasks_make(&all, type, 2, &options);
+    for (int i = 0; i < 2; i++) EXPECT_OK(task_open(&all, i, (uint64_t)i + 100));
+    replay(&all, &token, MST_MESSAGE_ASK, MST_MESSAGE_REPORT);
+    assert_non_null(strstr(task_told(&all.task[0], TOLD_STRANGER, -1, 0)->data, "another connection has shown before"));
+    replay(&all, &token, MST_MESSAGE_HELLO, MST_MESSAGE_WELCOME);
+    assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
+    tasks_close(&all);
+    tasks_use_keys(NULL);
+}
+
+/* A connection that follows one that has ended has its descriptor. */
+static void who_connects_again_at_once_is_no_stranger(void **state) {
+    (void)state;
+    const mst_transport_options options = {.report = {.context = "hello", .make = say_hello}};
+    const mst_cluster_keys token = tasks_token(1);
+    tasks all;
+    char login[MST_TOKEN_LOGIN], answer[MST_TOKEN_PROOF];
+    unsigned char hello[MOST];
+    int connection;
+    tasks_use_keys(&token);
+    tasks_open(&all, type, 1, &options);
+    for (int i = 0; i < 50; i++) {
+        make_login(all.address[0], i % 2 ? 0 : -90, login); /* as one that was stopped meanwhile */
+        const bool good = show_hello(all.address[0], hello, hello_of(&token, login, hello), &connection);
+        assert_int_equal(good, i % 2);
+        if (good) {
+            be_dealer(connection);
+            assert_int_equal(enter(connection, &token, login, MST_MESSAGE_ASK, answer), MST_MESSAGE_REPORT);
+        }
+        close(connection);
+    }
+    assert_int_equal(task_count(&all.task[0], TOLD_STRANGER, -1), 0);
+    tasks_close(&all);
+    tasks_use_keys(NULL);
+}
+
+/* A program without the token, to which a task connects, sends each of its proofs and each of its words back: to the
+ * task, as its listener, and at the address at which the task listens itself. */
+static void what_a_task_has_said_does_not_open_it(void **state) {
+    (void)state;
+    const mst_cluster_keys token = tasks_token(1);
+    tasks all;
+    unsigned char hello[MOST];
+    char text[MOST], both[MOST];
+    size_t size;
+    open_first(&all, &token);
+    const int listener = squat(all.address[1]);
+    EXPECT_OK(task_open(&all, 0, 100));
+    task_say(&all, 0, 1, "a secret");
+    const int connection = let_in(listener, hello, &size);
+    assert_int_equal(read_message(connection, text), MST_MESSAGE_HELLO);
+    assert_string_equal(text, all.address[0]); /* nothing that proves anything */
+    assert_false(is_let_in(all.address[0], hello, size));
+    const unsigned char *proof = hello + 7 + hello[6] + 1;
+    snprintf(both, sizeof both, "%032d%.64s", 1, (const char *)proof);
+    write_message(connection, (mst_message){.kind = MST_MESSAGE_CHALLENGE, .from = 1, .instance = 7}, both);
+    assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "has not this user's token"));
+    assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
+    close(connection);
+    close(listener);
+    tasks_close(&all);
+    tasks_use_keys(NULL);
 }
 
 int main(void) {
@@ -314,7 +540,10 @@ int main(void) {
         cmocka_unit_test(visitor_is_answered_where_it_has_the_token),
         cmocka_unit_test(program_that_listens_for_a_task_is_not_taken_for_it),
         cmocka_unit_test(what_was_shown_to_another_program_opens_no_task),
-        cmocka_unit_test(login_is_read_in_one_form_alone),
+        cmocka_unit_test(task_behind_a_forwarded_port_is_reached),
+        cmocka_unit_test(recorded_login_opens_no_task),
+        cmocka_unit_test(who_connects_again_at_once_is_no_stranger),
+        cmocka_unit_test(what_a_task_has_said_does_not_open_it),
     };
     const mst_status status = mst_transport_find("zmq", &type);
     if (status == MST_UNAVAILABLE) {

@@ -1,0 +1,35 @@
+#include "transport/zmq_broken.h"
+
+#include <zmq.h>
+
+#include "transport/zmq_newcomer.h"
+#include "transport/zmq_socket.h"
+
+/* The number of the connection with descriptor FD, which has ended now; 0: it is not known. */
+static uint64_t ended_number(mst_transport *t, int fd) {
+    const uint64_t number = mst_zmq_newcomer_ends(t, fd);
+    if (number) return number;
+    for (int32_t i = 0; i < t->options.num_tasks; i++)
+        if (t->peers[i].joined && t->peers[i].connection.fd == fd) return t->peers[i].connection.number;
+    for (int i = 0; i < MST_ZMQ_VISITORS; i++)
+        if (t->visitor[i].came && t->visitor[i].connection.fd == fd) return t->visitor[i].connection.number;
+    return 0;
+}
+
+void mst_zmq_broken_look(mst_transport *t) {
+    int value;
+    uint16_t event;
+    while (t->num_broken < MST_ZMQ_BROKEN && mst_zmq_monitor_take(t->monitor, &event, &value)) {
+        if (event == ZMQ_EVENT_ACCEPTED) {
+            mst_zmq_newcomer_came(t, value);
+        } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+            mst_zmq_newcomer_excuse(t);
+        } else if (event != ZMQ_EVENT_DISCONNECTED) {
+            t->handshake_end = event;
+            t->handshake_error = value;
+        } else {
+            t->broken[t->num_broken++] = (mst_zmq_broken){ended_number(t, value), t->handshake_end, t->handshake_error};
+            t->handshake_end = 0;
+        }
+    }
+}
