@@ -43,10 +43,52 @@ static mst_status write_fail(const char *path) {
     return MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, strerror(errno));
 }
 
-/* The file that PATH leads to, through symbolic links: that is the one to be replaced. To be freed with free(). */
-static char *target_of(const char *path) {
-    char *target = realpath(path, NULL);
-    return target ? target : strdup(path);
+/* ---- symbolic links ---- */
+
+/* What Linux does under fs.protected_symlinks, also where that is off: in a folder where all may write, and each may
+ * remove only what is his, a link is followed only if the user or the owner of the folder has made it. Another user
+ * could have put it there to have a file replaced that he cannot write himself. */
+static bool may_follow(const mst_folder *folder, const struct stat *link) {
+    struct stat info;
+    if (fstat(folder->descriptor, &info)) return false;
+    const bool shared = (info.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+    return !shared || link->st_uid == geteuid() || link->st_uid == info.st_uid;
+}
+
+/* Replaces *AT, the path of the link NAME of FOLDER, by the path that it leads to. */
+static mst_status file_follow_link(const mst_folder *folder, const char *name, char **at) {
+    char to[PATH_MAX];
+    const ssize_t size = readlinkat(folder->descriptor, name, to, sizeof to - 1);
+    if (size < 0) return write_fail(*at);
+    to[size] = '\0';
+    char *next = to[0] == '/' ? strdup(to) : mst_folder_join(folder, to);
+    if (!next) return MST_NO_MEMORY("to write '%s'", *at);
+    free(*at);
+    *at = next;
+    return MST_OK;
+}
+
+/* Opens the folder of the file that *AT leads to through symbolic links, and makes *AT the path of that file: it is the
+ * one to be replaced. The system resolves the folder itself, by its own rules. OUT is closed after a failure. */
+static mst_status open_target(char **at, mst_folder *out) {
+    enum { MOST_LINKS = 40 }; /* as Linux */
+    for (int links = 0; links <= MOST_LINKS; links++) {
+        const char *name;
+        struct stat info;
+        MST_TRY(mst_folder_open_of(*at, out, &name));
+        if (fstatat(out->descriptor, name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISLNK(info.st_mode)) return MST_OK;
+        const mst_status status =
+            may_follow(out, &info)
+                ? file_follow_link(out, name, at)
+                : MST_FAIL(MST_IO,
+                           "'%s' is a symbolic link that another user has made in a folder where all may write: "
+                           "name another file, or the one it leads to",
+                           *at);
+        mst_folder_close(out);
+        if (status) return status;
+    }
+    errno = ELOOP;
+    return write_fail(*at);
 }
 
 /* ---- the calls that change what is on the disk, which a test can make fail ---- */
@@ -159,12 +201,9 @@ static mst_status file_create(mst_file *out) {
 }
 
 mst_status mst_file_create(const char *path, mst_file *out) {
-    const char *name;
-    char *target = target_of(path);
-    *out = (mst_file){.descriptor = -1};
-    if (!target) return MST_NO_MEMORY("to write '%s'", path);
-    mst_status status = mst_folder_open_of(target, &out->folder, &name);
-    out->path = target;
+    *out = (mst_file){.descriptor = -1, .path = strdup(path)};
+    if (!out->path) return MST_NO_MEMORY("to write '%s'", path);
+    mst_status status = open_target(&out->path, &out->folder);
     if (!status) return file_create(out);
     errno = ENOENT;
     status = status == MST_NOT_FOUND ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path);

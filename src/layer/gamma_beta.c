@@ -17,6 +17,6 @@ void mst_gamma_beta_weights(mst_layer_call *call, const mst_gamma_beta *o, mst_s
 void mst_gamma_beta_values(const mst_layer_call *call, const mst_gamma_beta *o, mst_shape shape, mst_value *gamma,
                            mst_value *beta) {
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
-    *gamma = o->no_scale ? mst_fill(call->graph, dtype, shape, 1) : call->weight[0];
-    *beta = o->no_center ? mst_fill(call->graph, dtype, shape, 0) : call->weight[o->no_scale ? 0 : 1];
+    *gamma = o->no_scale ? mst_initializer_filled(call->graph, dtype, shape, 1) : call->weight[0];
+    *beta = o->no_center ? mst_initializer_filled(call->graph, dtype, shape, 0) : call->weight[o->no_scale ? 0 : 1];
 }

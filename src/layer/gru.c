@@ -73,7 +73,8 @@ static mst_value gru_build(const mst_layer_call *call) {
     const mst_value *bias = o->no_bias ? NULL : &call->weight[2];
     const mst_value inputs =
         mst_affine(call->src[0], call->weight[0], bias ? bias_row(bias, 0, wide) : MST_NONE, MST_PRECISION_DEFAULT);
-    const mst_value recurrent = bias ? bias_row(bias, 1, wide) : mst_fill(call->graph, dtype, MST_SHAPE(wide), 0);
+    const mst_value recurrent =
+        bias ? bias_row(bias, 1, wide) : mst_initializer_filled(call->graph, dtype, MST_SHAPE(wide), 0);
     const mst_value h = mst_gru_with((mst_gru_options){.src = inputs,
                                                        .recurrent = call->weight[1],
                                                        .bias = recurrent,

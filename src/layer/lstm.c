@@ -39,7 +39,9 @@ typedef struct mst_layer_lstm_options {
 #include "muster/ops.h"
 #include "op/recurrent/recurrent.h"
 
-enum { GATES = 4, FORGET = 1 };
+/* The bias that begins with two numbers is kept in memory, also where a graph is only looked at; a recurrent kernel of
+ * so many units has 64 GiB. */
+enum { GATES = 4, FORGET = 1, MOST_UNITS = 1 << 16 };
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_lstm_options, __VA_ARGS__)
 static const mst_field fields[] = {
@@ -59,7 +61,13 @@ static bool has_one_number(const mst_initializer *bias) {
 
 static mst_status lstm_check(const void *options, const char *name) {
     const mst_layer_lstm_options *o = options;
-    if (o->no_bias || o->no_unit_forget_bias || has_one_number(&o->bias_initializer)) return MST_OK;
+    if (o->no_bias || o->no_unit_forget_bias) return MST_OK;
+    if (o->units > MOST_UNITS)
+        return MST_FAIL(MST_INVALID,
+                        "lstm '%s': %lld units, at most %d are possible where the forget gate's bias begins with 1: "
+                        "give no_unit_forget_bias",
+                        name, (long long)o->units, MOST_UNITS);
+    if (has_one_number(&o->bias_initializer)) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
                     "lstm '%s': a bias by %s whose forget gate begins with 1 is not there: give no_unit_forget_bias",
                     name, mst_initializer_name(o->bias_initializer.kind));

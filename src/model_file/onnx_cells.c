@@ -1,6 +1,7 @@
 /* Recurrent operators of ONNX. */
 #include <string.h>
 
+#include "layer/initializer/initializer.h"
 #include "model_file/onnx_read.h"
 #include "muster/ops.h"
 
@@ -151,7 +152,7 @@ static mst_status one_direction(mst_onnx_call *c, const cell *v, mst_value x, in
                                                 .reverse = reverse});
     } else if (v->gates == GRU_GATES) {
         const mst_dtype dtype = mst_value_spec(x).dtype;
-        const mst_value none = mst_fill(mst_value_graph(x), dtype, MST_SHAPE(GRU_GATES * v->units), 0);
+        const mst_value none = mst_initializer_filled(mst_value_graph(x), dtype, MST_SHAPE(GRU_GATES * v->units), 0);
         *out = mst_gru_with((mst_gru_options){.src = gates,
                                               .recurrent = recurrent,
                                               .bias = has_bias ? behind : none,

@@ -25,18 +25,14 @@ static mst_status read_block(mst_onnx_call *c, mst_value *x, int64_t *block) {
     return ndim == 4 ? MST_OK : MST_FAIL(MST_INVALID, "its input has %d dimensions, must have four", ndim);
 }
 
-/* Channels [channels, block, block] as [block, block, channels]. */
+/* Channels [channels, block, block] as [block, block, channels], EACH of these blocks. */
 static mst_status turn_channels(mst_value *x, int64_t each) {
-    const int64_t all = mst_value_spec(*x).shape.dim[3], channels = all / each;
-    mst_tensor *order;
+    const int64_t all = mst_value_spec(*x).shape.dim[3];
     if (all < 0) return MST_FAIL(MST_UNIMPLEMENTED, "mode CRD of channels that are not known");
-    MST_TRY(mst_tensor_create(MST_I32, MST_SHAPE(all), &order));
-    for (int64_t i = 0; i < channels * each; i++) {
-        const int64_t from = i % channels * each + i / channels;
-        mst_tensor_set(order, i, (double)from);
-    }
-    *x = mst_gather(*x, mst_constant(mst_value_graph(*x), order), 3);
-    mst_tensor_release(order);
+    if (all % each)
+        return MST_FAIL(MST_INVALID, "%lld channels are no blocks of %lld", (long long)all, (long long)each);
+    const mst_value blocks = mst_reshape(*x, MST_SHAPE(-1, all / each, each));
+    *x = mst_reshape_like(mst_transpose(blocks, MST_AXES(0, 2, 1)), *x);
     return MST_OK;
 }
 

@@ -207,6 +207,7 @@ bool mst_onnx_is_list(const mst_onnx_call *c, size_t i) {
 }
 
 mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out) {
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
     const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
     if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
     if (mst_onnx_value_of(c, i)->is_open)

@@ -70,6 +70,55 @@ static void symbolic_link_stays_and_its_target_is_replaced(void **state) {
     assert_int_equal(info.st_mode & 0777, 0640);
 }
 
+/* In a folder like /tmp, as the user `nobody` where the test is root's: there are no two users otherwise. */
+static void link_of_another_user_in_a_shared_folder_is_not_followed(void **state) {
+    (void)state;
+    enum { OTHER = 65534 };
+    if (geteuid() != 0) skip();
+    char target[600], link[600];
+    snprintf(target, sizeof target, "%s", folder_path("target"));
+    snprintf(link, sizeof link, "%s", folder_path("shared/link"));
+    EXPECT_OK(mst_file_write(target, "old", 3));
+    assert_int_equal(mkdir(folder_path("shared"), 0700), 0);
+    assert_int_equal(chmod(folder_path("shared"), 01777), 0);
+    assert_int_equal(symlink("../target", link), 0);
+    assert_int_equal(symlink("link", folder_path("shared/mine")), 0);
+    assert_int_equal(lchown(link, OTHER, OTHER), 0);
+
+    static const char wanted[] = "/shared/link' is a symbolic link that another user has made in a folder where all";
+    EXPECT_ERROR(mst_file_write(link, "new", 3), MST_IO, wanted);
+    EXPECT_ERROR(mst_file_check(link), MST_IO, wanted);
+    EXPECT_ERROR(mst_file_write(folder_path("shared/mine"), "new", 3), MST_IO, wanted); /* leads to it */
+    expect_content(target, "old");
+
+    assert_int_equal(chmod(folder_path("shared"), 0777), 0); /* not sticky: all could replace any file there */
+    EXPECT_OK(mst_file_write(link, "1", 1));
+    assert_int_equal(chmod(folder_path("shared"), 01777), 0);
+    assert_int_equal(chown(folder_path("shared"), OTHER, OTHER), 0); /* the owner of the folder has made it */
+    EXPECT_OK(mst_file_write(link, "2", 1));
+    assert_int_equal(chown(folder_path("shared"), 0, 0), 0);
+    assert_int_equal(chown(folder_path(""), OTHER, OTHER), 0);
+    assert_int_equal(chown(target, OTHER, OTHER), 0);
+    assert_int_equal(seteuid(OTHER), 0); /* who has made it himself */
+    EXPECT_OK(mst_file_write(link, "3", 1));
+    assert_int_equal(seteuid(0), 0);
+    expect_content(target, "3");
+    struct stat info;
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+}
+
+/* As a shell's > does. */
+static void link_to_a_file_that_is_not_there_makes_that_file(void **state) {
+    (void)state;
+    assert_int_equal(mkdir(folder_path("a"), 0700), 0);
+    assert_int_equal(symlink("../target", folder_path("a/link")), 0);
+    EXPECT_OK(mst_file_write(folder_path("a/link"), "new", 3));
+    expect_content(folder_path("target"), "new");
+    assert_int_equal(symlink("loop", folder_path("loop")), 0);
+    EXPECT_ERROR(mst_file_write(folder_path("loop"), "1", 1), MST_IO, "/loop' cannot be written: Too many levels");
+}
+
 static void name_of_255_bytes_can_be_written(void **state) {
     (void)state;
     char name[256];
@@ -233,6 +282,8 @@ int main(void) {
         TEST_IN_FOLDER(file_is_made_and_replaced),
         TEST_IN_FOLDER(failed_write_leaves_what_was_there),
         TEST_IN_FOLDER(symbolic_link_stays_and_its_target_is_replaced),
+        TEST_IN_FOLDER(link_of_another_user_in_a_shared_folder_is_not_followed),
+        TEST_IN_FOLDER(link_to_a_file_that_is_not_there_makes_that_file),
         TEST_IN_FOLDER(name_of_255_bytes_can_be_written),
         TEST_IN_FOLDER(leftover_of_a_killed_process_does_not_block_a_write),
         TEST_IN_FOLDER(path_without_a_folder_is_beside_the_program),
