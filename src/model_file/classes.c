@@ -539,6 +539,20 @@ static json_t *inner_json(const mst_keras_class *class, const void *options) {
                      "registered_name");
 }
 
+mst_status mst_keras_class_check(const mst_keras_class *class, const void *options) {
+    const mst_layer_type *type = mst_keras_class_type(class);
+    const mst_inner_layer *inner = inner_of(type, options);
+    for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++) {
+        const member *m = &class->member[i];
+        const void *at = (const char *)options + field_of(type, m->name)->offset;
+        if (m->form == ACTIVATION && !mst_keras_activation_name(*(const int *)at))
+            return MST_FAIL(MST_UNIMPLEMENTED, "its activation '%s' cannot be saved for Keras 3, which has none such",
+                            mst_activation_name(*(const mst_activation *)at));
+    }
+    return inner ? mst_keras_class_check(mst_keras_class_find(mst_keras_class_inside(class, options)), inner->options)
+                 : MST_OK;
+}
+
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config) {
     const mst_layer_type *type = mst_keras_class_type(class);
     for (int i = 0; i < MOST_MEMBERS && class->member[i].form; i++) {

@@ -20,6 +20,9 @@ MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const 
                                             mst_option_memory *memory, void *options, int64_t *axis);
 /** MST_UNIMPLEMENTED: KEY has a VALUE that Muster does not have. */
 MST_CHECKED mst_status mst_keras_not_taken(const char *key, const json_t *value);
+/** MST_UNIMPLEMENTED where OPTIONS have what Keras 3 has not, such as an activation of Keras 2; where there is a layer
+ *  inside, Keras must have its class. */
+MST_CHECKED mst_status mst_keras_class_check(const mst_keras_class *class, const void *options);
 /** Adds to CONFIG what OPTIONS say, but what model_file/preprocessing.h does; where there is a layer inside, Keras must
  *  have its class. */
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);

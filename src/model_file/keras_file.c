@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "format/zip_read.h"
+#include "model_file/keras2_names.h"
 #include "model_file/layer_folder.h"
 
 static const size_t most_bytes = (size_t)1 << 40;
@@ -29,13 +30,19 @@ static mst_status parse_json(const char *name, const char *text, size_t size, js
 
 enum { NEWEST_MAJOR = 3 };
 
-/* VERSION, as "3.15.0", is the file's; NULL: it has none. */
-static mst_status check_version(const char *name, const char *version) {
-    if (!version || strtol(version, NULL, 10) <= NEWEST_MAJOR) return MST_OK;
+/* VERSION, as "3.15.0", is the file's; NULL: it has none. *MAJOR is its first number then, else 0. */
+static mst_status check_version(const char *name, const char *version, long *major) {
+    *major = version ? strtol(version, NULL, 10) : 0;
+    if (*major <= NEWEST_MAJOR) return MST_OK;
     return MST_FAIL(
         MST_UNIMPLEMENTED,
         "'%s': is of Keras %.20s, which is too new: files of Keras 2 and %d are read: save it with Keras %d", name,
         version, NEWEST_MAJOR, NEWEST_MAJOR);
+}
+
+/* The network in the words of Keras 3. */
+static mst_status understand(long major, mst_keras_file *out) {
+    return major == 1 || major == 2 ? mst_keras2_rename(out->config) : MST_OK;
 }
 
 static const char *version_in(const json_t *object) {
@@ -154,10 +161,12 @@ static mst_status take_vocabularies(const char *name, const mst_zip *zip, const 
 static mst_status read_archive(const char *name, const mst_zip *zip, mst_keras_file *out) {
     void *weights = NULL;
     size_t size;
+    long major = 0;
     mst_status status = MST_OK;
     if (mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
-    if (!status) status = check_version(name, version_in(out->metadata));
+    if (!status) status = check_version(name, version_in(out->metadata), &major);
     if (!status) status = read_json(name, zip, "config.json", &out->config);
+    if (!status) status = understand(major, out);
     if (!status) status = take_vocabularies(name, zip, "", 0, out->config);
     if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
     if (!status) status = mst_keras_tree_read(name, weights, size, &out->tree);
@@ -206,19 +215,21 @@ static mst_status read_root_json(const char *name, const mst_keras_tree *tree, c
     return status;
 }
 
-static mst_status check_h5_version(const char *name, const mst_keras_tree *tree) {
+static mst_status check_h5_version(const char *name, const mst_keras_tree *tree, long *major) {
     joined version = {NULL, 0};
     mst_status status = mst_keras_tree_each_text(tree, "/", "keras_version", join, &version);
-    if (!status) status = check_version(name, version.text);
+    if (!status) status = check_version(name, version.text, major);
     free(version.text);
     return status;
 }
 
 static mst_status read_h5(const char *name, const void *data, size_t size, mst_keras_file *out) {
+    long major;
     MST_TRY(mst_keras_tree_read(name, data, size, &out->tree));
-    MST_TRY(check_h5_version(name, &out->tree));
+    MST_TRY(check_h5_version(name, &out->tree, &major));
     out->has_weights = true;
     MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
+    MST_TRY(understand(major, out));
     MST_TRY(read_root_json(name, &out->tree, "training_config", &out->training));
     MST_TRY(read_root_json(name, &out->tree, MST_KERAS_METADATA, &out->metadata));
     out->made = out->training;
@@ -226,8 +237,10 @@ static mst_status read_h5(const char *name, const void *data, size_t size, mst_k
 }
 
 static mst_status read_json_file(const char *name, const char *text, size_t size, mst_keras_file *out) {
+    long major;
     MST_TRY(parse_json(name, text, size, &out->config));
-    return check_version(name, version_in(out->config));
+    MST_TRY(check_version(name, version_in(out->config), &major));
+    return understand(major, out);
 }
 
 mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {

@@ -96,6 +96,7 @@ static mst_status layer_config(const network_writer *w, int64_t layer, json_t *c
     const char *inside = mst_keras_class_inside(class, l->options);
     if (inside && !*inside)
         return MST_FAIL(MST_UNIMPLEMENTED, "layer '%s': the layer in it cannot be saved for Keras", l->name);
+    if (mst_keras_class_check(class, l->options)) return mst_error_prefix("layer '%s'", l->name);
     mst_keras_class_write(class, l->options, config);
     if (!inside) return mst_keras_preprocessing_write(w->model, l, config);
     const mst_inner_layer *inner = l->type->inner(l->options);

@@ -10,48 +10,11 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "model/model.h"
+#include "model_file/onnx_channels.h"
 #include "model_file/onnx_read.h"
 #include "muster/layers.h"
 #include "muster/model_file.h"
 #include "muster/ops.h"
-
-/* ---- order of channels at the ends ---- */
-
-static bool is_turn(const Muster__OnnxNode *node, mst_axes perm) {
-    if (strcmp(node->op_type, "Transpose") != 0) return false;
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        const Muster__OnnxAttribute *a = node->attribute[i];
-        if (strcmp(a->name, "perm") != 0 || a->n_ints != (size_t)perm.count) continue;
-        bool same = true;
-        for (int k = 0; k < perm.count; k++) same &= a->ints[k] == perm.axis[k];
-        return same;
-    }
-    return false;
-}
-
-/* Pictures are [n, channels, height, width], unless all that takes them turns them round first; volumes likewise. */
-static bool input_has_channels_first(const Muster__OnnxGraph *graph, const char *name, int ndim) {
-    bool turned = false;
-    for (size_t i = 0; i < graph->n_node; i++)
-        for (size_t k = 0; k < graph->node[i]->n_input; k++) {
-            if (strcmp(graph->node[i]->input[k], name) != 0) continue;
-            if (!is_turn(graph->node[i], mst_onnx_first_perm(ndim))) return true;
-            turned = true;
-        }
-    return !turned;
-}
-
-static bool output_has_channels_first(const Muster__OnnxGraph *graph, const char *name, int ndim) {
-    for (size_t i = 0; i < graph->n_node; i++)
-        for (size_t k = 0; k < graph->node[i]->n_output; k++)
-            if (strcmp(graph->node[i]->output[k], name) == 0) return !is_turn(graph->node[i], mst_onnx_last_perm(ndim));
-    return true;
-}
-
-static int ndim_of(const Muster__OnnxValue *value) {
-    const Muster__OnnxTensorType *type = value->type ? value->type->tensor_type : NULL;
-    return type && type->shape && type->shape->n_dim <= MST_MAX_NDIM ? (int)type->shape->n_dim : 0;
-}
 
 /* ---- models ---- */
 
@@ -122,8 +85,6 @@ static mst_status add_input(mst_model *model, onnx_layer *layer, size_t i, mst_o
     mst_shape shape;
     MST_TRY(mst_onnx_spec(input, &dtype, &shape));
     if (shape.ndim < 1) return MST_FAIL(MST_INVALID, "its input '%.100s' has no dimension of examples", input->name);
-    layer->input_last[i] =
-        mst_onnx_is_picture(shape.ndim) && input_has_channels_first(layer->file.graph, input->name, shape.ndim);
     mst_shape row = mst_shape_make(shape.ndim - 1, shape.dim + 1);
     const mst_axes perm = mst_onnx_last_perm(shape.ndim);
     for (int k = 0; layer->input_last[i] && k < row.ndim; k++) row.dim[k] = shape.dim[perm.axis[1 + k]];
@@ -173,12 +134,8 @@ static mst_status add_layers(mst_model *model, onnx_layer *layer) {
     layer->built = calloc(outputs, sizeof *layer->built);
     if (!layer->input_last || !layer->output_last || !layer->output || !layer->built)
         return MST_NO_MEMORY("for a model");
+    MST_TRY(mst_onnx_channels_find(&layer->file, layer->input_last, layer->output_last));
     for (size_t i = 0; i < inputs; i++) MST_TRY(add_input(model, layer, i, &list));
-    for (size_t i = 0; i < outputs; i++) {
-        const int ndim = ndim_of(graph->output[i]);
-        layer->output_last[i] =
-            mst_onnx_is_picture(ndim) && output_has_channels_first(graph, graph->output[i]->name, ndim);
-    }
     name_layer(model, "onnx", name);
     const mst_output all = mst_lambda(list, NULL, .context = layer, .name = name, .join = build_layer);
     MST_TRY(mst_model_check(model));

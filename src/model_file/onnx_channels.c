@@ -1,0 +1,307 @@
+/* ONNX's own operators have the channels of pictures second, but programs also write files whose inputs have them last,
+ * as TensorFlow has them, and turn them round further inside. Nothing in a file says so. It is found out by what the
+ * nodes do: each value keeps which axis of the input each of its axes was, through operators that keep axes or move
+ * them. A node that treats one axis as the channels is then a claim about the input. In this order,
+ *   1. the first strong claim decides: convolutions, pooling, means over the pixels, Transpose to the other order;
+ *   2. else the first weak one: a constant with one number a channel, a softmax, a product with a matrix;
+ *   3. else the sizes: 1 to 4 channels;
+ *   4. else the program that wrote the file. ONNX's own order is left where that is not known either. */
+#include "model_file/onnx_channels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "model_file/onnx_read.h"
+
+/* What is known of a value. */
+typedef struct trace {
+    int ndim;                           /* 0: not known, and nothing else */
+    int channels;                       /* their axis; 0: not known */
+    int input;                          /* whose axes FROM are; -1: of none */
+    int from[MST_MAX_NDIM];             /* axis of the input; -1: of none */
+    const Muster__OnnxTensor *constant; /* NULL: no constant */
+} trace;
+
+typedef struct finder {
+    const mst_onnx_file *file;
+    mst_names names; /* of values, by which VALUE is numbered */
+    trace *value;
+    int64_t num_values, capacity;
+    int *strong, *weak; /* [inputs] the axis of the first claim; 0: none */
+} finder;
+
+static mst_status name_trace(finder *f, const char *name, const trace *t) {
+    if (!*name || mst_names_get(&f->names, name) >= 0) return MST_OK; /* the reader refuses what is made twice */
+    MST_TRY(mst_grow(&f->value, sizeof *f->value, f->num_values + 1, &f->capacity));
+    f->value[f->num_values] = *t;
+    return mst_names_set(&f->names, name, f->num_values++);
+}
+
+/* Input I of NODE; one of which nothing is known where there is none. */
+static trace source(const finder *f, const Muster__OnnxNode *node, size_t i) {
+    const int64_t at = i < node->n_input ? mst_names_get(&f->names, node->input[i]) : -1;
+    return at < 0 ? (trace){.input = -1} : f->value[at];
+}
+
+static const Muster__OnnxAttribute *attribute(const Muster__OnnxNode *node, const char *name) {
+    for (size_t i = 0; i < node->n_attribute; i++)
+        if (strcmp(node->attribute[i]->name, name) == 0) return node->attribute[i];
+    return NULL;
+}
+
+static int64_t int_attribute(const Muster__OnnxNode *node, const char *name, int64_t otherwise) {
+    const Muster__OnnxAttribute *a = attribute(node, name);
+    return a ? a->i : otherwise;
+}
+
+/* ---- claims ---- */
+
+static void claim(finder *f, const trace *t, int axis, bool strong) {
+    if (t->input < 0 || axis < 1 || axis >= t->ndim) return;
+    const int ndim = (int)mst_onnx_input(f->file, (size_t)t->input)->type->tensor_type->shape->n_dim;
+    const int from = t->from[axis];
+    int *first = strong ? &f->strong[t->input] : &f->weak[t->input];
+    if (!*first && (from == 1 || from == ndim - 1)) *first = from;
+}
+
+/* The same, less sure; AXIS becomes the channels of T where these are not known. */
+static void claim_weakly(finder *f, trace *t, int axis) {
+    claim(f, t, axis, false);
+    if (!t->channels && axis > 0 && axis < t->ndim) t->channels = axis;
+}
+
+/* ---- nodes ---- */
+
+static bool is_one_of(const char *name, const char *const *list) {
+    for (; *list; list++)
+        if (strcmp(*list, name) == 0) return true;
+    return false;
+}
+
+/* Operators whose input 0 and output 0 have the channels second. */
+static bool is_window(const char *name) {
+    static const char *const windows[] = {"AveragePool",   "BatchNormalization",
+                                          "Conv",          "ConvTranspose",
+                                          "DepthToSpace",  "GlobalAveragePool",
+                                          "GlobalMaxPool", "GroupNormalization",
+                                          "LRN",           "InstanceNormalization",
+                                          "MaxPool",       "Resize",
+                                          "SpaceToDepth",  NULL};
+    return is_one_of(name, windows);
+}
+
+/* Operators whose outputs have the axes of input 0. */
+static bool keeps_axes(const char *name) {
+    static const char *const keepers[] = {
+        "CumSum", "LayerNormalization", "LogSoftmax", "Pad", "Slice", "Softmax", "Split", "Tile", NULL};
+    return is_one_of(name, keepers);
+}
+
+static bool is_elementwise(const char *name) {
+    for (const mst_onnx_op *op = mst_onnx_elementwise_ops; op->name; op++)
+        if (strcmp(op->name, name) == 0) return true;
+    return strcmp(name, "Concat") == 0;
+}
+
+/* The only axis behind the first along which the constant T has more than one element, where it is broadcast to NDIM
+ * dimensions; 0: none, or several. */
+static int axis_of_constant(const trace *t, int ndim) {
+    int axis = 0;
+    const int off = ndim - (int)t->constant->n_dims;
+    for (int i = 0; i < (int)t->constant->n_dims; i++)
+        if (t->constant->dims[i] != 1) axis = axis || i + off < 1 ? -1 : i + off;
+    return axis < 0 ? 0 : axis;
+}
+
+/* The operand of the most dimensions, with what the others tell of it. */
+static trace join_operands(finder *f, const Muster__OnnxNode *node) {
+    trace all = {.input = -1};
+    for (size_t i = 0; i < node->n_input; i++) {
+        const trace t = source(f, node, i);
+        if (t.constant) continue;
+        const bool better = t.ndim == all.ndim && (all.channels ? 0 : t.channels || all.input < 0);
+        if (t.ndim > all.ndim || better) all = t;
+    }
+    for (size_t i = 0; i < node->n_input; i++) {
+        const trace t = source(f, node, i);
+        if (t.constant && (int)t.constant->n_dims <= all.ndim)
+            claim_weakly(f, &all, axis_of_constant(&t, all.ndim));
+        else if (!t.constant && t.ndim == all.ndim && all.channels)
+            claim(f, &t, all.channels, true);
+    }
+    return all;
+}
+
+/* What is moved to the order of the other kind has its channels where that has them not. */
+static trace transposed(finder *f, const Muster__OnnxNode *node) {
+    const Muster__OnnxAttribute *perm = attribute(node, "perm");
+    const trace src = source(f, node, 0);
+    const int ndim = perm ? (int)perm->n_ints : src.ndim;
+    trace t = {.input = src.input, .ndim = ndim};
+    if (ndim < 1 || ndim > MST_MAX_NDIM || (src.ndim && src.ndim != ndim)) return (trace){.input = -1};
+    const mst_axes to_first = mst_onnx_first_perm(ndim), to_last = mst_onnx_last_perm(ndim);
+    bool is_first = ndim > 3, is_last = ndim > 3;
+    for (int i = 0; i < ndim; i++) {
+        const int64_t axis = perm ? perm->ints[i] : ndim - 1 - i;
+        if (axis < 0 || axis >= ndim) return (trace){.input = -1};
+        is_first &= axis == to_first.axis[i];
+        is_last &= axis == to_last.axis[i];
+        t.from[i] = src.from[axis];
+        if (src.channels && axis == src.channels) t.channels = i;
+    }
+    if (is_first || is_last) claim(f, &src, is_first ? ndim - 1 : 1, true);
+    if (!t.channels && (is_first || is_last)) t.channels = is_first ? 1 : ndim - 1;
+    return t;
+}
+
+/* Bit K: axis K is reduced; 0: it is not known which. */
+static uint32_t reduced_axes(const finder *f, const Muster__OnnxNode *node, int ndim) {
+    const Muster__OnnxAttribute *a = attribute(node, "axes");
+    const trace given = source(f, node, 1);
+    mst_tensor *tensor = NULL;
+    uint32_t axes = 0;
+    if (given.constant && mst_onnx_tensor(given.constant, &tensor)) return 0; /* the reader says why */
+    const int64_t count = a ? (int64_t)a->n_ints : tensor ? mst_tensor_count(tensor) : 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t axis = a ? a->ints[i] : (int64_t)mst_tensor_get(tensor, i);
+        if (axis >= -ndim && axis < ndim) axes |= 1U << (axis < 0 ? axis + ndim : axis);
+    }
+    if (tensor) mst_tensor_release(tensor);
+    return axes;
+}
+
+/* Means, sums and the like over all but the examples and one axis: that one is the channels. */
+static trace reduced(finder *f, const Muster__OnnxNode *node) {
+    trace src = source(f, node, 0), none = {.input = -1};
+    if (src.ndim < 3) return none;
+    const uint32_t axes = reduced_axes(f, node, src.ndim);
+    int left = 0, num_left = 0;
+    for (int i = 1; i < src.ndim; i++)
+        if (!(axes >> i & 1)) left = i, num_left++;
+    if (axes && !(axes & 1) && num_left == 1) {
+        claim(f, &src, left, true);
+        if (!src.channels) src.channels = left;
+    }
+    return int_attribute(node, "keepdims", 1) ? src : none;
+}
+
+static trace kept(finder *f, const Muster__OnnxNode *node) {
+    trace t = source(f, node, 0);
+    const bool softmax = strstr(node->op_type, "Softmax") != NULL;
+    if (!softmax && strcmp(node->op_type, "LayerNormalization") != 0) return t;
+    const int64_t axis = int_attribute(node, "axis", -1);
+    claim_weakly(f, &t, (int)(axis < 0 ? axis + t.ndim : axis));
+    return t;
+}
+
+static trace multiplied(finder *f, const Muster__OnnxNode *node) {
+    trace t = source(f, node, 0);
+    const trace matrix = source(f, node, 1);
+    if (t.ndim < 3 || !matrix.constant || matrix.constant->n_dims != 2) return (trace){.input = -1};
+    claim_weakly(f, &t, t.ndim - 1);
+    return t;
+}
+
+static mst_status follow_node(finder *f, const Muster__OnnxNode *node) {
+    const char *name = node->op_type;
+    trace t = {.input = -1};
+    if (is_window(name)) {
+        const trace src = source(f, node, 0);
+        claim(f, &src, 1, true);
+        t = (trace){.input = -1, .ndim = src.ndim ? src.ndim : 4, .channels = 1};
+    } else if (strcmp(name, "Transpose") == 0) {
+        t = transposed(f, node);
+    } else if (strncmp(name, "Reduce", 6) == 0) {
+        t = reduced(f, node);
+    } else if (strcmp(name, "MatMul") == 0) {
+        t = multiplied(f, node);
+    } else if (strcmp(name, "Constant") == 0) {
+        const Muster__OnnxAttribute *a = attribute(node, "value");
+        if (a && a->t) t = (trace){.input = -1, .constant = a->t};
+    } else if (keeps_axes(name)) {
+        t = kept(f, node);
+    } else if (is_elementwise(name)) {
+        t = join_operands(f, node);
+    }
+    for (size_t i = 0; i < node->n_output && (i == 0 || strcmp(name, "Split") == 0); i++)
+        MST_TRY(name_trace(f, node->output[i], &t));
+    return MST_OK;
+}
+
+/* ---- decisions ---- */
+
+/* Pictures have few channels: the axis of these, 0 where the sizes do not tell. */
+static int axis_by_sizes(const Muster__OnnxValue *value, int ndim) {
+    mst_dtype dtype;
+    mst_shape shape;
+    if (mst_onnx_spec(value, &dtype, &shape) || shape.ndim != ndim) return 0;
+    const bool second = shape.dim[1] >= 1 && shape.dim[1] <= 4,
+               last = shape.dim[ndim - 1] >= 1 && shape.dim[ndim - 1] <= 4;
+    return second == last ? 0 : second ? 1 : ndim - 1;
+}
+
+static bool writes_channels_last(const Muster__OnnxModel *model) {
+    static const char *const writers[] = {"tf2onnx", "keras2onnx", "keras", "tflite2onnx", NULL};
+    return is_one_of(model->producer_name, writers);
+}
+
+static int ndim_of(const Muster__OnnxValue *value) {
+    const Muster__OnnxTensorType *type = value->type ? value->type->tensor_type : NULL;
+    const int ndim = type && type->shape && type->shape->n_dim <= MST_MAX_NDIM ? (int)type->shape->n_dim : 0;
+    return mst_onnx_is_picture(ndim) ? ndim : 0;
+}
+
+static mst_status add_ends(finder *f) {
+    const Muster__OnnxGraph *graph = f->file->graph;
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        MST_TRY(name_trace(f, graph->initializer[i]->name, &(trace){.input = -1, .constant = graph->initializer[i]}));
+    for (size_t i = 0; i < mst_onnx_num_inputs(f->file); i++) {
+        const Muster__OnnxValue *input = mst_onnx_input(f->file, i);
+        trace t = {.input = (int)i, .ndim = ndim_of(input)};
+        for (int k = 0; k < t.ndim; k++) t.from[k] = k;
+        if (t.ndim) MST_TRY(name_trace(f, input->name, &t));
+    }
+    return MST_OK;
+}
+
+static int choose_input(const finder *f, size_t i) {
+    const Muster__OnnxValue *input = mst_onnx_input(f->file, i);
+    const int ndim = ndim_of(input), by_sizes = ndim ? axis_by_sizes(input, ndim) : 0;
+    if (f->strong[i]) return f->strong[i];
+    if (f->weak[i]) return f->weak[i];
+    if (by_sizes) return by_sizes;
+    return writes_channels_last(f->file->model) ? ndim - 1 : 1;
+}
+
+static int choose_output(const finder *f, const Muster__OnnxValue *output, const bool *first) {
+    const int64_t at = mst_names_get(&f->names, output->name);
+    const trace t = at < 0 ? (trace){.input = -1} : f->value[at];
+    const int ndim = ndim_of(output), by_sizes = axis_by_sizes(output, ndim);
+    if (t.channels && t.ndim == ndim) return t.channels;
+    for (int k = 1; t.input >= 0 && t.ndim == ndim && k < ndim; k++)
+        if (t.from[k] == (first[t.input] ? 1 : ndim_of(mst_onnx_input(f->file, (size_t)t.input)) - 1)) return k;
+    if (by_sizes) return by_sizes;
+    for (size_t i = 0; i < mst_onnx_num_inputs(f->file); i++)
+        if (ndim_of(mst_onnx_input(f->file, i))) return first[i] ? 1 : ndim - 1;
+    return writes_channels_last(f->file->model) ? ndim - 1 : 1;
+}
+
+mst_status mst_onnx_channels_find(const mst_onnx_file *file, bool *first, bool *output_first) {
+    const size_t inputs = mst_onnx_num_inputs(file), outputs = file->graph->n_output;
+    const bool own = strcmp(file->model->producer_name, "muster") == 0; /* has ONNX's order at all ends */
+    finder f = {
+        .file = file, .strong = calloc(inputs + 1, sizeof *f.strong), .weak = calloc(inputs + 1, sizeof *f.weak)};
+    mst_status status = f.strong && f.weak ? add_ends(&f) : MST_NO_MEMORY("for a model");
+    for (size_t i = 0; i < file->graph->n_node && !status; i++) status = follow_node(&f, file->graph->node[i]);
+    for (size_t i = 0; i < inputs && !status; i++)
+        first[i] = ndim_of(mst_onnx_input(file, i)) && (own || choose_input(&f, i) == 1);
+    for (size_t i = 0; i < outputs && !status; i++)
+        output_first[i] =
+            ndim_of(file->graph->output[i]) && (own || choose_output(&f, file->graph->output[i], first) == 1);
+    mst_names_free(&f.names);
+    free(f.value);
+    free(f.strong);
+    free(f.weak);
+    return status;
+}
