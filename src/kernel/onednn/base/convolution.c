@@ -37,7 +37,7 @@ static windows windows_of(const mst_conv *conv) {
 
 #if DNNL_VERSION_MAJOR >= 3
 
-static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
+static dnnl_status_t describe_first(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
     const dnnl_engine_t engine = mst_dnnl_engine();
     mst_description *d = c->description;
     switch (c->kind) {
@@ -56,7 +56,32 @@ static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dn
     }
 }
 
+static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
+    dnnl_status_t status = describe_first(c, w, attributes);
+    while (!status && !mst_implementation_is_sound(c->kind, &c->conv, c->descriptor))
+        status = dnnl_primitive_desc_next_impl(c->descriptor);
+    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
+}
+
 #else
+
+/* The first sound implementation of DESC. */
+static dnnl_status_t find_sound(mst_convolution *c, const dnnl_convolution_desc_t *desc,
+                                dnnl_primitive_attr_t attributes) {
+    dnnl_primitive_desc_iterator_t all;
+    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&all, desc, attributes, mst_dnnl_engine(), NULL);
+    if (status) return status;
+    c->descriptor = dnnl_primitive_desc_iterator_fetch(all);
+    while (c->descriptor && !mst_implementation_is_sound(c->kind, &c->conv, c->descriptor)) {
+        dnnl_primitive_desc_destroy(c->descriptor);
+        c->descriptor = NULL;
+        status = dnnl_primitive_desc_iterator_next(all);
+        if (!status) c->descriptor = dnnl_primitive_desc_iterator_fetch(all);
+    }
+    dnnl_primitive_desc_iterator_destroy(all);
+    if (status == dnnl_iterator_ends) return dnnl_unimplemented;
+    return status || c->descriptor ? status : dnnl_out_of_memory;
+}
 
 static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
     mst_description *d = c->description;
@@ -78,7 +103,7 @@ static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dn
                                                                          &d[WEIGHTS], NULL, &d[DST], w->strides,
                                                                          w->dilations, w->before, w->after);
     }
-    return status ? status : dnnl_primitive_desc_create(&c->descriptor, &desc, attributes, mst_dnnl_engine(), NULL);
+    return status ? status : find_sound(c, &desc, attributes);
 }
 
 #endif
@@ -202,9 +227,7 @@ static dnnl_status_t make_reorder(mst_convolution *c) {
 
 /* oneDNN has a plain loop for what no fast code of it does. */
 static bool is_reference(const mst_convolution *c) {
-    const char *name = NULL;
-    return dnnl_primitive_desc_query(c->descriptor, dnnl_query_impl_info_str, 0, (void *)&name) == dnnl_success &&
-           name && strncmp(name, "ref", strlen("ref")) == 0;
+    return mst_implementation_begins(c->descriptor, "ref");
 }
 
 static dnnl_status_t make(mst_convolution *c) {

@@ -12,6 +12,7 @@
 #include "base/openmp.h"
 #include "device/onednn_isa.h"
 #include "kernel/onednn/base/description.h"
+#include "kernel/onednn/base/implementation.h"
 #include "tensor/buffer.h"
 
 enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PRODUCT_C };
@@ -63,12 +64,6 @@ bool mst_dnnl_has_amx(void) {
 
 /* ---- gradients of weights ---- */
 
-static bool is_implemented_by(const mst_primitive *p, const char *beginning) {
-    const char *name = NULL;
-    return dnnl_primitive_desc_query(p->descriptor, dnnl_query_impl_info_str, 0, (void *)&name) == dnnl_success &&
-           name && strncmp(name, beginning, strlen(beginning)) == 0;
-}
-
 /* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. The
  * bits are those of the primitive: it calls the same function or, for a whole matrix ("brg"), sums in the same order up
  * to so many rows of A and B. Beyond them an update makes no product of a whole matrix of one unit: the factors are
@@ -81,7 +76,7 @@ static bool choose_sgemm(const mst_primitive *p) {
         return false;
     /* a transposed matrix of one column has rows of one element, that lie less than a row apart */
     if (s->stride[B][0] < s->dim[B][1] || s->stride[C][0] < s->dim[C][1]) return false;
-    return s->dim[A][1] <= ROWS || s->stride[A][1] > s->dim[A][0] || is_implemented_by(p, "gemm");
+    return s->dim[A][1] <= ROWS || s->stride[A][1] > s->dim[A][0] || mst_implementation_begins(p->descriptor, "gemm");
 }
 
 bool mst_primitive_is_sgemm(const mst_primitive *primitive) {
@@ -266,7 +261,7 @@ size_t mst_primitive_scratchpad(const mst_primitive *primitive) {
 /* ---- B in the layout that oneDNN chooses ---- */
 
 bool mst_primitive_reads_packed(const mst_primitive *primitive) {
-    return is_implemented_by(primitive, "brg:");
+    return mst_implementation_begins(primitive->descriptor, "brg:");
 }
 
 static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,

@@ -1,0 +1,21 @@
+/** Which implementations of oneDNN's convolutions are used: not all of those that it offers are sound. */
+#ifndef MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
+#define MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
+
+#include <dnnl.h>
+
+#include "op/conv/conv.h"
+
+typedef enum mst_convolution_kind {
+    MST_CONVOLUTION,
+    MST_CONVOLUTION_SRC_GRAD,
+    MST_CONVOLUTION_WEIGHTS_GRAD
+} mst_convolution_kind;
+
+/** Whether the implementation of DESCRIPTOR keeps to its memory and to the formula for the convolution CONV. */
+bool mst_implementation_is_sound(mst_convolution_kind kind, const mst_conv *conv,
+                                 const_dnnl_primitive_desc_t descriptor);
+/** Whether the name of the implementation of DESCRIPTOR begins with BEGINNING. */
+bool mst_implementation_begins(const_dnnl_primitive_desc_t descriptor, const char *beginning);
+
+#endif
