@@ -69,10 +69,10 @@ static bool is_implemented_by(const mst_primitive *p, const char *beginning) {
            name && strncmp(name, beginning, strlen(beginning)) == 0;
 }
 
-/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. The
- * bits are those of the primitive: it calls the same function or, for a whole matrix ("brg"), sums in the same order up
- * to so many rows of A and B. Beyond them an update makes no product of a whole matrix of one unit: the factors are
- * larger. */
+/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. All who
+ * make such a product have these bits, since the choice is one of the shape. They are also those of the primitive where
+ * that calls the same function ("gemm") or sums in the same order, which "brg" does up to so many rows of A and B. Beyond
+ * them an update makes no product of a whole matrix of one unit: the factors are larger. */
 static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;
@@ -265,8 +265,9 @@ size_t mst_primitive_scratchpad(const mst_primitive *primitive) {
 
 /* ---- B in the layout that oneDNN chooses ---- */
 
+/* "brg:avx512_core" in version 2, "brg_matmul:avx512_core" in version 3. */
 bool mst_primitive_reads_packed(const mst_primitive *primitive) {
-    return is_implemented_by(primitive, "brg:");
+    return is_implemented_by(primitive, "brg:") || is_implemented_by(primitive, "brg_matmul:");
 }
 
 static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,
