@@ -102,32 +102,35 @@ configure_release() {
     }
 }
 
-# Shows what ninja prints. Its lines "[12/280] Building ..." become one counter that is rewritten in place or, where the
+# Sets built and all to 12 and 280 for ninja's line "step 12/280: Building ..."; fails for the lines of the tools that it
+# runs, which may print anything.
+read_counter() {
+    counter=${1#"step "}
+    counter=${counter%%": "*}
+    built=${counter%/*} all=${counter#*/}
+    case $1 in "step $built/$all: "*) ;; *) return 1 ;; esac
+    case $built$all in *[!0-9]*) return 1 ;; esac
+    [ -n "$built" ] && [ "${all:-0}" -gt 0 ]
+}
+
+# Shows what ninja prints. Its lines "step 12/280: Building ..." become one counter that is rewritten in place or, where the
 # output is no terminal, a line at each quarter; all other lines, such as warnings and errors, stay as they are.
 show_build() {
     rewrite='' open='' quarter=0
     [ -t 1 ] && rewrite=yes
     while IFS= read -r line; do
-        counter=${line%%"] "*}
-        counter=${counter#"["}
-        built=${counter%/*} all=${counter#*/}
-        case $line in
-            "["*"] Re-checking "* | "["*"] Re-running "* | "ninja: no work to do.") ;;
-            "["*/*"] "*)
-                if [ -n "$rewrite" ]; then
-                    printf '\rbuilt %s of %s' "$built" "$all"
-                    open=yes
-                elif [ $((4 * built / all)) -gt "$quarter" ]; then
-                    quarter=$((4 * built / all))
-                    printf 'built %s of %s\n' "$built" "$all"
-                fi
-                ;;
-            *)
-                [ -n "$open" ] && printf '\n'
-                open=
-                printf '%s\n' "$line"
-                ;;
-        esac
+        case $line in "step "*": Re-checking "* | "step "*": Re-running "* | "ninja: no work to do.") continue ;; esac
+        if ! read_counter "$line"; then
+            [ -n "$open" ] && printf '\n'
+            open=
+            printf '%s\n' "$line"
+        elif [ -n "$rewrite" ]; then
+            printf '\rbuilt %s of %s' "$built" "$all"
+            open=yes
+        elif [ $((4 * built / all)) -gt "$quarter" ]; then
+            quarter=$((4 * built / all))
+            printf 'built %s of %s\n' "$built" "$all"
+        fi
     done
     [ -n "$open" ] && printf '\n'
     return 0
@@ -137,7 +140,7 @@ show_build() {
 build_release() {
     rm -f build/release/failed
     {
-        NINJA_STATUS='[%f/%t] ' cmake --build build/release "$@" 2>&1 || : > build/release/failed
+        NINJA_STATUS='step %f/%t: ' cmake --build build/release "$@" 2>&1 || : > build/release/failed
     } | show_build
     [ ! -e build/release/failed ] || fail "the build failed: the lines above say where"
 }

@@ -27,7 +27,8 @@ static const char greeting[] = "muster-rendezvous-1";
 static void write_host(const struct sockaddr *address, socklen_t size, char host[MST_HOST_TEXT]) {
     static const char mapped[] = "::ffff:";
     const size_t skip = sizeof mapped - 1;
-    if (getnameinfo(address, size, host, MST_HOST_TEXT, NULL, 0, NI_NUMERICHOST)) host[0] = '\0';
+    host[0] = '\0';
+    if (getnameinfo(address, size, host, MST_HOST_TEXT, NULL, 0, NI_NUMERICHOST)) return;
     if (strncmp(host, mapped, skip) == 0 && strchr(host, '.')) memmove(host, host + skip, strlen(host + skip) + 1);
 }
 

@@ -23,6 +23,12 @@ static hwloc_cpuset_t allowed;    /* what this process is bound to (taskset), at
 static atomic_bool has_bound;     /* a thread to cores, so that topology and allowed are there */
 static double quota;              /* cores' worth of time, of a container; 0: no limit */
 
+/* Without these files, as in some sandboxes, hwloc's discovery by Linux prints that it fails. */
+static bool has_cpu_files(void) {
+    return access("/sys/devices/system/cpu/cpu0/topology", R_OK | X_OK) == 0 ||
+           access("/sys/bus/cpu/devices/cpu0/topology", R_OK | X_OK) == 0;
+}
+
 static void load(void) {
     quota = mst_cpu_quota("/sys/fs/cgroup", "/proc/self/cgroup");
     if (hwloc_topology_init(&topology)) return;
@@ -30,6 +36,7 @@ static void load(void) {
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (!has_cpu_files()) hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
     if (hwloc_topology_load(topology)) {
         hwloc_topology_destroy(topology);
         topology = NULL;

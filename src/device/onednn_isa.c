@@ -1,43 +1,60 @@
 #include "device/onednn_isa.h"
 
-#include <ctype.h>
 #include <dnnl.h>
-#include <dnnl_debug.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
-enum { NAME = 40 };
-
 static atomic_bool fixed; /* what oneDNN uses */
 
-/* From the largest to the smallest, as oneDNN looks for them. */
-static const dnnl_cpu_isa_t sets[] = {
-#if DNNL_VERSION_MAJOR >= 3
-    dnnl_cpu_isa_avx512_core_amx,
-    dnnl_cpu_isa_avx512_core_fp16,
-    dnnl_cpu_isa_avx512_core_bf16,
-    dnnl_cpu_isa_avx512_core_vnni,
-    dnnl_cpu_isa_avx512_core,
-    dnnl_cpu_isa_avx2_vnni,
+/* Versions from 2.6 on are supported; later ones know more sets. */
+#define KNOWS_FP16 (DNNL_VERSION_MAJOR >= 3 || DNNL_VERSION_MINOR >= 7)
+#define KNOWS_TWO_NAMES (DNNL_VERSION_MAJOR > 3 || (DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR >= 5))
+
+typedef struct set {
+    dnnl_cpu_isa_t isa;
+    const char *name;
+    const char *other_name; /* NULL: none; newer versions take both */
+} set;
+
+#if KNOWS_TWO_NAMES
+#define OR(name) name
 #else
-    dnnl_cpu_isa_avx512_core_amx,
-    dnnl_cpu_isa_avx512_core_bf16,
-    dnnl_cpu_isa_avx512_core_vnni,
-    dnnl_cpu_isa_avx512_core,
-    dnnl_cpu_isa_avx2_vnni,
+#define OR(name) NULL
 #endif
-    dnnl_cpu_isa_avx2,
-    dnnl_cpu_isa_avx,
-    dnnl_cpu_isa_sse41,
+
+/* From the largest to the smallest, as oneDNN looks for them. */
+static const set sets[] = {
+#if DNNL_VERSION_MAJOR >= 3
+    {dnnl_cpu_isa_avx512_core_amx_fp16, "AVX512_CORE_AMX_FP16", OR("AVX10_1_512_AMX_FP16")},
+#endif
+    {dnnl_cpu_isa_avx512_core_amx, "AVX512_CORE_AMX", OR("AVX10_1_512_AMX")},
+#if KNOWS_FP16
+    {dnnl_cpu_isa_avx512_core_fp16, "AVX512_CORE_FP16", OR("AVX10_1_512")},
+#endif
+    {dnnl_cpu_isa_avx512_core_bf16, "AVX512_CORE_BF16", NULL},
+    {dnnl_cpu_isa_avx512_core_vnni, "AVX512_CORE_VNNI", NULL},
+    {dnnl_cpu_isa_avx512_core, "AVX512_CORE", NULL},
+#if DNNL_VERSION_MAJOR >= 3
+    {dnnl_cpu_isa_avx2_vnni_2, "AVX2_VNNI_2", NULL},
+#endif
+    {dnnl_cpu_isa_avx2_vnni, "AVX2_VNNI", NULL},
+    {dnnl_cpu_isa_avx2, "AVX2", NULL},
+    {dnnl_cpu_isa_avx, "AVX", NULL},
+    {dnnl_cpu_isa_sse41, "SSE41", NULL},
 };
 enum { SETS = sizeof sets / sizeof *sets };
+
+#if DNNL_VERSION_MAJOR >= 3
+static const set no_set = {dnnl_cpu_isa_default, "DEFAULT", NULL};
+#else
+static const set no_set = {dnnl_cpu_isa_all, "ALL", NULL};
+#endif
 
 /* ---- what the processor has ---- */
 
@@ -52,28 +69,35 @@ static bool has_tile_registers(void) {
     return (a & TILES) == TILES;
 }
 
-static bool has_set(dnnl_cpu_isa_t set) {
-    enum { VNNI_OF_AVX = 1 << 4, BF16 = 1 << 5, FP16 = 1 << 23, AMX_BF16 = 1 << 22, AMX = 3 << 24 };
-    unsigned a = 0, b, c, d, a1 = 0, b1, c1, d1;
+static bool has_set(dnnl_cpu_isa_t isa) {
+    /* of the words that the processor gives for leaf 7: d, a1, d1 */
+    enum { FP16 = 1 << 23, AMX_BF16 = 1 << 22, AMX = 3 << 24 };
+    enum { VNNI_OF_AVX = 1 << 4, BF16 = 1 << 5, AMX_FP16 = 1 << 21 };
+    enum { INT8_AND_CONVERT = 3 << 4 };
+    unsigned a = 0, b, c, d, a1 = 0, b1, c1, d1 = 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) b = c = d = 0;
-    if (a < 1 || !__get_cpuid_count(7, 1, &a1, &b1, &c1, &d1)) a1 = 0;
+    if (a < 1 || !__get_cpuid_count(7, 1, &a1, &b1, &c1, &d1)) a1 = d1 = 0;
     const bool core = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
     const bool vnni = core && __builtin_cpu_supports("avx512vnni"), bf16 = vnni && (a1 & BF16);
-    switch (set) {
+    const bool vnni_of_avx = __builtin_cpu_supports("avx2") && (a1 & VNNI_OF_AVX);
+    const bool fp16 = bf16 && (d & FP16) && (DNNL_VERSION_MAJOR < 3 || vnni_of_avx);
+    const bool amx = (KNOWS_FP16 ? fp16 : bf16) && (d & AMX_BF16) && (d & AMX) == AMX && has_tile_registers();
+    switch (isa) {
         case dnnl_cpu_isa_sse41: return __builtin_cpu_supports("sse4.1");
         case dnnl_cpu_isa_avx: return __builtin_cpu_supports("avx");
         case dnnl_cpu_isa_avx2: return __builtin_cpu_supports("avx2");
-        case dnnl_cpu_isa_avx2_vnni: return __builtin_cpu_supports("avx2") && (a1 & VNNI_OF_AVX);
+        case dnnl_cpu_isa_avx2_vnni: return vnni_of_avx;
         case dnnl_cpu_isa_avx512_core: return core;
         case dnnl_cpu_isa_avx512_core_vnni: return vnni;
         case dnnl_cpu_isa_avx512_core_bf16: return bf16;
+        case dnnl_cpu_isa_avx512_core_amx: return amx;
+#if KNOWS_FP16
+        case dnnl_cpu_isa_avx512_core_fp16: return fp16;
+#endif
 #if DNNL_VERSION_MAJOR >= 3
-        case dnnl_cpu_isa_avx512_core_fp16: return bf16 && (d & FP16);
-        case dnnl_cpu_isa_avx512_core_amx:
-            return bf16 && (d & FP16) && (d & AMX_BF16) && (d & AMX) == AMX && has_tile_registers();
-#else
-        case dnnl_cpu_isa_avx512_core_amx: return bf16 && (d & AMX_BF16) && (d & AMX) == AMX && has_tile_registers();
+        case dnnl_cpu_isa_avx2_vnni_2: return vnni_of_avx && (d1 & INT8_AND_CONVERT) == INT8_AND_CONVERT;
+        case dnnl_cpu_isa_avx512_core_amx_fp16: return amx && (a1 & AMX_FP16);
 #endif
         default: return false;
     }
@@ -81,8 +105,8 @@ static bool has_set(dnnl_cpu_isa_t set) {
 
 #else
 
-static bool has_set(dnnl_cpu_isa_t set) {
-    (void)set;
+static bool has_set(dnnl_cpu_isa_t isa) {
+    (void)isa;
     return false;
 }
 
@@ -91,28 +115,28 @@ static bool has_set(dnnl_cpu_isa_t set) {
 /* The largest within BITS that the processor has. */
 static dnnl_cpu_isa_t largest_set(uint64_t bits) {
     for (int i = 0; i < SETS; i++)
-        if (((uint64_t)sets[i] & ~bits) == 0 && has_set(sets[i])) return sets[i];
-    return dnnl_cpu_isa_all;
+        if (((uint64_t)sets[i].isa & ~bits) == 0 && has_set(sets[i].isa)) return sets[i].isa;
+    return no_set.isa;
 }
 
 /* ---- what is allowed ---- */
 
 const char *mst_onednn_isa_name(uint64_t bits, char *text, int size) {
-    static const char prefix[] = "cpu_isa_"; /* "cpu_isa_avx512_core" is what oneDNN calls it */
-    const char *name = dnnl_cpu_isa2str((dnnl_cpu_isa_t)bits);
-    if (strncmp(name, prefix, sizeof prefix - 1) == 0) name += sizeof prefix - 1;
-    snprintf(text, (size_t)size, "%s", name);
-    for (char *c = text; *c; c++) *c = (char)toupper((unsigned char)*c);
+    const set *found = &no_set;
+    for (int i = 0; i < SETS; i++)
+        if ((uint64_t)sets[i].isa == bits) found = &sets[i];
+    snprintf(text, (size_t)size, "%s", found->name);
     return text;
 }
 
 /* By the environment, which oneDNN reads in the same way. */
 static uint64_t allowed_bits(void) {
     const char *value = getenv("ONEDNN_MAX_CPU_ISA");
-    char name[NAME];
     if (!value) value = getenv("DNNL_MAX_CPU_ISA");
-    for (int i = 0; value && i < SETS; i++)
-        if (strcasecmp(value, mst_onednn_isa_name(sets[i], name, NAME)) == 0) return (uint64_t)sets[i];
+    for (int i = 0; value && i < SETS; i++) {
+        const char *other = sets[i].other_name ? sets[i].other_name : sets[i].name;
+        if (strcasecmp(value, sets[i].name) == 0 || strcasecmp(value, other) == 0) return (uint64_t)sets[i].isa;
+    }
     return UINT64_MAX;
 }
 

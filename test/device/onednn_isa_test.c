@@ -15,12 +15,18 @@ static const char *const names[] = {NULL,
                                     "AVX",
                                     "AVX2",
                                     "AVX2_VNNI",
+                                    "AVX2_VNNI_2",
                                     "AVX512_CORE",
+                                    "ALL",
                                     "DEFAULT",
                                     "AVX512_CORE_VNNI",
                                     "AVX512_CORE_BF16",
+                                    "AVX512_CORE_FP16",
                                     "no such set",
                                     "AVX512_CORE_AMX",
+                                    "AVX512_CORE_AMX_FP16",
+                                    "AVX10_1_512",
+                                    "AVX10_1_512_AMX",
                                     ""};
 enum { NAMES = sizeof names / sizeof *names };
 

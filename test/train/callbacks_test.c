@@ -488,7 +488,7 @@ static mst_status fit_slowly(FILE *file, mst_progress kind, int64_t fail_at) {
 /* What a terminal of COLUMNS gets to see. */
 static void draw_on_terminal(unsigned short columns, char *text, size_t most) {
     int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal)) skip(); /* a container without /dev/pts */
     int side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
     FILE *file = fdopen(side, "w");
     assert_non_null(file);

@@ -11,14 +11,14 @@
 typedef dnnl_memory_desc_t mst_description;
 typedef const_dnnl_memory_desc_t mst_const_description;
 
-static inline dnnl_status_t mst_describe(mst_description *out, dnnl_data_type_t type, int ndim, const dnnl_dim_t *dim,
-                                         const dnnl_dim_t *stride) {
-    return dnnl_memory_desc_create_with_strides(out, ndim, dim, type, stride);
+static inline dnnl_status_t mst_describe_dims(mst_description *out, dnnl_data_type_t type, int ndim,
+                                              const dnnl_dims_t dims, const dnnl_dims_t strides) {
+    return dnnl_memory_desc_create_with_strides(out, ndim, dims, type, strides);
 }
 
-static inline dnnl_status_t mst_describe_tagged(mst_description *out, dnnl_data_type_t type, int ndim,
-                                                const dnnl_dim_t *dim, dnnl_format_tag_t tag) {
-    return dnnl_memory_desc_create_with_tag(out, ndim, dim, type, tag);
+static inline dnnl_status_t mst_describe_dims_tagged(mst_description *out, dnnl_data_type_t type, int ndim,
+                                                     const dnnl_dims_t dims, dnnl_format_tag_t tag) {
+    return dnnl_memory_desc_create_with_tag(out, ndim, dims, type, tag);
 }
 
 static inline dnnl_status_t mst_describe_copy(mst_description *to, mst_const_description from) {
@@ -52,18 +52,13 @@ static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnn
 typedef dnnl_memory_desc_t mst_description;
 typedef const dnnl_memory_desc_t *mst_const_description;
 
-static inline dnnl_status_t mst_describe(mst_description *out, dnnl_data_type_t type, int ndim, const dnnl_dim_t *dim,
-                                         const dnnl_dim_t *stride) {
-    dnnl_dims_t dims, strides; /* of DNNL_MAX_NDIMS, which may be more than a tensor's */
-    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
-    memcpy(strides, stride, (size_t)ndim * sizeof *stride);
+static inline dnnl_status_t mst_describe_dims(mst_description *out, dnnl_data_type_t type, int ndim,
+                                              const dnnl_dims_t dims, const dnnl_dims_t strides) {
     return dnnl_memory_desc_init_by_strides(out, ndim, dims, type, strides);
 }
 
-static inline dnnl_status_t mst_describe_tagged(mst_description *out, dnnl_data_type_t type, int ndim,
-                                                const dnnl_dim_t *dim, dnnl_format_tag_t tag) {
-    dnnl_dims_t dims;
-    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
+static inline dnnl_status_t mst_describe_dims_tagged(mst_description *out, dnnl_data_type_t type, int ndim,
+                                                     const dnnl_dims_t dims, dnnl_format_tag_t tag) {
     return dnnl_memory_desc_init_by_tag(out, ndim, dims, type, tag);
 }
 
@@ -95,6 +90,22 @@ static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnn
 }
 
 #endif
+
+/* oneDNN takes arrays of DNNL_MAX_NDIMS, which may be more than a tensor has. */
+static inline dnnl_status_t mst_describe(mst_description *out, dnnl_data_type_t type, int ndim, const dnnl_dim_t *dim,
+                                         const dnnl_dim_t *stride) {
+    dnnl_dims_t dims, strides;
+    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
+    memcpy(strides, stride, (size_t)ndim * sizeof *stride);
+    return mst_describe_dims(out, type, ndim, dims, strides);
+}
+
+static inline dnnl_status_t mst_describe_tagged(mst_description *out, dnnl_data_type_t type, int ndim,
+                                                const dnnl_dim_t *dim, dnnl_format_tag_t tag) {
+    dnnl_dims_t dims;
+    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
+    return mst_describe_dims_tagged(out, type, ndim, dims, tag);
+}
 
 /** In whatever layout a primitive likes best. */
 static inline dnnl_status_t mst_describe_any(mst_description *out, dnnl_data_type_t type, int ndim,

@@ -64,10 +64,10 @@ bool mst_dnnl_has_amx(void) {
 
 /* ---- gradients of weights ---- */
 
-/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. The
- * bits are those of the primitive: it calls the same function or, for a whole matrix ("brg"), sums in the same order up
- * to so many rows of A and B. Beyond them an update makes no product of a whole matrix of one unit: the factors are
- * larger. */
+/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. All who
+ * make such a product have these bits, since the choice is one of the shape. They are also those of the primitive where
+ * that calls the same function ("gemm") or sums in the same order, which "brg" does up to so many rows of A and B. Beyond
+ * them an update makes no product of a whole matrix of one unit: the factors are larger. */
 static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;
@@ -260,8 +260,10 @@ size_t mst_primitive_scratchpad(const mst_primitive *primitive) {
 
 /* ---- B in the layout that oneDNN chooses ---- */
 
+/* "brg:avx512_core" in version 2, "brg_matmul:avx512_core" in version 3. */
 bool mst_primitive_reads_packed(const mst_primitive *primitive) {
-    return mst_implementation_begins(primitive->descriptor, "brg:");
+    return mst_implementation_begins(primitive->descriptor, "brg:") ||
+           mst_implementation_begins(primitive->descriptor, "brg_matmul:");
 }
 
 static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,
