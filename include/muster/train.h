@@ -117,6 +117,10 @@ typedef struct mst_callback {
     mst_status (*step_end)(void *context, mst_train_state *state);
     mst_status (*epoch_end)(void *context, mst_train_state *state);
     mst_status (*train_end)(void *context, mst_train_state *state);
+    /** Writes to TEXT of SIZE bytes what the callback decides by, where it changes how training goes on or what the
+     *  weights are: "early_stopping: patience 3". Workers that train together compare these texts, and their order.
+     *  NULL: workers may differ in it, as in one that writes files. */
+    void (*settings)(const void *context, char *text, size_t size);
 } mst_callback;
 
 /** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. A fit

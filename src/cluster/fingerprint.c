@@ -13,6 +13,10 @@ const char *mst_fingerprint_words(const char *name) {
     static const char *const words[][2] = {{"program", "the program's graph"},
                                            {"schedule", "the schedule of the learning rate"},
                                            {"data", "the data"},
+                                           {"validation", "the data for validation"},
+                                           {"penalties", "the penalty of a weight"},
+                                           {"trainable", "which weights are trained"},
+                                           {"schema", "what the columns, texts or classes of the data are"},
                                            {"rows", "what is in the first 256 rows of the data"},
                                            {"files", "what is in the first 256 files of the data"},
                                            {"version", "the version of Muster"},
@@ -34,45 +38,74 @@ bool mst_fingerprint_is_of_machine(const char *name) {
     return strcmp(name, "kernels") == 0 || strcmp(name, onednn) == 0 || strcmp(name, "processor") == 0;
 }
 
-/* Two of one name. */
-static bool has_same_value(const mst_fingerprint *a, const mst_fingerprint *b) {
-    return a->hash == b->hash || mst_fingerprint_is_of_machine(a->name);
+/* Two lists, of which A's is walked through first. */
+typedef struct pair {
+    const mst_fingerprint *a, *b;
+    int32_t num_a, num_b;
+} pair;
+
+static const mst_fingerprint *find(const mst_fingerprint *list, int32_t n, const char *name) {
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(list[i].name, name) == 0) return &list[i];
+    return NULL;
+}
+
+/* Number I of those that either task has: what A has of it, and B; NULL: nothing. False behind the last one. */
+static bool look_at(const pair *p, int32_t i, const mst_fingerprint **a, const mst_fingerprint **b) {
+    if (i >= p->num_a + p->num_b) return false;
+    const mst_fingerprint *one = i < p->num_a ? &p->a[i] : &p->b[i - p->num_a];
+    *a = i < p->num_a ? one : find(p->a, p->num_a, one->name);
+    *b = i < p->num_a ? find(p->b, p->num_b, one->name) : one;
+    return true;
 }
 
 static bool is_same(const mst_fingerprint *a, const mst_fingerprint *b) {
-    return strcmp(a->name, b->name) == 0 && has_same_value(a, b);
+    return a && b && (a->hash == b->hash || mst_fingerprint_is_of_machine(a->name));
 }
 
-/* Writes the options from number I on that differ: "epochs 3 and 4, seed 1 and 2". */
-static void list_options(const mst_fingerprint *a, const mst_fingerprint *b, int32_t i, int32_t n, char *text,
-                         size_t size) {
+static bool is_option(const mst_fingerprint *a, const mst_fingerprint *b) {
+    return (!a || a->value[0]) && (!b || b->value[0]);
+}
+
+/* Writes the options that differ: "epochs 3 and 4, seed 1 and 2". Returns how many they are. */
+static int32_t list_options(const pair *p, char *text, size_t size) {
     enum { MOST = 6 };
+    const mst_fingerprint *a, *b;
     size_t used = 0;
     int32_t count = 0;
     text[0] = '\0';
-    for (; i < n; i++) {
-        if (is_same(&a[i], &b[i]) || !a[i].value[0] || count++ >= MOST || used >= size) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s %s and %s", used ? ", " : "", a[i].name, a[i].value,
-                                 b[i].value);
+    for (int32_t i = 0; look_at(p, i, &a, &b); i++) {
+        const bool was_seen = i >= p->num_a && a;
+        if (was_seen || is_same(a, b) || !is_option(a, b) || count++ >= MOST || used >= size) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s and %s", used ? ", " : "", (a ? a : b)->name,
+                                 a ? a->value : "none", b ? b->value : "none");
     }
     if (count > MOST && used < size) snprintf(text + used, size - used, ", and %d more", (int)(count - MOST));
+    return count;
+}
+
+/* What differs and is no option; NULL: nothing. What comes FIRST is before all options. */
+static const char *find_other(const pair *p, bool first) {
+    const mst_fingerprint *a, *b;
+    for (int32_t i = 0; look_at(p, i, &a, &b); i++) {
+        if (is_option(a, b) && first) return NULL;
+        if (!is_same(a, b) && !is_option(a, b)) return a && b ? a->name : "version";
+    }
+    return NULL;
 }
 
 bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                              int32_t num_b, const char *second, char *text, size_t size) {
-    const int32_t n = num_a < num_b ? num_a : num_b;
-    char options[400];
-    int32_t i = 0;
-    while (i < n && is_same(&a[i], &b[i])) i++;
-    if (i == num_a && i == num_b) return false;
-    const bool has_both = i < n && strcmp(a[i].name, b[i].name) == 0;
-    if (has_both && a[i].value[0]) {
-        list_options(a, b, i, n, options, sizeof options);
+    const pair p = {.a = a, .b = b, .num_a = num_a, .num_b = num_b};
+    const char *other = find_other(&p, true);
+    char options[800];
+    if (!other && list_options(&p, options, sizeof options)) {
         snprintf(text, size, "options differ between %s and %s: %s: %s", first, second, options, advice);
-    } else {
-        snprintf(text, size, "%s differs between %s and %s: %s",
-                 mst_fingerprint_words(has_both ? a[i].name : "version"), first, second, advice);
+        return true;
     }
+    if (!other) other = find_other(&p, false);
+    if (!other) return false;
+    snprintf(text, size, "%s differs between %s and %s: %s", mst_fingerprint_words(other), first, second, advice);
     return true;
 }
 

@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MST_FINGERPRINTS_MOST = 72, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 52 };
+enum { MST_FINGERPRINTS_MOST = 96, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 60 };
 
-/** Processes of one version have the same names in the same order; processes of other versions differ in "version". */
+/** "tasks", "version" and "calls" come first. An option that a task does not have is none of its fingerprints: a stage
+ *  of its input, a callback. */
 typedef struct mst_fingerprint {
     char name[MST_FINGERPRINT_NAME];   /**< "program", "data", "version", "tasks", "calls"; of an option its own name */
     uint64_t hash;                     /**< what is compared; of "oneDNN": mst_machine.onednn_isa_bits */

@@ -45,7 +45,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_KINDS
 } mst_member_kind;
 
-enum { MST_MEMBER_MESSAGE_VERSION = 6, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
+enum { MST_MEMBER_MESSAGE_VERSION = 7, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
 
 /** What a member brings to the next generation. */
 typedef struct mst_member_state {

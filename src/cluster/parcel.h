@@ -27,7 +27,7 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 13 };
+enum { MST_PARCEL_VERSION = 14 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
  *  described in remote/session_message.h. */

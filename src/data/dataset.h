@@ -76,9 +76,13 @@ typedef struct mst_dataset_type {
     const char *const *(*paths)(const mst_dataset *dataset, int64_t *n);
     /** See mst_dataset_schema. NULL: as upstream, none behind a map. */
     const char *(*schema)(const mst_dataset *dataset);
-    /** A hash of which rows of upstream it gives, where that follows from more than the numbers of rows: workers that
-     *  train together compare it. NULL: nothing to compare. */
-    uint64_t (*order)(const mst_dataset *dataset);
+    /** Writes what decides the values of its rows and their order, beyond their number, shapes and batches, to TEXT of
+     *  SIZE bytes: "factor 0.5". Workers that train together compare it (data/settings.h). NULL: nothing does. */
+    void (*settings)(const mst_dataset *dataset, char *text, size_t size);
+    /** Of a dataset made of others that are not upstream: these, *N of them. NULL: it is not. */
+    mst_dataset *const *(*parts)(const mst_dataset *dataset, int *n);
+    bool keeps_rows; /**< its rows are those of upstream in the same order: workers may differ in it */
+    bool takes_some; /**< it takes some rows, or their order: asynchronous workers may differ in it */
     /** Of a source that reads files as rows are asked for: a hash of them (data/row_hash.h), which workers compare too.
      *  NULL: rows are in memory, or nobody can tell. */
     uint64_t (*contents)(const mst_dataset *source);

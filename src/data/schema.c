@@ -128,7 +128,8 @@ static const char *schema(const mst_dataset *dataset) {
     return ((const with_schema *)dataset)->text;
 }
 
-static const mst_dataset_type type = {.name = "schema", .destroy = schema_destroy, .schema = schema};
+static const mst_dataset_type type = {
+    .name = "schema", .destroy = schema_destroy, .schema = schema, .keeps_rows = true};
 
 mst_status mst_dataset_add_schema(mst_dataset *dataset, char *text, mst_dataset **out) {
     with_schema *d;

@@ -1,10 +1,12 @@
 /* The callback for early stopping. What it knows (best value, epochs waited, best weights) is kept in entries of the
  * store, so a checkpoint has it and a resumed fit goes on as if it had not been interrupted. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/number.h"
 #include "model/model.h"
 #include "muster/train.h"
 #include "store/store.h"
@@ -172,6 +174,15 @@ static mst_status early_end(void *context, mst_train_state *state) {
     return mst_served_give_weights(state->model->trainer);
 }
 
+static void stopping_settings(const void *context, char *text, size_t size) {
+    const mst_early_stopping *e = context;
+    char patience[MST_NUMBER_TEXT] = "", delta[MST_NUMBER_TEXT];
+    if (e->patience != INT64_MAX) snprintf(patience, sizeof patience, ", patience %" PRId64, e->patience);
+    snprintf(text, size, "%s: %s%s, min_delta %s%s%s", who, mst_monitor_name(e->monitor), patience,
+             mst_number_print_f64(e->min_delta, delta), e->maximize ? ", maximize" : "",
+             e->restore_best_weights ? ", restore_best_weights" : "");
+}
+
 mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
     if (MST_IS_NULL(state)) return (mst_callback){0};
     state->has_best_weights = state->has_trained = false; /* its end may come without its begin */
@@ -179,5 +190,6 @@ mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
                           .train_begin = early_begin,
                           .epoch_begin = early_epoch_begin,
                           .epoch_end = early_epoch_end,
-                          .train_end = early_end};
+                          .train_end = early_end,
+                          .settings = stopping_settings};
 }

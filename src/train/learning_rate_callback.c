@@ -1,4 +1,6 @@
 /* The callback that sets the learning rate at the beginning of each epoch. */
+#include <stdio.h>
+
 #include "base/argument.h"
 #include "muster/train.h"
 
@@ -11,7 +13,13 @@ static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
+/* Its function is the program's. */
+static void schedule_settings(const void *context, char *text, size_t size) {
+    (void)context;
+    snprintf(text, size, "learning_rate_callback");
+}
+
 mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler) {
     if (MST_IS_NULL(scheduler)) return (mst_callback){0};
-    return (mst_callback){.context = scheduler, .epoch_begin = schedule_epoch_begin};
+    return (mst_callback){.context = scheduler, .epoch_begin = schedule_epoch_begin, .settings = schedule_settings};
 }

@@ -2,8 +2,10 @@
  * it knows is kept in the store, with the rate that it has set at the end of an epoch: a fit that is resumed with a
  * snapshot taken there ends this epoch once more, and sets that rate again. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/argument.h"
+#include "base/number.h"
 #include "graph/field.h"
 #include "muster/train.h"
 #include "train/monitor.h"
@@ -103,7 +105,17 @@ static mst_status plateau_epoch_end(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
+static void plateau_settings(const void *context, char *text, size_t size) {
+    const mst_reduce_on_plateau *p = context;
+    char factor[MST_NUMBER_TEXT], delta[MST_NUMBER_TEXT], least[MST_NUMBER_TEXT];
+    snprintf(text, size, "%s: %s, %s after %lld by %s, cooldown %lld, min %s%s", who,
+             mst_monitor_name(p->monitor), mst_number_print_f64(p->factor, factor), (long long)p->patience,
+             mst_number_print_f64(p->min_delta, delta), (long long)p->cooldown,
+             mst_number_print_f64(p->min_learning_rate, least), p->maximize ? ", maximize" : "");
+}
+
 mst_callback mst_reduce_on_plateau_callback(mst_reduce_on_plateau *state) {
     if (MST_IS_NULL(state)) return (mst_callback){0};
-    return (mst_callback){.context = state, .train_begin = plateau_begin, .epoch_end = plateau_epoch_end};
+    return (mst_callback){
+        .context = state, .train_begin = plateau_begin, .epoch_end = plateau_epoch_end, .settings = plateau_settings};
 }

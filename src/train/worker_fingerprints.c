@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "data/dataset.h"
 #include "data/row_hash.h"
+#include "data/settings.h"
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "muster/device.h"
@@ -66,7 +67,8 @@ static uint64_t add_weights(uint64_t hash, const mst_graph *graph) {
         const mst_node *node = graph->node[n];
         if (!(node->op->flags & MST_OP_VARIABLE)) continue;
         const mst_variable_options *o = node->options;
-        if (o->kind == MST_STATE_WEIGHT) hash = add_spec(add_text(hash, node->name), &node->dst[0]);
+        if (o->kind == MST_STATE_WEIGHT)
+            hash = add_number(add_spec(add_text(hash, node->name), &node->dst[0]), o->join);
     }
     return hash;
 }
@@ -81,56 +83,69 @@ static uint64_t hash_program(const mst_trainer *trainer) {
     return hash;
 }
 
-static uint64_t hash_data(const mst_trainer *trainer, const mst_dataset *data) {
-    uint64_t hash = add_number(0, mst_dataset_num_rows(data));
-    for (int c = 0; c < trainer->num_components; c++) hash = add_spec(hash, &trainer->row[c]);
-    for (const mst_dataset *d = data; d; d = d->upstream)
-        if (d->type->order) hash = add_number(hash, (int64_t)d->type->order(d));
-    return hash;
+static uint64_t add_real(uint64_t hash, double number) {
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return add_number(hash, bits);
 }
 
-/* What is in the first rows, where the source has them in memory: to read others twice may cost, or change what a
- * program sees. 0: not looked at. */
-static uint64_t hash_rows(const mst_dataset *source) {
-    uint64_t hash;
-    int rows;
-    if (source->type->read || source->type->values) return 0;
-    return mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows) ? 0 : hash;
-}
-
-/* The rates themselves: a schedule in pieces has steps and rates that are no fields of it. */
+/* The rates themselves, and the pieces, whose steps and rates are no fields of a schedule. */
 static uint64_t hash_schedule(const mst_schedule *schedule) {
     static const int64_t steps[] = {0, 1, 10, 100, 1000, 10000}; /* where schedules are compared */
     uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && mst_schedule_is_set(schedule); i++) {
-        const double rate = mst_schedule_at(schedule, steps[i]);
-        int64_t bits;
-        memcpy(&bits, &rate, sizeof bits);
-        hash = add_number(hash, bits);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && mst_schedule_is_set(schedule); i++)
+        hash = add_real(hash, mst_schedule_at(schedule, steps[i]));
+    for (int p = 0; p < schedule->num_pieces; p++) {
+        hash = add_real(hash, schedule->value[p]);
+        if (p + 1 < schedule->num_pieces) hash = add_number(hash, schedule->boundary[p]);
     }
     return hash;
 }
 
 /* ---- options ---- */
 
+/* [MST_FINGERPRINTS_MOST] without one, which the task adds (cluster/task_join.c). */
 typedef struct fingerprint_list {
-    mst_fingerprint *out; /* [MST_FINGERPRINTS_MOST] */
+    mst_fingerprint *out;
     int32_t count;
 } fingerprint_list;
 
-static void add_hash(fingerprint_list *list, const char *name, uint64_t hash) {
-    mst_fingerprint *f = &list->out[list->count++];
-    *f = (mst_fingerprint){.hash = hash};
-    snprintf(f->name, sizeof f->name, "%s", name);
+/* Where there is no room, the last one is a hash of all that follow. */
+static void add_fingerprint(fingerprint_list *list, mst_fingerprint f) {
+    enum { LAST = MST_FINGERPRINTS_MOST - 2 };
+    if (list->count <= LAST) {
+        list->out[list->count++] = f;
+        return;
+    }
+    mst_fingerprint *last = &list->out[LAST];
+    *last = (mst_fingerprint){.name = "more", .hash = mst_rng_mix(add_text(last->hash, f.name), f.hash)};
 }
 
-/* Asynchronous workers may well have data of their own. */
-static void add_contents(fingerprint_list *list, const mst_trainer *trainer, const mst_dataset *data) {
-    const mst_dataset *source = data;
-    while (source->upstream) source = source->upstream;
-    const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
-    add_hash(list, "rows", alike ? hash_rows(source) : 0);
-    add_hash(list, "files", alike && source->type->contents ? source->type->contents(source) : 0);
+static bool has(const fingerprint_list *list, const char *name) {
+    bool found = false;
+    for (int32_t i = 0; i < list->count; i++) found |= strcmp(list->out[i].name, name) == 0;
+    return found;
+}
+
+/* "random_flip", the second of that name "random_flip 2". */
+static void name_one_more(const fingerprint_list *list, const char *what, char *name, size_t size) {
+    snprintf(name, size, "%s", what);
+    for (int number = 2; has(list, name); number++) snprintf(name, size, "%.20s %d", what, number);
+}
+
+static void add_option(fingerprint_list *list, const char *name, const char *value) {
+    add_fingerprint(list, mst_fingerprint_option(name, value));
+}
+
+/* The same of an option whose value is only a part of what is compared. */
+static void add_part(fingerprint_list *list, const char *name, const char *value, uint64_t hash) {
+    mst_fingerprint f = mst_fingerprint_option(name, value);
+    f.hash = hash;
+    add_fingerprint(list, f);
+}
+
+static void add_hash(fingerprint_list *list, const char *name, uint64_t hash) {
+    add_part(list, name, "", hash);
 }
 
 /* Each of FIELDS, with PREFIX before its name. */
@@ -142,9 +157,7 @@ static void add_fields(fingerprint_list *list, const char *prefix, const mst_fie
         const size_t length = mst_options_print(one, options, text, sizeof text);
         const bool is_rule = strcmp(field->name, "rule") == 0;
         snprintf(name, sizeof name, "%s%s", prefix, is_rule ? "optimizer" : field->name);
-        list->out[list->count++] = mst_fingerprint_option(name, length == 0         ? "not set"
-                                                                : text[skip] == '=' ? text + skip + 1
-                                                                                    : "true");
+        add_option(list, name, length == 0 ? "not set" : text[skip] == '=' ? text + skip + 1 : "true");
     }
 }
 
@@ -176,19 +189,136 @@ static void add_fit_options(fingerprint_list *list, const mst_trainer *trainer, 
     char text[MST_NUMBER_TEXT];
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
         snprintf(text, sizeof text, "%" PRId64, number[i].value);
-        list->out[list->count++] = mst_fingerprint_option(number[i].name, text);
+        add_option(list, number[i].name, text);
     }
-    list->out[list->count++] =
-        mst_fingerprint_option("validation_split", mst_number_print_f64(o->validation_split, text));
+    add_option(list, "validation_split", mst_number_print_f64(o->validation_split, text));
 }
 
 static void add_machine(fingerprint_list *list) {
     mst_machine m;
     mst_machine_read(&m);
-    list->out[list->count++] = mst_fingerprint_option("kernels", m.isa);
-    list->out[list->count] = mst_fingerprint_option("oneDNN", m.onednn_isa);
-    list->out[list->count++].hash = m.onednn_isa_bits;
-    list->out[list->count++] = mst_fingerprint_option("processor", m.cpu);
+    add_option(list, "kernels", m.isa);
+    add_part(list, "oneDNN", m.onednn_isa, m.onednn_isa_bits);
+    add_option(list, "processor", m.cpu);
+}
+
+/* ---- the weights ---- */
+
+/* Penalties are added behind the replicas, or by the parameter servers' part of the update. */
+static void add_penalties(fingerprint_list *list, const mst_graph *graph) {
+    uint64_t hash = 0;
+    int64_t count = 0;
+    char text[MST_FINGERPRINT_VALUE] = "";
+    for (int64_t n = 0; n < graph->num_nodes; n++) {
+        const mst_node *node = graph->node[n];
+        const mst_variable_options *o = node->options;
+        if (!(node->op->flags & MST_OP_VARIABLE) || (o->l1 == 0 && o->l2 == 0)) continue;
+        char l1[MST_NUMBER_TEXT], l2[MST_NUMBER_TEXT];
+        mst_number_print_f32(o->l1, l1);
+        mst_number_print_f32(o->l2, l2);
+        if (count++ == 0) snprintf(text, sizeof text, "l1 %.14s, l2 %.14s", l1, l2);
+        hash = add_text(add_text(add_text(hash, node->name), l1), l2);
+    }
+    if (count > 1) snprintf(text + strlen(text), sizeof text - strlen(text), " of %" PRId64 " weights", count);
+    if (count) add_part(list, "penalties", text, hash);
+}
+
+static void add_trainable(fingerprint_list *list, const mst_graph *graph) {
+    uint64_t hash = 0;
+    int64_t count = 0, trainable = 0;
+    char text[MST_FINGERPRINT_VALUE];
+    for (int64_t n = 0; n < graph->num_nodes; n++) {
+        const mst_node *node = graph->node[n];
+        const mst_variable_options *o = node->options;
+        if (!(node->op->flags & MST_OP_VARIABLE) || o->kind != MST_STATE_WEIGHT) continue;
+        count++;
+        if (o->not_trainable || o->hidden) continue;
+        trainable++;
+        hash = add_text(hash, node->name);
+    }
+    snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " weights", trainable, count);
+    add_part(list, "trainable", text, hash);
+}
+
+/* ---- the data ---- */
+
+/* Asynchronous workers may have data of their own, which are made in the same way. */
+typedef struct data_visit {
+    fingerprint_list *list; /* NULL: only the hash is wanted */
+    bool alike;
+    uint64_t hash;
+} data_visit;
+
+static void visit_stage(void *context, const mst_dataset *stage, const char *settings) {
+    data_visit *v = context;
+    char name[MST_FINGERPRINT_NAME];
+    if (!v->alike && stage->type->takes_some) return;
+    uint64_t hash = add_text(add_text(0, stage->type->name), settings);
+    for (int i = 0; i < stage->num_components; i++) hash = add_spec(hash, &stage->row[i]);
+    v->hash = add_number(v->hash, (int64_t)hash);
+    if (!v->list || !stage->upstream) return; /* of a source its rows are compared */
+    name_one_more(v->list, stage->type->name, name, sizeof name);
+    add_part(v->list, name, *settings ? settings : "there", hash);
+}
+
+/* What is in the first rows, where the source has them in memory: to read others twice may cost, or change what a
+ * program sees. 0: not looked at. */
+static uint64_t hash_rows(const mst_dataset *source) {
+    uint64_t hash;
+    int rows;
+    if (source->type->read || source->type->values) return 0;
+    return mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows) ? 0 : hash;
+}
+
+/* What columns and classes are numbered by. */
+static uint64_t hash_schema(const mst_dataset *data) {
+    const char *schema = mst_dataset_schema(data);
+    return schema ? add_text(1, schema) : 0;
+}
+
+/* The stages of the input, options each, then all else that DATA are. */
+static void add_data(fingerprint_list *list, const mst_trainer *trainer, const mst_dataset *data) {
+    const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
+    data_visit v = {.list = list, .alike = alike, .hash = add_number(0, mst_dataset_num_rows(data))};
+    const mst_dataset *source = data;
+    while (source->upstream) source = source->upstream;
+    mst_dataset_visit_stages(data, visit_stage, &v);
+    for (int c = 0; c < trainer->num_components; c++) v.hash = add_spec(v.hash, &trainer->row[c]);
+    add_hash(list, "program", hash_program(trainer));
+    add_hash(list, "data", v.hash);
+    add_hash(list, "schema", alike ? hash_schema(data) : 0);
+    add_hash(list, "rows", alike ? hash_rows(source) : 0);
+    add_hash(list, "files", alike && source->type->contents ? source->type->contents(source) : 0);
+}
+
+/* ---- callbacks ---- */
+
+/* "early_stopping: patience 3". Returns whether there are any. */
+static bool add_callbacks(fingerprint_list *list, const mst_fit_options *o) {
+    int count = 0;
+    for (int i = 0; i < o->num_callbacks; i++) {
+        const mst_callback *callback = &o->callbacks[i];
+        char text[TEXT] = "", name[MST_FINGERPRINT_NAME];
+        if (!callback->settings) continue;
+        callback->settings(callback->context, text, sizeof text);
+        const uint64_t hash = add_number(add_text(0, text), count++);
+        char *value = text + strcspn(text, ":");
+        if (*value) *value++ = '\0';
+        value += strspn(value, " ");
+        name_one_more(list, text, name, sizeof name);
+        add_part(list, name, *value ? value : "there", hash);
+    }
+    return count > 0;
+}
+
+/* Where callbacks decide by what is measured on it. */
+static void add_validation(fingerprint_list *list, const mst_dataset *data) {
+    if (!data) return;
+    data_visit v = {.alike = true, .hash = add_number(0, mst_dataset_num_rows(data))};
+    const mst_dataset *source = data;
+    while (source->upstream) source = source->upstream;
+    mst_dataset_visit_stages(data, visit_stage, &v);
+    add_hash(list, "validation", add_number(v.hash, (int64_t)hash_rows(source)));
 }
 
 /* Options come before the program: what differs there may follow from them. */
@@ -201,9 +331,11 @@ int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_optio
     add_fields(&list, "", mst_optimizer_fields, &trainer->optimizer);
     add_fields(&list, "schedule.", mst_schedule_fields, &trainer->optimizer.schedule);
     add_hash(&list, "schedule", hash_schedule(&trainer->optimizer.schedule));
+    add_penalties(&list, trainer->graph);
+    add_trainable(&list, trainer->graph);
+    const bool decides = add_callbacks(&list, options);
     add_machine(&list);
-    add_hash(&list, "program", hash_program(trainer));
-    add_hash(&list, "data", hash_data(trainer, options->data));
-    add_contents(&list, trainer, options->data);
+    add_data(&list, trainer, options->data);
+    if (decides) add_validation(&list, options->validation);
     return list.count;
 }

@@ -30,6 +30,27 @@ static void options_that_differ_are_named_with_both_values(void **state) {
     assert_non_null(strstr(text, "the version of Muster differs between x and y"));
 }
 
+static void what_one_task_has_alone_is_an_option_that_differs(void **state) {
+    (void)state;
+    const mst_fingerprint version = {.name = "version", .hash = 1}, other = {.name = "version", .hash = 2};
+    const mst_fingerprint epochs = mst_fingerprint_option("epochs", "3");
+    const mst_fingerprint flip = mst_fingerprint_option("random_flip", "left_right");
+    const mst_fingerprint take = mst_fingerprint_option("take", "5");
+    const mst_fingerprint data = {.name = "data", .hash = 1}, flipped = {.name = "data", .hash = 2};
+    const mst_fingerprint a[] = {version, epochs, data}, b[] = {version, epochs, flip, flipped};
+    const mst_fingerprint c[] = {version, epochs, take, flip, data}, d[] = {other, epochs, flip, flipped};
+    char text[TEXT];
+    assert_true(mst_fingerprints_differ(a, 3, "x", b, 4, "y", text, sizeof text));
+    assert_string_equal(text,
+                        "options differ between x and y: random_flip none and left_right: start all tasks with the "
+                        "same command");
+    assert_true(mst_fingerprints_differ(c, 5, "x", a, 3, "y", text, sizeof text));
+    assert_non_null(strstr(text, "x and y: take 5 and none, random_flip left_right and none:"));
+    assert_true(mst_fingerprints_differ(a, 3, "x", d, 4, "y", text, sizeof text));
+    assert_non_null(strstr(text, "the version of Muster differs"));
+    assert_false(mst_fingerprints_differ(c, 5, "x", c, 5, "y", text, sizeof text));
+}
+
 static void a_long_list_is_cut_off(void **state) {
     (void)state;
     mst_fingerprint a[20], b[20];
@@ -49,9 +70,9 @@ static void a_long_list_is_cut_off(void **state) {
 static void a_value_that_is_cut_off_still_differs(void **state) {
     (void)state;
     const mst_fingerprint a =
-        mst_fingerprint_option("path", "a/rather/long/path/of/folders/of/which/only/the/end/is/1");
+        mst_fingerprint_option("path", "a/rather/long/path/of/many/folders/of/which/only/the/end/is/number/1");
     const mst_fingerprint b =
-        mst_fingerprint_option("path", "a/rather/long/path/of/folders/of/which/only/the/end/is/2");
+        mst_fingerprint_option("path", "a/rather/long/path/of/many/folders/of/which/only/the/end/is/number/2");
     char text[TEXT];
     assert_string_equal(a.value, b.value);
     assert_true(mst_fingerprints_differ(&a, 1, "x", &b, 1, "y", text, sizeof text));
@@ -104,6 +125,7 @@ static void what_another_task_has_sent_is_made_safe(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_differ_are_named_with_both_values),
+        cmocka_unit_test(what_one_task_has_alone_is_an_option_that_differs),
         cmocka_unit_test(a_long_list_is_cut_off),
         cmocka_unit_test(a_value_that_is_cut_off_still_differs),
         cmocka_unit_test(machines_that_differ_are_a_warning_that_says_what_to_set),

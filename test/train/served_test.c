@@ -125,13 +125,14 @@ static mst_status fit(served_task *t, mst_task *task, char hash[65]) {
     EXPECT_OK(mst_compile(model, .optimizer = mst_momentum(.learning_rate = 0.1), .seed = 7, .strategy = strategy,
                           .sample_weights = t->job->is_weighted, .task = task, .session = {.devices = "cpu:1/1"}));
     mst_status status = MST_OK;
+    const bool is_own = t->job->only_other; /* workers have the library's callbacks alike, and may have others */
     const mst_callback counts = {.context = t, .epoch_begin = meet, .epoch_end = count};
     for (t->fit = 0; t->fit < 2 && !status; t->fit++) /* the second fit goes on with the rate of the first */
         status = mst_fit(model, .data = data, .batch_size = BATCH, .epochs = EPOCHS,
-                         .callbacks = t->job->meet || t->job->is_weighted ? &counts : callbacks,
+                         .callbacks = t->job->meet || t->job->is_weighted ? &counts : callbacks + is_own,
                          .num_callbacks = t->job->meet || t->job->is_weighted ? 1
                                           : t->job->stops                     ? 3
-                                          : sets                              ? 2
+                                          : sets                              ? 2 - is_own
                                                                               : 0,
                          .validation_split = t->job->stops ? 0.25 : 0);
     if (!status && task) status = mst_task_leave(task);

@@ -373,11 +373,17 @@ static mst_callback chief_work(const training *t, stand_in *in, mst_callback wor
     return stand_in_callback(in);
 }
 
+/* What decides the weights behind the last step. */
+static void ema_settings(const void *context, char *text, size_t size) {
+    (void)context;
+    snprintf(text, size, "use_ema");
+}
+
 static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[10];
+    mst_callback callbacks[11];
     int count = 0;
     if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
         t->log.hparams = hparams;
@@ -394,6 +400,7 @@ static mst_status fit(training *t) {
         callbacks[count++] = chief_work(t, &t->rows, mst_csv_logger_callback(&t->history));
     }
     callbacks[count++] = train_events_callback(&t->events);
+    if (o->use_ema) callbacks[count++] = (mst_callback){.settings = ema_settings};
     count = train_checkpoint_callbacks(t, callbacks, count);
     return mst_fit_with(t->model,
                         &(mst_fit_options){.data = t->train,

@@ -16,7 +16,11 @@ static void central_crop_change(const mst_dataset *dataset, const mst_row_key *k
     mst_picture_crop(in->data, size, (size.height - height) / 2, (size.width - width) / 2, height, width, out->data);
 }
 
-static const mst_dataset_type type = {.name = "central_crop"};
+static void central_crop_settings(const mst_dataset *dataset, char *text, size_t size) {
+    mst_picture_settings(dataset, text, size, "%s", "");
+}
+
+static const mst_dataset_type type = {.name = "central_crop", .settings = central_crop_settings};
 
 mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t height, int64_t width,
                                     mst_dataset **out) {

@@ -20,7 +20,12 @@ static void crop_change(const mst_dataset *dataset, const mst_row_key *key, cons
                      out->data);
 }
 
-static const mst_dataset_type type = {.name = "crop"};
+static void crop_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const crop *d = (const crop *)dataset;
+    mst_picture_settings(dataset, text, size, "top %lld, left %lld", (long long)d->top, (long long)d->left);
+}
+
+static const mst_dataset_type type = {.name = "crop", .settings = crop_settings};
 
 mst_status mst_dataset_crop(mst_dataset *dataset, int component, int64_t top, int64_t left, int64_t height,
                             int64_t width, mst_dataset **out) {

@@ -3,7 +3,11 @@
  * with the arithmetic of tf.image and so gives its roundings. */
 #include "data/pictures/picture.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/number.h"
 
 enum { LEVELS = 256 };
 
@@ -50,6 +54,18 @@ mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, 
     MST_TRY(mst_picture_derive(type, size, upstream, component, function, out));
     (*result)->seed = mst_rng_mix(seed, mst_rng_hash_name(type->name));
     return MST_OK;
+}
+
+void mst_picture_settings(const mst_dataset *dataset, char *text, size_t size, const char *format, ...) {
+    const mst_picture_dataset *d = (const mst_picture_dataset *)dataset;
+    char own[128];
+    va_list arguments;
+    va_start(arguments, format);
+    mst_format_list(own, sizeof own, format, arguments);
+    va_end(arguments);
+    const int used = snprintf(text, size, "component %d%s%s", d->stage.component, *own ? ", " : "", own);
+    if (d->seed && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ", seed %016llx", (unsigned long long)d->seed);
 }
 
 mst_status mst_picture_want_values(const mst_dataset *dataset, const char *transform, int component) {

@@ -43,6 +43,10 @@ MST_CHECKED mst_status mst_picture_want_box(const mst_dataset *dataset, const ch
 MST_CHECKED mst_status mst_picture_want_range(const char *transform, const char *what, double x, double least,
                                               double most);
 
+/** What a slot `settings` writes: the component, then FORMAT, and the seed of one that draws random numbers. */
+void mst_picture_settings(const mst_dataset *dataset, char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /** The numbers that the row with KEY draws. */
 mst_rng mst_picture_rng(const mst_dataset *dataset, const mst_row_key *key);
 /** Four words of them. */

@@ -24,7 +24,11 @@ static void random_brightness_change(const mst_dataset *dataset, const mst_row_k
     mst_picture_brighten(in, (float)(max_delta * (2 * (double)mst_rng_unit_f32(word[0]) - 1)), out);
 }
 
-static const mst_dataset_type type = {.name = "random_brightness"};
+static void random_brightness_settings(const mst_dataset *dataset, char *text, size_t size) {
+    mst_picture_settings(dataset, text, size, "%.9g", ((const random_brightness *)dataset)->max_delta);
+}
+
+static const mst_dataset_type type = {.name = "random_brightness", .settings = random_brightness_settings};
 
 mst_status mst_dataset_random_brightness(mst_dataset *dataset, int component, double max_delta, uint64_t seed,
                                          mst_dataset **out) {

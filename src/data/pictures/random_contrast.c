@@ -24,7 +24,12 @@ static void random_contrast_change(const mst_dataset *dataset, const mst_row_key
     mst_picture_contrast(in, (float)(d->lower + (d->upper - d->lower) * (double)mst_rng_unit_f32(word[0])), out);
 }
 
-static const mst_dataset_type type = {.name = "random_contrast"};
+static void random_contrast_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const random_contrast *d = (const random_contrast *)dataset;
+    mst_picture_settings(dataset, text, size, "%.9g to %.9g", d->lower, d->upper);
+}
+
+static const mst_dataset_type type = {.name = "random_contrast", .settings = random_contrast_settings};
 
 mst_status mst_dataset_random_contrast(mst_dataset *dataset, int component, double lower, double upper, uint64_t seed,
                                        mst_dataset **out) {

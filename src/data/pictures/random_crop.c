@@ -31,7 +31,11 @@ static void random_crop_change(const mst_dataset *dataset, const mst_row_key *ke
                      (int64_t)mst_rng_integer(&rng, 1, columns) - d->padding, height, width, out->data);
 }
 
-static const mst_dataset_type type = {.name = "random_crop"};
+static void random_crop_settings(const mst_dataset *dataset, char *text, size_t size) {
+    mst_picture_settings(dataset, text, size, "padding %lld", (long long)((const random_crop *)dataset)->padding);
+}
+
+static const mst_dataset_type type = {.name = "random_crop", .settings = random_crop_settings};
 
 mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t height, int64_t width, int64_t padding,
                                    uint64_t seed, mst_dataset **out) {

@@ -25,7 +25,12 @@ static void random_flip_change(const mst_dataset *dataset, const mst_row_key *ke
                      flip != MST_FLIP_LEFT_RIGHT && mst_rng_unit_f32(word[1]) < 0.5f, out->data);
 }
 
-static const mst_dataset_type type = {.name = "random_flip"};
+static void random_flip_settings(const mst_dataset *dataset, char *text, size_t size) {
+    static const char *const flips[] = {"left_right", "up_down", "both"};
+    mst_picture_settings(dataset, text, size, "%s", flips[((const random_flip *)dataset)->flip]);
+}
+
+static const mst_dataset_type type = {.name = "random_flip", .settings = random_flip_settings};
 
 mst_status mst_dataset_random_flip(mst_dataset *dataset, int component, mst_flip flip, uint64_t seed,
                                    mst_dataset **out) {

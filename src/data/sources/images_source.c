@@ -36,6 +36,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_image_files(const char *const *p
 MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n);
 #endif
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,11 @@ static uint64_t images_contents(const mst_dataset *source) {
     return mst_hash_files((const char *const *)d->files.path, d->files.num_files);
 }
 
+static void images_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const mst_images_options *o = &((const images *)dataset)->options;
+    snprintf(text, size, "resize %d%s", (int)o->resize, o->whole ? ", whole" : "");
+}
+
 static const mst_dataset_type type = {.name = "from_images",
                                       .paths = images_paths,
                                       .destroy = images_source_destroy,
@@ -113,7 +119,8 @@ static const mst_dataset_type type = {.name = "from_images",
                                       .values = values,
                                       .classes = images_source_classes,
                                       .schema = schema,
-                                      .contents = images_contents};
+                                      .contents = images_contents,
+                                      .settings = images_settings};
 
 /* By their bytes, each once, as mst_image_folder_match needs them. */
 static bool categories_are_sorted(const mst_schema_column *column) {

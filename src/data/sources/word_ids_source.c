@@ -28,13 +28,16 @@ MST_API MST_CHECKED mst_status mst_dataset_from_word_ids(const char *path, const
 #endif
 #include "data/sources/word_ids_source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "base/rng.h"
 #include "data/cursors/counting_cursor.h"
 #include "data/dataset.h"
+#include "data/row_hash.h"
 #include "data/text/numpy_random.h"
 #include "format/npz.h"
 
@@ -81,8 +84,22 @@ static void word_ids_destroy(mst_dataset *dataset) {
     free(d->label);
 }
 
-static const mst_dataset_type type = {
-    .name = "from_word_ids", .destroy = word_ids_destroy, .open = mst_counting_cursor_open, .values = word_ids_values};
+/* The first texts, as a hash. */
+static void word_ids_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const word_ids *d = (const word_ids *)dataset;
+    const int64_t n = dataset->cardinality < MST_HASHED_ROWS ? dataset->cardinality : MST_HASHED_ROWS;
+    uint64_t hash = 0;
+    for (int64_t i = 0; n > 0 && i < d->end[n - 1]; i++) hash = mst_rng_mix(hash, (uint64_t)d->word[i]);
+    for (int64_t i = 0; i < n; i++) hash = mst_rng_mix(hash, (uint64_t)d->label[i]);
+    snprintf(text, size, "num_words %lld, first texts of hash %016llx", (long long)d->num_words,
+             (unsigned long long)hash);
+}
+
+static const mst_dataset_type type = {.name = "from_word_ids",
+                                      .destroy = word_ids_destroy,
+                                      .open = mst_counting_cursor_open,
+                                      .values = word_ids_values,
+                                      .settings = word_ids_settings};
 
 /* ---- reading ---- */
 

@@ -5,6 +5,7 @@
 MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                  mst_dataset **out);
 #endif
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/argument.h"
@@ -74,7 +75,13 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
     return all >= 0 && num_rows > all ? all : num_rows;
 }
 
-static const mst_dataset_type type = {.name = "batch", .rows_before = rows_before, .open = batch_open};
+static void batch_settings(const mst_dataset *dataset, char *text, size_t size) {
+    snprintf(text, size, "size %lld%s", (long long)dataset->batch_size,
+             ((const batch *)dataset)->drop_remainder ? ", drop_remainder" : "");
+}
+
+static const mst_dataset_type type = {
+    .name = "batch", .rows_before = rows_before, .open = batch_open, .settings = batch_settings};
 
 mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

@@ -150,7 +150,7 @@ static mst_status cache(mst_dataset *dataset, mst_dataset **out) {
 
 /* Each row is kept as one string. */
 static mst_status cache_packed(mst_dataset *dataset, mst_dataset **out) {
-    static const mst_dataset_type type = {.name = "cache"};
+    static const mst_dataset_type type = {.name = "cache", .keeps_rows = true};
     mst_dataset *packed, *rows = NULL;
     MST_TRY(mst_dataset_pack(dataset, &packed));
     mst_status status = cache(packed, &rows);

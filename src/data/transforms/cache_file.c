@@ -520,9 +520,20 @@ static const char *schema(const mst_dataset *dataset) {
     return mst_dataset_schema(((const source *)dataset->upstream)->cached);
 }
 
-static const mst_dataset_type source_type = {
-    .name = "cache_file", .destroy = cache_file_destroy, .open = cache_file_open, .read = read_row, .explain = explain};
-static const mst_dataset_type view_type = {.name = "cache_file", .classes = cache_file_classes, .schema = schema};
+static mst_dataset *const *cache_file_parts(const mst_dataset *dataset, int *n) {
+    *n = 1;
+    return &((const source *)dataset)->cached;
+}
+
+static const mst_dataset_type source_type = {.name = "cache_file",
+                                             .destroy = cache_file_destroy,
+                                             .open = cache_file_open,
+                                             .read = read_row,
+                                             .explain = explain,
+                                             .parts = cache_file_parts,
+                                             .keeps_rows = true};
+static const mst_dataset_type view_type = {
+    .name = "cache_file", .classes = cache_file_classes, .schema = schema, .keeps_rows = true};
 
 static mst_status cache_file_check(const mst_dataset *dataset, const char *path) {
     MST_TRY(mst_dataset_check(dataset));

@@ -13,6 +13,8 @@
 MST_API MST_CHECKED mst_status mst_dataset_decode_images(mst_dataset *dataset, int component,
                                                          const mst_images_options *options, mst_dataset **out);
 #endif
+#include <stdio.h>
+
 #include "base/argument.h"
 #include "data/dataset.h"
 #include "data/pictures/decode.h"
@@ -23,7 +25,13 @@ typedef struct decode_images {
     mst_images_options o;
 } decode_images;
 
-static const mst_dataset_type type = {.name = "decode_images"};
+static void decode_images_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const mst_images_options *o = &((const decode_images *)dataset)->o;
+    snprintf(text, size, "component %d, resize %d%s", dataset->stage->component, (int)o->resize,
+             o->whole ? ", whole" : "");
+}
+
+static const mst_dataset_type type = {.name = "decode_images", .settings = decode_images_settings};
 
 static mst_status decode_image(const mst_dataset *dataset, const mst_array *in, mst_array *out) {
     const mst_string *bytes = in->data;

@@ -86,7 +86,7 @@ static mst_status filter_open(const mst_dataset *dataset, mst_cursor **out) {
     return status;
 }
 
-static const mst_dataset_type type = {.name = "filter", .open = filter_open};
+static const mst_dataset_type type = {.name = "filter", .open = filter_open, .takes_some = true};
 
 mst_status mst_dataset_filter(mst_dataset *dataset, mst_filter_function function, void *context, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(function) || MST_IS_NULL(out)) return MST_INVALID;

@@ -13,6 +13,7 @@ typedef struct mst_interleave_options {
 MST_API MST_CHECKED mst_status mst_dataset_interleave(mst_dataset *const *datasets, int n,
                                                       const mst_interleave_options *options, mst_dataset **out);
 #endif
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,12 +150,20 @@ static const char *const *interleave_classes(const mst_dataset *dataset, int com
     return names;
 }
 
+static void interleave_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const interleave *d = (const interleave *)dataset;
+    snprintf(text, size, "cycle_length %lld, block_length %lld", (long long)d->cycle_length,
+             (long long)d->block_length);
+}
+
 static const mst_dataset_type type = {.name = "interleave",
                                       .destroy = mst_joined_destroy,
                                       .open = interleave_open,
                                       .values = mst_joined_values,
                                       .record = mst_joined_record,
-                                      .classes = interleave_classes};
+                                      .classes = interleave_classes,
+                                      .settings = interleave_settings,
+                                      .parts = mst_joined_parts};
 
 static mst_status check_same(const mst_dataset *first, const mst_dataset *other, int p) {
     char a[MST_SHAPE_TEXT], b[MST_SHAPE_TEXT];

@@ -52,6 +52,8 @@ MST_CHECKED mst_status mst_joined_alloc(const mst_dataset_type *type, size_t siz
 void mst_joined_destroy(mst_dataset *dataset);
 MST_CHECKED mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst,
                                          mst_array *out);
+/** The slot `parts`. */
+mst_dataset *const *mst_joined_parts(const mst_dataset *dataset, int *n);
 /** The slot `record`: a hash of the parts that a row is made of and of their records. */
 uint64_t mst_joined_record(const mst_dataset *source, mst_cursor *base, int64_t row);
 

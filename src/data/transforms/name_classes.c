@@ -30,7 +30,7 @@ static const char *const *name_classes_list(const mst_dataset *dataset, int comp
 }
 
 static const mst_dataset_type type = {
-    .name = "name_classes", .destroy = name_classes_destroy, .classes = name_classes_list};
+    .name = "name_classes", .destroy = name_classes_destroy, .classes = name_classes_list, .keeps_rows = true};
 
 static mst_status copy_names(const char *const *names, int64_t n, char ***out) {
     size_t bytes = (size_t)n * sizeof(char *);

@@ -20,7 +20,8 @@ static const char *const *name_files_list(const mst_dataset *dataset, int64_t *n
     return d->path;
 }
 
-static const mst_dataset_type type = {.name = "name_files", .destroy = name_files_destroy, .paths = name_files_list};
+static const mst_dataset_type type = {
+    .name = "name_files", .destroy = name_files_destroy, .paths = name_files_list, .keeps_rows = true};
 
 mst_status mst_dataset_name_files(mst_dataset *dataset, const char *const *paths, int64_t n, mst_dataset **out) {
     name_files *d;

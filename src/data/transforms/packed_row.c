@@ -148,7 +148,7 @@ static mst_status packed_row_make(const mst_dataset_type *type, mst_dataset *ups
 }
 
 mst_status mst_dataset_pack(mst_dataset *dataset, mst_dataset **out) {
-    static const mst_dataset_type type = {.name = "pack"};
+    static const mst_dataset_type type = {.name = "pack", .keeps_rows = true};
     return packed_row_make(&type, dataset, &(mst_spec){.dtype = MST_STRING}, 1, pack, out);
 }
 

@@ -17,9 +17,11 @@ typedef struct mst_pad_sequences_options {
 MST_API MST_CHECKED mst_status mst_dataset_pad_sequences(mst_dataset *dataset, const mst_pad_sequences_options *options,
                                                          mst_dataset **out);
 #endif
+#include <stdio.h>
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/number.h"
 #include "data/dataset.h"
 
 typedef struct pad_sequences {
@@ -39,8 +41,17 @@ static const char *pad_sequences_schema(const mst_dataset *dataset) {
     return mst_dataset_schema(dataset->upstream);
 }
 
-static const mst_dataset_type type = {
-    .name = "pad_sequences", .classes = pad_sequences_classes, .schema = pad_sequences_schema};
+static void pad_sequences_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const mst_pad_sequences_options *o = &((const pad_sequences *)dataset)->o;
+    char value[MST_NUMBER_TEXT];
+    snprintf(text, size, "component %d with %s%s%s", o->component, mst_number_print_f64(o->value, value),
+             o->pad_back ? ", pad_back" : "", o->truncate_back ? ", truncate_back" : "");
+}
+
+static const mst_dataset_type type = {.name = "pad_sequences",
+                                      .classes = pad_sequences_classes,
+                                      .schema = pad_sequences_schema,
+                                      .settings = pad_sequences_settings};
 
 static void fill(const pad_sequences *d, char *dst, size_t bytes) {
     for (size_t at = 0; at < bytes; at += d->size) memcpy(dst + at, d->value, d->size);

@@ -26,12 +26,15 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
 #endif
 #include "data/transforms/padded_batch.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "data/row_fetch.h"
 #include "tensor/buffer.h"
 #include "tensor/string.h"
@@ -253,8 +256,26 @@ static void padded_batch_destroy(mst_dataset *dataset) {
     free(d->value);
 }
 
-const mst_dataset_type mst_padded_batch_type = {
-    .name = "padded_batch", .destroy = padded_batch_destroy, .open = padded_batch_open};
+static void padded_batch_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const padded_batch *d = (const padded_batch *)dataset;
+    for (int i = 0; i < dataset->num_components; i++) {
+        char value[MST_NUMBER_TEXT];
+        const bool is_text = dataset->row[i].dtype == MST_STRING;
+        const mst_string *string = is_text ? mst_tensor_data(d->value[i]) : NULL;
+        const int length = is_text && string->length < INT_MAX ? (int)string->length : 0;
+        const int used = is_text ? snprintf(text, size, "%s'%.*s'", i ? ", " : "", length, string->data)
+                                 : snprintf(text, size, "%s%s", i ? ", " : "",
+                                            mst_number_print_f64(mst_tensor_get(d->value[i], 0), value));
+        if (used < 0 || (size_t)used >= size) return;
+        text += used;
+        size -= (size_t)used;
+    }
+}
+
+const mst_dataset_type mst_padded_batch_type = {.name = "padded_batch",
+                                                .destroy = padded_batch_destroy,
+                                                .open = padded_batch_open,
+                                                .settings = padded_batch_settings};
 
 /* The shape of rows of component I: what is known of it, and what was asked for. */
 static mst_status choose_shape(mst_spec *row, const mst_padding *padding, int i) {

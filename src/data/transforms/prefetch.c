@@ -384,7 +384,7 @@ static mst_status prefetch_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_error_prefix("prefetch");
 }
 
-const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = prefetch_open};
+const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = prefetch_open, .keeps_rows = true};
 
 mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out) {
     return mst_dataset_prefetch_with(dataset, n, NULL, out);

@@ -6,6 +6,8 @@ MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t 
 #endif
 #include "data/dataset.h"
 
+#include <stdio.h>
+
 #include "base/argument.h"
 
 typedef struct repeat {
@@ -133,7 +135,12 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
     return n / each * mst_dataset_rows_before(upstream, each) + mst_dataset_rows_before(upstream, n % each);
 }
 
-static const mst_dataset_type type = {.name = "repeat", .rows_before = rows_before, .open = repeat_open};
+static void repeat_settings(const mst_dataset *dataset, char *text, size_t size) {
+    snprintf(text, size, "count %lld", (long long)((const repeat *)dataset)->count);
+}
+
+static const mst_dataset_type type = {
+    .name = "repeat", .rows_before = rows_before, .open = repeat_open, .settings = repeat_settings};
 
 mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

@@ -7,14 +7,23 @@ MST_API MST_CHECKED mst_status mst_dataset_scale(mst_dataset *dataset, int compo
 #endif
 #include "data/dataset.h"
 
+#include <stdio.h>
+
 #include "base/argument.h"
+#include "base/number.h"
 
 typedef struct scale {
     mst_dataset base;
     mst_row_stage stage;
 } scale;
 
-static const mst_dataset_type type = {.name = "scale"};
+static void scale_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const mst_row_stage *stage = dataset->stage;
+    char factor[MST_NUMBER_TEXT];
+    snprintf(text, size, "component %d by %s", stage->component, mst_number_print_f64(stage->factor, factor));
+}
+
+static const mst_dataset_type type = {.name = "scale", .settings = scale_settings};
 
 mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

@@ -5,6 +5,8 @@ MST_API MST_CHECKED mst_status mst_dataset_shard(mst_dataset *dataset, int64_t n
 #endif
 #include "data/dataset.h"
 
+#include <stdio.h>
+
 #include "base/argument.h"
 
 typedef struct shard {
@@ -70,7 +72,13 @@ static mst_status shard_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(shard_cursor), dataset, out);
 }
 
-static const mst_dataset_type type = {.name = "shard", .open = shard_open};
+static void shard_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const shard *d = (const shard *)dataset;
+    snprintf(text, size, "%lld of %lld", (long long)d->index, (long long)d->num);
+}
+
+static const mst_dataset_type type = {
+    .name = "shard", .open = shard_open, .settings = shard_settings, .takes_some = true};
 
 mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

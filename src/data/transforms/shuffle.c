@@ -11,6 +11,7 @@ typedef struct mst_shuffle_options {
 MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options,
                                                    mst_dataset **out);
 #endif
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,7 +264,14 @@ static mst_status shuffle_open(const mst_dataset *dataset, mst_cursor **out) {
                     (long long)d->buffer_size);
 }
 
-static const mst_dataset_type type = {.name = "shuffle", .open = shuffle_open};
+static void shuffle_settings(const mst_dataset *dataset, char *text, size_t size) {
+    const shuffle *d = (const shuffle *)dataset;
+    snprintf(text, size, "seed %llu, buffer_size %lld%s", (unsigned long long)d->options.seed,
+             (long long)d->buffer_size, d->options.same_each_epoch ? ", same_each_epoch" : "");
+}
+
+static const mst_dataset_type type = {
+    .name = "shuffle", .open = shuffle_open, .settings = shuffle_settings, .takes_some = true};
 
 mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

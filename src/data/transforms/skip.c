@@ -4,6 +4,8 @@ MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n,
 #endif
 #include "data/dataset.h"
 
+#include <stdio.h>
+
 #include "base/argument.h"
 
 typedef struct skip {
@@ -42,7 +44,12 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
     return mst_dataset_rows_before(dataset->upstream, last) - mst_dataset_rows_before(dataset->upstream, skipped);
 }
 
-static const mst_dataset_type type = {.name = "skip", .rows_before = rows_before, .open = skip_open};
+static void skip_settings(const mst_dataset *dataset, char *text, size_t size) {
+    snprintf(text, size, "%lld", (long long)((const skip *)dataset)->n);
+}
+
+static const mst_dataset_type type = {
+    .name = "skip", .rows_before = rows_before, .open = skip_open, .settings = skip_settings, .takes_some = true};
 
 mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

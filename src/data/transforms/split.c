@@ -131,15 +131,16 @@ static void split_destroy(mst_dataset *dataset) {
     free(((split_part *)dataset)->row);
 }
 
-static uint64_t split_order(const mst_dataset *dataset) {
+/* Which rows of upstream are in this part, as a hash. */
+static void split_settings(const mst_dataset *dataset, char *text, size_t size) {
     uint64_t hash = 0;
     for (int64_t i = 0; i < dataset->cardinality; i++)
         hash = mst_rng_mix(hash, (uint64_t)((const split_part *)dataset)->row[i]);
-    return hash;
+    snprintf(text, size, "%lld rows of hash %016llx", (long long)dataset->cardinality, (unsigned long long)hash);
 }
 
 static const mst_dataset_type type = {
-    .name = "split", .destroy = split_destroy, .open = split_open, .order = split_order};
+    .name = "split", .destroy = split_destroy, .open = split_open, .settings = split_settings};
 
 /* ---- which rows ---------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@ MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n,
 #endif
 #include "data/dataset.h"
 
+#include <stdio.h>
+
 #include "base/argument.h"
 
 typedef struct take {
@@ -66,7 +68,11 @@ static mst_status take_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(take_cursor), dataset, out);
 }
 
-static const mst_dataset_type type = {.name = "take", .open = take_open};
+static void take_settings(const mst_dataset *dataset, char *text, size_t size) {
+    snprintf(text, size, "%lld", (long long)((const take *)dataset)->n);
+}
+
+static const mst_dataset_type type = {.name = "take", .open = take_open, .settings = take_settings, .takes_some = true};
 
 mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

@@ -163,12 +163,19 @@ static const char *unbatch_schema(const mst_dataset *dataset) {
     return mst_dataset_schema(((const unbatch *)dataset->upstream)->batches);
 }
 
+static mst_dataset *const *unbatch_parts(const mst_dataset *dataset, int *n) {
+    *n = 1;
+    return &((const unbatch *)dataset)->batches;
+}
+
 static const mst_dataset_type source_type = {.name = "unbatch",
                                              .destroy = unbatch_destroy,
                                              .open = unbatch_open,
                                              .read = unbatch_read,
-                                             .explain = unbatch_explain};
-static const mst_dataset_type view_type = {.name = "unbatch", .classes = unbatch_classes, .schema = unbatch_schema};
+                                             .explain = unbatch_explain,
+                                             .parts = unbatch_parts};
+static const mst_dataset_type view_type = {
+    .name = "unbatch", .classes = unbatch_classes, .schema = unbatch_schema, .keeps_rows = true};
 
 mst_status mst_dataset_unbatch(mst_dataset *batches, mst_dataset **out) {
     unbatch *d;

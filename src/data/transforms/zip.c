@@ -77,7 +77,8 @@ static const mst_dataset_type type = {.name = "zip",
                                       .open = zip_open,
                                       .values = mst_joined_values,
                                       .record = mst_joined_record,
-                                      .classes = zip_classes};
+                                      .classes = zip_classes,
+                                      .parts = mst_joined_parts};
 
 /* The smaller of two cardinalities; unknown where one of them is, since it may be the smaller. */
 static int64_t shortest(int64_t a, int64_t b) {
