@@ -57,7 +57,7 @@ static mst_status server_cluster(const server_options *o, mst_cluster **out) {
         return MST_FAIL(MST_INVALID, "--ps-hosts is for a cluster: give --worker-hosts too");
     return o->worker_hosts || o->ps_hosts ? mst_cluster_from_hosts(o->ps_hosts, o->worker_hosts,
                                                                    o->job_name ? o->job_name : "ps", o->task_index, out)
-                                          : mst_cluster_from_environment(NULL, out);
+                                          : mst_cluster_from_environment(&(mst_launcher_options){.log = stderr}, out);
 }
 
 static int check_server(const mst_cluster *cluster) {

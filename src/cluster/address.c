@@ -66,11 +66,14 @@ mst_status mst_address_parse(const char *text, mst_address *out) {
     const char *colon = memrchr(begin, ':', (size_t)(end - begin));
     if (!colon || end[-1] == ']')
         return MST_FAIL(MST_INVALID, "'%.*s' has no port: write host:port, such as worker0:2222", QUOTED, text);
+    const char *port = colon + 1, *host_end = colon;
+    while (isspace((unsigned char)*port)) port++;
+    while (host_end > begin && isspace((unsigned char)host_end[-1])) host_end--;
     mst_address address;
-    if (!parse_port(colon + 1, (size_t)(end - colon - 1), &address.port))
+    if (!parse_port(port, (size_t)(end - port), &address.port))
         return MST_FAIL(MST_INVALID, "'%.*s': the port must be a number from 1 to %d, as in worker0:2222", QUOTED, text,
                         MOST_PORT);
-    MST_TRY(parse_host(begin, (size_t)(colon - begin), address.host));
+    MST_TRY(parse_host(begin, (size_t)(host_end - begin), address.host));
     *out = address;
     return MST_OK;
 }

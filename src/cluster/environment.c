@@ -43,7 +43,10 @@ static bool have_same_value(const char *a, const char *b) {
 static mst_status read_variable(const char *variable, long least, long most, int64_t *out) {
     const char *value = value_of(variable);
     char *end;
-    if (!*value) return MST_FAIL(MST_INVALID, "%s is not set", variable);
+    if (!*value)
+        return MST_FAIL(MST_INVALID,
+                        "%s is not set, and others of these variables are: set all that the launcher sets, or none",
+                        variable);
     const long number = strtol(value, &end, 10);
     if (*end || number < least || number > most)
         return MST_FAIL(MST_INVALID, "%s is '%.80s', which is no number from %ld to %ld", variable, value, least, most);
@@ -121,6 +124,7 @@ static mst_status find_workers(const place *place, const char *leader, uint64_t 
                         .size = place->size,
                         .tag = tag,
                         .timeout = options->timeout > 0 ? options->timeout : 120,
+                        .log = options->log,
                         .address = calloc((size_t)place->size, sizeof *r.address)};
     if (!r.address) return MST_NO_MEMORY("for the addresses of %lld workers", (long long)place->size);
     const mst_status status = leader ? meet_at(&r, leader) : meet_by_pmi(&r, options->starts_mpi);
@@ -189,6 +193,10 @@ static const mpi_variables mpich = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"};
 static mst_status print_master(char *text, size_t size) {
     const char *host = value_of("MASTER_ADDR");
     int64_t port;
+    if (!*host)
+        return MST_FAIL(
+            MST_INVALID,
+            "MASTER_ADDR is not set, and others of these variables are: set all that the launcher sets, or none");
     MST_TRY(read_variable("MASTER_PORT", 1, MOST_PORT, &port));
     if (strcmp(value_of("TORCHELASTIC_USE_AGENT_STORE"), "True") == 0) port += port < MOST_PORT ? 1 : -1;
     const bool is_ipv6 = strchr(host, ':') && *host != '[';
@@ -323,13 +331,25 @@ static mst_status read_srun(mst_cluster *cluster, int first_port) {
 
 /* ---- which launcher it was ---- */
 
-static bool is_torchrun(void) {
-    return is_set("RANK") && is_set("WORLD_SIZE") && has_master();
+/* All that torchrun sets, or a part of it that other programs do not set. Scripts of Slurm and mpiexec set a part, too:
+ * these are asked before. */
+static bool is_torchrun(const mst_launcher_options *options) {
+    return is_set("RANK") && is_set("WORLD_SIZE") && (has_master() || options->leader);
+}
+
+static bool is_part_of_torchrun(void) {
+    const bool rank = is_set("RANK"), size = is_set("WORLD_SIZE");
+    const bool master = is_set("MASTER_ADDR") || is_set("MASTER_PORT");
+    return (rank && size) || ((rank || size) && master);
+}
+
+static bool is_mpiexec(const mpi_variables *mpi) {
+    return is_set(mpi->rank) || is_set(mpi->size);
 }
 
 /* Under mpiexec in a job of Slurm the variables of srun are those of MPICH's helpers, one on each host. */
 static bool is_srun(void) {
-    if (!is_set("SLURM_STEP_NODELIST") || !is_set("SLURM_PROCID")) return false;
+    if (!is_set("SLURM_STEP_NODELIST") && !is_set("SLURM_STEP_TASKS_PER_NODE")) return false;
     return !is_set(mpich.rank) ||
            (have_same_value(mpich.rank, "SLURM_PROCID") && have_same_value(mpich.size, "SLURM_NTASKS"));
 }
@@ -343,13 +363,15 @@ mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst
     if (is_set("TF_CONFIG")) return mst_cluster_from_tf_config(value_of("TF_CONFIG"), out);
     mst_cluster *cluster;
     MST_TRY(mst_cluster_begin(&cluster));
-    if (is_torchrun())
+    if (is_torchrun(options))
         return mst_cluster_give(cluster, read_torchrun(cluster, options), "environment of torchrun", out);
-    if (is_set(open_mpi.rank))
+    if (is_mpiexec(&open_mpi))
         return mst_cluster_give(cluster, read_mpiexec(cluster, &open_mpi, options), "environment of mpiexec", out);
     if (is_srun()) return mst_cluster_give(cluster, read_srun(cluster, options->port), "environment of srun", out);
-    if (is_set(mpich.rank))
+    if (is_mpiexec(&mpich))
         return mst_cluster_give(cluster, read_mpiexec(cluster, &mpich, options), "environment of mpiexec", out);
+    if (is_part_of_torchrun())
+        return mst_cluster_give(cluster, read_torchrun(cluster, options), "environment of torchrun", out);
     mst_cluster_release(cluster);
     return mst_cluster_local(out);
 }

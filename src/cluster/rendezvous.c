@@ -18,6 +18,7 @@
 #include "base/no_memory.h"
 #include "cluster/free_ports.h"
 
+static const int64_t SAID_APART = 2000000000; /* nanoseconds */
 enum { LINE = 128, WHY = 400, GRACE = 5 /* seconds in which the error of worker 0 comes */ };
 static const char greeting[] = "muster-rendezvous-1";
 
@@ -141,7 +142,7 @@ typedef struct guest {
 
 typedef struct meeting {
     mst_rendezvous *r;
-    int listener;
+    int listener, port;
     guest *guest;                 /* [most] */
     struct pollfd *poll;          /* [most + 1] */
     int most, num_here;           /* places; workers that are there, this one too */
@@ -245,20 +246,6 @@ static void let_in(meeting *m) {
     *place = (guest){.descriptor = descriptor, .rank = -1};
 }
 
-static void wait_for_all(meeting *m, int64_t deadline) {
-    while (m->num_here < m->r->size && !m->why[0]) {
-        const int64_t left = deadline - mst_clock_now();
-        if (left <= 0) return;
-        m->poll[0] = (struct pollfd){.fd = m->listener, .events = POLLIN};
-        for (int i = 0; i < m->most; i++)
-            m->poll[i + 1] = (struct pollfd){.fd = m->guest[i].descriptor, .events = POLLIN};
-        if (poll(m->poll, (nfds_t)m->most + 1, (int)(left / 1000000) + 1) <= 0) continue;
-        for (int i = 0; i < m->most && !m->why[0]; i++)
-            if (m->poll[i + 1].revents && m->guest[i].descriptor >= 0) read_guest(m, &m->guest[i]);
-        if (m->poll[0].revents) let_in(m);
-    }
-}
-
 /* "workers 1, 3 of 4" */
 static void list_missing(const mst_rendezvous *r, char *text, size_t size) {
     enum { MOST = 8 };
@@ -272,6 +259,35 @@ static void list_missing(const mst_rendezvous *r, char *text, size_t size) {
     }
     if (count > MOST) used += (size_t)snprintf(text + used, size - used, " and %lld more", (long long)(count - MOST));
     snprintf(text + used, size - used, " of %lld", (long long)r->size);
+}
+
+/* When somebody was told last for whom this process waits: at first when it has begun to. Whether it is time again. */
+static bool is_time_to_say(const mst_rendezvous *r, int64_t *said) {
+    const int64_t now = mst_clock_now();
+    if (!r->log || now - *said < SAID_APART) return false;
+    *said = now;
+    return true;
+}
+
+static void wait_for_all(meeting *m, int64_t deadline) {
+    char list[200];
+    int64_t said = mst_clock_now();
+    while (m->num_here < m->r->size && !m->why[0]) {
+        const int64_t now = mst_clock_now();
+        if (now >= deadline) return;
+        const int64_t left = deadline - now < SAID_APART ? deadline - now : SAID_APART;
+        if (is_time_to_say(m->r, &said)) {
+            list_missing(m->r, list, sizeof list);
+            fprintf(m->r->log, "worker:0: waiting for %s to come to port %d of this machine\n", list, m->port);
+        }
+        m->poll[0] = (struct pollfd){.fd = m->listener, .events = POLLIN};
+        for (int i = 0; i < m->most; i++)
+            m->poll[i + 1] = (struct pollfd){.fd = m->guest[i].descriptor, .events = POLLIN};
+        if (poll(m->poll, (nfds_t)m->most + 1, (int)(left / 1000000) + 1) <= 0) continue;
+        for (int i = 0; i < m->most && !m->why[0]; i++)
+            if (m->poll[i + 1].revents && m->guest[i].descriptor >= 0) read_guest(m, &m->guest[i]);
+        if (m->poll[0].revents) let_in(m);
+    }
 }
 
 static void complete_addresses(meeting *m, int port) {
@@ -313,7 +329,7 @@ static mst_status end_meeting(meeting *m, int port) {
 }
 
 mst_status mst_rendezvous_lead(mst_rendezvous *r, int listener, int port, const char *address) {
-    meeting m = {.r = r, .listener = listener, .most = (int)r->size + 16, .num_here = 1};
+    meeting m = {.r = r, .listener = listener, .port = port, .most = (int)r->size + 16, .num_here = 1};
     mst_address own;
     const int64_t deadline = mst_clock_after(r->timeout);
     memset(r->address, 0, (size_t)r->size * sizeof *r->address);
@@ -442,6 +458,7 @@ static mst_status try_to_join(mst_rendezvous *r, int descriptor, int64_t deadlin
 mst_status mst_rendezvous_join(mst_rendezvous *r, const char *const *address, int n) {
     const int64_t deadline = mst_clock_after(r->timeout), last = mst_clock_after(r->timeout + GRACE);
     const char *why = "no answer";
+    int64_t said = mst_clock_now();
     bool done = false;
     while (mst_clock_now() < deadline) {
         const int descriptor = connect_any(address, n, deadline, &why);
@@ -451,6 +468,9 @@ mst_status mst_rendezvous_join(mst_rendezvous *r, const char *const *address, in
             close(descriptor);
             if (status || done) return status;
         }
+        if (is_time_to_say(r, &said))
+            fprintf(r->log, "worker:%lld: waiting for worker 0 at %s (%s)\n", (long long)r->rank,
+                    n > 0 ? address[0] : "any address", why);
         pause_a_while();
     }
     return MST_FAIL(MST_DEADLINE, "worker %lld of %lld has not found worker 0 at %s within %g s: %s",

@@ -13,12 +13,15 @@
 #ifndef MUSTER_CLUSTER_RENDEZVOUS_H
 #define MUSTER_CLUSTER_RENDEZVOUS_H
 
+#include <stdio.h>
+
 #include "cluster/address.h"
 
 typedef struct mst_rendezvous {
     int64_t rank, size;
     uint64_t tag;                      /**< the same for all processes of a job */
     double timeout;                    /**< seconds */
+    FILE *log;                         /**< for whom it waits, every two seconds; NULL: nobody wants to know */
     char (*address)[MST_ADDRESS_TEXT]; /**< [size]; what is found */
 } mst_rendezvous;
 

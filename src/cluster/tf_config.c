@@ -84,10 +84,35 @@ static mst_status add_sparse(mst_cluster *cluster, const char *job, json_t *obje
     return MST_OK;
 }
 
+/* Whether the keys of OBJECT are 0 to its size - 1. */
+static bool has_all_indices(json_t *object) {
+    const char *key;
+    json_t *address;
+    int64_t index;
+    json_object_foreach(object, key, address) {
+        if (!parse_index(key, &index) || index < 0 || index >= (int64_t)json_object_size(object)) return false;
+    }
+    return json_object_size(object) > 0;
+}
+
+/* Whether tasks are missing: an index, or maybe all others where each object has one task, as Kubeflow writes them. */
+static bool is_sparse(json_t *jobs) {
+    const char *job;
+    json_t *tasks;
+    size_t objects = 0, most = 0;
+    json_object_foreach(jobs, job, tasks) {
+        if (!json_is_object(tasks)) continue;
+        if (!has_all_indices(tasks)) return true;
+        objects++;
+        if (json_object_size(tasks) > most) most = json_object_size(tasks);
+    }
+    return objects > 0 && most < 2;
+}
+
 static mst_status add_jobs(mst_cluster *cluster, json_t *jobs, const tf_task *task) {
     const char *job;
     json_t *tasks;
-    json_object_foreach(jobs, job, tasks) cluster->sparse |= json_is_object(tasks);
+    cluster->sparse |= is_sparse(jobs);
     json_object_foreach(jobs, job, tasks) {
         if (json_is_object(tasks))
             MST_TRY(add_sparse(cluster, job, tasks));

@@ -217,6 +217,27 @@ fails key_that_is_missing_is_named 1 "muster keygen missing" train --data idx:da
 unset TF_CONFIG
 
 fails strategy_without_a_cluster_says_how_to_make_one 2 "muster launch" train --strategy multi-worker
+alone --epochs 1
+cluster_of_one() {
+    name=$1
+    shift
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    works "$name" "\"weights_sha256\":\"$alone\"" train $training --epochs 1 --strategy multi-worker "$@"
+}
+TF_CONFIG='{"cluster":{"worker":["localhost:1"]},"task":{"type":"worker","index":0}}'
+export TF_CONFIG
+cluster_of_one one_worker_in_tf_config_is_a_cluster_of_one
+cluster_of_one which_may_be_elastic --elastic 1
+unset TF_CONFIG
+cluster_of_one one_worker_of_the_flags_is_a_cluster_of_one --worker_hosts localhost:1 --job_name worker --task_index 0
+RANK=0 WORLD_SIZE=1 MASTER_ADDR=localhost MASTER_PORT=1
+export RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
+cluster_of_one one_process_of_torchrun_is_a_cluster_of_one
+WORLD_SIZE=2
+unset MASTER_PORT
+fails environment_that_is_not_whole_is_no_process_alone 2 "MASTER_PORT is not set" train --data idx:data
+unset RANK WORLD_SIZE MASTER_ADDR
 fails hosts_without_a_job_are_named 2 "job_name" train --worker_hosts a:1,b:2
 TF_CONFIG='{"cluster":{"worker":["localhost:1","localhost:2"]},"task":{"type":"worker","index":0}}'
 export TF_CONFIG

@@ -164,6 +164,67 @@ static void launchers_inside_slurm_are_told_from_srun(void **state) {
     assert_string_equal(printed("SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_JOB_ID=12"), "localhost 0 of 1");
 }
 
+/* What each launcher sets, and which of these variables it may leave out. */
+static const struct {
+    const char *name, *settings, *optional;
+} launchers[] = {
+    {"torchrun",
+     "RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=localhost MASTER_PORT=29500 "
+     "TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=a TORCHELASTIC_RESTART_COUNT=0",
+     "TORCHELASTIC_USE_AGENT_STORE TORCHELASTIC_RUN_ID TORCHELASTIC_RESTART_COUNT"},
+    {"mpiexec", "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=7",
+     "OMPI_COMM_WORLD_LOCAL_SIZE PMIX_NAMESPACE"},
+    {"mpiexec", "PMI_RANK=1 PMI_SIZE=2 MPI_LOCALNRANKS=2", "MPI_LOCALNRANKS"},
+    {"srun", SRUN "SLURM_PROCID=4 SLURM_NODEID=2", "SLURM_STEP_ID"},
+};
+
+/* Whether WORD is one of the words of LIST. */
+static bool is_word_of(const char *list, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
+    return false;
+}
+
+/* Each launcher's environment, with each of its variables missing, names that one; it never stands for one process. A
+ * process of several hosts, as one without LOCAL_WORLD_SIZE may be, would wait for the others. */
+static void environment_that_lacks_a_variable_names_it(void **state) {
+    (void)state;
+    char wanted[160], copy[512];
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *settings = launchers[i].settings;
+        assert_null(strstr(printed(settings), "localhost 0 of 1"));
+        snprintf(copy, sizeof copy, "%s", settings);
+        char *rest = NULL;
+        for (char *name = strtok_r(copy, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+            mst_cluster *cluster;
+            *strchr(name, '=') = '\0';
+            if (strcmp(name, "LOCAL_WORLD_SIZE") == 0) continue;
+            set_environment(settings);
+            unsetenv(name);
+            if (is_word_of(launchers[i].optional, name)) {
+                EXPECT_OK(mst_cluster_from_environment(NULL, &cluster));
+                assert_string_equal(mst_cluster_task(cluster, 0).job, "worker");
+                mst_cluster_release(cluster);
+                continue;
+            }
+            snprintf(wanted, sizeof wanted, "environment of %s: %s is not set", launchers[i].name, name);
+            if (strcmp(name, "SLURM_STEP_NODELIST") == 0) snprintf(wanted, sizeof wanted, "SLURM_STEP_NODELIST");
+            if (strcmp(name, "SLURM_STEP_TASKS_PER_NODE") == 0) snprintf(wanted, sizeof wanted, "%s is", name);
+            EXPECT_ERROR(mst_cluster_from_environment(NULL, &cluster), MST_INVALID, wanted);
+        }
+    }
+}
+
+static void what_scripts_set_for_torch_is_no_launcher_alone(void **state) {
+    (void)state;
+    assert_string_equal(printed("MASTER_ADDR=a MASTER_PORT=1"), "localhost 0 of 1");
+    assert_string_equal(printed("RANK=3"), "localhost 0 of 1");
+    assert_string_equal(printed("WORLD_SIZE=3"), "localhost 0 of 1");
+    assert_non_null(strstr(printed("WORLD_SIZE=5 MASTER_ADDR=a MASTER_PORT=1 " SRUN "SLURM_PROCID=4 SLURM_NODEID=2"),
+                           "worker 4 of 5 at n10"));
+}
+
 static void contradictions_are_named(void **state) {
     (void)state;
     static const char *const wrong[][2] = {
@@ -233,6 +294,8 @@ int main(void) {
         cmocka_unit_test(addresses_can_be_given),
         cmocka_unit_test(jobs_that_follow_each_other_have_ports_of_their_own),
         cmocka_unit_test(launchers_inside_slurm_are_told_from_srun),
+        cmocka_unit_test(environment_that_lacks_a_variable_names_it),
+        cmocka_unit_test(what_scripts_set_for_torch_is_no_launcher_alone),
         cmocka_unit_test(contradictions_are_named),
         cmocka_unit_test(node_lists_are_expanded),
         cmocka_unit_test(wrong_node_lists_are_refused),

@@ -32,9 +32,11 @@ static void set_number(const char *variable, int number) {
     setenv(variable, text, 1);
 }
 
+static FILE *log_to; /* of the processes that are started now */
+
 /* What process RANK of SIZE is told, or its error. */
 static void print_cluster(int rank, int size, double timeout, char text[TEXT]) {
-    const mst_launcher_options options = {.timeout = timeout};
+    const mst_launcher_options options = {.timeout = timeout, .log = log_to};
     mst_cluster *cluster;
     set_number("RANK", rank);
     set_number("WORLD_SIZE", size);
@@ -62,6 +64,7 @@ static process start(int rank, int size, double timeout) {
             print_cluster(rank, size, 0.001, again);
         else
             memcpy(again, text, sizeof text);
+        if (log_to) fflush(log_to);
         _exit(strcmp(text, again) != 0 || write(ends[1], text, sizeof text) != TEXT);
     }
     close(ends[1]);
@@ -124,6 +127,30 @@ static void worker_0_that_does_not_come_is_named(void **state) {
              "Connection refused",
              port);
     assert_string_equal(text, wanted);
+}
+
+/* FILE has been written by a process that has ended, or was ended. */
+static void assert_has_lines(FILE *file, const char *line, int least) {
+    char text[512];
+    int count = 0;
+    rewind(file);
+    while (fgets(text, sizeof text, file)) count += strstr(text, line) != NULL;
+    if (count < least) fail_msg("'%s' was said %d times", line, count);
+}
+
+static void who_waits_says_for_whom(void **state) {
+    (void)state;
+    char text[TEXT], wanted[64];
+    FILE *lines[2] = {tmpfile(), tmpfile()};
+    log_to = lines[0];
+    end(start(0, 3, 5), text);
+    assert_has_lines(lines[0], "worker:0: waiting for workers 1, 2 of 3 to come to port ", 2);
+    log_to = lines[1];
+    end(start(1, 3, 5), text);
+    snprintf(wanted, sizeof wanted, "worker:1: waiting for worker 0 at 127.0.0.1:%d (", port);
+    assert_has_lines(lines[1], wanted, 2);
+    log_to = NULL;
+    for (int i = 0; i < 2; i++) fclose(lines[i]);
 }
 
 static void two_with_one_number_are_an_error(void **state) {
@@ -194,6 +221,7 @@ int main(void) {
         cmocka_unit_test_setup(all_processes_learn_the_same_addresses, find_port),
         cmocka_unit_test_setup(who_does_not_come_is_named_on_all, find_port),
         cmocka_unit_test_setup(worker_0_that_does_not_come_is_named, find_port),
+        cmocka_unit_test_setup(who_waits_says_for_whom, find_port),
         cmocka_unit_test_setup(two_with_one_number_are_an_error, find_port),
         cmocka_unit_test_setup(other_number_of_processes_is_an_error, find_port),
         cmocka_unit_test_setup(strangers_change_nothing, find_port),

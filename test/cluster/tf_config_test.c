@@ -41,6 +41,15 @@ static void all_forms_are_read(void **state) {
          "\"task\":{\"type\":\"worker\",\"index\":0}}",
          "worker 0 at w0:1, with ps 0 at p0:1"},
         {"{\"sparseCluster\":{\"ps\":[\"p2:1\"]},\"task\":{\"type\":\"ps\",\"index\":2}}", "ps 2 at p2:1"},
+        /* objects in which nothing is missing; an old tutorial's blank */
+        {"{\"cluster\":{\"worker\":{\"1\":\"b:1\",\"0\":\"a:1\"},\"ps\":{\"0\":\"p:1\"}},"
+         "\"task\":{\"type\":\"worker\",\"index\":1}}",
+         "worker 1 of 2 at b:1, with worker 0 at a:1, ps 0 at p:1"},
+        {"{\"cluster\":{\"worker\":{\"0\":\"a:1\",\"2\":\"c:1\"}},\"task\":{\"type\":\"worker\",\"index\":0}}",
+         "worker 0 at a:1, with worker 2 at c:1"},
+        {"{\"cluster\":{\"worker\":[\"localhost: 2222\",\" localhost :2223\"]},"
+         "\"task\":{\"type\":\"worker\",\"index\":0}}",
+         "worker 0 of 2 at localhost:2222, with worker 1 at localhost:2223"},
         /* no cluster */
         {NULL, "localhost 0 of 1"},
         {"", "localhost 0 of 1"},

@@ -51,7 +51,8 @@ static bool was_stopped(void) {
 /* ---- the cluster ---- */
 
 static mst_status find_cluster(const doctor_options *o, mst_cluster **out) {
-    if (!o->worker_hosts && !o->job_name && !o->ps_hosts) return mst_cluster_from_environment(NULL, out);
+    if (!o->worker_hosts && !o->job_name && !o->ps_hosts)
+        return mst_cluster_from_environment(&(mst_launcher_options){.log = stderr}, out);
     if (!o->worker_hosts || !o->job_name)
         return MST_FAIL(MST_INVALID, "give --worker_hosts, --job_name and --task_index together");
     return mst_cluster_from_hosts(o->ps_hosts, o->worker_hosts, o->job_name, o->task_index, out);

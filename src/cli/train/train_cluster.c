@@ -14,7 +14,9 @@
 static mst_status read_cluster(const train_options *o, mst_cluster **out) {
     const bool starts_mpi = o->transport && strcmp(o->transport, "mpi") == 0;
     if (!o->worker_hosts && !o->job_name && !o->ps_hosts)
-        return mst_cluster_from_environment(&(mst_launcher_options){.starts_mpi = starts_mpi}, out);
+        return mst_cluster_from_environment(
+            &(mst_launcher_options){.starts_mpi = starts_mpi, .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr},
+            out);
     if (!o->worker_hosts)
         return MST_FAIL(MST_INVALID, "%s is for a cluster: give --worker_hosts too",
                         o->job_name ? "--job_name" : "--ps_hosts");
@@ -142,17 +144,18 @@ static int find_cluster(training *t) {
     if (t->evaluates) return check_evaluator(o);
     const int status = check_cluster(o, t->cluster);
     if (status || mst_cluster_num_workers(t->cluster) > 1 || mst_cluster_num_ps(t->cluster) > 0) return status;
+    t->is_alone = strcmp(mst_cluster_task(t->cluster, 0).job, "localhost") != 0;
     mst_cluster_release(t->cluster);
     t->cluster = NULL;
-    if (o->elastic)
+    if (o->elastic && !t->is_alone)
         return command_fail(EXIT_USAGE,
                             "--elastic needs a cluster of several workers, such as "
                             "'muster launch --workers 3 -- muster train ...'");
-    if (o->transport && strcmp(o->transport, "mpi") == 0)
+    if (o->transport && strcmp(o->transport, "mpi") == 0 && !t->is_alone)
         return command_fail(EXIT_USAGE,
                             "--transport mpi needs several workers: start them with 'mpiexec -n 2 muster train ...' or "
                             "'muster launch --workers 2 -- muster train ...'");
-    if (!wanted) return EXIT_DONE;
+    if (!wanted || t->is_alone) return EXIT_DONE;
     return command_fail(EXIT_USAGE,
                         "--strategy multi-worker needs a cluster of several workers: set TF_CONFIG, give "
                         "--worker_hosts, --job_name and --task_index, or start all workers with "

@@ -72,7 +72,8 @@ int train_choose_devices(training *t) {
     if (status) return status;
     const int devices = one ? 1 : t->num_devices;
     if (!o->shards && !t->cluster && shards % devices != 0) shards = devices;
-    t->strategy = (mst_strategy){.kind = !t->cluster                  ? (mst_strategy_kind)o->strategy
+    t->strategy = (mst_strategy){.kind = t->is_alone                  ? MST_STRATEGY_DEFAULT
+                                         : !t->cluster                ? (mst_strategy_kind)o->strategy
                                          : train_cluster_is_served(t) ? MST_STRATEGY_PARAMETER_SERVER
                                                                       : MST_STRATEGY_MULTI_WORKER,
                                  .synchronous = train_cluster_is_served(t) && o->is_sync,
