@@ -7,6 +7,7 @@
 
 #include "format/zip_read.h"
 #include "model_file/tree.h"
+#include "module/module.h"
 #include "muster/inspect.h"
 #include "muster/layers.h"
 #include "muster/model_file.h"
@@ -183,5 +184,9 @@ int main(void) {
         TEST_IN_FOLDER(arrays_are_at_most_what_the_file_can_become),
         TEST_IN_FOLDER(inflated_weights_are_in_memory_once),
     };
+    if (!mst_module_is_here("hdf5") || !mst_module_is_here("zip")) {
+        print_message("skipped: the module hdf5 or zip is not there\n");
+        return 0;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
