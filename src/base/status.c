@@ -1,3 +1,4 @@
+#include "base/escape.h"
 #include "base/failure.h"
 #include "base/number.h"
 
@@ -34,8 +35,8 @@ const char *mst_status_name(mst_status code) {
 
 /* A message is one line, and names of files and what stands in them are in it: a terminal must not act on those. */
 static void set_message(const char message[MESSAGE_SIZE]) {
-    for (size_t i = 0; i < MESSAGE_SIZE; i++)
-        record.message[i] = (message[i] > 0 && message[i] < ' ') || message[i] == 0x7f ? '?' : message[i];
+    memcpy(record.message, message, MESSAGE_SIZE);
+    mst_make_plain(record.message);
 }
 
 mst_status mst_error_set(mst_status code, const char *file, int line, const char *format, ...) {
@@ -81,11 +82,14 @@ mst_status mst_error_prefix(const char *format, ...) {
 
 mst_status mst_error_at(const char *node, const char *device) {
     if (node) snprintf(record.node, sizeof record.node, "%s", node);
+    mst_make_plain(record.node);
     if (device) {
         /* "/job:worker/replica:0/task:1/device:CPU:0": its task is what comes before the device */
         const char *end = strstr(device, "/device:");
         snprintf(record.device, sizeof record.device, "%s", device);
         snprintf(record.task, sizeof record.task, "%.*s", end ? (int)(end - device) : 0, device);
+        mst_make_plain(record.device);
+        mst_make_plain(record.task);
     }
     return record.info.code;
 }

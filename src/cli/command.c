@@ -1,12 +1,12 @@
 /* What all commands share: finding one by its name, and the line that says what was wrong. */
 #include "cli/command.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/did_you_mean.h"
+#include "base/escape.h"
 #include "cli/signals.h"
 
 enum { MESSAGE_SIZE = 2048 };
@@ -23,9 +23,7 @@ int command_fail(int status, const char *format, ...) {
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    /* file names may hold anything, and the message is one line */
-    for (char *c = message; *c; c++)
-        if (iscntrl((unsigned char)*c)) *c = ' ';
+    mst_make_plain(message); /* file names may hold anything, and the message is one line */
     fflush(stdout);
     fprintf(stderr, "error: %s\n", message);
     return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cli/json_events.h"
 
@@ -98,7 +99,7 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     *out = (model_note){.json = NULL};
     MST_TRY(mst_store_get_note(store, key, &text));
     if (!text) return MST_OK;
-    out->json = json_loads(text, 0, &error);
+    out->json = mst_json_read_string(text, &error);
     free(text);
     if (!json_is_object(out->json))
         return MST_FAIL(MST_CORRUPT, "what is noted of the model is damaged: it is no JSON");

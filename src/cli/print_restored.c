@@ -1,6 +1,7 @@
 #include "cli/print_restored.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,11 @@ static void print_names(const char *what, const char *names) {
 }
 
 mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
+    char path[PATH_MAX]; /* of the list in the folder of checkpoints */
     if (*r->damaged) fprintf(stderr, "warning: an older checkpoint is used: %s\n", r->damaged);
     if (json) return write_event(r);
     if (quiet) return MST_OK;
-    printf("restored %s, step %" PRId64 "\n", r->path, r->step);
+    printf("restored %s, step %" PRId64 "\n", mst_escape_line(r->path, strlen(r->path), path, sizeof path), r->step);
     print_names("not in the file, as they were", r->missing);
     print_names("in the file, not in the model", r->left_over);
     fflush(stdout);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cli/command.h"
 #include "cli/mlp_layers.h"
@@ -501,7 +502,7 @@ static bool lacks_labels(const table_options *table, const char *spec, const cha
 /* The error of data without labels, which names their column where they are one. */
 static mst_status fail_unlabelled(const saved_options *o, const char *command, const saved_model *saved) {
     const char *text = saved->note.schema, *spec = choose_spec(o, &saved->note);
-    json_t *schema = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *schema = text ? mst_json_read_string(text, NULL) : NULL;
     const json_t *columns = json_object_get(schema, "columns");
     const json_t *last = json_array_get(columns, json_array_size(columns) ? json_array_size(columns) - 1 : 0);
     table_options table = choose_table(o, &saved->note, spec);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "muster/layers.h"
 
@@ -44,7 +45,7 @@ static mst_status list_columns(const json_t *columns, int64_t embed_above, table
 mst_status table_layers_find(const mst_dataset *data, const char *text, int64_t embed_above, table_layers *out) {
     json_error_t error;
     *out = (table_layers){.num_columns = 0};
-    json_t *schema = text ? json_loads(text, 0, &error) : NULL; /* muster/dataset.h says what is in it */
+    json_t *schema = text ? mst_json_read_string(text, &error) : NULL; /* muster/dataset.h says what is in it */
     const json_t *columns = json_object_get(schema, "columns");
     const mst_status status =
         is_table(data, json_array_size(columns)) ? list_columns(columns, embed_above, out) : MST_OK;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cluster/cluster_spec.h"
 
@@ -161,7 +162,7 @@ static mst_status read_config(json_t *root, mst_cluster *cluster) {
 
 static mst_status read_text(const char *text, mst_cluster *cluster) {
     json_error_t error;
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    json_t *root = mst_json_read_string(text, &error);
     if (!root && json_error_code(&error) == json_error_out_of_memory) return MST_NO_MEMORY("for a cluster");
     if (!root)
         return MST_FAIL(MST_INVALID, "it is no JSON: line %d, column %d: %s: write it like " EXAMPLE, error.line,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 
 /* ---- writing ---- */
@@ -101,7 +102,7 @@ static mst_status read_columns(const json_t *json, mst_schema *out) {
 
 mst_status mst_schema_read(const char *text, mst_schema *out) {
     json_error_t error;
-    json_t *json = json_loads(text, 0, &error);
+    json_t *json = mst_json_read_string(text, &error);
     *out = (mst_schema){.num_columns = 0};
     const mst_status status = json ? read_columns(json, out) : wrong("it is no JSON");
     json_decref(json);

@@ -242,12 +242,48 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
     return r->status ? -1 : 0;
 }
 
-/* The properties of a file in memory; IMAGE is what it begins with. */
+/* HDF5 copies the bytes of a file in memory for the list of properties, and again for the file. It asks these functions
+ * for memory, which give it the bytes themselves: they are only read. */
+static void *image_given(size_t size, H5FD_file_image_op_t use, void *image) {
+    (void)size, (void)use;
+    return image;
+}
+
+static void *image_copied(void *dst, const void *src, size_t size, H5FD_file_image_op_t use, void *image) {
+    (void)src, (void)size, (void)use, (void)image;
+    return dst;
+}
+
+static void *image_grown(void *old, size_t size, H5FD_file_image_op_t use, void *image) {
+    (void)old, (void)size, (void)use, (void)image;
+    return NULL;
+}
+
+static herr_t image_left(void *old, H5FD_file_image_op_t use, void *image) {
+    (void)old, (void)use, (void)image;
+    return 0;
+}
+
+static void *image_shared(void *image) {
+    return image;
+}
+
+static herr_t image_done(void *image) {
+    (void)image;
+    return 0;
+}
+
+static bool set_image(hid_t list, void *image, size_t size) {
+    H5FD_file_image_callbacks_t functions = {image_given,  image_copied, image_grown, image_left,
+                                             image_shared, image_done,   image};
+    return H5Pset_file_image_callbacks(list, &functions) >= 0 && H5Pset_file_image(list, image, size) >= 0;
+}
+
+/* The properties of a file in memory. IMAGE: one that is read, and stays the caller's; NULL: a new one. */
 static hid_t in_memory(void *image, size_t size) {
     const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0) return list;
-    if (H5Pset_fapl_core(list, INCREMENT, false) >= 0 && (!image || H5Pset_file_image(list, image, size) >= 0))
-        return list;
+    if (H5Pset_fapl_core(list, INCREMENT, false) >= 0 && (!image || set_image(list, image, size))) return list;
     H5Pclose(list);
     return -1;
 }

@@ -18,13 +18,14 @@ static const char suffix[] = ".npy";
 
 enum { SUFFIX_SIZE = 4, HEADER_MAX = 1 << 20, NAME_MAX_SHOWN = 300 };
 
-/* Cuts ".npy" off the names, so that they are those given to numpy.savez. */
-static void strip_names(mst_zip *zip) {
+/* Cuts ".npy" off the names, so that they are those given to numpy.savez: "x" and "x.npy" are one name. */
+static mst_status strip_names(mst_zip *zip) {
     for (int64_t i = 0; i < zip->num_entries; i++) {
         char *name = zip->entry[i].name;
         size_t size = strlen(name);
         if (size > SUFFIX_SIZE && strcmp(name + size - SUFFIX_SIZE, suffix) == 0) name[size - SUFFIX_SIZE] = '\0';
     }
+    return mst_zip_check_names(zip);
 }
 
 static bool is_npy(const mst_bytes *bytes) {
@@ -41,12 +42,11 @@ static mst_status npz_finish(mst_npz *npz, mst_status status, mst_npz **out) {
                           "numpy.savez('FILE.npz', x=array)",
                           npz->bytes.name);
     if (!status) status = mst_zip_open(&npz->bytes, &npz->zip);
-    if (!status) {
-        strip_names(&npz->zip);
-        *out = npz;
-    } else {
+    if (!status) status = strip_names(&npz->zip);
+    if (status)
         mst_npz_close(npz);
-    }
+    else
+        *out = npz;
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "format/byte_source.h"
 #include "tensor/tensor_check.h"
@@ -122,7 +123,7 @@ static mst_status read_header(mst_safetensors *f) {
     char *text = malloc((size_t)size + 1);
     if (!text) return MST_NO_MEMORY("to read '%s'", f->bytes.name);
     const mst_status status = mst_bytes_read(&f->bytes, sizeof size, text, (size_t)size, &got);
-    if (!status && got == size) f->header = json_loadb(text, got, JSON_REJECT_DUPLICATES, &error);
+    if (!status && got == size) f->header = mst_json_read(text, got, &error);
     free(text);
     MST_TRY(status);
     if (!f->header) return safetensors_corrupt(f, NULL, "the header is no JSON");

@@ -33,6 +33,26 @@ static mst_status read_entries(mst_zip *zip, uint64_t *bytes) {
     return MST_OK;
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+mst_status mst_zip_check_names(const mst_zip *zip) {
+    const int64_t n = zip->num_entries;
+    const char **name = malloc(((size_t)n + 1) * sizeof *name);
+    mst_status status = MST_OK;
+    if (!name) return MST_NO_MEMORY("to read '%s'", zip->bytes->name);
+    for (int64_t i = 0; i < n; i++) name[i] = zip->entry[i].name;
+    qsort(name, (size_t)n, sizeof *name, by_name);
+    for (int64_t i = 1; i < n && !status; i++)
+        if (strcmp(name[i - 1], name[i]) == 0)
+            status = MST_FAIL(MST_CORRUPT,
+                              "'%s': it has two entries '%s', of which programs take one or the other: write it again",
+                              zip->bytes->name, name[i]);
+    free(name);
+    return status;
+}
+
 mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out) {
     const void *interface;
     uint64_t all = 0;
@@ -49,7 +69,7 @@ mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out) {
     out->num_entries = count;
     status = read_entries(out, &all);
     if (status) return in_file(bytes, status);
-    if (all / MST_DEFLATE_MAX_RATIO <= bytes->size) return MST_OK;
+    if (all / MST_DEFLATE_MAX_RATIO <= bytes->size) return mst_zip_check_names(out);
     return MST_FAIL(MST_CORRUPT,
                     "'%s': its entries hold more than %llu bytes can: the archive is damaged, get it again",
                     bytes->name, (unsigned long long)bytes->size);

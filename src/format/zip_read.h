@@ -23,10 +23,13 @@ typedef struct mst_zip {
 } mst_zip;
 
 /** Reads the directory of BYTES, which must outlive the archive. Free also after a failure: MST_CORRUPT where it is
- *  damaged, or says that it holds more than can be; MST_UNIMPLEMENTED without the module. */
+ *  damaged, says that it holds more than can be, or has two entries of one name; MST_UNIMPLEMENTED without the
+ *  module. */
 MST_CHECKED mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out);
 void mst_zip_free(mst_zip *zip);
-/** The first entry of that name, or NULL. */
+/** MST_CORRUPT where two entries have one name, as mst_zip_open says it: for names that were changed since. */
+MST_CHECKED mst_status mst_zip_check_names(const mst_zip *zip);
+/** The entry of that name, or NULL. */
 const mst_zip_entry *mst_zip_find(const mst_zip *zip, const char *name);
 
 /** One entry being read. */

@@ -1,6 +1,7 @@
 /* Files of Keras: .keras, .h5 and the JSON of networks. */
 #include <string.h>
 
+#include "format/zip_read.h"
 #include "inspect/inspector.h"
 #include "model_file/keras_file.h"
 #include "model_file/weights.h"
@@ -8,9 +9,21 @@
 /* Bytes of an archive before the name of its first entry, and where the length of that name stands. */
 enum { ARCHIVE_NAME = 30, ARCHIVE_LENGTH = 26 };
 
+/* Whether the archive, whose entries may have any order, has a network. */
+static bool has_network(const char *path) {
+    mst_bytes bytes;
+    mst_zip zip = {0};
+    const bool has = !mst_bytes_open(path, &bytes) && !mst_zip_open(&bytes, &zip) && mst_zip_find(&zip, "config.json");
+    mst_zip_free(&zip);
+    mst_bytes_close(&bytes);
+    return has;
+}
+
+/* A damaged archive, of which no list of entries can be read, still shows its first one. */
 static bool is_archive(const mst_inspect_source *s) {
     static const char *const names[] = {"metadata.json", "config.json"};
     if (s->size < ARCHIVE_NAME || memcmp(s->head, "PK\3\4", 4) != 0) return false;
+    if (has_network(s->path)) return true;
     const size_t length = s->head[ARCHIVE_LENGTH] | (size_t)s->head[ARCHIVE_LENGTH + 1] << 8;
     for (int i = 0; i < 2; i++)
         if (length == strlen(names[i]) && s->size >= ARCHIVE_NAME + length &&

@@ -12,26 +12,41 @@ enum { KEPT_DAMAGE = 100 };
 
 /* ---- text ---- */
 
+/* BEFORE and what is formatted as one line, whatever stands in the names of the file. */
+static void __attribute__((format(printf, 3, 0)))
+print_line(mst_report *report, const char *before, const char *form, va_list arguments) {
+    char *text;
+    if (vasprintf(&text, form, arguments) < 0) {
+        report->no_memory = true;
+        return;
+    }
+    mst_make_plain(text);
+    fprintf(report->text, "%s%s\n", before, text);
+    free(text);
+}
+
 void mst_report_title(mst_report *report, const char *format, const char *form, ...) {
     va_list arguments;
+    char *before;
     mst_report_set(report, NULL, "format", json_string(format));
     if (!report->text) return;
-    fprintf(report->text, "%s: %s", report->path, format);
+    if (asprintf(&before, "%s: %s%s", report->path, format, *form ? ", " : "") < 0) {
+        report->no_memory = true;
+        return;
+    }
+    mst_make_plain(before);
     va_start(arguments, form);
-    if (*form) fputs(", ", report->text);
-    vfprintf(report->text, form, arguments);
+    print_line(report, before, form, arguments);
     va_end(arguments);
-    fputc('\n', report->text);
+    free(before);
 }
 
 void mst_report_line(mst_report *report, const char *form, ...) {
     va_list arguments;
     if (!report->text) return;
-    fputs("  ", report->text);
     va_start(arguments, form);
-    vfprintf(report->text, form, arguments);
+    print_line(report, "  ", form, arguments);
     va_end(arguments);
-    fputc('\n', report->text);
 }
 
 const char *mst_report_name(const char *data, size_t size, char text[MST_REPORT_NAME]) {

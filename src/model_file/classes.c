@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "graph/field.h"
 #include "model_file/initializers.h"
@@ -241,7 +242,7 @@ static mst_status read_first(const member *m, const json_t *value, const mst_fie
 
 /* null is what stands for nothing in every key. */
 static mst_status check_only(const member *m, const json_t *value) {
-    json_t *wanted = json_loads(m->name, JSON_DECODE_ANY, NULL);
+    json_t *wanted = mst_json_read_value(m->name, NULL);
     const bool same =
         !value || json_is_null(value) || json_equal(wanted, value) ||
         (json_is_number(value) && json_is_number(wanted) && json_number_value(value) == json_number_value(wanted));

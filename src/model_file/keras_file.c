@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "format/zip_read.h"
 #include "model_file/keras2_names.h"
@@ -23,7 +24,7 @@ void mst_keras_file_free(mst_keras_file *file) {
 
 static mst_status parse_json(const char *name, const char *text, size_t size, json_t **out) {
     json_error_t error;
-    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    *out = mst_json_read(text, size, &error);
     if (*out) return MST_OK;
     return MST_FAIL(MST_CORRUPT, "'%s': the JSON in it is damaged: %s, line %d", name, error.text, error.line);
 }
@@ -158,7 +159,8 @@ static mst_status take_vocabularies(const char *name, const mst_zip *zip, const 
     return MST_OK;
 }
 
-static mst_status read_archive(const char *name, const mst_zip *zip, mst_keras_file *out) {
+static mst_status read_archive(const mst_zip *zip, mst_keras_file *out) {
+    const char *name = zip->bytes->name;
     void *weights = NULL;
     size_t size;
     long major = 0;
@@ -169,20 +171,32 @@ static mst_status read_archive(const char *name, const mst_zip *zip, mst_keras_f
     if (!status) status = understand(major, out);
     if (!status) status = take_vocabularies(name, zip, "", 0, out->config);
     if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
-    if (!status) status = mst_keras_tree_read(name, weights, size, &out->tree);
+    if (!status) status = mst_keras_tree_read(name, weights, size, zip->bytes->size, &out->tree);
     out->has_weights = !status;
     out->made = json_object_get(out->config, "compile_config");
     free(weights);
     return status;
 }
 
-static mst_status read_keras(const char *name, const void *data, size_t size, mst_keras_file *out) {
-    mst_bytes bytes;
+static mst_status read_keras(const mst_bytes *bytes, mst_keras_file *out) {
     mst_zip zip = {0};
-    MST_TRY(mst_bytes_of_memory(name, data, size, &bytes));
-    mst_status status = mst_zip_open(&bytes, &zip);
-    if (!status) status = read_archive(name, &zip, out);
+    mst_status status = mst_zip_open(bytes, &zip);
+    if (!status) status = read_archive(&zip, out);
     mst_zip_free(&zip);
+    return status;
+}
+
+static bool is_archive(const mst_bytes *bytes) {
+    char head[4];
+    size_t got;
+    return !mst_bytes_read(bytes, 0, head, sizeof head, &got) && got == sizeof head && memcmp(head, "PK\3\4", got) == 0;
+}
+
+/* Reads the file where it is an archive, of which only what is needed comes into memory. */
+static mst_status read_if_archive(const char *path, bool *is_one, mst_keras_file *out) {
+    mst_bytes bytes;
+    *is_one = !mst_bytes_open(path, &bytes) && is_archive(&bytes);
+    const mst_status status = *is_one ? read_keras(&bytes, out) : MST_OK;
     mst_bytes_close(&bytes);
     return status;
 }
@@ -225,7 +239,7 @@ static mst_status check_h5_version(const char *name, const mst_keras_tree *tree,
 
 static mst_status read_h5(const char *name, const void *data, size_t size, mst_keras_file *out) {
     long major;
-    MST_TRY(mst_keras_tree_read(name, data, size, &out->tree));
+    MST_TRY(mst_keras_tree_read(name, data, size, size, &out->tree));
     MST_TRY(check_h5_version(name, &out->tree, &major));
     out->has_weights = true;
     MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
@@ -246,15 +260,15 @@ static mst_status read_json_file(const char *name, const char *text, size_t size
 mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {
     void *data;
     size_t size;
-    mst_status status;
+    bool is_one;
     *out = (mst_keras_file){0};
+    mst_status status = read_if_archive(path, &is_one, out);
+    if (is_one) return status;
     MST_TRY(mst_file_read(path, most_bytes, &data, &size));
     char *text = data;
     text[size] = '\0'; /* there is memory for it */
     const size_t blank = strspn(text, " \t\r\n");
-    if (size >= 4 && memcmp(text, "PK\3\4", 4) == 0)
-        status = read_keras(path, data, size, out);
-    else if (size >= 4 && memcmp(text, "\211HDF", 4) == 0)
+    if (size >= 4 && memcmp(text, "\211HDF", 4) == 0)
         status = read_h5(path, data, size, out);
     else if (text[blank] == '{')
         status = read_json_file(path, text, size, out);

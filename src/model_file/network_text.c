@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "model_file/network.h"
 
@@ -30,7 +31,7 @@ mst_status mst_network_parse(const char *name, const char *text, mst_model **out
     mst_keras_network network = {.num_layers = 0};
     json_error_t error;
     mst_model *model = NULL;
-    json_t *config = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    json_t *config = mst_json_read_string(text, &error);
     *out = NULL;
     mst_status status = config
                             ? mst_model_create(&model)

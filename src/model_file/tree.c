@@ -6,7 +6,9 @@
 
 #include "base/no_memory.h"
 #include "format/hdf5.h"
+#include "format/stream.h"
 #include "module/module.h"
+#include "tensor/tensor_check.h"
 
 static mst_status add_array(mst_keras_tree *tree, const char *path, mst_tensor *tensor) {
     mst_status status = mst_grow(&tree->array, sizeof *tree->array, tree->num_arrays + 1, &tree->array_capacity);
@@ -19,15 +21,31 @@ static mst_status add_array(mst_keras_tree *tree, const char *path, mst_tensor *
     return status;
 }
 
+/* A tree that is being read, and how many bytes of arrays the file may still become. */
+typedef struct tree_reader {
+    mst_keras_tree *tree;
+    const char *name;
+    uint64_t left;
+} tree_reader;
+
 static mst_status keep_array(void *context, const mst_hdf5_array *array, void **data) {
+    tree_reader *r = context;
     mst_tensor *tensor;
+    int64_t count;
+    MST_TRY(mst_tensor_check(array->dtype, array->shape, &count));
+    const uint64_t size = (uint64_t)count * mst_dtype_size(array->dtype);
+    if (size > r->left)
+        return MST_FAIL(MST_CORRUPT,
+                        "'%s': its arrays have more than %d times the bytes of the file: it is damaged: save the model "
+                        "again",
+                        r->name, MST_DEFLATE_MAX_RATIO);
+    r->left -= size;
     MST_TRY(mst_tensor_create(array->dtype, array->shape, &tensor));
     *data = mst_tensor_data(tensor);
-    return add_array(context, array->path, tensor);
+    return add_array(r->tree, array->path, tensor);
 }
 
-static mst_status keep_text(void *context, const mst_hdf5_text *text) {
-    mst_keras_tree *tree = context;
+static mst_status add_text(mst_keras_tree *tree, const mst_hdf5_text *text) {
     const char **copy = mst_arena_alloc(&tree->arena, ((size_t)text->count + 1) * sizeof *copy);
     mst_keras_text t = {.path = mst_arena_string(&tree->arena, text->path),
                         .name = mst_arena_string(&tree->arena, text->name),
@@ -42,9 +60,15 @@ static mst_status keep_text(void *context, const mst_hdf5_text *text) {
     return MST_OK;
 }
 
-mst_status mst_keras_tree_read(const char *name, const void *data, size_t size, mst_keras_tree *out) {
+static mst_status keep_text(void *context, const mst_hdf5_text *text) {
+    return add_text(((tree_reader *)context)->tree, text);
+}
+
+mst_status mst_keras_tree_read(const char *name, const void *data, size_t size, uint64_t file_size,
+                               mst_keras_tree *out) {
     const void *interface;
-    const mst_hdf5_visitor visitor = {.context = out, .array = keep_array, .text = keep_text};
+    tree_reader reader = {.tree = out, .name = name, .left = file_size * MST_DEFLATE_MAX_RATIO};
+    const mst_hdf5_visitor visitor = {.context = &reader, .array = keep_array, .text = keep_text};
     *out = (mst_keras_tree){0};
     if (mst_module_interface("hdf5", &interface)) return mst_error_prefix("'%s'", name);
     return ((const mst_hdf5_codec *)interface)->read(name, data, size, &visitor);
@@ -97,7 +121,7 @@ mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor
 }
 
 mst_status mst_keras_tree_add_text(mst_keras_tree *tree, const char *path, const char *name, const char *text) {
-    return keep_text(tree, &(mst_hdf5_text){.path = path, .name = name, .text = &text, .count = 1});
+    return add_text(tree, &(mst_hdf5_text){.path = path, .name = name, .text = &text, .count = 1});
 }
 
 /* Strings of a list have one length in the file. */
@@ -110,16 +134,15 @@ mst_status mst_keras_tree_add_list(mst_keras_tree *tree, const char *path, const
         if (strlen(text[i]) > longest) longest = strlen(text[i]);
     const int64_t most = longest > MOST_BYTES ? 1 : (int64_t)(MOST_BYTES / longest);
     if (count <= most)
-        return keep_text(tree,
-                         &(mst_hdf5_text){.path = path, .name = name, .text = text, .count = count, .list = true});
+        return add_text(tree, &(mst_hdf5_text){.path = path, .name = name, .text = text, .count = count, .list = true});
     for (int64_t i = 0; i * most < count; i++) {
         const int64_t left = count - i * most;
         snprintf(part, sizeof part, "%s%lld", name, (long long)i);
-        MST_TRY(keep_text(tree, &(mst_hdf5_text){.path = path,
-                                                 .name = part,
-                                                 .text = text + i * most,
-                                                 .count = left < most ? left : most,
-                                                 .list = true}));
+        MST_TRY(add_text(tree, &(mst_hdf5_text){.path = path,
+                                                .name = part,
+                                                .text = text + i * most,
+                                                .count = left < most ? left : most,
+                                                .list = true}));
     }
     return MST_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cluster/batch_position.h"
 #include "cluster/fingerprint.h"
@@ -191,7 +192,7 @@ static mst_status read_lines(log_reader *r, const char *text, size_t size, const
     mst_status status = MST_OK;
     for (; !status && (end = memchr(text, '\n', size)); size -= (size_t)(end + 1 - text), text = end + 1) {
         json_error_t error;
-        json_t *line = json_loadb(text, (size_t)(end - text), JSON_REJECT_DUPLICATES, &error);
+        json_t *line = mst_json_read(text, (size_t)(end - text), &error);
         r->line++;
         status = line ? read_event(r, line, head) : wrong_line(r, "is no JSON");
         json_decref(line);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "device/domain.h"
 #include "format/bundle.h"
@@ -238,7 +239,7 @@ static mst_status read_state(reader *r) {
     size_t size = 0;
     json_error_t error;
     MST_TRY(read_description(r, &text, &size));
-    if (text) r->state = json_loadb(text, strnlen(text, size), 0, &error);
+    if (text) r->state = mst_json_read(text, strnlen(text, size), &error);
     const bool damaged = text && !r->state;
     free(text);
     return damaged ? MST_FAIL(MST_CORRUPT, "'%s': its description of the entries is damaged", r->path) : MST_OK;

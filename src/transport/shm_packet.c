@@ -44,7 +44,7 @@ bool mst_shm_packet_send_bytes(int socket, const mst_shm_packet *packet, const m
     return send_all(socket, &message, packet_size(packet));
 }
 
-/* The file descriptor in MESSAGE, or -1. There is room for one: the kernel has dropped others. */
+/* The file descriptor in MESSAGE, or -1: there is room for one. */
 static int take_fd(struct msghdr *message) {
     const struct cmsghdr *header = CMSG_FIRSTHDR(message);
     int fd = -1;
@@ -63,15 +63,17 @@ static bool is_packet(const mst_shm_packet *packet, size_t size) {
 mst_shm_arrival mst_shm_packet_receive(int socket, mst_shm_packet *out, int *fd) {
     struct iovec bytes = {out, sizeof *out};
     ancillary with = {0};
-    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &with, .msg_controllen = sizeof with};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &with};
     ssize_t size;
     *fd = -1;
+    /* not CMSG_SPACE: in what that adds to align the end there is room for one more, which nobody would close */
+    message.msg_controllen = CMSG_LEN(sizeof *fd);
     /* ECONNRESET: the other end was closed before it had read everything; what it has sent comes behind */
     do size = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (size < 0 && (errno == EINTR || errno == ECONNRESET));
     if (size <= 0) return size < 0 && errno == EAGAIN ? MST_SHM_NOTHING : MST_SHM_ENDED;
     *fd = take_fd(&message);
-    if (!(message.msg_flags & MSG_TRUNC) && is_packet(out, (size_t)size)) return MST_SHM_PACKET;
+    if (!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) && is_packet(out, (size_t)size)) return MST_SHM_PACKET;
     if (*fd >= 0) close(*fd);
     *fd = -1;
     return MST_SHM_WRONG;

@@ -109,6 +109,41 @@ works names_are_printed_without_commands_to_the_terminal '7 red \\x1b\[31m 7 ' e
 check confusion_has_no_escape sh -c "! grep -q '$escape' out"
 works classes_are_predicted_by_such_names 'red \\x1b\[31m [0-9]  ' predict --load colored.npz --data idx:data
 check predictions_have_no_escape sh -c "! grep -q '$escape' out"
+
+# U+009B begins a command to the terminal, U+202E turns the letters behind it round, and a newline ends a line of a report
+odd=$(printf 'a\302\2332Jb\342\200\256c\nd')
+obeyed=$(printf '\302\233')'\|'$(printf '\342\200\256')
+# plain NAME ARGUMENT...: whatever the command says, it has no such character, and an error is one line
+plain() {
+    name=$1
+    shift
+    run "$@"
+    if grep -q "$obeyed" out err; then
+        failed "$name" "a character that a terminal obeys is printed"
+    elif [ "$(grep -c . err)" -gt 1 ]; then
+        failed "$name" "the error is more than one line"
+    else
+        ok "$name"
+    fi
+}
+for words in inspect "evaluate --load" "predict --load" "convert" "plot" "top" "doctor --data" "doctor --data csv:$odd" "train --data" \
+    "train --data csv:" "train --load" "train --config" "train --model" "train --class-names" "predict --load named.npz" "keygen /" "$odd" \
+    "launch" "devices --devices" "help"; do
+    case $words in *:) set -- $words"$odd" ;; *) set -- $words "$odd" ;; esac
+    plain "argument_of_$(echo "$words" | tr -dc 'a-z -' | tr ' ' '_')_is_printed_plainly" "$@"
+done
+cp t-train.csv "$odd.csv"
+cp named.npz "$odd.npz"
+mkdir "$odd"
+plain heading_of_a_report_is_plain inspect "$odd.csv" "$odd.npz" "$odd"
+plain first_line_of_a_training_is_plain train --data "csv:$odd.csv" $options --epochs 1 --progress none
+{ printf 'x,"%s"\n' "$odd" && echo '1,2' && echo '2,x' && echo '3,"'"$odd"'"'; } > odd.csv
+plain columns_of_a_table_are_plain inspect odd.csv
+plain column_in_an_error_is_plain train --data csv:odd.csv $options --loss mse --epochs 1
+plain label_in_an_error_is_plain train --data csv:odd.csv $options --label "$odd" --epochs 1 --progress none
+mkdir -p lists
+printf 'model_checkpoint_path: "%s"\n' "$odd" > lists/checkpoint
+plain checkpoint_of_a_list_is_plain evaluate --checkpoint-dir lists --data idx:data
 fails averages_that_a_file_lacks_are_told 1 "use-ema: 'named.npz' has no moving averages" evaluate --load named.npz --use-ema
 run train --data idx:data $options --epochs 2 --ema 0.5 --use-ema --evaluate --save averaged.npz --json
 wanted=$(value test_loss)

@@ -213,6 +213,26 @@ static void array_that_is_longer_than_the_directory_says_is_refused(void **state
     zip_free(&zip);
 }
 
+/* "a.npy" and "a" are both array a. */
+static void two_arrays_of_one_name_are_refused(void **state) {
+    static const char *const names[] = {"a.npy", "a"};
+    (void)state;
+    const double one = 1;
+    for (int i = 0; i < 2; i++) {
+        zip_maker zip = {.num_entries = 0};
+        blob npy = {0};
+        mst_tensor *tensor;
+        blob_npy(&npy, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", &one, sizeof one);
+        zip_add(&zip, "a.npy", &npy, 0);
+        zip_add(&zip, "b.npy", &npy, 0);
+        zip_add(&zip, names[i], &npy, 8);
+        zip_end(&zip);
+        EXPECT_ERROR(read_a(&zip.file, &tensor), MST_CORRUPT, "'a.npz': it has two entries 'a");
+        zip_free(&zip);
+        blob_free(&npy);
+    }
+}
+
 /* Names for the same bytes: so a small file could be unpacked to any size. */
 static void more_than_the_bytes_can_hold_is_refused(void **state) {
     (void)state;
@@ -382,6 +402,7 @@ static void what_is_not_an_archive_is_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(archive_of_numpy_is_read),
+        cmocka_unit_test(two_arrays_of_one_name_are_refused),
         cmocka_unit_test(every_dtype_order_version_and_method_is_read),
         cmocka_unit_test(headers_in_any_style_are_read),
         cmocka_unit_test(scalars_and_empty_arrays_are_read),

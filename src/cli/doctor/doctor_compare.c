@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "cli/doctor/doctor_checks.h"
 #include "cli/json_events.h"
 #include "muster/device.h"
@@ -251,7 +252,7 @@ void doctor_compare(doctor_report *report, const doctor_options *options, const 
     if (!g.facts) return;
     for (int i = 0; i < g.num_tasks; i++) {
         const char *text = i == g.self ? facts : mst_checkup_peer_of(checkup, i)->facts;
-        g.facts[i] = text ? json_loads(text, 0, NULL) : NULL;
+        g.facts[i] = text ? mst_json_read_string(text, NULL) : NULL;
         g.num_come += g.facts[i] != NULL;
     }
     compare_all(&g);

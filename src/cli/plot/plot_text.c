@@ -11,9 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "cli/plot/plot.h"
 
-enum { LABEL = 9, MARGIN = LABEL + 2, LETTERS = 2, NUM_COLORS = 6, LABEL_TEXT = 32, NUM_LETTERS = 26 };
+enum {
+    LABEL = 9,
+    MARGIN = LABEL + 2,
+    LETTERS = 2,
+    NUM_COLORS = 6,
+    LABEL_TEXT = 32,
+    NUM_LETTERS = 26,
+    NAME_TEXT = 1024
+};
 static const int colors[NUM_COLORS] = {34, 33, 32, 31, 35, 36};
 
 typedef struct canvas {
@@ -110,10 +119,11 @@ static double last_value(const mst_curve *curve) {
 static void print_legend(const plot_panel *p, bool color, FILE *file) {
     for (int64_t i = 0; i < p->num_curves; i++) {
         const char *run = *p->curve[i].run ? p->curve[i].run : ".";
+        char shown[NAME_TEXT];
         fprintf(file, "%*s", MARGIN, "");
         if (color) fprintf(file, "\033[%dm", colors[i % NUM_COLORS]);
         if (p->num_curves > 1) fprintf(file, "%c ", letter_of(i));
-        fprintf(file, "%s", run);
+        fprintf(file, "%s", mst_escape_line(run, strlen(run), shown, sizeof shown));
         if (color) fputs("\033[0m", file);
         fprintf(file, " %.5g\n", last_value(&p->curve[i]));
     }
@@ -122,11 +132,12 @@ static void print_legend(const plot_panel *p, bool color, FILE *file) {
 
 void plot_text(const plot_panel *panel, int width, int height, bool color, FILE *file) {
     canvas c = {.columns = width - MARGIN - LETTERS, .rows = height};
+    char tag[NAME_TEXT];
     const size_t cells = (size_t)c.columns * (size_t)c.rows;
     c.dots = calloc(cells, 1);
     c.color = calloc(cells, 1);
     c.letter = calloc((size_t)c.rows, 1);
-    fprintf(file, "%s\n", panel->tag);
+    fprintf(file, "%s\n", mst_escape_line(panel->tag, strlen(panel->tag), tag, sizeof tag));
     if (c.dots && c.color && c.letter) {
         for (int64_t i = 0; i < panel->num_curves; i++) draw_curve(panel, &c, (int)i);
         print_rows(panel, &c, color, file);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/no_memory.h"
 #include "cli/cluster_options.h"
 #include "cli/command.h"
@@ -59,6 +60,7 @@ static mst_status add_row(top *t, const char *name, const char *address) {
     *row = (top_row){.num_answers = 0};
     snprintf(row->name, sizeof row->name, "%s", name);
     snprintf(row->address, sizeof row->address, "%s", address);
+    mst_make_plain(row->name); /* it may be of another task */
     const int width = (int)strlen(row->name);
     if (width > t->name_width) t->name_width = width;
     return MST_OK;
@@ -116,7 +118,7 @@ static void take_answer(top_row *row, const mst_transport_answer *answer, int nu
     mst_task_report report;
     const char *why = answer->data ? mst_task_report_decode(answer->data, answer->bytes, &report) : answer->why;
     if (why)
-        snprintf(row->why, sizeof row->why, "%s", why);
+        top_row_lost(row, why);
     else
         top_row_hear(row, &report, number);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "cli/json_events.h"
 
 static const char *const doings[] = {"idle", "waiting", "training", "validating", "serving", "done"};
@@ -15,6 +16,11 @@ typedef struct shares {
     double examples_per_sec, data, compute, wait;
 } shares;
 
+void top_row_lost(top_row *row, const char *why) {
+    snprintf(row->why, sizeof row->why, "%s", why);
+    mst_make_plain(row->why); /* it may be of another task */
+}
+
 void top_row_hear(top_row *row, const mst_task_report *report, int number) {
     if (report->self != number) {
         snprintf(row->why, sizeof row->why, "another task listens at its address");
@@ -23,6 +29,7 @@ void top_row_hear(top_row *row, const mst_task_report *report, int number) {
     row->why[0] = '\0';
     row->heard = mst_clock_now();
     snprintf(row->whom, sizeof row->whom, "%.*s", (int)report->whom_bytes, report->whom);
+    mst_make_plain(row->whom);
     row->before = row->now;
     row->now = *report;
     row->now.whom = row->now.tasks = NULL;

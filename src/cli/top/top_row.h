@@ -18,6 +18,8 @@ typedef struct top_row {
     int num_answers;
 } top_row;
 
+/** The task has not answered: WHY. */
+void top_row_lost(top_row *row, const char *why);
 /** The task has answered with REPORT, the task NUMBER of its cluster; or else a row says why not. */
 void top_row_hear(top_row *row, const mst_task_report *report, int number);
 /** Of the time of the COUNT tasks, what workers wait for messages alone: that is what the one waits that waits least,

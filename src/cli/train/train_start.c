@@ -1,10 +1,13 @@
 /* What a training says before its first step. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/byte_count.h"
+#include "base/escape.h"
 #include "cli/json_events.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
@@ -110,9 +113,10 @@ static void print_momentum(const training *t) {
 }
 
 static void print_start(const training *t) {
-    char examples[NUMBER_TEXT], batch[NUMBER_TEXT];
+    char examples[NUMBER_TEXT], batch[NUMBER_TEXT], data[PATH_MAX];
     print_model(t);
-    printf(" on %s (%s examples", t->data, number_text(mst_dataset_num_rows(t->train), examples));
+    printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
+           number_text(mst_dataset_num_rows(t->train), examples));
     print_columns(t);
     printf("), %s over %s, batch %s", mst_strategy_names[t->strategy.kind], t->devices,
            number_text(t->batch_size, batch));

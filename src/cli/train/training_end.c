@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 
 static const char note_name[] = ".muster.ended";
@@ -43,7 +44,7 @@ static json_t *read_note(const char *folder) {
     const mst_status status = mst_file_read(path, NOTE_MOST, &data, &size);
     free(path);
     if (status) return NULL;
-    json_t *json = json_loadb(data, size, 0, NULL);
+    json_t *json = mst_json_read(data, size, NULL);
     free(data);
     return json;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "data/schema.h"
 #include "data/sources/word_ids_source.h"
@@ -18,7 +19,7 @@ typedef struct word_ids_form {
 
 static mst_status read_form(const char *schema, word_ids_form *out) {
     json_error_t error;
-    json_t *json = json_loads(schema, 0, &error);
+    json_t *json = mst_json_read_string(schema, &error);
     const int failed = json_unpack(json_object_get(json, "word_ids"), "{s:I, s:I, s:b}", "num_words", &out->num_words,
                                    "sequence_length", &out->sequence_length, "pad_front", &out->pad_front);
     json_decref(json);

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 
 static const char key[] = "text";
@@ -12,7 +13,7 @@ static const char *const split_names[] = {"whitespace", "character", NULL}; /* a
 
 bool mst_text_schema_is(const char *text) {
     json_error_t error;
-    json_t *json = text ? json_loads(text, 0, &error) : NULL;
+    json_t *json = text ? mst_json_read_string(text, &error) : NULL;
     const bool is = json_is_object(json_object_get(json, key));
     json_decref(json);
     return is;
@@ -58,7 +59,7 @@ static mst_status read_text_member(const json_t *text, mst_text_options *o, mst_
 
 mst_status mst_text_schema_read(const char *text, mst_text_options *o, mst_vocabulary *vocabulary) {
     json_error_t error;
-    json_t *json = json_loads(text, 0, &error);
+    json_t *json = mst_json_read_string(text, &error);
     const mst_status status =
         json ? read_text_member(json_object_get(json, key), o, vocabulary) : wrong("it is no JSON");
     json_decref(json);
@@ -68,8 +69,8 @@ mst_status mst_text_schema_read(const char *text, mst_text_options *o, mst_vocab
 mst_status mst_text_schema_write(const char *base, const mst_text_options *o, const mst_vocabulary *vocabulary,
                                  char **out) {
     json_error_t error;
-    json_t *json =
-        base ? json_loads(base, 0, &error) : json_pack("{s:[{s:s,s:s}]}", "columns", "name", "text", "type", "text");
+    json_t *json = base ? mst_json_read_string(base, &error)
+                        : json_pack("{s:[{s:s,s:s}]}", "columns", "name", "text", "type", "text");
     json_t *list = json_array();
     int failed = 0;
     for (int64_t i = MST_TOKEN_FIRST; i < vocabulary->num_names; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "data/tfds/tfds_features.h"
 
@@ -27,7 +28,7 @@ static mst_status read_json(mst_tfds_info *info, const char *name, json_t **out)
                         "such as mnist/3.0.1",
                         info->folder, name);
     MST_TRY(status);
-    *out = json_loadb(data, size, 0, &error);
+    *out = mst_json_read(data, size, &error);
     free(data);
     if (json_is_object(*out)) return MST_OK;
     return MST_FAIL(MST_CORRUPT, "'%s': is no JSON object: make the folder again: line %d: %s", path, error.line,

@@ -32,6 +32,7 @@ MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/escape.h"
 #include "base/no_memory.h"
 #include "base/number.h"
 #include "base/rng.h"
@@ -259,6 +260,7 @@ static void note_missing(division *d, const mst_dataset *dataset, const split_cl
                "class %.15g%s%.100s%s, with %lld row%s, has none in the %s", class, name ? " (" : "", name ? name : "",
                name ? ")" : "", (long long)count, count == 1 ? "" : "s",
                second ? "part that is trained on" : "part that is kept for validation");
+    mst_make_plain(d->report.warning);
 }
 
 static mst_status find_classes(division *d) {
