@@ -61,6 +61,10 @@ const option saved_model_options[] = {
      .help = "csv: the column of texts, where it has another name than in training (default: as there)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
+    {"decimal", OPTION_TEXT, AT(table.decimal), "C",
+     .help = "csv: the decimal mark of numbers, ',' or '.', where it is another than in training (default: as there)"},
+    {"thousands", OPTION_TEXT, AT(table.thousands), "C",
+     .help = "csv: what is between groups of three digits: ',', '.', an apostrophe, or space (default: likewise)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: as in training, else what the "
              "network takes)"},
@@ -275,6 +279,10 @@ static table_options choose_table(const saved_options *o, const model_note *note
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
     const char *missing = noted(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
+    if (!table.decimal && !table.thousands) {
+        table.decimal = noted(note, "decimal");
+        table.thousands = noted(note, "thousands");
+    }
     if (note->schema) table.drop = table.categories = NULL;
     return table;
 }

@@ -8,6 +8,7 @@
 #include "cli/json_events.h"
 #include "cli/number_text.h"
 #include "cli/precision.h"
+#include "cli/train/column_notes.h"
 #include "cli/train/training.h"
 
 static int64_t num_parameters(const training *t) {
@@ -114,6 +115,7 @@ static void print_start(const training *t) {
     print_model(t);
     printf(" on %s (%s examples", t->data, number_text(mst_dataset_num_rows(t->train), examples));
     print_columns(t);
+    column_notes_print(mst_dataset_schema(t->train));
     printf("), %s over %s, batch %s", mst_strategy_names[t->strategy.kind], t->devices,
            number_text(t->batch_size, batch));
     print_workers(t);
@@ -160,6 +162,7 @@ static mst_status write_start(const training *t) {
     if (mst_dataset_num_corrupt(t->train))
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
     add_columns(t, &event);
+    column_notes_add(mst_dataset_schema(t->train), &event);
     json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));
     json_add(&event, "", "devices", devices);
     if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));
