@@ -272,6 +272,9 @@ static mst_status add_metric(mst_metric metric, int most, int *count, objective 
     return MST_OK;
 }
 
+/* Keras' names of metrics that have a shorter one here. */
+static const char *const keras_metrics[] = {"root_mean_squared_error", "rmse", "r2_score", "r2", NULL};
+
 /* The metric of NAME, which loses its hyphens. */
 static mst_status find_metric(char *name, mst_metric *out) {
     const char *word = name;
@@ -279,6 +282,8 @@ static mst_status find_metric(char *name, mst_metric *out) {
         if (*c == '-') *c = '_';
     for (int i = 0; objective_short_losses[i]; i += 2)
         if (strcmp(objective_short_losses[i], name) == 0) word = objective_short_losses[i + 1];
+    for (int i = 0; keras_metrics[i]; i += 2)
+        if (strcmp(keras_metrics[i], name) == 0) word = keras_metrics[i + 1];
     if (!mst_metric_from_name(word, out)) return MST_OK;
     if (strstr(mst_error()->message, "did you mean")) return mst_error_prefix("--metrics");
     return MST_FAIL(MST_INVALID, "--metrics: there is no metric '%s': use some of " OBJECTIVE_METRICS, name);
@@ -320,12 +325,15 @@ void objective_compile(const objective *list, int n, mst_compile_options *out) {
     if (n == 1) {
         out->loss = list->loss;
         out->from_probabilities = list->from_probabilities;
+        out->positive = list->positive;
         memcpy(out->metric, list->metric, sizeof out->metric);
         return;
     }
     for (int i = 0; i < n; i++) {
-        out->target[i] = (mst_target){
-            .loss = list[i].loss, .from_probabilities = list[i].from_probabilities, .weight = list[i].weight};
+        out->target[i] = (mst_target){.loss = list[i].loss,
+                                      .from_probabilities = list[i].from_probabilities,
+                                      .weight = list[i].weight,
+                                      .positive = list[i].positive};
         memcpy(out->target[i].metric, list[i].metric, sizeof out->target[i].metric);
     }
 }

@@ -18,6 +18,7 @@
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
 #include "cli/output_names.h"
+#include "cli/positive_class.h"
 #include "cli/precision.h"
 #include "cli/predict/picture_files.h"
 #include "cli/print_restored.h"
@@ -48,6 +49,11 @@ const option saved_model_options[] = {
      .help = "of the hidden layers (default: as in training)"},
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
+    {"positive", OPTION_TEXT, AT(positive), "CLASS",
+     .help = "the class, by name or number, that precision, recall, f1, auc and pr_auc are of (default: as in "
+             "training, else "
+             "the second in the order of names, where there are two; of more classes all together); OUTPUT=CLASS of "
+             "one of several outputs"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
      .help = "as of muster train; the test part is taken, and csv:FILE, images:DIR, or x and y of npz:FILE, as it is; "
              "categories are numbered "
@@ -164,9 +170,7 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
                                        .outputs = outputs,
                                        .activation = choose_activation(o, list, &out->note)});
     objective_add_layers(loss, out->model);
-    mst_compile_options compile = {.precision = out->precision, .session = {.devices = o->devices}};
-    objective_compile(out->objective, 1, &compile);
-    return mst_compile_with(out->model, &compile);
+    return MST_OK;
 }
 
 /* The error of a file without weights of a first layer. It lists what there is: SNAPSHOT, read without --name-map. */
@@ -470,7 +474,7 @@ static mst_status open_network(const saved_options *o, const option_list *list, 
     MST_TRY(path ? saved_network_make(path, out, &compiled) : saved_network_load(o, list, out, &compiled));
     MST_TRY(choose_precision(o, out));
     MST_TRY(open_data(o, list, NULL, out));
-    return saved_network_compile(o, list, command, &compiled, out);
+    return saved_network_objectives(o, list, command, &compiled, out);
 }
 
 /* A file without a network, whose weights tell the layers. */
@@ -479,6 +483,14 @@ static mst_status open_weights(const saved_options *o, const option_list *list, 
     MST_TRY(choose_precision(o, out));
     MST_TRY(open_data(o, list, snapshot, out));
     return make_model(snapshot, o, list, out);
+}
+
+static mst_status compile_model(const saved_options *o, saved_model *out) {
+    const char *positive = o->positive ? o->positive : noted(&out->note, "positive");
+    mst_compile_options compile = {.precision = out->precision, .session = {.devices = o->devices}};
+    MST_TRY(positive_class_choose(o->predicts ? NULL : positive, out->objective, out->num_objectives));
+    objective_compile(out->objective, out->num_objectives, &compile);
+    return mst_compile_with(out->model, &compile);
 }
 
 static mst_status open_model(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
@@ -493,6 +505,7 @@ static mst_status open_model(const saved_options *o, const option_list *list, co
         status = is_whole || out->note.network ? open_network(o, list, command, where.path, out)
                                                : open_weights(o, list, snapshot, out);
     if (!status) status = choose_names(o, out);
+    if (!status) status = compile_model(o, out);
     mst_restored_free(&where);
     mst_snapshot_release(snapshot);
     return status;

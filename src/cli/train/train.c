@@ -22,6 +22,7 @@
 #include "cli/network_objectives.h"
 #include "cli/number_text.h"
 #include "cli/output_names.h"
+#include "cli/positive_class.h"
 #include "cli/precision.h"
 #include "cli/predict/predict.h"
 #include "cli/scale_inputs.h"
@@ -274,6 +275,7 @@ static mst_status choose_objective(training *t) {
     const bool several = t->network && t->num_objectives > 1;
     MST_TRY(several ? choose_objectives(t) : choose_only_objective(t));
     MST_TRY(objective_metrics(t->o->metrics, t->objective, t->num_objectives));
+    MST_TRY(positive_class_choose(t->o->positive, t->objective, t->num_objectives));
     return class_weights_read(t->o->class_weight, t);
 }
 

@@ -44,6 +44,10 @@ static const option model_options[] = {
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...", .noted = true,
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS
              "; OUTPUT=NAME of one of several outputs (default: what fits the loss)"},
+    {"positive", OPTION_TEXT, AT(positive), "CLASS", .noted = true,
+     .help = "the class, by name or number, that precision, recall, f1, auc and pr_auc are of (default: "
+             "the second in the order of names, where there are two; of more classes all together); OUTPUT=CLASS of "
+             "one of several outputs"},
     {"class-weight", OPTION_TEXT, AT(class_weight), "SPEC", .noted = true,
      .help =
          "weights of examples in training by their class: 1,5 of all classes in their order; cat=5,dog=2 by name or "

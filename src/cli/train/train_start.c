@@ -7,6 +7,7 @@
 #include "base/byte_count.h"
 #include "cli/json_events.h"
 #include "cli/number_text.h"
+#include "cli/positive_class.h"
 #include "cli/precision.h"
 #include "cli/train/column_notes.h"
 #include "cli/train/training.h"
@@ -121,6 +122,7 @@ static void print_start(const training *t) {
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
+    positive_class_print(t->objective, t->num_objectives);
     print_sharded(t);
     print_cluster(t);
     putchar('\n');
@@ -179,6 +181,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
     if (t->optimizer.gradient_accumulation_steps > 1)
         json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
+    positive_class_add(&event, t->objective, t->num_objectives);
     json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(t->precision)]));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
     return json_write(event);
