@@ -1,5 +1,5 @@
 /* clang -fsanitize=fuzzer,address,undefined: CSV files, and their columns as numbers. The first byte chooses the
- * delimiter and whether columns are of categories. */
+ * delimiter and what is asked for of columns. */
 #include "data/sources/csv_column.h"
 #include "format/csv.h"
 #include "memory.h"
@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void read_column(const mst_csv *csv, int column, bool categories) {
+static void read_column(const mst_csv *csv, int column, uint8_t choice) {
+    const mst_csv_reading as = {.categories = choice & 1,
+                                .part = choice & 4 ? MST_CSV_SECONDS : MST_CSV_NO_DATE,
+                                .notation = {.decimal = choice & 8 ? ',' : 0, .thousands = choice & 16 ? ' ' : 0}};
     const size_t rows = (size_t)mst_csv_num_rows(csv);
     mst_csv_column form = {.missing = rows % 2 ? MST_MISSING_NAN : MST_MISSING_REFUSE};
-    if (mst_csv_column_find(csv, column, categories, &form) == MST_OK) {
+    if (mst_csv_column_find(csv, column, &as, &form) == MST_OK) {
         int64_t *integers = malloc(rows * sizeof *integers);
         float *floats = malloc(rows * sizeof *floats);
         const mst_status status = mst_csv_column_read_i64(csv, column, &form, integers);
@@ -34,7 +37,7 @@ static void read_input(const uint8_t *data, size_t size) {
             if (mst_csv_find(csv, mst_csv_header(csv, i), &found)) __builtin_trap();
             for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
                 if (strlen(mst_csv_cell(csv, row, i)) >= size) __builtin_trap();
-            read_column(csv, i, data[0] & 1);
+            read_column(csv, i, data[0]);
         }
     }
     mst_csv_close(csv);

@@ -138,7 +138,10 @@ typedef struct mst_data_options {
     const char *const
         *categories; /**< names of columns that are of categories also where their cells are numbers (csv) */
     int num_categories;
-    mst_missing missing; /**< numbers that are missing in inputs (csv) */
+    mst_missing missing;      /**< numbers that are missing in inputs (csv) */
+    char decimal, thousands;  /**< how numbers are written, as mst_csv_options has them (csv) */
+    const char *const *dates; /**< inputs that are dates, likewise (csv) */
+    int num_dates;
     const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
                        *   other columns but the label's are left out. With the schema of such data: as that says,
                        *   but that the column, and the label's, may be called otherwise */

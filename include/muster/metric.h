@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Two f64 scalars; of auc and pr_auc two f64 [num_thresholds]. */
+/** Two f64 scalars; of auc and pr_auc two f64 [num_thresholds], and of other metrics that are no quotient [n]. */
 typedef struct mst_metric_values {
     mst_value sum, count;
 } mst_metric_values;
@@ -27,9 +27,15 @@ typedef struct mst_metric_options {
     double threshold; /**< binary_accuracy, precision, recall: of a probability, default 0.5 */
     bool from_logits; /**< the same: predictions are logits, */
     bool exclusive;   /**< precision, recall: of classes that exclude each other, with a softmax; else each a sigmoid */
+    /** precision, recall, f1, auc, pr_auc: of this class alone, MST_CLASS(1) for class 1, against all others, as
+     *  scikit-learn has them; 0: of all columns together, as Keras has them. A single column is class 1 of two. */
+    int64_t positive;
     int32_t
-        num_thresholds; /**< auc, pr_auc: default 200, at least 2; `from_logits` and `exclusive` hold for them too */
+        num_thresholds; /**< auc, pr_auc: default 200, with `positive` 4000, at least 2; `from_logits` and `exclusive`
+                             hold for them too, and for f1 and the macro means */
 } mst_metric_options;
+/** Class I for `positive`. */
+#define MST_CLASS(i) ((int64_t)(i) + 1)
 /** The metric of one batch: sum and count. Of several equal predictions the first is the argmax. Mistakes are kept on
  *  the graph. */
 MST_API mst_metric_values mst_metric_batch_with(mst_metric_options options);

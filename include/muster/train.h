@@ -39,6 +39,7 @@ typedef struct mst_target {
     double weight; /**< of its loss in the sum of all; default 1; MST_ZERO for 0 */
     /** Of this output, in place of those of all outputs; ended by MST_METRIC_NONE. None: it has those of all. */
     mst_metric metric[MST_MAX_TARGET_METRICS];
+    int64_t positive; /**< the class that precision, recall, f1, auc and pr_auc are of, MST_CLASS(i); 0: all together */
     const double *class_weight; /**< [num_class_weights], as of mst_compile, for the loss of this output */
     int num_class_weights;
 } mst_target;
@@ -57,7 +58,8 @@ typedef struct mst_compile_options {
     void *loss_context;
     /** For outputs to which the three above do not apply; they do apply to the output of an entry that is all zero. */
     mst_target target[MST_MAX_TARGETS];
-    mst_metric metric[MST_MAX_METRICS];                      /**< ended by MST_METRIC_NONE */
+    mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
+    int64_t positive;                   /**< as of a target, for the outputs to which `loss` applies */
     mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
     /** [num_class_weights], of examples by their class: labels that are its number, one-hot, or with a binary cross
      *  entropy of one output 0 or 1. In training only: not in "val_loss" and in mst_evaluate. Of a model with one

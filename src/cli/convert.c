@@ -44,6 +44,12 @@ static const option options[] = {
      .help = "from csv: columns that are left out"},
     {"categories", OPTION_TEXT, offsetof(convert_options, table.categories), "COLUMN,COLUMN,...",
      .help = "from csv: columns of numbers that are categories, such as postal codes"},
+    {"decimal", OPTION_TEXT, offsetof(convert_options, table.decimal), "C",
+     .help = "from csv: the decimal mark of numbers, ',' or '.' (default: what all cells of a column allow)"},
+    {"thousands", OPTION_TEXT, offsetof(convert_options, table.thousands), "C",
+     .help = "from csv: what is between groups of three digits: ',', '.', an apostrophe, or space (default: likewise)"},
+    {"dates", OPTION_TEXT, offsetof(convert_options, table.dates), "COLUMN,COLUMN,...",
+     .help = "from csv: columns of dates, which become numbers, as of muster train"},
     {"overwrite", OPTION_FLAG, offsetof(convert_options, overwrite),
      .help = "files that are there are replaced; a folder of pictures is not"},
     {0}};

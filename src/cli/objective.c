@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "cli/class_names.h"
 #include "cli/command.h"
 #include "cli/option_list.h"
+#include "data/column_report.h"
 
 enum { CHECKED_ROWS = 1000, ITEM_SIZE = 512, OUTPUTS_TEXT = 512 };
 
@@ -21,6 +23,7 @@ typedef struct loss_kind {
     double low, high;   /* of each number of a label */
     bool whole;         /* numbers are whole */
     bool distribution;  /* the numbers of a label add up to 1 */
+    bool numbers;       /* labels are measured: classes by their number are none */
     mst_metric metric;
     mst_activation activation; /* behind the last layer */
     mst_activation finish;     /* and of predictions: of logits */
@@ -28,23 +31,23 @@ typedef struct loss_kind {
 
 /* The metric of a regression is the other one of the two errors where the loss is one of them. */
 static const loss_kind kinds[MST_NUM_LOSSES] = {
-    [MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY] = {"class numbers from 0 on", 0, INFINITY, true, false,
-                                                  MST_METRIC_ACCURACY, MST_LINEAR, MST_SOFTMAX},
-    [MST_LOSS_CATEGORICAL_CROSSENTROPY] = {"one-hot rows, or probabilities, that add up to 1", 0, 1, false, true,
-                                           MST_METRIC_CATEGORICAL_ACCURACY, MST_LINEAR, MST_SOFTMAX},
-    [MST_LOSS_BINARY_CROSSENTROPY] = {"numbers from 0 to 1", 0, 1, false, false, MST_METRIC_BINARY_ACCURACY, MST_LINEAR,
-                                      MST_SIGMOID},
-    [MST_LOSS_MEAN_SQUARED_ERROR] = {"numbers", -INFINITY, INFINITY, false, false, MST_METRIC_MEAN_ABSOLUTE_ERROR,
-                                     MST_LINEAR, MST_LINEAR},
-    [MST_LOSS_MEAN_ABSOLUTE_ERROR] = {"numbers", -INFINITY, INFINITY, false, false, MST_METRIC_MEAN_SQUARED_ERROR,
-                                      MST_LINEAR, MST_LINEAR},
-    [MST_LOSS_HUBER] = {"numbers", -INFINITY, INFINITY, false, false, MST_METRIC_MEAN_ABSOLUTE_ERROR, MST_LINEAR,
-                        MST_LINEAR},
-    [MST_LOSS_HINGE] = {"-1 and 1, or 0 and 1", -1, 1, true, false, MST_METRIC_NONE, MST_LINEAR, MST_LINEAR},
-    [MST_LOSS_POISSON] = {"numbers that are not negative", 0, INFINITY, false, false, MST_METRIC_MEAN_ABSOLUTE_ERROR,
-                          MST_SOFTPLUS, MST_LINEAR},
-    [MST_LOSS_KL_DIVERGENCE] = {"probabilities that add up to 1", 0, 1, false, true, MST_METRIC_CATEGORICAL_ACCURACY,
-                                MST_SOFTMAX, MST_LINEAR},
+    [MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY] = {"class numbers from 0 on", 0, INFINITY, .whole = true,
+                                                  .metric = MST_METRIC_ACCURACY, .finish = MST_SOFTMAX},
+    [MST_LOSS_CATEGORICAL_CROSSENTROPY] = {"one-hot rows, or probabilities, that add up to 1", 0, 1,
+                                           .distribution = true, .metric = MST_METRIC_CATEGORICAL_ACCURACY,
+                                           .finish = MST_SOFTMAX},
+    [MST_LOSS_BINARY_CROSSENTROPY] = {"numbers from 0 to 1", 0, 1, .metric = MST_METRIC_BINARY_ACCURACY,
+                                      .finish = MST_SIGMOID},
+    [MST_LOSS_MEAN_SQUARED_ERROR] = {"numbers", -INFINITY, INFINITY, .numbers = true,
+                                     .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
+    [MST_LOSS_MEAN_ABSOLUTE_ERROR] = {"numbers", -INFINITY, INFINITY, .numbers = true,
+                                      .metric = MST_METRIC_MEAN_SQUARED_ERROR},
+    [MST_LOSS_HUBER] = {"numbers", -INFINITY, INFINITY, .numbers = true, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
+    [MST_LOSS_HINGE] = {"-1 and 1, or 0 and 1", -1, 1, .whole = true, .metric = MST_METRIC_NONE},
+    [MST_LOSS_POISSON] = {"numbers that are not negative", 0, INFINITY, .numbers = true,
+                          .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR, .activation = MST_SOFTPLUS},
+    [MST_LOSS_KL_DIVERGENCE] = {"probabilities that add up to 1", 0, 1, .distribution = true,
+                                .metric = MST_METRIC_CATEGORICAL_ACCURACY, .activation = MST_SOFTMAX},
 };
 
 const char *const objective_short_losses[] = {"mse", "mean_squared_error",       "mae", "mean_absolute_error",
@@ -139,6 +142,32 @@ mst_status objective_check_every_class(const objective *o, mst_dataset *data) {
     return check_labels(o->loss, o->outputs, data, o->component, true);
 }
 
+/* The name of the column of labels of a table in quotes; "": DATA is none, or has several. */
+static mst_status label_column(const mst_dataset *data, char name[MST_COLUMN_SHOWN]) {
+    mst_column_report *column;
+    int count;
+    MST_TRY(mst_column_reports(mst_dataset_schema(data), &column, &count));
+    const bool is_only = count > 1 && mst_dataset_num_components(data) == 2;
+    snprintf(name, MST_COLUMN_SHOWN, "%s", is_only ? column[count - 1].name : "");
+    free(column);
+    return MST_OK;
+}
+
+/* Numbers of names are no numbers that a loss could compare: their order is that of an alphabet. */
+static mst_status check_names(mst_loss loss, const mst_dataset *data, int component) {
+    char column[MST_COLUMN_SHOWN] = "", shown[CLASS_NAME_TEXT];
+    const int64_t names = mst_dataset_num_classes(data, component);
+    if (!names || !kinds[loss].numbers) return MST_OK;
+    MST_TRY(label_column(data, column));
+    return MST_FAIL(MST_INVALID,
+                    "the labels%s%s are text, of %" PRId64
+                    " kinds such as '%s': --loss %s takes numbers: write these "
+                    "as 1234.5%s, or leave --loss out for classes",
+                    *column ? " in column " : "", column, names,
+                    class_name_shown(mst_dataset_class_name(data, component, names / 2), shown), mst_loss_name(loss),
+                    *column ? ", name the column of labels with --label" : "");
+}
+
 /* ---- the objective ---- */
 
 static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
@@ -166,6 +195,7 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int
     const mst_spec spec = mst_dataset_spec(data, component);
     const int64_t count = mst_shape_count(spec.shape);
     if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
+    MST_TRY(check_names(loss, data, component));
     MST_TRY(check_shape(loss, spec.shape, count));
     const bool sparse = loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
     if (!sparse && !free && classes != count)
@@ -242,6 +272,9 @@ static mst_status add_metric(mst_metric metric, int most, int *count, objective 
     return MST_OK;
 }
 
+/* Keras' names of metrics that have a shorter one here. */
+static const char *const keras_metrics[] = {"root_mean_squared_error", "rmse", "r2_score", "r2", NULL};
+
 /* The metric of NAME, which loses its hyphens. */
 static mst_status find_metric(char *name, mst_metric *out) {
     const char *word = name;
@@ -249,6 +282,8 @@ static mst_status find_metric(char *name, mst_metric *out) {
         if (*c == '-') *c = '_';
     for (int i = 0; objective_short_losses[i]; i += 2)
         if (strcmp(objective_short_losses[i], name) == 0) word = objective_short_losses[i + 1];
+    for (int i = 0; keras_metrics[i]; i += 2)
+        if (strcmp(keras_metrics[i], name) == 0) word = keras_metrics[i + 1];
     if (!mst_metric_from_name(word, out)) return MST_OK;
     if (strstr(mst_error()->message, "did you mean")) return mst_error_prefix("--metrics");
     return MST_FAIL(MST_INVALID, "--metrics: there is no metric '%s': use some of " OBJECTIVE_METRICS, name);
@@ -290,12 +325,15 @@ void objective_compile(const objective *list, int n, mst_compile_options *out) {
     if (n == 1) {
         out->loss = list->loss;
         out->from_probabilities = list->from_probabilities;
+        out->positive = list->positive;
         memcpy(out->metric, list->metric, sizeof out->metric);
         return;
     }
     for (int i = 0; i < n; i++) {
-        out->target[i] = (mst_target){
-            .loss = list[i].loss, .from_probabilities = list[i].from_probabilities, .weight = list[i].weight};
+        out->target[i] = (mst_target){.loss = list[i].loss,
+                                      .from_probabilities = list[i].from_probabilities,
+                                      .weight = list[i].weight,
+                                      .positive = list[i].positive};
         memcpy(out->target[i].metric, list[i].metric, sizeof out->target[i].metric);
     }
 }

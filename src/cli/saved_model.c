@@ -19,6 +19,7 @@
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
 #include "cli/output_names.h"
+#include "cli/positive_class.h"
 #include "cli/precision.h"
 #include "cli/predict/picture_files.h"
 #include "cli/print_restored.h"
@@ -49,6 +50,11 @@ const option saved_model_options[] = {
      .help = "of the hidden layers (default: as in training)"},
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
+    {"positive", OPTION_TEXT, AT(positive), "CLASS",
+     .help = "the class, by name or number, that precision, recall, f1, auc and pr_auc are of (default: as in "
+             "training, else "
+             "the second in the order of names, where there are two; of more classes all together); OUTPUT=CLASS of "
+             "one of several outputs"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
      .help = "as of muster train; the test part is taken, and csv:FILE, images:DIR, or x and y of npz:FILE, as it is; "
              "categories are numbered "
@@ -62,6 +68,10 @@ const option saved_model_options[] = {
      .help = "csv: the column of texts, where it has another name than in training (default: as there)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
+    {"decimal", OPTION_TEXT, AT(table.decimal), "C",
+     .help = "csv: the decimal mark of numbers, ',' or '.', where it is another than in training (default: as there)"},
+    {"thousands", OPTION_TEXT, AT(table.thousands), "C",
+     .help = "csv: what is between groups of three digits: ',', '.', an apostrophe, or space (default: likewise)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: as in training, else what the "
              "network takes)"},
@@ -161,9 +171,7 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
                                        .outputs = outputs,
                                        .activation = choose_activation(o, list, &out->note)});
     objective_add_layers(loss, out->model);
-    mst_compile_options compile = {.precision = out->precision, .session = {.devices = o->devices}};
-    objective_compile(out->objective, 1, &compile);
-    return mst_compile_with(out->model, &compile);
+    return MST_OK;
 }
 
 /* The error of a file without weights of a first layer. It lists what there is: SNAPSHOT, read without --name-map. */
@@ -276,6 +284,10 @@ static table_options choose_table(const saved_options *o, const model_note *note
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
     const char *missing = noted(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
+    if (!table.decimal && !table.thousands) {
+        table.decimal = noted(note, "decimal");
+        table.thousands = noted(note, "thousands");
+    }
     if (note->schema) table.drop = table.categories = NULL;
     return table;
 }
@@ -463,7 +475,7 @@ static mst_status open_network(const saved_options *o, const option_list *list, 
     MST_TRY(path ? saved_network_make(path, out, &compiled) : saved_network_load(o, list, out, &compiled));
     MST_TRY(choose_precision(o, out));
     MST_TRY(open_data(o, list, NULL, out));
-    return saved_network_compile(o, list, command, &compiled, out);
+    return saved_network_objectives(o, list, command, &compiled, out);
 }
 
 /* A file without a network, whose weights tell the layers. */
@@ -472,6 +484,14 @@ static mst_status open_weights(const saved_options *o, const option_list *list, 
     MST_TRY(choose_precision(o, out));
     MST_TRY(open_data(o, list, snapshot, out));
     return make_model(snapshot, o, list, out);
+}
+
+static mst_status compile_model(const saved_options *o, saved_model *out) {
+    const char *positive = o->positive ? o->positive : noted(&out->note, "positive");
+    mst_compile_options compile = {.precision = out->precision, .session = {.devices = o->devices}};
+    MST_TRY(positive_class_choose(o->predicts ? NULL : positive, out->objective, out->num_objectives));
+    objective_compile(out->objective, out->num_objectives, &compile);
+    return mst_compile_with(out->model, &compile);
 }
 
 static mst_status open_model(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
@@ -486,6 +506,7 @@ static mst_status open_model(const saved_options *o, const option_list *list, co
         status = is_whole || out->note.network ? open_network(o, list, command, where.path, out)
                                                : open_weights(o, list, snapshot, out);
     if (!status) status = choose_names(o, out);
+    if (!status) status = compile_model(o, out);
     mst_restored_free(&where);
     mst_snapshot_release(snapshot);
     return status;

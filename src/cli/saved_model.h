@@ -15,8 +15,9 @@ typedef struct saved_options {
     bool use_ema;
     /** Where loss, data, image_size or raw_pixels is not given, what the file notes is taken. */
     const char *loss, *loss_weights;
-    int activation;      /**< mst_activation, as the loss */
-    const char *metrics; /**< as the loss; NULL: not given */
+    int activation;       /**< mst_activation, as the loss */
+    const char *metrics;  /**< as the loss; NULL: not given */
+    const char *positive; /**< likewise */
     const char *data, *data_dir, *class_names, *name_map;
     const char *text;    /**< the column of texts of a table, where it is called otherwise than in training */
     table_options table; /**< without drop: the schema says which columns there are */

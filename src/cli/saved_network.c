@@ -45,8 +45,8 @@ mst_status saved_network_make(const char *path, saved_model *out, mst_model_comp
     return MST_OK;
 }
 
-mst_status saved_network_compile(const saved_options *o, const option_list *list, const char *command,
-                                 const mst_model_compiled *compiled, saved_model *out) {
+mst_status saved_network_objectives(const saved_options *o, const option_list *list, const char *command,
+                                    const mst_model_compiled *compiled, saved_model *out) {
     const bool predicts = strcmp(command, "predict") == 0;
     const char *noted = json_string_value(json_object_get(out->note.options, "metrics"));
     mst_network_ends ends;
@@ -61,8 +61,5 @@ mst_status saved_network_compile(const saved_options *o, const option_list *list
     out->num_objectives = ends.num_outputs;
     if (!predicts && mst_dataset_num_components(out->data) > ends.num_inputs)
         MST_TRY(network_objectives_check(out->objective, out->num_objectives, out->data, false));
-    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted, out->objective, out->num_objectives));
-    mst_compile_options compile = {.precision = out->precision, .session = {.devices = o->devices}};
-    objective_compile(out->objective, out->num_objectives, &compile);
-    return mst_compile_with(out->model, &compile);
+    return objective_metrics(o->metrics ? o->metrics : noted, out->objective, out->num_objectives);
 }

@@ -11,8 +11,9 @@ MST_CHECKED mst_status saved_network_load(const saved_options *o, const option_l
                                           mst_model_compiled *compiled);
 /** Makes the network that is noted in the checkpoint at PATH; COMPILED gets the noted loss. */
 MST_CHECKED mst_status saved_network_make(const char *path, saved_model *out, mst_model_compiled *compiled);
-/** Compiles it for the loss that the user gives, else the one of the file, else the one that its last layer tells. */
-MST_CHECKED mst_status saved_network_compile(const saved_options *o, const option_list *list, const char *command,
-                                             const mst_model_compiled *compiled, saved_model *out);
+/** Chooses what it is compiled for, loss and metrics: the loss that the user gives, else the one of the file, else the
+ *  one that its last layer tells. */
+MST_CHECKED mst_status saved_network_objectives(const saved_options *o, const option_list *list, const char *command,
+                                                const mst_model_compiled *compiled, saved_model *out);
 
 #endif

@@ -30,10 +30,21 @@ static mst_status split_names(const char *option, const char *text, const char *
     return *count ? MST_OK : MST_FAIL(MST_INVALID, "--%s: names no column: write --%s NAME,NAME,...", option, option);
 }
 
+static mst_status read_mark(const char *option, const char *text, const char *marks, char *out) {
+    if (!text) return MST_OK;
+    *out = strcmp(text, "space") == 0 ? ' ' : *text;
+    if (*out && strchr(marks, *out) && (*out == ' ' || !text[1])) return MST_OK;
+    return MST_FAIL(MST_INVALID, "--%s '%s': is none of the marks that are possible: %s", option, text,
+                    strchr(marks, ' ') ? "',', '.', \"'\" and space" : "',' and '.'");
+}
+
 static mst_status table_options_read(const table_options *o, mst_data_options *options) {
     options->label = o->label;
     options->missing = (mst_missing)o->missing;
     if (o->delimiter) MST_TRY(read_delimiter(o->delimiter, &options->delimiter));
+    MST_TRY(read_mark("decimal", o->decimal, ",.", &options->decimal));
+    MST_TRY(read_mark("thousands", o->thousands, ",.' ", &options->thousands));
+    MST_TRY(split_names("dates", o->dates, &options->dates, &options->num_dates));
     MST_TRY(split_names("drop", o->drop, &options->drop, &options->num_drop));
     return split_names("categories", o->categories, &options->categories, &options->num_categories);
 }
@@ -44,5 +55,6 @@ mst_status table_options_open(const table_options *o, const char *spec, const ch
     if (!status) status = mst_dataset_open_with(spec, part, &options, out);
     free((void *)(uintptr_t)options.drop);
     free((void *)(uintptr_t)options.categories);
+    free((void *)(uintptr_t)options.dates);
     return status;
 }

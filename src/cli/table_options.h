@@ -11,6 +11,9 @@ typedef struct table_options {
     const char *drop;       /**< names of columns, with commas between them */
     const char *categories; /**< names of columns of numbers that are categories, likewise */
     int missing;            /**< mst_missing */
+    const char *decimal;    /**< "," or "." */
+    const char *thousands;  /**< a character, or "space" */
+    const char *dates;      /**< names of columns of dates, with commas between them, perhaps each with =PART+PART */
 } table_options;
 
 /** The values of --missing, as mst_missing. */

@@ -1,6 +1,7 @@
 #include "data/schema.h"
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,19 @@ static json_t *write_text(const char *text) {
     return object;
 }
 
+typedef struct text_member {
+    const char *name;
+    size_t at;
+} text_member;
+
+/* Members of a column that it may lack. */
+static const text_member text_members[] = {{"decimal", offsetof(mst_schema_column, decimal)},
+                                           {"thousands", offsetof(mst_schema_column, thousands)},
+                                           {"sign", offsetof(mst_schema_column, sign)},
+                                           {"part", offsetof(mst_schema_column, part)},
+                                           {"first", offsetof(mst_schema_column, first)}};
+enum { NUM_TEXT_MEMBERS = sizeof text_members / sizeof *text_members };
+
 static json_t *write_column(const mst_schema_column *column) {
     json_t *object = json_object();
     int failed = json_object_set_new(object, "name", write_text(column->name));
@@ -30,6 +44,10 @@ static json_t *write_column(const mst_schema_column *column) {
         for (int64_t i = 0; i < column->num_categories; i++)
             failed |= json_array_append_new(list, write_text(column->category[i]));
         failed |= json_object_set_new(object, "categories", list);
+    }
+    for (int i = 0; i < NUM_TEXT_MEMBERS; i++) {
+        const char *text = *(const char *const *)((const char *)column + text_members[i].at);
+        if (text) failed |= json_object_set_new(object, text_members[i].name, json_string(text));
     }
     if (!failed) return object;
     json_decref(object);
@@ -77,6 +95,10 @@ static mst_status read_text(mst_arena *arena, const json_t *json, const char **o
 static mst_status read_column(mst_arena *arena, const json_t *json, mst_schema_column *out) {
     MST_TRY(read_text(arena, json_object_get(json, "name"), &out->name));
     MST_TRY(read_text(arena, json_object_get(json, "type"), &out->type));
+    for (int i = 0; i < NUM_TEXT_MEMBERS; i++) {
+        const json_t *member = json_object_get(json, text_members[i].name);
+        if (member) MST_TRY(read_text(arena, member, (const char **)(void *)((char *)out + text_members[i].at)));
+    }
     const json_t *list = json_object_get(json, "categories");
     if (!list) return MST_OK;
     if (!json_array_size(list)) return wrong("a column has no category");

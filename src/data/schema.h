@@ -3,6 +3,10 @@
  *      {"columns": [{"name": "petal", "type": "float"},
  *                   {"name": "species", "type": "category", "categories": ["setosa", "virginica"]}]}
  *
+ *  Numbers that are written in another way than in C have "decimal": ",", "thousands": ".", "sign": "%"; a "date" has
+ *  the "part" of it that is the number, "year", "month", "weekday" or "seconds", and what stands "first" in 3/4/2024,
+ *  "day" or "month".
+ *
  *  The column of labels is the last. Text that is no UTF-8 is written as {"hex": "636166e9"}.
  */
 #ifndef MUSTER_DATA_SCHEMA_H
@@ -16,6 +20,8 @@ typedef struct mst_schema_column {
     const char *type;
     const char **category; /**< number i stands for category[i]; NULL: it has none */
     int64_t num_categories;
+    const char *decimal, *thousands, *sign; /**< of numbers; NULL: as in C */
+    const char *part, *first;               /**< of a date; else NULL */
 } mst_schema_column;
 
 /** A schema that was read. Zero-initialised is empty. */

@@ -57,24 +57,28 @@ typedef struct column_row {
     mst_statistics numbers;
 } column_row;
 
-static column_row scan(const mst_csv *csv, int column) {
+static column_row scan(const mst_csv *csv, int column, const mst_csv_notation *notation) {
     column_row row = {.numbers = MST_STATISTICS};
     for (int64_t i = 0; i < mst_csv_num_rows(csv); i++) {
         int64_t integer;
         double number = 0;
-        const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, i, column), &integer, &number);
+        const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, i, column), notation, &integer, &number);
         row.of[kind]++;
         if (kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT) mst_statistics_add(&row.numbers, number);
     }
     return row;
 }
 
-static void print_numbers(mst_report *r, json_t *item, const char *name, const column_row *row, const char *missing) {
-    char text[MST_STATISTICS_TEXT];
+static void print_numbers(mst_report *r, json_t *item, const char *name, const column_row *row, const char *missing,
+                          const mst_csv_notation *notation) {
+    char text[MST_STATISTICS_TEXT], written[MST_CSV_NOTATION_TEXT];
     const char *type = row->of[MST_CSV_FLOAT] ? "floats" : "integers";
+    const char *with = mst_csv_notation_print(notation, written);
+    if (*with) mst_report_set(r, item, "notation", json_string(with));
     mst_report_set(r, item, "type", json_string(type));
     mst_report_statistics(r, item, &row->numbers);
-    mst_report_line(r, "%-24s %-10s%s%s", name, type, mst_statistics_print(&row->numbers, text), missing);
+    mst_report_line(r, "%-24s %-10s%s%s%s%s", name, type, mst_statistics_print(&row->numbers, text), missing,
+                    *with ? ", with " : "", with);
 }
 
 static int compare(const void *a, const void *b) {
@@ -112,7 +116,7 @@ static mst_status print_categories(mst_report *r, json_t *item, const mst_csv *c
     mst_csv_column form = {0};
     char mixed[64] = "";
     const int64_t numbers = row->of[MST_CSV_INTEGER] + row->of[MST_CSV_FLOAT];
-    mst_status status = mst_csv_column_find(csv, column, true, &form);
+    mst_status status = mst_csv_column_find(csv, column, &(mst_csv_reading){.categories = true}, &form);
     int64_t *counts = status ? NULL : calloc((size_t)form.num_categories, sizeof *counts);
     if (counts) {
         if (numbers && row->of[MST_CSV_TEXT]) snprintf(mixed, sizeof mixed, ", %" PRId64 " are numbers", numbers);
@@ -127,10 +131,18 @@ static mst_status print_categories(mst_report *r, json_t *item, const mst_csv *c
     return status;
 }
 
+/* False also where there are two, which training refuses: then cells are shown as they are. */
+static bool find_notation(const mst_csv *csv, int column, mst_csv_notation *out) {
+    bool found = false;
+    return !mst_csv_notation_find(csv, column, NULL, out, &found) && found;
+}
+
 static mst_status print_column(mst_report *r, const mst_csv *csv, int column) {
     char name[MST_REPORT_NAME], missing[48] = "";
     const char *header = mst_csv_header(csv, column);
-    const column_row row = scan(csv, column);
+    mst_csv_notation notation = {0};
+    column_row row = scan(csv, column, NULL);
+    if (row.of[MST_CSV_TEXT] && find_notation(csv, column, &notation)) row = scan(csv, column, &notation);
     json_t *item = mst_report_item(r, "columns");
     mst_report_name(header, strlen(header), name);
     mst_report_set(r, item, "name", mst_report_string(header, strlen(header)));
@@ -138,7 +150,7 @@ static mst_status print_column(mst_report *r, const mst_csv *csv, int column) {
     if (row.of[MST_CSV_MISSING]) snprintf(missing, sizeof missing, ", %" PRId64 " missing", row.of[MST_CSV_MISSING]);
     if (row.of[MST_CSV_TEXT]) return print_categories(r, item, csv, column, name, &row, missing);
     if (row.of[MST_CSV_INTEGER] + row.of[MST_CSV_FLOAT])
-        print_numbers(r, item, name, &row, missing);
+        print_numbers(r, item, name, &row, missing, &notation);
     else
         mst_report_line(r, "%-24s %s", name, "all cells are empty");
     return MST_OK;

@@ -103,7 +103,7 @@ mst_metric_values mst_metric_batch_with(mst_metric_options o) {
     if (!ok) return (mst_metric_values){failed, failed};
     if (o.k == 0) o.k = 5;
     if (!mst_number_given(o.threshold)) o.threshold = 0.5;
-    if (o.num_thresholds == 0) o.num_thresholds = 200;
+    if (o.num_thresholds == 0) o.num_thresholds = o.positive ? 4000 : 200;
     if (o.num_thresholds < 2 || o.num_thresholds > MOST_THRESHOLDS) {
         failed = mst_value_fail(mst_value_graph(o.predictions), MST_INVALID,
                                 "%s: num_thresholds is %d, must be from 2 to %d", mst_metric_names[o.metric],

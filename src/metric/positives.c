@@ -19,7 +19,80 @@ bool mst_metric_probabilities(const mst_metric_options *o, mst_value *labels, ms
     return true;
 }
 
+/* ---- one class ---- */
+
+static int64_t columns_of(mst_shape predictions) {
+    return predictions.ndim < 2 ? 1 : predictions.dim[predictions.ndim - 1];
+}
+
+/* Column I of ROWS [rows, columns], as [rows]. */
+static mst_value column(mst_value rows, int64_t i) {
+    return mst_reshape(mst_slice(rows, MST_SHAPE(0, i), MST_SHAPE(-1, 1)), MST_SHAPE(-1));
+}
+
+static mst_value log_odds(mst_value p) {
+    const mst_value one = mst_scalar(mst_value_graph(p), mst_value_spec(p).dtype, 1);
+    return mst_sub(mst_log(p), mst_log(mst_sub(one, p)));
+}
+
+static mst_value is_not_zero(mst_value src) {
+    return mst_cast(mst_not_equal(src, mst_scalar(mst_value_graph(src), mst_value_spec(src).dtype, 0)), MST_F64);
+}
+
+/* A single column is the probability, or the logit, of class 1 of two. */
+static bool odds_of_column(const mst_metric_options *o, bool first, mst_value *labels, mst_value *odds) {
+    if (!mst_metric_elements(o, labels)) return false;
+    *labels = is_not_zero(mst_reshape(*labels, MST_SHAPE(-1)));
+    *odds = mst_reshape(o->predictions, MST_SHAPE(-1));
+    if (!o->from_logits) *odds = log_odds(*odds);
+    if (!first) return true;
+    *labels = mst_sub(mst_scalar(mst_value_graph(*labels), MST_F64, 1), *labels);
+    *odds = mst_neg(*odds);
+    return true;
+}
+
+/* Of two logits that exclude each other the odds are exact: their difference. */
+static mst_value odds_of_rows(const mst_metric_options *o, mst_value rows, int64_t columns, int64_t class) {
+    if (!o->from_logits) return log_odds(column(rows, class));
+    if (!o->exclusive) return column(rows, class);
+    if (columns == 2) return mst_sub(column(rows, class), column(rows, 1 - class));
+    return log_odds(column(mst_softmax(rows), class));
+}
+
+bool mst_metric_odds(const mst_metric_options *o, mst_value *labels, mst_value *odds) {
+    const mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
+    const int64_t columns = columns_of(p), class = o->positive - 1;
+    if (columns < 0 || class < 0 || class >= (columns == 1 ? 2 : columns)) {
+        *labels = mst_metric_fail(o, "there is no such class as the positive one");
+        return false;
+    }
+    if (columns == 1) return odds_of_column(o, class == 0, labels, odds);
+    mst_value rows;
+    if (t.ndim == p.ndim && t.dim[t.ndim - 1] == columns) {
+        if (!mst_metric_elements(o, labels)) return false;
+        *labels = is_not_zero(column(mst_reshape(*labels, MST_SHAPE(-1, columns)), class));
+        rows = mst_reshape(o->predictions, MST_SHAPE(-1, columns));
+    } else {
+        if (!mst_metric_rows(o, labels, &rows)) return false;
+        *labels = mst_cast(mst_equal(*labels, mst_scalar(mst_value_graph(rows), MST_I64, (double)class)), MST_F64);
+    }
+    *odds = odds_of_rows(o, rows, columns, class);
+    return true;
+}
+
+static bool positives_of_class(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
+    mst_value odds;
+    if (!mst_metric_odds(o, labels, &odds)) return false;
+    const double limit = log(o->threshold / (1 - o->threshold));
+    const mst_value scalar = mst_scalar(mst_value_graph(odds), mst_value_spec(odds).dtype, limit);
+    *predictions = mst_cast(mst_greater(odds, scalar), MST_F64);
+    return true;
+}
+
+/* ---- one class, or all columns ---- */
+
 bool mst_metric_positives(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
+    if (o->positive) return positives_of_class(o, labels, predictions);
     if (!positives_align(o, labels, predictions)) return false;
     mst_graph *graph = mst_value_graph(*predictions);
     const mst_dtype dtype = mst_value_spec(*predictions).dtype;

@@ -1,6 +1,6 @@
 /** recall: elements that are predicted positive among the positive ones, of all rows and columns together: label is not
  *  0 and prediction > threshold, over label is not 0. Of classes each is a column, as of Keras' Recall with one-hot
- *  labels. 0 where no label is positive */
+ *  labels; with .positive the examples of that class are counted. 0 where no label is positive */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_RECALL = 9 };
 #endif

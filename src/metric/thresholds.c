@@ -2,23 +2,34 @@
 
 #include "metric/positives.h"
 
-/* p > i / (n - 1) for the i up to ceil(p * (n - 1)) - 1; all are above threshold 0, NaN too */
-static mst_value last_threshold(mst_value predictions, int32_t n) {
-    const mst_value up = mst_ceil(mst_scale(predictions, n - 1));
+/* Odds are cut to +-LIMIT: f32 has no probability between 1 - exp(-LIMIT) and 1. */
+static const double LIMIT = 20;
+
+/* The last of N thresholds, number i at i / (n - 1), that UNIT, which is 0 to 1, is above: i up to
+ * ceil(unit * (n - 1)) - 1; all are above threshold 0, NaN too. */
+static mst_value last_threshold(mst_value unit, int32_t n) {
+    const mst_value up = mst_ceil(mst_scale(unit, n - 1));
     const mst_value last = mst_sub(up, mst_scalar(mst_value_graph(up), mst_value_spec(up).dtype, 1));
     return mst_reshape(mst_clip(mst_cast(last, MST_I64), 0, n - 1), MST_SHAPE(-1));
+}
+
+/* Of a class, thresholds lie evenly in log(p / (1 - p)), so that rare classes have as many as others. */
+static mst_value class_threshold(mst_value odds, int32_t n) {
+    const mst_value cut = mst_clip(odds, -LIMIT, LIMIT);
+    const mst_value shift = mst_scalar(mst_value_graph(cut), mst_value_spec(cut).dtype, LIMIT);
+    return last_threshold(mst_scale(mst_add(cut, shift), 1 / (2 * LIMIT)), n);
 }
 
 mst_metric_values mst_metric_thresholds(const mst_metric_options *o) {
     const int32_t n = o->num_thresholds;
     mst_value labels, predictions;
-    if (!mst_metric_probabilities(o, &labels, &predictions)) return (mst_metric_values){labels, labels};
-    const mst_value yes = mst_not_equal(labels, mst_scalar(mst_value_graph(labels), mst_value_spec(labels).dtype, 0));
-    /* row 0: of labels that are 0; row 1: of others */
-    const mst_value counts = mst_confusion_matrix(mst_reshape(mst_cast(yes, MST_I64), MST_SHAPE(-1)),
-                                                  last_threshold(predictions, n), .num_classes = n);
-    mst_metric_values values;
-    values.sum = mst_reshape(mst_cast(mst_slice(counts, MST_SHAPE(1, 0), MST_SHAPE(1, n)), MST_F64), MST_SHAPE(n));
-    values.count = mst_reshape(mst_cast(mst_slice(counts, MST_SHAPE(0, 0), MST_SHAPE(1, n)), MST_F64), MST_SHAPE(n));
-    return values;
+    const bool fits =
+        o->positive ? mst_metric_odds(o, &labels, &predictions) : mst_metric_probabilities(o, &labels, &predictions);
+    if (!fits) return (mst_metric_values){labels, labels};
+    const mst_value last = o->positive ? class_threshold(predictions, n) : last_threshold(predictions, n);
+    mst_graph *graph = mst_value_graph(labels);
+    const mst_value zero = mst_scalar(graph, mst_value_spec(labels).dtype, 0);
+    const mst_value yes = mst_reshape(mst_cast(mst_not_equal(labels, zero), MST_F64), MST_SHAPE(-1));
+    const mst_value no = mst_sub(mst_scalar(graph, MST_F64, 1), yes), places = mst_expand_dims(last, -1);
+    return (mst_metric_values){mst_scatter_nd(places, yes, MST_SHAPE(n)), mst_scatter_nd(places, no, MST_SHAPE(n))};
 }

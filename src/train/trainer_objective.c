@@ -20,7 +20,7 @@ static int output_named(const mst_trainer *trainer, const char *name) {
 
 static bool is_all_zero(const mst_target *target) {
     return !target->output && !target->loss && !target->loss_function && !target->from_probabilities &&
-           target->weight == 0 && !target->metric[0];
+           target->weight == 0 && !target->metric[0] && !target->positive;
 }
 
 static mst_status make_targets(mst_trainer *trainer) {
@@ -29,6 +29,7 @@ static mst_status make_targets(mst_trainer *trainer) {
         trainer->target[i] = (mst_target){.loss = o->loss,
                                           .from_probabilities = o->from_probabilities,
                                           .loss_function = o->loss_function,
+                                          .positive = o->positive,
                                           .loss_context = o->loss_context};
     for (int i = 0; i < MST_MAX_TARGETS; i++) {
         if (is_all_zero(&o->target[i]) && !o->target[i].class_weight) continue;
@@ -194,7 +195,8 @@ static mst_metric_values measured(const mst_trainer *trainer, const mst_measure 
     if (m->is_loss) return mst_metric_mean(loss);
     if (m->custom) return mst_metric_mean(m->custom->function(m->custom->context, labels, predictions));
     return mst_metric_batch(.metric = m->metric, .labels = labels, .predictions = predictions,
-                            .from_logits = is_logits(target, predictions), .exclusive = is_exclusive(target));
+                            .from_logits = is_logits(target, predictions), .exclusive = is_exclusive(target),
+                            .positive = target->positive);
 }
 
 double mst_measure_result(const mst_measure *m, const mst_tensor *sum, const mst_tensor *count) {

@@ -59,6 +59,9 @@ def cases():
     finite = list(zip(bits, probabilities))
     yield "mean_squared_error", {}, keras.metrics.MeanSquaredError(), finite
     yield "mean_absolute_error", {}, keras.metrics.MeanAbsoluteError(), finite
+    yield "rmse", {}, keras.metrics.RootMeanSquaredError(), finite
+    yield "r2", {}, keras.metrics.R2Score(), finite[:1] + finite[2:]  # Keras gives NaN for a single row at first
+    yield "f1", {}, keras.metrics.F1Score(average="micro", threshold=0.5), finite
     special = [p.copy() for p in probabilities]
     special[0][1] = np.nan, np.inf, -np.inf
     for threshold in (0.5, 0.3, 0.9):

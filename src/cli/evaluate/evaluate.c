@@ -12,6 +12,7 @@
 #include "cli/evaluate/confusion.h"
 #include "cli/file_stamp.h"
 #include "cli/json_events.h"
+#include "cli/positive_class.h"
 #include "cli/print_restored.h"
 #include "cli/signals.h"
 
@@ -23,7 +24,9 @@ void evaluate_print(const evaluation *found) {
     const mst_result *result = &found->result;
     printf("test: loss = %.4f", result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
-    printf(" (%" PRId64 " examples)\n", result->examples);
+    printf(" (%" PRId64 " examples", result->examples);
+    positive_class_print(found->objective, found->num_objectives);
+    printf(")\n");
     for (int i = 0; i < found->num_objectives; i++)
         if (found->confusion[i]) confusion_print(found->confusion[i], output_of(found, i), found->objective[i].names);
 }
@@ -33,6 +36,7 @@ void evaluate_add(json_t **event, const evaluation *found) {
     json_add(event, "test_", "loss", json_number(result->loss));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
+    positive_class_add(event, found->objective, found->num_objectives);
     for (int i = 0; i < found->num_objectives; i++)
         if (found->confusion[i])
             confusion_add(event, found->confusion[i], output_of(found, i), found->objective[i].names);

@@ -188,6 +188,7 @@ static saved_options options_of(const training *t) {
                            .loss_weights = o->loss_weights,
                            .activation = o->activation,
                            .metrics = o->metrics,
+                           .positive = o->positive,
                            .data = t->data,
                            .table = o->table,
                            .class_names = o->class_names,

@@ -22,11 +22,13 @@
 #include "cli/network_objectives.h"
 #include "cli/number_text.h"
 #include "cli/output_names.h"
+#include "cli/positive_class.h"
 #include "cli/precision.h"
 #include "cli/predict/predict.h"
 #include "cli/scale_inputs.h"
 #include "cli/signals.h"
 #include "cli/train/class_weights.h"
+#include "cli/train/column_notes.h"
 #include "cli/train/evaluator.h"
 #include "cli/train/train_augment.h"
 #include "cli/train/train_checkpoint.h"
@@ -109,6 +111,10 @@ static mst_status scale_all_inputs(const training *t, mst_dataset **dataset) {
 
 static bool is_pictures(const training *t) {
     return mst_dataset_spec_has_pictures(t->data);
+}
+
+static bool is_table(const training *t) {
+    return strncmp(t->data, "csv:", strlen("csv:")) == 0;
 }
 
 bool train_has_texts(const training *t) {
@@ -206,6 +212,13 @@ static bool are_square(mst_shape shape) {
     return shape.ndim == 3 && shape.dim[0] == shape.dim[1];
 }
 
+static int warn_of_columns(const training *t) {
+    const char *schema = mst_dataset_schema(t->train), *meant = t->o->table.categories;
+    if (column_notes_warn(schema, meant, mst_dataset_num_rows(t->train)))
+        return command_fail_library(EXIT_FAILED, NULL);
+    return EXIT_DONE;
+}
+
 /* O: the options of T. A size that fits the pictures of the train part is that of all parts, and noted. */
 static int open_data(training *t, train_options *o) {
     int status = train_open_part(t, "train", &t->train);
@@ -213,6 +226,7 @@ static int open_data(training *t, train_options *o) {
         o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
     if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
+    if (!status && is_table(t) && !t->o->text) status = warn_of_columns(t);
     if (!status) status = train_network_objectives(t);
     if (!status) status = count_classes(t);
     if (!status) status = split_validation(t);
@@ -261,6 +275,7 @@ static mst_status choose_objective(training *t) {
     const bool several = t->network && t->num_objectives > 1;
     MST_TRY(several ? choose_objectives(t) : choose_only_objective(t));
     MST_TRY(objective_metrics(t->o->metrics, t->objective, t->num_objectives));
+    MST_TRY(positive_class_choose(t->o->positive, t->objective, t->num_objectives));
     return class_weights_read(t->o->class_weight, t);
 }
 

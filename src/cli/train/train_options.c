@@ -44,6 +44,10 @@ static const option model_options[] = {
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...", .noted = true,
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS
              "; OUTPUT=NAME of one of several outputs (default: what fits the loss)"},
+    {"positive", OPTION_TEXT, AT(positive), "CLASS", .noted = true,
+     .help = "the class, by name or number, that precision, recall, f1, auc and pr_auc are of (default: "
+             "the second in the order of names, where there are two; of more classes all together); OUTPUT=CLASS of "
+             "one of several outputs"},
     {"class-weight", OPTION_TEXT, AT(class_weight), "SPEC", .noted = true,
      .help =
          "weights of examples in training by their class: 1,5 of all classes in their order; cat=5,dog=2 by name or "
@@ -71,6 +75,14 @@ static const option data_options[] = {
     {"missing", OPTION_CHOICE, AT(table.missing), .initial = "refuse", .choices = table_missing, .noted = true,
      .help = "csv: a number that is empty, NA, NaN or null is an error (refuse), or becomes the mean of the column in "
              "what is trained on"},
+    {"decimal", OPTION_TEXT, AT(table.decimal), "C", .noted = true,
+     .help = "csv: the decimal mark of numbers, ',' or '.' (default: what all cells of a column allow; 100,500 alone "
+             "allows both and is an error)"},
+    {"thousands", OPTION_TEXT, AT(table.thousands), "C", .noted = true,
+     .help = "csv: what is between groups of three digits: ',', '.', an apostrophe, or space (default: likewise)"},
+    {"dates", OPTION_TEXT, AT(table.dates), "COLUMN,COLUMN,...", .noted = true,
+     .help = "csv: columns of dates, which become numbers: COLUMN year, month, weekday and seconds since 1970; "
+             "COLUMN=year+month some of these (default: a date is a category, with a warning)"},
     {"text", OPTION_TEXT, AT(text), "COLUMN", .noted = true,
      .help = "csv: the inputs are the texts of this column, whose words become numbers as Keras' TextVectorization "
              "makes them; other columns but the label's are left out"},

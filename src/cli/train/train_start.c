@@ -10,7 +10,9 @@
 #include "base/escape.h"
 #include "cli/json_events.h"
 #include "cli/number_text.h"
+#include "cli/positive_class.h"
 #include "cli/precision.h"
+#include "cli/train/column_notes.h"
 #include "cli/train/training.h"
 
 static int64_t num_parameters(const training *t) {
@@ -118,11 +120,13 @@ static void print_start(const training *t) {
     printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
            number_text(mst_dataset_num_rows(t->train), examples));
     print_columns(t);
+    column_notes_print(mst_dataset_schema(t->train));
     printf("), %s over %s, batch %s", mst_strategy_names[t->strategy.kind], t->devices,
            number_text(t->batch_size, batch));
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
+    positive_class_print(t->objective, t->num_objectives);
     print_sharded(t);
     print_cluster(t);
     putchar('\n');
@@ -164,6 +168,7 @@ static mst_status write_start(const training *t) {
     if (mst_dataset_num_corrupt(t->train))
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
     add_columns(t, &event);
+    column_notes_add(mst_dataset_schema(t->train), &event);
     json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));
     json_add(&event, "", "devices", devices);
     if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));
@@ -180,6 +185,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
     if (t->optimizer.gradient_accumulation_steps > 1)
         json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
+    positive_class_add(&event, t->objective, t->num_objectives);
     json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(t->precision)]));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
     return json_write(event);

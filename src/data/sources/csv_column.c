@@ -1,62 +1,15 @@
 /* Finds the type of a column by reading all of its cells: integers, floats where at least one is no integer,
- * categories where no cell is a number. Categories are the different cells, sorted by their bytes; the number of a
- * cell is found by binary search, in this file or in another one that is read with the same form. Every error names
- * file, line and column. */
+ * categories where no cell is a number. Where some are none as C writes them, other notations are tried. Categories
+ * are the different cells, sorted by their bytes; the number of a cell is found by binary search, in this file or in
+ * another one that is read with the same form. Every error names file, line and column. */
 #include "data/sources/csv_column.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "base/number.h"
-
-enum { NUMBER_SIZE = 512 };
-
-/* A cell without the spaces around it, which numbers may have. False where it is too long to be a number. */
-static bool trim(const char *cell, char text[NUMBER_SIZE]) {
-    while (*cell == ' ' || *cell == '\t') cell++;
-    size_t size = strlen(cell);
-    while (size && (cell[size - 1] == ' ' || cell[size - 1] == '\t')) size--;
-    if (size >= NUMBER_SIZE) return false;
-    memcpy(text, cell, size);
-    text[size] = '\0';
-    return true;
-}
-
-/* What stands for a number that is not known: pandas.read_csv has these words. */
-static bool is_missing(const char *text) {
-    static const char *const words[] = {"",     "NA",     "N/A",     "n/a",     "<NA>",    "#N/A", "#N/A N/A",
-                                        "#NA",  "NaN",    "-NaN",    "nan",     "-nan",    "NULL", "null",
-                                        "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(text, words[i]) == 0) return true;
-    return false;
-}
-
-/* What the characters of TEXT can be: neither, or a number, or an integer too. */
-static void look_at(const char *text, bool *numeric, bool *whole) {
-    *numeric = *whole = true;
-    for (; *text && *numeric; text++) {
-        const bool digit = (*text >= '0' && *text <= '9') || *text == '+' || *text == '-';
-        *whole = *whole && digit;
-        *numeric = digit || *text == '.' || *text == 'e' || *text == 'E';
-    }
-}
-
-mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number) {
-    char text[NUMBER_SIZE], *end;
-    bool numeric, whole;
-    if (!trim(cell, text)) return MST_CSV_TEXT;
-    look_at(text, &numeric, &whole);
-    if (!numeric || !mst_number_parse_f64(text, number)) return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
-    if (!whole) return MST_CSV_FLOAT;
-    errno = 0;
-    *integer = strtoll(text, &end, 10);
-    return errno || *end ? MST_CSV_FLOAT : MST_CSV_INTEGER;
-}
 
 /* ---- what a column is ---- */
 
@@ -87,13 +40,40 @@ static mst_status all_missing(const mst_csv *csv, int column) {
                     mst_csv_name(csv), mst_csv_show(mst_csv_header(csv, column), shown));
 }
 
-static mst_status find_type(const mst_csv *csv, int column, mst_csv_column *out) {
-    int64_t first[MST_CSV_NUM_CELLS] = {-1, -1, -1, -1}, integer;
+/* The first cell of each kind; -1: there is none. */
+static void find_kinds(const mst_csv *csv, int column, const mst_csv_notation *notation,
+                       int64_t first[MST_CSV_NUM_CELLS]) {
+    int64_t integer;
     double number;
+    for (int kind = 0; kind < MST_CSV_NUM_CELLS; kind++) first[kind] = -1;
     for (int64_t row = 0; row < mst_csv_num_rows(csv); row++) {
-        const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &integer, &number);
+        const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), notation, &integer, &number);
         if (first[kind] < 0) first[kind] = row;
     }
+}
+
+/* As C writes numbers, where that holds for all cells and is not excluded; else in the notation that does. */
+static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_notation *asked,
+                                int64_t first[MST_CSV_NUM_CELLS], mst_csv_notation *out) {
+    const bool is_other = asked->decimal == ',' || asked->thousands == '.';
+    mst_csv_notation other;
+    bool found;
+    find_kinds(csv, column, NULL, first);
+    if (first[MST_CSV_TEXT] < 0 && !is_other) return MST_OK;
+    MST_TRY(mst_csv_notation_find(csv, column, asked, &other, &found));
+    if (!found && is_other) { /* then a number as C writes it is text among numbers */
+        other = (mst_csv_notation){.decimal = ',', .thousands = asked->thousands ? asked->thousands : '.'};
+        find_kinds(csv, column, &other, first);
+    }
+    if (!found) return MST_OK;
+    find_kinds(csv, column, &other, first);
+    *out = other;
+    return MST_OK;
+}
+
+static mst_status find_type(const mst_csv *csv, int column, const mst_csv_notation *asked, mst_csv_column *out) {
+    int64_t first[MST_CSV_NUM_CELLS];
+    MST_TRY(find_notation(csv, column, asked, first, &out->notation));
     int64_t any = first[MST_CSV_INTEGER];
     const bool text = first[MST_CSV_TEXT] >= 0, lacks = first[MST_CSV_MISSING] >= 0 && !text;
     if (any < 0 || (first[MST_CSV_FLOAT] >= 0 && first[MST_CSV_FLOAT] < any)) any = first[MST_CSV_FLOAT];
@@ -102,6 +82,17 @@ static mst_status find_type(const mst_csv *csv, int column, mst_csv_column *out)
     if (lacks && (out->is_label || out->missing == MST_MISSING_REFUSE))
         return missing(csv, first[MST_CSV_MISSING], column, out);
     out->type = text ? MST_CSV_CATEGORIES : first[MST_CSV_FLOAT] >= 0 || lacks ? MST_CSV_FLOATS : MST_CSV_INTEGERS;
+    return MST_OK;
+}
+
+static mst_status find_dates(const mst_csv *csv, int column, mst_csv_column *out) {
+    int64_t first[MST_CSV_NUM_CELLS];
+    MST_TRY(mst_csv_date_find(csv, column, &out->order));
+    find_kinds(csv, column, NULL, first);
+    const bool lacks = first[MST_CSV_MISSING] >= 0;
+    if (first[MST_CSV_TEXT] < 0) return all_missing(csv, column);
+    if (lacks && out->missing == MST_MISSING_REFUSE) return missing(csv, first[MST_CSV_MISSING], column, out);
+    out->type = lacks ? MST_CSV_FLOATS : MST_CSV_INTEGERS;
     return MST_OK;
 }
 
@@ -122,11 +113,15 @@ static mst_status find_categories(const mst_csv *csv, int column, mst_csv_column
     return MST_OK;
 }
 
-mst_status mst_csv_column_find(const mst_csv *csv, int column, bool categories, mst_csv_column *out) {
+mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_reading *as, mst_csv_column *out) {
+    static const mst_csv_reading nothing;
+    if (!as) as = &nothing;
     out->name = mst_csv_header(csv, column);
     out->place = column;
     out->type = MST_CSV_CATEGORIES;
-    if (!categories) MST_TRY(find_type(csv, column, out));
+    out->part = as->part;
+    if (as->part) return find_dates(csv, column, out);
+    if (!as->categories) MST_TRY(find_type(csv, column, &as->notation, out));
     return out->type == MST_CSV_CATEGORIES ? find_categories(csv, column, out) : MST_OK;
 }
 
@@ -141,9 +136,31 @@ static const char *const type_names[] = {[MST_CSV_INTEGERS] = "integer",
                                          [MST_CSV_FLOATS] = "float",
                                          [MST_CSV_CATEGORIES] = "category",
                                          [MST_CSV_TEXTS] = "text"};
+static const char date_name[] = "date";
+static const char *const order_names[] = {"", "day", "month"}; /* as mst_csv_date_order */
+
+static const char *mark_name(char mark) {
+    static const char *const names[] = {".", ",", "'", " "};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (mark && *names[i] == mark) return names[i];
+    return NULL;
+}
 
 mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column) {
-    return (mst_schema_column){column->name, type_names[column->type], column->category, column->num_categories};
+    const mst_csv_notation *n = &column->notation;
+    mst_schema_column out = {.name = column->name,
+                             .type = column->part ? date_name : type_names[column->type],
+                             .category = column->category,
+                             .num_categories = column->num_categories};
+    if (column->part) {
+        out.part = mst_csv_date_part_names[column->part];
+        out.first = order_names[column->order];
+    } else if (!mst_csv_notation_is_plain(n)) {
+        out.decimal = mark_name(n->decimal);
+        out.thousands = mark_name(n->thousands);
+        out.sign = *n->sign ? n->sign : NULL;
+    }
+    return out;
 }
 
 /* Categories must be sorted, since they are found by binary search. */
@@ -153,11 +170,39 @@ static bool is_sorted(const mst_schema_column *column) {
     return true;
 }
 
+/* The place of NAME in NAMES, N of them; -1: it is none of them. */
+static int place_of_name(const char *name, const char *const *names, int n) {
+    for (int i = 0; name && i < n; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    return -1;
+}
+
+static bool take_date(const mst_schema_column *from, mst_csv_column *out) {
+    const int part = place_of_name(from->part, mst_csv_date_part_names, MST_CSV_NUM_DATE_PARTS);
+    const int order = place_of_name(from->first, order_names, 3);
+    if (strcmp(from->type, date_name) != 0 || part < 1 || order < 1) return false;
+    out->type = MST_CSV_INTEGERS;
+    out->part = (mst_csv_date_part)part;
+    out->order = (mst_csv_date_order)order;
+    return !from->category;
+}
+
+static bool take_notation(const mst_schema_column *from, mst_csv_notation *out) {
+    if (from->decimal && strcmp(from->decimal, ",") != 0 && strcmp(from->decimal, ".") != 0) return false;
+    if (from->thousands && (!from->thousands[0] || from->thousands[1] || !mark_name(*from->thousands))) return false;
+    if (from->sign && strlen(from->sign) >= MST_CSV_SIGN) return false;
+    out->decimal = from->decimal ? *from->decimal : 0;
+    out->thousands = from->thousands ? *from->thousands : 0;
+    if (from->sign) memcpy(out->sign, from->sign, strlen(from->sign) + 1);
+    return true;
+}
+
 mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, mst_csv_column *out) {
     *out = (mst_csv_column){.name = from->name, .place = place};
-    int type = MST_CSV_INTEGERS;
-    while (type <= MST_CSV_TEXTS && strcmp(type_names[type], from->type) != 0) type++;
-    if (type > MST_CSV_TEXTS || (type == MST_CSV_CATEGORIES) != (from->category != NULL) || !is_sorted(from))
+    if (take_date(from, out)) return MST_OK;
+    const int type = place_of_name(from->type, type_names, MST_CSV_TEXTS + 1);
+    if (type < 0 || (type == MST_CSV_CATEGORIES) != (from->category != NULL) || !is_sorted(from) ||
+        !take_notation(from, &out->notation))
         return MST_FAIL(MST_INVALID, "schema: its column '%s' is not one of a table", from->name);
     out->type = (mst_csv_type)type;
     if (!from->category) return MST_OK;
@@ -213,6 +258,17 @@ static mst_status no_number(const mst_csv *csv, int64_t row, int column, const c
                     mst_csv_show(mst_csv_cell(csv, row, column), shown), what);
 }
 
+/* The cell as the number that FORM makes of it. */
+static mst_csv_cell_kind read_number(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
+                                     int64_t *integer, double *number) {
+    const char *cell = mst_csv_cell(csv, row, column);
+    if (!form->part) return mst_csv_cell_read(cell, &form->notation, integer, number);
+    if (!mst_csv_date_read(cell, form->order, form->part, integer))
+        return mst_csv_cell_read(cell, NULL, integer, number) == MST_CSV_MISSING ? MST_CSV_MISSING : MST_CSV_TEXT;
+    *number = (double)*integer;
+    return MST_CSV_INTEGER;
+}
+
 mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv_column *form, int64_t *dst) {
     double number = 0;
     for (int64_t row = 0; row < mst_csv_num_rows(csv); row++) {
@@ -220,7 +276,7 @@ mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv
             MST_TRY(read_category(csv, row, column, form, &dst[row]));
             continue;
         }
-        const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &dst[row], &number);
+        const mst_csv_cell_kind kind = read_number(csv, row, column, form, &dst[row], &number);
         if (kind == MST_CSV_MISSING) return missing(csv, row, column, form);
         if (kind != MST_CSV_INTEGER) return no_number(csv, row, column, "integer, as those of the other rows are");
     }
@@ -236,11 +292,14 @@ mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv
             MST_TRY(read_category(csv, row, column, form, &integer));
             number = (double)integer;
         } else {
-            const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &integer, &number);
+            const mst_csv_cell_kind kind = read_number(csv, row, column, form, &integer, &number);
             if (kind == MST_CSV_MISSING && (form->is_label || form->missing == MST_MISSING_REFUSE))
                 return missing(csv, row, column, form);
             if (kind == MST_CSV_MISSING) number = NAN;
-            if (kind == MST_CSV_TEXT) return no_number(csv, row, column, "number, as those of the other rows are");
+            if (kind == MST_CSV_TEXT)
+                return no_number(
+                    csv, row, column,
+                    form->part ? "date, as those of the other rows are" : "number, as those of the other rows are");
             if (isinf((float)number)) return no_number(csv, row, column, "number that f32 can hold");
         }
         dst[row * stride] = (float)number;

@@ -5,20 +5,10 @@
 #include <stdbool.h>
 
 #include "data/schema.h"
+#include "data/sources/csv_date.h"
+#include "data/sources/csv_number.h"
 #include "format/csv.h"
 #include "muster/dataset.h"
-
-typedef enum mst_csv_cell_kind {
-    MST_CSV_MISSING, /**< empty, or a word for it, as pandas has them: NA, N/A, n/a, NaN, nan, null, NULL, None, ... */
-    MST_CSV_INTEGER,
-    MST_CSV_FLOAT,
-    MST_CSV_TEXT,
-    MST_CSV_NUM_CELLS
-} mst_csv_cell_kind;
-
-/** What CELL is; of an integer both *INTEGER and *NUMBER, of a float *NUMBER is set. Numbers are decimal: inf and
- *  0x10 are text. */
-mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number);
 
 typedef enum mst_csv_type {
     MST_CSV_INTEGERS,
@@ -33,16 +23,27 @@ typedef struct mst_csv_column {
     mst_csv_type type;
     const char **category; /**< the different cells, sorted by their bytes; number i stands for category[i] */
     int64_t num_categories;
-    mst_missing missing;     /**< what becomes of an f32 that is missing */
-    bool unknown_categories; /**< a category that is not in the list is -1, and no error */
-    bool is_label;           /**< no cell may be missing */
+    mst_csv_notation notation; /**< of numbers */
+    mst_csv_date_part part;    /**< of dates: integers, this part of each */
+    mst_csv_date_order order;  /**< likewise */
+    mst_missing missing;       /**< what becomes of an f32 that is missing */
+    bool unknown_categories;   /**< a category that is not in the list is -1, and no error */
+    bool is_label;             /**< no cell may be missing */
 } mst_csv_column;
 
-/** What column COLUMN of CSV is; CATEGORIES: that also where its cells are numbers. OUT->missing and OUT->is_label are
- *  the caller's. Integers of which one may be missing are floats. Fails with MST_INVALID, naming the cell, where a
- *  number is missing and must not be, all cells are missing, or numbers and text are mixed. Free it also after a
- *  failure. */
-MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, bool categories, mst_csv_column *out);
+/** What is asked for of a column. Zero-initialised: nothing. */
+typedef struct mst_csv_reading {
+    bool categories;           /**< also where its cells are numbers */
+    mst_csv_date_part part;    /**< of its dates */
+    mst_csv_notation notation; /**< what is not 0 is so: decimal and thousands */
+} mst_csv_reading;
+
+/** What column COLUMN of CSV is, as AS asks for it (NULL: nothing). OUT->missing and OUT->is_label are the caller's.
+ *  Integers of which one may be missing are floats. Numbers in another notation are numbers where the column leaves one
+ *  reading. Fails with MST_INVALID, naming the cell, where a number is missing and must not be, all cells are missing,
+ *  or numbers and text are mixed, a number may be another one, or a date is none. Free it also after a failure. */
+MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_reading *as,
+                                           mst_csv_column *out);
 void mst_csv_column_free(mst_csv_column *column);
 
 /** A column as a schema has it, and back: what OUT points to is FROM's. MST_INVALID where FROM is no column of a

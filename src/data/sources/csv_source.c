@@ -2,13 +2,14 @@
  *  is standard input, which can be read once. Component 0 is f32 [columns], all columns but the one
  *  of labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
  *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that
- *  files with the same categories number them alike. Labels are i64, those that are floats f32. Cells may be quoted;
- *  numbers may have spaces around them. The names of a label's categories, in .separate of any column's, are given by
- *  mst_dataset_class_name. OPTIONS may be NULL.
+ *  files with the same categories number them alike. Numbers with a decimal comma, with marks between thousands, or
+ *  with %, $ or the like are numbers where the column leaves one reading. Labels are i64, those that are floats f32.
+ *  Cells may be quoted; numbers may have spaces around them. The names of a label's categories, in .separate of any
+ *  column's, are given by mst_dataset_class_name. OPTIONS may be NULL.
  *
  *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a
- *  column, MST_INVALID where a number is missing, does not fit, or text and numbers are mixed. The message names the
- *  file, the line on which the row begins, and the column. */
+ *  column, MST_INVALID where a number is missing, does not fit or has two readings, or text and numbers are mixed. The
+ *  message names the file, the line on which the row begins, and the column. */
 #ifdef MST_DATASET_HEADER
 /** What becomes of the cell of a number that is empty, or NA, N/A, n/a, NaN, nan, null, NULL or None. */
 typedef enum mst_missing {
@@ -40,6 +41,12 @@ typedef struct mst_csv_options {
                                   columns are left out. Beside the schema of such a table: what its columns of
                                   texts and of labels (.label) are called here; "": as there */
     bool unknown_categories; /**< with like or schema: a category of an input that it lacks, or an empty cell, is -1 */
+    char decimal;   /**< in numbers, '.' or ','; 0: what all cells of the column allow, with a schema as it says */
+    char thousands; /**< between groups of three digits: ',', '.', '\'', or ' ' for any space; 0: likewise */
+    const char *const *dates; /**< inputs that are dates, as numbers: "born" is four columns in its place: year, month,
+                                   weekday (Monday is 0) and seconds since 1970, which f32 holds within 128;
+                                   "born=year+month" is some of these; not beside a schema, which says it */
+    int num_dates;
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -84,10 +91,77 @@ static mst_status refuse_text(const char *column) {
 
 static mst_status find_column(const csv_table *t, const mst_csv_options *o, int i, bool alone, mst_csv_column *out) {
     const char *name = mst_csv_header(t->like, i);
-    if (!is_named(o->texts, o->num_texts, name))
-        return mst_csv_column_find(t->like, i, is_named(o->categories, o->num_categories, name), out);
+    const mst_csv_reading as = {.categories = is_named(o->categories, o->num_categories, name),
+                                .part = out->part,
+                                .notation = {.decimal = o->decimal, .thousands = o->thousands}};
+    if (!is_named(o->texts, o->num_texts, name)) return mst_csv_column_find(t->like, i, &as, out);
     *out = (mst_csv_column){.name = name, .place = i, .type = MST_CSV_TEXTS, .is_label = out->is_label};
     return alone ? MST_OK : refuse_text(name);
+}
+
+/* The bytes of the name in DATE, "born=year+month"; *PARTS are these, NULL: all. A name may have a '=' in it. */
+static size_t split_date(const csv_table *t, const char *date, const char **parts) {
+    const char *equals = strrchr(date, '=');
+    for (int i = 0; equals && i < mst_csv_num_columns(t->like); i++)
+        if (strcmp(mst_csv_header(t->like, i), date) == 0) equals = NULL;
+    *parts = equals ? equals + 1 : NULL;
+    return equals ? (size_t)(equals - date) : strlen(date);
+}
+
+/* Whether the list PARTS, "year+month", has PART. */
+static bool has_part(const char *parts, const char *part) {
+    const size_t size = strlen(part);
+    for (const char *at = parts; at; at = strchr(at, '+'), at = at ? at + 1 : NULL)
+        if (strcspn(at, "+") == size && strncmp(at, part, size) == 0) return true;
+    return false;
+}
+
+static mst_status check_parts(const char *parts) {
+    for (const char *at = parts; at; at = strchr(at, '+'), at = at ? at + 1 : NULL) {
+        const size_t size = strcspn(at, "+");
+        int part = MST_CSV_YEAR;
+        while (part < MST_CSV_NUM_DATE_PARTS &&
+               (strlen(mst_csv_date_part_names[part]) != size || strncmp(mst_csv_date_part_names[part], at, size) != 0))
+            part++;
+        if (part == MST_CSV_NUM_DATE_PARTS)
+            return MST_FAIL(MST_INVALID,
+                            "from_csv: a date has no '%.*s': its parts are year, month, weekday and seconds", (int)size,
+                            at);
+    }
+    return MST_OK;
+}
+
+/* Checks the names and parts of O's dates, and that none of them is the column LABEL. */
+static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int label) {
+    for (int i = 0; i < o->num_dates; i++) {
+        const char *parts;
+        int column = 0;
+        const size_t size = split_date(t, o->dates[i], &parts);
+        char *name = strndup(o->dates[i], size);
+        if (!name) return MST_NO_MEMORY("for the name of a column");
+        const mst_status status = mst_csv_find(t->like, name, &column);
+        free(name);
+        MST_TRY(status);
+        MST_TRY(check_parts(parts));
+        if (column == label)
+            return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be a date", mst_csv_name(t->like),
+                            mst_csv_header(t->like, column));
+    }
+    return MST_OK;
+}
+
+/* The numbers that column I becomes, to PART; where it is no date, 1, MST_CSV_NO_DATE. */
+static int parts_of(const csv_table *t, const mst_csv_options *o, int i, mst_csv_date_part part[]) {
+    const char *header = mst_csv_header(t->like, i), *parts;
+    int count = 0;
+    part[0] = MST_CSV_NO_DATE;
+    for (int d = 0; d < o->num_dates && !count; d++) {
+        const size_t size = split_date(t, o->dates[d], &parts);
+        if (strlen(header) != size || strncmp(o->dates[d], header, size) != 0) continue;
+        for (int p = MST_CSV_YEAR; p < MST_CSV_NUM_DATE_PARTS; p++)
+            if (!parts || has_part(parts, mst_csv_date_part_names[p])) part[count++] = (mst_csv_date_part)p;
+    }
+    return count ? count : 1;
 }
 
 /* With .text, only that column and the label stay. */
@@ -121,6 +195,7 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
     MST_TRY(find_label(t, o, label));
+    MST_TRY(check_dates(t, o, *label));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) *count += !is_dropped(t, o, i, *label);
     if (o->text && *count < 2)
         return MST_FAIL(MST_INVALID, "'%s': has no column of labels beside the texts in '%s'", mst_csv_name(t->like),
@@ -134,13 +209,19 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
 
 static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
     int label, count, place = 0;
+    mst_csv_date_part part[MST_CSV_NUM_DATE_PARTS];
     MST_TRY(find_names(t, o, &label, &count));
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++)
+        if (!is_dropped(t, o, i, label)) count += parts_of(t, o, i, part) - 1;
     MST_TRY(make_columns(t, o, count));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
         if (is_dropped(t, o, i, label)) continue;
-        mst_csv_column *column = &t->column[i == label ? t->num_columns - 1 : place++];
-        *column = (mst_csv_column){.missing = o->missing, .is_label = i == label};
-        MST_TRY(find_column(t, o, i, o->separate || i == label, column));
+        const int parts = parts_of(t, o, i, part);
+        for (int p = 0; p < parts; p++) {
+            mst_csv_column *column = &t->column[i == label ? t->num_columns - 1 : place++];
+            *column = (mst_csv_column){.missing = o->missing, .is_label = i == label, .part = part[p]};
+            MST_TRY(find_column(t, o, i, o->separate || i == label, column));
+        }
     }
     return MST_OK;
 }
@@ -163,10 +244,18 @@ static mst_status rename_columns(csv_table *t, const mst_csv_options *o) {
                     column[label].name);
 }
 
+/* Another file may be written in another notation than the one that was trained on. */
+static void rewrite_notation(const mst_csv_options *o, mst_csv_notation *notation) {
+    if (!o->decimal && !o->thousands) return;
+    notation->decimal = o->decimal ? o->decimal : o->thousands == '.' ? ',' : '.';
+    notation->thousands = o->thousands ? o->thousands : o->decimal == ',' ? '.' : ',';
+}
+
 static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
-    if (o->like || o->num_categories || (o->num_texts && !o->text) || o->num_drop)
-        return MST_FAIL(MST_INVALID,
-                        "from_csv: the schema says what the columns are: no like, categories, texts or drop beside it");
+    if (o->like || o->num_categories || (o->num_texts && !o->text) || o->num_drop || o->num_dates)
+        return MST_FAIL(
+            MST_INVALID,
+            "from_csv: the schema says what the columns are: no like, categories, texts, drop or dates beside it");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
     if (o->text) MST_TRY(rename_columns(t, o));
     const int label = t->schema.num_columns - 1;
@@ -178,6 +267,7 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
     MST_TRY(make_columns(t, o, t->schema.num_columns));
     for (int i = 0; i < t->num_columns; i++) {
         MST_TRY(mst_csv_column_from_schema(&t->schema.column[i], i, &t->column[i]));
+        rewrite_notation(o, &t->column[i].notation);
         if (t->column[i].type == MST_CSV_TEXTS && !o->separate && i < label) return refuse_text(t->column[i].name);
     }
     t->no_label = !has_column(t->csv, name);
@@ -277,22 +367,35 @@ static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_
     return status;
 }
 
+/* Lists of names have no NULL in them. */
+static mst_status check_names(const char *const *names, int n, const char *what) {
+    if (n > 0 && MST_IS_NULL(names)) return MST_INVALID;
+    for (int i = 0; i < n; i++)
+        if (!names[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of %s column %d is NULL", what, i);
+    return MST_OK;
+}
+
+static mst_status check_csv_options(const mst_csv_options *o) {
+    MST_TRY(check_names(o->categories, o->num_categories, "category"));
+    MST_TRY(check_names(o->texts, o->num_texts, "text"));
+    MST_TRY(check_names(o->drop, o->num_drop, "dropped"));
+    MST_TRY(check_names(o->dates, o->num_dates, "date"));
+    if (o->decimal && o->decimal != '.' && o->decimal != ',')
+        return MST_FAIL(MST_INVALID, "from_csv: decimal is '%c': it must be '.' or ','", o->decimal);
+    if (o->thousands && !strchr(",.' ", o->thousands))
+        return MST_FAIL(MST_INVALID, "from_csv: thousands is '%c': it must be ',', '.', ' ' or '\''", o->thousands);
+    if (o->decimal && o->thousands == o->decimal)
+        return MST_FAIL(MST_INVALID, "from_csv: decimal and thousands are both '%c'", o->decimal);
+    return MST_OK;
+}
+
 mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options, mst_dataset **out) {
     if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
     static const mst_csv_options defaults;
     csv_table t = {0};
     *out = NULL;
     if (!options) options = &defaults;
-    if (options->num_categories > 0 && MST_IS_NULL(options->categories)) return MST_INVALID;
-    if (options->num_texts > 0 && MST_IS_NULL(options->texts)) return MST_INVALID;
-    for (int i = 0; i < options->num_categories; i++)
-        if (!options->categories[i])
-            return MST_FAIL(MST_INVALID, "from_csv: the name of category column %d is NULL", i);
-    for (int i = 0; i < options->num_texts; i++)
-        if (!options->texts[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of text column %d is NULL", i);
-    if (options->num_drop > 0 && MST_IS_NULL(options->drop)) return MST_INVALID;
-    for (int i = 0; i < options->num_drop; i++)
-        if (!options->drop[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of dropped column %d is NULL", i);
+    MST_TRY(check_csv_options(options));
     mst_csv_options o = *options;
     if (o.text) o.separate = true, o.texts = &options->text, o.num_texts = 1;
     const mst_status status = csv_source_make(&t, path, &o, out);

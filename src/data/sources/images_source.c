@@ -149,7 +149,8 @@ static mst_status read_classes(images *d, const char *text) {
 static mst_status write_schema(images *d) {
     int64_t n;
     const char *const *names = images_source_classes(&d->base, 1, &n);
-    const mst_schema_column column = {"class", "category", (const char **)(uintptr_t)names, n};
+    const mst_schema_column column = {
+        .name = "class", .type = "category", .category = (const char **)(uintptr_t)names, .num_categories = n};
     return mst_schema_write(&column, 1, &d->schema);
 }
 

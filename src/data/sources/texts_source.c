@@ -210,9 +210,11 @@ static mst_status read_folder(texts *t, const char *path) {
 
 static mst_status name_labels(const texts *t, mst_dataset **dataset) {
     const mst_schema_column *known = known_classes(t);
-    const mst_schema_column columns[] = {
-        {.name = "text", .type = "text"},
-        {"class", "category", known ? known->category : t->class_name, known ? known->num_categories : t->num_classes}};
+    const mst_schema_column columns[] = {{.name = "text", .type = "text"},
+                                         {.name = "class",
+                                          .type = "category",
+                                          .category = known ? known->category : t->class_name,
+                                          .num_categories = known ? known->num_categories : t->num_classes}};
     mst_dataset *named, *described;
     char *text;
     MST_TRY(mst_dataset_name_classes(*dataset, 1, columns[1].category, columns[1].num_categories, &named));

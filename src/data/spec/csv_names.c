@@ -123,10 +123,12 @@ static mst_status find_form(const csv_names *t, const csv_end *end, mst_csv_colu
     const mst_csv_column asked = *column;
     for (int i = 0; asked.name && i < t->schema.num_columns; i++)
         if (strcmp(t->schema.column[i].name, asked.name) == 0) noted = &t->schema.column[i];
-    if (noted && end->is_label)
+    const mst_csv_notation notation = {.decimal = t->options->decimal, .thousands = t->options->thousands};
+    const bool has_notation = noted && (noted->decimal || noted->sign);
+    if (noted && (end->is_label || has_notation))
         MST_TRY(mst_csv_column_from_schema(noted, asked.place, column));
     else
-        MST_TRY(mst_csv_column_find(t->like, asked.place, false, column));
+        MST_TRY(mst_csv_column_find(t->like, asked.place, &(mst_csv_reading){.notation = notation}, column));
     column->is_label = asked.is_label;
     column->missing = asked.missing;
     if (column->type != MST_CSV_CATEGORIES || !end->is_row) return MST_OK;

@@ -46,7 +46,11 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .categories = o->categories,
                              .num_categories = o->num_categories,
                              .missing = o->missing,
-                             .unknown_categories = o->unknown_categories};
+                             .unknown_categories = o->unknown_categories,
+                             .decimal = o->decimal,
+                             .thousands = o->thousands,
+                             .dates = o->dates,
+                             .num_dates = o->num_dates};
 }
 
 /* The table at PATH, of whose texts OPTIONS make numbers where they name a column of these. */
@@ -69,8 +73,8 @@ static mst_status open_test_of_texts(const char *train_path, const char *test_pa
     mst_dataset *train;
     MST_TRY(open_table(train_path, table, options, &train));
     o.schema = with_schema.schema = mst_dataset_schema(train);
-    o.drop = o.categories = NULL;
-    o.num_drop = o.num_categories = 0;
+    o.drop = o.categories = o.dates = NULL;
+    o.num_drop = o.num_categories = o.num_dates = 0;
     const mst_status status = open_table(test_path, &o, &with_schema, out);
     mst_dataset_release(train);
     return status;
@@ -88,7 +92,11 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
                              mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
     bool has_labels;
-    const char *option = o->label ? "label" : o->num_categories ? "categories" : o->text ? "text" : NULL;
+    const char *option = o->label            ? "label"
+                         : o->num_categories ? "categories"
+                         : o->num_dates      ? "dates"
+                         : o->text           ? "text"
+                                             : NULL;
     if (option)
         return MST_FAIL(MST_INVALID,
                         "data: 'csv:%s': its columns go by the names of the model's %d inputs and %d outputs: leave "

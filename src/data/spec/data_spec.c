@@ -128,6 +128,9 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
                         : o->num_drop       ? "drop"
                         : o->num_categories ? "categories"
                         : o->missing        ? "missing"
+                        : o->decimal        ? "decimal"
+                        : o->thousands      ? "thousands"
+                        : o->num_dates      ? "dates"
                         : o->text           ? "text"
                                             : NULL;
     if (table && !(kind->takes & MST_SPEC_TABLE))

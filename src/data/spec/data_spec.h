@@ -5,8 +5,8 @@
 #include "muster/dataset.h"
 
 /** Members of mst_data_options that a kind takes; any other that is given is an error. MST_SPEC_TABLE: label,
- *  delimiter, drop, categories, missing and text. MST_SPEC_IMAGE_SIZE includes channels. MST_SPEC_TEXTS:
- *  max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or outputs. schema and
+ *  delimiter, drop, categories, missing, decimal, thousands, dates and text. MST_SPEC_IMAGE_SIZE includes channels.
+ *  MST_SPEC_TEXTS: max_tokens, sequence_length and pad_front. MST_SPEC_NAMES: several inputs or outputs. schema and
  *  unknown_categories need no bit: kinds that do not use them ignore them. */
 enum {
     MST_SPEC_SKIP_CORRUPT = 1,

@@ -59,7 +59,8 @@ static mst_status tfds_spec_name(const mst_tfds_info *info, mst_dataset *rows, m
     MST_TRY(mst_class_names_read_file(path, rows, &named));
     int64_t n = 0;
     const char *const *names = mst_dataset_classes(named, 1, &n);
-    const mst_schema_column column = {"class", "category", (const char **)(uintptr_t)names, n};
+    const mst_schema_column column = {
+        .name = "class", .type = "category", .category = (const char **)(uintptr_t)names, .num_categories = n};
     mst_status status = MST_OK;
     if (names && n != label->num_classes)
         status = MST_FAIL(MST_CORRUPT, "'%s': has %lld names, features.json says that there are %lld classes", path,

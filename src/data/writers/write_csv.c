@@ -92,10 +92,20 @@ static mst_status add_cell(table *t, int component, int64_t i) {
 
 /* ---- lines ---- */
 
+/* The numbers of a date are columns of their own. */
+static mst_status add_name(table *t, const mst_schema_column *column) {
+    char *name = NULL;
+    if (!column->part) return add_text(t, column->name);
+    if (asprintf(&name, "%s_%s", column->name, column->part) < 0) return MST_NO_MEMORY("for the name of a column");
+    const mst_status status = add_text(t, name);
+    free(name);
+    return status;
+}
+
 static mst_status add_names(table *t) {
     for (int i = 0; i < t->schema.num_columns; i++) {
         if (i) MST_TRY(write_csv_add(t, ",", 1));
-        MST_TRY(add_text(t, t->schema.column[i].name));
+        MST_TRY(add_name(t, &t->schema.column[i]));
     }
     return write_csv_add(t, "\n", 1);
 }
@@ -147,9 +157,11 @@ static mst_status check_names(const char *const *names, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         int64_t integer;
         double number;
-        const mst_csv_cell_kind kind = mst_csv_cell_read(names[i], &integer, &number);
+        const mst_csv_cell_kind kind = mst_csv_cell_read(names[i], NULL, &integer, &number);
         first[kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT] = names[i];
     }
+    if (first[0] && !first[1] && mst_csv_notation_fits(names, n))
+        return MST_FAIL(MST_INVALID, "csv: class '%.64s' would be read as a number: rename it", first[0]);
     if (!first[0] || !first[1]) return MST_OK;
     return MST_FAIL(MST_INVALID, "csv: class '%.64s' is a number and '%.64s' is not: a column has one kind; rename it",
                     first[1], first[0]);

@@ -1,0 +1,18 @@
+/** What a user is told of the columns of a table: which numbers are in another notation, and which texts are hardly
+ *  categories. Of data without a schema (NULL) that is nothing. */
+#ifndef MUSTER_CLI_TRAIN_COLUMN_NOTES_H
+#define MUSTER_CLI_TRAIN_COLUMN_NOTES_H
+
+#include <jansson.h>
+
+#include "muster/status.h"
+
+/** Prints ", 'price' with a decimal comma, 'born' as year and month". */
+void column_notes_print(const char *schema);
+/** Adds the same to EVENT, as "columns_read": {"'price'": "with a decimal comma"}; nothing where there is none. */
+void column_notes_add(const char *schema, json_t **event);
+/** Warns of each column of categories but those of CATEGORIES, "a,b" (NULL: none), that are dates, or that are
+ *  different in most of the ROWS (below 0: not known). */
+MST_CHECKED mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows);
+
+#endif

@@ -1,0 +1,70 @@
+#include "data/column_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "data/schema.h"
+#include "data/sources/csv_column.h"
+
+_Static_assert((int)MST_COLUMN_SHOWN >= (int)MST_CSV_SHOWN, "a name fits");
+
+static void add_part(const char *part, mst_column_report *out) {
+    const size_t used = strlen(out->reading);
+    snprintf(out->reading + used, sizeof out->reading - used, "%s%s", used ? " and " : "as ", part);
+}
+
+static mst_status add_notation(const mst_schema_column *column, mst_column_report *out) {
+    char text[MST_CSV_NOTATION_TEXT];
+    mst_csv_column form = {0};
+    if (!column->decimal) return MST_OK;
+    const mst_status status = mst_csv_column_from_schema(column, 0, &form);
+    if (!status)
+        snprintf(out->reading, sizeof out->reading, "with %.80s", mst_csv_notation_print(&form.notation, text));
+    mst_csv_column_free(&form);
+    return status;
+}
+
+static mst_status describe_column(const mst_schema_column *column, mst_column_report *out) {
+    mst_csv_show(column->name, out->name);
+    if (column->part) add_part(column->part, out);
+    out->num_categories = column->num_categories;
+    if (!column->category) return add_notation(column, out);
+    out->is_dates = mst_csv_dates_are(column->category, column->num_categories);
+    mst_csv_show(column->category[column->num_categories / 2], out->example);
+    return MST_OK;
+}
+
+static mst_status describe_columns(const mst_schema *schema, mst_column_report **out, int *count) {
+    mst_column_report *all = calloc((size_t)schema->num_columns, sizeof *all);
+    mst_status status = all ? MST_OK : MST_NO_MEMORY("for the columns of a table");
+    int n = 0;
+    for (int i = 0; i < schema->num_columns && !status; i++) {
+        const mst_schema_column *column = &schema->column[i];
+        const bool same_date = i && column->part && strcmp(column->name, schema->column[i - 1].name) == 0;
+        if (same_date)
+            add_part(column->part, &all[n - 1]);
+        else
+            status = describe_column(column, &all[n++]);
+    }
+    if (status) {
+        free(all);
+        return status;
+    }
+    all[n - 1].is_label = true;
+    *out = all;
+    *count = n;
+    return MST_OK;
+}
+
+mst_status mst_column_reports(const char *text, mst_column_report **out, int *count) {
+    mst_schema schema;
+    *out = NULL;
+    *count = 0;
+    if (!text) return MST_OK;
+    mst_status status = mst_schema_read(text, &schema);
+    if (!status && schema.num_columns > 1) status = describe_columns(&schema, out, count);
+    mst_schema_free(&schema);
+    return status;
+}

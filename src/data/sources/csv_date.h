@@ -1,0 +1,32 @@
+/** Dates in the cells of a table, as numbers: 2024-02-29, 2024-02-29T12:30:05Z, 29.2.2024, 2/29/2024 12:30 PM. */
+#ifndef MUSTER_DATA_SOURCES_CSV_DATE_H
+#define MUSTER_DATA_SOURCES_CSV_DATE_H
+
+#include <stdbool.h>
+
+#include "format/csv.h"
+
+typedef enum mst_csv_date_part {
+    MST_CSV_NO_DATE,
+    MST_CSV_YEAR,
+    MST_CSV_MONTH,   /**< 1 to 12 */
+    MST_CSV_WEEKDAY, /**< Monday is 0 */
+    MST_CSV_SECONDS, /**< since 1970-01-01 00:00, in UTC where the cell has a time zone */
+    MST_CSV_NUM_DATE_PARTS
+} mst_csv_date_part;
+
+/** "year", "month", "weekday", "seconds"; that of MST_CSV_NO_DATE is "". */
+extern const char *const mst_csv_date_part_names[MST_CSV_NUM_DATE_PARTS];
+
+/** What stands first in 3/4/2024 or 3-4-2024: a column has one order. */
+typedef enum mst_csv_date_order { MST_CSV_ANY_ORDER, MST_CSV_DAY_FIRST, MST_CSV_MONTH_FIRST } mst_csv_date_order;
+
+/** A part of the date in CELL, which spaces may stand around; false where it is none in ORDER. */
+bool mst_csv_date_read(const char *cell, mst_csv_date_order order, mst_csv_date_part part, int64_t *out);
+/** The order in which all cells of column COLUMN of CSV that are not empty are dates. MST_INVALID, naming a cell, where
+ *  one is none, or where there are two orders. */
+MST_CHECKED mst_status mst_csv_date_find(const mst_csv *csv, int column, mst_csv_date_order *out);
+/** Whether the N texts of LIST are dates, in whatever order. */
+bool mst_csv_dates_are(const char *const *list, int64_t n);
+
+#endif

@@ -1,0 +1,285 @@
+/* A number of another notation is written anew as C writes it, and then read as any other is. The notation of a column
+ * is one of few; each is tried on all cells, and falls at the first one that is no number in it, so a column of texts
+ * costs little. */
+#include "data/sources/csv_number.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum { NUMBER_SIZE = 512 };
+
+static const char minus[] = "\xe2\x88\x92"; /* U+2212 */
+static const char *const spaces[] = {" ", "\t", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", NULL};
+static const char *const apostrophes[] = {"'", "\xe2\x80\x99", NULL};
+static const char *const signs[] = {"%", "$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5", NULL}; /* euro, pound, yen */
+
+/* ---- one cell ---- */
+
+/* The bytes of the word of LIST that TEXT begins with; 0: none. */
+static size_t begins_with(const char *text, const char *const *list) {
+    for (; *list; list++)
+        if (strncmp(text, *list, strlen(*list)) == 0) return strlen(*list);
+    return 0;
+}
+
+static const char *skip_spaces(const char *text) {
+    for (size_t size; (size = begins_with(text, spaces));) text += size;
+    return text;
+}
+
+/* A cell without the spaces around it, which numbers may have. False where it is too long to be a number. */
+static bool trim(const char *cell, char text[NUMBER_SIZE]) {
+    while (*cell == ' ' || *cell == '\t') cell++;
+    size_t size = strlen(cell);
+    while (size && (cell[size - 1] == ' ' || cell[size - 1] == '\t')) size--;
+    if (size >= NUMBER_SIZE) return false;
+    memcpy(text, cell, size);
+    text[size] = '\0';
+    return true;
+}
+
+/* What stands for a number that is not known: pandas.read_csv has these words. */
+static bool is_missing(const char *text) {
+    static const char *const words[] = {"",     "NA",     "N/A",     "n/a",     "<NA>",    "#N/A", "#N/A N/A",
+                                        "#NA",  "NaN",    "-NaN",    "nan",     "-nan",    "NULL", "null",
+                                        "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) return true;
+    return false;
+}
+
+/* What the characters of TEXT can be: neither, or a number, or an integer too. */
+static void look_at(const char *text, bool *numeric, bool *whole) {
+    *numeric = *whole = true;
+    for (; *text && *numeric; text++) {
+        const bool digit = (*text >= '0' && *text <= '9') || *text == '+' || *text == '-';
+        *whole = *whole && digit;
+        *numeric = digit || *text == '.' || *text == 'e' || *text == 'E';
+    }
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Appends the digits at *FROM to *TO; how many. */
+static int take_digits(const char **from, char **to) {
+    int count = 0;
+    for (; is_digit(**from); count++) *(*to)++ = *(*from)++;
+    return count;
+}
+
+static size_t thousands_at(const char *text, char thousands) {
+    if (thousands == ' ') return begins_with(text, spaces);
+    if (thousands == '\'') return begins_with(text, apostrophes);
+    return thousands && *text == thousands;
+}
+
+/* The digits before the decimal mark: any, or groups of three behind a first one of one to three that is not 0. */
+static int take_whole(const char **from, char **to, char thousands) {
+    const char *first = *from;
+    int count = take_digits(from, to);
+    if (count < 1 || count > 3 || *first == '0') return count;
+    for (size_t size; (size = thousands_at(*from, thousands));) {
+        const char *group = *from + size;
+        if (!is_digit(group[0]) || !is_digit(group[1]) || !is_digit(group[2]) || is_digit(group[3])) break;
+        *from = group;
+        count += take_digits(from, to);
+    }
+    return count;
+}
+
+static const char *take_minus(const char *from, char **to) {
+    const bool is_long = strncmp(from, minus, sizeof minus - 1) == 0;
+    if (is_long || *from == '-') *(*to)++ = '-';
+    return from + (is_long ? sizeof minus - 1 : *from == '-' || *from == '+');
+}
+
+static const char *take_sign(const char *from, const char *sign, bool *taken) {
+    const char *at = skip_spaces(from);
+    if (*taken || !*sign || strncmp(at, sign, strlen(sign)) != 0) return from;
+    *taken = true;
+    return at + strlen(sign);
+}
+
+/* FROM, a number in NOTATION n, as C writes it; false where it is none. It has no more bytes there. */
+static bool write_anew(const char *from, const mst_csv_notation *n, char to[NUMBER_SIZE]) {
+    char *const begin = to;
+    bool has_sign = false;
+    from = take_minus(skip_spaces(from), &to);
+    from = take_sign(from, n->sign, &has_sign);
+    from = skip_spaces(from);
+    if (to == begin) from = take_minus(from, &to);
+    int digits = take_whole(&from, &to, n->thousands);
+    if (*from == (n->decimal ? n->decimal : '.')) {
+        *to++ = '.';
+        from++;
+        digits += take_digits(&from, &to);
+    }
+    if (!digits) return false;
+    if (*from == 'e' || *from == 'E') {
+        *to++ = *from++;
+        if (*from == '-' || *from == '+') *to++ = *from++;
+        if (!take_digits(&from, &to)) return false;
+    }
+    *to = '\0';
+    from = skip_spaces(take_sign(from, n->sign, &has_sign));
+    return !*from && (has_sign || !*n->sign);
+}
+
+mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *notation, int64_t *integer,
+                                    double *number) {
+    char text[NUMBER_SIZE], anew[NUMBER_SIZE], *end;
+    const char *plain = text;
+    bool numeric, whole;
+    if (!trim(cell, text)) return MST_CSV_TEXT;
+    if (notation && !mst_csv_notation_is_plain(notation)) {
+        plain = anew;
+        if (!write_anew(text, notation, anew)) return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
+    }
+    look_at(plain, &numeric, &whole);
+    if (!numeric || !mst_number_parse_f64(plain, number)) return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
+    if (!whole) return MST_CSV_FLOAT;
+    errno = 0;
+    *integer = strtoll(plain, &end, 10);
+    return errno || *end ? MST_CSV_FLOAT : MST_CSV_INTEGER;
+}
+
+/* ---- notations ---- */
+
+bool mst_csv_notation_is_plain(const mst_csv_notation *n) {
+    return (!n->decimal || n->decimal == '.') && !n->thousands && !*n->sign;
+}
+
+const char *mst_csv_notation_print(const mst_csv_notation *n, char *text) {
+    const bool comma = n->decimal == ',';
+    const char *part[3];
+    char between[32];
+    int count = 0;
+    if (comma) part[count++] = "a decimal comma";
+    if (n->thousands == ' ') part[count++] = "spaces between thousands";
+    if (n->thousands == '\'') part[count++] = "apostrophes between thousands";
+    snprintf(between, sizeof between, "'%c' between thousands", n->thousands);
+    if (n->thousands == ',' || (n->thousands == '.' && !comma)) part[count++] = between;
+    if (*n->sign) part[count++] = n->sign;
+    *text = '\0';
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, MST_CSV_NOTATION_TEXT - used, "%s%s", i ? " and " : "", part[i]);
+    }
+    return text;
+}
+
+/* The cells of a column of a table, or of a list. */
+typedef struct cells {
+    const mst_csv *csv;
+    int column;
+    const char *const *list;
+    int64_t count;
+} cells;
+
+static const char *cell_at(const cells *c, int64_t i) {
+    return c->csv ? mst_csv_cell(c->csv, i, c->column) : c->list[i];
+}
+
+/* The sign that stands before or behind the number in CELL; "": none of them. */
+static const char *sign_of(const char *cell) {
+    for (const char *const *sign = signs; *sign; sign++) {
+        const char *found = strstr(cell, *sign);
+        if (found) return *sign;
+    }
+    return "";
+}
+
+/* Whether all cells are numbers in NOTATION, but for those that are missing. */
+static bool is_of(const cells *c, const mst_csv_notation *notation) {
+    int64_t integer;
+    double number;
+    for (int64_t i = 0; i < c->count; i++)
+        if (mst_csv_cell_read(cell_at(c, i), notation, &integer, &number) == MST_CSV_TEXT) return false;
+    return true;
+}
+
+/* The first cell of which A and B make two numbers; -1: there is none. */
+static int64_t differing_cell(const cells *c, const mst_csv_notation *a, const mst_csv_notation *b) {
+    int64_t integer;
+    double one = 0, other = 0;
+    for (int64_t i = 0; i < c->count; i++)
+        if (mst_csv_cell_read(cell_at(c, i), a, &integer, &one) != MST_CSV_MISSING &&
+            mst_csv_cell_read(cell_at(c, i), b, &integer, &other) != MST_CSV_MISSING && one != other)
+            return i;
+    return -1;
+}
+
+/* A decimal comma is looked for only where there are commas: 12.500 % is 12.5 %, as 12.500 is. */
+static bool has_comma(const cells *c) {
+    for (int64_t i = 0; i < c->count; i++)
+        if (strchr(cell_at(c, i), ',')) return true;
+    return false;
+}
+
+/* Finds the notation; where there are two, *DOUBT is the first cell that differs, and OTHER the second one. */
+static bool find(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
+                 int64_t *doubt) {
+    static const mst_csv_notation all[] = {{'.', ',', ""}, {'.', ' ', ""}, {'.', '\'', ""},
+                                           {',', '.', ""}, {',', ' ', ""}, {',', '\'', ""}};
+    int64_t integer, first = 0;
+    double number;
+    bool found = false;
+    *doubt = -1;
+    while (first < c->count && mst_csv_cell_read(cell_at(c, first), NULL, &integer, &number) == MST_CSV_MISSING)
+        first++;
+    if (first == c->count) return false;
+    const bool commas = has_comma(c);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        mst_csv_notation one = all[i];
+        if ((given->decimal && one.decimal != given->decimal) ||
+            (given->thousands && one.thousands != given->thousands))
+            continue;
+        if (found && one.decimal == ',' && !commas) break;
+        memcpy(one.sign, sign_of(cell_at(c, first)), strlen(sign_of(cell_at(c, first))) + 1);
+        if (!is_of(c, &one)) continue;
+        if (!found) {
+            *out = one;
+            found = true;
+            continue;
+        }
+        if ((*doubt = differing_cell(c, out, &one)) < 0) continue;
+        *other = one;
+        break;
+    }
+    return found;
+}
+
+mst_status mst_csv_notation_find(const mst_csv *csv, int column, const mst_csv_notation *given, mst_csv_notation *out,
+                                 bool *found) {
+    static const mst_csv_notation none;
+    const cells c = {.csv = csv, .column = column, .count = mst_csv_num_rows(csv)};
+    mst_csv_notation other = {0};
+    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], text[2][MST_NUMBER_TEXT];
+    int64_t doubt, integer;
+    double number[2] = {0, 0};
+    *found = find(&c, given ? given : &none, out, &other, &doubt);
+    if (!*found || doubt < 0) return MST_OK;
+    (void)mst_csv_cell_read(cell_at(&c, doubt), out, &integer, &number[0]);
+    (void)mst_csv_cell_read(cell_at(&c, doubt), &other, &integer, &number[1]);
+    return MST_FAIL(
+        MST_INVALID,
+        "%s: %s may be %s or %s, and no other cell of the column tells which: say --decimal %c or --decimal "
+        "%c (in C: .decimal)",
+        mst_csv_place(csv, doubt, column, place), mst_csv_show(cell_at(&c, doubt), shown),
+        mst_number_print_f64(number[0], text[0]), mst_number_print_f64(number[1], text[1]), out->decimal,
+        other.decimal);
+}
+
+bool mst_csv_notation_fits(const char *const *list, int64_t n) {
+    static const mst_csv_notation none;
+    const cells c = {.list = list, .count = n};
+    mst_csv_notation out, other;
+    int64_t doubt;
+    return find(&c, &none, &out, &other, &doubt);
+}

@@ -1,0 +1,44 @@
+/** r2: the part of the variance of the labels that is predicted, 1 - sum (label - prediction)^2 / sum (label - mean)^2,
+ *  of each column, and the mean of these, as scikit-learn's r2_score. Of a column whose labels are all alike it is 1
+ *  where they are predicted, else 0 */
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_R2 = 19 };
+#endif
+#include "metric/metric.h"
+
+/* sum: of each column the squared errors, the labels, and their squares; count: the rows */
+static mst_metric_values r2_counts(const mst_metric_options *o) {
+    const mst_shape p = mst_value_spec(o->predictions).shape;
+    const int64_t columns = p.ndim < 2 ? 1 : p.dim[p.ndim - 1];
+    mst_value labels;
+    if (!mst_metric_elements(o, &labels)) return (mst_metric_values){labels, labels};
+    if (columns < 0) {
+        labels = mst_metric_fail(o, "the number of columns must be known");
+        return (mst_metric_values){labels, labels};
+    }
+    labels = mst_cast(mst_reshape(labels, MST_SHAPE(-1, columns)), MST_F64);
+    const mst_value predictions = mst_cast(mst_reshape(o->predictions, MST_SHAPE(-1, columns)), MST_F64);
+    const mst_value parts[] = {mst_reduce_sum(mst_squared_difference(labels, predictions), .axes = MST_AXES(0)),
+                               mst_reduce_sum(labels, .axes = MST_AXES(0)),
+                               mst_reduce_sum(mst_square(labels), .axes = MST_AXES(0))};
+    const mst_value rows = mst_dim_size(labels, 0, MST_F64);
+    return (mst_metric_values){
+        mst_concat(parts, 3, 0),
+        mst_mul(rows, mst_fill(mst_value_graph(labels), MST_F64, MST_SHAPE(3 * columns), 1)),
+    };
+}
+
+static double r2_result(const double *sum, const double *count, int64_t n) {
+    const int64_t columns = n / 3;
+    double all = 0;
+    if (!columns || *count <= 0) return 0;
+    for (int64_t c = 0; c < columns; c++) {
+        const double errors = sum[c], labels = sum[columns + c], squares = sum[2 * columns + c];
+        const double spread = squares - labels * labels / *count;
+        const bool differ = spread > 1e-13 * squares; /* less is the rounding of the sums */
+        all += differ ? 1 - errors / spread : errors > 0 ? 0 : 1;
+    }
+    return all / (double)columns;
+}
+
+const mst_metric_form mst_metric_form_r2 = {.larger_is_better = true, .counts = r2_counts, .result = r2_result};

@@ -1,0 +1,123 @@
+#!/bin/sh
+# Tables whose numbers are written in other notations, dates, and texts that are hardly categories.
+# Usage: notation_test.sh PATH_OF_MUSTER
+# lists of options are split on purpose
+# shellcheck disable=SC2086
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/support/checks.sh"
+options="--loss mse --hidden-units 8 --batch-size 20 --epochs 2 --seed 3 --devices cpu:1"
+
+# ---- the same table in several notations is trained to the same weights ------------------------------
+
+# rows FROM TO: size and price as C writes them, with numbers below and above 1000
+rows() {
+    echo 'size;kind;price'
+    awk -v from="$1" -v to="$2" 'BEGIN { for (i = from; i < to; i++) printf "%.2f;%s;%.2f\n", i * 37.25 + 0.5, i % 2 ? "a" : "b", 900000.25 + i * 1111 }'
+}
+rows 0 60 > plain-train.csv
+rows 60 80 > plain-test.csv
+# to_comma, to_dollar, ...: size and price of standard input in that notation
+thousands='function group(x, mark,   whole, rest) {
+    split(x, part, "."); whole = part[1]; rest = ""
+    while (length(whole) > 3) { rest = mark substr(whole, length(whole) - 2) rest; whole = substr(whole, 1, length(whole) - 3) }
+    return whole rest }'
+to_comma() { awk -F ';' -v OFS=';' 'NR > 1 { sub(/\./, ",", $1); sub(/\./, ",", $3) } { print }'; }
+to_points() { awk -F ';' -v OFS=';' "$thousands"' NR > 1 { split($1, a, "."); split($3, b, "."); $1 = group($1, ".") "," a[2]; $3 = group($3, ".") "," b[2] } { print }'; }
+to_marks() { awk -F ';' -v OFS=';' "$thousands"' NR > 1 { split($1, a, "."); split($3, b, "."); $1 = group($1, ",") "." a[2]; $3 = group($3, ",") "." b[2] } { print }'; }
+to_spaces() { to_points | sed 's/\([0-9]\)\.\([0-9]\)/\1 \2/g'; }
+to_dollar() { to_marks | awk -F ';' -v OFS=';' 'NR > 1 { $1 = "$" $1; $3 = "-$" $3 } { print }'; }
+to_percent() { awk -F ';' -v OFS=';' 'NR > 1 { $1 = $1 " %"; $3 = $3 "%" } { print }'; }
+run train --data csv:plain $options --delimiter ';' --evaluate --save plain.npz --json
+want=$(value weights_sha256) want_loss=$(value test_loss)
+check plain_table_is_trained [ $status -eq 0 -a -n "$want" ]
+# predicted MODEL DATA: the rows alone
+predicted() { "$muster" predict --load "$1" --data "csv:$2" | grep '^ *[0-9]'; }
+predicted plain.npz plain-test.csv > plain.predicted
+for notation in comma points marks spaces percent; do
+    to_$notation < plain-train.csv > $notation-train.csv
+    to_$notation < plain-test.csv > $notation-test.csv
+    run train --data csv:$notation $options --delimiter ';' --evaluate --save $notation.npz --checkpoint-dir $notation.dir --json
+    check ${notation}_gives_the_same_weights [ "$(value weights_sha256)" = "$want" ]
+    check ${notation}_is_evaluated_alike [ "$(value test_loss)" = "$want_loss" ]
+    run evaluate --load $notation.npz --json
+    check ${notation}_is_read_again_as_in_training [ "$(value test_loss)" = "$want_loss" ]
+    run evaluate --checkpoint-dir $notation.dir --data csv:$notation --json
+    check ${notation}_of_a_checkpoint_too [ "$(value test_loss)" = "$want_loss" ]
+    predicted $notation.npz $notation-test.csv > got
+    check ${notation}_is_predicted_alike cmp -s plain.predicted got
+    # one row, which alone would leave two readings or none
+    head -n 2 $notation-test.csv > one.csv
+    predicted $notation.npz one.csv > got
+    head -n 1 plain.predicted > first
+    check ${notation}_of_one_row_is_read_as_in_training cmp -s first got
+    run convert csv:$notation npz:$notation.converted.npz --delimiter ';' --overwrite
+    run convert csv:plain npz:plain.converted.npz --delimiter ';' --overwrite
+    check ${notation}_is_converted_alike cmp -s plain.converted.npz $notation.converted.npz
+    run convert csv:$notation tfrecord:$notation.records --delimiter ';' --overwrite
+    run evaluate --load $notation.npz --data tfrecord:$notation.records --json
+    check ${notation}_goes_through_records [ "$(value test_loss)" = "$want_loss" ]
+done
+to_dollar < plain-train.csv > dollar.csv
+works first_line_tells_the_notation "^mlp 3-8-1 .*, 'size' with ',' between thousands and \\$, 'price' with ',' between thousands and \\$)" \
+    train --data csv:dollar.csv $options --delimiter ';'
+works first_line_tells_a_decimal_comma "^mlp 3-8-1 .*, 'size' with a decimal comma, 'price' with a decimal comma)" train --data csv:comma $options --delimiter ';'
+run train --data csv:comma $options --delimiter ';' --json
+check event_tells_the_notation grep -q '"columns_read":{"size":"with a decimal comma","price":"with a decimal comma"}' out
+works inspect_shows_the_numbers '^ *size  *floats .*, with a decimal comma' inspect comma-train.csv
+works other_notation_than_in_training_can_be_said '^test: ' evaluate --load plain.npz --data csv:comma --decimal ,
+fails other_notation_than_in_training_is_named 1 "column 'size': '2235,50' is no number" evaluate --load plain.npz --data csv:comma
+
+# ---- one column with two readings ---------------------------------------------------------------------
+
+{ echo 'x;y' && for i in 1 2 3 4 5; do echo "$i;10$i,500"; done; } > two.csv
+fails two_readings_are_refused 1 "line 2, column 'y': '101,500' may be 101500 or 101.5, .*--decimal \. or --decimal ," train --data csv:two.csv $options --delimiter ';'
+works decimal_says_which "^mlp.*, 'y' with a decimal comma" train --data csv:two.csv $options --delimiter ';' --decimal , --save two.npz
+works decimal_is_kept_for_evaluate '^test: ' evaluate --load two.npz --data csv:two.csv
+works thousands_say_which "^mlp.*, 'y' with ',' between thousands" train --data csv:two.csv $options --delimiter ';' --thousands ,
+works space_is_a_word '^mlp' train --data csv:spaces $options --delimiter ';' --thousands space
+fails decimal_is_a_mark 1 "^error: --decimal ';': is none of the marks" train --data csv:two.csv $options --decimal ';'
+fails thousands_is_a_mark 1 "^error: --thousands 'xx': is none of the marks" train --data csv:two.csv $options --thousands xx
+fails both_are_different 1 "decimal and thousands are both ','" train --data csv:two.csv $options --decimal , --thousands ,
+for option in decimal thousands dates; do
+    fails ${option}_is_for_tables 1 "$option is for csv:FILE" train --data npz:plain.converted.npz $options --$option "$([ $option = dates ] && echo x || echo ,)"
+done
+
+# ---- text where numbers are due -----------------------------------------------------------------------
+
+{ echo 'x,price' && for i in 1 2 3 4; do echo "$i,${i}00 EUR"; done; } > unit.csv
+for loss in mean_squared_error mean_absolute_error huber poisson mse mae; do
+    fails text_is_no_number_of_$loss 1 "in column 'price' are text, of 4 kinds such as '300 EUR': --loss m*[a-z_]* takes numbers" \
+        train --data csv:unit.csv --loss $loss --hidden-units 4 --devices cpu:1
+done
+run train --data csv:unit.csv --hidden-units 4 --epochs 1 --devices cpu:1 --save unit.npz
+fails evaluate_refuses_names_as_numbers 1 "in column 'price' are text" evaluate --load unit.npz --loss mse --data csv:unit.csv
+
+# ---- dates --------------------------------------------------------------------------------------------
+
+{ echo 'when,label' && for d in 01 02 03 04 05 06 07 08 09 10 11 12; do echo "2024-$d-05 10:00,y" && echo "2023-$d-05,n"; done; } > dates.csv
+small="--hidden-units 4 --epochs 1 --devices cpu:1"
+run train --data csv:dates.csv $small
+check dates_are_warned_of grep -q "^warning: column 'when' has dates, such as '20[-0-9: ]*', which become 24 categories.*--dates" err
+works dates_become_four_numbers "^mlp 4-4-2 .*(24 examples: 4 numbers standardized, 'when' as year and month and weekday and seconds)" \
+    train --data csv:dates.csv $small --dates when --save dates.npz
+works parts_of_dates_can_be_chosen "^mlp 2-4-2 .*, 'when' as year and month)" train --data csv:dates.csv $small --dates when=month+year
+works dates_are_read_as_in_training '^ *0 ' predict --load dates.npz --data csv:dates.csv
+works dates_go_into_a_table '^csv:written.csv' convert csv:dates.csv csv:written.csv --dates when=year+weekday
+check dates_are_columns_of_their_own sh -c '[ "$(head -n 2 written.csv | tr "\n" " ")" = "when_year,when_weekday,label 2024,4,y " ]'
+fails dates_have_these_parts 1 "a date has no 'hour': its parts are year, month, weekday and seconds" train --data csv:dates.csv $small --dates when=hour
+fails dates_must_be_there 1 "has no column 'whn'" train --data csv:dates.csv $small --dates whn
+fails dates_are_dates 1 "column 'x': '1' is no date" train --data csv:unit.csv $small --dates x
+fails label_is_no_date 1 "the column of labels, 'label', cannot be a date" train --data csv:dates.csv $small --dates label
+
+# ---- texts that are all different ---------------------------------------------------------------------
+
+{ echo 'note,x,label' && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "text $i,$i,$((i % 2))"; done; } > notes.csv
+run train --data csv:notes.csv $small
+check different_texts_are_warned_of grep -q "^warning: column 'note' has 12 different texts in 12 rows, such as 'text [0-9]*'" err
+run train --data csv:notes.csv $small --categories note
+check categories_are_meant_so [ ! -s err ]
+run train --data csv:notes.csv $small --drop note
+check dropped_columns_are_not_warned_of [ ! -s err ]
+end_of_checks
