@@ -26,7 +26,7 @@ typedef struct mst_output_loss {
     double weight;           /**< likewise; 0: not given */
 } mst_output_loss;
 
-enum { MST_OTHER_NAME = 48 };
+enum { MST_OTHER_NAME = 48, MST_OPTIMIZER_NOTE = 128 };
 /** What a file has beside the model. */
 typedef struct mst_model_compiled {
     bool has_loss, has_optimizer; /**< that Muster has too */
@@ -40,6 +40,10 @@ typedef struct mst_model_compiled {
     /** The optimizer, and the loss of each output, of the file where Muster has none such, or not with its options: its
      *  name, cut where it is long; "": none. */
     char other_optimizer[MST_OTHER_NAME], other_loss[MST_MAX_OUTPUTS][MST_OTHER_NAME];
+    /** Why OTHER_OPTIMIZER is not taken, "decay with a schedule"; where has_optimizer, what is computed in another way
+     *  than the file says, or "". */
+    char optimizer_note[MST_OPTIMIZER_NOTE];
+    bool lacks_state; /**< the file has state of the optimizer that is not read: it begins anew */
 } mst_model_compiled;
 
 /** A new model from PATH, which is the caller's: a `.keras` file, an `.h5` file with a whole model, or, without
@@ -80,6 +84,7 @@ typedef struct mst_model_save_options {
     bool from_probabilities;        /**< as of mst_compile */
     /** In place of both, of a model with several outputs: [mst_model_num_outputs], of each by its place. */
     const mst_output_loss *output_losses;
+    bool without_state; /**< the settings of the optimizer alone: it begins anew */
     int end_;
 } mst_model_save_options;
 /** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` or `.h5` file, a

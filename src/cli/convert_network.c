@@ -19,18 +19,59 @@ static mst_status write_weights(mst_model *model, const char *to) {
     return status;
 }
 
-/* With the optimizer and its state, where they were read and Keras has them. */
+static bool is_weights(const char *path) {
+    return mst_ends_in(path, ".safetensors") || mst_ends_in(path, ".npz");
+}
+
+static bool has_settings(const char *path) {
+    return !is_weights(path) && !mst_ends_in(path, ".onnx") && !mst_ends_in(path, ".weights.h5");
+}
+
+static bool has_losses(const mst_model_compiled *compiled) {
+    bool has = compiled->has_loss;
+    for (int i = 0; i < MST_MAX_OUTPUTS; i++) has |= compiled->output[i].has_loss;
+    return has;
+}
+
+/* With the optimizer, and its state where that was read, and the losses. */
 static mst_status write_model(mst_model *model, const mst_model_compiled *compiled, const char *to) {
-    const bool optimizer = compiled->has_optimizer_state && mst_keras_has_optimizer(&compiled->optimizer);
-    if (mst_ends_in(to, ".safetensors") || mst_ends_in(to, ".npz")) return write_weights(model, to);
+    const bool optimizer = compiled->has_optimizer && mst_keras_has_optimizer(&compiled->optimizer);
+    const bool several = mst_model_num_outputs(model) > 1;
+    if (is_weights(to)) return write_weights(model, to);
     return mst_model_save(model, to, .optimizer = optimizer ? &compiled->optimizer : NULL,
                           .loss = compiled->has_loss ? &compiled->loss : NULL,
-                          .from_probabilities = compiled->from_probabilities);
+                          .from_probabilities = compiled->from_probabilities,
+                          .output_losses = several && has_losses(compiled) ? compiled->output : NULL,
+                          .without_state = !compiled->has_optimizer_state);
+}
+
+/* What FROM says of training, and TO has not. */
+static void warn_of_losses(const char *from, const char *to, const mst_model_compiled *c) {
+    const bool h5 = mst_ends_in(to, ".h5");
+    if (*c->other_optimizer)
+        fprintf(stderr, "warning: '%s': its optimizer '%s' is left out (%s)\n", from, c->other_optimizer,
+                c->optimizer_note);
+    if (c->has_optimizer && !mst_keras_has_optimizer(&c->optimizer))
+        fprintf(stderr, "warning: '%s': its optimizer '%s' is left out: Keras does not have it with its settings\n",
+                from, c->optimizer.rule);
+    if (c->has_optimizer && *c->optimizer_note)
+        fprintf(stderr, "warning: '%s': its optimizer '%s': %s\n", from, c->optimizer.rule, c->optimizer_note);
+    if (c->has_optimizer && c->lacks_state)
+        fprintf(stderr,
+                "warning: '%s': the state of its optimizer '%s' is left out, as it is not that of Keras 3: it begins "
+                "anew\n",
+                from, c->optimizer.rule);
+    for (int i = 0; i < MST_MAX_OUTPUTS; i++)
+        if (*c->other_loss[i])
+            fprintf(stderr, "warning: '%s': its loss '%s' is left out: it is not known here, or not with its options\n",
+                    from, c->other_loss[i]);
+    if (h5 && !c->has_optimizer && has_losses(c))
+        fprintf(stderr, "warning: '%s': its loss is left out: an .h5 file has one beside an optimizer only\n", from);
 }
 
 /* What a file is converted to depends on what it has: layers, operators of ONNX, or no weights. */
 static mst_status check_kinds(const char *from, const char *to, bool has_weights) {
-    const bool weights = mst_ends_in(to, ".safetensors") || mst_ends_in(to, ".npz");
+    const bool weights = is_weights(to);
     if (network_file_is_onnx(from) && !weights && !mst_ends_in(to, ".onnx"))
         return MST_FAIL(MST_INVALID,
                         "'%s': is of ONNX, whose operators are no layers of Keras: it becomes FILE.onnx, its weights "
@@ -57,7 +98,11 @@ static mst_status convert(const char *from, const char *to) {
     if (!status) status = write_model(model, &compiled, to);
     if (!status) status = mst_model_weights(model, &weights, &count);
     for (int64_t i = 0; !status && i < count; i++) elements += mst_shape_count(weights[i].spec.shape);
-    if (!status) printf("%s from %s: %s parameters\n", to, from, number_text(elements, text));
+    const bool trained = compiled.has_optimizer || *compiled.other_optimizer || has_losses(&compiled);
+    if (!status && has_settings(to)) warn_of_losses(from, to, &compiled);
+    if (!status)
+        printf("%s from %s: %s parameters%s\n", to, from, number_text(elements, text),
+               trained && !has_settings(to) ? ", without the optimizer and the loss" : "");
     mst_model_destroy(model);
     return status;
 }

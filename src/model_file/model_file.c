@@ -45,7 +45,12 @@ static void read_losses(const json_t *made, const mst_model *model, mst_model_co
         if (!mst_keras_loss_read(value, &loss, &from_probabilities))
             keep_name(mst_keras_loss_name(value), out->other_loss[i]);
     }
-    if (outputs == 1)
+    const json_t *weight_of_all = outputs == 1 ? of_output(weights, model, 0) : NULL;
+    const bool weighted = json_is_number(weight_of_all) && json_number_value(weight_of_all) != 1;
+    if (weighted)
+        snprintf(out->other_loss[0], MST_OTHER_NAME, "%.20s of weight %g",
+                 mst_keras_loss_name(of_output(losses, model, 0)), json_number_value(weight_of_all));
+    if (outputs == 1 && !weighted)
         out->has_loss = mst_keras_loss_read(of_output(losses, model, 0), &out->loss, &out->from_probabilities);
     for (int i = 0; outputs > 1 && i < outputs && i < MST_MAX_OUTPUTS; i++) {
         mst_output_loss *o = &out->output[i];
@@ -61,12 +66,14 @@ static mst_status read_compiled(const mst_keras_file *file, const mst_keras_netw
     if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
     *out = (mst_model_compiled){.has_loss = false};
     read_losses(file->made, model, out);
-    mst_keras_optimizer_read(optimizer, &out->optimizer);
+    mst_keras_optimizer_read(optimizer, &out->optimizer, out->optimizer_note);
     out->has_optimizer = out->optimizer.rule;
     if (!out->has_optimizer)
         keep_name(json_string_value(json_object_get(optimizer, "class_name")), out->other_optimizer);
     if (!out->has_optimizer || !file->has_weights) return MST_OK;
-    return mst_keras_state_read(&file->tree, network, model, &out->optimizer, &out->has_optimizer_state);
+    MST_TRY(mst_keras_state_read(&file->tree, network, model, &out->optimizer, &out->has_optimizer_state));
+    out->lacks_state = !out->has_optimizer_state && mst_keras_has_state(&file->tree);
+    return MST_OK;
 }
 
 #define KERAS_VERSION "3.0.0" /* whose files these are */
@@ -252,6 +259,10 @@ static mst_status add_compiled(mst_model *model, json_t *config, const mst_model
     return status;
 }
 
+static bool has_state(const mst_model_save_options *o) {
+    return o->optimizer && !o->without_state;
+}
+
 /* A whole model in one HDF5 file: texts are attributes of its root. */
 static mst_status fill_h5(mst_model *model, const mst_model_save_options *o, const json_t *config,
                           const mst_keras_network *network, mst_keras_tree *tree) {
@@ -268,7 +279,7 @@ static mst_status fill_h5(mst_model *model, const mst_model_save_options *o, con
         if (!training) status = MST_NO_MEMORY("for a network");
     }
     if (!status) status = mst_keras_weights_write_h5(model, network, tree);
-    if (!status && o->optimizer) status = mst_keras_state_write_h5(model, network, o->optimizer, tree);
+    if (!status && has_state(o)) status = mst_keras_state_write_h5(model, network, o->optimizer, tree);
     if (!status) status = mst_keras_tree_add_text(tree, "/", "keras_version", KERAS_VERSION);
     if (!status) status = mst_keras_tree_add_text(tree, "/", "backend", "muster");
     if (!status) status = mst_keras_tree_add_text(tree, "/", "model_config", text);
@@ -283,7 +294,7 @@ static mst_status fill_h5(mst_model *model, const mst_model_save_options *o, con
 static mst_status fill_keras(mst_model *model, const mst_model_save_options *o, const mst_keras_network *network,
                              mst_keras_tree *tree) {
     MST_TRY(mst_keras_weights_write(model, network, tree));
-    return o->optimizer ? mst_keras_state_write(model, network, o->optimizer, tree) : MST_OK;
+    return has_state(o) ? mst_keras_state_write(model, network, o->optimizer, tree) : MST_OK;
 }
 
 static mst_status save_json(const char *path, const json_t *config) {

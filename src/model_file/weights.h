@@ -4,6 +4,7 @@
 
 #include "model_file/network.h"
 #include "model_file/tree.h"
+#include "muster/model_file.h"
 #include "muster/optimizer.h"
 
 /** Adds TENSOR, converted to DTYPE, to SNAPSHOT as the entry NAME. */
@@ -32,9 +33,12 @@ MST_CHECKED mst_status mst_keras_state_write(mst_model *model, const mst_keras_n
 MST_CHECKED mst_status mst_keras_state_write_h5(mst_model *model, const mst_keras_network *network,
                                                 const mst_optimizer *optimizer, mst_keras_tree *tree);
 
-/** OPTIMIZER as Keras' object with class_name and config; *OUT has no rule where Muster has none such, or where Keras'
- *  has a schedule or what else is not taken over. */
-void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out);
+/** Whether TREE has state of an optimizer, whether or not it is read: more than a step and a learning rate. */
+bool mst_keras_has_state(const mst_keras_tree *tree);
+
+/** OPTIMIZER as Keras' object with class_name and config; *OUT has no rule where Muster has none such, or not with all
+ *  its settings: NOTE says why then. Else NOTE says what is computed in another way, or is "". */
+void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char note[MST_OPTIMIZER_NOTE]);
 /** MST_UNIMPLEMENTED where Keras has no such optimizer. */
 MST_CHECKED mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object);
 /** Whether it has. */

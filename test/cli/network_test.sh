@@ -236,6 +236,7 @@ works a_model_becomes_an_older_file "^c.h5 from b.keras: 1,176 parameters" conve
 run train $small --no-shuffle --load c.h5 --epochs 1
 check an_older_file_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" = "$sha" ]
 works a_model_becomes_weights "^c.npz from b.keras" convert b.keras c.npz
+check an_optimizer_that_is_left_out_is_told grep -q "parameters, without the optimizer and the loss" out
 works weights_of_a_model_are_shown "NPZ" inspect c.npz
 cat > new.json << 'EOF'
 {"class_name": "Sequential", "keras_version": "4.1.0", "config": {"name": "s", "layers": [

@@ -121,13 +121,19 @@ static mst_status load_network(training *t, const char *path) {
 }
 
 void train_network_take_optimizer(training *t) {
-    if (t->compiled.has_optimizer) t->optimizer = t->compiled.optimizer;
-    if (*t->compiled.other_optimizer)
-        fprintf(
-            stderr,
-            "warning: '%s': its optimizer '%s' is not taken from a file, or not with its options: %s begins anew in "
-            "its place; --optimizer takes another\n",
-            t->network, t->compiled.other_optimizer, t->optimizer.rule);
+    const mst_model_compiled *c = &t->compiled;
+    if (c->has_optimizer) t->optimizer = c->optimizer;
+    if (*c->other_optimizer)
+        fprintf(stderr,
+                "warning: '%s': its optimizer '%s' is not taken from a file (%s): %s begins anew in its place; "
+                "--optimizer takes another\n",
+                t->network, c->other_optimizer, c->optimizer_note, t->optimizer.rule);
+    if (c->has_optimizer && *c->optimizer_note)
+        fprintf(stderr, "warning: '%s': its optimizer '%s': %s\n", t->network, t->optimizer.rule, c->optimizer_note);
+    if (c->has_optimizer && c->lacks_state)
+        fprintf(stderr,
+                "warning: '%s': the state of its optimizer '%s' is not that of Keras 3, and not read: it begins anew\n",
+                t->network, t->optimizer.rule);
 }
 
 /* What belongs to pictures and texts of an only input. */
