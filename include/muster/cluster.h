@@ -17,8 +17,8 @@
  *                        <----------------- training tasks ---------->
  *
  *  An address is "host:port": a name, an IPv4 address, or an IPv6 address in brackets, "[::1]:2222". A "grpc://" or
- *  "tcp://" before it, and spaces around it and around its last colon, are dropped, and letters become lower case. There
- *  is no default port, as TensorFlow has none. Names are not resolved here.
+ *  "tcp://" before it, and spaces around it and around its last colon, are dropped, and letters become lower case.
+ *  There is no default port, as TensorFlow has none. Names are not resolved here.
  *
  *  A description is refused with MST_INVALID where two tasks have one address, a job is empty, there are several chiefs
  *  or evaluators, this process is none of the tasks, or some tasks are on a loopback address (which other hosts cannot

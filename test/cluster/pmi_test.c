@@ -1,4 +1,4 @@
-/* What a process of mpiexec does when that is gone: an error, and no SIGPIPE, which the program may have left to kill. */
+/* What a process of mpiexec does when mpiexec is gone: an error, and no SIGPIPE, which would kill the program. */
 #include "cluster/pmi.h"
 
 #include <signal.h>
