@@ -1,4 +1,5 @@
-/* What a process of mpiexec does when that is gone: an error, and no SIGPIPE, which the program may have left to kill. */
+/* What a process of mpiexec does when that is gone: an error, and no SIGPIPE, which the program may have left to
+ * kill. */
 #include "cluster/pmi.h"
 
 #include <signal.h>
