@@ -18,8 +18,8 @@ int signals_caught(void);
 /** Every command begins with it. A write to a pipe or socket that nobody reads any more fails, and does not kill; but
  *  where that is standard output, as of `| head`, the process ends at once with the status 128 + SIGPIPE. */
 void signals_begin(void);
-/** Whether standard output is a pipe that nobody reads any more; it is noted as a SIGPIPE that came. To be asked where a
- *  write has failed, behind signals_catch: the command then ends in order, and that is no error. */
+/** Whether standard output is a pipe that nobody reads any more; it is noted as a SIGPIPE that came. To be asked where
+ *  a write has failed, behind signals_catch: the command then ends in order, and that is no error. */
 bool signals_reader_left(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/argument.h"
@@ -22,6 +23,7 @@ static hwloc_topology_t topology; /* NULL: hwloc does not know this machine */
 static hwloc_cpuset_t allowed;    /* what this process is bound to (taskset), at most all */
 static atomic_bool has_bound;     /* a thread to cores, so that topology and allowed are there */
 static double quota;              /* cores' worth of time, of a container; 0: no limit */
+static int64_t memory_quota;      /* bytes, likewise */
 
 /* Without these files, as in some sandboxes, hwloc's discovery by Linux prints that it fails. */
 static bool has_cpu_files(void) {
@@ -30,7 +32,9 @@ static bool has_cpu_files(void) {
 }
 
 static void load(void) {
-    quota = mst_cpu_quota("/sys/fs/cgroup", "/proc/self/cgroup");
+    static const char *const groups = "/sys/fs/cgroup", *const membership = "/proc/self/cgroup";
+    quota = mst_cpu_quota(groups, membership);
+    memory_quota = mst_memory_quota(groups, membership);
     if (hwloc_topology_init(&topology)) return;
     /* only what is used: devices on buses take most of the time of a full discovery */
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -145,10 +149,32 @@ static void read_cpu_name(mst_machine *out) {
     if (file) fclose(file);
 }
 
+/* Of the machine, or of a container that has less. */
+static int64_t memory_here(void) {
+    const int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const bool limited = get() && memory_quota > 0 && (bytes <= 0 || memory_quota < bytes);
+    return limited ? memory_quota : bytes > 0 ? bytes : 0;
+}
+
+int64_t mst_host_memory(void) {
+    struct sysinfo info;
+    const int64_t memory = memory_here();
+    if (memory <= 0 || sysinfo(&info)) return memory;
+    return memory + (int64_t)info.totalswap * (int64_t)info.mem_unit;
+}
+
+int64_t mst_process_memory(void) {
+    long long pages = 0, resident = 0, shared = 0; /* proc(5): the last are those of files */
+    FILE *file = fopen("/proc/self/statm", "r");
+    const bool known = file && fscanf(file, "%lld %lld %lld", &pages, &resident, &shared) == 3;
+    if (file) fclose(file);
+    return known && resident > shared ? (int64_t)(resident - shared) * sysconf(_SC_PAGESIZE) : 0;
+}
+
 void mst_machine_read(mst_machine *out) {
     if (MST_IS_NULL(out)) return;
     *out = (mst_machine){.num_cores = mst_num_cores(), .num_all_cores = 1, .isa = isa()};
-    out->memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    out->memory = memory_here();
     read_cpu_name(out);
     read_onednn_isa(out);
     if (!get()) return;

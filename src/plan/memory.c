@@ -241,3 +241,14 @@ mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed)
              plan->host->options->recompute ? "" : ", recompute,");
     return mst_error_at(NULL, where->text);
 }
+
+mst_status mst_plan_over_host(const mst_plan *plan, int device, int64_t needed, int64_t memory) {
+    char list[600], bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
+    list_largest(plan, device, list, sizeof list);
+    return MST_FAIL(
+        MST_OUT_OF_MEMORY,
+        "with the step this process needs %s, and this machine, or its container (cgroup), has %s; largest: %s: take a "
+        "smaller batch%s or give it more memory",
+        mst_bytes_print(needed, bytes, sizeof bytes), mst_bytes_print(memory, limit, sizeof limit), list,
+        plan->host->options->recompute ? "" : ", recompute,");
+}

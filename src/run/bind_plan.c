@@ -211,10 +211,17 @@ bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cac
 mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int index) {
     mst_slot *slot = &session->slots[index];
     mst_bound_plan *bound = &cached->bound[index];
-    for (int32_t i = 0; i < cached->num_devices; i++)
-        MST_TRY(bind_grow(session, cached->plan, slot, cached->devices[i]));
+    int64_t fresh = 0;
+    for (int32_t i = 0; i < cached->num_devices; i++) {
+        const int32_t d = cached->devices[i];
+        const int64_t before = slot->arena[d].bytes;
+        MST_TRY(bind_grow(session, cached->plan, slot, d));
+        const bool grew = slot->arena[d].bytes > before && session->devices.device[d].domain->type->host;
+        if (grew) fresh += slot->arena[d].bytes;
+    }
     mst_bound_plan_free(session, bound);
     mst_status status = bind(session, cached, slot, bound);
+    if (!status && fresh) status = mst_session_check_room(cached, fresh + MOST_OF_A_FIRST_RUN);
     if (!status) status = mst_memory_probe(MOST_OF_A_FIRST_RUN);
     if (status)
         mst_bound_plan_free(session, bound);

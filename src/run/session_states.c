@@ -32,16 +32,46 @@ int64_t mst_session_string_room(const mst_session *session, int device, const ms
     return limit > 0 ? limit - used + strings->bytes : INT64_MAX;
 }
 
+static int64_t used_bytes(const mst_session *session, int device) {
+    return session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device);
+}
+
+/* Without this the system would end the process without a word. What the process has already may be in part what the
+ * session has asked for, of which not all has been touched: the larger of the two is there for certain. */
+static mst_status check_host(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
+    const mst_devices *devices = &session->devices;
+    const int64_t memory = mst_host_memory();
+    int64_t needed = 0;
+    for (int i = 0; i < devices->count; i++)
+        if (mst_device_is_here(devices, i) && devices->device[i].domain->type->host) needed += used_bytes(session, i);
+    if (!devices->device[device].domain->type->host || memory <= 0) return MST_OK;
+    const int64_t has = mst_process_memory();
+    needed = (has > needed ? has : needed) + more;
+    if (needed <= memory) return MST_OK;
+    if (plan) return mst_plan_over_host(plan, device, needed, memory);
+    char need[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
+    return MST_FAIL(MST_OUT_OF_MEMORY,
+                    "with the variables this process needs %s, and this machine, or its container (cgroup), has %s",
+                    mst_bytes_print(needed, need, sizeof need), mst_bytes_print(memory, limit, sizeof limit));
+}
+
 mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
     const mst_device *where = &session->devices.device[device];
-    const int64_t needed =
-        session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device) + more;
-    if (where->memory_limit <= 0 || needed <= where->memory_limit) return MST_OK;
+    const int64_t needed = used_bytes(session, device) + more;
+    if (where->memory_limit <= 0 || needed <= where->memory_limit) return check_host(session, plan, device, more);
     if (plan) return mst_plan_over_limit(plan, device, needed);
     char need[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
     MST_FAIL(MST_OUT_OF_MEMORY, "device %s: its variables need %s, the limit is %s: raise the limit", where->text,
              mst_bytes_print(needed, need, sizeof need), mst_bytes_print(where->memory_limit, limit, sizeof limit));
     return mst_error_at(NULL, where->text);
+}
+
+mst_status mst_session_check_room(const mst_cached_plan *cached, int64_t fresh) {
+    const int64_t memory = mst_host_memory(), has = mst_process_memory();
+    int64_t needed = has + fresh;
+    for (int64_t i = 0; i < cached->num_touches && !cached->touched; i++) needed += (int64_t)cached->touch[i].bytes;
+    if (memory <= 0 || needed <= memory) return MST_OK;
+    return mst_plan_over_host(cached->plan, cached->devices[0], needed, memory);
 }
 
 /* ---- placing ---- */

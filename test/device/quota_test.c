@@ -1,4 +1,4 @@
-/* The share of the processor that a container has, from files as the kernel shows them. */
+/* The share of the processor and of the memory that a container has, from files as the kernel shows them. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,11 +31,21 @@ static machine begin(const char *membership) {
     return m;
 }
 
-static double end(const machine *m) {
+static void clear(const machine *m) {
     char command[128];
-    const double quota = mst_cpu_quota(m->groups, m->membership);
     snprintf(command, sizeof command, "rm -r '%s'", m->folder);
     assert_int_equal(system(command), 0);
+}
+
+static double end(const machine *m) {
+    const double quota = mst_cpu_quota(m->groups, m->membership);
+    clear(m);
+    return quota;
+}
+
+static int64_t end_memory(const machine *m) {
+    const int64_t quota = mst_memory_quota(m->groups, m->membership);
+    clear(m);
     return quota;
 }
 
@@ -88,12 +98,37 @@ static void malformed_lines_are_ignored(void **state) {
     assert_true(end(&m) == 0);
 }
 
+static void limits_of_memory_count(void **state) {
+    (void)state;
+    const char *none_of_version_1 = "9223372036854771712\n";
+    machine m = begin("0::/kubepods/pod\n");
+    write_file(&m, "groups/memory.max", "1000000000\n");
+    write_file(&m, "groups/kubepods/pod/memory.max", "100663296\n");
+    assert_int_equal(end_memory(&m), 100663296);
+    m = begin("0::/kubepods/pod\n");
+    write_file(&m, "groups/kubepods/memory.max", "100663296\n");
+    write_file(&m, "groups/kubepods/pod/memory.max", "max\n");
+    write_file(&m, "groups/kubepods/pod/cpu.max", "50000 100000\n");
+    assert_int_equal(end_memory(&m), 100663296);
+    m = begin("11:memory:/docker/1\n4:cpu,cpuacct:/docker/1\n0::/\n");
+    write_file(&m, "groups/memory/memory.limit_in_bytes", none_of_version_1);
+    write_file(&m, "groups/memory/docker/1/memory.limit_in_bytes", "100663296\n");
+    assert_int_equal(end_memory(&m), 100663296);
+    m = begin("11:memory:/docker/1\n");
+    write_file(&m, "groups/memory/docker/1/memory.limit_in_bytes", none_of_version_1);
+    assert_int_equal(end_memory(&m), 0);
+    m = begin("0::/\n");
+    assert_int_equal(end_memory(&m), 0);
+    m = begin("0::/\n");
+    write_file(&m, "groups/memory.max", "much\n");
+    assert_int_equal(end_memory(&m), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_quota_without_limits),
-        cmocka_unit_test(limit_of_the_group_or_of_one_around_it_counts),
-        cmocka_unit_test(limits_of_version_1_count),
-        cmocka_unit_test(malformed_lines_are_ignored),
+        cmocka_unit_test(no_quota_without_limits),   cmocka_unit_test(limit_of_the_group_or_of_one_around_it_counts),
+        cmocka_unit_test(limits_of_version_1_count), cmocka_unit_test(malformed_lines_are_ignored),
+        cmocka_unit_test(limits_of_memory_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
