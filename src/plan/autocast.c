@@ -11,8 +11,8 @@
  *
  * After this pass the precision of these nodes is not the default any more. It is f32 where the processor has no
  * instructions for bf16, where the devices are those of several tasks, which make one plan on processors that may
- * differ, and for what is no faster in bf16, or has no sound code there: convolutions in groups and over three axes, and
- * matrix products of few terms that do not ask for bf16 themselves, as the gradient of weights from a shard of few
+ * differ, and for what is no faster in bf16, or has no sound code there: convolutions in groups and over three axes,
+ * and matrix products of few terms that do not ask for bf16 themselves, as the gradient of weights from a shard of few
  * examples. */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static bool is_convolution(const mst_plan_node *node) {
            node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
 }
 
-/* In groups, or over three axes, of which the gradients are the same ops as those of two; and a transposed one that does
+/* In groups; over three axes, of which the gradients are the same ops as those of two; and a transposed one that does
  * not ask for bf16 itself. */
 static bool stays_f32(const mst_plan *plan, const mst_plan_node *node) {
     const mst_conv2d_options *o = node->options;
