@@ -11,14 +11,16 @@
  *
  * After this pass the precision of these nodes is not the default any more. It is f32 where the processor has no
  * instructions for bf16, where the devices are those of several tasks, which make one plan on processors that may
- * differ, and for what is no faster in bf16: convolutions in groups, and matrix products of few terms that do not ask
- * for bf16 themselves, as the gradient of weights from a shard of few examples. */
+ * differ, and for what is no faster in bf16, or has no sound code there: convolutions in groups and over three axes,
+ * and matrix products of few terms that do not ask for bf16 themselves, as the gradient of weights from a shard of few
+ * examples. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
 #include "kernel/onednn/base/product.h"
 #include "muster/ops.h"
+#include "op/conv/conv.h"
 #include "op/list.h"
 #include "plan/plan.h"
 
@@ -73,8 +75,21 @@ static mst_status cast_source(autocast *c, int32_t node, int i) {
     return MST_OK;
 }
 
+static bool is_transposed(const mst_plan_node *node) {
+    return node->op == &mst_op_conv2d_transpose || node->op == &mst_op_conv3d_transpose;
+}
+
 static bool is_convolution(const mst_plan_node *node) {
-    return node->op == &mst_op_conv2d || node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
+    return is_transposed(node) || node->op == &mst_op_conv2d || node->op == &mst_op_conv3d ||
+           node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
+}
+
+/* In groups; over three axes, of which the gradients are the same ops as those of two; and a transposed one that does
+ * not ask for bf16 itself. */
+static bool stays_f32(const mst_plan *plan, const mst_plan_node *node) {
+    const mst_conv2d_options *o = node->options;
+    return o->groups > 1 || plan->value[node->src[0]].spec.shape.ndim == MST_CONV3D_NDIM ||
+           (is_transposed(node) && !o->precision);
 }
 
 bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node) {
@@ -121,7 +136,7 @@ static mst_status autocast_node(autocast *c, int32_t n) {
     } else if (is_convolution(node)) {
         mst_conv2d_options options = *(const mst_conv2d_options *)node->options;
         const mst_precision precision = autocast_precision(plan, node, options.precision);
-        options.precision = options.groups > 1 ? MST_FLOAT32 : precision;
+        options.precision = stays_f32(plan, node) ? MST_FLOAT32 : precision;
         return mst_plan_become(plan, node, node->op, &options, node->num_src, node->src);
     }
     return MST_OK;

@@ -184,6 +184,96 @@ static void convolutions_in_groups_are_left_in_f32(void **state) {
     mst_graph_destroy(g);
 }
 
+static mst_value deep(mst_value a, mst_value b, mst_precision precision) {
+    return mst_convolve3d(a, b, .padding = MST_PADDING_SAME, .precision = precision);
+}
+
+static mst_value deep_strided(mst_value a, mst_value b, mst_precision precision) {
+    return mst_convolve3d(a, b, .strides = MST_AXES(2), .precision = precision);
+}
+
+static mst_value deep_transposed(mst_value a, mst_value b, mst_precision precision) {
+    return mst_convolve3d_transpose(a, b, .strides = MST_AXES(2), .precision = precision);
+}
+
+static mst_value depthwise_row(mst_value a, mst_value b, mst_precision precision) {
+    (void)precision;
+    return mst_convolve1d_depthwise(a, b);
+}
+
+static mst_value depthwise(mst_value a, mst_value b, mst_precision precision) {
+    (void)precision;
+    return mst_convolve2d_depthwise(a, b);
+}
+
+static mst_value lstm(mst_value a, mst_value b, mst_precision precision) {
+    (void)precision;
+    return mst_lstm_with((mst_lstm_options){.src = a, .recurrent = b});
+}
+
+static mst_value simple_rnn(mst_value a, mst_value b, mst_precision precision) {
+    (void)precision;
+    return mst_simple_rnn_with((mst_simple_rnn_options){.src = a, .recurrent = b});
+}
+
+static mst_value gru(mst_value a, mst_value b, mst_precision precision) {
+    (void)precision;
+    const mst_shape recurrent = mst_value_spec(b).shape;
+    const mst_value bias = mst_fill(mst_value_graph(b), MST_F32, MST_SHAPE(recurrent.dim[1]), 0.1);
+    return mst_gru_with((mst_gru_options){.src = a, .recurrent = b, .bias = bias});
+}
+
+/* The op, its gradients and, unless recurrent, theirs: the same bits in sessions of both precisions. */
+static void expect_f32(product make, mst_precision precision, bool twice, mst_shape a, mst_shape b) {
+    enum { FETCHES = 5 };
+    mst_graph *g = engine_graph();
+    const mst_value src[MOST_SRC] = {engine_input(g, "a", a), engine_input(g, "b", b)};
+    const mst_value y = make(src[0], src[1], precision);
+    mst_tensor *factor = engine_random(MST_F32, mst_value_spec(y).shape, -1, 1, 5);
+    mst_value by[MOST_SRC], again[MOST_SRC] = {{0}};
+    mst_gradients(mst_reduce_sum(mst_mul(mst_mul(y, y), mst_constant(g, factor))), src, MOST_SRC, by);
+    const mst_value norm = mst_add(mst_reduce_sum(mst_mul(by[0], by[0])), mst_reduce_sum(mst_mul(by[1], by[1])));
+    if (twice) mst_gradients(norm, src, MOST_SRC, again);
+    const int num_fetches = twice ? FETCHES : FETCHES - MOST_SRC;
+    const mst_value fetch[FETCHES] = {y, by[0], by[1], again[0], again[1]};
+    mst_feed feed[MOST_SRC];
+    for (int i = 0; i < MOST_SRC; i++)
+        feed[i] = (mst_feed){.value = src[i], .tensor = engine_random(MST_F32, i ? b : a, -2, 2, 3 + (unsigned)i)};
+    mst_tensor *got[2][FETCHES] = {{NULL}};
+    for (int i = 0; i < 2; i++) {
+        mst_session *session;
+        const mst_session_options options = {.devices = "cpu:1/1", .precision = i ? MST_MIXED_BFLOAT16 : MST_FLOAT32};
+        EXPECT_OK(mst_session_create(g, &options, &session));
+        EXPECT_OK(mst_session_run(session, feed, MOST_SRC, fetch, num_fetches, got[i]));
+        mst_session_destroy(session);
+    }
+    for (int i = 0; i < num_fetches; i++) {
+        if (!engine_same_bits(got[0][i], got[1][i])) fail_msg("%s, fetch %d", mst_value_name(y), i);
+        mst_tensor_release(got[0][i]);
+        mst_tensor_release(got[1][i]);
+    }
+    for (int i = 0; i < MOST_SRC; i++) mst_tensor_release(feed[i].tensor);
+    mst_tensor_release(factor);
+    mst_graph_destroy(g);
+}
+
+/* All that docs/daily-use.md says of. */
+static void what_stays_f32_has_gradients_of_f32(void **state) {
+    (void)state;
+    static const mst_precision asked[] = {MST_PRECISION_DEFAULT, MST_MIXED_BFLOAT16};
+    for (int i = 0; i < 2; i++) {
+        expect_f32(deep, asked[i], true, MST_SHAPE(2, 4, 5, 6, 8), MST_SHAPE(3, 3, 3, 8, 16));
+        expect_f32(deep_strided, asked[i], true, MST_SHAPE(2, 5, 6, 5, 8), MST_SHAPE(2, 3, 2, 8, 8));
+        expect_f32(deep_transposed, asked[i], true, MST_SHAPE(2, 3, 3, 2, 8), MST_SHAPE(2, 2, 3, 16, 8));
+        expect_f32(in_groups, asked[i], true, MST_SHAPE(2, 6, 6, 16), MST_SHAPE(3, 3, 8, 32));
+    }
+    expect_f32(depthwise, MST_PRECISION_DEFAULT, true, MST_SHAPE(2, 6, 6, 16), MST_SHAPE(3, 3, 16, 1));
+    expect_f32(depthwise_row, MST_PRECISION_DEFAULT, true, MST_SHAPE(2, 9, 16), MST_SHAPE(3, 16, 2));
+    expect_f32(lstm, MST_PRECISION_DEFAULT, false, MST_SHAPE(4, 3, 16), MST_SHAPE(4, 16));
+    expect_f32(gru, MST_PRECISION_DEFAULT, false, MST_SHAPE(4, 3, 12), MST_SHAPE(4, 12));
+    expect_f32(simple_rnn, MST_PRECISION_DEFAULT, false, MST_SHAPE(4, 3, 8), MST_SHAPE(8, 8));
+}
+
 static void f64_and_integers_are_left_alone(void **state) {
     (void)state;
     static const mst_dtype dtypes[] = {MST_F64, MST_I32};
@@ -244,6 +334,7 @@ int main(void) {
         cmocka_unit_test(a_value_is_cast_once),
         cmocka_unit_test(sums_of_few_terms_are_left_in_f32),
         cmocka_unit_test(convolutions_in_groups_are_left_in_f32),
+        cmocka_unit_test(what_stays_f32_has_gradients_of_f32),
         cmocka_unit_test(f64_and_integers_are_left_alone),
         cmocka_unit_test(what_is_folded_is_left_alone),
         cmocka_unit_test(reads_before_and_after_a_write_are_cast_apart),

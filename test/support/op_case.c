@@ -11,12 +11,26 @@
 #include "base/rng.h"
 #include "support/test.h"
 
-static const char *const variants[] = {"", ", first dimension 0", ", all dimensions 0", ", all dimensions 1"};
+static const char *const variants[] = {"",          ", first dimension 0", ", all dimensions 0", ", no examples",
+                                       ", no rows", ", all dimensions 1"};
+
+/* Whether dimension K of a source of SHAPE is 0 in this variant. */
+static bool is_emptied(const op_case *c, const mst_shape *shape, int k) {
+    const mst_shape first = mst_shape_make(c->example->src[0].ndim, c->example->src[0].dim);
+    const bool is_as_long = k == 0 && first.ndim > 0 && shape->dim[0] == first.dim[0];
+    switch (c->variant) {
+        case OP_EMPTY: return true;
+        case OP_EMPTY_FIRST: return k == 0;
+        case OP_NO_EXAMPLES: return is_as_long && shape->ndim == first.ndim;
+        case OP_NO_ROWS: return is_as_long;
+        default: return false;
+    }
+}
 
 static mst_shape shape_of(const op_case *c, int i) {
     mst_shape shape = mst_shape_make(c->example->src[i].ndim, c->example->src[i].dim);
     for (int k = 0; k < shape.ndim; k++) {
-        if (c->variant == OP_EMPTY || (c->variant == OP_EMPTY_FIRST && k == 0)) shape.dim[k] = 0;
+        if (is_emptied(c, &shape, k)) shape.dim[k] = 0;
         if (c->variant == OP_ONE) shape.dim[k] = 1;
     }
     return shape;

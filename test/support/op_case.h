@@ -10,6 +10,8 @@ typedef enum op_variant {
     OP_AS_GIVEN,
     OP_EMPTY_FIRST, /**< the first dimension of each source is 0 */
     OP_EMPTY,       /**< all dimensions are 0 */
+    OP_NO_EXAMPLES, /**< the first dimension is 0: of source 0, and of others like it, as long */
+    OP_NO_ROWS,     /**< likewise, of all that are as long */
     OP_ONE,         /**< all dimensions are 1 */
     OP_NUM_VARIANTS
 } op_variant;
