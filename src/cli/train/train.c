@@ -550,7 +550,7 @@ static void print_summary(const training *t) {
         printf("interrupted after step %" PRId64 "%s%s%s\n", result->step, t->checkpoint ? ", kept in " : "",
                t->checkpoint ? t->checkpoint : "", skipped ? ": the test part was not used" : "");
     if (result->stopped && !is_interrupted(t) && t->stopping.counted == 0)
-        printf("stopped early: the chief has ended the training\n");
+        printf("stopped early: %s has ended the training\n", train_cluster_is_served(t) ? "the chief" : "a worker");
     else if (result->stopped && !is_interrupted(t))
         printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
     print_result(t);
