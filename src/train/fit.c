@@ -469,6 +469,7 @@ static mst_status run_until_all_finish(fit *f) {
         mst_status status = stop_together(f);
         if (status && status != MST_CANCELLED && !mst_workers_lost(f->trainer, status)) return status;
         if (!status) status = mst_served_finish(f->trainer, f->state.stop);
+        if (!status) status = mst_served_take_averages(f->trainer);
         if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
         if (!status || status == MST_CANCELLED) return read_last_step(f);
         MST_TRY(recover(f, status));
