@@ -369,8 +369,13 @@ static mst_status join_or_end(mst_task *task, const mst_task_state *state, mst_t
 mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     MST_TRY(join_or_end(task, state, joined));
     if (!have_all_left(task)) return MST_OK;
+    task->has_ended = true;
     return MST_FAIL(MST_UNAVAILABLE, "the job has ended while %s was away: the other workers have done their work",
                     task->name[task->self]);
+}
+
+bool mst_task_has_ended(mst_task *task) {
+    return MST_IS_NULL(task) ? false : task->has_ended;
 }
 
 bool mst_task_is_joined(mst_task *task) {

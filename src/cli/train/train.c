@@ -615,6 +615,13 @@ static int tell_ended(const training *t) {
     return EXIT_DONE;
 }
 
+/* The others had made all steps when this worker came, or came back. */
+static int tell_failure(const training *t) {
+    if (!t->task || !mst_task_has_ended(t->task)) return command_fail_library(EXIT_FAILED, NULL);
+    fprintf(stderr, "%s\n", mst_error()->message);
+    return EXIT_DONE;
+}
+
 /* O: the options of T. */
 static int run_training(training *t, train_options *o) {
     if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
@@ -638,7 +645,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = train_network_check_save(t);
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
-    if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (train(t)) return tell_failure(t);
     return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : leave(t);
 }
 
