@@ -311,6 +311,9 @@ MST_API MST_CHECKED mst_status mst_predict_all(mst_model *model, const mst_datas
 /** Hex SHA-256 (64 digits and a 0) of the logical weights sorted by name: for each its name, dtype name and shape as
  *  text, then its little-endian bytes. */
 MST_API MST_CHECKED mst_status mst_model_sha256(mst_model *model, char hex[65]);
+/** The weights become the moving averages that the optimizer (.ema_decay) has kept of them; MST_NOT_FOUND where it has
+ *  none. With parameter servers behind mst_fit, which brings every worker the averages. */
+MST_API MST_CHECKED mst_status mst_model_use_averages(mst_model *model);
 /** All state of the model: weights, optimizer, position in the data (entries of the container "fit"), seed. Snapshots
  *  of it can be taken while fit runs, and restored into another model, compiled or not, with the same layers. The
  *  model's reference. */

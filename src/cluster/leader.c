@@ -57,7 +57,7 @@ static void tell_all(mst_leader *leader, mst_member_message *message) {
 }
 
 /* Those that take part in the generation; this task does, or it would not lead. */
-static void tell_members(mst_leader *leader, mst_member_message *message) {
+void mst_leader_tell_members(mst_leader *leader, mst_member_message *message) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
         if (i != leader->options->self && leader->seat[i].takes_part)
             tell(leader, i, leader->seat[i].member.instance, message);
@@ -90,6 +90,7 @@ static void gather_again(mst_leader *leader) {
 static void end_generation(mst_leader *leader, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_END, .failure = *failure};
     gather_again(leader);
+    mst_leader_forget_stops(leader);
     leader->reported_at = leader->now;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         if (leader->seat[i].takes_part) leader->seat[i].member.ready = false;
@@ -159,7 +160,7 @@ static void let_all_leave(mst_leader *leader) {
     mst_member_message message = {.kind = MST_MEMBER_ALL_LEFT};
     leader->all_left = true;
     await_acknowledgements(leader, LEAVING);
-    tell_members(leader, &message);
+    mst_leader_tell_members(leader, &message);
 }
 
 void mst_leader_refused(mst_leader *leader, int32_t task, const char *where) {
@@ -312,7 +313,7 @@ static void propose(mst_leader *leader) {
     message.instructions = common_instructions(leader);
     leader->proposed_at = leader->now;
     await_acknowledgements(leader, PROPOSING);
-    tell_members(leader, &message);
+    mst_leader_tell_members(leader, &message);
 }
 
 /* Whether the next generation may begin: with all, or where workers may be fewer, with enough of them. */
@@ -344,7 +345,7 @@ static void warn_of_machines(mst_leader *leader) {
                                    member_text(leader, i, b), true, notice.failure.message,
                                    sizeof notice.failure.message))
             continue;
-        tell_members(leader, &notice);
+        mst_leader_tell_members(leader, &notice);
         return;
     }
 }
@@ -359,7 +360,7 @@ static void begin_generation(mst_leader *leader) {
         leader->seat[i].left = false;
         leader->seat[i].member.has_run |= leader->seat[i].takes_part;
     }
-    tell_members(leader, &message);
+    mst_leader_tell_members(leader, &message);
 }
 
 /* ---- who is there ---- */
@@ -628,7 +629,8 @@ static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_me
 /* Whether MESSAGE can still matter: of a member, and of the present generation where it is about one. */
 static bool is_due(const mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     const seat *s = &leader->seat[from];
-    const bool of_generation = message->kind == MST_MEMBER_LEFT || message->kind == MST_MEMBER_LINK_LOST;
+    const bool of_generation =
+        message->kind == MST_MEMBER_LEFT || message->kind == MST_MEMBER_LINK_LOST || message->kind == MST_MEMBER_STOPS;
     if (!s->present || instance != s->member.instance) return false;
     return !of_generation || (leader->phase == RUNNING && message->generation == leader->generation);
 }
@@ -650,6 +652,8 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
         hear_left(leader, from);
     else if (message->kind == MST_MEMBER_FAILED)
         hear_failed(leader, from, message);
+    else if (message->kind == MST_MEMBER_STOPS)
+        mst_leader_hear_stops(leader, from, message->failure.state_number);
     else
         hear_link_lost(leader, from, message);
 }
@@ -727,7 +731,9 @@ static void tick_elastic(mst_leader *leader) {
 }
 
 void mst_leader_tick(mst_leader *leader, int64_t now) {
+    mst_task_failure stopped;
     leader->now = now;
+    if (leader->phase == RUNNING && mst_leader_must_stop(leader, &stopped)) end_generation(leader, &stopped);
     if (leader->held.code && leader->phase < LEAVING && now > leader->held_until) tell_cause(leader);
     if (leader->kept_out.code && leader->phase < ENDING) judge_kept_out(leader);
     if (mst_leader_is_elastic(leader)) tick_elastic(leader);

@@ -30,6 +30,8 @@ typedef struct mst_seat {
     bool acknowledged;                        /**< the last thing that all must acknowledge */
     bool takes_part;                          /**< in the generation that is under way or proposed */
     bool left;
+    bool stops; /**< its program ends the training behind state `stops_at` */
+    int64_t stops_at;
     bool has_told; /**< what it has started, when a task had waited too long */
     mst_started_exchanges started;
     bool asked;  /**< to come, since it has never been here */
@@ -57,6 +59,7 @@ struct mst_leader {
     int64_t held_until;
     mst_task_failure kept_out; /**< a process that cannot join; code MST_OK: there is none */
     int64_t kept_out_until;    /**< then it ends the job, if that has not run */
+    int64_t stop_deadline;     /**< then those who have not stopped are told that others have; 0: none has */
     uint64_t ignored;
     /* where workers may be fewer than all */
     int64_t gathers_since;
@@ -80,6 +83,15 @@ static inline int64_t mst_leader_after(int64_t now, double seconds) {
 /** Adds to FAILURE, of a task that has waited too long, what those have not come to that are behind, what they did
  *  last, and who has come. */
 void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure);
+
+/** None of the programs has said that it ends the training. */
+void mst_leader_forget_stops(mst_leader *leader);
+/** The program of task FROM ends the training behind state NUMBER. */
+void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number);
+/** The generation must end, since some programs have ended the training and others go on: fills in why. */
+bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure);
+/** Sends MESSAGE to all that take part, to this task last. */
+void mst_leader_tell_members(mst_leader *leader, mst_member_message *message);
 
 /** Says which seats take part in the next generation, and whether it may begin; else why not. */
 bool mst_elastic_may_begin(mst_leader *leader);

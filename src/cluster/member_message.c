@@ -167,6 +167,8 @@ static void body(coder *c, mst_member_message *m, int32_t num_tasks) {
         case MST_MEMBER_ACKNOWLEDGE: acknowledge(c, m); break;
         case MST_MEMBER_LINK_LOST:
         case MST_MEMBER_FAILED:
+        case MST_MEMBER_STOPS:
+        case MST_MEMBER_STOPPED:
         case MST_MEMBER_END:
         case MST_MEMBER_VERDICT:
         case MST_MEMBER_NOTICE:

@@ -27,6 +27,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_ACKNOWLEDGE, /**< BEGIN, PROBE, ALL_LEFT or VERDICT has arrived */
     MST_MEMBER_LEFT,        /**< my work is done */
     MST_MEMBER_FAILED,      /**< my program has failed for a reason of its own */
+    MST_MEMBER_STOPS,       /**< my program ends the training behind the state of FAILURE's number */
     MST_MEMBER_LINK_LOST,   /**< my connection to another member has broken */
     /* from the leader */
     MST_MEMBER_BEGIN,    /**< all are ready: this will be the next generation */
@@ -37,6 +38,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_ALL_LEFT, /**< all have done their work */
     MST_MEMBER_BYE,      /**< all know that */
     MST_MEMBER_VERDICT,  /**< the job has ended with an error */
+    MST_MEMBER_STOPPED,  /**< all programs end the training, behind one state */
     MST_MEMBER_NOTICE,   /**< something that everybody should know, and that changes nothing */
     /* to the leader; of the task that should lead to all */
     MST_MEMBER_CANNOT_JOIN, /**< my process cannot listen at its address: it hears no answer */
@@ -107,7 +109,7 @@ typedef struct mst_member_message {
     mst_member_kind acknowledged;   /**< ACKNOWLEDGE */
     uint64_t instance;              /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
     mst_started_exchanges started;  /**< ACKNOWLEDGE of PROBE */
-    mst_task_failure failure;       /**< FAILED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
+    mst_task_failure failure;       /**< FAILED, STOPS, STOPPED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                 /**< BEGIN: the task whose state counts */
     uint64_t instructions;          /**< BEGIN: of oneDNN, those that all members have; 0: they are not compared */
     mst_member_standing *standing;  /**< BEGIN: [number of tasks], the caller's */

@@ -274,6 +274,10 @@ static void obey(mst_members *members, const mst_member_message *message) {
         case MST_MEMBER_PROBE: acknowledge(members, message); break;
         case MST_MEMBER_ALL_LEFT: finish(members, message); break;
         case MST_MEMBER_BYE: say_bye(members); break;
+        case MST_MEMBER_STOPPED:
+            if (message->generation == members->generation)
+                members->options.events.stopped(members->options.events.context, message->failure.state_number);
+            break;
         case MST_MEMBER_NOTICE:
             members->options.events.notice(members->options.events.context, &message->failure);
             break;
@@ -471,6 +475,13 @@ void mst_members_left(mst_members *members, uint32_t generation) {
     mst_member_message message = {.kind = MST_MEMBER_LEFT};
     if (members->phase != STEPPING || generation != members->generation) return;
     members->phase = LEFT;
+    tell_leader(members, &message);
+}
+
+void mst_members_stop(mst_members *members, int64_t state_number) {
+    mst_member_message message = {.kind = MST_MEMBER_STOPS};
+    if (members->phase != STEPPING) return;
+    mst_task_failure_set(&message.failure, MST_CANCELLED, members->options.self, state_number, "%s", "");
     tell_leader(members, &message);
 }
 

@@ -98,10 +98,22 @@ static void end_group(mst_task *task, const mst_task_failure *failure) {
 
 static void members_ended(void *context, const mst_task_failure *failure) {
     mst_task *task = context;
-    end_group(task, failure);
+    mst_task_failure ended = *failure;
+    const bool stopped = failure->code == MST_CANCELLED;
+    ended.code = MST_UNAVAILABLE; /* the tasks come together again */
+    end_group(task, &ended);
     task->phase = APART;
-    if (failure->task >= 0) task->back[failure->task] = true;
-    mst_task_say(task, "%s", failure->message);
+    if (stopped)
+        task->stopped_at = failure->state_number;
+    else if (failure->task >= 0)
+        task->back[failure->task] = true;
+    if (!stopped || failure->task != task->self) mst_task_say(task, "%s", failure->message);
+    pthread_cond_broadcast(&task->changed);
+}
+
+static void members_stopped(void *context, int64_t state_number) {
+    mst_task *task = context;
+    task->stopped_at = state_number;
     pthread_cond_broadcast(&task->changed);
 }
 
@@ -366,6 +378,7 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
                                                     .send = members_send,
                                                     .begun = members_begun,
                                                     .ended = members_ended,
+                                                    .stopped = members_stopped,
                                                     .failed = members_failed,
                                                     .waiting = members_waiting,
                                                     .notice = members_notice,
@@ -463,6 +476,7 @@ mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
     if (task->options.collective_timeout == 0) task->options.collective_timeout = 600;
     task->num_workers = mst_cluster_num_workers(options->cluster);
     task->self = mst_cluster_self(options->cluster);
+    task->stopped_at = MST_NO_STATE;
     pthread_mutex_init(&task->lock, NULL);
     mst_condition_init(&task->changed);
     const mst_status status = task_open(task);

@@ -127,6 +127,7 @@ static void say_back(mst_task *task) {
         task->back[i] = false;
     }
     const bool all = task->num_members == task->num_workers;
+    if (task->stopped_at != MST_NO_STATE && all) return; /* training ends here */
     if ((task->anew && all) || mst_store_get(task->state.store, NULL, MST_STATE_GLOBAL_STEP, &step)) return;
     const long long made = (long long)mst_tensor_get(step, 0);
     mst_tensor_release(step);
@@ -368,8 +369,13 @@ static mst_status join_or_end(mst_task *task, const mst_task_state *state, mst_t
 mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     MST_TRY(join_or_end(task, state, joined));
     if (!have_all_left(task)) return MST_OK;
+    task->has_ended = true;
     return MST_FAIL(MST_UNAVAILABLE, "the job has ended while %s was away: the other workers have done their work",
                     task->name[task->self]);
+}
+
+bool mst_task_has_ended(mst_task *task) {
+    return MST_IS_NULL(task) ? false : task->has_ended;
 }
 
 bool mst_task_is_joined(mst_task *task) {
@@ -388,6 +394,34 @@ void mst_task_committed(mst_task *task, int64_t number) {
 }
 
 /* ---- the end ---- */
+
+mst_status mst_task_stop(mst_task *task, int64_t number) {
+    mst_status status = MST_OK;
+    pthread_mutex_lock(&task->lock);
+    if (task->phase == TOGETHER && task->stopped_at < number) mst_members_stop(task->members, number);
+    while (task->phase == TOGETHER && task->stopped_at < number && !status) {
+        if (is_stopped(task)) status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks to stop");
+        mst_task_wait_a_tick(task);
+    }
+    if (task->phase == FAILED)
+        status = job_failure(task);
+    else if (!status && task->phase == APART)
+        status = MST_FAIL(MST_UNAVAILABLE, "the tasks come together again");
+    pthread_mutex_unlock(&task->lock);
+    return status;
+}
+
+bool mst_task_is_stopped(mst_task *task, int64_t number) {
+    pthread_mutex_lock(&task->lock);
+    const bool stopped = task->stopped_at >= number;
+    if (stopped) task->stopped_at = MST_NO_STATE;
+    pthread_mutex_unlock(&task->lock);
+    return stopped;
+}
+
+bool mst_task_must_end(const mst_task *task) {
+    return is_stopped(task);
+}
 
 mst_status mst_task_fail(mst_task *task, mst_status status) {
     enum { SECONDS = 5 }; /* for the others to hear of it */

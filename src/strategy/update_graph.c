@@ -8,15 +8,18 @@
 #include "muster/ops.h"
 #include "strategy/gradient_rows.h"
 
-/* The same variable in GRAPH, with so many ROWS (-1: all); its first value does not matter. JOIN is how its updates are
- * joined, and an option of it then. */
-static mst_value copy_variable(mst_graph *graph, mst_value variable, int64_t rows, mst_join_kind join) {
+/* Variable V in GRAPH. What begins with its first value (moving averages, masters) begins with the value that U has of
+ * it; 0 where that does not matter. */
+static mst_value copy_variable(mst_graph *graph, const mst_updated *u, int v) {
+    const mst_value variable = u->variable[v];
+    const mst_join_kind join = u->join ? u->join[v] : MST_JOIN_DEFAULT;
     mst_variable_options options = *(const mst_variable_options *)mst_node_options(variable.node);
     mst_spec spec = mst_value_spec(variable);
-    if (rows >= 0) spec.shape.dim[0] = rows;
+    if (u->rows && u->rows[v] >= 0) spec.shape.dim[0] = u->rows[v];
     options.graph = graph;
     options.name = mst_value_name(variable);
-    options.initial = mst_fill(graph, spec.dtype, spec.shape, 0);
+    options.initial =
+        u->value && u->value[v] ? mst_constant(graph, u->value[v]) : mst_fill(graph, spec.dtype, spec.shape, 0);
     options.mirrored = options.average = NULL;
     if (join) options.join = (int)join;
     return mst_variable_with(options);
@@ -47,7 +50,7 @@ static void build(mst_graph *graph, const mst_optimizer *optimizer, const mst_up
     int trained = 0, others = 0;
     for (int v = 0; v < u->count; v++) {
         const mst_join_kind join = u->join ? u->join[v] : MST_JOIN_DEFAULT;
-        const mst_value copy = copy_variable(graph, u->variable[v], u->rows ? u->rows[v] : -1, join);
+        const mst_value copy = copy_variable(graph, u, v);
         const mst_value fed = feed_gradient(&resolved, copy, v, u->sparse && u->sparse[v]);
         mst_collect(graph, MST_UPDATED, copy);
         if (join) {

@@ -51,12 +51,14 @@ typedef struct fit {
     mst_position position; /**< where the epoch begins */
     mst_epoch_sums sums;
     bool resumes;
-    bool copied;      /**< the state came from another worker */
-    bool returns;     /**< the job was under way: the process before this one was lost */
-    bool tells;       /**< maybe before its callbacks saw the end of the epoch that has ended last */
-    bool in_epoch;    /**< callbacks have seen this epoch begin, and not end */
-    bool has_begun;   /**< its first epoch */
-    bool collected;   /**< sharded: the chief has got the slots, and no step was made since */
+    bool copied;          /**< the state came from another worker */
+    bool returns;         /**< the job was under way: the process before this one was lost */
+    bool tells;           /**< maybe before its callbacks saw the end of the epoch that has ended last */
+    bool told_to_stop;    /**< all workers end the training here, since a callback of one of them does */
+    int64_t first_number; /**< of the state with which it began */
+    bool in_epoch;        /**< callbacks have seen this epoch begin, and not end */
+    bool has_begun;       /**< its first epoch */
+    bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
     double began, first_step_end, last_step_end;
     double waited_for_data; /* seconds after the first step */
@@ -387,6 +389,11 @@ static mst_status go_back(fit *f) {
     return take_learning_rate(f);
 }
 
+/* A callback of any worker ends the training on all. */
+static void take_stop(fit *f) {
+    if (mst_workers_are_stopped(f->trainer, f->first_number)) f->told_to_stop = f->state.stop = true;
+}
+
 /* After a worker was lost: waits for it, and goes on from where the workers are then. STATUS: the error of the step or
  * callback that has failed; returned where it has another reason. */
 static mst_status recover(fit *f, mst_status status) {
@@ -397,7 +404,13 @@ static mst_status recover(fit *f, mst_status status) {
     if (mst_is_served(f->trainer)) /* which callbacks have stopped is not alone in that */
         return f->state.stop && (status == MST_CANCELLED || mst_served_is_asked_to_stop(f->trainer)) ? MST_OK : status;
     if (!mst_workers_lost(f->trainer, status)) return f->state.stop ? MST_OK : status;
-    if (mst_is_sharded(f->trainer)) return go_back(f);
+    if (mst_is_sharded(f->trainer)) {
+        if (mst_workers_are_stopped(f->trainer, f->first_number))
+            return MST_FAIL(MST_INVALID,
+                            "fit: a callback has ended the training on some workers and not on others, which sharded "
+                            "state does not allow: let it do the same on all");
+        return go_back(f);
+    }
     status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
     f->trainer->is_left = status == MST_UNAVAILABLE;
     if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
@@ -410,14 +423,20 @@ static mst_status recover(fit *f, mst_status status) {
         MST_TRY(tell_ended_epoch(f));
     }
     f->state.epoch = epoch;
+    take_stop(f);
     return take_learning_rate(f);
+}
+
+/* An epoch in which another worker's callback has ended the training ends here as it has ended there. */
+static bool must_end_epoch(const fit *f) {
+    return f->told_to_stop && f->in_epoch && f->position.batch > 0;
 }
 
 /* Callbacks see the end of each epoch that they have seen begin, also where this worker got its last step with the
  * state of the others. */
 static mst_status run_epochs(fit *f) {
     bool in_epoch = f->returns && f->position.batch > 0; /* seen by the callbacks of the process before */
-    while (!f->state.stop && (in_epoch || !is_done(f))) {
+    while ((!f->state.stop && (in_epoch || !is_done(f))) || must_end_epoch(f)) {
         const mst_status status = run_epoch(f);
         if (status) MST_TRY(recover(f, status));
         in_epoch = f->in_epoch;
@@ -432,13 +451,25 @@ static mst_status read_last_step(fit *f) {
                              &f->state.step);
 }
 
+/* Where a callback has ended the training, on this worker alone or on others too, it ends on all behind the same
+ * step. */
+static mst_status stop_together(fit *f) {
+    if (!f->state.stop || f->told_to_stop) return MST_OK;
+    MST_TRY(mst_workers_stop(f->trainer, f->position.number));
+    take_stop(f);
+    return MST_OK;
+}
+
 /* As long as other workers make steps with parameter servers, a server may be lost, and with it steps of this one. A
  * worker that is to stop by itself does not wait for them. */
 static mst_status run_until_all_finish(fit *f) {
     for (;;) {
         MST_TRY(run_epochs(f));
         if (f->state.stop && mst_served_is_asked_to_stop(f->trainer)) return MST_OK;
-        const mst_status status = mst_served_finish(f->trainer, f->state.stop);
+        mst_status status = stop_together(f);
+        if (status && status != MST_CANCELLED && !mst_workers_lost(f->trainer, status)) return status;
+        if (!status) status = mst_served_finish(f->trainer, f->state.stop);
+        if (!status) status = mst_served_take_averages(f->trainer);
         if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
         if (!status || status == MST_CANCELLED) return read_last_step(f);
         MST_TRY(recover(f, status));
@@ -448,6 +479,7 @@ static mst_status run_until_all_finish(fit *f) {
 static mst_status run_training(fit *f) {
     f->trainer->is_left = false;
     if (!f->resumes) MST_TRY(store_position(f, NULL));
+    f->first_number = f->position.number;
     MST_TRY(CALL(f, train_begin));
     mst_task_status_begin(f->status, MST_TASK_TRAINS);
     if (f->tells) MST_TRY(tell_ended_epoch(f));

@@ -145,13 +145,28 @@ static mst_status check(const mst_trainer *trainer, int num_ps) {
     return MST_OK;
 }
 
-/* Variables that have no value yet, slots, get their first ones. */
-static mst_status init_variables(const mst_trainer *trainer) {
+/* The values of the variables that are trained, with which averages and masters begin. */
+static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
+    const mst_step_values *values = &trainer->train.values;
+    for (int v = 0; v < values->num_variables; v++) {
+        const mst_variable_options *o = mst_node_options(values->variable[v].node);
+        const bool has_master = mst_value_spec(values->variable[v]).dtype == MST_BF16;
+        if (values->join[v] || (trainer->optimizer.ema_decay <= 0 && !has_master)) continue;
+        MST_TRY(mst_store_get(trainer->model->store, o->container, mst_value_name(values->variable[v]), &value[v]));
+    }
+    return MST_OK;
+}
+
+/* Variables that have no value yet, slots, get their first ones. VALUE: see mst_updated. */
+static mst_status init_beside(const mst_trainer *trainer, mst_tensor *const *value) {
     const mst_step_values *values = &trainer->train.values;
     mst_graph *whole;
     mst_session *session;
-    const mst_updated updated = {
-        .variable = values->variable, .count = values->num_variables, .sparse = values->sparse, .join = values->join};
+    const mst_updated updated = {.variable = values->variable,
+                                 .count = values->num_variables,
+                                 .sparse = values->sparse,
+                                 .join = values->join,
+                                 .value = value};
     MST_TRY(mst_update_graph_create(&trainer->optimizer, &updated, &whole));
     mst_status status = mst_session_create(whole, &(mst_session_options){.store = trainer->model->store}, &session);
     if (!status) {
@@ -159,6 +174,16 @@ static mst_status init_variables(const mst_trainer *trainer) {
         mst_session_destroy(session);
     }
     mst_graph_destroy(whole);
+    return status;
+}
+
+static mst_status init_variables(const mst_trainer *trainer) {
+    const int count = trainer->train.values.num_variables;
+    mst_tensor **value = calloc((size_t)count + 1, sizeof *value);
+    mst_status status = value ? read_values(trainer, value) : MST_NO_MEMORY("for %d variables", count);
+    if (!status) status = init_beside(trainer, value);
+    for (int v = 0; v < count && value; v++) mst_tensor_release(value[v]);
+    free(value);
     return status;
 }
 
@@ -273,6 +298,13 @@ mst_status mst_served_finish(mst_trainer *trainer, bool stops) {
     if (!mst_is_served(trainer)) return MST_OK;
     MST_TRY(mst_ps_client_finish(client_of(trainer), stops && !mst_served_is_in_step(trainer)));
     return end_sums(trainer);
+}
+
+/* The chief has the whole state of the servers already. */
+mst_status mst_served_take_averages(mst_trainer *trainer) {
+    if (!mst_is_served(trainer) || trainer->optimizer.ema_decay <= 0 || mst_task_is_chief(trainer->options.task))
+        return MST_OK;
+    return mst_served_collect(trainer);
 }
 
 mst_status mst_served_staleness(const mst_trainer *trainer, mst_tensor **counts) {

@@ -44,6 +44,18 @@ bool mst_workers_lost(const mst_trainer *trainer, mst_status status) {
            !mst_task_is_joined(trainer->options.task);
 }
 
+/* A process that is to end is one that is lost: the others wait until it was started again. */
+mst_status mst_workers_stop(const mst_trainer *trainer, int64_t number) {
+    mst_task *task = trainer->options.task;
+    if (!task || mst_is_served(trainer) || mst_task_must_end(task)) return MST_OK;
+    return mst_task_stop(task, number);
+}
+
+bool mst_workers_are_stopped(const mst_trainer *trainer, int64_t first) {
+    mst_task *task = trainer->options.task;
+    return task && !mst_is_served(trainer) && mst_task_is_stopped(task, first);
+}
+
 mst_status mst_workers_fail(const mst_trainer *trainer, mst_status status) {
     mst_task *task = trainer->options.task;
     return task && status && status != MST_CANCELLED ? mst_task_fail(task, status) : status;

@@ -228,6 +228,34 @@ check it_comes_back_to_them within $patience says 1 "going on after step"
 speed_up
 ended_alike it_goes_on_with_them "$alone" 0 1 2
 
+# The chief keeps the folder while it is stopped, so that nobody can save; when it goes on it saves again.
+rm -rf run
+begin 3 1 --timeout 1 --checkpoint-dir run --save-every 20
+signal STOP 0
+check the_others_go_on_without_a_chief_that_is_stopped \
+    within $patience says 1 "without worker:0; files are written by worker:1"
+check who_stands_in_for_it_says_that_it_cannot_save \
+    within $patience says 1 "^worker:1: cannot save for now: 'run': another training writes its checkpoints there"
+signal CONT 0
+check the_chief_comes_back_to_them within $patience says 0 "going on after step"
+speed_up
+ended_alike a_chief_that_was_stopped_goes_on_with_them "$alone" 0 1 2
+check the_chief_has_saved_the_end grep -q '"checkpoint":"run/model.ckpt-' out-0
+goes_on_to the_folder_of_a_chief_that_was_stopped_has_all_steps "$alone"
+
+# The folder of another job is refused where training begins.
+rm -rf run
+mkdir run
+sh -c 'flock 8 && exec sleep 100' 8> run/.muster.lock &
+has_started holder
+find_ports 2
+make_hosts
+min=1
+for i in 0 1; do worker $i --checkpoint-dir run; done
+ended_in_error the_folder_of_another_job_is_refused "another training writes its checkpoints there" 0 1
+signal 9 holder
+wait_for holder
+
 # ---- cut off ---------------------------------------------------------------------------------------
 
 if can_make_networks; then

@@ -21,6 +21,8 @@ typedef struct job {
     task_address address[WORKERS];
     _Atomic int64_t step; /* of worker 0 */
     atomic_bool is_gone, is_back;
+    bool is_late, has_ended; /* it comes back when the others have left */
+    atomic_int num_left;
     int64_t back_at; /* the step that worker 1 makes first when it is back */
     int epochs_ended[WORKERS];
     mst_status status[WORKERS];
@@ -68,7 +70,7 @@ static mst_status see_step(void *context, mst_train_state *state) {
     job *j = w->job;
     if (w->goes && state->step == GOES_AT) return MST_CANCELLED;
     if (w->number == 0) atomic_store(&j->step, state->step);
-    if (w->number == 0 && atomic_load(&j->is_gone) && !atomic_load(&j->is_back)) pause_for(20);
+    if (w->number == 0 && !j->is_late && atomic_load(&j->is_gone) && !atomic_load(&j->is_back)) pause_for(20);
     if (w->number == 1 && !w->goes && !atomic_exchange(&j->is_back, true)) j->back_at = state->step;
     return MST_OK;
 }
@@ -98,6 +100,10 @@ static mst_status fit(worker *w, mst_task *task) {
     if (!status) status = mst_fit_with(model, &options, &j->fitted[w->number]);
     if (!status) status = mst_model_sha256(model, j->hex[w->number]);
     if (!status && task) status = mst_task_leave(task);
+    if (!status && j->is_late && w->number != 1) {
+        atomic_fetch_add(&j->num_left, 1);
+        while (!atomic_load(&j->is_back)) pause_for(5); /* its task is still there */
+    }
     mst_model_destroy(model);
     mst_dataset_release(data);
     return status;
@@ -107,6 +113,8 @@ static mst_status live(worker *w) {
     mst_task *task;
     MST_TRY(open_worker(w->job->address, WORKERS, w->number, (mst_task_options){.elastic_min = 2}, &task));
     const mst_status status = fit(w, task);
+    if (w->number == 1 && !w->goes) w->job->has_ended = mst_task_has_ended(task);
+    if (w->number == 1 && !w->goes) atomic_store(&w->job->is_back, true);
     mst_task_close(task);
     return status;
 }
@@ -121,6 +129,7 @@ static void *work(void *context) {
         atomic_store(&j->is_gone, true);
         w->goes = false;
         while (atomic_load(&j->step) < GOES_AT + 3) pause_for(5);
+        while (j->is_late && atomic_load(&j->num_left) < WORKERS - 1) pause_for(5);
         status = live(w);
     }
     j->status[w->number] = status;
@@ -165,6 +174,24 @@ static void nor_where_rows_of_tables_travel(void **state) {
     expect_weights_of_one_process(4, "cpu:1/1", true);
 }
 
+static void who_comes_back_when_the_others_have_ended_is_told_so(void **state) {
+    (void)state;
+    job late = {.shards = 4, .devices = "cpu:1/1", .is_late = true};
+    worker workers[WORKERS];
+    tasks_find_addresses(late.address, WORKERS);
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = (worker){.job = &late, .number = i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < WORKERS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+    assert_int_equal(late.status[1], MST_UNAVAILABLE);
+    assert_string_equal(late.error[1],
+                        "the job has ended while worker:1 was away: the other workers have done their work");
+    assert_true(late.has_ended);
+    for (int i = 0; i < WORKERS; i += 2)
+        if (late.status[i]) fail_msg("worker %d: %s", i, late.error[i]);
+}
+
 static mst_status try_to_open(mst_task_options options) {
     task_address address[2];
     mst_task *task = NULL;
@@ -198,6 +225,7 @@ int main(void) {
         cmocka_unit_test(who_goes_and_comes_back_changes_nothing),
         cmocka_unit_test(nor_with_devices_that_divide_the_shards_no_more),
         cmocka_unit_test(nor_where_rows_of_tables_travel),
+        cmocka_unit_test(who_comes_back_when_the_others_have_ended_is_told_so),
         cmocka_unit_test(how_few_may_train_is_checked),
         cmocka_unit_test(collectives_are_of_all_workers),
     };

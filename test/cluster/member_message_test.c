@@ -40,6 +40,8 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
             m.waited[1] = (mst_waited_task){1, false};
             break;
         case MST_MEMBER_FAILED:
+        case MST_MEMBER_STOPS:
+        case MST_MEMBER_STOPPED:
         case MST_MEMBER_LINK_LOST:
         case MST_MEMBER_END:
         case MST_MEMBER_VERDICT:

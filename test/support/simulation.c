@@ -134,7 +134,14 @@ static void start(sim *s, int32_t task) {
     set_state(s, p);
     s->process[s->num_processes++] = p;
     sim_trace(s, p, "starts");
-    const mst_members_events events = {o, on_send, on_begun, on_ended, on_failed, on_waiting, on_notice, on_bye, NULL};
+    const mst_members_events events = {.context = o,
+                                       .send = on_send,
+                                       .begun = on_begun,
+                                       .ended = on_ended,
+                                       .failed = on_failed,
+                                       .waiting = on_waiting,
+                                       .notice = on_notice,
+                                       .bye = on_bye};
     const mst_members_options options = {.num_tasks = s->options.num_tasks,
                                          .self = task,
                                          .leader = s->options.leader,

@@ -16,6 +16,8 @@ enum { WORKERS = 2, SERVERS = 2, TASKS = WORKERS + SERVERS, ROWS = 48, BATCH = 8
 typedef struct served_job {
     task_address address[TASKS]; /* of servers, then of workers */
     bool asynchronous;
+    bool averages; /* the weights become their moving averages behind the fits */
+    int64_t part_bytes;
     bool only_other;              /* callbacks of worker 1 alone set the rate */
     bool normalizes;              /* the model has moving statistics */
     bool is_weighted;             /* each row has a weight, and the last batch of an epoch has fewer rows */
@@ -121,9 +123,11 @@ static mst_status fit(served_task *t, mst_task *task, char hash[65]) {
                                       mst_early_stopping_callback(&stopping)};
     const mst_strategy strategy = {.kind = task ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_ONE,
                                    .num_shards = WORKERS,
+                                   .part_bytes = task ? t->job->part_bytes : 0,
                                    .synchronous = task && !t->job->asynchronous};
-    EXPECT_OK(mst_compile(model, .optimizer = mst_momentum(.learning_rate = 0.1), .seed = 7, .strategy = strategy,
-                          .sample_weights = t->job->is_weighted, .task = task, .session = {.devices = "cpu:1/1"}));
+    EXPECT_OK(mst_compile(
+        model, .optimizer = mst_momentum(.learning_rate = 0.1, .ema_decay = t->job->averages ? 0.9 : 0), .seed = 7,
+        .strategy = strategy, .sample_weights = t->job->is_weighted, .task = task, .session = {.devices = "cpu:1/1"}));
     mst_status status = MST_OK;
     const bool is_own = t->job->only_other; /* workers have the library's callbacks alike, and may have others */
     const mst_callback counts = {.context = t, .epoch_begin = meet, .epoch_end = count};
@@ -136,6 +140,7 @@ static mst_status fit(served_task *t, mst_task *task, char hash[65]) {
                                                                               : 0,
                          .validation_split = t->job->stops ? 0.25 : 0);
     if (!status && task) status = mst_task_leave(task);
+    if (!status && t->job->averages) status = mst_model_use_averages(model);
     if (!status) status = mst_model_sha256(model, hash);
     mst_model_destroy(model);
     mst_dataset_release(data);
@@ -264,6 +269,28 @@ static void metrics_of_an_asynchronous_job_are_of_all_workers(void **state) {
     }
 }
 
+static void every_worker_gets_the_moving_averages(void **state) {
+    (void)state;
+    served_job own = {.averages = true}, plain = {.hash = {""}}, parts = {.averages = true, .part_bytes = 8};
+    served_job apart = {.averages = true, .asynchronous = true};
+    double rate;
+    served_task alone = {.job = &own, .rate = &rate};
+    char hash[65];
+    if (fit(&alone, NULL, hash)) fail_msg("%s", mst_error()->message);
+    run_job(&own);
+    run_job(&plain);
+    run_job(&parts);
+    run_job(&apart);
+    const served_job *const jobs[] = {&own, &plain, &parts, &apart};
+    for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) expect_no_error(jobs[j]);
+    for (int i = 0; i < WORKERS; i++) {
+        assert_string_equal(own.hash[i], hash);
+        assert_string_equal(parts.hash[i], hash);
+        assert_string_not_equal(plain.hash[i], hash);
+        assert_string_equal(apart.hash[i], apart.hash[0]);
+    }
+}
+
 static void rate_of_the_chief_alone_reaches_the_servers(void **state) {
     (void)state;
     served_job set = {.only_other = true}, unset = {.only_other = true, .update_log = folder_path("log")};
@@ -296,6 +323,7 @@ int main(void) {
         cmocka_unit_test(workers_of_an_asynchronous_job_share_moving_statistics),
         cmocka_unit_test(weighted_rows_and_uneven_batches_are_reported_as_by_one_process),
         cmocka_unit_test(metrics_of_an_asynchronous_job_are_of_all_workers),
+        cmocka_unit_test(every_worker_gets_the_moving_averages),
         TEST_IN_FOLDER(rate_of_the_chief_alone_reaches_the_servers),
         TEST_IN_FOLDER(rate_that_is_set_is_an_error_on_all_tasks_where_updates_are_logged),
     };

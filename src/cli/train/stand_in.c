@@ -21,7 +21,9 @@ static mst_status take_turn(stand_in *s, const mst_train_state *state, bool trai
     if (since == s->since) return MST_OK;
     MST_TRY(stop_work(s, state));
     if (!since) return MST_OK;
-    const mst_status status = s->open ? s->open(s->context, state, &s->work) : MST_OK;
+    mst_train_state seen = *state;
+    seen.resumed |= !training_begins;
+    const mst_status status = s->open ? s->open(s->context, &seen, &s->work) : MST_OK;
     if (status) return status == MST_UNAVAILABLE ? MST_OK : status;
     s->since = since;
     s->is_late = !training_begins;

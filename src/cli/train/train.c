@@ -431,25 +431,6 @@ static mst_status fit(training *t) {
                         &t->result);
 }
 
-/* The weights become their moving averages. */
-static mst_status take_averages(training *t) {
-    mst_graph *graph = mst_model_graph(t->model);
-    mst_session *session = mst_model_session(t->model);
-    const int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
-    mst_value *variable = calloc((size_t)count + 1, sizeof *variable);
-    if (!variable) return MST_NO_MEMORY("for the moving averages");
-    mst_status status = MST_OK;
-    mst_collection(graph, MST_TRAINABLE, NULL, variable, count);
-    for (int i = 0; i < count && !status; i++) {
-        mst_tensor *average = NULL;
-        status = mst_session_get_variable(session, mst_moving_average(variable[i]), &average);
-        if (!status) status = mst_session_set_variable(session, variable[i], average);
-        mst_tensor_release(average);
-    }
-    free(variable);
-    return status;
-}
-
 /* Ended by a signal, and not by early stopping. */
 static bool is_interrupted(const training *t) {
     return t->result.stopped && signals_caught() != 0;
@@ -550,7 +531,7 @@ static void print_summary(const training *t) {
         printf("interrupted after step %" PRId64 "%s%s%s\n", result->step, t->checkpoint ? ", kept in " : "",
                t->checkpoint ? t->checkpoint : "", skipped ? ": the test part was not used" : "");
     if (result->stopped && !is_interrupted(t) && t->stopping.counted == 0)
-        printf("stopped early: the chief has ended the training\n");
+        printf("stopped early: %s has ended the training\n", train_cluster_is_served(t) ? "the chief" : "a worker");
     else if (result->stopped && !is_interrupted(t))
         printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
     print_result(t);
@@ -590,7 +571,7 @@ static mst_status write_files(training *t) {
     t->checkpoints = NULL;
     if (!is_interrupted(t)) MST_TRY(train_checkpoint_note_end(t));
     if (!train_network_is_saved(t->o)) MST_TRY(train_checkpoint_save(t));
-    if (t->o->use_ema) MST_TRY(take_averages(t));
+    if (t->o->use_ema) MST_TRY(mst_model_use_averages(t->model));
     return train_network_is_saved(t->o) ? train_network_save(t) : MST_OK; /* which has one value for each weight */
 }
 
@@ -598,7 +579,7 @@ static mst_status write_files(training *t) {
 static mst_status leave_files(training *t) {
     if (!t->o->use_ema) return MST_OK;
     MST_TRY(mst_store_snapshot(mst_model_store(t->model), &t->trained));
-    return take_averages(t);
+    return mst_model_use_averages(t->model);
 }
 
 static mst_status train(training *t) {
@@ -634,6 +615,13 @@ static int tell_ended(const training *t) {
     return EXIT_DONE;
 }
 
+/* The others had made all steps when this worker came, or came back. */
+static int tell_failure(const training *t) {
+    if (!t->task || !mst_task_has_ended(t->task)) return command_fail_library(EXIT_FAILED, NULL);
+    fprintf(stderr, "%s\n", mst_error()->message);
+    return EXIT_DONE;
+}
+
 /* O: the options of T. */
 static int run_training(training *t, train_options *o) {
     if (signals_end_at_once()) return command_fail_library(EXIT_FAILED, NULL);
@@ -657,7 +645,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = train_network_check_save(t);
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
-    if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (train(t)) return tell_failure(t);
     return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : leave(t);
 }
 

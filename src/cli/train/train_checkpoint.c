@@ -307,7 +307,7 @@ static mst_status open_for_saves(void *context, const mst_train_state *state, ms
     if (status == MST_UNAVAILABLE && !state->resumed)
         return MST_FAIL(MST_EXISTS, "%s", mst_error()->message); /* that of another job */
     if (status == MST_UNAVAILABLE && !t->has_told && t->o->progress != MST_PROGRESS_NONE)
-        fprintf(stderr, "%s\n", mst_error()->message);
+        fprintf(stderr, "worker:%d: cannot save for now: %s\n", mst_cluster_self(t->cluster), mst_error()->message);
     t->has_told = status == MST_UNAVAILABLE;
     if (!status) *work = mst_checkpoint_callback(t->checkpoints);
     return status;

@@ -1,0 +1,45 @@
+/* A callback that ends the training may do so on one task alone. Where all tasks say within a moment that they end it
+ * behind one state, the generation goes on. Else it ends, and the tasks come together again with the greatest state, as
+ * after a loss: then all of them know that training ends there. */
+#include "cluster/leader_inside.h"
+
+static const double OTHERS_MAY_BE_LATE = 0.2; /* seconds, of those who stop by themselves as well */
+
+void mst_leader_forget_stops(mst_leader *leader) {
+    leader->stop_deadline = 0;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].stops = false;
+}
+
+/* Whether all that take part do, behind the same state. */
+static bool all_stop(const mst_leader *leader, int64_t number) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        const mst_seat *s = &leader->seat[i];
+        if (s->takes_part && (!s->stops || s->stops_at != number)) return false;
+    }
+    return true;
+}
+
+void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number) {
+    mst_member_message message = {.kind = MST_MEMBER_STOPPED};
+    leader->seat[from].stops = true;
+    leader->seat[from].stops_at = number;
+    if (!leader->stop_deadline) leader->stop_deadline = mst_leader_after(leader->now, OTHERS_MAY_BE_LATE);
+    if (!all_stop(leader, number)) return;
+    mst_leader_forget_stops(leader);
+    mst_task_failure_set(&message.failure, MST_CANCELLED, from, number, "%s", "");
+    mst_leader_tell_members(leader, &message);
+}
+
+bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure) {
+    const mst_seat *last = NULL;
+    if (!leader->stop_deadline || leader->now <= leader->stop_deadline) return false;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        const mst_seat *s = &leader->seat[i];
+        if (s->stops && (!last || s->stops_at > last->stops_at)) last = s;
+    }
+    if (!last) return false;
+    const int32_t task = (int32_t)(last - leader->seat);
+    mst_task_failure_set(failure, MST_CANCELLED, task, last->stops_at, "%s has ended the training",
+                         leader->options->name[task]);
+    return true;
+}
