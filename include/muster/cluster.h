@@ -17,7 +17,7 @@
  *                        <----------------- training tasks ---------->
  *
  *  An address is "host:port": a name, an IPv4 address, or an IPv6 address in brackets, "[::1]:2222". A "grpc://" or
- *  "tcp://" before it, and spaces around it and around its last colon, are dropped, and letters become lower case. There
+ *  "tcp://" before it, and spaces around it and its last colon, are dropped, and letters become lower case. There
  *  is no default port, as TensorFlow has none. Names are not resolved here.
  *
  *  A description is refused with MST_INVALID where two tasks have one address, a job is empty, there are several chiefs
