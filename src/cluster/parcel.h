@@ -59,7 +59,7 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_FINISHED,    /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
                            *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
     MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a
-                             *   server hears so; or from the transport, of one that has another list of tasks. Body:
+                             *   server hears so, or number - 2 is a worker that was told other lists of tasks; or from the transport, of one that has another list of tasks. Body:
                              *   why, as of FAILED. Ends a job to which the task has never come */
     MST_PARCEL_TAKEN,       /**< S, where values are given in turn: it has the gradients */
     MST_PARCEL_WANT, /**< W, where values are given in turn: number: 1: it is this server's turn to give values; 0: only
@@ -78,6 +78,7 @@ typedef enum mst_parcel_kind {
                          *   to the first one: this has come, or -1: say again what has not been taken; step: how many
                          *   turns have been taken
                          *   of the first one: take this, or -1: make an update; step: number of the turn */
+    MST_PARCEL_GONE,    /**< W: it has heard that all have done their work (DONE), and needs the server no more */
     /* of sessions: from a client to the leader */
     MST_PARCEL_SESSION_OPEN,
     MST_PARCEL_SESSION_PLAN,
@@ -158,8 +159,10 @@ typedef struct mst_mail_options {
     /** Programs that are no tasks and may connect: they have the numbers behind those of the training tasks, and get
      *  what is sent to them by the connections that they have made. */
     int32_t num_clients;
-    int32_t client;      /**< this process is one of these, this less 1; it listens nowhere. 0: it is a task */
-    bool tells;          /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
+    int32_t client; /**< this process is one of these, this less 1; it listens nowhere. 0: it is a task */
+    bool
+        compares_lists; /**< with a task that was told other lists of tasks there is no connection, but a CANNOT_JOIN */
+    bool tells;         /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
     double name_seconds; /**< as in mst_task_transport, and so are the next two */
     bool (*stop)(void *context);
     void *context;
@@ -178,6 +181,7 @@ typedef struct mst_mail_options {
                         .key_file = (options)->key_file,   \
                         .transport = (options)->transport, \
                         .insecure = (options)->insecure,   \
+                        .compares_lists = true,            \
                         .tells = true,                     \
                         .name_seconds = MST_NAME_SECONDS,  \
                         .stop = (options)->stop,           \

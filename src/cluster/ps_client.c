@@ -574,11 +574,20 @@ static bool have_sent_last(const mst_ps_client *c) {
     return all;
 }
 
+/* The servers end when all workers have said so. */
+static mst_status say_gone(mst_ps_client *c) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_GONE};
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (!c->server[p].lost) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
+    return MST_OK;
+}
+
 mst_status mst_ps_client_leave(mst_ps_client *c) {
     if (!c->joined) return MST_OK;
     c->joined = false;
     for (int32_t p = 0; p < c->num_ps; p++) c->server[p].sent_last = false;
     mst_status status = leave_when_all_have_values(c);
+    if (!status) status = say_gone(c);
     /* where not all servers have sent their values, since one was lost, those of the store are the last ones */
     if (!status) return c->has_last && !have_sent_last(c) ? MST_OK : store_values(c);
     if (!c->must_join) return status;

@@ -12,6 +12,7 @@
  *                   lost with a server, and each worker has the last values
  *      LEAVE        the last one ends the job; counted also where there are no values, since the server was lost behind
  *                   the last step
+ *      GONE         from each worker when it has heard so, ends the server
  *
  * Gradients are known by worker and position. Those of a position that has been applied are answered and dropped, so
  * a worker that does not know whether its message has come may send it again.
@@ -256,18 +257,20 @@ static mst_status end_when_all_left(mst_server *s) {
     return mst_server_send_values(s, MST_PARCEL_DONE, 0, s->num_workers, NULL);
 }
 
-/* All have done their work: the server ends when they have heard so, and closed their connections. */
+/* All have done their work: the server ends when they say that they have heard so. A connection that has ended says
+ * nothing: DONE may have gone by one that was broken already, as where this server was stopped for a while. */
 static void part(mst_server *s) {
-    static const int64_t MOST = INT64_C(5000000000); /* nanoseconds */
+    static const double LEAST = 5; /* seconds; more for those who are cut off for a while */
+    const int64_t now = mst_clock_now(), most = (int64_t)((LEAST + 2 * s->options.timeout) * 1e9);
     bool all = true;
     if (!s->parts) return;
-    for (int32_t w = 0; w < s->num_workers; w++) all &= s->worker[w].gone || s->worker[w].lost;
-    s->ended = all || mst_clock_now() - s->parts > MOST;
+    for (int32_t w = 0; w < s->num_workers; w++)
+        all &= s->worker[w].gone || (s->worker[w].lost && now - s->worker[w].lost > most);
+    s->ended = all || now - s->parts > most;
 }
 
 static void lose(mst_server *s, const mst_parcel *parcel) {
     mst_server_worker *w = &s->worker[parcel->from];
-    w->gone |= w->left && parcel->instance == w->instance;
     if (!w->instance || w->left || w->lost || (parcel->instance && parcel->instance != w->instance)) return;
     w->lost = mst_clock_now();
     w->computes = false; /* nobody waits for what it has read */
@@ -330,14 +333,16 @@ static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
     return end_when_all_left(s);
 }
 
-/* A process of the worker cannot join, or the worker has heard so of another server. Without an instance it was one
- * that has another list of tasks. */
+/* A process of the worker cannot join, or the worker has heard so of another server, or of another worker. Without an
+ * instance it was one that has another list of tasks. */
 static void hear_cannot_join(mst_server *s, const mst_parcel *p) {
-    mst_server_worker *w = &s->worker[p->from];
+    const bool is_another = p->instance && p->head.number > 1 && p->head.number < s->num_workers + 2;
+    mst_server_worker *w = &s->worker[is_another ? p->head.number - 2 : p->from];
     w->kept_out_since = mst_clock_now();
     snprintf(w->kept_out, sizeof w->kept_out, "%s", (const char *)p->body);
     /* the worker is not connected: this process was */
-    if (p->instance && w->instance && w->instance != p->instance && !w->left) w->lost = w->kept_out_since;
+    if (!is_another && p->instance && w->instance && w->instance != p->instance && !w->left)
+        w->lost = w->kept_out_since;
 }
 
 /* Where the worker has come before, the process that cannot join may be one too many; or it was lost, and is waited for
@@ -400,7 +405,8 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
             if (p->head.number == 1) return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)p->body);
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
         case MST_PARCEL_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
-        case MST_PARCEL_CONNECTED: w->lost = 0, w->gone = false; return MST_OK;
+        case MST_PARCEL_CONNECTED: w->lost = 0; return MST_OK;
+        case MST_PARCEL_GONE: w->gone |= current; return MST_OK;
         case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
         case MST_PARCEL_LEAVING: s->may_leave |= current; return MST_OK;
         case MST_PARCEL_NO_MEMORY: return fail_no_memory(s, p);

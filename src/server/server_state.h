@@ -19,7 +19,7 @@ typedef struct mst_server_worker {
     bool finished;          /**< it has made its last step of a training, and waits for the others */
     bool has_state;         /**< the chief: it has finished, and has all that is kept */
     bool left;              /**< it has done its work, or is given up */
-    bool gone;              /**< there is no connection to it */
+    bool gone;              /**< it has heard that all have, and needs this server no more */
     int64_t lost;           /**< since when; 0: it is not */
     char why[200];          /**< it is lost */
     int64_t kept_out_since; /**< a process of it cannot join: since when that is known; 0: none */
