@@ -102,10 +102,11 @@ MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char 
 /** A new graph from PATH, a file of ONNX of opset 13 to 21 with any number of inputs and outputs: placeholders with the
  *  names of its inputs, and identities with the names of its outputs, in ONNX's order of dimensions; its weights are
  *  constants. Where a node cannot have such a name, it is "input" or "output". MST_UNIMPLEMENTED, naming operator, node
- *  and opset, where one is not known here (docs/onnx.md lists them), and where tensors are in other files, which are
- *  never read; MST_CORRUPT where the file is damaged. *OUT is the caller's, NULL after a failure. */
+ *  and opset, where one is not known here (docs/onnx.md lists them); MST_CORRUPT where the file is damaged. Tensors may
+ *  be in files beside PATH (external data): MST_INVALID where their names lead out of its folder, or there is a link.
+ *  *OUT is the caller's, NULL after a failure. */
 MST_API MST_CHECKED mst_status mst_onnx_read(const char *path, mst_graph **out);
-/** The same from SIZE bytes at DATA. */
+/** The same from SIZE bytes at DATA; tensors in other files are MST_UNIMPLEMENTED. */
 MST_API MST_CHECKED mst_status mst_onnx_decode(const void *data, size_t size, mst_graph **out);
 
 #ifdef __cplusplus

@@ -201,9 +201,12 @@ static mst_status file_create(mst_file *out) {
 }
 
 mst_status mst_file_create(const char *path, mst_file *out) {
-    *out = (mst_file){.descriptor = -1, .path = strdup(path)};
-    if (!out->path) return MST_NO_MEMORY("to write '%s'", path);
-    mst_status status = open_target(&out->path, &out->folder);
+    mst_folder folder;
+    char *target = strdup(path);
+    *out = (mst_file){.descriptor = -1};
+    if (!target) return MST_NO_MEMORY("to write '%s'", path);
+    mst_status status = open_target(&target, &folder);
+    *out = (mst_file){.descriptor = -1, .folder = folder, .path = target};
     if (!status) return file_create(out);
     errno = ENOENT;
     status = status == MST_NOT_FOUND ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path);

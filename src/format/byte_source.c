@@ -15,11 +15,9 @@ static mst_status byte_source_start(const char *name, mst_bytes *out) {
     return MST_OK;
 }
 
-mst_status mst_bytes_open(const char *path, mst_bytes *out) {
+/* OUT has its descriptor, or there is none, and errno says why. */
+static mst_status finish_open(const char *path, mst_bytes *out) {
     struct stat info;
-    MST_TRY(byte_source_start(path, out));
-    /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
-    out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (out->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return MST_FAIL(MST_NOT_FOUND, "'%s': no such file: check the path", path);
     if (out->fd < 0 && errno == EACCES)
@@ -32,6 +30,59 @@ mst_status mst_bytes_open(const char *path, mst_bytes *out) {
     out->size = (uint64_t)info.st_size;
     (void)posix_fadvise(out->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return MST_OK;
+}
+
+mst_status mst_bytes_open(const char *path, mst_bytes *out) {
+    MST_TRY(byte_source_start(path, out));
+    /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
+    out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return finish_open(path, out);
+}
+
+/* The next part of a path, which *REST is behind then, to be freed; NULL where memory is out. */
+static char *next_part(const char **rest) {
+    const size_t size = strcspn(*rest, "/");
+    char *part = strndup(*rest, size);
+    *rest += size + ((*rest)[size] == '/');
+    return part;
+}
+
+static mst_status leads_out(const char *path, const char *why) {
+    return MST_FAIL(MST_INVALID, "'%s': %s: put the file beside, and name it alone", path, why);
+}
+
+/* Opens PART of the folder AT: a folder, or the file at the end. */
+static mst_status open_part(int at, const char *part, bool last, const char *path, int *out) {
+    struct stat info;
+    const int flags = O_NOFOLLOW | O_CLOEXEC | (last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY);
+    if (!*part || strcmp(part, ".") == 0 || strcmp(part, "..") == 0)
+        return leads_out(path, "has a part that is empty, '.' or '..'");
+    if (fstatat(at, part, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))
+        return leads_out(path, "has a symbolic link on its way, which is not followed");
+    *out = openat(at, part, flags);
+    return MST_OK;
+}
+
+mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst_bytes *out) {
+    const char *rest = path;
+    int at = -1;
+    MST_TRY(byte_source_start(path, out));
+    mst_status status = MST_OK;
+    do {
+        char *part = next_part(&rest);
+        const bool last = !*rest;
+        int next = -1;
+        status =
+            part ? open_part(at < 0 ? folder->descriptor : at, part, last, path, &next) : MST_NO_MEMORY("for a path");
+        const int cause = errno;
+        free(part);
+        if (at >= 0) close(at);
+        errno = cause;
+        at = next;
+    } while (!status && at >= 0 && *rest);
+    if (status) return status;
+    out->fd = at;
+    return finish_open(path, out);
 }
 
 mst_status mst_bytes_of_memory(const char *name, const void *data, size_t size, mst_bytes *out) {

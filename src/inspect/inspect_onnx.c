@@ -2,11 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/no_memory.h"
 #include "inspect/inspector.h"
-#include "model_file/onnx_file.h"
-#include "muster/model_file.h"
+#include "model_file/onnx_model.h"
 
 static mst_inspect_match inspect_onnx_knows(const mst_inspect_source *s) {
     return s->is_file && !s->is_packed && mst_onnx_begins(s->head, s->size) ? MST_INSPECT_LIKELY : MST_INSPECT_NO;
@@ -47,9 +45,9 @@ static mst_status tell_operators(mst_report *r, const Muster__OnnxGraph *graph) 
 }
 
 /* Whether Muster computes it: what it cannot is no damage. */
-static mst_status try_graph(mst_report *r, const void *data, size_t size) {
+static mst_status try_graph(mst_report *r, const mst_onnx_file *file) {
     mst_graph *graph;
-    const mst_status status = mst_onnx_decode(data, size, &graph);
+    const mst_status status = mst_onnx_graph(file, &graph);
     mst_graph_destroy(graph);
     mst_report_set(r, NULL, "is_taken", json_boolean(!status));
     if (status == MST_CORRUPT || status == MST_OUT_OF_MEMORY) return status;
@@ -57,7 +55,7 @@ static mst_status try_graph(mst_report *r, const void *data, size_t size) {
     return MST_OK;
 }
 
-static mst_status tell_model(mst_report *r, const mst_onnx_file *file, const void *data, size_t size) {
+static mst_status tell_model(mst_report *r, const mst_onnx_file *file) {
     const Muster__OnnxGraph *graph = file->graph;
     char producer[MST_REPORT_NAME];
     const char *by = file->model->producer_name;
@@ -72,21 +70,17 @@ static mst_status tell_model(mst_report *r, const mst_onnx_file *file, const voi
     MST_TRY(tell_operators(r, graph));
     for (size_t i = 0; i < graph->n_initializer; i++)
         mst_report_tensor(r, graph->initializer[i]->name, file->tensor[i], "");
-    return try_graph(r, data, size);
+    return try_graph(r, file);
 }
 
 static mst_status inspect_onnx_print(const mst_inspect_source *source, mst_report *r) {
-    void *data;
-    size_t size;
     mst_onnx_file file;
-    MST_TRY(mst_file_read(source->path, INT32_MAX, &data, &size));
-    mst_status status = mst_onnx_file_parse(source->path, data, size, &file);
+    mst_status status = mst_onnx_file_read(source->path, &file);
     if (status)
         mst_report_title(r, "ONNX", "cannot be read");
     else
-        status = tell_model(r, &file, data, size);
+        status = tell_model(r, &file);
     mst_onnx_file_free(&file);
-    free(data);
     return status;
 }
 

@@ -65,6 +65,10 @@ static mst_status read_entry(const char *name, const mst_zip *zip, const char *e
     if (!status) status = mst_zip_reader_read(&reader, *data, *size);
     if (!status) status = mst_zip_reader_finish(&reader);
     mst_zip_reader_close(&reader);
+    if (status) {
+        free(*data);
+        *data = NULL;
+    }
     return status;
 }
 

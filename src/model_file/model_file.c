@@ -127,13 +127,8 @@ static mst_status load_keras(const char *path, bool network_only, mst_model *mod
 
 /* ONNX has neither losses nor optimizers. */
 static mst_status load_onnx(const char *path, mst_model *model, mst_model_compiled *compiled) {
-    void *data;
-    size_t size;
     if (compiled) *compiled = (mst_model_compiled){.has_loss = false};
-    MST_TRY(mst_file_read(path, INT32_MAX, &data, &size));
-    const mst_status status = mst_onnx_load(path, data, size, model);
-    free(data);
-    return status;
+    return mst_onnx_load(path, model);
 }
 
 static bool is_onnx(const char *path) {

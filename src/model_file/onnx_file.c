@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/file.h"
 #include "base/no_memory.h"
+#include "model_file/onnx_external.h"
 #include "tensor/tensor_check.h"
 
 /* ---- dtypes ---- */
@@ -72,10 +74,7 @@ mst_status mst_onnx_tensor(const Muster__OnnxTensor *m, mst_tensor **out) {
     mst_shape shape = {.ndim = (int32_t)m->n_dims};
     int64_t count;
     if (m->data_location || m->n_external_data)
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "tensor '%.100s' is in another file (external data), which is not read: save the model as one "
-                        "file",
-                        m->name);
+        return MST_FAIL(MST_CORRUPT, "tensor '%.100s' is neither in the model nor in a file beside it", m->name);
     if (!dtype) return no_dtype("a tensor", m->data_type);
     if (m->n_dims > MST_MAX_NDIM)
         return MST_FAIL(MST_INVALID, "tensor '%.100s' has %zu dimensions, at most %d are possible", m->name, m->n_dims,
@@ -227,7 +226,7 @@ const Muster__OnnxValue *mst_onnx_input(const mst_onnx_file *file, size_t i) {
     return file->graph->input[k];
 }
 
-static mst_status parse(const void *data, size_t size, mst_onnx_file *file) {
+static mst_status parse(const mst_folder *folder, const void *data, size_t size, mst_onnx_file *file) {
     if (!size) return MST_FAIL(MST_CORRUPT, "is empty: save the model again");
     file->model = muster__onnx_model__unpack(NULL, size, data);
     if (!file->model) return MST_FAIL(MST_CORRUPT, "is no whole file of ONNX: it is damaged or cut off");
@@ -235,12 +234,28 @@ static mst_status parse(const void *data, size_t size, mst_onnx_file *file) {
     if (!file->graph) return MST_FAIL(MST_CORRUPT, "is no file of ONNX, or has no graph");
     make_plain(file->graph);
     MST_TRY(check_opset(file));
+    MST_TRY(mst_onnx_read_external(file->graph, folder));
     return read_initializers(file);
 }
 
-mst_status mst_onnx_file_parse(const char *name, const void *data, size_t size, mst_onnx_file *out) {
+mst_status mst_onnx_file_parse(const char *name, const mst_folder *folder, const void *data, size_t size,
+                               mst_onnx_file *out) {
     *out = (mst_onnx_file){0};
-    return parse(data, size, out) ? mst_error_prefix("'%s'", name) : MST_OK;
+    return parse(folder, data, size, out) ? mst_error_prefix("'%s'", name) : MST_OK;
+}
+
+mst_status mst_onnx_file_read(const char *path, mst_onnx_file *out) {
+    void *data;
+    size_t size;
+    mst_folder folder;
+    const char *name;
+    *out = (mst_onnx_file){0};
+    MST_TRY(mst_file_read(path, INT32_MAX, &data, &size));
+    mst_status status = mst_folder_open_of(path, &folder, &name);
+    if (!status) status = mst_onnx_file_parse(path, &folder, data, size, out);
+    mst_folder_close(&folder);
+    free(data);
+    return status;
 }
 
 void mst_onnx_file_free(mst_onnx_file *file) {

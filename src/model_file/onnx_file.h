@@ -3,6 +3,7 @@
 #define MUSTER_MODEL_FILE_ONNX_FILE_H
 
 #include "base/arena.h"
+#include "base/folder.h"
 #include "graph/names.h"
 #include "model_file/onnx.pb-c.h"
 #include "muster/op.h"
@@ -40,9 +41,12 @@ mst_dtype mst_onnx_dtype(int32_t type);
 
 /** Whether SIZE bytes of DATA begin as a file of ONNX does. */
 MST_API bool mst_onnx_begins(const void *data, size_t size);
-/** Takes in SIZE bytes of DATA; NAME is the file's, for messages. Nothing but these bytes is read: tensors that are in
- *  other files are MST_UNIMPLEMENTED. To be freed also after a failure. */
-MST_CHECKED mst_status mst_onnx_file_parse(const char *name, const void *data, size_t size, mst_onnx_file *out);
+/** Takes in SIZE bytes of DATA; NAME is the file's, for messages. FOLDER is where files are that it names
+ *  (model_file/onnx_external.h); NULL: nothing but these bytes is read. To be freed also after a failure. */
+MST_CHECKED mst_status mst_onnx_file_parse(const char *name, const mst_folder *folder, const void *data, size_t size,
+                                           mst_onnx_file *out);
+/** The same of the file at PATH, with the files beside it that it names. */
+MST_CHECKED mst_status mst_onnx_file_read(const char *path, mst_onnx_file *out);
 void mst_onnx_file_free(mst_onnx_file *file);
 /** Inputs that are no initializers. */
 size_t mst_onnx_num_inputs(const mst_onnx_file *file);

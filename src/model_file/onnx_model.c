@@ -154,15 +154,15 @@ static mst_status set_weights(mst_model *model, onnx_layer *layer) {
     return status;
 }
 
-mst_status mst_onnx_load(const char *name, const void *data, size_t size, mst_model *model) {
+mst_status mst_onnx_load(const char *path, mst_model *model) {
     onnx_layer *layer = calloc(1, sizeof *layer);
     if (!layer) return MST_NO_MEMORY("for a model");
     model->owned = layer;
     model->destroy_owned = free_layer;
-    MST_TRY(mst_onnx_file_parse(name, data, size, &layer->file));
+    MST_TRY(mst_onnx_file_read(path, &layer->file));
     mst_status status = add_layers(model, layer);
     if (!status) status = set_weights(model, layer);
-    return status && !strstr(mst_error()->message, name) ? mst_error_prefix("'%s'", name) : status;
+    return status && !strstr(mst_error()->message, path) ? mst_error_prefix("'%s'", path) : status;
 }
 
 /* ---- graphs ---- */
@@ -202,15 +202,11 @@ static mst_status build_graph(const mst_onnx_file *file, mst_graph *graph) {
     return status;
 }
 
-mst_status mst_onnx_decode(const void *data, size_t size, mst_graph **out) {
-    if ((size && MST_IS_NULL(data)) || MST_IS_NULL(out)) return MST_INVALID;
-    mst_onnx_file file;
+mst_status mst_onnx_graph(const mst_onnx_file *file, mst_graph **out) {
     mst_graph *graph = NULL;
     *out = NULL;
-    mst_status status = mst_onnx_file_parse("ONNX", data, size, &file);
-    if (!status) status = mst_graph_create(&graph);
-    if (!status) status = build_graph(&file, graph);
-    mst_onnx_file_free(&file);
+    mst_status status = mst_graph_create(&graph);
+    if (!status) status = build_graph(file, graph);
     if (status)
         mst_graph_destroy(graph);
     else
@@ -218,13 +214,22 @@ mst_status mst_onnx_decode(const void *data, size_t size, mst_graph **out) {
     return status;
 }
 
+mst_status mst_onnx_decode(const void *data, size_t size, mst_graph **out) {
+    if ((size && MST_IS_NULL(data)) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_onnx_file file;
+    *out = NULL;
+    mst_status status = mst_onnx_file_parse("ONNX", NULL, data, size, &file);
+    if (!status) status = mst_onnx_graph(&file, out);
+    mst_onnx_file_free(&file);
+    return status;
+}
+
 mst_status mst_onnx_read(const char *path, mst_graph **out) {
     if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
-    void *data;
-    size_t size;
+    mst_onnx_file file;
     *out = NULL;
-    MST_TRY(mst_file_read(path, INT32_MAX, &data, &size));
-    const mst_status status = mst_onnx_decode(data, size, out);
-    free(data);
-    return status ? mst_error_prefix("'%s'", path) : MST_OK;
+    mst_status status = mst_onnx_file_read(path, &file);
+    if (!status && mst_onnx_graph(&file, out)) status = mst_error_prefix("'%s'", path);
+    mst_onnx_file_free(&file);
+    return status;
 }

@@ -2,11 +2,14 @@
 #ifndef MUSTER_MODEL_FILE_ONNX_MODEL_H
 #define MUSTER_MODEL_FILE_ONNX_MODEL_H
 
+#include "model_file/onnx_file.h"
 #include "muster/model.h"
 
-/** Adds to MODEL, which is empty, what SIZE bytes of DATA have: its inputs, one layer, `onnx`, whose weights are the
+/** Adds to MODEL, which is empty, what the file at PATH has: its inputs, one layer, `onnx`, whose weights are the
  *  initializers, and behind it a layer for each output, of its name. Fails as mst_model_load does. */
-MST_CHECKED mst_status mst_onnx_load(const char *name, const void *data, size_t size, mst_model *model);
+MST_CHECKED mst_status mst_onnx_load(const char *path, mst_model *model);
+/** The graph of FILE, as mst_onnx_read gives it. */
+MST_CHECKED mst_status mst_onnx_graph(const mst_onnx_file *file, mst_graph **out);
 
 /** Fails as mst_onnx_save would; writes nothing. */
 MST_API MST_CHECKED mst_status mst_onnx_check(mst_model *model);

@@ -473,7 +473,7 @@ static void sizes_that_scales_give(void **state) {
     mst_onnx_file file;
     EXPECT_OK(save_resized(MST_INTERPOLATION_BILINEAR));
     EXPECT_OK(mst_file_read(folder_path("resized.onnx"), INT32_MAX, &data, &size));
-    EXPECT_OK(mst_onnx_file_parse("resized", data, size, &file));
+    EXPECT_OK(mst_onnx_file_parse("resized", NULL, data, size, &file));
     const int64_t at = mst_names_get(&file.names, "scales");
     assert_true(at >= 0);
     const float *scale = mst_tensor_data(file.tensor[at]);
@@ -681,7 +681,7 @@ static void tensors_in_other_files(void **state) {
     tensor->data_location = 1;
     tensor->n_external_data = 1;
     tensor->external_data = &entries;
-    expect_refused(&m, MST_UNIMPLEMENTED, "tensor 'shape' is in another file");
+    expect_refused(&m, MST_UNIMPLEMENTED, "tensor 'shape': it is in another file");
 }
 
 /* Every beginning of a file is an error, or a model of less. */

@@ -71,14 +71,10 @@ static json_t *output_of(const mst_tensor *tensor) {
 }
 
 static mst_status count_outputs(const char *path, int *out) {
-    void *data;
-    size_t size;
     mst_onnx_file file;
-    MST_TRY(mst_file_read(path, INT32_MAX, &data, &size));
-    const mst_status status = mst_onnx_file_parse(path, data, size, &file);
+    const mst_status status = mst_onnx_file_read(path, &file);
     if (!status) *out = (int)file.graph->n_output;
     mst_onnx_file_free(&file);
-    free(data);
     return status;
 }
 

@@ -1,0 +1,15 @@
+/** Tensors of ONNX whose bytes are in files beside the model (external data), as torch.onnx.export writes them. */
+#ifndef MUSTER_MODEL_FILE_ONNX_EXTERNAL_H
+#define MUSTER_MODEL_FILE_ONNX_EXTERNAL_H
+
+#include "base/folder.h"
+#include "model_file/onnx.pb-c.h"
+#include "muster/status.h"
+
+/** Reads the bytes of such tensors into their messages, as if they had been in the model. FOLDER is that of the model;
+ *  NULL: there is none, and such a tensor is MST_UNIMPLEMENTED. Files are regular files in FOLDER and folders of it,
+ *  reached without `..` and without a link. MST_CORRUPT where a file is too short, or the tensors of all take more
+ *  bytes than their files have. */
+MST_CHECKED mst_status mst_onnx_read_external(const Muster__OnnxGraph *graph, const mst_folder *folder);
+
+#endif
