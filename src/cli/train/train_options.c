@@ -36,7 +36,8 @@ static const option model_options[] = {
              "its classes, as many as these, and where labels are no class numbers, as many as a label has)"},
     {"loss", OPTION_WORDS, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .also = objective_short_losses, .choice_help = objective_labels, .noted = true,
-     .help = "what training makes small, and the labels that it takes; of a network with several outputs "
+     .help = "what training makes small, and the labels that it takes (default: of a table whose labels are numbers "
+             "that do not look like class numbers mean_squared_error); of a network with several outputs "
              "OUTPUT=NAME,OUTPUT=NAME"},
     {"loss-weights", OPTION_TEXT, AT(loss_weights), "OUTPUT=X,OUTPUT=X,...", .noted = true,
      .help = "networks with several outputs: what their losses are multiplied by in the sum (default: as in the file, "
