@@ -70,8 +70,9 @@ static const option data_options[] = {
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C", .noted = true,
      .help = "csv: what is between cells: a character, or tab (default: a comma)"},
-    {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .noted = true, .help = "csv: columns that are left out"},
-    {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .noted = true,
+    {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,
+     .help = "csv: columns that are left out"},
+    {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,
      .help = "csv: columns of numbers that are categories, such as postal codes"},
     {"missing", OPTION_CHOICE, AT(table.missing), .initial = "refuse", .choices = table_missing, .noted = true,
      .help = "csv: a number that is empty, NA, NaN or null is an error (refuse), or becomes the mean of the column in "
