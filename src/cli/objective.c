@@ -23,7 +23,6 @@ typedef struct loss_kind {
     double low, high;   /* of each number of a label */
     bool whole;         /* numbers are whole */
     bool distribution;  /* the numbers of a label add up to 1 */
-    bool numbers;       /* labels are measured: classes by their number are none */
     mst_metric metric;
     mst_activation activation; /* behind the last layer */
     mst_activation finish;     /* and of predictions: of logits */
@@ -38,14 +37,12 @@ static const loss_kind kinds[MST_NUM_LOSSES] = {
                                            .finish = MST_SOFTMAX},
     [MST_LOSS_BINARY_CROSSENTROPY] = {"numbers from 0 to 1", 0, 1, .metric = MST_METRIC_BINARY_ACCURACY,
                                       .finish = MST_SIGMOID},
-    [MST_LOSS_MEAN_SQUARED_ERROR] = {"numbers", -INFINITY, INFINITY, .numbers = true,
-                                     .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
-    [MST_LOSS_MEAN_ABSOLUTE_ERROR] = {"numbers", -INFINITY, INFINITY, .numbers = true,
-                                      .metric = MST_METRIC_MEAN_SQUARED_ERROR},
-    [MST_LOSS_HUBER] = {"numbers", -INFINITY, INFINITY, .numbers = true, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
+    [MST_LOSS_MEAN_SQUARED_ERROR] = {"numbers", -INFINITY, INFINITY, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
+    [MST_LOSS_MEAN_ABSOLUTE_ERROR] = {"numbers", -INFINITY, INFINITY, .metric = MST_METRIC_MEAN_SQUARED_ERROR},
+    [MST_LOSS_HUBER] = {"numbers", -INFINITY, INFINITY, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
     [MST_LOSS_HINGE] = {"-1 and 1, or 0 and 1", -1, 1, .whole = true, .metric = MST_METRIC_NONE},
-    [MST_LOSS_POISSON] = {"numbers that are not negative", 0, INFINITY, .numbers = true,
-                          .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR, .activation = MST_SOFTPLUS},
+    [MST_LOSS_POISSON] = {"numbers that are not negative", 0, INFINITY, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR,
+                          .activation = MST_SOFTPLUS},
     [MST_LOSS_KL_DIVERGENCE] = {"probabilities that add up to 1", 0, 1, .distribution = true,
                                 .metric = MST_METRIC_CATEGORICAL_ACCURACY, .activation = MST_SOFTMAX},
 };
@@ -157,7 +154,7 @@ static mst_status label_column(const mst_dataset *data, char name[MST_COLUMN_SHO
 static mst_status check_names(mst_loss loss, const mst_dataset *data, int component) {
     char column[MST_COLUMN_SHOWN] = "", shown[CLASS_NAME_TEXT];
     const int64_t names = mst_dataset_num_classes(data, component);
-    if (!names || !kinds[loss].numbers) return MST_OK;
+    if (!names || !mst_loss_measures(loss)) return MST_OK;
     MST_TRY(label_column(data, column));
     return MST_FAIL(MST_INVALID,
                     "the labels%s%s are text, of %" PRId64

@@ -310,7 +310,8 @@ static mst_status set(const option *o, const char *text, void *values) {
         case OPTION_NUMBERS: return parse_list(o, text, NULL, ((number_list *)at)->value, &((number_list *)at)->count);
         default: break;
     }
-    if (!*text) return MST_FAIL(MST_INVALID, "--%s: the %s is empty", o->name, o->metavar ? o->metavar : "value");
+    if (!*text && !o->may_be_empty)
+        return MST_FAIL(MST_INVALID, "--%s: the %s is empty", o->name, o->metavar ? o->metavar : "value");
     *(const char **)at = text;
     return MST_OK;
 }

@@ -1,9 +1,12 @@
 #include "cli/table_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
+
+enum { MESSAGE = 1024 };
 
 const char *const table_missing[] = {[MST_MISSING_REFUSE] = "refuse", [MST_MISSING_NAN] = "mean", NULL};
 
@@ -14,18 +17,41 @@ static mst_status read_delimiter(const char *text, char *out) {
                     "--delimiter '%s': is no one character: write ';', '|', tab or what else is between cells", text);
 }
 
-/* The names of TEXT, "a,b,c", as *NAMES, to be freed with free(): pointers, and behind them the text. */
-static mst_status split_names(const char *option, const char *text, const char *const **names, int *count) {
+/* Takes the name that *REST begins with, in double quotes or up to the next comma, and moves *REST behind that, to NULL
+ * at the end. In quotes a name may be empty or have commas in it; a quote in it is written twice, as in a table. */
+static char *take_name(char **rest, bool *quoted) {
+    char *name = *rest, *to = name;
+    *quoted = *name == '"';
+    if (!*quoted) return strsep(rest, ",");
+    for (const char *from = name + 1; *from; from++) {
+        if (*from == '"' && *++from != '"') {
+            *rest = *from == ',' ? (char *)(uintptr_t)from + 1 : NULL;
+            break;
+        }
+        *to++ = *from;
+        *rest = NULL; /* where the quote is never closed */
+    }
+    *to = '\0';
+    return name;
+}
+
+/* The names of TEXT, "a,b,c", as *NAMES, to be freed with free(): pointers, and behind them the text. WHOLE: it is one
+ * name, as an empty TEXT is. */
+static mst_status split_names(const char *option, const char *text, bool whole, const char *const **names, int *count) {
     *names = NULL;
     if (!text) return MST_OK;
     const size_t size = strlen(text) + 1;
     size_t most = 1;
+    bool quoted;
     for (const char *c = text; *c; c++) most += *c == ',';
     const char **name = malloc(most * sizeof *name + size);
     if (!name) return MST_NO_MEMORY("for names of columns");
-    char *rest = memcpy(name + most, text, size), *one;
-    for (*count = 0; (one = strsep(&rest, ","));)
-        if (*one) name[(*count)++] = one;
+    char *rest = memcpy(name + most, text, size);
+    for (*count = 0; !whole && *text && rest;) {
+        const char *one = take_name(&rest, &quoted);
+        if (*one || quoted) name[(*count)++] = one;
+    }
+    if (whole || !*text) name[(*count)++] = rest;
     *names = name;
     return *count ? MST_OK : MST_FAIL(MST_INVALID, "--%s: names no column: write --%s NAME,NAME,...", option, option);
 }
@@ -38,23 +64,39 @@ static mst_status read_mark(const char *option, const char *text, const char *ma
                     strchr(marks, ' ') ? "',', '.', \"'\" and space" : "',' and '.'");
 }
 
-static mst_status table_options_read(const table_options *o, mst_data_options *options) {
+/* WHOLE: each list of names is one name. */
+static mst_status table_options_read(const table_options *o, bool whole, mst_data_options *options) {
     options->label = o->label;
     options->missing = (mst_missing)o->missing;
     if (o->delimiter) MST_TRY(read_delimiter(o->delimiter, &options->delimiter));
     MST_TRY(read_mark("decimal", o->decimal, ",.", &options->decimal));
     MST_TRY(read_mark("thousands", o->thousands, ",.' ", &options->thousands));
-    MST_TRY(split_names("dates", o->dates, &options->dates, &options->num_dates));
-    MST_TRY(split_names("drop", o->drop, &options->drop, &options->num_drop));
-    return split_names("categories", o->categories, &options->categories, &options->num_categories);
+    MST_TRY(split_names("dates", o->dates, whole, &options->dates, &options->num_dates));
+    MST_TRY(split_names("drop", o->drop, whole, &options->drop, &options->num_drop));
+    return split_names("categories", o->categories, whole, &options->categories, &options->num_categories);
 }
 
-mst_status table_options_open(const table_options *o, const char *spec, const char *part, mst_data_options options,
-                              mst_dataset **out) {
-    mst_status status = table_options_read(o, &options);
+static mst_status open_table(const table_options *o, const char *spec, const char *part, bool whole,
+                             mst_data_options options, mst_dataset **out) {
+    mst_status status = table_options_read(o, whole, &options);
     if (!status) status = mst_dataset_open_with(spec, part, &options, out);
     free((void *)(uintptr_t)options.drop);
     free((void *)(uintptr_t)options.categories);
     free((void *)(uintptr_t)options.dates);
     return status;
+}
+
+static bool has_comma(const char *text) {
+    return text && strchr(text, ',');
+}
+
+/* Where a list of names is not that, it may be one name with a comma in it. Standard input cannot be read again. */
+mst_status table_options_open(const table_options *o, const char *spec, const char *part, mst_data_options options,
+                              mst_dataset **out) {
+    char first[MESSAGE];
+    const mst_status status = open_table(o, spec, part, false, options, out);
+    const bool commas = has_comma(o->drop) || has_comma(o->categories) || has_comma(o->dates);
+    if (status != MST_NOT_FOUND || !commas || strcmp(spec, "csv:-") == 0) return status;
+    snprintf(first, sizeof first, "%s", mst_error()->message);
+    return open_table(o, spec, part, true, options, out) ? MST_FAIL(status, "%s", first) : MST_OK;
 }

@@ -8,7 +8,7 @@
 typedef struct table_options {
     const char *label;      /**< the column of labels */
     const char *delimiter;  /**< a character, or "tab" */
-    const char *drop;       /**< names of columns, with commas between them */
+    const char *drop;       /**< names of columns, with commas between them, perhaps in double quotes; or one name */
     const char *categories; /**< names of columns of numbers that are categories, likewise */
     int missing;            /**< mst_missing */
     const char *decimal;    /**< "," or "." */

@@ -26,7 +26,7 @@ struct mst_csv {
     size_t num_cells, cell_capacity;
     int64_t *line; /* on which each row begins, the header first; from 1 */
     size_t num_lines, line_capacity;
-    int num_columns;
+    int width, num_columns; /* cells of a row, and those that are columns: all but hollow ones at the end */
 };
 
 /* Where the text is read. */
@@ -153,6 +153,13 @@ static mst_status check_header(const mst_csv *csv) {
     return status;
 }
 
+/* Whether column I has neither a name nor a cell with text: each row ends with a delimiter. */
+static bool is_hollow(const mst_csv *csv, int i) {
+    for (size_t row = 0; row < csv->num_lines; row++)
+        if (*csv->cell[row * (size_t)csv->width + (size_t)i]) return false;
+    return true;
+}
+
 static mst_status scan_all(mst_csv *csv, char delimiter) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     scan s = {.csv = csv, .at = csv->text, .end = csv->text + csv->size, .delimiter = delimiter, .line = 1};
@@ -166,6 +173,8 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
     if (!csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s': is empty: a header with names of columns is due", csv->name);
     if (csv->num_lines < 2) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);
+    csv->width = csv->num_columns;
+    while (csv->num_columns > 1 && is_hollow(csv, csv->num_columns - 1)) csv->num_columns--;
     return check_header(csv);
 }
 
@@ -290,6 +299,10 @@ int mst_csv_num_columns(const mst_csv *csv) {
     return csv->num_columns;
 }
 
+bool mst_csv_has_hollow(const mst_csv *csv) {
+    return csv->num_columns < csv->width;
+}
+
 const char *mst_csv_header(const mst_csv *csv, int column) {
     return csv->cell[column];
 }
@@ -330,7 +343,7 @@ mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column) {
 }
 
 const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column) {
-    return csv->cell[(size_t)(row + 1) * (size_t)csv->num_columns + (size_t)column];
+    return csv->cell[(size_t)(row + 1) * (size_t)csv->width + (size_t)column];
 }
 
 const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text) {

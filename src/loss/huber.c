@@ -11,4 +11,4 @@ static mst_value huber_loss(mst_value labels, mst_value predictions, bool from_l
     return mst_loss_mean_last(mst_select(mst_less_equal(size, mst_loss_scalar(size, 1)), near, far));
 }
 
-const mst_loss_form mst_loss_form_huber = {.value = huber_loss};
+const mst_loss_form mst_loss_form_huber = {.measures = true, .value = huber_loss};

@@ -10,6 +10,10 @@ const char *mst_loss_name(mst_loss loss) {
     return (unsigned)loss < MST_NUM_LOSSES ? mst_loss_names[loss] : NULL;
 }
 
+bool mst_loss_measures(mst_loss loss) {
+    return (unsigned)loss < MST_NUM_LOSSES && mst_loss_table[loss]->measures;
+}
+
 mst_status mst_loss_from_name(const char *name, mst_loss *out) {
     if (MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
     for (int i = 0; i < MST_NUM_LOSSES; i++) {

@@ -9,4 +9,4 @@ static mst_value mean_absolute_error_loss(mst_value labels, mst_value prediction
     return mst_loss_mean_last(mst_abs(mst_sub(labels, predictions)));
 }
 
-const mst_loss_form mst_loss_form_mean_absolute_error = {.value = mean_absolute_error_loss};
+const mst_loss_form mst_loss_form_mean_absolute_error = {.measures = true, .value = mean_absolute_error_loss};

@@ -9,4 +9,4 @@ static mst_value mean_squared_error_loss(mst_value labels, mst_value predictions
     return mst_loss_mean_last(mst_squared_difference(labels, predictions));
 }
 
-const mst_loss_form mst_loss_form_mean_squared_error = {.value = mean_squared_error_loss};
+const mst_loss_form mst_loss_form_mean_squared_error = {.measures = true, .value = mean_squared_error_loss};

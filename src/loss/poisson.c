@@ -10,4 +10,4 @@ static mst_value poisson_loss(mst_value labels, mst_value predictions, bool from
     return mst_loss_mean_last(mst_sub(predictions, mst_mul(labels, logarithm)));
 }
 
-const mst_loss_form mst_loss_form_poisson = {.value = poisson_loss};
+const mst_loss_form mst_loss_form_poisson = {.measures = true, .value = poisson_loss};

@@ -258,6 +258,7 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
     if (!batched && batch_size < 1)
         return MST_FAIL(MST_INVALID, "batch size %lld, must be at least 1", (long long)batch_size);
     if (rows == 0) return MST_FAIL(MST_INVALID, "the data has no rows: there is nothing to compute with");
+    if (with_labels) MST_TRY(mst_objective_check_labels(trainer, data));
     for (int i = 0; i < needed; i++) {
         mst_spec spec = data->row[i];
         char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];

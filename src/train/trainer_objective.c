@@ -126,6 +126,21 @@ const char *mst_objective_component(const mst_trainer *trainer, int component, c
     return text;
 }
 
+mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_dataset *data) {
+    char name[160];
+    for (int i = 0; i < trainer->num_outputs; i++) {
+        const mst_target *target = &trainer->target[i];
+        const int component = trainer->num_inputs + i;
+        const char *class = mst_dataset_class_name(data, component, 0);
+        if (!class || target->loss_function || !mst_loss_measures(target->loss)) continue;
+        return MST_FAIL(MST_INVALID,
+                        "%s are numbers of classes, '%.64s' and so on, which %s cannot measure: give numbers, or take "
+                        "a loss of classes",
+                        mst_objective_component(trainer, component, name), class, mst_loss_name(target->loss));
+    }
+    return MST_OK;
+}
+
 bool mst_objective_has_classes(const mst_trainer *trainer, int output) {
     const mst_target *target = &trainer->target[output];
     return !target->loss_function && target->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;

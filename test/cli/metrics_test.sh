@@ -141,4 +141,32 @@ check r2_is_that_of_the_rows close "$(value test_r2)" "$2" 1e-5
 run train --data csv:y $small --devices cpu:4 --loss mse --metrics rmse,r2 --evaluate --json
 check r2_of_four_devices_is_that_of_one [ "$(value test_r2)" = "$(tail -n 1 trained | grep -o '"test_r2":[^,]*' | cut -d : -f 2)" ]
 works names_of_keras_are_known ', rmse = .*, r2 = ' train --data csv:y $small --devices cpu:1 --loss mse --metrics root_mean_squared_error,r2-score
+
+# ---- labels of whole numbers, without a loss ----------------------------------------------------------
+
+# labels NAME N EXPRESSION: rows of i and a label, an expression of awk in i
+labels() { awk -v n="$2" "BEGIN { print \"x,y\"; for (i = 0; i < n; i++) print i \",\" $3 }" > "$1.csv"; }
+labels counts 400 'int(i * i / 460)'
+labels ages 300 '1900 + i % 30'
+labels halves 30 'i / 2'
+labels signed 200 'i % 41 - 20'
+labels digits 300 'i % 10'
+labels classes 2500 'i % 50'
+labels few 60 'i % 20 * 3'
+tiny="--hidden-units 4 --epochs 1 --devices cpu:1"
+for kind in counts ages signed; do
+    works "${kind}_are_predicted_as_numbers" '^mlp 1-4-1 .*, labels of [0-9]* different numbers predicted by --loss mean_squared_error (--loss sparse_categorical_crossentropy takes them for classes)' \
+        train --data csv:$kind.csv $tiny --save $kind.npz
+    works "${kind}_are_evaluated_as_numbers" '^test: loss = .*, mean_absolute_error = ' evaluate --load $kind.npz --data csv:$kind.csv
+done
+works halves_are_predicted_as_numbers '^mlp 1-4-1 .*, labels predicted as numbers by --loss mean_squared_error' train --data csv:halves.csv $tiny
+run train --data csv:counts.csv $tiny --json
+check event_tells_the_loss grep -q '"event":"start".*"chosen_loss":"mean_squared_error"' out
+works digits_are_classes '^mlp 1-4-10 .*cosine)$' train --data csv:digits.csv $tiny
+works few_are_classes '^mlp 1-4-58 .*cosine)$' train --data csv:few.csv $tiny
+works classes_are_classes '^mlp 1-4-50 .*, labels of 50 classes (--loss mean_squared_error predicts them as numbers)' train --data csv:classes.csv $tiny
+works loss_says_what_labels_are '^mlp 1-4-347 .*cosine)$' train --data csv:counts.csv $tiny --loss sparse_categorical_crossentropy
+works classes_say_what_labels_are '^mlp 1-4-400 ' train --data csv:counts.csv $tiny --classes 400
+works weights_of_classes_say_what_labels_are '^mlp 1-4-347 ' train --data csv:counts.csv $tiny --class-weight balanced
+works loss_of_numbers_says_it_too '^mlp 1-4-1 .*cosine)$' train --data csv:digits.csv $tiny --loss mse
 end_of_checks

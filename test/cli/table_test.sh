@@ -53,6 +53,29 @@ fails missing_label_is_named 1 "'unlabelled.csv', line 62, column 'y': the label
 awk -F , '{ print $1 ",," $3 }' t.csv | sed '1s/.*/id,x,y/' > hollow.csv
 fails column_without_a_value_is_named 1 "'hollow.csv': column 'x' has no value in any row: leave it out with --drop" train --data csv:hollow.csv $options
 
+# ---- columns without a name, or with a comma in it ---------------------------------------------------
+
+printf 'x,y,label,\n1,2,yes,\n2,3,no,\n3,4,yes,\n4,5,no,\n' > trailing.csv
+printf ',x,label\n0,1,no\n1,2,no\n2,3,yes\n3,4,yes\n' > index.csv
+printf 'x,"price, EUR","a ""b""",label\n1,5,1,yes\n2,7,2,no\n3,6,1,yes\n4,9,2,no\n' > comma.csv
+tiny="--hidden-units 4 --epochs 1 --devices cpu:1"
+works rows_may_end_with_a_delimiter '^mlp 2-4-2 ' train --data csv:trailing.csv $tiny --save trailing.npz
+works hollow_columns_are_none '3 columns' inspect trailing.csv
+works rows_that_end_with_a_delimiter_are_predicted '^ *3 ' predict --load trailing.npz --data csv:trailing.csv
+works hollow_column_may_be_dropped '^mlp 2-4-2 ' train --data csv:trailing.csv $tiny --drop ''
+fails column_without_a_name_must_be_there 1 "has no column ''" train --data csv:comma.csv $tiny --drop ''
+works column_without_a_name_is_dropped '^mlp 1-4-2 ' train --data csv:index.csv $tiny --drop '' --save index.npz
+works column_without_a_name_is_dropped_again '^test: ' evaluate --load index.npz --data csv:index.csv
+works column_without_a_name_is_of_categories '^mlp 5-4-2 ' train --data csv:index.csv $tiny --categories ''
+works quotes_name_nothing_too '^mlp 1-4-2 ' train --data csv:index.csv $tiny --drop '""'
+works comma_in_quotes_is_of_the_name '^mlp 2-4-2 ' train --data csv:comma.csv $tiny --drop '"price, EUR"'
+works comma_of_an_only_name_is_of_it '^mlp 2-4-2 ' train --data csv:comma.csv $tiny --drop 'price, EUR'
+works quoted_names_stand_in_a_list '^mlp 1-4-2 ' train --data csv:comma.csv $tiny --drop '"price, EUR",x'
+works quotes_in_quotes_are_doubled '^mlp 1-4-2 ' train --data csv:comma.csv $tiny --drop '"price, EUR","a ""b"""'
+works quoted_names_are_of_categories '^mlp 6-4-2 ' train --data csv:comma.csv $tiny --categories '"price, EUR"'
+works convert_takes_such_names 'f32 \[2\]' convert csv:comma.csv npz:comma.npz --drop '"price, EUR"'
+fails first_missing_name_is_told 1 "has no column 'nix'" train --data csv:comma.csv $tiny --drop 'nix,"price, EUR"'
+
 # ---- a model keeps how its table was read ------------------------------------------------------------
 
 run train --data csv:semicolon.csv $options --delimiter ';' --drop id --epochs 1 --save s.npz

@@ -6,6 +6,7 @@
 
 #include "cli/application_layers.h"
 #include "cli/doctor/doctor_checks.h"
+#include "cli/label_kind.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
@@ -81,9 +82,11 @@ static mst_status choose(const doctor_options *o, const trial *t, mst_dataset *d
         .path = o->model, .ends = &t->ends, .compiled = &t->compiled, .unknown = UNKNOWN_LOSS_TRAINS};
     if (has_several_ends(t)) return network_objectives_choose(&from, data, out);
     if (mst_dataset_num_components(data) < 2) return MST_FAIL(MST_INVALID, "the data has no labels");
+    label_kind labels = {.are_numbers = false};
+    if (!t->network) MST_TRY(label_kind_find(data, &labels));
     const mst_dtype dtype = mst_dataset_spec(data, 1).dtype;
     int64_t num = mst_dataset_num_classes(data, 1), *count = NULL;
-    if (dtype == MST_F32 || dtype == MST_F64)
+    if (dtype == MST_F32 || dtype == MST_F64 || labels.are_numbers)
         return objective_choose(MST_LOSS_MEAN_SQUARED_ERROR, data, 1, t->network ? t->ends.output[0].size : 1,
                                 !t->network, out);
     if (t->network) return objective_choose(classes, data, 1, t->ends.output[0].size, false, out);

@@ -193,6 +193,16 @@ static int split_validation(training *t) {
     return EXIT_DONE;
 }
 
+/* Where neither the loss nor an option of classes is given, the labels of a table say whether they are classes. */
+static int choose_loss(training *t) {
+    const train_options *o = t->o;
+    const bool classes = option_given(t->list, "classes") || o->class_names || o->class_weight || o->positive;
+    if (t->network || t->is_application || option_given(t->list, "loss") || classes || o->confusion) return EXIT_DONE;
+    if (label_kind_find(t->train, &t->labels)) return command_fail_library(EXIT_FAILED, NULL);
+    if (t->labels.are_numbers) t->loss = MST_LOSS_MEAN_SQUARED_ERROR;
+    return EXIT_DONE;
+}
+
 /* The classes that the labels of the whole train part have, where nothing else says how many there are. */
 static int count_classes(training *t) {
     const train_options *o = t->o;
@@ -228,6 +238,7 @@ static int open_data(training *t, train_options *o) {
     if (!status) status = check_test_part(t);
     if (!status && is_table(t) && !t->o->text) status = warn_of_columns(t);
     if (!status) status = train_network_objectives(t);
+    if (!status) status = choose_loss(t);
     if (!status) status = count_classes(t);
     if (!status) status = split_validation(t);
     if (!status) status = train_augment(t);

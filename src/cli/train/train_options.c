@@ -36,7 +36,8 @@ static const option model_options[] = {
              "its classes, as many as these, and where labels are no class numbers, as many as a label has)"},
     {"loss", OPTION_WORDS, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .also = objective_short_losses, .choice_help = objective_labels, .noted = true,
-     .help = "what training makes small, and the labels that it takes; of a network with several outputs "
+     .help = "what training makes small, and the labels that it takes (default: of a table whose labels are numbers "
+             "that do not look like class numbers mean_squared_error); of a network with several outputs "
              "OUTPUT=NAME,OUTPUT=NAME"},
     {"loss-weights", OPTION_TEXT, AT(loss_weights), "OUTPUT=X,OUTPUT=X,...", .noted = true,
      .help = "networks with several outputs: what their losses are multiplied by in the sum (default: as in the file, "
@@ -69,8 +70,9 @@ static const option data_options[] = {
     {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C", .noted = true,
      .help = "csv: what is between cells: a character, or tab (default: a comma)"},
-    {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .noted = true, .help = "csv: columns that are left out"},
-    {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .noted = true,
+    {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,
+     .help = "csv: columns that are left out"},
+    {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .may_be_empty = true, .noted = true,
      .help = "csv: columns of numbers that are categories, such as postal codes"},
     {"missing", OPTION_CHOICE, AT(table.missing), .initial = "refuse", .choices = table_missing, .noted = true,
      .help = "csv: a number that is empty, NA, NaN or null is an error (refuse), or becomes the mean of the column in "

@@ -114,6 +114,21 @@ static void print_momentum(const training *t) {
         steps, 100 * initial, number_text((int64_t)ceil(log(SETTLED) / log(momentum)), wanted), momentum);
 }
 
+/* What the labels were taken for, where no --loss says it and they may have been meant otherwise. */
+static void print_labels(const training *t) {
+    char text[NUMBER_TEXT];
+    const char *different = number_text(t->labels.different, text), *loss = mst_loss_name(t->objective->loss);
+    if (t->labels.are_numbers && t->labels.different)
+        printf(
+            ", labels of %s different numbers predicted by --loss %s (--loss sparse_categorical_crossentropy takes "
+            "them for classes)",
+            different, loss);
+    else if (t->labels.are_numbers)
+        printf(", labels predicted as numbers by --loss %s", loss);
+    else if (t->labels.different)
+        printf(", labels of %s classes (--loss mean_squared_error predicts them as numbers)", different);
+}
+
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT], data[PATH_MAX];
     print_model(t);
@@ -126,6 +141,7 @@ static void print_start(const training *t) {
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
+    print_labels(t);
     positive_class_print(t->objective, t->num_objectives);
     print_sharded(t);
     print_cluster(t);
@@ -185,6 +201,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
     if (t->optimizer.gradient_accumulation_steps > 1)
         json_add(&event, "", "gradient_accumulation_steps", json_integer(t->optimizer.gradient_accumulation_steps));
+    if (t->labels.are_numbers) json_add(&event, "", "chosen_loss", json_string(mst_loss_name(t->objective->loss)));
     positive_class_add(&event, t->objective, t->num_objectives);
     json_add(&event, "", "precision", json_string(mst_precision_names[mst_precision_here(t->precision)]));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));

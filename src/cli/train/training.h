@@ -4,6 +4,7 @@
 
 #include "cli/class_names.h"
 #include "cli/evaluate/evaluate.h"
+#include "cli/label_kind.h"
 #include "cli/name_map.h"
 #include "cli/network_file.h"
 #include "cli/objective.h"
@@ -33,6 +34,7 @@ typedef struct training {
     mst_precision precision; /**< that was asked for */
     mst_optimizer optimizer;
     mst_loss loss;                        /**< of --loss, where the model is made by the command */
+    label_kind labels;                    /**< without --loss: what the labels of a table are */
     objective objective[MST_MAX_TARGETS]; /**< of each output */
     int num_objectives;
     class_names names[MST_MAX_TARGETS];    /**< of the classes of each output; NULL where they are not known */

@@ -223,7 +223,7 @@ static bool has_comma(const cells *c) {
 }
 
 /* Finds the notation; where there are two, *DOUBT is the first cell that differs, and OTHER the second one. */
-static bool find(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
+static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
                  int64_t *doubt) {
     static const mst_csv_notation all[] = {{'.', ',', ""}, {'.', ' ', ""}, {'.', '\'', ""},
                                            {',', '.', ""}, {',', ' ', ""}, {',', '\'', ""}};
@@ -263,7 +263,7 @@ mst_status mst_csv_notation_find(const mst_csv *csv, int column, const mst_csv_n
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], text[2][MST_NUMBER_TEXT];
     int64_t doubt, integer;
     double number[2] = {0, 0};
-    *found = find(&c, given ? given : &none, out, &other, &doubt);
+    *found = find_notation(&c, given ? given : &none, out, &other, &doubt);
     if (!*found || doubt < 0) return MST_OK;
     (void)mst_csv_cell_read(cell_at(&c, doubt), out, &integer, &number[0]);
     (void)mst_csv_cell_read(cell_at(&c, doubt), &other, &integer, &number[1]);
@@ -281,5 +281,5 @@ bool mst_csv_notation_fits(const char *const *list, int64_t n) {
     const cells c = {.list = list, .count = n};
     mst_csv_notation out, other;
     int64_t doubt;
-    return find(&c, &none, &out, &other, &doubt);
+    return find_notation(&c, &none, &out, &other, &doubt);
 }

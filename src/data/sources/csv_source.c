@@ -191,7 +191,8 @@ static mst_status find_label(const csv_table *t, const mst_csv_options *o, int *
 static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *label, int *count) {
     int ignored;
     *count = 0;
-    for (int i = 0; i < o->num_drop; i++) MST_TRY(mst_csv_find(t->like, o->drop[i], &ignored));
+    for (int i = 0; i < o->num_drop; i++)
+        if (*o->drop[i] || !mst_csv_has_hollow(t->like)) MST_TRY(mst_csv_find(t->like, o->drop[i], &ignored));
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
     MST_TRY(find_label(t, o, label));
