@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/example_bytes.h"
+#include "format/image.h"
+
 enum { MOST_FEATURES = 64, LIST_SIZE = 512 };
 
 typedef struct found {
@@ -56,9 +59,9 @@ static bool read_integers(const found *f, const char *name, int64_t count, int64
     return good;
 }
 
-/* The dimensions that the Example tells, where they fit; else one. */
-static mst_shape shape_of(const found *f, int64_t count) {
-    int64_t dim[MST_MAX_NDIM];
+/* The dimensions that the Example tells; none where it tells none that can be. */
+static mst_shape told_shape(const found *f) {
+    int64_t dim[MST_MAX_NDIM], product = 1;
     int ndim = 0;
     for (int i = 0; i < f->count; i++)
         if (is_named(&f->value[i], "shape") && f->value[i].kind == MST_FEATURE_INTEGERS && f->value[i].count > 0 &&
@@ -66,10 +69,29 @@ static mst_shape shape_of(const found *f, int64_t count) {
             ndim = (int)f->value[i].count;
     if (ndim == 0 && read_integers(f, "height", 1, &dim[0]) && read_integers(f, "width", 1, &dim[1]))
         ndim = dim[0] > 0 && dim[1] > 0 && read_integers(f, "depth", 1, &dim[2]) && dim[2] > 1 ? 3 : 2;
-    int64_t product = 1;
     for (int i = 0; i < ndim; i++)
-        if (dim[i] < 1 || __builtin_mul_overflow(product, dim[i], &product)) product = -1;
-    return ndim > 0 && product == count ? mst_shape_make(ndim, dim) : mst_shape_make(1, &count);
+        if (dim[i] < 1 || __builtin_mul_overflow(product, dim[i], &product)) return (mst_shape){.ndim = 0};
+    return mst_shape_make(ndim, dim);
+}
+
+/* The dimensions that the Example tells, where they fit; else one. */
+static mst_shape shape_of(const found *f, int64_t count) {
+    const mst_shape told = told_shape(f);
+    return told.ndim > 0 && mst_shape_count(told) == count ? told : mst_shape_make(1, &count);
+}
+
+/* Bytes of VALUE, called NAME, must be elements, or those of a picture file. */
+static mst_status check_bytes(const found *f, const mst_feature_value *value, const char *name, bool label,
+                              mst_shape told) {
+    const mst_feature feature = {.name = name, .dtype = MST_STRING};
+    mst_example_parser *parser;
+    mst_string string = {0};
+    if (value->kind != MST_FEATURE_BYTES || value->count != 1) return MST_OK;
+    MST_TRY(mst_example_parser_create(&feature, 1, &parser));
+    mst_status status = mst_example_parse(parser, f->data, f->size, (void *const[]){&string});
+    mst_example_parser_destroy(parser);
+    if (!status && !label && mst_image_begins(string.data, string.length)) return MST_OK;
+    return status ? status : mst_example_bytes_check(name, string.data, string.length, told, label);
 }
 
 static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64}; /* by mst_feature_kind */
@@ -80,6 +102,7 @@ static mst_status use(const found *f, const mst_feature_value *value, bool label
     const int size = value->name_size < MST_FORM_TEXT ? (int)value->name_size : MST_FORM_TEXT - 1;
     snprintf(text, MST_FORM_TEXT, "%.*s", size, value->name);
     if (count < 1) return MST_FAIL(MST_INVALID, "feature '%s' of the first Example is empty", text);
+    MST_TRY(check_bytes(f, value, text, label, label ? (mst_shape){.ndim = 0} : told_shape(f)));
     *out = (mst_feature){.name = text, .dtype = dtypes[value->kind]};
     if (!(label && count == 1)) out->shape = label ? mst_shape_make(1, &count) : shape_of(f, count);
     return MST_OK;
@@ -136,6 +159,7 @@ mst_status mst_example_form_named(const void *data, size_t size, const char *con
         if (!value && missing < 0) missing = i; /* inputs come first */
         if (!value) continue;
         if (elements < 1) return MST_FAIL(MST_INVALID, "feature '%s' of the first Example is empty", names[i]);
+        MST_TRY(check_bytes(&f, value, names[i], i >= num_inputs, (mst_shape){.ndim = 0}));
         features[i] = (mst_feature){.name = names[i], .dtype = dtypes[value->kind]};
         if (i < num_inputs || elements > 1) features[i].shape = mst_shape_make(1, &elements);
         labels += i >= num_inputs;

@@ -285,15 +285,44 @@ static mst_status read_cuts(mst_onnx_call *c, int ndim, cuts *out) {
     return MST_OK;
 }
 
+static int64_t clamped(int64_t number, int64_t least, int64_t most) {
+    return number < least ? least : number > most ? most : number;
+}
+
+/* Cut I of K on an axis of SIZE elements, at least one, as ONNX has it: first those below 0 count from the end, then a
+ * start is cut to [0, size], an end too; of a negative step to [0, size - 1] and [-1, size - 1]. So x[-9:-10:-1] has
+ * x[0], where NumPy has nothing. */
+static void settle_cut(const cuts *k, int i, int64_t size, int64_t *start, int64_t *end) {
+    const bool back = k->step[i] < 0;
+    *start = clamped(k->start[i] < 0 ? k->start[i] + size : k->start[i], 0, back ? size - 1 : size);
+    *end = clamped(k->end[i] < 0 ? k->end[i] + size : k->end[i], back ? -1 : 0, back ? size - 1 : size);
+}
+
 static mst_status slice_list(mst_onnx_call *c, const cuts *k) {
-    int64_t list[MST_ONNX_MOST_LIST], part[MST_ONNX_MOST_LIST];
+    int64_t list[MST_ONNX_MOST_LIST], part[MST_ONNX_MOST_LIST], start, end;
     int count, num = 0;
     MST_TRY(mst_onnx_sizes(c, 0, true, list, &count));
-    int64_t start = k->start[0] < 0 ? k->start[0] + count : k->start[0],
-            end = k->end[0] < 0 ? k->end[0] + count : k->end[0];
-    for (int64_t i = 0; i < count; i++)
-        if (i >= start && i < end) part[num++] = list[i];
+    if (!count) return mst_onnx_put_list(c, part, 0);
+    settle_cut(k, 0, count, &start, &end);
+    const int64_t step = clamped(k->step[0], -MST_ONNX_MOST_LIST, MST_ONNX_MOST_LIST);
+    for (int64_t i = start; step > 0 ? i < end : i > end; i += step) part[num++] = list[i];
     return mst_onnx_put_list(c, part, num);
+}
+
+/* Where a cut begins before the beginning of an axis whose size only a run knows is not known. */
+static mst_status cut_axis(const cuts *k, int i, int64_t size, mst_strided_slice_options *o) {
+    const int64_t axis = k->axis[i];
+    int64_t start = k->start[i], end = k->end[i];
+    if (size < 0 && k->step[i] < 0 && start < -1)
+        return MST_FAIL(MST_UNIMPLEMENTED, "a negative step from %lld on, of a size that only a run knows",
+                        (long long)start);
+    if (size > 0) settle_cut(k, i, size, &start, &end);
+    o->begin.axis[axis] = within(start);
+    o->end.axis[axis] = within(end);
+    o->strides.axis[axis] = within(k->step[i]);
+    o->begin_mask &= ~(1 << axis);
+    if (size <= 0 || end >= 0) o->end_mask &= ~(1 << axis);
+    return MST_OK;
 }
 
 static mst_status read_slice(mst_onnx_call *c) {
@@ -302,7 +331,7 @@ static mst_status read_slice(mst_onnx_call *c) {
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(read_cuts(c, ndim, &k));
-    if (mst_onnx_is_list(c, 0) && ndim == 1 && k.count == 1 && k.step[0] == 1) return slice_list(c, &k);
+    if (mst_onnx_is_list(c, 0) && ndim == 1 && k.count == 1) return slice_list(c, &k);
     MST_TRY(mst_onnx_plain(c, 0, &x));
     mst_strided_slice_options o = {.src = x,
                                    .begin = {.count = ndim},
@@ -311,14 +340,7 @@ static mst_status read_slice(mst_onnx_call *c) {
                                    .begin_mask = (1 << ndim) - 1,
                                    .end_mask = (1 << ndim) - 1};
     for (int i = 0; i < ndim; i++) o.strides.axis[i] = 1;
-    for (int i = 0; i < k.count; i++) {
-        const int64_t axis = k.axis[i];
-        o.begin.axis[axis] = within(k.start[i]);
-        o.end.axis[axis] = within(k.end[i]);
-        o.strides.axis[axis] = within(k.step[i]);
-        o.begin_mask &= ~(1 << axis);
-        o.end_mask &= ~(1 << axis);
-    }
+    for (int i = 0; i < k.count; i++) MST_TRY(cut_axis(&k, i, mst_value_spec(x).shape.dim[k.axis[i]], &o));
     return mst_onnx_put(c, 0, mst_strided_slice_with(o));
 }
 

@@ -100,11 +100,32 @@ static mst_status add_powers(mst_bundle_writer *writer, const mst_snapshot *snap
     return add_number(writer, "beta2_power", pow(fabs(full.beta_2), t));
 }
 
+/* So that TensorFlow 1 finds all slots of its optimizers. Nothing describes them: here they are left out again. */
+static mst_status add_zero_slots(mst_bundle_writer *writer, const mst_snapshot *snapshot) {
+    mst_arena arena = {0};
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < mst_snapshot_count(snapshot) && !status; i++) {
+        const char *name = mst_checkpoint_zero_slot(&arena, snapshot, i);
+        const mst_tensor *like = mst_snapshot_value(snapshot, i);
+        mst_tensor *zeros;
+        if (!name) status = MST_NO_MEMORY("for a checkpoint");
+        if (!name || !*name) continue;
+        status = mst_tensor_create(mst_tensor_dtype(like), mst_tensor_shape(like), &zeros);
+        if (status) break;
+        memset(mst_tensor_data(zeros), 0, mst_tensor_bytes(zeros));
+        status = mst_bundle_writer_add(writer, name, zeros);
+        mst_tensor_release(zeros);
+    }
+    mst_arena_free(&arena);
+    return status;
+}
+
 static mst_status fill_bundle(mst_bundle_writer *writer, const mst_snapshot *snapshot, const char *const *names,
                               const char *description, const mst_optimizer *optimizer) {
     for (int64_t i = 0; i < mst_snapshot_count(snapshot); i++)
         MST_TRY(mst_bundle_writer_add(writer, names[i], mst_snapshot_value(snapshot, i)));
     MST_TRY(mst_bundle_writer_add_string(writer, state_key, description, strlen(description)));
+    MST_TRY(add_zero_slots(writer, snapshot));
     return add_powers(writer, snapshot, optimizer);
 }
 
@@ -269,7 +290,8 @@ static mst_status identify(reader *r, const char *name, const char **container, 
     *container = json_string_value(json_array_get(entry, 0));
     *store_name = json_string_value(json_array_get(entry, 1));
     if (*container && *store_name && kind_of(json_string_value(json_array_get(entry, 2)), kind)) return MST_OK;
-    *container = "";
+    *container = *store_name = "";
+    if (r->state) return MST_OK; /* one for TensorFlow alone */
     *store_name = mst_checkpoint_store_name(&r->arena, name, reader_has, r, kind);
     return *store_name ? MST_OK : MST_NO_MEMORY("to read '%s'", r->path);
 }

@@ -57,6 +57,16 @@ const char *mst_checkpoint_file_name(mst_arena *arena, const mst_snapshot *snaps
     return mst_arena_string(arena, info.name);
 }
 
+const char *mst_checkpoint_zero_slot(mst_arena *arena, const mst_snapshot *snapshot, int64_t i) {
+    const mst_state_info info = mst_snapshot_info(snapshot, i);
+    const char *part = last_part(info.name);
+    const size_t base = (size_t)(part - info.name);
+    if (*info.container || info.kind != MST_STATE_SLOT || strcmp(part, "rms") != 0 || base >= NAME_SIZE / 2 ||
+        snapshot_has(snapshot, "", info.name, base, "momentum"))
+        return "";
+    return mst_arena_print(arena, "%.*sRMSProp_1", (int)base, info.name);
+}
+
 /* ---- from the file ---- */
 
 static bool file_has(mst_checkpoint_has has, const void *file, const char *base, size_t size, const char *part) {

@@ -1,9 +1,12 @@
 """Changes of pictures, with given numbers in place of drawn ones: tf.image.flip_left_right, flip_up_down,
 crop_to_bounding_box, pad_to_bounding_box, adjust_brightness and adjust_contrast. To the bit, but for adjust_contrast,
-whose means TensorFlow sums in f32: there f32 may differ by 1e-6 of the largest, and few u8 by one step."""
+whose means TensorFlow sums in f32: there f32 may differ by 1e-6 of the largest, and few u8 by one step. In the command,
+labels that are pictures move with the pictures."""
 
+import json
 import os
 import subprocess
+import tempfile
 
 import muster
 import numpy as np
@@ -56,6 +59,35 @@ def check_values(report, picture):
               tf.image.adjust_contrast(picture, factor), most * max(1, factor), share)
 
 
+def check_labels(report, random):
+    """A network that can only copy each pixel learns to, but only where labels move as pictures do; else 0.08 are left."""
+    layers = [("InputLayer", {"batch_shape": [None, 8, 8]}), ("Reshape", {"target_shape": [8, 8, 1]}),
+              ("Conv2D", {"filters": 1, "kernel_size": [1, 1]}), ("Reshape", {"target_shape": [8, 8]})]
+    layers = [{"class_name": name, "config": {"name": f"l{i}", **config}} for i, (name, config) in enumerate(layers)]
+    x = random.random((64, 8, 8), np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        network, data, history = (os.path.join(folder, name) for name in ("n.json", "d.npz", "h.csv"))
+        with open(network, "w") as file:
+            json.dump({"class_name": "Sequential", "config": {"name": "s", "layers": layers}}, file)
+
+        def train(labels, *options):
+            np.savez(data, x_train=x, y_train=labels)
+            return subprocess.run([os.environ["MUSTER"], "train", "--data", f"npz:{data}", "--loss", "mse", "--devices",
+                                   "cpu:1", *options], capture_output=True, text=True)
+
+        options = ("--model", network, "--epochs", "30", "--batch-size", "8", "--learning-rate", "0.05")
+        for change in (), ("--flip",), ("--crop-padding", "2"), ("--flip", "--crop-padding", "3"):
+            train(x, *options, "--history", history, *change)
+            with open(history) as file:
+                loss = float(file.readlines()[-1].split(",")[1])
+            os.remove(history)
+            report.check(f"labels of {change}", loss < 5e-3, loss, 5e-3)
+        for labels in x[:, ::2, ::2], x.reshape(64, 64), x[:, :, :4]:
+            refused = train(labels, "--flip")
+            good = refused.returncode == 1 and "cannot be moved along" in refused.stderr
+            report.check(f"labels {labels.shape} are refused", good, refused.stderr, "")
+
+
 if __name__ == "__main__":
     report = muster.Report()
     random = np.random.default_rng(1)
@@ -63,4 +95,5 @@ if __name__ == "__main__":
         for picture in random.integers(0, 256, size).astype(np.uint8), random.random(size, np.float32):
             check_moves(report, random, picture)
             check_values(report, picture)
+    check_labels(report, random)
     raise SystemExit(report.finish())

@@ -17,6 +17,29 @@ enum { LEVELS = 255 };
         t->train = made;                                            \
     } while (0)
 
+enum { CLASSES, PICTURES, UNKNOWN };
+
+/* What labels are, of pictures of SHAPE: numbers that stay when a picture moves, pictures that move with it, or others
+ * of which it is not known where they are. */
+static int kind_of_labels(const mst_dataset *data, mst_shape shape) {
+    if (mst_dataset_num_components(data) < 2 || shape.ndim < 2) return CLASSES;
+    const mst_shape label = mst_dataset_spec(data, 1).shape;
+    const int64_t pixels = shape.dim[0] * shape.dim[1];
+    if (label.ndim < 2) return label.ndim == 1 && pixels > 1 && label.dim[0] % pixels == 0 ? UNKNOWN : CLASSES;
+    return label.ndim < 4 && label.dim[0] == shape.dim[0] && label.dim[1] == shape.dim[1] ? PICTURES : UNKNOWN;
+}
+
+static int refuse_labels(const training *t, mst_shape shape) {
+    char picture[MST_SHAPE_TEXT], label[MST_SHAPE_TEXT];
+    return command_fail(
+        EXIT_FAILED,
+        "--%s moves pictures, which are %s, and labels of the shape %s cannot be moved along: they must "
+        "have the height and width of the pictures, or be classes",
+        t->o->flip ? "flip" : "crop-padding", mst_shape_print(shape, picture, sizeof picture),
+        mst_shape_print(mst_dataset_spec(t->train, 1).shape, label, sizeof label));
+}
+
+/* Labels that are pictures move with them: a transform of one type draws the same for each component. */
 int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
@@ -24,9 +47,13 @@ int train_augment(training *t) {
     const mst_network_input *input = t->network ? &t->ends.input[0] : NULL;
     const mst_dtype stored = t->stored_inputs[0];
     const double most = stored == MST_U8 && !scale_inputs_divides(o->raw_pixels, stored, input) ? LEVELS : 1;
-    ADD("flip", o->flip, mst_dataset_random_flip(t->train, 0, MST_FLIP_LEFT_RIGHT, o->seed, &made));
-    ADD("crop-padding", o->crop_padding,
-        mst_dataset_random_crop(t->train, 0, shape.dim[0], shape.dim[1], o->crop_padding, o->seed, &made));
+    const int labels = kind_of_labels(t->train, shape);
+    if ((o->flip || o->crop_padding) && labels == UNKNOWN) return refuse_labels(t, shape);
+    for (int i = 0; i <= (labels == PICTURES); i++) {
+        ADD("flip", o->flip, mst_dataset_random_flip(t->train, i, MST_FLIP_LEFT_RIGHT, o->seed, &made));
+        ADD("crop-padding", o->crop_padding,
+            mst_dataset_random_crop(t->train, i, shape.dim[0], shape.dim[1], o->crop_padding, o->seed, &made));
+    }
     ADD("brightness", o->brightness > 0,
         mst_dataset_random_brightness(t->train, 0, o->brightness * most, o->seed, &made));
     ADD("contrast", o->contrast > 0,

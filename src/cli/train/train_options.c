@@ -121,9 +121,10 @@ static const option data_options[] = {
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true,
      .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling"},
     {"flip", OPTION_FLAG, AT(flip), .noted = true,
-     .help = "pictures: half of them are mirrored left to right, others each epoch"},
+     .help = "pictures, and labels that are pictures: half of them are mirrored left to right, others each epoch"},
     {"crop-padding", OPTION_INTEGER, AT(crop_padding), "N", NULL, 0, 16384, .noted = true,
-     .help = "pictures: a random part of the old size is taken after N zeros are added on each side"},
+     .help = "pictures, and labels that are pictures: a random part of the old size is taken after N zeros are added "
+             "on each side"},
     {"brightness", OPTION_NUMBER, AT(brightness), "X", NULL, 0, 1, .noted = true,
      .help = "pictures: a random number from -X to X is added to their pixels, which are 0 to 1"},
     {"contrast", OPTION_NUMBER, AT(contrast), "X", NULL, 0, 1, .noted = true,

@@ -16,11 +16,53 @@ static int compare(const void *a, const void *b) {
 }
 
 static bool is_image(const char *name) {
-    static const char *const endings[] = {".png", ".jpg", ".jpeg"};
+    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jpe", ".jfif"};
     const char *ending = strrchr(name, '.');
     for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(ending, endings[i]) == 0) return true;
     return false;
+}
+
+/* Pictures of kinds that are not read. */
+static const struct {
+    const char *ending;
+    enum { GIF, BMP, WEBP, TIFF, HEIC, AVIF, PNM, NUM_OTHERS } kind;
+} others[] = {{".gif", GIF},   {".bmp", BMP},   {".webp", WEBP}, {".tif", TIFF}, {".tiff", TIFF},
+              {".heic", HEIC}, {".heif", HEIC}, {".avif", AVIF}, {".ppm", PNM},  {".pgm", PNM}};
+static const char *const kind_names[NUM_OTHERS] = {"GIF", "BMP", "WebP", "TIFF", "HEIC", "AVIF", "PNM"};
+
+/* Of a whole listing: what would be left out, each kind with its number, and one of them. */
+typedef struct left_out {
+    int64_t count[NUM_OTHERS];
+    char *path; /* the first; NULL: none */
+} left_out;
+
+static mst_status note_other(left_out *left, const char *dir, const char *name) {
+    const char *ending = strrchr(name, '.');
+    for (size_t i = 0; ending && i < sizeof others / sizeof *others; i++) {
+        if (strcasecmp(ending, others[i].ending) != 0) continue;
+        left->count[others[i].kind]++;
+        if (!left->path && asprintf(&left->path, "%s/%s", dir, name) < 0)
+            return MST_NO_MEMORY("for the name of a file");
+    }
+    return MST_OK;
+}
+
+/* Frees LEFT. */
+static mst_status check_left_out(left_out *left, mst_status status) {
+    char list[256] = "";
+    for (int i = 0; i < NUM_OTHERS; i++) {
+        const size_t used = strlen(list);
+        if (left->count[i])
+            snprintf(list + used, sizeof list - used, "%s%lld %s", used ? ", " : "", (long long)left->count[i],
+                     kind_names[i]);
+    }
+    if (!status && left->path)
+        status = MST_FAIL(MST_INVALID,
+                          "'%s': files of its kind are not read, PNG and JPEG are (%s): convert them, or take them out",
+                          left->path, list);
+    free(left->path);
+    return status;
 }
 
 static void free_names(char **names, int64_t n) {
@@ -50,8 +92,8 @@ static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool 
     return MST_OK;
 }
 
-/* Names in DIR of folders, or else of pictures; sorted, and to be freed. */
-static mst_status list(const char *dir, bool folders, char ***names, int64_t *n) {
+/* Names in DIR of folders, or else of pictures; sorted, and to be freed. Pictures that are not read go to LEFT. */
+static mst_status list(const char *dir, bool folders, char ***names, int64_t *n, left_out *left) {
     mst_status status = MST_OK;
     DIR *open = opendir(dir);
     if (!open)
@@ -63,7 +105,9 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n)
         bool wanted;
         status = mst_folder_next(open, dir, &entry);
         if (status || !entry) break;
-        if (entry->d_name[0] == '.' || (!folders && !is_image(entry->d_name))) continue;
+        if (entry->d_name[0] == '.') continue;
+        if (!folders) status = note_other(left, dir, entry->d_name);
+        if (status || (!folders && !is_image(entry->d_name))) continue;
         status = is_of_kind(open, dir, entry->d_name, folders, &wanted);
         if (!status && wanted) status = image_folder_add(names, n, strdup(entry->d_name));
     }
@@ -72,25 +116,60 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n)
     return status;
 }
 
-/* Adds the pictures of the folder DIR itself. */
-static mst_status add_pictures(mst_image_folder *folder, const char *dir) {
+/* The folders that lead to one: a link back to any of them would have no end. */
+typedef struct way {
+    const struct way *above; /* NULL: none */
+    dev_t device;
+    ino_t number;
+} way;
+
+static mst_status check_way(const char *dir, const way *here) {
+    for (const way *w = here->above; w; w = w->above)
+        if (w->device == here->device && w->number == here->number)
+            return MST_FAIL(MST_INVALID, "'%s': leads back to a folder that it is in: take this link out", dir);
+    return MST_OK;
+}
+
+static mst_status add_pictures(mst_image_folder *folder, const char *dir, const way *above, left_out *left);
+
+static mst_status add_below(mst_image_folder *folder, const char *dir, const way *here, left_out *left) {
     char **names = NULL;
     int64_t n = 0;
-    mst_status status = list(dir, false, &names, &n);
+    mst_status status = list(dir, true, &names, &n, NULL);
+    for (int64_t i = 0; i < n && !status; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s", dir, names[i]) < 0) path = NULL;
+        status = path ? add_pictures(folder, path, here, left) : MST_NO_MEMORY("for the name of a folder");
+        free(path);
+    }
+    free_names(names, n);
+    return status;
+}
+
+/* Adds the pictures of the folder DIR, and behind them those of the folders in it. */
+static mst_status add_pictures(mst_image_folder *folder, const char *dir, const way *above, left_out *left) {
+    char **names = NULL;
+    int64_t n = 0;
+    struct stat info;
+    mst_status status = list(dir, false, &names, &n, left);
+    if (!status && stat(dir, &info)) status = MST_FAIL(MST_IO, "'%s': %s", dir, strerror(errno));
     for (int64_t i = 0; i < n && !status; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/%s", dir, names[i]) < 0) path = NULL;
         status = image_folder_add(&folder->path, &folder->num_files, path);
     }
     free_names(names, n);
-    return status;
+    if (status) return status;
+    const way here = {above, info.st_dev, info.st_ino};
+    MST_TRY(check_way(dir, &here));
+    return add_below(folder, dir, &here, left);
 }
 
-static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t label) {
+static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t label, left_out *left) {
     const int64_t before = folder->num_files;
     char *sub = NULL;
     if (asprintf(&sub, "%s/%s", dir, folder->class_name[label]) < 0) return MST_NO_MEMORY("for the name of a folder");
-    mst_status status = add_pictures(folder, sub);
+    mst_status status = add_pictures(folder, sub, NULL, left);
     free(sub);
     int64_t *grown = realloc(folder->label, (size_t)(folder->num_files + 1) * sizeof *grown);
     if (grown) folder->label = grown;
@@ -99,30 +178,81 @@ static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t 
     return status;
 }
 
+/* Pictures of DIR itself are in no class. */
+static mst_status check_stray(const char *dir, left_out *left) {
+    char **names = NULL;
+    int64_t n = 0;
+    mst_status status = list(dir, false, &names, &n, left);
+    if (!status && n)
+        status = MST_FAIL(MST_INVALID,
+                          "'%s/%s': is in no folder of a class, %lld such: move pictures into folders of their classes",
+                          dir, names[0], (long long)n);
+    free_names(names, n);
+    return status;
+}
+
+/* Classes named as parts of data are none: DIR/Training/cat. */
+static mst_status check_parts(const char *dir, const mst_image_folder *folder) {
+    static const char *const parts[] = {"train", "training", "test", "testing", "val", "valid", "validation", "eval"};
+    int64_t num_parts = 0;
+    for (int64_t i = 0; i < folder->num_classes; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            num_parts += strcasecmp(folder->class_name[i], parts[k]) == 0;
+    if (num_parts < 2 || num_parts < folder->num_classes) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "'%s': its folders '%s' and '%s' are parts of the data, not classes: call them train and test, or "
+                    "give one of them",
+                    dir, folder->class_name[0], folder->class_name[1]);
+}
+
+static mst_status list_classes(const char *dir, mst_image_folder *out, left_out *left) {
+    MST_TRY(list(dir, true, &out->class_name, &out->num_classes, NULL));
+    for (int64_t i = 0; i < out->num_classes; i++) MST_TRY(list_class(out, dir, i, left));
+    return MST_OK;
+}
+
 mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
+    left_out left = {{0}, NULL};
     *out = (mst_image_folder){0};
-    MST_TRY(list(dir, true, &out->class_name, &out->num_classes));
-    for (int64_t i = 0; i < out->num_classes; i++) MST_TRY(list_class(out, dir, i));
-    if (out->num_files) return MST_OK;
+    mst_status status = list_classes(dir, out, &left);
+    const bool found = out->num_files;
+    if (!status && found) status = check_stray(dir, &left);
+    MST_TRY(check_left_out(&left, status));
+    if (found) return check_parts(dir, out);
     return MST_FAIL(MST_NOT_FOUND, "'%s': has no folder with .png, .jpg or .jpeg files: a folder for each class is due",
                     dir);
 }
 
-static mst_status take_path(mst_image_folder *folder, const char *path) {
+mst_status mst_image_folder_check_classes(const char *dir, const mst_image_folder *folder) {
+    for (int64_t i = 0; i < folder->num_classes; i++) {
+        int64_t count = 0;
+        for (int64_t k = 0; k < folder->num_files; k++) count += folder->label[k] == i;
+        if (!count)
+            return MST_FAIL(MST_INVALID,
+                            "'%s/%s': is the folder of a class, and has no pictures: fill it, or remove it", dir,
+                            folder->class_name[i]);
+    }
+    return MST_OK;
+}
+
+static mst_status take_path(mst_image_folder *folder, const char *path, left_out *left) {
     const int64_t before = folder->num_files;
     struct stat info;
     if (stat(path, &info))
         return MST_FAIL(errno == ENOENT || errno == ENOTDIR ? MST_NOT_FOUND : MST_IO, "'%s': %s", path,
                         strerror(errno));
     if (!S_ISDIR(info.st_mode)) return image_folder_add(&folder->path, &folder->num_files, strdup(path));
-    MST_TRY(add_pictures(folder, path));
-    if (folder->num_files > before) return MST_OK;
-    return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no .png, .jpg or .jpeg files of its own", path);
+    MST_TRY(add_pictures(folder, path, NULL, left));
+    if (folder->num_files > before || left->path) return MST_OK;
+    return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no .png, .jpg or .jpeg files", path);
 }
 
 mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out) {
+    left_out left = {{0}, NULL};
+    mst_status status = MST_OK;
     *out = (mst_image_folder){0};
-    for (int i = 0; i < n; i++) MST_TRY(take_path(out, paths[i]));
+    for (int i = 0; i < n && !status; i++) status = take_path(out, paths[i], &left);
+    MST_TRY(check_left_out(&left, status));
     return out->num_files ? MST_OK : MST_FAIL(MST_INVALID, "there are no pictures: name files or folders");
 }
 

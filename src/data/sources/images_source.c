@@ -1,7 +1,10 @@
 /** PNG and JPEG files, one folder for each class: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture,
  *  [height, width, channels], component 1 its class, i64: classes are numbered from 0, in the order of their names'
- *  bytes (mst_dataset_class_name). Rows come class by class, sorted by file name: shuffle them for training. Files are
- *  read, decoded and resized when a batch is copied, by the thread of the device that copies it.
+ *  bytes (mst_dataset_class_name). Pictures of folders below are of the class too: FOLDER/cat/2021/1.jpg. Rows come
+ *  class by class, folder by folder, sorted by file name: shuffle them for training. Files are read, decoded and
+ *  resized when a batch is copied, by the thread of the device that copies it. Pictures of other kinds (GIF, BMP,
+ *  WebP), pictures beside the folders, and, without like and schema, a class without pictures are MST_INVALID: none is
+ *  left out.
  *
  *  Pictures are resized as by tf.image.resize: f32 has its values, 0 to 255, and u8 has them rounded. Two things make
  *  JPEG files faster, unless .whole is set: one that is at least twice as large as wanted is decoded at 1/2, 1/4 or 1/8
@@ -26,7 +29,7 @@ typedef struct mst_images_options {
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
 /** Pictures without classes: component 0 alone, [height, width, channels]. PATHS: n names of files, taken in their
- *  order, and of folders, whose own .png, .jpg and .jpeg files are taken, sorted by name. OPTIONS as of
+ *  order, and of folders, whose pictures are taken, and those of folders below, sorted by name. OPTIONS as of
  *  mst_dataset_from_images, without like and schema; may be NULL. Errors as there. */
 MST_API MST_CHECKED mst_status mst_dataset_from_image_files(const char *const *paths, int n,
                                                             const mst_images_options *options, mst_dataset **out);
@@ -171,7 +174,8 @@ static mst_status take_classes(images *d, const char *folder) {
         MST_TRY(read_classes(d, o->schema));
     else if (o->like)
         MST_TRY(mst_image_folder_list(o->like, &d->like));
-    if (d->like.num_classes) MST_TRY(mst_image_folder_match(&d->files, folder, &d->like));
+    MST_TRY(d->like.num_classes ? mst_image_folder_match(&d->files, folder, &d->like)
+                                : mst_image_folder_check_classes(folder, &d->files));
     o->like = o->schema = NULL; /* these strings belong to the caller, who may free them now */
     d->base.row[1] = (mst_spec){MST_I64, MST_SCALAR};
     return write_schema(d);

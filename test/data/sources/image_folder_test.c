@@ -1,0 +1,113 @@
+/* Which files of folders are pictures, and that none is left out without a word. */
+#include "data/sources/image_folder.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/folder.h"
+#include "support/test.h"
+
+static void make(const char *name) {
+    assert_int_equal(mkdir(folder_path(name), 0755), 0);
+}
+
+static void touch(const char *name) {
+    (void)folder_write(name, "x", 1);
+}
+
+static void expect_file(const mst_image_folder *folder, int64_t i, const char *end, int64_t label) {
+    const size_t length = strlen(folder->path[i]), size = strlen(end);
+    assert_true(length > size);
+    assert_string_equal(folder->path[i] + length - size, end);
+    if (folder->label) assert_int_equal(folder->label[i], label);
+}
+
+/* The same names in two folders make no difference. */
+static void pictures_of_folders_below_are_of_the_class(void **state) {
+    (void)state;
+    static const char *const folders[] = {"cat", "cat/2022", "cat/2021", "cat/2021/may", "dog"};
+    static const char *const files[] = {"cat/2022/1.png",     "cat/2021/may/1.jpeg", "cat/2021/1.jfif", "cat/z.JPG",
+                                        "cat/2021/notes.txt", "cat/2021/.2.png",     "dog/1.png"};
+    static const char *const wanted[] = {"/cat/z.JPG", "/cat/2021/1.jfif", "/cat/2021/may/1.jpeg", "/cat/2022/1.png",
+                                         "/dog/1.png"};
+    mst_image_folder folder;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) make(folders[i]);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) touch(files[i]);
+    EXPECT_OK(mst_image_folder_list(folder_path(""), &folder));
+    assert_int_equal(folder.num_classes, 2);
+    assert_int_equal(folder.num_files, 5);
+    for (int64_t i = 0; i < 5; i++) expect_file(&folder, i, wanted[i], i == 4);
+    EXPECT_OK(mst_image_folder_check_classes(folder_path(""), &folder));
+    mst_image_folder_free(&folder);
+    const char *const path = folder_path("cat");
+    EXPECT_OK(mst_image_folder_take(&path, 1, &folder));
+    assert_int_equal(folder.num_files, 4);
+    for (int64_t i = 0; i < 4; i++) expect_file(&folder, i, wanted[i], 0);
+    mst_image_folder_free(&folder);
+}
+
+static void expect_refused(const char *why) {
+    mst_image_folder folder;
+    EXPECT_ERROR(mst_image_folder_list(folder_path(""), &folder), MST_INVALID, why);
+    mst_image_folder_free(&folder);
+}
+
+static void pictures_of_other_kinds_are_counted(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"gif", "bmp", "webp", "tif", "tiff", "heic", "heif", "avif", "ppm", "PGM"};
+    mst_image_folder folder;
+    char name[32];
+    make("cat"), make("cat/more");
+    touch("cat/1.png");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        snprintf(name, sizeof name, "cat/more/1.%s", kinds[i]);
+        touch(name);
+        expect_refused(name);
+        const char *const path = folder_path("cat");
+        EXPECT_ERROR(mst_image_folder_take(&path, 1, &folder), MST_INVALID, name);
+        mst_image_folder_free(&folder);
+        assert_int_equal(unlink(folder_path(name)), 0);
+    }
+    touch("cat/1.gif"), touch("cat/2.GIF"), touch("cat/more/1.webp");
+    expect_refused("(2 GIF, 1 WebP): convert them, or take them out");
+}
+
+static void pictures_without_a_class_and_classes_without_pictures(void **state) {
+    (void)state;
+    mst_image_folder folder;
+    make("cat"), make("dog"), make("dog/none");
+    touch("cat/1.png");
+    EXPECT_OK(mst_image_folder_list(folder_path(""), &folder));
+    EXPECT_ERROR(mst_image_folder_check_classes(folder_path(""), &folder), MST_INVALID,
+                 "dog': is the folder of a class");
+    mst_image_folder_free(&folder);
+    touch("dog/1.png"), touch("stray.png");
+    expect_refused("stray.png': is in no folder of a class, 1 such");
+}
+
+static void parts_are_no_classes(void **state) {
+    (void)state;
+    make("Training"), make("Training/cat"), make("validation"), make("validation/cat");
+    touch("Training/cat/1.png"), touch("validation/cat/1.png");
+    expect_refused("its folders 'Training' and 'validation' are parts of the data");
+}
+
+static void a_link_that_leads_back_is_told(void **state) {
+    (void)state;
+    make("cat");
+    touch("cat/1.png");
+    assert_int_equal(symlink("..", folder_path("cat/up")), 0);
+    expect_refused("leads back to a folder that it is in");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(pictures_of_folders_below_are_of_the_class),
+        TEST_IN_FOLDER(pictures_of_other_kinds_are_counted),
+        TEST_IN_FOLDER(pictures_without_a_class_and_classes_without_pictures),
+        TEST_IN_FOLDER(parts_are_no_classes),
+        TEST_IN_FOLDER(a_link_that_leads_back_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
