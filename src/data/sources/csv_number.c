@@ -224,7 +224,7 @@ static bool has_comma(const cells *c) {
 
 /* Finds the notation; where there are two, *DOUBT is the first cell that differs, and OTHER the second one. */
 static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
-                 int64_t *doubt) {
+                          int64_t *doubt) {
     static const mst_csv_notation all[] = {{'.', ',', ""}, {'.', ' ', ""}, {'.', '\'', ""},
                                            {',', '.', ""}, {',', ' ', ""}, {',', '\'', ""}};
     int64_t integer, first = 0;
