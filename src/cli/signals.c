@@ -65,7 +65,7 @@ static mst_status start_thread(void) {
     has_thread = mst_thread_start(&thread, wait_for_signals, NULL) == 0;
     if (has_thread) return pthread_detach(thread), MST_OK;
     pthread_sigmask(SIG_UNBLOCK, &waited_for, NULL);
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread that waits for signals: allow more threads (ulimit -u)");
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory, or a thread (ulimit -u), that waits for signals");
 }
 
 mst_status signals_catch(void) {

@@ -67,8 +67,10 @@ while [ "$sent" -lt "$signals" ]; do
     pick by command program
     pick model mlp mlp text_cnn mobilenet_v2
     pick devices cpu:1/1 cpu:2/1 cpu:1/2
-    pick signal INT:2 TERM:15 HUP:1
     pick early no no no yes
+    pick signal INT:2 TERM:15 HUP:1
+    # what a shell starts in the background ignores SIGINT until it asks for it
+    if [ "$early" = yes ]; then pick signal TERM:15 HUP:1; fi
     code=${signal#*:}
     start_training
     if [ "$early" = no ] && ! within 60 has_stepped; then
@@ -81,7 +83,7 @@ while [ "$sent" -lt "$signals" ]; do
     sent=$((sent + 1))
     ended_well && continue
     lost=$((lost + 1))
-    failed "signal $sent: ${signal%:*}, $by, $model, $devices" "exit status $status; $(tail -n 1 err)"
+    failed "signal $sent: ${signal%:*}, early: $early, $by, $model, $devices" "exit status $status; $(tail -n 1 err)"
 done
 echo "$sent signals, $lost trainings lost"
 check "each training ends as it is told" [ "$lost" -eq 0 ]

@@ -1,6 +1,7 @@
 /* Not a module: loaded before a program with LD_PRELOAD, it lets allocation number MUSTER_SCARCE of main and all after
  * it fail, counted from 1. What libraries allocate before main is not counted. Needs the malloc of glibc. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,7 @@ static atomic_long left = -1; /* allocations that succeed; negative: all do */
 static bool fails(void) {
     const long before = atomic_load(&left);
     if (before < 0) return false;
+    if (before == 0) errno = ENOMEM; /* which the C library looks at itself, where it starts a thread */
     if (before == 0) return true;
     atomic_fetch_sub(&left, 1);
     return false;
