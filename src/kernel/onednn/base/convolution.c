@@ -59,8 +59,8 @@ static dnnl_status_t describe_first(mst_convolution *c, const windows *w, dnnl_p
 static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
     dnnl_status_t status = describe_first(c, w, attributes);
     while (!status && !mst_implementation_is_sound(c->kind, &c->conv, c->descriptor))
-        status = dnnl_primitive_desc_next_impl(c->descriptor);
-    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
+        status = mst_describe_next(c->descriptor);
+    return status;
 }
 
 #else

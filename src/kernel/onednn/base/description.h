@@ -47,6 +47,12 @@ static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnn
     return dnnl_matmul_primitive_desc_create(out, engine, *a, *b, bias ? *bias : NULL, *c, attributes);
 }
 
+/** The next implementation that oneDNN offers, in place of that of D. */
+static inline dnnl_status_t mst_describe_next(dnnl_primitive_desc_t d) {
+    const dnnl_status_t status = dnnl_primitive_desc_next_impl(d);
+    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
+}
+
 #else
 
 typedef dnnl_memory_desc_t mst_description;
@@ -87,6 +93,12 @@ static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnn
     dnnl_matmul_desc_t product;
     const dnnl_status_t status = dnnl_matmul_desc_init(&product, a, b, bias, c);
     return status ? status : dnnl_primitive_desc_create(out, &product, attributes, engine, NULL);
+}
+
+/* Only an iterator goes on: convolution.c has one, and products need none. */
+static inline dnnl_status_t mst_describe_next(dnnl_primitive_desc_t d) {
+    (void)d;
+    return dnnl_unimplemented;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* The table of what is wrong with implementations of oneDNN. Each row has the versions in which it was found, by random
  * shapes between pages that nobody may touch and a comparison with plain loops (test/kernel/overrun_test.c). In those
- * versions nothing of the kind was found in products of matrices, in what rearranges factors, and with SSE4.1 and AVX.
+ * versions nothing of the kind was found in what rearranges factors, and with SSE4.1 and AVX.
  * The channels that count are those that are read, of one group. A convolution that an implementation may not make is
  * made by the next one that oneDNN offers; one of bf16 that has none left, in f32 (kernel/onednn/base/conv_parts.c). */
 #include "kernel/onednn/base/implementation.h"
@@ -116,4 +116,21 @@ bool mst_implementation_is_sound(mst_convolution_kind kind, const mst_conv *conv
             rules[i].is_wrong(conv))
             return false;
     return true;
+}
+
+/* Elements of a row or a column lie further apart than one after the other. */
+static bool has_gaps(const mst_product_shape *s, int which) {
+    const int last = s->ndim - 1;
+    const int64_t *dim = s->dim[which], *stride = s->stride[which];
+    const int64_t rows = dim[last - 1], columns = dim[last];
+    return (rows > 1 && stride[last - 1] != columns) || (columns > 1 && stride[last] != 1);
+}
+
+/* Of one row or one column it takes the elements of a factor to lie one after the other, and writes the product so,
+ * where others lie in between: the product is another one, and written over them. 3.7.2. */
+bool mst_implementation_multiplies(const mst_product_shape *shape, const_dnnl_primitive_desc_t descriptor) {
+    const int64_t *made = &shape->dim[MST_PRODUCT_C][shape->ndim - 2];
+    if ((made[0] != 1 && made[1] != 1) || !mst_implementation_begins(descriptor, "brg_matmul:")) return true;
+    return !has_gaps(shape, MST_PRODUCT_A) && !has_gaps(shape, MST_PRODUCT_C) &&
+           (shape->packed || !has_gaps(shape, MST_PRODUCT_B));
 }

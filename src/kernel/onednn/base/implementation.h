@@ -1,9 +1,10 @@
-/** Which implementations of oneDNN's convolutions are used: not all of those that it offers are sound. */
+/** Which implementations of oneDNN's convolutions and products are used: not all of those that it offers are sound. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
 
 #include <dnnl.h>
 
+#include "kernel/onednn/base/product.h"
 #include "op/conv/conv.h"
 
 typedef enum mst_convolution_kind {
@@ -15,6 +16,8 @@ typedef enum mst_convolution_kind {
 /** Whether the implementation of DESCRIPTOR keeps to its memory and to the formula for the convolution CONV. */
 bool mst_implementation_is_sound(mst_convolution_kind kind, const mst_conv *conv,
                                  const_dnnl_primitive_desc_t descriptor);
+/** The same for the product SHAPE. */
+bool mst_implementation_multiplies(const mst_product_shape *shape, const_dnnl_primitive_desc_t descriptor);
 /** Whether the name of the implementation of DESCRIPTOR begins with BEGINNING. */
 bool mst_implementation_begins(const_dnnl_primitive_desc_t descriptor, const char *beginning);
 
