@@ -71,8 +71,8 @@ static bool is_implemented_by(const mst_primitive *p, const char *beginning) {
 
 /* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. All who
  * make such a product have these bits, since the choice is one of the shape. They are also those of the primitive where
- * that calls the same function ("gemm") or sums in the same order, which "brg" does up to so many rows of A and B. Beyond
- * them an update makes no product of a whole matrix of one unit: the factors are larger. */
+ * that calls the same function ("gemm") or sums in the same order, which "brg" does up to so many rows of A and B.
+ * Beyond them an update makes no product of a whole matrix of one unit: the factors are larger. */
 static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;
