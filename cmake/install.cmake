@@ -8,16 +8,22 @@ install(TARGETS muster muster_archive EXPORT muster_targets
 if(MODULES)
   install(TARGETS ${MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster)
 endif()
+# Where others look for libraries is the same in the build and once installed: to change it at installation CMake would
+# end that of the build with an empty part, which is the current folder. It has the folders of libraries that are not the
+# system's (scripts/check-binaries).
+foreach(target muster muster_command ${MODULES})
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
+endforeach()
 install(DIRECTORY include/muster DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${INSTALLED_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
 
 if(TARGET muster_command)
   # The command finds the library from its own place wherever both are moved to: beside it in the build, then where it is
-  # installed. The same path for both: to change it at installation CMake would end that of the build with an empty part,
-  # which is the current folder.
+  # installed.
   file(RELATIVE_PATH library_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(muster_command PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/${library_from_command}"
-                        BUILD_WITH_INSTALL_RPATH ON)
+  set_target_properties(muster_command PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/${library_from_command}")
   install(TARGETS muster_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
   # The manual page and the completions of shells come from the command itself.

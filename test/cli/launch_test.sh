@@ -113,7 +113,7 @@ options="--workers 11"
 launch 'echo done'
 check names_have_one_width grep -q '^worker:1  | done$' out
 check output_has_no_colour_where_it_is_a_file sh -c '! grep -q "$(printf "\033")" out err'
-if command -v script > /dev/null 2>&1; then
+if command -v script > /dev/null 2>&1 && script -qec true /dev/null > /dev/null 2>&1 < /dev/null; then
     color=$(printf '\033')
     script -qec "env -u NO_COLOR '$muster' launch -- echo hue" /dev/null < /dev/null > typed
     check output_has_colour_on_a_terminal grep -q "$color\[36mworker:0 |$color\[0m hue" typed
