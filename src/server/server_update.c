@@ -135,9 +135,26 @@ mst_status mst_server_make_update(mst_server *s) {
     return mst_server_answer_waiting(s);
 }
 
+/* Where the gradients of all workers make each step, all make their last step together: WORKER, which has sent
+ * gradients, goes on where another has ended the training. */
+static mst_status check_together(mst_server *s, int32_t worker) {
+    char name[sizeof s->text];
+    if (s->job.aggregate < s->num_workers || !s->worker[worker].gradients) return MST_OK;
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        if (!s->worker[w].finished) continue;
+        mst_mail_name(s->mail, w, name, sizeof name);
+        return MST_FAIL(MST_INVALID,
+                        "a callback of %s has ended the training behind step %lld, and %s goes on: where updates are "
+                        "made of the gradients of all workers it must end on all",
+                        name, (long long)s->step, mst_server_name(s, worker));
+    }
+    return MST_OK;
+}
+
 mst_status mst_server_update_together(mst_server *s) {
     const int32_t count = count_gradients(s);
     int32_t active = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) MST_TRY(check_together(s, w));
     for (int32_t w = 0; w < s->num_workers; w++) active += !s->worker[w].left && !s->worker[w].finished;
     if (s->is_closed || count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
     return s->order.num_ps ? mst_server_order_update(s) : mst_server_make_update(s);

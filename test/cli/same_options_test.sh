@@ -21,6 +21,10 @@ sed 's/^0.10,/,/' table.csv > gaps.csv
 sed '1s/.*/n,m,k,value/; s/yes$/1.5/; s/no$/2.5/' table.csv > numbers.csv
 awk 'BEGIN { print "text,class"; for (i = 0; i < 60; i++)
     printf "the %s of word%d and word%d,%s\n", i % 2 ? "atom" : "ball", i % 7, i % 9, i % 2 ? "science" : "sport" }' > texts.csv
+awk 'BEGIN { print "n;m;class"; for (i = 0; i < 80; i++)
+    printf "%d,25;1.%d00;%s\n", i, 1 + i % 8, i % 3 ? "yes" : "no" }' > comma.csv
+awk 'BEGIN { print "n,day,class"; for (i = 0; i < 80; i++)
+    printf "%d,2024-01-%02d,%s\n", i, 1 + i % 28, i % 3 ? "yes" : "no" }' > dates.csv
 layer() { printf '{"class_name": "%s", "config": {"name": "%s"%s}}' "$1" "$2" "$3"; }
 {
     printf '{"class_name": "Sequential", "config": {"name": "net", "layers": ['
@@ -46,6 +50,10 @@ loss|--data csv:numbers.csv --hidden-units 8 --loss mse|--loss huber
 metrics|$idx|--metrics top_k_accuracy
 class-weight|$idx --class-weight 1,1,1,1,1,1,1,2|--class-weight 1,1,1,1,1,1,1,3
 class-weight|$idx|--class-weight balanced
+decimal|--data csv:comma.csv --delimiter ; --hidden-units 8|--decimal , --drop m
+thousands|--data csv:comma.csv --delimiter ; --hidden-units 8|--thousands . --drop m
+dates|--data csv:dates.csv --hidden-units 8|--dates day
+positive|$csv --metrics precision|--positive no
 l2|$idx|--l2 0.1
 l1|$idx|--l1 0.1
 dropout|$idx|--dropout 0.1

@@ -16,7 +16,8 @@ enum { WORKERS = 2, SERVERS = 2, TASKS = WORKERS + SERVERS, ROWS = 48, BATCH = 8
 typedef struct served_job {
     task_address address[TASKS]; /* of servers, then of workers */
     bool asynchronous;
-    bool averages; /* the weights become their moving averages behind the fits */
+    bool one_stops; /* a callback of worker 1 ends the training, and none of worker 0 */
+    bool averages;  /* the weights become their moving averages behind the fits */
     int64_t part_bytes;
     bool only_other;              /* callbacks of worker 1 alone set the rate */
     bool normalizes;              /* the model has moving statistics */
@@ -77,6 +78,12 @@ static mst_status raise_once(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
+static mst_status stop_alone(void *context, mst_train_state *state) {
+    const served_task *t = context;
+    state->stop |= t->number == 1 && state->step == 8;
+    return MST_OK;
+}
+
 static mst_status meet(void *context, mst_train_state *state) {
     const served_task *t = context;
     if (t->job->meet && state->epoch == 0) pthread_barrier_wait(t->job->meet);
@@ -129,15 +136,18 @@ static mst_status fit(served_task *t, mst_task *task, char hash[65]) {
         model, .optimizer = mst_momentum(.learning_rate = 0.1, .ema_decay = t->job->averages ? 0.9 : 0), .seed = 7,
         .strategy = strategy, .sample_weights = t->job->is_weighted, .task = task, .session = {.devices = "cpu:1/1"}));
     mst_status status = MST_OK;
+    const mst_callback ends = {.context = t, .step_end = stop_alone};
     const bool is_own = t->job->only_other; /* workers have the library's callbacks alike, and may have others */
     const mst_callback counts = {.context = t, .epoch_begin = meet, .epoch_end = count};
     for (t->fit = 0; t->fit < 2 && !status; t->fit++) /* the second fit goes on with the rate of the first */
         status = mst_fit(model, .data = data, .batch_size = BATCH, .epochs = EPOCHS,
-                         .callbacks = t->job->meet || t->job->is_weighted ? &counts : callbacks + is_own,
-                         .num_callbacks = t->job->meet || t->job->is_weighted ? 1
-                                          : t->job->stops                     ? 3
-                                          : sets                              ? 2 - is_own
-                                                                              : 0,
+                         .callbacks = t->job->one_stops                     ? &ends
+                                      : t->job->meet || t->job->is_weighted ? &counts
+                                                                            : callbacks + is_own,
+                         .num_callbacks = t->job->one_stops || t->job->meet || t->job->is_weighted ? 1
+                                          : t->job->stops                                          ? 3
+                                          : sets                                                   ? 2 - is_own
+                                                                                                   : 0,
                          .validation_split = t->job->stops ? 0.25 : 0);
     if (!status && task) status = mst_task_leave(task);
     if (!status && t->job->averages) status = mst_model_use_averages(model);
@@ -291,6 +301,15 @@ static void every_worker_gets_the_moving_averages(void **state) {
     }
 }
 
+static void a_stop_of_one_worker_that_is_in_step_is_an_error_on_all(void **state) {
+    (void)state;
+    served_job job = {.one_stops = true};
+    run_job(&job);
+    for (int i = 0; i < TASKS; i++)
+        if (!strstr(job.error[i], "has ended the training behind step 8, and "))
+            fail_msg("task %d ends with '%s'", i, job.error[i]);
+}
+
 static void rate_of_the_chief_alone_reaches_the_servers(void **state) {
     (void)state;
     served_job set = {.only_other = true}, unset = {.only_other = true, .update_log = folder_path("log")};
@@ -323,6 +342,7 @@ int main(void) {
         cmocka_unit_test(workers_of_an_asynchronous_job_share_moving_statistics),
         cmocka_unit_test(weighted_rows_and_uneven_batches_are_reported_as_by_one_process),
         cmocka_unit_test(metrics_of_an_asynchronous_job_are_of_all_workers),
+        cmocka_unit_test(a_stop_of_one_worker_that_is_in_step_is_an_error_on_all),
         cmocka_unit_test(every_worker_gets_the_moving_averages),
         TEST_IN_FOLDER(rate_of_the_chief_alone_reaches_the_servers),
         TEST_IN_FOLDER(rate_that_is_set_is_an_error_on_all_tasks_where_updates_are_logged),
