@@ -364,3 +364,14 @@ const char *mst_cluster_print(const mst_cluster *cluster, char *text, size_t siz
     if (used >= size && size >= dots) memcpy(text + size - dots, "...", dots);
     return text;
 }
+
+const char *mst_cluster_lists(const mst_cluster *cluster, char text[MST_CLUSTER_LISTS]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0, end; i < cluster->num_training && !cluster->sparse && used < MST_CLUSTER_LISTS; i = end) {
+        const char *job = cluster->task[i].job;
+        for (end = i; end < cluster->num_training && strcmp(cluster->task[end].job, job) == 0;) end++;
+        used += (size_t)snprintf(text + used, MST_CLUSTER_LISTS - used, "%s%.60s: %d", used ? ", " : "", job, end - i);
+    }
+    return text;
+}

@@ -40,6 +40,10 @@ MST_CHECKED mst_status mst_cluster_end(mst_cluster *cluster, const char *job, in
 /** Gives CLUSTER to *OUT; or, where STATUS is an error, releases it and names SOURCE in front of the message. Returns
  *  STATUS. */
 MST_CHECKED mst_status mst_cluster_give(mst_cluster *cluster, mst_status status, const char *source, mst_cluster **out);
+enum { MST_CLUSTER_LISTS = 160 };
+/** How many training tasks each job has, "worker: 2, ps: 1": what all tasks must have been told alike. "" where the
+ *  cluster is sparse. Returns TEXT. */
+const char *mst_cluster_lists(const mst_cluster *cluster, char text[MST_CLUSTER_LISTS]);
 /** The cluster of a process that has none. */
 MST_CHECKED mst_status mst_cluster_local(mst_cluster **out);
 

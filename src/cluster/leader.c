@@ -91,6 +91,7 @@ static void end_generation(mst_leader *leader, const mst_task_failure *failure) 
     mst_member_message message = {.kind = MST_MEMBER_END, .failure = *failure};
     gather_again(leader);
     mst_leader_forget_stops(leader);
+    leader->claim.code = MST_OK;
     leader->reported_at = leader->now;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         if (leader->seat[i].takes_part) leader->seat[i].member.ready = false;
@@ -617,13 +618,24 @@ bool mst_leader_is_alone(const mst_leader *leader) {
 
 static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
     const int32_t task = message->failure.task;
-    char why[512];
+    char why[512], first[384], second[384];
     if (task < 0 || !leader->seat[task].takes_part) {
         leader->ignored++;
         return;
     }
     snprintf(why, sizeof why, "%.320s (seen by %.150s)", message->failure.message, leader->options->name[from]);
-    end_generation_without(leader, task, why);
+    if (!leader->seat[task].present)
+        end_generation_without(leader, task, why);
+    else if (!leader->claim.code)
+        mst_leader_keep_claim(leader, member_text(leader, from, first), member_text(leader, task, second), why);
+}
+
+/* Neither of the two has been lost: it was the connection between them. */
+static void judge_claim(mst_leader *leader) {
+    const mst_task_failure failure = leader->claim;
+    if (leader->now <= leader->claim_until) return;
+    leader->claim.code = MST_OK;
+    if (leader->phase == RUNNING || leader->phase == LEAVING) end_generation(leader, &failure);
 }
 
 /* Whether MESSAGE can still matter: of a member, and of the present generation where it is about one. */
@@ -736,6 +748,7 @@ void mst_leader_tick(mst_leader *leader, int64_t now) {
     if (leader->phase == RUNNING && mst_leader_must_stop(leader, &stopped)) end_generation(leader, &stopped);
     if (leader->held.code && leader->phase < LEAVING && now > leader->held_until) tell_cause(leader);
     if (leader->kept_out.code && leader->phase < ENDING) judge_kept_out(leader);
+    if (leader->claim.code) judge_claim(leader);
     if (mst_leader_is_elastic(leader)) tick_elastic(leader);
     if (leader->phase <= PROPOSING && (leader->has_run || mst_leader_is_elastic(leader))) look_for_the_lost(leader);
     if (leader->phase == ENDING && now > leader->deadline) close_job(leader);

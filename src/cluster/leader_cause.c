@@ -76,3 +76,11 @@ void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure) {
     bool said = false;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) said |= explain(leader, i, !said, failure);
 }
+
+void mst_leader_keep_claim(mst_leader *leader, const char *first, const char *second, const char *why) {
+    static const double LOSS_MAY_BE_LATE = 0.3; /* seconds */
+    mst_task_failure_set(&leader->claim, MST_UNAVAILABLE, -1, leader->state_number,
+                         "the connection between %s and %s has broken: %s", first, second, why);
+    mst_task_failure_add_steps(&leader->claim);
+    leader->claim_until = mst_leader_after(leader->now, LOSS_MAY_BE_LATE);
+}

@@ -57,6 +57,9 @@ struct mst_leader {
     mst_task_failure verdict; /**< ENDING and OVER; code MST_OK: there is none */
     mst_task_failure held;    /**< waits for its cause to be known; code MST_OK: there is none */
     int64_t held_until;
+    /* a member has lost its connection to another one, which is there: one of the two may be cut off */
+    mst_task_failure claim;    /**< code MST_OK: there is none */
+    int64_t claim_until;       /**< then it ends the generation, if neither of the two has been lost */
     mst_task_failure kept_out; /**< a process that cannot join; code MST_OK: there is none */
     int64_t kept_out_until;    /**< then it ends the job, if that has not run */
     int64_t stop_deadline;     /**< then those who have not stopped are told that others have; 0: none has */
@@ -79,6 +82,10 @@ static inline bool mst_leader_is_elastic(const mst_leader *leader) {
 static inline int64_t mst_leader_after(int64_t now, double seconds) {
     return now + (int64_t)(seconds * 1e9);
 }
+
+/** Member FIRST, by its name, has lost SECOND, and may be cut off itself, and the other one innocent: the leader, which
+ *  is connected with both, soon knows whom it has lost. Keeps what is said of the two until then. */
+void mst_leader_keep_claim(mst_leader *leader, const char *first, const char *second, const char *why);
 
 /** Adds to FAILURE, of a task that has waited too long, what those have not come to that are behind, what they did
  *  last, and who has come. */

@@ -16,6 +16,7 @@
 #include "base/no_memory.h"
 #include "base/thread.h"
 #include "base/wire_number.h"
+#include "cluster/cluster_spec.h"
 #include "cluster/task_log.h"
 #include "cluster/task_transport.h"
 
@@ -521,7 +522,9 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
     if (!address) return MST_NO_MEMORY("for %d tasks", tasks);
     mail->self = o->client ? tasks + o->client - 1 : mst_cluster_self(o->cluster);
     for (int i = 0; i < tasks; i++) address[i] = o->address ? o->address[i] : mst_cluster_task(o->cluster, i).address;
+    char lists[MST_CLUSTER_LISTS];
     mst_transport_options options = {.num_tasks = tasks + o->num_clients,
+                                     .lists = o->compares_lists ? mst_cluster_lists(o->cluster, lists) : NULL,
                                      .self = mail->self,
                                      .address = address,
                                      .bind = o->client ? "127.0.0.1:1" : o->bind, /* a client's is not bound */

@@ -59,8 +59,9 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_FINISHED,    /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
                            *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
     MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a
-                             *   server hears so, or number - 2 is a worker that was told other lists of tasks; or from the transport, of one that has another list of tasks. Body:
-                             *   why, as of FAILED. Ends a job to which the task has never come */
+                             *   server hears so, or of worker number - 2, which was told other lists of tasks; or from
+                             *   the transport, of one that has another list of tasks. Body: why, as of FAILED.
+                             *   Ends a job to which the task has never come */
     MST_PARCEL_TAKEN,       /**< S, where values are given in turn: it has the gradients */
     MST_PARCEL_WANT, /**< W, where values are given in turn: number: 1: it is this server's turn to give values; 0: only
                        *   whether it has any of this round, TAKEN or EMPTY */

@@ -14,7 +14,7 @@ typedef struct mst_ps_server {
     int64_t lost;     /**< since when; 0: it is not */
     int64_t was_lost; /**< when it was lost last */
     int64_t misfit;   /**< since when its list of tasks has been another one; 0: it has not */
-    char why[256];    /**< lost, or a misfit */
+    char why[480];    /**< lost, or a misfit */
     uint32_t round;   /**< as it has answered; 0: it has no values */
     int64_t position; /**< of this worker, likewise */
     int64_t step;
@@ -54,9 +54,13 @@ struct mst_ps_client {
     int64_t kept_at, kept_position;
     bool has_collected; /**< what is kept has come from the servers: before, it is what training has begun with */
     bool collects;      /**< the state of all servers, which the store gets once it is whole */
-    uint64_t request;   /**< number of the last one */
-    uint32_t round;     /**< of all servers */
-    uint32_t began;     /**< the last round that this worker has begun */
+    /* another worker that was told other lists of tasks */
+    int32_t misfit_worker;
+    int64_t misfit; /**< since when that is known; 0: there is none */
+    char misfit_why[480];
+    uint64_t request; /**< number of the last one */
+    uint32_t round;   /**< of all servers */
+    uint32_t began;   /**< the last round that this worker has begun */
     /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished;      /**< how many trainings */

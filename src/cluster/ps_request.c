@@ -183,13 +183,36 @@ static void hear_misfit(mst_ps_server *s, const char *why) {
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
+/* Another worker was told other lists of tasks, so that it may not even look for the servers: they hear of it. */
+static mst_status hear_worker_misfit(mst_ps_client *c, const mst_parcel *parcel) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_CANNOT_JOIN, .number = parcel->from + 2};
+    const char *why = parcel->body;
+    if (!c->misfit) c->misfit = mst_clock_now();
+    c->misfit_worker = parcel->from;
+    snprintf(c->misfit_why, sizeof c->misfit_why, "%s", why);
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (!c->server[p].lost)
+            MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, &(mst_iov){why, strlen(why)}, 1, NULL));
+    return MST_OK;
+}
+
+/* Where there are no servers, as in the lists of that worker, this one finds out by itself. */
+static mst_status check_worker_misfit(mst_ps_client *c, int64_t late) {
+    char name[300], text[1000];
+    if (c->round || !c->misfit || mst_clock_now() - c->misfit <= late) return MST_OK;
+    mst_mail_name(c->mail, c->misfit_worker, name, sizeof name);
+    snprintf(text, sizeof text, "%s: %s", name, c->misfit_why);
+    mst_mail_linger(c->mail, MST_PS_LINGER);
+    return end_job_of_all(c, -1, MST_PARCEL_FAILED, text);
+}
+
 static mst_status check_misfit(mst_ps_client *c) {
     static const int64_t SERVER_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
     const int64_t now = mst_clock_now();
     for (int32_t p = 0; p < c->num_ps && !c->round; p++)
         if (c->server[p].misfit && now - c->server[p].misfit > SERVER_MAY_BE_LATE)
             return hear_cannot_join(c, p, c->server[p].why);
-    return MST_OK;
+    return check_worker_misfit(c, 2 * SERVER_MAY_BE_LATE);
 }
 
 /* Once one server has sent DONE, all workers have done their work. Another may not know that: it was cut off from a
@@ -319,7 +342,8 @@ static bool is_given_up(mst_ps_client *c, const mst_ps_request *r) {
 mst_status mst_ps_take_next(mst_ps_client *c, const mst_ps_request *r, double seconds) {
     mst_parcel *parcel = mst_mail_next(c->mail, mst_clock_after(seconds));
     const int32_t p = parcel ? server_of(c, parcel->from) : -1;
-    const mst_status status = p >= 0 ? take(c, p, r, &parcel) : MST_OK;
+    const bool is_misfit = parcel && p < 0 && parcel->head.kind == MST_PARCEL_CANNOT_JOIN && !parcel->instance;
+    const mst_status status = p >= 0 ? take(c, p, r, &parcel) : is_misfit ? hear_worker_misfit(c, parcel) : MST_OK;
     mst_parcel_free(parcel);
     return status;
 }

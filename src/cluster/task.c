@@ -422,7 +422,9 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                       .name_seconds = MST_NAME_SECONDS,
                                       .stop = o->stop,
                                       .context = o->context};
+    char lists[MST_CLUSTER_LISTS];
     mst_transport_options options = {.num_tasks = task->num_workers,
+                                     .lists = mst_cluster_lists(task->cluster, lists),
                                      .self = task->self,
                                      .address = task->address,
                                      .bind = o->bind,

@@ -439,6 +439,37 @@ static void say_whom(mst_server *s) {
     s->said = now;
 }
 
+static bool is_waited_for_lost(const mst_server_worker *w) {
+    return w->instance && w->lost && !w->left && !w->finished;
+}
+
+static mst_status tell_waiting(mst_server *s, const char *line) {
+    mst_server_say(s, "%s", line);
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (s->worker[w].finished && !s->worker[w].lost) MST_TRY(send_line(s, MST_PARCEL_NOTICE, w, 0, line));
+    return MST_OK;
+}
+
+/* Some have made their last step, as they do without the others in an asynchronous job, and wait for those that have
+ * never come or are lost. One server says so, and they do. */
+static mst_status say_who_is_missing(mst_server *s, int64_t now) {
+    static const int64_t APART = INT64_C(10000000000); /* nanoseconds */
+    char list[500], line[600];
+    bool have_finished = false;
+    for (int32_t w = 0; w < s->num_workers; w++) have_finished |= s->worker[w].finished;
+    if (!have_finished || mst_cluster_task(s->options.cluster, s->self).index > 0) s->said_missing = now;
+    if (now - s->said_missing < (s->has_said_missing ? APART : APART / 5)) return MST_OK;
+    s->said_missing = now;
+    s->has_said_missing = true;
+    if (*list_workers(s, has_not_come, list, sizeof list)) {
+        snprintf(line, sizeof line, "waiting for %s: never came", list);
+        MST_TRY(tell_waiting(s, line));
+    }
+    if (!*list_workers(s, is_waited_for_lost, list, sizeof list)) return MST_OK;
+    snprintf(line, sizeof line, "waiting for %s: came, and was lost", list);
+    return tell_waiting(s, line);
+}
+
 /* For those who ask: for whom it waits, once the workers have begun. */
 static void note_whom(mst_server *s, int64_t now) {
     static const int64_t WHILE = INT64_C(1000000000); /* nanoseconds */
@@ -564,6 +595,7 @@ static mst_status serve(mst_server *s) {
         if (!status) status = check_step(s, now);
         if (!status) status = check_kept_out(s, now);
         if (!status) status = mst_server_remind_first(s, now);
+        if (!status && s->round) status = say_who_is_missing(s, now);
         part(s);
         if (!s->round || (s->options.replay_updates && !s->replay))
             say_whom(s);

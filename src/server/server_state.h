@@ -125,6 +125,8 @@ typedef struct mst_server {
     int64_t warned;      /**< when it was told last that it waits long; 0: it was not */
     double waited;       /**< for so many seconds by then, or later */
     int64_t said;
+    int64_t said_missing; /**< when it was said last for whom others who are done wait */
+    bool has_said_missing;
     int64_t parts;              /**< since when all have done their work; 0: not yet */
     mst_server_values value;    /**< at step value_step */
     mst_server_values previous; /**< before the last update; not of an asynchronous job without sparse variables */

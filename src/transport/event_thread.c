@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "transport/service_thread.h"
 
-enum { WHY_SIZE = 320, MOST_WAITING = 64 << 20 };
+enum { WHY_SIZE = 480, MOST_WAITING = 64 << 20 };
 
 typedef enum event_kind { CONTROL, CONNECTED, LOST, TAKEN, MISFIT, STRANGER, MISMATCH } event_kind;
 

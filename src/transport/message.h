@@ -21,8 +21,10 @@
 enum { MST_MESSAGE_HEADER = 64, MST_MESSAGE_VERSION = 3 };
 
 typedef enum mst_message_kind {
-    MST_MESSAGE_HELLO = 1, /**< the first on a connection, of the task that made it. Text: its address in its list */
-    MST_MESSAGE_WELCOME,   /**< the answer: what is sent from now on is taken */
+    MST_MESSAGE_HELLO =
+        1, /**< the first on a connection, of the task that made it. Text: its address in its list; behind it
+                            *   on a line of their own its lists (mst_transport_options.lists), where it has any */
+    MST_MESSAGE_WELCOME, /**< the answer: what is sent from now on is taken */
     MST_MESSAGE_REFUSE, /**< the answer to what cannot be taken, with the reason as text: the connection is of no use */
     MST_MESSAGE_ALIVE,  /**< a sign of life; text: what the sender does (mst_transport_report.doing), or empty */
     MST_MESSAGE_BYE,    /**< nothing follows; answered by the same */

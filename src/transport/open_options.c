@@ -23,6 +23,7 @@ static mst_status copy_addresses(const mst_transport_options *from, mst_open_opt
     const char *listen = from->bind ? from->bind : from->address[from->self];
     if (!listen) return MST_FAIL(MST_INVALID, "task %d has no address to listen on: give one for it", from->self);
     if (!(to->listen = strdup(listen))) return MST_NO_MEMORY("for the address of a task");
+    if (!(to->lists = strdup(from->lists ? from->lists : ""))) return MST_NO_MEMORY("for the lists of tasks");
     if (!(to->address = calloc((size_t)from->num_tasks, sizeof *to->address)))
         return MST_NO_MEMORY("for the addresses of %d tasks", from->num_tasks);
     for (int32_t i = 0; i < from->num_tasks; i++)
@@ -53,6 +54,7 @@ void mst_open_options_free(mst_open_options *options) {
     for (int32_t i = 0; options->address && i < options->num_tasks; i++) free(options->address[i]);
     free(options->address);
     free(options->listen);
+    free(options->lists);
     explicit_bzero(&options->keys, sizeof options->keys);
 }
 

@@ -8,6 +8,7 @@ typedef struct mst_open_options {
     int32_t num_tasks, self;
     char **address; /**< [num_tasks], with NULL */
     char *listen;
+    char *lists;    /**< "": they are not compared */
     bool has_keys;  /**< of a cluster: CURVE */
     bool has_token; /**< of a user (zmq_token.h) */
     bool insecure, only_connects;

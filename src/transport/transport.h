@@ -125,6 +125,9 @@ typedef struct mst_transport_options {
     /** Nobody without them can connect; NULL: nothing checks who connects. A user's token counts at loopback addresses
      *  alone, and nowhere else may such a task listen. */
     const mst_cluster_keys *keys;
+    /** The lists of tasks that this one was told, in words, on one line: who was told others does not fit, and both are
+     *  told so (`misfit`). NULL: they are not compared. */
+    const char *lists;
     bool insecure; /**< may listen where other machines can connect, although nothing checks who they are */
     /** Does not listen: what others send to it arrives where they do not know an address of it. It may send to its own
      *  number, to a process that has it too, which refuses it and is told so (`taken`). */

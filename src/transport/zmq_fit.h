@@ -4,12 +4,28 @@
 
 #include "transport/zmq_peer.h"
 
-enum { MST_ZMQ_WHY = 320 };
+enum { MST_ZMQ_WHY = 480 };
 
+enum { MST_ZMQ_SAID = 512 };
+
+/** What a HELLO says of the task that sends it. */
+typedef struct mst_zmq_said {
+    char text[MST_ZMQ_SAID];
+    const char *address, *lists; /**< in TEXT; "": it has not said */
+} mst_zmq_said;
+
+/** Writes it for this task. */
+void mst_zmq_say_hello(const mst_transport *t, char text[MST_ZMQ_SAID]);
+/** Reads it from SIZE bytes of DATA. */
+void mst_zmq_read_hello(const unsigned char *data, size_t size, mst_zmq_said *out);
+
+/** Whether it was told other lists of tasks than this one; where one of the two has not said its own, it was not. */
+bool mst_zmq_has_other_lists(const mst_transport *t, const mst_zmq_said *said);
 /** Whether a task that says HELLO may join; else WHY not. */
-bool mst_zmq_may_join(const mst_transport *t, const mst_message *hello, char why[MST_ZMQ_WHY]);
-/** Whether an address that has come as SIZE bytes of TEXT is in the list of tasks. */
-bool mst_zmq_is_listed(const mst_transport *t, const unsigned char *text, size_t size);
+bool mst_zmq_may_join(const mst_transport *t, const mst_message *hello, const mst_zmq_said *said,
+                      char why[MST_ZMQ_WHY]);
+/** The number of the task at ADDRESS in the list of tasks; -1: none. */
+int32_t mst_zmq_find_listed(const mst_transport *t, const char *address);
 /** Says for both sides that this task cannot connect to the peer, which connects to it. */
 void mst_zmq_say_one_way(const mst_transport *t, const mst_zmq_peer *peer, char why[MST_ZMQ_WHY]);
 

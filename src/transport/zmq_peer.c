@@ -211,11 +211,6 @@ static void break_dealer(mst_transport *t, mst_zmq_peer *p, const char *why, int
         pause_dealer(t, p, now);
 }
 
-static const char *own_address(const mst_transport *t) {
-    const char *own = t->options.address[t->options.self];
-    return own ? own : "";
-}
-
 static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) {
     unsigned char id[MST_ZMQ_ID];
     char endpoint[MST_NUMERIC_SIZE + 16];
@@ -243,7 +238,7 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
 
 /* Goes on with a connection that is wanted and not there. */
 static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
-    char numeric[MST_NUMERIC_SIZE];
+    char numeric[MST_NUMERIC_SIZE], text[MST_ZMQ_SAID];
     if (p->state == MST_ZMQ_IDLE && now >= p->next_try) {
         p->resolving = mst_resolve_start(t->options.address[p->task], t->wake);
         p->state = MST_ZMQ_RESOLVING;
@@ -266,7 +261,8 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     p->state = MST_ZMQ_CONNECTING;
     p->trouble.reached = false;
     p->next_try = now + nanoseconds(t->options.timeout);
-    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, own_address(t));
+    mst_zmq_say_hello(t, text);
+    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, text);
 }
 
 /* ---- the connection that the peer has made ---- */
@@ -342,13 +338,14 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
     p->told_second = true;
 }
 
-/* Whoever says M has another list of tasks, in which it is at ADDRESS. Where this list does not have that address, it
- * belongs to another job, which has the address of this task by mistake: this one goes on. */
-static void tell_misfit(mst_transport *t, const mst_message *m, const unsigned char *address, size_t size,
-                        const char *why) {
-    const bool is_number = m->from >= 0 && m->from < t->options.num_tasks && m->from != t->options.self;
-    if (!is_number || !mst_zmq_is_listed(t, address, size)) return;
-    mst_zmq_peer *p = &t->peers[m->from];
+/* Whoever says M has another list of tasks, in which it is at the address that it has SAID. Where this list does not
+ * have that address, it belongs to another job, which has the address of this task by mistake: this one goes on. */
+static void tell_misfit(mst_transport *t, const mst_message *m, const mst_zmq_said *said, const char *why) {
+    const int32_t listed = mst_zmq_find_listed(t, said->address);
+    const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from; /* its number is of other lists, too */
+    const bool is_number = number >= 0 && number < t->options.num_tasks && number != t->options.self;
+    if (!is_number || listed < 0) return;
+    mst_zmq_peer *p = &t->peers[number];
     if (p->misfit == m->instance) return; /* it tries again and again */
     p->misfit = m->instance;
     mst_event_thread_misfit(t->events, p->task, why);
@@ -360,12 +357,14 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
     zmq_msg_t *frame = &a->frame[0];
     const char *door = t->shm ? mst_shm_door(t->shm) : "";
     char why[MST_ZMQ_WHY];
-    const bool fits = mst_zmq_may_join(t, m, why);
+    mst_zmq_said said;
+    mst_zmq_read_hello(a->data, a->bytes, &said);
+    const bool fits = mst_zmq_may_join(t, m, &said, why);
     mst_zmq_peer *p = fits ? &t->peers[m->from] : NULL;
     if (m->from == t->options.self && m->to == m->from && m->instance != t->options.instance)
         mst_event_thread_taken(t->events, m->to, m->from, host_of(frame));
     if (p && p->one_way) mst_zmq_say_one_way(t, p, why);
-    if (!fits) tell_misfit(t, m, a->data, a->bytes, why);
+    if (!fits) tell_misfit(t, m, &said, why);
     if (!p || p->one_way) {
         send_text(t, router_route(t, id), m->from, MST_MESSAGE_MISFIT, why);
         return;
@@ -546,8 +545,10 @@ static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 }
 
 static bool answer_challenge(const mst_transport *t, mst_zmq_peer *p, const arrival *a) {
+    char text[MST_ZMQ_SAID];
+    mst_zmq_say_hello(t, text);
     return mst_zmq_token_answer(&t->options.keys, &p->login, a->data, a->bytes, p->dealer,
-                                message_to(t, p->task, MST_MESSAGE_HELLO), own_address(t));
+                                message_to(t, p->task, MST_MESSAGE_HELLO), text);
 }
 
 static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {

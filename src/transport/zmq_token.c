@@ -12,7 +12,7 @@ const char mst_zmq_token_missing[] =
     "it has not this user's token: it is a program of another user, or was started "
     "with another HOME, with --cluster-key or with --insecure";
 
-enum { NONCE = MST_TOKEN_NONCE - 1, PROOF = MST_TOKEN_PROOF - 1, TEXT = 320 /* longer than any address */ };
+enum { NONCE = MST_TOKEN_NONCE - 1, PROOF = MST_TOKEN_PROOF - 1, TEXT = 512 /* of a HELLO */ };
 
 /* ---- who connects ---- */
 

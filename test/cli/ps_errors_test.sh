@@ -103,7 +103,7 @@ ended_in_error error_of_one_task_is_that_of_all "label 127" ps_0 worker_0 worker
 
 # ---- other lists of tasks -----------------------------------------------------------------------------
 
-another_list="what listens at localhost:[0-9]* is task [12], not task [12]: give all tasks the same list of hosts"
+another_list="the lists of tasks differ: that of .*'worker: [12], ps: 1', that of .*: give all tasks the same TF_CONFIG"
 for number_of_ps in 1 2; do
     make_hosts_with_servers 1 2
     both=$worker_hosts
@@ -122,13 +122,64 @@ both=$worker_hosts
 worker_hosts=$worker_hosts,localhost:1
 start_task worker_2 --epochs 800
 worker_hosts=$both
-ended_in_error newcomer_with_another_list_is_refused "two tasks have the number 2.*all the same list of hosts" worker_2
+ended_in_error newcomer_with_another_list_is_refused "the lists of tasks differ: .*'worker: 3, ps: 1'" worker_2
 check and_the_others_go_on runs worker_0
 check without_a_loss sh -c '! grep -q "is lost" err-ps_0 err-worker_0 err-worker_1 out-ps_0'
 for each in worker_1 worker_0 ps_0; do
     signal 15 "$each"
     wait_for "$each"
 done
+
+# One worker lacks a list, or has one too many; the others are there. All hear which lists differ.
+# start_with LISTS TASK OPTION...: TASK with that cluster
+start_with() {
+    lists=$1 task=$2
+    shift 2
+    : > "out-$task"
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    TF_CONFIG="{\"cluster\":{$lists},\"task\":{\"type\":\"${task%_*}\",\"index\":${task#*_}}}" \
+        "$muster" train $training "$@" > "out-$task" 2> "err-$task" &
+    has_started "$task"
+}
+# lacks NAME LISTS TASK OTHER_LISTS OTHER_TASK...: TASK has LISTS, the other tasks OTHER_LISTS
+lacks() {
+    case_of_lists=$1 its=$2 one=$3 theirs=$4
+    shift 4
+    for each in "$@"; do start_with "$theirs" "$each" --epochs 3000 --timeout 1; done
+    sleep 0.5
+    start_with "$its" "$one" --epochs 3000 --timeout 1
+    ended_in_error "$case_of_lists" "the lists of tasks differ: " "$one" "$@"
+}
+for odd in 0 1; do
+    even=worker_$((1 - odd))
+    find_ports 3
+    ps="\"ps\":[\"localhost:$first\"]" workers="\"worker\":[\"localhost:$((first + 1))\",\"localhost:$((first + 2))\"]"
+    chief="\"chief\":[\"localhost:$first\"]"
+    lacks "worker_${odd}_without_the_servers_is_told" "$workers" worker_$odd "$ps,$workers" ps_0 $even
+    find_ports 3
+    lacks "worker_${odd}_with_servers_of_its_own_is_told" "$ps,$workers" worker_$odd "$workers" $even
+    lacks "worker_${odd}_without_the_chief_is_told" "$workers" worker_$odd "$chief,$workers" chief_0 $even
+done
+
+# A worker that has never come is told from one that was lost, by those who are done.
+make_hosts_with_servers 1 3
+slow_down
+start_task worker_1 --epochs 60 --issync 0 --log-every 1
+is_slow=
+start_job "ps_0 worker_0" --epochs 60 --issync 0
+within 20 begun worker_1
+for each in ps_0 worker_0; do
+    check "${each}_says_who_never_came" within 20 grep -q "waiting for worker:2 at localhost:[0-9]*: never came" "err-$each"
+done
+signal 9 worker_1
+wait_for worker_1
+for each in ps_0 worker_0; do
+    check "${each}_says_who_was_lost" within 30 grep -q "waiting for worker:1 at localhost:[0-9]*: came, and was lost" "err-$each"
+done
+speed_up
+for each in worker_1 worker_2; do start_task $each --epochs 60 --issync 0; done
+ended_well all_end_when_these_have_come worker_0 worker_1 worker_2 ps_0
 
 find_ports 1
 TF_CONFIG="{\"cluster\":{\"ps\":[\"localhost:$first\"]},\"task\":{\"type\":\"ps\",\"index\":0}}"

@@ -468,10 +468,26 @@ static void a_broken_connection_between_two_others_ends_the_generation(void **st
     (void)state;
     sim *s = make_running_cluster();
     sim_cut(s, 1, 2, 0.1, true);
-    sim_run(s, 0.01);
+    sim_run(s, 0.5);
+    assert_int_equal(sim_look(s, 0).ended_by.task, -1);
+    assert_non_null(strstr(sim_look(s, 0).ended_by.message, "the connection between task worker:"));
     assert_non_null(strstr(sim_look(s, 0).ended_by.message, "connection reset (seen by worker:"));
     assert_done(s, STEPS);
     assert_int_equal(sim_look(s, 0).num_generations, 2);
+    sim_destroy(s);
+}
+
+/* Of what a member says of another one that it has lost, when it is cut off itself. */
+static void who_is_cut_off_accuses_nobody(void **state) {
+    (void)state;
+    sim *s = make_running_cluster();
+    sim_cut(s, 1, 2, 1, true);
+    sim_run(s, 0.05);
+    sim_cut(s, 1, 0, 1, true);
+    sim_run(s, 0.5);
+    assert_int_equal(sim_look(s, 0).ended_by.task, 1);
+    assert_non_null(strstr(sim_look(s, 0).ended_by.message, "task worker:1 at "));
+    assert_done(s, STEPS);
     sim_destroy(s);
 }
 
@@ -758,6 +774,7 @@ int main(void) {
         cmocka_unit_test(a_task_started_again_before_its_loss_is_noticed_takes_its_place),
         cmocka_unit_test(a_lost_task_ends_the_generation_for_all_at_once),
         cmocka_unit_test(a_broken_connection_between_two_others_ends_the_generation),
+        cmocka_unit_test(who_is_cut_off_accuses_nobody),
         cmocka_unit_test(a_leader_that_comes_back_gets_the_state_and_numbers_rise),
         cmocka_unit_test(a_leader_that_was_replaced_while_it_was_stopped_ends),
         cmocka_unit_test(a_task_that_has_done_its_work_gives_its_state_to_one_that_was_lost),

@@ -563,10 +563,9 @@ static void print_summary(const training *t) {
 }
 
 /* The last values of parameter servers, and their steps, are those of all workers. */
-static mst_status leave_servers(training *t) {
+static mst_status take_steps_of_all(training *t) {
     mst_tensor *step;
     if (!train_cluster_is_served(t) || is_interrupted(t)) return MST_OK;
-    MST_TRY(mst_task_leave(t->task));
     MST_TRY(mst_store_get(mst_model_store(t->model), NULL, "global_step", &step));
     t->result.step = (int64_t)mst_tensor_get(step, 0);
     mst_tensor_release(step);
@@ -593,12 +592,24 @@ static mst_status leave_files(training *t) {
     return mst_model_use_averages(t->model);
 }
 
-static mst_status train(training *t) {
-    MST_TRY(fit(t));
-    MST_TRY(leave_servers(t));
+/* What comes after training. */
+static mst_status use_model(training *t) {
+    MST_TRY(take_steps_of_all(t));
     t->writes = !t->o->elastic || mst_task_first_since(t->task) != 0;
     MST_TRY(t->writes ? write_files(t) : leave_files(t));
-    MST_TRY(use_test_part(t));
+    return use_test_part(t);
+}
+
+/* A worker of parameter servers leaves them behind all that: who is lost meanwhile, and started again, still finds them,
+ * and does it once more. It leaves, too, where something has failed that the others do not need. */
+static mst_status train(training *t) {
+    MST_TRY(fit(t));
+    const mst_status used = use_model(t);
+    if (train_cluster_is_served(t) && !is_interrupted(t)) {
+        const mst_status left = mst_task_leave(t->task);
+        if (!used) MST_TRY(left);
+    }
+    MST_TRY(used);
     MST_TRY(mst_model_sha256(t->model, t->sha256));
     if (t->o->json) return write_done(t);
     print_summary(t);
