@@ -84,14 +84,14 @@ static mst_status lstm_weights(mst_layer_call *call) {
     static const char *const names[] = {"lstm_cell/kernel", "lstm_cell/recurrent_kernel"};
     const mst_layer_lstm_options *o = call->options;
     const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
+    const double otherwise = bias.kind == MST_INITIALIZER_ONES ? 1 : bias.value; /* 0 of zeros */
     mst_tensor *first = NULL;
     MST_TRY(mst_recurrent_weights(call, names, o->units, GATES * o->units, o->kernel_initializer,
                                   o->recurrent_initializer, o->l1, o->l2));
     if (o->no_bias) return MST_OK;
     if (!o->no_unit_forget_bias) {
         MST_TRY(mst_tensor_create(mst_value_spec(call->src[0]).dtype, MST_SHAPE(GATES * o->units), &first));
-        for (int64_t i = 0; i < GATES * o->units; i++)
-            mst_tensor_set(first, i, i / o->units == FORGET ? 1 : bias.value);
+        for (int64_t i = 0; i < GATES * o->units; i++) mst_tensor_set(first, i, i / o->units == FORGET ? 1 : otherwise);
     }
     add_bias(call, first, bias);
     mst_tensor_release(first);

@@ -176,7 +176,11 @@ static mst_status check_opset(mst_onnx_file *file) {
                         (long long)model->ir_version, MST_ONNX_MOST_IR);
     for (size_t i = 0; i < model->n_opset_import; i++) {
         const Muster__OnnxOpset *set = model->opset_import[i];
-        if (!*set->domain || strcmp(set->domain, "ai.onnx") == 0) file->opset = set->version;
+        if (*set->domain && strcmp(set->domain, "ai.onnx") != 0) continue;
+        if (file->opset && file->opset != set->version)
+            return MST_FAIL(MST_CORRUPT, "is of two opsets, %lld and %lld: save the model again",
+                            (long long)file->opset, (long long)set->version);
+        file->opset = set->version;
     }
     if (file->opset >= MST_ONNX_LEAST_OPSET && file->opset <= MST_ONNX_MOST_OPSET) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED, "is of opset %lld%s: %d to %d are read", (long long)file->opset,

@@ -118,6 +118,13 @@ static void the_forget_gate_begins_open(void **state) {
     bias = first_value(lstm_with((mst_layer_lstm_options){.no_unit_forget_bias = true}), "lstm/lstm_cell/bias");
     for (int64_t i = 0; i < 4 * UNITS; i++) assert_true(mst_tensor_get(bias, i) == 0);
     mst_tensor_release(bias);
+    const mst_initializer ones = mst_ones_initializer(), half = mst_constant_initializer(0.5);
+    bias = first_value(lstm_with((mst_layer_lstm_options){.bias_initializer = ones}), "lstm/lstm_cell/bias");
+    for (int64_t i = 0; i < 4 * UNITS; i++) assert_true(mst_tensor_get(bias, i) == 1);
+    mst_tensor_release(bias);
+    bias = first_value(lstm_with((mst_layer_lstm_options){.bias_initializer = half}), "lstm/lstm_cell/bias");
+    for (int64_t i = 0; i < 4 * UNITS; i++) assert_true(mst_tensor_get(bias, i) == (i / UNITS == 1 ? 1 : 0.5));
+    mst_tensor_release(bias);
 }
 
 static void the_rows_of_a_recurrent_kernel_begin_orthogonal(void **state) {

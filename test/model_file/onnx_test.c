@@ -511,6 +511,10 @@ static void what_is_not_known(void **state) {
     expect_refused(&m, MST_UNIMPLEMENTED, "ir_version 99 of ONNX, which is too new");
     one_node(&m, 22, "Relu y x");
     expect_refused(&m, MST_UNIMPLEMENTED, "opset 22, which is too new: 13 to 21 are read");
+    Muster__OnnxOpset other = MUSTER__ONNX_OPSET__INIT;
+    m.model.opset_import = (Muster__OnnxOpset *[]){&m.opset, &other};
+    m.model.n_opset_import = 2;
+    expect_refused(&m, MST_CORRUPT, "is of two opsets, 22 and 0");
     one_node(&m, 21, "Relu y x");
     add_attribute(&m, "surprise", MST_ONNX_INT);
     expect_refused(&m, MST_UNIMPLEMENTED, "node 'y' (Relu, opset 21): its attribute 'surprise'");

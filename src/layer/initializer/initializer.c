@@ -83,7 +83,7 @@ static mst_status initializer_check(const mst_initializer *r, mst_dtype dtype, m
 
 /* Graphs keep constants in memory, and may be built only to look at shapes: large values are made when they are set. */
 mst_value mst_initializer_filled(mst_graph *graph, mst_dtype dtype, mst_shape shape, double number) {
-    enum { LARGE = 1 << 16 };
+    enum { LARGE = 1 << 12 };
     const int64_t count = mst_shape_count(shape);
     if (count <= LARGE) return mst_fill(graph, dtype, shape, number);
     return mst_broadcast_to(mst_scalar(graph, dtype, number), shape);
