@@ -67,7 +67,8 @@ mst_status class_names_read(const char *path, class_names *out) {
     size_t size;
     *out = NULL;
     MST_TRY(mst_file_read(path, MOST_BYTES, &data, &size));
-    char *text = strndup(data, size);
+    const size_t mark = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
+    char *text = strndup((const char *)data + mark, size - mark);
     const char **line = malloc((size + 1) * sizeof *line);
     mst_status status = text && line ? MST_OK : MST_NO_MEMORY("for the names of '%s'", path);
     if (!status && memchr(data, 0, size)) status = MST_FAIL(MST_INVALID, "'%s': is no text: it has a byte 0", path);

@@ -7,8 +7,13 @@
 #include "base/no_memory.h"
 #include "data/schema.h"
 #include "data/sources/csv_column.h"
+#include "data/text/tokens.h"
 
 _Static_assert((int)MST_COLUMN_SHOWN >= (int)MST_CSV_SHOWN, "a name fits");
+
+static bool is_utf8(const char *text) {
+    return mst_text_check((mst_string){text, strlen(text)}) == MST_OK;
+}
 
 static void add_part(const char *part, mst_column_report *out) {
     const size_t used = strlen(out->reading);
@@ -30,9 +35,14 @@ static mst_status describe_column(const mst_schema_column *column, mst_column_re
     mst_csv_show(column->name, out->name);
     if (column->part) add_part(column->part, out);
     out->num_categories = column->num_categories;
+    out->is_utf8 = is_utf8(column->name);
     if (!column->category) return add_notation(column, out);
     out->is_dates = mst_csv_dates_are(column->category, column->num_categories);
     mst_csv_show(column->category[column->num_categories / 2], out->example);
+    for (int64_t i = 0; i < column->num_categories && out->is_utf8; i++) {
+        out->is_utf8 = is_utf8(column->category[i]);
+        if (!out->is_utf8) mst_csv_show(column->category[i], out->example);
+    }
     return MST_OK;
 }
 

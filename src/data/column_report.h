@@ -16,6 +16,7 @@ typedef struct mst_column_report {
         reading[MST_COLUMN_READING]; /**< "with a decimal comma", or of dates "as year and month"; "": as C writes it */
     int64_t num_categories;          /**< 0: it has none */
     bool is_dates;                   /**< which are dates */
+    bool is_utf8;                    /**< else NAME or EXAMPLE is not */
     char example[MST_COLUMN_SHOWN];  /**< one of them, as NAME */
 } mst_column_report;
 

@@ -164,6 +164,10 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     scan s = {.csv = csv, .at = csv->text, .end = csv->text + csv->size, .delimiter = delimiter, .line = 1};
     if (csv->size >= 3 && memcmp(s.at, byte_order_mark, 3) == 0) s.at += 3;
+    if (csv->size >= 2 && (memcmp(s.at, "\xff\xfe", 2) == 0 || memcmp(s.at, "\xfe\xff", 2) == 0))
+        return MST_FAIL(MST_CORRUPT,
+                        "'%s': is UTF-16 by its first two bytes: convert it, as by iconv -f utf-16 -t utf-8",
+                        csv->name);
     while (s.at < s.end) {
         const size_t blank = line_end(s.at, s.end);
         if (!blank) MST_TRY(scan_row(&s));

@@ -4,8 +4,8 @@
  *      1.5,"Smith, J.",a     and double quotes, each written twice; lines end with LF or CRLF. Blank lines and a byte
  *      2,"said ""no""",b     order mark of UTF-8 are passed over; spaces belong to the cell.
  *
- *  Every row has as many cells as the header. Columns at the end with no name and no text, as of rows that each end with
- *  a delimiter, are none. Memory: the file, and at most 24 bytes for each of its bytes.
+ *  Every row has as many cells as the header. Columns at the end with no name and no text, as of rows that end with a
+ *  delimiter, are none. Memory: the file, and at most 24 bytes for each of its bytes.
  */
 #ifndef MUSTER_FORMAT_CSV_H
 #define MUSTER_FORMAT_CSV_H

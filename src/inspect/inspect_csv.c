@@ -45,7 +45,9 @@ static char delimiter_of(const mst_inspect_source *s, bool *regular) {
 
 static mst_inspect_match inspect_csv_knows(const mst_inspect_source *s) {
     bool regular = false;
-    if (!mst_inspect_is_text(s)) return MST_INSPECT_NO;
+    mst_inspect_source plain = *s;
+    plain.is_packed = false; /* of gzip the head is decompressed, and a table is read so */
+    if (!mst_inspect_is_text(&plain)) return MST_INSPECT_NO;
     (void)delimiter_of(s, &regular);
     return regular ? MST_INSPECT_LIKELY : MST_INSPECT_NO;
 }
@@ -174,4 +176,4 @@ static mst_status inspect_csv_print(const mst_inspect_source *source, mst_report
 }
 
 const mst_inspector mst_inspector_csv = {
-    .name = "CSV", .suffixes = ".csv .tsv", .knows = inspect_csv_knows, .print = inspect_csv_print};
+    .name = "CSV", .suffixes = ".csv .tsv .csv.gz .tsv.gz", .knows = inspect_csv_knows, .print = inspect_csv_print};

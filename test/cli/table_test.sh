@@ -76,6 +76,26 @@ works quoted_names_are_of_categories '^mlp 6-4-2 ' train --data csv:comma.csv $t
 works convert_takes_such_names 'f32 \[2\]' convert csv:comma.csv npz:comma.npz --drop '"price, EUR"'
 fails first_missing_name_is_told 1 "has no column 'nix'" train --data csv:comma.csv $tiny --drop 'nix,"price, EUR"'
 
+# ---- encodings ----------------------------------------------------------------------------------------
+
+printf 'x,who\n1,p\350re\n2,p\351re\n' > latin.csv
+fails latin_cells_are_named 1 "^error: 'csv:latin.csv': column 'who', such as 'p.*re': is not UTF-8: convert the table, as by iconv" train --data csv:latin.csv $tiny
+printf 'x,note,who\n1,p\350re,a\n2,,b\n' > mixed.csv
+printf 'x,pr\351nom\n1,a\n2,b\n' > header.csv
+fails latin_names_of_columns_are_told 1 "^error: 'csv:header.csv': column 'pr.*nom'.*: is not UTF-8" train --data csv:header.csv $tiny
+works latin_in_a_column_that_is_dropped_is_none '^mlp 1-4-2 ' train --data csv:mixed.csv $tiny --drop note
+printf '\357\273\277x,who\n1,a\n2,b\n' > mark.csv
+works byte_order_mark_is_no_name '^mlp 1-4-2 ' train --data csv:mark.csv $tiny --label who --save mark.npz
+printf '\357\273\277a\nb\n' > names.txt
+works byte_order_mark_of_names_is_none '^ *0 .*a$\|^ *0 *a ' predict --load mark.npz --data csv:mark.csv --class-names names.txt
+printf 'x,who\n1,a\n2,b\n' | iconv -f utf-8 -t utf-16 > wide.csv
+fails utf_16_is_told 1 "'wide.csv': is UTF-16 .*iconv -f utf-16 -t utf-8" train --data csv:wide.csv $tiny
+mkdir -p wide/a wide/b && printf 'some text' | iconv -f utf-8 -t utf-16 > wide/a/1.txt && printf 'other' > wide/b/1.txt
+fails utf_16_of_texts_is_told 1 "'wide/a/1.txt': is UTF-16 .*iconv -f utf-16 -t utf-8" train --data texts:wide --epochs 1
+works inspect_reads_a_table_that_is_gzip ': CSV, 60 rows, 3 columns' inspect t.csv.gz
+gzip -c t.csv > packed
+works inspect_knows_a_table_by_its_bytes ': CSV, 60 rows, 3 columns' inspect packed
+
 # ---- a model keeps how its table was read ------------------------------------------------------------
 
 run train --data csv:semicolon.csv $options --delimiter ';' --drop id --epochs 1 --save s.npz

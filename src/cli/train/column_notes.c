@@ -64,18 +64,30 @@ static void warn_of_texts(const mst_column_report *column, int64_t rows) {
         column->is_label ? "write numbers as 1234.5" : "write numbers as 1234.5, or leave the column out with --drop");
 }
 
-mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows) {
+/* Text that is not UTF-8 is shown with its bytes as numbers. */
+static mst_status check_encoding(const mst_column_report *column) {
+    if (column->is_utf8) return MST_OK;
+    return MST_FAIL(
+        MST_INVALID,
+        "column %s%s%s: is not UTF-8: convert the table, as by iconv -f latin1 -t utf-8, or leave the column "
+        "out with --drop",
+        column->name, column->num_categories ? ", such as " : "", column->example);
+}
+
+mst_status column_notes_check(const char *schema, const char *categories, int64_t rows) {
     mst_column_report *column;
     int count;
     MST_TRY(mst_column_reports(schema, &column, &count));
-    for (int i = 0; i < count; i++) {
+    mst_status status = MST_OK;
+    for (int i = 0; i < count && !status; i++) {
         const int64_t different = column[i].num_categories;
-        if (is_listed(categories, column[i].name)) continue;
+        status = check_encoding(&column[i]);
+        if (status || is_listed(categories, column[i].name)) continue;
         if (column[i].is_dates)
             warn_of_dates(&column[i]);
         else if (rows >= 0 && different >= FEWEST_DIFFERENT && different > rows / 2)
             warn_of_texts(&column[i], rows);
     }
     free(column);
-    return MST_OK;
+    return status;
 }

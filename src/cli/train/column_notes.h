@@ -11,8 +11,9 @@
 void column_notes_print(const char *schema);
 /** Adds the same to EVENT, as "columns_read": {"'price'": "with a decimal comma"}; nothing where there is none. */
 void column_notes_add(const char *schema, json_t **event);
-/** Warns of each column of categories but those of CATEGORIES, "a,b" (NULL: none), that are dates, or that are
+/** MST_INVALID, naming the column, where its name or one of its categories is not UTF-8: models and messages could not
+ *  name it. Warns of each column of categories but those of CATEGORIES, "a,b" (NULL: none), that are dates, or that are
  *  different in most of the ROWS (below 0: not known). */
-MST_CHECKED mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows);
+MST_CHECKED mst_status column_notes_check(const char *schema, const char *categories, int64_t rows);
 
 #endif

@@ -222,11 +222,11 @@ static bool are_square(mst_shape shape) {
     return shape.ndim == 3 && shape.dim[0] == shape.dim[1];
 }
 
-static int warn_of_columns(const training *t) {
+static int check_columns(const training *t) {
     const char *schema = mst_dataset_schema(t->train), *meant = t->o->table.categories;
-    if (column_notes_warn(schema, meant, mst_dataset_num_rows(t->train)))
-        return command_fail_library(EXIT_FAILED, NULL);
-    return EXIT_DONE;
+    if (!column_notes_check(schema, meant, mst_dataset_num_rows(t->train))) return EXIT_DONE;
+    (void)mst_error_prefix("'%s'", t->data);
+    return command_fail_library(EXIT_FAILED, NULL);
 }
 
 /* O: the options of T. A size that fits the pictures of the train part is that of all parts, and noted. */
@@ -236,7 +236,7 @@ static int open_data(training *t, train_options *o) {
         o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
     if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
-    if (!status && is_table(t) && !t->o->text) status = warn_of_columns(t);
+    if (!status && is_table(t)) status = check_columns(t);
     if (!status) status = train_network_objectives(t);
     if (!status) status = choose_loss(t);
     if (!status) status = count_classes(t);

@@ -183,7 +183,7 @@ typedef struct cells {
 } cells;
 
 static const char *cell_at(const cells *c, int64_t i) {
-    return c->csv ? mst_csv_cell(c->csv, i, c->column) : c->list[i];
+    return c->list ? c->list[i] : mst_csv_cell(c->csv, i, c->column);
 }
 
 /* The sign that stands before or behind the number in CELL; "": none of them. */

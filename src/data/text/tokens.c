@@ -6,7 +6,13 @@
 #include "base/arena.h"
 #include "base/utf8.h"
 
+static bool is_utf16(mst_string text) {
+    return text.length >= 2 && (memcmp(text.data, "\xff\xfe", 2) == 0 || memcmp(text.data, "\xfe\xff", 2) == 0);
+}
+
 mst_status mst_text_check(mst_string text) {
+    if (is_utf16(text))
+        return MST_FAIL(MST_INVALID, "is UTF-16 by its first two bytes: convert it, as by iconv -f utf-16 -t utf-8");
     for (size_t at = 0; at < text.length;) {
         if (!text.data[at])
             return MST_FAIL(MST_INVALID, "byte %zu is 0, which no text has: is it a text? take the byte out", at);
