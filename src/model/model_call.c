@@ -77,20 +77,24 @@ static void build_node(const mst_model *model, int64_t n, mst_graph *graph, bool
     if (layer->type->mask && !mst_value_is_none(values[n])) masks[n] = layer->type->mask(&call);
 }
 
-/* Losses and metrics take all steps of an output, where Keras leaves out those that do not count. */
-static mst_value without_mask(const mst_model *model, int64_t n, mst_value value, mst_value mask) {
-    if (mst_value_is_none(mask)) return value;
+mst_value mst_model_for_loss(const mst_model *model, mst_value value) {
+    if (!model->masked_output || mst_value_is_none(value)) return value;
     return mst_value_fail(
         mst_value_graph(value), MST_UNIMPLEMENTED,
         "output '%s' has a mask: its steps would count alike in the loss, where Keras leaves some out; "
         "put a layer behind it that makes one row of all steps",
-        model->layer[model->node[n].layer].name);
+        model->masked_output);
 }
 
 mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                            int *num_variables) {
     const mst_outputs outputs = mst_model_get_outputs(model);
     mst_graph *graph = mst_value_graph(inputs[0]);
+    if (training && model->only_predicts)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "%s: is for training alone, and is not known here: the model predicts; save it without that to "
+                        "train it",
+                        model->only_predicts);
     bool *needed = calloc((size_t)(model->num_nodes + model->num_layers) + 1, sizeof *needed);
     mst_value *masks = calloc((size_t)model->num_nodes + 1, sizeof *masks);
     if (!needed || !masks) {
@@ -107,9 +111,11 @@ mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool train
         if (needed[i] && model->node[i].num_src > 0) build_node(model, i, graph, training, values, masks, built);
         if (num_variables) num_variables[i] = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
     }
+    model->masked_output = NULL;
     for (int i = 0; i < outputs.count; i++) {
         const int64_t n = outputs.output[i].node;
-        values[n] = without_mask(model, n, values[n], masks[n]);
+        if (!mst_value_is_none(masks[n])) model->masked_output = model->layer[model->node[n].layer].name;
+        if (training) values[n] = mst_model_for_loss(model, values[n]);
     }
     free(needed);
     free(masks);

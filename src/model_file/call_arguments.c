@@ -23,7 +23,8 @@ bool mst_keras_training_matters(const json_t *layer) {
     const char *class_name = called_class(layer);
     if (strcmp(class_name, "BatchNormalization") == 0) return !json_is_false(json_object_get(config, "trainable"));
     if (strstr(class_name, "Dropout")) return is_above_0(config, "rate");
-    return strstr(class_name, "Gaussian") || is_above_0(config, "dropout") || is_above_0(config, "recurrent_dropout") ||
+    return strstr(class_name, "Gaussian") || strncmp(class_name, "Random", strlen("Random")) == 0 ||
+           is_above_0(config, "dropout") || is_above_0(config, "recurrent_dropout") ||
            (json_is_object(inside) && mst_keras_training_matters(inside));
 }
 
@@ -40,10 +41,14 @@ static bool is_source(const mst_keras_class *class, const char *key) {
 
 /* Keras 3 notes the default of the layer too, and gives it what fit, evaluate and predict say in its place. */
 static mst_status check_training(const json_t *layer, const json_t *call, const json_t *value) {
-    if (json_is_object(call) || !mst_keras_training_matters(layer)) return MST_OK;
+    if (json_is_object(call) || json_is_false(value) || !mst_keras_training_matters(layer)) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
-                    "is called with training=%s, which is not known here: freeze it, or leave the argument out",
-                    json_is_true(value) ? "True" : "False");
+                    "is called with training=True, which is not known here: freeze it, or leave the argument out");
+}
+
+bool mst_keras_is_without_training(const json_t *layer, const json_t *call) {
+    return call && !json_is_object(call) && json_is_false(json_object_get(mst_keras_arguments_of(call), "training")) &&
+           mst_keras_training_matters(layer);
 }
 
 static mst_status check(const json_t *layer, const json_t *call, const char *key, const json_t *value) {

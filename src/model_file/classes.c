@@ -240,6 +240,17 @@ static mst_status read_first(const member *m, const json_t *value, const mst_fie
     return read_number(m->key, element(value, 0), field, options);
 }
 
+static bool ends_in(const char *key, const char *ending) {
+    const size_t length = strlen(key), size = strlen(ending);
+    return length >= size && strcmp(key + length - size, ending) == 0;
+}
+
+/* Whether KEY is of what a layer does in training alone. */
+static bool only_trains(const char *key) {
+    return ends_in(key, "_constraint") || ends_in(key, "_regularizer") || ends_in(key, "dropout") ||
+           strcmp(key, "noise_shape") == 0;
+}
+
 /* null is what stands for nothing in every key. */
 static mst_status check_only(const member *m, const json_t *value) {
     json_t *wanted = mst_json_read_value(m->name, NULL);
@@ -286,7 +297,7 @@ static mst_status read_member(const mst_layer_type *type, const member *m, const
         case AXIS: return read_axis(value, axis);
         case AXES: return read_axes(m->key, value, at);
         case CHOICE: return read_choice(m->key, value, field, options);
-        default: return check_only(m, value);
+        default: return only_trains(m->key) ? MST_OK : check_only(m, value);
     }
 }
 
@@ -538,6 +549,29 @@ static json_t *inner_json(const mst_keras_class *class, const void *options) {
     mst_keras_class_write(mst_keras_class_find(class_name), inner->options, config);
     return json_pack("{s:s, s:s, s:o, s:n}", "module", "keras.layers", "class_name", class_name, "config", config,
                      "registered_name");
+}
+
+/* A class that gives what it takes stands for one that has another name: those of ONLY_TRAINS. */
+static bool class_only_trains(const mst_keras_class *class) {
+    return class->fixed && strcmp(class->fixed, "activation") == 0 && class->value == MST_LINEAR;
+}
+
+const char *mst_keras_only_trains(const json_t *layer) {
+    static const char *const insides[] = {"layer", "backward_layer"};
+    const char *name = json_string_value(json_object_get(layer, "class_name")), *what = NULL;
+    const json_t *config = json_object_get(layer, "config");
+    const mst_keras_class *class = name ? mst_keras_class_find(name) : NULL;
+    if (!class) return NULL;
+    if (class_only_trains(class)) return class->name;
+    for (int i = 0; i < MOST_MEMBERS && class->member[i].form && !what; i++) {
+        const member *m = &class->member[i];
+        if (m->form == ONLY && only_trains(m->key) && check_only(m, json_object_get(config, m->key))) what = m->key;
+    }
+    for (size_t i = 0; i < sizeof insides / sizeof *insides && !what; i++) {
+        const json_t *inside = json_object_get(config, insides[i]);
+        if (json_is_object(inside) && inside != layer) what = mst_keras_only_trains(inside);
+    }
+    return what;
 }
 
 mst_status mst_keras_class_check(const mst_keras_class *class, const void *options) {

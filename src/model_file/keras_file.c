@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "format/zip_read.h"
+#include "model_file/flat_ends.h"
 #include "model_file/keras2_names.h"
 #include "model_file/layer_folder.h"
 
@@ -41,8 +42,9 @@ static mst_status check_version(const char *name, const char *version, long *maj
         version, NEWEST_MAJOR, NEWEST_MAJOR);
 }
 
-/* The network in the words of Keras 3. */
+/* The network in the words of Keras 3, with lists of inputs and outputs. */
 static mst_status understand(long major, mst_keras_file *out) {
+    MST_TRY(mst_keras_flatten_ends(out->config));
     return major == 1 || major == 2 ? mst_keras2_rename(out->config) : MST_OK;
 }
 

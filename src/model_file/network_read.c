@@ -156,6 +156,19 @@ static bool is_frozen(const json_t *config) {
     return json_is_false(json_object_get(config, "trainable")) || json_is_false(json_object_get(inside, "trainable"));
 }
 
+/* Models with what Muster does not do in training predict as Keras does; they cannot be trained. */
+static mst_status note_training(const network_reader *r, int64_t i, const json_t *call) {
+    const mst_keras_layer *l = &r->network->layer[i];
+    const json_t *layer = json_array_get(r->layers, (size_t)i);
+    const char *what = mst_keras_only_trains(layer);
+    if (!what && mst_keras_is_without_training(layer, call)) what = "training=False";
+    if (!what || r->model->only_predicts) return MST_OK;
+    const bool is_class = strcmp(what, l->class_name) == 0;
+    r->model->only_predicts = mst_arena_print(&r->model->arena, "layer '%s' (%s)%s%s", l->name, l->class_name,
+                                              is_class ? "" : ", ", is_class ? "" : what);
+    return r->model->only_predicts ? MST_OK : MST_NO_MEMORY("for a network");
+}
+
 /* INPUTS are those of the call that makes the layer; NULL: none are named. */
 static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source source, const json_t *inputs,
                             mst_output *out) {
@@ -169,6 +182,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
     mst_status status = mst_keras_class_read(class, config_of(r, i), &memory, options, &r->axis[i]);
     if (!status) mst_keras_class_read_call(class, mst_keras_arguments_of(inputs), options);
     if (!status) status = check_policy(config_of(r, i));
+    if (!status) status = note_training(r, i, inputs);
     set_common(r, i, type, options);
     if (!status) {
         *out = mst_layer_append(type->name, source, options);
@@ -344,6 +358,7 @@ static mst_status make_call(const network_reader *r, keras_call *call, keras_cal
         json_array_clear(histories);
     }
     if (!status) status = check_arguments(r, call, first);
+    if (!status) status = note_training(r, call->layer, call->inputs);
     if (!status) status = find_sources(r, histories, &sources, missing);
     const json_t *mask = json_object_get(mst_keras_arguments_of(call->inputs), "mask");
     if (!status) status = mst_keras_masks_check(&r->masks, call->inputs, mask);

@@ -41,7 +41,7 @@ static mst_status name_trace(finder *f, const char *name, const trace *t) {
 /* Input I of NODE; one of which nothing is known where there is none. */
 static trace source(const finder *f, const Muster__OnnxNode *node, size_t i) {
     const int64_t at = i < node->n_input ? mst_names_get(&f->names, node->input[i]) : -1;
-    return at < 0 ? (trace){.input = -1} : f->value[at];
+    return at < 0 || !f->value ? (trace){.input = -1} : f->value[at];
 }
 
 static const Muster__OnnxAttribute *attribute(const Muster__OnnxNode *node, const char *name) {
@@ -276,7 +276,7 @@ static int choose_input(const finder *f, size_t i) {
 
 static int choose_output(const finder *f, const Muster__OnnxValue *output, const bool *first) {
     const int64_t at = mst_names_get(&f->names, output->name);
-    const trace t = at < 0 ? (trace){.input = -1} : f->value[at];
+    const trace t = at < 0 || !f->value ? (trace){.input = -1} : f->value[at];
     const int ndim = ndim_of(output), by_sizes = axis_by_sizes(output, ndim);
     if (t.channels && t.ndim == ndim) return t.channels;
     for (int k = 1; t.input >= 0 && t.ndim == ndim && k < ndim; k++)

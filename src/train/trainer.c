@@ -324,6 +324,7 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     for (int c = 0; c < trainer->num_components; c++)
         values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < trainer->num_inputs ? "inputs" : "labels");
     mst_model_call_all(trainer->model, values, trainer->num_inputs, step->training, outputs, trainer->num_outputs);
+    for (int o = 0; o < trainer->num_outputs; o++) outputs[o] = mst_model_for_loss(trainer->model, outputs[o]);
     mst_objective_build(trainer, values, outputs, step->training, out);
     const int shards = mst_strategy_window(&step->strategy).count;
     for (int o = 0; o < trainer->num_outputs && !step->training; o++)

@@ -131,9 +131,10 @@ void train_network_take_optimizer(training *t) {
     if (c->has_optimizer && *c->optimizer_note)
         fprintf(stderr, "warning: '%s': its optimizer '%s': %s\n", t->network, t->optimizer.rule, c->optimizer_note);
     if (c->has_optimizer && c->lacks_state)
-        fprintf(stderr,
-                "warning: '%s': the state of its optimizer '%s' is not that of Keras 3, and not read: it begins anew\n",
-                t->network, t->optimizer.rule);
+        fprintf(
+            stderr,
+            "warning: '%s': the state of its optimizer '%s' is not the one of Keras 3, and not read: it begins anew\n",
+            t->network, t->optimizer.rule);
 }
 
 /* What belongs to pictures and texts of an only input. */

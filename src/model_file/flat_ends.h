@@ -1,0 +1,13 @@
+/** Inputs and outputs of functional models of Keras, dicts and lists inside of one another, as one list. */
+#ifndef MUSTER_MODEL_FILE_FLAT_ENDS_H
+#define MUSTER_MODEL_FILE_FLAT_ENDS_H
+
+#include <jansson.h>
+
+#include "muster/status.h"
+
+/** In CONFIG, the network or any part of it, each input_layers and output_layers becomes a list of references to
+ *  layers, in Keras' order: lists as they are, dicts by their sorted keys. */
+MST_CHECKED mst_status mst_keras_flatten_ends(json_t *config);
+
+#endif

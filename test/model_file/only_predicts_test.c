@@ -1,0 +1,113 @@
+/* Models with what Keras does in training alone, and Muster does not: they predict, and are not trained without it. */
+
+#include "graph/graph.h"
+#include "muster/model_file.h"
+#include "muster/ops.h"
+#include "muster/train.h"
+#include "support/folder.h"
+#include "support/test.h"
+
+#define LAYER(class, config) "{\"class_name\": \"" class "\", \"config\": {\"name\": \"it\"" config "}}"
+#define DENSE "{\"class_name\": \"Dense\", \"config\": {\"name\": \"d\", \"units\": 2, \"bias_constraint\": {}}}"
+
+static mst_model *load(const char *layer) {
+    char text[1024];
+    mst_model *model;
+    snprintf(text, sizeof text,
+             "{\"class_name\": \"Sequential\", \"config\": {\"name\": \"s\", \"layers\": [{\"class_name\": "
+             "\"InputLayer\", \"config\": {\"batch_shape\": [null, 4, 3], \"name\": \"in\"}}, %s]}}",
+             layer);
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", text), &model, NULL));
+    return model;
+}
+
+static mst_status build(mst_model *model, bool training, bool *is_same) {
+    mst_graph *graph;
+    EXPECT_OK(mst_graph_create(&graph));
+    const mst_value x = mst_placeholder(graph, MST_F32, MST_SHAPE(2, 4, 3)), y = mst_model_call(model, x, training);
+    const mst_status status = mst_graph_check(graph);
+    if (is_same) *is_same = mst_shape_equal(mst_value_spec(y).shape, MST_SHAPE(2, 4, 3));
+    mst_graph_destroy(graph);
+    return status;
+}
+
+static void expect_only_predicts(const char *layer, const char *what) {
+    mst_model *model = load(layer);
+    bool same;
+    EXPECT_OK(build(model, false, &same));
+    EXPECT_ERROR(build(model, true, NULL), MST_UNIMPLEMENTED, what);
+    EXPECT_ERROR(mst_model_save(model, folder_path("m.json")), MST_UNIMPLEMENTED, what);
+    mst_model_destroy(model);
+}
+
+static void layers_that_only_train_give_what_they_take(void **state) {
+    (void)state;
+    static const char *const classes[] = {"ActivityRegularization",
+                                          "AlphaDropout",
+                                          "GaussianDropout",
+                                          "GaussianNoise",
+                                          "RandomBrightness",
+                                          "RandomContrast",
+                                          "RandomColorJitter",
+                                          "RandomColorDegeneration",
+                                          "RandomElasticTransform",
+                                          "RandomErasing",
+                                          "RandomFlip",
+                                          "RandomGaussianBlur",
+                                          "RandomGrayscale",
+                                          "RandomHeight",
+                                          "RandomHue",
+                                          "RandomInvert",
+                                          "RandomPerspective",
+                                          "RandomRotation",
+                                          "RandomPosterization",
+                                          "RandomSaturation",
+                                          "RandomSharpness",
+                                          "RandomShear",
+                                          "RandomTranslation",
+                                          "RandomWidth",
+                                          "RandomZoom",
+                                          "SpatialDropout1D",
+                                          "SpatialDropout2D",
+                                          "SpatialDropout3D"};
+    char layer[256], what[128];
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        snprintf(layer, sizeof layer, LAYER("%s", ", \"rate\": 0.5, \"factor\": 0.2"), classes[i]);
+        snprintf(what, sizeof what, "layer 'it' (%s): is for training alone", classes[i]);
+        expect_only_predicts(layer, what);
+        mst_model *model = load(layer);
+        bool same = false;
+        EXPECT_OK(build(model, false, &same));
+        assert_true(same);
+        mst_model_destroy(model);
+    }
+}
+
+static void settings_that_only_train(void **state) {
+    (void)state;
+    static const struct {
+        const char *layer, *what;
+    } rows[] = {
+        {LAYER("Dense", ", \"units\": 2, \"kernel_constraint\": {\"class_name\": \"MaxNorm\"}"), "kernel_constraint"},
+        {LAYER("Dense", ", \"units\": 2, \"bias_regularizer\": \"l2\""), "bias_regularizer"},
+        {LAYER("Dense", ", \"units\": 2, \"activity_regularizer\": \"l1\""), "activity_regularizer"},
+        {LAYER("LSTM", ", \"units\": 2, \"dropout\": 0.2"), "(LSTM), dropout"},
+        {LAYER("GRU", ", \"units\": 2, \"recurrent_dropout\": 0.2"), "recurrent_dropout"},
+        {LAYER("SimpleRNN", ", \"units\": 2, \"recurrent_regularizer\": \"l2\""), "recurrent_regularizer"},
+        {LAYER("Dropout", ", \"rate\": 0.5, \"noise_shape\": [null, 1, 3]"), "noise_shape"},
+        {LAYER("TimeDistributed", ", \"layer\": " DENSE), "(TimeDistributed), bias_constraint"},
+        {LAYER("Bidirectional", ", \"layer\": " LAYER("LSTM", ", \"units\": 2, \"dropout\": 0.2")), "dropout"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_only_predicts(rows[i].layer, rows[i].what);
+    mst_model *model = load(LAYER("LSTM", ", \"units\": 2, \"dropout\": 0.0, \"kernel_constraint\": null"));
+    EXPECT_OK(build(model, true, NULL));
+    mst_model_destroy(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(layers_that_only_train_give_what_they_take),
+        TEST_IN_FOLDER(settings_that_only_train),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
