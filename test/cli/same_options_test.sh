@@ -210,6 +210,14 @@ unknown=$(comm -13 options listed | tr '\n' ' ')
 check "the_lists_have_options_only" test -z "$unknown"
 [ -z "$unknown" ] || echo "    no options: $unknown"
 
+# Every type of dataset says what decides its rows, or that nothing does. Of a map that is the program's function, of parsed
+# examples their shapes.
+silent=$(grep -l 'mst_dataset_type [a-z_]* = {' "$here"/../src/data/transforms/*.c "$here"/../src/data/pictures/*.c |
+    xargs grep -L '\.settings = \|\.keeps_rows = \|\.takes_some = \|\.parts = ' | sed 's,.*/,,' |
+    grep -v -x -e map.c -e parse_example.c)
+check every_transform_says_what_decides_its_rows test -z "$silent"
+[ -z "$silent" ] || echo "    without .settings: $silent"
+
 # ---- each is tried --------------------------------------------------------------------------------------
 
 mkdir other

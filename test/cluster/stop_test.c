@@ -104,10 +104,10 @@ static void *work(void *context) {
 
 static job *run_job(job like) {
     worker workers[WORKERS];
+    tasks_find_addresses(like.address, WORKERS);
     job *j = malloc(sizeof *j);
     assert_non_null(j);
     *j = like;
-    tasks_find_addresses(j->address, WORKERS);
     for (int i = 0; i < WORKERS; i++) {
         workers[i] = (worker){.job = j, .number = i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
