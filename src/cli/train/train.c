@@ -600,8 +600,8 @@ static mst_status use_model(training *t) {
     return use_test_part(t);
 }
 
-/* A worker of parameter servers leaves them behind all that: who is lost meanwhile, and started again, still finds them,
- * and does it once more. It leaves, too, where something has failed that the others do not need. */
+/* A worker of parameter servers leaves them behind all that: who is lost meanwhile, and started again, still finds
+ * them, and does it once more. It leaves, too, where something has failed that the others do not need. */
 static mst_status train(training *t) {
     MST_TRY(fit(t));
     const mst_status used = use_model(t);
