@@ -108,10 +108,10 @@ static mst_status plateau_epoch_end(void *context, mst_train_state *state) {
 static void plateau_settings(const void *context, char *text, size_t size) {
     const mst_reduce_on_plateau *p = context;
     char factor[MST_NUMBER_TEXT], delta[MST_NUMBER_TEXT], least[MST_NUMBER_TEXT];
-    snprintf(text, size, "%s: %s, %s after %lld by %s, cooldown %lld, min %s%s", who,
-             mst_monitor_name(p->monitor), mst_number_print_f64(p->factor, factor), (long long)p->patience,
-             mst_number_print_f64(p->min_delta, delta), (long long)p->cooldown,
-             mst_number_print_f64(p->min_learning_rate, least), p->maximize ? ", maximize" : "");
+    snprintf(text, size, "%s: %s, %s after %lld by %s, cooldown %lld, min %s%s", who, mst_monitor_name(p->monitor),
+             mst_number_print_f64(p->factor, factor), (long long)p->patience, mst_number_print_f64(p->min_delta, delta),
+             (long long)p->cooldown, mst_number_print_f64(p->min_learning_rate, least),
+             p->maximize ? ", maximize" : "");
 }
 
 mst_callback mst_reduce_on_plateau_callback(mst_reduce_on_plateau *state) {
