@@ -314,7 +314,7 @@ else
     check first_file_comes_first [ "$(grep -A 1 '^file ' out | tail -n 1 | cut -c 1-8)" = photos/2 ]
     works predicted_files_are_events '"event":"prediction","file":"photos/2, green.png","class":1,"name":"dog"' predict --load pets.npz --json "photos/2, green.png"
     fails picture_that_is_not_there_is_named 1 "'photos/3.png': No such file" predict --load pets.npz photos/3.png
-    fails folder_of_folders_has_no_pictures_of_its_own 1 "'found': the folder has no .png, .jpg or .jpeg files of its own" predict --load pets.npz found
+    works pictures_of_folders_below_are_predicted "^found/dog/0.png  dog  " predict --load pets.npz found
     fails file_that_is_no_picture_is_named 1 "'found.csv': is neither a JPEG nor a PNG file" predict --load pets.npz found.csv photos
     fails pictures_are_not_for_a_model_of_tables 1 "the model takes the columns of a table, not pictures" predict --load raw.npz photos
     fails columns_are_no_pictures 1 "takes the columns of a table, not pictures" predict --load m.npz photos

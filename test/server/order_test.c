@@ -103,6 +103,7 @@ static void end(job *j, other_worker *o, double value) {
     o->request++;
     for (int p = 0; p < PS_SERVERS; p++) send_to(o, p, (mst_parcel_head){.kind = MST_PARCEL_LEAVE}, NULL, 0);
     EXPECT_OK(mst_ps_client_leave(j->chief));
+    for (int p = 0; p < PS_SERVERS; p++) send_to(o, p, (mst_parcel_head){.kind = MST_PARCEL_GONE}, NULL, 0);
     ps_job_expect(j->store, value);
     mst_ps_client_close(j->chief);
     mst_store_release(j->store);
