@@ -76,7 +76,7 @@ lists_of() {
         start $i --epochs 3
         set -- "$2" "$1"
     done
-    ended_in_error "lists_of_$1_and_$2_workers_are_an_error_on_both" "the number of tasks differs" 0 1
+    ended_in_error "lists_of_$1_and_$2_workers_are_an_error_on_both" "the lists of tasks differ" 0 1
 }
 lists_of 2 3
 lists_of 3 2
