@@ -630,12 +630,12 @@ static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_me
         mst_leader_keep_claim(leader, member_text(leader, from, first), member_text(leader, task, second), why);
 }
 
-/* Neither of the two has been lost: it was the connection between them. */
+/* Neither of the two has been lost: it was the connection between them, which is needed until all have left. */
 static void judge_claim(mst_leader *leader) {
     const mst_task_failure failure = leader->claim;
     if (leader->now <= leader->claim_until) return;
     leader->claim.code = MST_OK;
-    if (leader->phase == RUNNING || leader->phase == LEAVING) end_generation(leader, &failure);
+    if (leader->phase == RUNNING) end_generation(leader, &failure);
 }
 
 /* Whether MESSAGE can still matter: of a member, and of the present generation where it is about one. */

@@ -39,11 +39,12 @@ mst_status mst_bytes_open(const char *path, mst_bytes *out) {
     return finish_open(path, out);
 }
 
-/* The next part of a path, which *REST is behind then, to be freed; NULL where memory is out. */
-static char *next_part(const char **rest) {
+/* The next part of a path, which *REST is behind then, to be freed; NULL where memory is out. *LAST: none follows. */
+static char *next_part(const char **rest, bool *last) {
     const size_t size = strcspn(*rest, "/");
     char *part = strndup(*rest, size);
-    *rest += size + ((*rest)[size] == '/');
+    *last = (*rest)[size] != '/';
+    *rest += size + !*last;
     return part;
 }
 
@@ -66,11 +67,11 @@ static mst_status open_part(int at, const char *part, bool last, const char *pat
 mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst_bytes *out) {
     const char *rest = path;
     int at = -1;
+    bool last;
     MST_TRY(byte_source_start(path, out));
     mst_status status = MST_OK;
     do {
-        char *part = next_part(&rest);
-        const bool last = !*rest;
+        char *part = next_part(&rest, &last);
         int next = -1;
         status =
             part ? open_part(at < 0 ? folder->descriptor : at, part, last, path, &next) : MST_NO_MEMORY("for a path");
@@ -79,7 +80,7 @@ mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst
         if (at >= 0) close(at);
         errno = cause;
         at = next;
-    } while (!status && at >= 0 && *rest);
+    } while (!status && at >= 0 && !last);
     if (status) return status;
     out->fd = at;
     return finish_open(path, out);

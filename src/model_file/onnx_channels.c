@@ -155,13 +155,18 @@ static trace transposed(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
+/* A list of axes is short; what is long is not unpacked, for each node that takes it. */
+static bool may_be_axes(const Muster__OnnxTensor *m) {
+    return m && (m->n_dims == 0 || (m->n_dims == 1 && m->dims[0] <= MST_MAX_NDIM));
+}
+
 /* Bit K: axis K is reduced; 0: it is not known which. */
 static uint32_t reduced_axes(const finder *f, const Muster__OnnxNode *node, int ndim) {
     const Muster__OnnxAttribute *a = attribute(node, "axes");
     const trace given = source(f, node, 1);
     mst_tensor *tensor = NULL;
     uint32_t axes = 0;
-    if (given.constant && mst_onnx_tensor(given.constant, &tensor)) return 0; /* the reader says why */
+    if (may_be_axes(given.constant) && mst_onnx_tensor(given.constant, &tensor)) return 0; /* the reader says why */
     const int64_t count = a ? (int64_t)a->n_ints : tensor ? mst_tensor_count(tensor) : 0;
     for (int64_t i = 0; i < count; i++) {
         const int64_t axis = a ? a->ints[i] : (int64_t)mst_tensor_get(tensor, i);

@@ -92,6 +92,16 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     return status;
 }
 
+/* Gives back the arena of a step that was refused: the next step would take it for memory that is there. */
+static void bind_drop(mst_session *session, mst_slot *slot, int d) {
+    mst_arena_memory *arena = &slot->arena[d];
+    mst_domain *domain = session->devices.device[d].domain;
+    if (arena->data) domain->type->free(domain, arena->data, (size_t)arena->bytes);
+    arena->data = NULL;
+    arena->bytes = 0;
+    slot->generation++;
+}
+
 /* ---- binding ---- */
 
 void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
@@ -223,9 +233,11 @@ mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int i
     mst_status status = bind(session, cached, slot, bound);
     if (!status && fresh) status = mst_session_check_room(cached, fresh + MOST_OF_A_FIRST_RUN);
     if (!status) status = mst_memory_probe(MOST_OF_A_FIRST_RUN);
-    if (status)
-        mst_bound_plan_free(session, bound);
-    else
+    if (!status) {
         bound->generation = slot->generation;
+        return MST_OK;
+    }
+    mst_bound_plan_free(session, bound);
+    for (int32_t i = 0; i < cached->num_devices && fresh; i++) bind_drop(session, slot, cached->devices[i]);
     return status;
 }

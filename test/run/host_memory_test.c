@@ -55,6 +55,24 @@ static void what_the_process_has_besides_counts(void **state) {
     others = 0;
 }
 
+/* There is room for the values, and none for what a first run takes beside them. */
+static void a_step_that_was_refused_is_refused_again_and_keeps_no_memory(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    const mst_value large = mst_reduce_sum(mst_random_uniform(g, MST_SHAPE(2 * MANY)));
+    const mst_value small = mst_reduce_sum(mst_random_uniform(g, MST_SHAPE(MANY / 2)));
+    memory = 12 * MANY;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1"}, &session));
+    for (int i = 0; i < 2; i++)
+        EXPECT_ERROR(mst_session_run(session, NULL, 0, &large, 1, NULL), MST_OUT_OF_MEMORY, "needs 16.0 MB");
+    EXPECT_OK(mst_session_run(session, NULL, 0, &small, 1, NULL));
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &large, 1, NULL), MST_OUT_OF_MEMORY, "MB");
+    memory = 40 * MANY;
+    EXPECT_OK(mst_session_run(session, NULL, 0, &large, 1, NULL));
+    engine_end(g, session);
+}
+
 /* Each alone would fit. */
 static void devices_share_the_memory(void **state) {
     (void)state;
@@ -79,6 +97,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(step_that_does_not_fit_into_memory_is_refused),
         cmocka_unit_test(what_the_process_has_besides_counts),
+        cmocka_unit_test(a_step_that_was_refused_is_refused_again_and_keeps_no_memory),
         cmocka_unit_test(devices_share_the_memory),
         cmocka_unit_test(variables_that_do_not_fit_are_refused),
     };

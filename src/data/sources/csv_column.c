@@ -52,6 +52,17 @@ static void find_kinds(const mst_csv *csv, int column, const mst_csv_notation *n
     }
 }
 
+/* None of the cells is a number as --decimal and --thousands say, and all are in another notation: nobody meant them as
+ * categories. ROW is the first of them. */
+static mst_status other_notation(const mst_csv *csv, int64_t row, int column) {
+    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
+    return MST_FAIL(
+        MST_INVALID,
+        "%s: %s is a number, but not as --decimal and --thousands say (in C: .decimal, .thousands): write all "
+        "alike, or name the column in --categories (in C: .categories)",
+        mst_csv_place(csv, row, column, place), mst_csv_show(mst_csv_cell(csv, row, column), shown));
+}
+
 /* As C writes numbers, where that holds for all cells and is not excluded; else in the notation that does. */
 static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_notation *asked,
                                 int64_t first[MST_CSV_NUM_CELLS], mst_csv_notation *out) {
@@ -59,13 +70,19 @@ static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_no
     mst_csv_notation other;
     bool found;
     find_kinds(csv, column, NULL, first);
-    if (first[MST_CSV_TEXT] < 0 && !is_other) return MST_OK;
+    bool are_numbers = first[MST_CSV_TEXT] < 0;
+    if (are_numbers && !is_other) return MST_OK;
     MST_TRY(mst_csv_notation_find(csv, column, asked, &other, &found));
     if (!found && is_other) { /* then a number as C writes it is text among numbers */
         other = (mst_csv_notation){.decimal = ',', .thousands = asked->thousands ? asked->thousands : '.'};
         find_kinds(csv, column, &other, first);
     }
-    if (!found) return MST_OK;
+    if (!found) {
+        const bool has_number = first[MST_CSV_INTEGER] >= 0 || first[MST_CSV_FLOAT] >= 0;
+        if (has_number || first[MST_CSV_TEXT] < 0 || (!asked->decimal && !asked->thousands)) return MST_OK;
+        if (!are_numbers) are_numbers = mst_csv_notation_find(csv, column, NULL, &other, &found) || found;
+        return are_numbers ? other_notation(csv, first[MST_CSV_TEXT], column) : MST_OK;
+    }
     find_kinds(csv, column, &other, first);
     *out = other;
     return MST_OK;

@@ -164,6 +164,16 @@ static void numbers_among_texts_are_an_error_in_any_notation(void **state) {
     expect_refused((const char *[MOST_CELLS]){"$5", "7"}, 0, "'7' is a number");
 }
 
+/* In a notation that was not asked for they would become one category each. */
+static void numbers_in_another_notation_than_asked_for_are_no_categories(void **state) {
+    (void)state;
+    expect_refused((const char *[MOST_CELLS]){"1.5", "2.5"}, ',', "line 2, column 'x': '1.5' is a number, but not as");
+    expect_refused((const char *[MOST_CELLS]){"1.500", "2.5"}, ',', "'2.5' is no number");
+    expect_refused((const char *[MOST_CELLS]){"1,5", "2,5"}, '.', "'1,5' is a number");
+    expect_refused((const char *[MOST_CELLS]){"$1.234,5", "$2"}, '.', "'$1.234,5' is a number");
+    expect_refused((const char *[MOST_CELLS]){"", "NA"}, ',', "has no value");
+}
+
 /* ---- dates ---- */
 
 static void dates_become_their_parts(void **state) {
@@ -234,6 +244,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_read_where_the_column_leaves_one_reading),
         cmocka_unit_test(two_readings_are_an_error_that_names_the_cell),
         cmocka_unit_test(numbers_among_texts_are_an_error_in_any_notation),
+        cmocka_unit_test(numbers_in_another_notation_than_asked_for_are_no_categories),
         cmocka_unit_test(dates_become_their_parts),
         cmocka_unit_test(what_is_no_date_is_refused),
         cmocka_unit_test(a_column_has_one_order_of_day_and_month),
