@@ -189,7 +189,7 @@ static mst_status bound(const mst_onnx_call *c, size_t i, double otherwise, doub
 }
 
 static bool is_number(const mst_onnx_call *c, size_t i) {
-    return !mst_onnx_has(c, i) || mst_onnx_value_of(c, i)->tensor;
+    return !mst_onnx_has(c, i) || (mst_onnx_value_of(c, i)->tensor && !mst_onnx_value_of(c, i)->open);
 }
 
 static mst_status read_clip(mst_onnx_call *c) {
@@ -225,7 +225,7 @@ static mst_status read_cast(mst_onnx_call *c) {
     if (!dtype)
         return MST_FAIL(MST_UNIMPLEMENTED, "casts to ONNX's type %lld, which Muster does not have", (long long)to);
     const mst_onnx_value *v = mst_onnx_has(c, 0) ? mst_onnx_value_of(c, 0) : NULL;
-    if (v && v->tensor && mst_tensor_dtype(v->tensor) == dtype && !v->weight) return mst_onnx_put_constant(c, v);
+    if (v && v->tensor && mst_onnx_dtype_of(c, 0) == dtype && !v->weight) return mst_onnx_put_constant(c, v);
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
     return mst_onnx_put_as(c, mst_cast(x, dtype), last);
 }

@@ -55,6 +55,29 @@ static mst_status read_space_to_depth(mst_onnx_call *c) {
 
 /* ---- indices ---- */
 
+/* Of more numbers than a list of sizes has, or up to a size that only a run knows. */
+static mst_status read_range(mst_onnx_call *c) {
+    double start, limit, delta;
+    int64_t list[MST_ONNX_MOST_LIST];
+    int count;
+    mst_value like;
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no limits");
+    const mst_dtype dtype = mst_onnx_dtype_of(c, 0);
+    MST_TRY(mst_onnx_number(c, 0, &start));
+    MST_TRY(mst_onnx_number(c, 2, &delta));
+    if (delta == 0) return MST_FAIL(MST_INVALID, "a delta of 0");
+    if (!mst_onnx_value_of(c, 1)->open) {
+        MST_TRY(mst_onnx_number(c, 1, &limit));
+        return mst_onnx_put(c, 0, mst_range(c->reader->graph, dtype, start, limit, delta));
+    }
+    MST_TRY(mst_onnx_sizes(c, 1, true, list, &count));
+    if (count != 1 || start != 0 || delta != 1)
+        return MST_FAIL(MST_UNIMPLEMENTED, "up to a size that only a run knows it counts from 0 by 1");
+    MST_TRY(mst_onnx_like(c->reader, list, count, &like));
+    const mst_value ones = mst_cast(mst_ones_like(like), MST_I64);
+    return mst_onnx_put(c, 0, mst_cast(mst_cumsum(ones, .exclusive = true), dtype));
+}
+
 /* INDEX, where negative ones count from the end of the first dimensions of SHAPE, which are known. */
 static mst_status from_end(mst_shape shape, mst_value *index) {
     const mst_spec spec = mst_value_spec(*index);
@@ -90,7 +113,8 @@ static mst_status read_one_hot(mst_onnx_call *c) {
     MST_TRY(mst_onnx_number(c, 1, &depth));
     const mst_spec spec = mst_value_spec(index);
     MST_TRY(mst_onnx_axis(wanted, spec.shape.ndim + 1, &axis));
-    if (!values || mst_tensor_count(values) != 2) return MST_FAIL(MST_UNIMPLEMENTED, "values that are not constant");
+    if (!values || mst_onnx_value_of(c, 2)->open || mst_tensor_count(values) != 2)
+        return MST_FAIL(MST_UNIMPLEMENTED, "values that are not constant");
     if (!(depth >= 1 && depth <= MOST_DEPTH)) return MST_FAIL(MST_INVALID, "a depth of %g", depth);
     index = mst_cast(index, MST_I64);
     const mst_value end = mst_scalar(c->reader->graph, MST_I64, (double)(int64_t)depth);
@@ -145,11 +169,8 @@ static mst_status read_top_k(mst_onnx_call *c) {
 }
 
 const mst_onnx_op mst_onnx_index_ops[] = {
-    {"CumSum", .read = read_cumsum},
-    {"DepthToSpace", .read = read_depth_to_space},
-    {"GatherND", .read = read_gather_nd},
-    {"OneHot", .read = read_one_hot},
-    {"SpaceToDepth", .read = read_space_to_depth},
-    {"TopK", .read = read_top_k},
-    {0},
+    {"CumSum", .read = read_cumsum},      {"DepthToSpace", .read = read_depth_to_space},
+    {"GatherND", .read = read_gather_nd}, {"OneHot", .read = read_one_hot},
+    {"Range", .read = read_range},        {"SpaceToDepth", .read = read_space_to_depth},
+    {"TopK", .read = read_top_k},         {0},
 };

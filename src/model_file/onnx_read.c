@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "model_file/onnx_fold.h"
 #include "muster/initializer.h"
 #include "muster/layer.h"
 #include "muster/ops.h"
@@ -82,10 +83,26 @@ static mst_status see_variable(mst_onnx_reader *r, mst_onnx_value *v, mst_shape 
     return mst_graph_check(r->graph);
 }
 
+/* The sizes V, as the nodes of the graph compute them. */
+static mst_status make_sizes(const mst_onnx_reader *r, const mst_onnx_value *v, mst_value *out) {
+    mst_value size[MST_ONNX_MOST_LIST];
+    const int count = (int)mst_tensor_count(v->tensor);
+    const int64_t *item = mst_tensor_data(v->tensor);
+    for (int i = 0; i < count; i++) size[i] = mst_onnx_size_value(r, item[i], v->open);
+    *out = mst_tensor_shape(v->tensor).ndim ? mst_reshape(mst_stack(size, count, 0), mst_tensor_shape(v->tensor))
+                                            : size[0];
+    return mst_graph_check(r->graph);
+}
+
 /* The constant V, seen as SHAPE, with the axes PERM. A number alone stays one. */
 static mst_status make_leaf(mst_onnx_reader *r, mst_onnx_value *v, mst_shape shape, mst_axes perm, mst_value *out) {
     mst_tensor *tensor = v->tensor;
-    if (v->is_open) return MST_FAIL(MST_UNIMPLEMENTED, "it computes with sizes that only a run knows");
+    if (v->open) {
+        if (mst_value_is_none(v->plain)) MST_TRY(make_sizes(r, v, &v->plain));
+        *out = mst_shape_equal(shape, mst_tensor_shape(tensor)) ? v->plain : mst_reshape(v->plain, shape);
+        if (!is_in_order(perm)) *out = mst_transpose(*out, perm);
+        return mst_graph_check(r->graph);
+    }
     if (r->has_variables && v->weight && mst_dtype_is_float(mst_tensor_dtype(tensor)) && mst_tensor_count(tensor) > 1)
         return see_variable(r, v, shape, perm, out);
     if (mst_shape_equal(shape, mst_tensor_shape(tensor)) && is_in_order(perm))
@@ -160,10 +177,9 @@ int mst_onnx_ndim(const mst_onnx_call *c, size_t i) {
     return ndim_of(mst_onnx_value_of(c, i));
 }
 
-mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
-    const mst_onnx_value *v = mst_onnx_value_of(c, i);
+static mst_shape shape_of(const mst_onnx_value *v) {
     if (v->tensor) return mst_tensor_shape(v->tensor);
-    if (!mst_onnx_is_last(c, i)) return mst_value_spec(v->plain).shape;
+    if (!mst_value_is_none(v->plain)) return mst_value_spec(v->plain).shape;
     const mst_shape last = mst_value_spec(v->last).shape;
     mst_shape shape = last;
     const mst_axes perm = mst_onnx_first_perm(last.ndim);
@@ -171,9 +187,13 @@ mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
     return shape;
 }
 
+mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
+    return shape_of(mst_onnx_value_of(c, i));
+}
+
 mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i) {
     const mst_onnx_value *v = mst_onnx_value_of(c, i);
-    if (v->tensor) return mst_tensor_dtype(v->tensor);
+    if (v->tensor) return v->open ? v->open : mst_tensor_dtype(v->tensor);
     return mst_value_spec(mst_value_is_none(v->plain) ? v->last : v->plain).dtype;
 }
 
@@ -183,14 +203,14 @@ mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *
     if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
     if (mst_tensor_count(tensor) > MST_ONNX_MOST_LIST || mst_dtype_is_float(mst_tensor_dtype(tensor)))
         return MST_FAIL(MST_INVALID, "its input %zu is no short list of integers", i);
-    if (mst_onnx_value_of(c, i)->is_open && !open)
+    if (mst_onnx_value_of(c, i)->open && !open)
         return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', depends on sizes that only a run knows", i,
                         c->node->input[i]);
     *count = (int)mst_tensor_count(tensor);
     for (int k = 0; k < *count; k++) {
         list[k] = mst_tensor_dtype(tensor) == MST_I64 ? ((const int64_t *)mst_tensor_data(tensor))[k]
                                                       : (int64_t)mst_tensor_get(tensor, k);
-        if (open && list[k] == MST_ONNX_OPEN && !mst_onnx_value_of(c, i)->is_open)
+        if (open && mst_onnx_is_open(list[k]) && !mst_onnx_value_of(c, i)->open)
             return MST_FAIL(MST_INVALID, "its input %zu has the size %lld", i, (long long)list[k]);
     }
     return MST_OK;
@@ -200,17 +220,11 @@ mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int
     return mst_onnx_sizes(c, i, false, list, count);
 }
 
-bool mst_onnx_is_list(const mst_onnx_call *c, size_t i) {
-    const mst_onnx_value *v = mst_onnx_has(c, i) ? mst_onnx_value_of(c, i) : NULL;
-    return v && v->tensor && mst_tensor_dtype(v->tensor) == MST_I64 && mst_tensor_shape(v->tensor).ndim < 2 &&
-           mst_tensor_count(v->tensor) <= MST_ONNX_MOST_LIST;
-}
-
 mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out) {
     if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
     const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
     if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
-    if (mst_onnx_value_of(c, i)->is_open)
+    if (mst_onnx_value_of(c, i)->open)
         return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', is a size that only a run knows", i,
                         c->node->input[i]);
     if (mst_tensor_count(tensor) != 1) return MST_FAIL(MST_INVALID, "its input %zu must be one number", i);
@@ -373,45 +387,33 @@ mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor) {
 
 mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v) {
     if (!mst_onnx_wants(c, 0)) return MST_OK;
-    return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = v->tensor, .is_open = v->is_open});
+    return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = v->tensor, .open = v->open});
 }
 
 mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count) {
     mst_tensor *tensor;
+    const mst_shape shape = count < 0 ? MST_SCALAR : MST_SHAPE(count);
     bool open = false;
-    MST_TRY(mst_tensor_create(MST_I64, count < 0 ? MST_SCALAR : MST_SHAPE(count), &tensor));
-    for (int i = 0; i < (count < 0 ? 1 : count); i++) {
-        ((int64_t *)mst_tensor_data(tensor))[i] = list[i];
-        open |= list[i] == MST_ONNX_OPEN;
-    }
+    for (int i = 0; i < (count < 0 ? 1 : count); i++) open |= mst_onnx_is_open(list[i]);
+    if (open) return mst_onnx_put_open(c, MST_I64, shape, list);
+    MST_TRY(mst_tensor_copy(MST_I64, shape, list, &tensor));
+    return mst_onnx_put_tensor(c, tensor);
+}
+
+mst_status mst_onnx_put_open(mst_onnx_call *c, mst_dtype dtype, mst_shape shape, const int64_t *list) {
+    mst_tensor *tensor;
+    MST_TRY(mst_tensor_copy(MST_I64, shape, list, &tensor));
     MST_TRY(keep_tensor(c->reader, tensor));
     if (!mst_onnx_wants(c, 0)) return MST_OK;
-    return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor, .is_open = open});
+    return name_value(c->reader, c->node->output[0], (mst_onnx_value){.tensor = tensor, .open = dtype});
 }
 
 bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i) {
     const mst_onnx_value *v = mst_onnx_value_of(c, i);
-    if (v->is_zero || !v->tensor || v->is_open) return v->is_zero;
+    if (v->is_zero || !v->tensor || v->open) return v->is_zero;
     for (int64_t k = 0; k < mst_tensor_count(v->tensor); k++)
         if (mst_tensor_get(v->tensor, k) != 0) return false;
     return true;
-}
-
-mst_status mst_onnx_put_zeros(mst_onnx_call *c, mst_value value) {
-    const mst_onnx_value none = {.tensor = mst_onnx_value_of(c, 0)->tensor, .is_open = true, .is_zero = true};
-    const mst_onnx_value zeros = {.plain = value, .is_zero = true};
-    MST_TRY(mst_graph_check(c->reader->graph));
-    if (!mst_onnx_wants(c, 0)) return MST_OK;
-    return name_value(c->reader, c->node->output[0], mst_value_is_none(value) ? none : zeros);
-}
-
-mst_status mst_onnx_put_sizes(mst_onnx_call *c, const int64_t *list, int count) {
-    mst_value like;
-    MST_TRY(mst_onnx_put_list(c, list, count));
-    if (!mst_onnx_wants(c, 0) || !c->reader->value[c->reader->num_values - 1].is_open) return MST_OK;
-    MST_TRY(mst_onnx_plain(c, 0, &like));
-    c->reader->value[c->reader->num_values - 1].like = like;
-    return MST_OK;
 }
 
 /* ---- nodes ---- */
@@ -425,6 +427,34 @@ const mst_onnx_op *mst_onnx_find(const char *name) {
     return NULL;
 }
 
+/* Zeros that are moved, or repeated, are zeros: first states of recurrent operators, which are not read else. */
+static void keep_zeros(const mst_onnx_call *c) {
+    static const char *const moving[] = {"Expand",  "Identity", "Reshape",   "Slice",
+                                         "Squeeze", "Tile",     "Transpose", "Unsqueeze"};
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
+        if (strcmp(moving[i], c->op->name) != 0 || !mst_onnx_wants(c, 0)) continue;
+        const bool zero = mst_onnx_is_zero(c, 0);
+        c->reader->value[mst_names_get(&c->reader->names, c->node->output[0])].is_zero |= zero;
+    }
+}
+
+/* Outputs have the rate of the first input with one open size. */
+static void set_rates(const mst_onnx_call *c) {
+    const bool reshapes = strcmp(c->op->name, "Reshape") == 0 || strcmp(c->op->name, "Flatten") == 0;
+    mst_shape src = {.ndim = 0};
+    size_t from = 0;
+    for (; from < c->node->n_input; from++)
+        if (mst_onnx_has(c, from) && (src = mst_onnx_shape(c, from), mst_onnx_num_open(&src) == 1)) break;
+    if (from == c->node->n_input) return;
+    const mst_onnx_rate rate = mst_onnx_value_of(c, from)->rate;
+    for (size_t i = 0; i < c->node->n_output; i++) {
+        if (!mst_onnx_wants(c, i)) continue;
+        mst_onnx_value *v = &c->reader->value[mst_names_get(&c->reader->names, c->node->output[i])];
+        const mst_shape dst = shape_of(v);
+        v->rate = reshapes ? mst_onnx_reshaped(rate, &src, &dst) : rate;
+    }
+}
+
 static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     mst_onnx_call c = {.reader = r, .node = node};
     if ((*node->domain && strcmp(node->domain, "ai.onnx") != 0) || !(c.op = mst_onnx_find(node->op_type)))
@@ -432,7 +462,9 @@ static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     for (size_t i = 0; i < node->n_input; i++)
         if (*node->input[i] && mst_names_get(&r->names, node->input[i]) < 0)
             return MST_FAIL(MST_CORRUPT, "it needs '%.100s', which no node before it makes", node->input[i]);
-    const mst_status status = c.op->read(&c);
+    bool folded = false;
+    mst_status status = mst_onnx_fold(&c, &folded);
+    if (!status && !folded) status = c.op->read(&c);
     if (c.mistyped)
         return MST_FAIL(MST_CORRUPT, "its attribute '%.60s' is of type %d, which the operator does not have there",
                         c.mistyped->name, (int)c.mistyped->type);
@@ -441,7 +473,10 @@ static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     for (size_t i = 0; i < node->n_output; i++)
         if (mst_onnx_wants(&c, i) && mst_names_get(&r->names, node->output[i]) < 0)
             return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not known here", i);
-    return mst_graph_check(r->graph);
+    MST_TRY(mst_graph_check(r->graph));
+    keep_zeros(&c);
+    set_rates(&c);
+    return MST_OK;
 }
 
 static mst_status add_initializers(mst_onnx_reader *r) {
@@ -478,6 +513,7 @@ mst_status mst_onnx_build(mst_onnx_reader *r, const mst_value *input, const bool
 void mst_onnx_reader_free(mst_onnx_reader *r) {
     for (int64_t i = 0; i < r->num_made; i++) mst_tensor_release(r->made[i]);
     free(r->made);
+    free(r->open);
     free(r->value);
     mst_names_free(&r->names);
     mst_names_free(&r->variables);

@@ -12,8 +12,24 @@
 #include "muster/store.h"
 
 enum { MST_ONNX_MOST_LIST = 64 };
-/** In a constant list of sizes: one that is known when the graph runs. */
-#define MST_ONNX_OPEN INT64_MIN
+/** In a constant list of sizes: open size I, one that is known when the graph runs, is MST_ONNX_OPEN + I. */
+#define MST_ONNX_OPEN (INT64_MIN / 2)
+static inline bool mst_onnx_is_open(int64_t item) {
+    return item >= MST_ONNX_OPEN && item < MST_ONNX_OPEN + INT32_MAX;
+}
+
+/** Of a value with one open size: this is TIMES / PARTS times that of the input of the model that it comes from. Nodes
+ *  that reshape change it, others do not. PARTS 0: it is the same; TIMES 0: not known. */
+typedef struct mst_onnx_rate {
+    int64_t times, parts;
+} mst_onnx_rate;
+
+typedef struct mst_onnx_open {
+    mst_value of;       /**< it is TIMES its dimension AXIS; */
+    int axis;           /**< -1: it is its one number, an i64 */
+    int64_t times;      /**< at least 1 */
+    mst_onnx_rate rate; /**< of OF */
+} mst_onnx_open;
 
 /** A value of the file. */
 typedef struct mst_onnx_value {
@@ -21,9 +37,9 @@ typedef struct mst_onnx_value {
     mst_value last;     /**< with channels last; MST_NONE: not made yet */
     mst_value channels; /**< of a constant with one number for each channel: these alone; MST_NONE: not made yet */
     mst_tensor *tensor; /**< of a constant, in ONNX's order; else NULL */
-    bool is_open;       /**< elements of TENSOR are MST_ONNX_OPEN: it stands for sizes only, and is no value */
+    mst_dtype open;     /**< of sizes some of which are open, with which TENSOR, of i64, stands for them; else none */
     bool is_zero;       /**< all its elements are 0, as many as there may be */
-    mst_value like;     /**< of all sizes of a value, some of them open: that value; else MST_NONE */
+    mst_onnx_rate rate;
     const char *weight; /**< name of the variable that keeps it; NULL: a constant is one */
     mst_value variable; /**< made of TENSOR, seen as SHAPE, with the axes PERM; MST_NONE: not made yet */
     mst_shape shape;
@@ -42,6 +58,8 @@ typedef struct mst_onnx_reader {
     int64_t num_values, capacity;
     mst_tensor **made; /**< tensors of constants that are not the file's */
     int64_t num_made, made_capacity;
+    mst_onnx_open *open;
+    int64_t num_open, open_capacity;
 } mst_onnx_reader;
 
 /** Makes the nodes of FILE in GRAPH. INPUT has a value for each input of the graph that is no initializer, in their
@@ -94,7 +112,7 @@ int mst_onnx_ndim(const mst_onnx_call *c, size_t i);
 /** The shape in ONNX's order, -1 for what is not known. */
 mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i);
 mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i);
-/** The numbers of input I, which must be constant; OPEN: some may be MST_ONNX_OPEN. */
+/** The numbers of input I, which must be constant; OPEN: some may be open. */
 MST_CHECKED mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *list, int *count);
 /** The same, all known. */
 MST_CHECKED mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int *count);
@@ -115,18 +133,14 @@ MST_CHECKED mst_status mst_onnx_axis(int64_t axis, int ndim, int *out);
 /** Output I becomes VALUE. */
 MST_CHECKED mst_status mst_onnx_put(mst_onnx_call *c, size_t i, mst_value value);
 MST_CHECKED mst_status mst_onnx_put_last(mst_onnx_call *c, size_t i, mst_value value);
-/** Whether input I is a constant list of integers, or one integer, for sizes. */
-bool mst_onnx_is_list(const mst_onnx_call *c, size_t i);
 /** Output 0 is the constant list LIST; COUNT -1: a number alone. */
 MST_CHECKED mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count);
-/** The same, of all sizes of input 0. */
-MST_CHECKED mst_status mst_onnx_put_sizes(mst_onnx_call *c, const int64_t *list, int count);
+/** Output 0 is of DTYPE and SHAPE, with the items LIST, of which some are open. */
+MST_CHECKED mst_status mst_onnx_put_open(mst_onnx_call *c, mst_dtype dtype, mst_shape shape, const int64_t *list);
 /** Output 0 is the constant TENSOR, which is taken, also after a failure. */
 MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor);
 /** Whether all elements of input I are known to be 0. */
 bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i);
-/** Output 0 is 0 everywhere: VALUE, or of a shape that only a run knows where that is MST_NONE, and then no value. */
-MST_CHECKED mst_status mst_onnx_put_zeros(mst_onnx_call *c, mst_value value);
 /** Output 0 is the constant V, as it is. */
 MST_CHECKED mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v);
 /** Whether output I is used. */
@@ -134,5 +148,34 @@ bool mst_onnx_wants(const mst_onnx_call *c, size_t i);
 /** [n, c, ...] with channels last, and back. */
 mst_value mst_onnx_to_last(mst_value plain);
 mst_value mst_onnx_to_plain(mst_value last);
+
+/* ---- sizes (onnx_fold.c) ---- */
+
+/** How many sizes are open, and the product of those that are not; -1 where it is too large. */
+int mst_onnx_num_open(const mst_shape *shape);
+int64_t mst_onnx_known(const mst_shape *shape);
+/** RATE as a fraction. */
+mst_onnx_rate mst_onnx_rate_of(mst_onnx_rate rate);
+/** RATE behind a node that makes sizes DST of SRC, which have one open size each. */
+mst_onnx_rate mst_onnx_reshaped(mst_onnx_rate rate, const mst_shape *src, const mst_shape *dst);
+/** NULL where ITEM is a number. */
+const mst_onnx_open *mst_onnx_open_of(const mst_onnx_reader *r, int64_t item);
+MST_CHECKED mst_status mst_onnx_add_open(mst_onnx_reader *r, mst_onnx_open open, int64_t *item);
+MST_CHECKED mst_status mst_onnx_multiply(mst_onnx_reader *r, int64_t a, int64_t b, int64_t *out);
+/** The size ITEM as a scalar of the graph. */
+mst_value mst_onnx_size_value(const mst_onnx_reader *r, int64_t item, mst_dtype dtype);
+/** A value whose sizes are SIZES, of which one at least is open, for ops that take no more than its shape. */
+MST_CHECKED mst_status mst_onnx_like(mst_onnx_reader *r, const int64_t *sizes, int count, mst_value *out);
+
+/** Axes of input I, or of the attribute axes before it was an input; *COUNT is 0 where there are none. */
+MST_CHECKED mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count);
+/** Those of Slice. */
+typedef struct mst_onnx_cuts {
+    int count;
+    int64_t start[MST_ONNX_MOST_LIST], end[MST_ONNX_MOST_LIST], axis[MST_ONNX_MOST_LIST], step[MST_ONNX_MOST_LIST];
+} mst_onnx_cuts;
+MST_CHECKED mst_status mst_onnx_read_cuts(mst_onnx_call *c, int ndim, mst_onnx_cuts *out);
+/** From and to where cut I goes on an axis of SIZE elements, at least one. */
+void mst_onnx_settle_cut(const mst_onnx_cuts *k, int i, int64_t size, int64_t *start, int64_t *end);
 
 #endif

@@ -1,14 +1,12 @@
 /* Operators of ONNX that move elements, and change shapes.
  *
- * Programs that write ONNX compute shapes by nodes: Shape, then Gather, Concat and the like, then Reshape. Such lists
- * of sizes are followed here while the graph is built, with MST_ONNX_OPEN for a size that is not known then. */
+ * Sizes that nodes compute have been computed already (onnx_fold.c). */
 #include <string.h>
 
 #include "model_file/onnx_read.h"
 #include "muster/ops.h"
 
-/* Axes of input I, or of the attribute axes before it was an input; *COUNT is 0 where there are none. */
-static mst_status read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count) {
+mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count) {
     MST_TRY(mst_onnx_ints(c, "axes", list, count));
     if (mst_onnx_has(c, i)) MST_TRY(mst_onnx_numbers(c, i, list, count));
     if (*count > MST_MAX_NDIM) return MST_FAIL(MST_INVALID, "%d axes", *count);
@@ -48,6 +46,16 @@ static mst_status read_constant(mst_onnx_call *c) {
     return mst_onnx_put_tensor(c, tensor);
 }
 
+/* Size AXIS of input 0, of which SHAPE is known. */
+static mst_status size_of(mst_onnx_call *c, const mst_shape *shape, int axis, int64_t *out) {
+    const mst_onnx_value *v = mst_onnx_value_of(c, 0);
+    const bool last = mst_onnx_is_last(c, 0);
+    *out = shape->dim[axis];
+    if (*out >= 0) return MST_OK;
+    const int at = !last || !axis ? axis : axis == 1 ? shape->ndim - 1 : axis - 1;
+    return mst_onnx_add_open(c->reader, (mst_onnx_open){last ? v->last : v->plain, at, 1, v->rate}, out);
+}
+
 static mst_status read_shape(mst_onnx_call *c) {
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
     const mst_shape shape = mst_onnx_shape(c, 0);
@@ -55,24 +63,42 @@ static mst_status read_shape(mst_onnx_call *c) {
     int count = 0;
     if (start < 0) start += shape.ndim;
     if (end < 0) end += shape.ndim;
-    for (int64_t i = 0; i < shape.ndim; i++)
-        if (i >= start && i < end) list[count++] = shape.dim[i] < 0 ? MST_ONNX_OPEN : shape.dim[i];
-    return count == shape.ndim ? mst_onnx_put_sizes(c, list, count) : mst_onnx_put_list(c, list, count);
+    for (int i = 0; i < shape.ndim; i++)
+        if (i >= start && i < end) MST_TRY(size_of(c, &shape, i, &list[count++]));
+    return mst_onnx_put_list(c, list, count);
 }
 
 static mst_status read_size(mst_onnx_call *c) {
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
-    const int64_t count = mst_shape_count(mst_onnx_shape(c, 0)), open = MST_ONNX_OPEN;
-    return mst_onnx_put_list(c, count < 0 ? &open : &count, -1);
+    const mst_shape shape = mst_onnx_shape(c, 0);
+    int64_t all = 1, size;
+    for (int i = 0; i < shape.ndim; i++) {
+        MST_TRY(size_of(c, &shape, i, &size));
+        MST_TRY(mst_onnx_multiply(c->reader, all, size, &all));
+    }
+    return mst_onnx_put_list(c, &all, -1);
 }
 
-/* WANT with -1 for what is left over, for SRC. A size that only a run knows becomes -1 where what is left over can be
- * told from SRC, of which all but that one are known then. */
-static mst_status settle(const mst_shape *src, mst_shape *want) {
-    int64_t known = 1, have = 1;
-    int open = -1, rest = -1, num_open = 0, src_open = 0;
+/* What -1 stands for in the shape of the elements of input 0, whose sizes are SRC, of which all other sizes are KNOWN
+ * and OPEN; -1: it cannot be told. */
+static int64_t rest_of(const mst_onnx_call *c, const mst_shape *src, int64_t known, const mst_onnx_open *open) {
+    const mst_onnx_rate have = mst_onnx_rate_of(mst_onnx_value_of(c, 0)->rate), want = mst_onnx_rate_of(open->rate);
+    int64_t all = mst_onnx_known(src), each = known;
+    if (mst_onnx_num_open(src) != 1 || open->axis < 0 || have.times < 1 || want.times < 1 || all < 0 ||
+        __builtin_mul_overflow(all, have.times, &all) || __builtin_mul_overflow(all, want.parts, &all) ||
+        __builtin_mul_overflow(each, want.times, &each) || __builtin_mul_overflow(each, have.parts, &each) ||
+        __builtin_mul_overflow(each, open->times, &each) || each < 1)
+        return -1;
+    return all % each ? -1 : all / each;
+}
+
+/* WANT with -1 for what is left over of input 0, whose sizes are SRC: for an open size, and then with a number for the
+ * -1 beside it. */
+static mst_status settle(const mst_onnx_call *c, const mst_shape *src, mst_shape *want) {
+    int64_t known = 1;
+    int open = -1, rest = -1, num_open = 0;
     for (int i = 0; i < want->ndim; i++) {
-        if (want->dim[i] == MST_ONNX_OPEN)
+        if (mst_onnx_is_open(want->dim[i]))
             open = i, num_open++;
         else if (want->dim[i] == -1)
             rest = i;
@@ -80,15 +106,11 @@ static mst_status settle(const mst_shape *src, mst_shape *want) {
             return MST_FAIL(MST_INVALID, "too many elements");
     }
     if (!num_open) return MST_OK;
-    for (int i = 0; i < src->ndim; i++) {
-        if (src->dim[i] < 0)
-            src_open++;
-        else if (__builtin_mul_overflow(have, src->dim[i], &have))
-            return MST_FAIL(MST_INVALID, "too many elements");
-    }
-    if (num_open > 1 || (rest >= 0 && (src_open != 1 || known < 1 || have % known)))
+    const int64_t left =
+        rest < 0 || num_open > 1 ? 0 : rest_of(c, src, known, mst_onnx_open_of(c->reader, want->dim[open]));
+    if (num_open > 1 || left < 0)
         return MST_FAIL(MST_UNIMPLEMENTED, "its shape depends on more than one size that only a run knows");
-    if (rest >= 0) want->dim[rest] = have / known;
+    if (rest >= 0) want->dim[rest] = left;
     want->dim[open] = -1;
     return MST_OK;
 }
@@ -104,9 +126,12 @@ static mst_status read_reshape(mst_onnx_call *c) {
     if (count > MST_MAX_NDIM)
         return MST_FAIL(MST_INVALID, "%d dimensions, at most %d are possible", count, MST_MAX_NDIM);
     mst_shape shape = mst_shape_make(count, list);
+    for (int i = 0; i < count; i++)
+        if (list[i] < -1 && !mst_onnx_is_open(list[i]))
+            return MST_FAIL(MST_INVALID, "its input 1 has the size %lld", (long long)list[i]);
     for (int i = 0; i < count && !zero; i++)
-        if (shape.dim[i] == 0 && i < src.ndim) shape.dim[i] = src.dim[i] < 0 ? MST_ONNX_OPEN : src.dim[i];
-    MST_TRY(settle(&src, &shape));
+        if (shape.dim[i] == 0 && i < src.ndim) MST_TRY(size_of(c, &src, i, &shape.dim[i]));
+    MST_TRY(settle(c, &src, &shape));
     return mst_onnx_put(c, 0, mst_reshape(x, shape));
 }
 
@@ -135,16 +160,12 @@ static mst_status read_flatten(mst_onnx_call *c) {
 
 static mst_status read_unsqueeze(mst_onnx_call *c) {
     mst_value x;
-    int64_t list[MST_ONNX_MOST_LIST], numbers[MST_ONNX_MOST_LIST];
-    int count, num;
+    int64_t list[MST_ONNX_MOST_LIST];
+    int count;
     if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no axes");
     MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     const int ndim = mst_onnx_ndim(c, 0) + count;
-    MST_TRY(read_axes(c, 1, ndim, list, &count));
-    if (mst_onnx_is_list(c, 0) && ndim == 1 && count == 1) {
-        MST_TRY(mst_onnx_sizes(c, 0, true, numbers, &num));
-        return mst_onnx_put_list(c, numbers, num);
-    }
+    MST_TRY(mst_onnx_read_axes(c, 1, ndim, list, &count));
     MST_TRY(mst_onnx_plain(c, 0, &x));
     for (int axis = 0; axis < ndim; axis++)
         for (int k = 0; k < count; k++)
@@ -156,14 +177,8 @@ static mst_status read_squeeze(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
-    if (mst_onnx_is_list(c, 0) && mst_onnx_shape(c, 0).ndim == 1 && mst_onnx_shape(c, 0).dim[0] == 1) {
-        MST_TRY(read_axes(c, 1, 1, list, &count));
-        MST_TRY(mst_onnx_sizes(c, 0, true, list, &count));
-        return mst_onnx_put_list(c, list, -1);
-    }
     MST_TRY(mst_onnx_plain(c, 0, &x));
-    MST_TRY(read_axes(c, 1, mst_value_spec(x).shape.ndim, list, &count));
+    MST_TRY(mst_onnx_read_axes(c, 1, mst_value_spec(x).shape.ndim, list, &count));
     return mst_onnx_put(c, 0, mst_squeeze(x, to_axes(list, count)));
 }
 
@@ -196,16 +211,6 @@ static mst_status read_transpose(mst_onnx_call *c) {
     return to_plain ? mst_onnx_put_last(c, 0, x) : mst_onnx_put(c, 0, mst_transpose(x, to_axes(list, ndim)));
 }
 
-static mst_status concat_lists(mst_onnx_call *c) {
-    int64_t list[2 * MST_ONNX_MOST_LIST];
-    int all = 0, count;
-    for (size_t i = 0; i < c->node->n_input; i++) {
-        MST_TRY(mst_onnx_sizes(c, i, true, list + all, &count));
-        if ((all += count) > MST_ONNX_MOST_LIST) return MST_FAIL(MST_UNIMPLEMENTED, "a list of sizes is too long");
-    }
-    return mst_onnx_put_list(c, list, all);
-}
-
 static mst_status read_concat(mst_onnx_call *c) {
     enum { MOST = 64 };
     mst_value x[MOST];
@@ -215,13 +220,11 @@ static mst_status read_concat(mst_onnx_call *c) {
         return MST_FAIL(MST_UNIMPLEMENTED, "%zu inputs, 1 to %d are possible", count, MOST);
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", 0), ndim, &axis));
-    bool lists = ndim == 1, last = ndim > 2;
+    bool last = ndim > 2;
     for (size_t i = 0; i < count; i++) {
         if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
-        lists &= mst_onnx_is_list(c, i);
         last &= mst_onnx_ndim(c, i) == ndim && mst_onnx_is_last(c, i);
     }
-    if (lists) return concat_lists(c);
     for (size_t i = 0; i < count; i++) MST_TRY((last ? mst_onnx_last : mst_onnx_plain)(c, i, &x[i]));
     const int at = !last || !axis ? axis : axis == 1 ? ndim - 1 : axis - 1;
     return mst_onnx_put_as(c, mst_concat(x, (int)count, at), last);
@@ -264,16 +267,11 @@ static int32_t within(int64_t number) {
     return (int32_t)(number > INT32_MAX ? INT32_MAX : number < -INT32_MAX ? -INT32_MAX : number);
 }
 
-typedef struct cuts {
-    int count;
-    int64_t start[MST_ONNX_MOST_LIST], end[MST_ONNX_MOST_LIST], axis[MST_ONNX_MOST_LIST], step[MST_ONNX_MOST_LIST];
-} cuts;
-
-static mst_status read_cuts(mst_onnx_call *c, int ndim, cuts *out) {
+mst_status mst_onnx_read_cuts(mst_onnx_call *c, int ndim, mst_onnx_cuts *out) {
     int ends, axes = 0, steps = 0;
     MST_TRY(mst_onnx_numbers(c, 1, out->start, &out->count));
     MST_TRY(mst_onnx_numbers(c, 2, out->end, &ends));
-    if (mst_onnx_has(c, 3)) MST_TRY(read_axes(c, 3, ndim, out->axis, &axes));
+    if (mst_onnx_has(c, 3)) MST_TRY(mst_onnx_read_axes(c, 3, ndim, out->axis, &axes));
     if (mst_onnx_has(c, 4)) MST_TRY(mst_onnx_numbers(c, 4, out->step, &steps));
     if (ends != out->count || (axes && axes != out->count) || (steps && steps != out->count) || out->count > ndim)
         return MST_FAIL(MST_INVALID, "starts, ends, axes and steps are not equally many");
@@ -292,31 +290,20 @@ static int64_t clamped(int64_t number, int64_t least, int64_t most) {
 /* Cut I of K on an axis of SIZE elements, at least one, as ONNX has it: first those below 0 count from the end, then a
  * start is cut to [0, size], an end too; of a negative step to [0, size - 1] and [-1, size - 1]. So x[-9:-10:-1] has
  * x[0], where NumPy has nothing. */
-static void settle_cut(const cuts *k, int i, int64_t size, int64_t *start, int64_t *end) {
+void mst_onnx_settle_cut(const mst_onnx_cuts *k, int i, int64_t size, int64_t *start, int64_t *end) {
     const bool back = k->step[i] < 0;
     *start = clamped(k->start[i] < 0 ? k->start[i] + size : k->start[i], 0, back ? size - 1 : size);
     *end = clamped(k->end[i] < 0 ? k->end[i] + size : k->end[i], back ? -1 : 0, back ? size - 1 : size);
 }
 
-static mst_status slice_list(mst_onnx_call *c, const cuts *k) {
-    int64_t list[MST_ONNX_MOST_LIST], part[MST_ONNX_MOST_LIST], start, end;
-    int count, num = 0;
-    MST_TRY(mst_onnx_sizes(c, 0, true, list, &count));
-    if (!count) return mst_onnx_put_list(c, part, 0);
-    settle_cut(k, 0, count, &start, &end);
-    const int64_t step = clamped(k->step[0], -MST_ONNX_MOST_LIST, MST_ONNX_MOST_LIST);
-    for (int64_t i = start; step > 0 ? i < end : i > end; i += step) part[num++] = list[i];
-    return mst_onnx_put_list(c, part, num);
-}
-
 /* Where a cut begins before the beginning of an axis whose size only a run knows is not known. */
-static mst_status cut_axis(const cuts *k, int i, int64_t size, mst_strided_slice_options *o) {
+static mst_status cut_axis(const mst_onnx_cuts *k, int i, int64_t size, mst_strided_slice_options *o) {
     const int64_t axis = k->axis[i];
     int64_t start = k->start[i], end = k->end[i];
     if (size < 0 && k->step[i] < 0 && start < -1)
         return MST_FAIL(MST_UNIMPLEMENTED, "a negative step from %lld on, of a size that only a run knows",
                         (long long)start);
-    if (size > 0) settle_cut(k, i, size, &start, &end);
+    if (size > 0) mst_onnx_settle_cut(k, i, size, &start, &end);
     o->begin.axis[axis] = within(start);
     o->end.axis[axis] = within(end);
     o->strides.axis[axis] = within(k->step[i]);
@@ -327,11 +314,10 @@ static mst_status cut_axis(const cuts *k, int i, int64_t size, mst_strided_slice
 
 static mst_status read_slice(mst_onnx_call *c) {
     mst_value x;
-    cuts k;
+    mst_onnx_cuts k;
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
     const int ndim = mst_onnx_ndim(c, 0);
-    MST_TRY(read_cuts(c, ndim, &k));
-    if (mst_onnx_is_list(c, 0) && ndim == 1 && k.count == 1) return slice_list(c, &k);
+    MST_TRY(mst_onnx_read_cuts(c, ndim, &k));
     MST_TRY(mst_onnx_plain(c, 0, &x));
     mst_strided_slice_options o = {.src = x,
                                    .begin = {.count = ndim},
@@ -346,18 +332,6 @@ static mst_status read_slice(mst_onnx_call *c) {
 
 /* ---- indices ---- */
 
-static mst_status gather_list(mst_onnx_call *c) {
-    int64_t list[MST_ONNX_MOST_LIST], index[MST_ONNX_MOST_LIST], part[MST_ONNX_MOST_LIST];
-    int count, num;
-    MST_TRY(mst_onnx_sizes(c, 0, true, list, &count));
-    MST_TRY(mst_onnx_numbers(c, 1, index, &num));
-    for (int i = 0, at; i < num; i++) {
-        MST_TRY(mst_onnx_axis(index[i], count, &at));
-        part[i] = list[at];
-    }
-    return mst_onnx_put_list(c, part, mst_onnx_ndim(c, 1) == 0 ? -1 : num);
-}
-
 /* Indices below 0 count from the end. */
 static mst_status read_gather(mst_onnx_call *c) {
     mst_value x, index;
@@ -365,7 +339,6 @@ static mst_status read_gather(mst_onnx_call *c) {
     if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has not two inputs");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", 0), ndim, &axis));
-    if (mst_onnx_is_list(c, 0) && mst_onnx_is_list(c, 1) && ndim == 1) return gather_list(c);
     MST_TRY(mst_onnx_plain(c, 0, &x));
     MST_TRY(mst_onnx_plain(c, 1, &index));
     const mst_dtype dtype = mst_value_spec(index).dtype;
@@ -404,30 +377,51 @@ static mst_status read_argmin(mst_onnx_call *c) {
 
 /* ---- more of the same elements ---- */
 
+/* X broadcast with the COUNT sizes LIST, some of them open. */
+static mst_status expand(mst_onnx_call *c, mst_value x, const int64_t *list, int count) {
+    const mst_shape src = mst_value_spec(x).shape;
+    mst_shape shape = {.ndim = count > src.ndim ? count : src.ndim};
+    int64_t size[MST_MAX_NDIM];
+    bool open = false;
+    if (count > MST_MAX_NDIM) return MST_FAIL(MST_INVALID, "%d dimensions", count);
+    for (int i = 0; i < shape.ndim; i++) {
+        const int in = i - (shape.ndim - src.ndim), given = i - (shape.ndim - count);
+        const int64_t own = in < 0 ? 1 : src.dim[in], wanted = given < 0 ? 1 : list[given];
+        const bool keeps = wanted == 1 || (mst_onnx_is_open(wanted) && own >= 0 && own != 1);
+        size[i] = shape.dim[i] = keeps ? own : wanted;
+        if (keeps && own < 0)
+            MST_TRY(mst_onnx_add_open(c->reader, (mst_onnx_open){.of = x, .axis = in, .times = 1}, &size[i]));
+        open |= mst_onnx_is_open(shape.dim[i]);
+    }
+    if (!open) return mst_onnx_put(c, 0, mst_broadcast_to(x, shape));
+    mst_value like;
+    MST_TRY(mst_onnx_like(c->reader, size, shape.ndim, &like));
+    return mst_onnx_put(c, 0, mst_broadcast_like(x, like));
+}
+
 static mst_status read_expand(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
     MST_TRY(mst_onnx_plain(c, 0, &x));
-    const bool zero = mst_onnx_value_of(c, 0)->tensor && mst_onnx_is_zero(c, 0); /* first states of recurrent cells */
-    if (zero && mst_onnx_has(c, 1) && mst_onnx_value_of(c, 1)->is_open &&
-        mst_value_is_none(mst_onnx_value_of(c, 1)->like))
-        return mst_onnx_put_zeros(c, MST_NONE);
-    if (mst_onnx_has(c, 1) && !mst_value_is_none(mst_onnx_value_of(c, 1)->like))
-        return mst_onnx_put(c, 0, mst_broadcast_like(x, mst_onnx_value_of(c, 1)->like));
-    MST_TRY(mst_onnx_numbers(c, 1, list, &count));
-    const mst_shape src = mst_value_spec(x).shape;
-    if (count > MST_MAX_NDIM) return MST_FAIL(MST_INVALID, "%d dimensions", count);
-    mst_shape shape = {.ndim = count > src.ndim ? count : src.ndim};
-    for (int i = 0; i < shape.ndim; i++) {
-        const int in = i - (shape.ndim - src.ndim), given = i - (shape.ndim - count);
-        shape.dim[i] = in < 0 ? 1 : src.dim[in];
-        if (given < 0 || list[given] == 1) continue;
-        if (shape.dim[i] < 0) return MST_FAIL(MST_UNIMPLEMENTED, "it depends on a size that only a run knows");
-        shape.dim[i] = list[given];
-    }
-    x = mst_broadcast_to(x, shape);
-    return zero ? mst_onnx_put_zeros(c, x) : mst_onnx_put(c, 0, x);
+    MST_TRY(mst_onnx_sizes(c, 1, true, list, &count));
+    return expand(c, x, list, count);
+}
+
+static mst_status read_constant_of_shape(mst_onnx_call *c) {
+    mst_tensor *value;
+    int64_t list[MST_ONNX_MOST_LIST];
+    int count;
+    const Muster__OnnxAttribute *a = mst_onnx_attribute(c, "value", MST_ONNX_TENSOR);
+    MST_TRY(mst_onnx_sizes(c, 0, true, list, &count));
+    MST_TRY(a && a->t ? mst_onnx_tensor(a->t, &value) : mst_tensor_copy(MST_F32, MST_SHAPE(1), &(float){0}, &value));
+    const bool is_number = mst_tensor_count(value) == 1, zero = is_number && mst_tensor_get(value, 0) == 0;
+    const mst_value x = is_number ? mst_reshape(mst_constant(c->reader->graph, value), MST_SCALAR) : MST_NONE;
+    mst_tensor_release(value);
+    if (!is_number) return MST_FAIL(MST_INVALID, "its value must be one number");
+    MST_TRY(expand(c, x, list, count));
+    if (mst_onnx_wants(c, 0)) c->reader->value[c->reader->num_values - 1].is_zero = zero;
+    return MST_OK;
 }
 
 static mst_status read_tile(mst_onnx_call *c) {
@@ -440,20 +434,73 @@ static mst_status read_tile(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_tile(x, mst_shape_make(count, list)));
 }
 
+/* COUNT elements along AXIS, from BEGIN on, STEP apart. */
+static mst_value cut_strip(mst_value x, int64_t axis, int64_t begin, int64_t count, int step) {
+    const int ndim = mst_value_spec(x).shape.ndim;
+    const int64_t end = begin + step * count;
+    mst_strided_slice_options o = {.src = x,
+                                   .begin = {.count = ndim},
+                                   .end = {.count = ndim},
+                                   .strides = {.count = ndim},
+                                   .begin_mask = ((1 << ndim) - 1) & ~(1 << axis),
+                                   .end_mask = ((1 << ndim) - 1) & ~(end < 0 ? 0 : 1 << axis)};
+    for (int i = 0; i < ndim; i++) o.strides.axis[i] = i == axis ? step : 1;
+    o.begin.axis[axis] = (int32_t)begin;
+    o.end.axis[axis] = (int32_t)(end < 0 ? 0 : end);
+    return mst_strided_slice_with(o);
+}
+
+enum { REFLECT, EDGE, WRAP };
+
+/* Elements of X itself before and behind it along AXIS. */
+static mst_status pad_axis(mst_value *x, int mode, int64_t axis, int64_t before, int64_t behind) {
+    const mst_shape shape = mst_value_spec(*x).shape;
+    const int64_t size = shape.dim[axis], most = mode == REFLECT ? size - 1 : size;
+    mst_value part[3], *end = part;
+    mst_shape times = {.ndim = shape.ndim};
+    if (before < 0 || behind < 0) return MST_FAIL(MST_UNIMPLEMENTED, "negative pads of a mode other than constant");
+    if (!before && !behind) return MST_OK;
+    if (size < 0) return MST_FAIL(MST_UNIMPLEMENTED, "a mode other than constant for a size that only a run knows");
+    if (!size || size > INT32_MAX || (mode != EDGE && (before > most || behind > most)))
+        return MST_FAIL(MST_UNIMPLEMENTED, "pads of %lld and %lld, more than its %lld elements have", (long long)before,
+                        (long long)behind, (long long)size);
+    for (int i = 0; i < shape.ndim; i++) times.dim[i] = 1;
+    if (before) {
+        times.dim[axis] = before;
+        *end++ = mode == REFLECT ? cut_strip(*x, axis, before, before, -1)
+                 : mode == WRAP  ? cut_strip(*x, axis, size - before, before, 1)
+                                 : mst_tile(cut_strip(*x, axis, 0, 1, 1), times);
+    }
+    *end++ = *x;
+    if (behind) {
+        times.dim[axis] = behind;
+        *end++ = mode == REFLECT ? cut_strip(*x, axis, size - 2, behind, -1)
+                 : mode == WRAP  ? cut_strip(*x, axis, 0, behind, 1)
+                                 : mst_tile(cut_strip(*x, axis, size - 1, 1, 1), times);
+    }
+    *x = mst_concat(part, (int)(end - part), (int)axis);
+    return MST_OK;
+}
+
 static mst_status read_pad(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST], axes[MST_ONNX_MOST_LIST];
     int count, num_axes = 0;
     double value = 0;
-    if (!mst_onnx_is(c, "mode", "constant", "constant"))
-        return MST_FAIL(MST_UNIMPLEMENTED, "a mode other than constant");
+    static const char *const modes[] = {[REFLECT] = "reflect", [EDGE] = "edge", [WRAP] = "wrap"};
+    const bool constant = mst_onnx_is(c, "mode", "constant", "constant");
+    int mode = 0;
+    while (!constant && mode <= WRAP && !mst_onnx_is(c, "mode", modes[mode], "constant")) mode++;
+    if (mode > WRAP) return MST_FAIL(MST_INVALID, "its mode is none of constant, reflect, edge and wrap");
     MST_TRY(mst_onnx_plain(c, 0, &x));
     const int ndim = mst_value_spec(x).shape.ndim;
     MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     if (mst_onnx_has(c, 2)) MST_TRY(mst_onnx_number(c, 2, &value));
-    if (mst_onnx_has(c, 3)) MST_TRY(read_axes(c, 3, ndim, axes, &num_axes));
+    if (mst_onnx_has(c, 3)) MST_TRY(mst_onnx_read_axes(c, 3, ndim, axes, &num_axes));
     for (; !mst_onnx_has(c, 3) && num_axes < ndim; num_axes++) axes[num_axes] = num_axes;
     if (count != 2 * num_axes) return MST_FAIL(MST_INVALID, "%d pads for %d axes", count, num_axes);
+    for (int i = 0; !constant && i < num_axes; i++) MST_TRY(pad_axis(&x, mode, axes[i], list[i], list[num_axes + i]));
+    if (!constant) return mst_onnx_put(c, 0, x);
     mst_shape before = {.ndim = ndim}, after = before, begin = before, size = before;
     for (int i = 0; i < ndim; i++) size.dim[i] = -1;
     bool cuts = false;
@@ -503,7 +550,7 @@ static mst_status read_reduction(mst_onnx_call *c) {
     const bool keep = mst_onnx_int(c, "keepdims", 1) != 0, none = mst_onnx_int(c, "noop_with_empty_axes", 0) != 0;
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
     const int ndim = mst_onnx_ndim(c, 0);
-    MST_TRY(read_axes(c, 1, ndim, list, &count));
+    MST_TRY(mst_onnx_read_axes(c, 1, ndim, list, &count));
     const bool last = mst_onnx_is_last(c, 0) && keep;
     MST_TRY((last ? mst_onnx_last : mst_onnx_plain)(c, 0, &x));
     if (r->before) x = r->before(x);
@@ -518,6 +565,7 @@ const mst_onnx_op mst_onnx_shape_ops[] = {
     {"ArgMin", .read = read_argmin},
     {"Concat", .read = read_concat},
     {"Constant", .read = read_constant},
+    {"ConstantOfShape", .read = read_constant_of_shape},
     {"Expand", .read = read_expand},
     {"Flatten", .read = read_flatten},
     {"Gather", .read = read_gather},

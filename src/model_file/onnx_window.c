@@ -411,11 +411,15 @@ static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
     if (!tensor || shape.ndim != 2 + TWO || num_axes || mst_tensor_count(tensor) != 2 + TWO)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "it must have four dimensions, and constant scales or sizes for all of them");
-    for (int i = 0; i < 2 + TWO; i++, count++) {
-        const double given = mst_tensor_get(tensor, i), out = scales ? (double)shape.dim[i] * given : given;
-        if (i < 2 && (scales ? given != 1 : given != (double)shape.dim[i]))
+    if (!scales) MST_TRY(mst_onnx_sizes(c, 3, true, list, &count));
+    for (int i = 0; i < 2 + TWO; i++) {
+        const double given = scales ? mst_tensor_get(tensor, i) : (double)list[i];
+        const mst_onnx_open *open = scales ? NULL : mst_onnx_open_of(c->reader, list[i]);
+        const bool as_many = open && open->times == 1 && shape.dim[i] < 0; /* the number of examples */
+        if (i < 2 && !as_many && given != (scales ? 1 : (double)shape.dim[i]))
             return MST_FAIL(MST_UNIMPLEMENTED, "it changes other dimensions than the last two");
         if (i < 2) continue;
+        const double out = scales ? (double)shape.dim[i] * given : given;
         if (shape.dim[i] < 1 || !(out >= 1 && out <= INT32_MAX))
             return MST_FAIL(MST_UNIMPLEMENTED, "its size is not known, or none that can be");
         size[i - 2] = (int64_t)(out + 1e-3);

@@ -1,0 +1,11 @@
+/** Nodes of ONNX that compute with sizes, while the graph is built. */
+#ifndef MUSTER_MODEL_FILE_ONNX_FOLD_H
+#define MUSTER_MODEL_FILE_ONNX_FOLD_H
+
+#include "model_file/onnx_read.h"
+
+/** Computes the node where all its inputs are short tensors of integers or truth values and nothing that only a run
+ *  knows decides its result; else *DONE is false, and nothing has happened. */
+MST_CHECKED mst_status mst_onnx_fold(mst_onnx_call *c, bool *done);
+
+#endif

@@ -1,0 +1,261 @@
+/* cmocka needs these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "muster/session.h"
+#include "support/expect.h"
+#include "support/onnx_message.h"
+
+enum { ROWS = 3 };
+
+/* Lists and numbers for the nodes of all cases. */
+static struct {
+    const char *name;
+    bool is_number;
+    size_t count;
+    int64_t list[6];
+} lists[] = {{"zero", true, 1, {0}},
+             {"one", true, 1, {1}},
+             {"two", true, 1, {2}},
+             {"l0", false, 1, {0}},
+             {"l1", false, 1, {1}},
+             {"l2", false, 1, {2}},
+             {"l4", false, 1, {4}},
+             {"minus", false, 1, {-1}},
+             {"ends", false, 2, {1, -1}},
+             {"six", false, 6, {1, 2, 3, 4, 5, 6}},
+             {"pair", false, 2, {-1, 2}},
+             {"least", false, 1, {INT64_MIN + 1}},
+             {"pads", false, 4, {0, 2, 0, 1}},
+             {"row", false, 2, {2, 4}},
+             {"up", false, 2, {4, 8}},
+             {"picture", false, 4, {-1, 1, 2, 4}}};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+/* A case: nodes separated by ';', each of words: operator, output, inputs, _ for none, and attributes as name=1 or
+ * name=1,2 or name:text. x is [n, 2, 4], of ROWS rows and the numbers 0, 1, ...; s are its sizes. WANT has what y must
+ * be; NULL: any numbers. */
+typedef struct fold_case {
+    const char *nodes;
+    mst_shape shape;
+    const double *want;
+} fold_case;
+
+typedef struct fold_model {
+    onnx_message m;
+    char text[600];
+    int64_t ints[ONNX_MOST][6];
+    Muster__OnnxTensor value;
+    int64_t number, one;
+} fold_model;
+
+static void add_word(fold_model *f, char *word) {
+    const size_t size = strcspn(word, "=:"), i = f->m.graph.n_node - 1;
+    const bool is_text = word[size] == ':';
+    char *rest = word + size + 1;
+    word[size] = 0;
+    if (is_text) {
+        Muster__OnnxAttribute *a = onnx_add_attribute(&f->m, word, MST_ONNX_STRING);
+        a->s.data = (uint8_t *)rest;
+        a->s.len = strlen(rest);
+    } else if (strcmp(word, "value") == 0) { /* a tensor of one number */
+        muster__onnx_tensor__init(&f->value);
+        f->number = atoi(rest);
+        f->one = 1;
+        f->value.data_type = mst_onnx_type(MST_I64);
+        f->value.int64_data = &f->number;
+        f->value.n_int64_data = f->value.n_dims = 1;
+        f->value.dims = &f->one;
+        onnx_add_attribute(&f->m, word, MST_ONNX_TENSOR)->t = &f->value;
+    } else if (strcmp(word, "perm") == 0) {
+        Muster__OnnxAttribute *a = onnx_add_attribute(&f->m, word, MST_ONNX_INTS);
+        for (char *c = rest; *c; c += *c == ',') f->ints[i][a->n_ints++] = strtol(c, &c, 10);
+        a->ints = f->ints[i];
+    } else {
+        onnx_add_attribute(&f->m, word, MST_ONNX_INT)->i = atoi(rest);
+    }
+}
+
+static void add_nodes(fold_model *f, const char *nodes) {
+    char *rest, *inner;
+    snprintf(f->text, sizeof f->text, "%s", nodes);
+    for (char *node = strtok_r(f->text, ";", &rest); node; node = strtok_r(NULL, ";", &rest)) {
+        char words[200] = "";
+        char *attribute[4];
+        int count = 0;
+        for (char *word = strtok_r(node, " ", &inner); word; word = strtok_r(NULL, " ", &inner)) {
+            if (strcspn(word, "=:") < strlen(word)) {
+                attribute[count++] = word;
+                continue;
+            }
+            strcat(words, " ");
+            strcat(words, word);
+        }
+        Muster__OnnxNode *made = onnx_add_node(&f->m, words + 1);
+        for (size_t i = 0; i < made->n_input; i++)
+            if (strcmp(made->input[i], "_") == 0) made->input[i] = onnx_text("");
+        for (int i = 0; i < count; i++) add_word(f, attribute[i]);
+    }
+}
+
+/* Whether NODES have NAME as a word. */
+static bool names_list(const char *nodes, const char *name) {
+    const size_t size = strlen(name);
+    for (const char *at = nodes; (at = strstr(at, name)); at++)
+        if (at > nodes && at[-1] == ' ' && (!at[size] || strchr(" ;", at[size]))) return true;
+    return false;
+}
+
+static void begin_case(fold_model *f, const char *nodes) {
+    memset(f, 0, sizeof *f);
+    onnx_begin(&f->m, 19);
+    onnx_add_input(&f->m, "x", MST_SHAPE(-1, 2, 4));
+    for (int i = 0; i < LISTS; i++)
+        if (names_list(nodes, lists[i].name))
+            if (onnx_add_list(&f->m, lists[i].name, lists[i].list, lists[i].count) && lists[i].is_number)
+                f->m.tensor[f->m.graph.n_initializer - 1].n_dims = 0;
+    onnx_add_node(&f->m, "Shape s x");
+    add_nodes(f, nodes);
+    onnx_add_output(&f->m, "y", MST_SHAPE(-1));
+}
+
+static mst_tensor *run_case(const fold_model *f) {
+    mst_graph *graph = onnx_decode(&f->m);
+    mst_session *session;
+    mst_tensor *x, *y = NULL;
+    const mst_value value = {mst_graph_find(graph, "y"), 0};
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(ROWS, 2, 4), &x));
+    for (int64_t i = 0; i < mst_tensor_count(x); i++) mst_tensor_set(x, i, (double)i);
+    EXPECT_OK(mst_session_create(graph, &(mst_session_options){.devices = "cpu:1"}, &session));
+    const mst_feed feed = {.value = {mst_graph_find(graph, "x"), 0}, .tensor = x};
+    EXPECT_OK(mst_session_run(session, &feed, 1, &value, 1, &y));
+    mst_tensor_release(x);
+    mst_session_destroy(session);
+    mst_graph_destroy(graph);
+    return y;
+}
+
+#define WANT(...) ((const double[]){__VA_ARGS__})
+
+static void check_cases(const fold_case *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        fold_model f;
+        begin_case(&f, cases[i].nodes);
+        mst_tensor *y = run_case(&f);
+        bool good = mst_shape_equal(mst_tensor_shape(y), cases[i].shape);
+        for (int64_t k = 0; good && cases[i].want && k < mst_tensor_count(y); k++)
+            good = mst_tensor_get(y, k) == cases[i].want[k];
+        if (!good) fail_msg("%s", cases[i].nodes);
+        mst_tensor_release(y);
+    }
+}
+
+/* Each operator with sizes, of which that of the examples is known by a run only: what it makes as a value. */
+static void sizes_are_values(void **state) {
+    (void)state;
+    const fold_case cases[] = {
+        {"Identity y s", MST_SHAPE(3), WANT(3, 2, 4)},
+        {"Add y s s", MST_SHAPE(3), WANT(6, 4, 8)},
+        {"Sub y s l1", MST_SHAPE(3), WANT(2, 1, 3)},
+        {"Mul y s l2", MST_SHAPE(3), WANT(6, 4, 8)},
+        {"Mul t l4 s;Div y t l2", MST_SHAPE(3), WANT(6, 4, 8)},
+        {"Div y s l2", MST_SHAPE(3), WANT(1, 1, 2)},
+        {"Mod y s l2", MST_SHAPE(3), WANT(1, 0, 0)},
+        {"Max y s l2", MST_SHAPE(3), WANT(3, 2, 4)},
+        {"Min y s l2", MST_SHAPE(3), WANT(2, 2, 2)},
+        {"Equal y s minus", MST_SHAPE(3), WANT(0, 0, 0)},
+        {"Equal y s l2", MST_SHAPE(3), WANT(0, 1, 0)},
+        {"Equal y s s", MST_SHAPE(3), WANT(1, 1, 1)},
+        {"Greater y s minus", MST_SHAPE(3), WANT(1, 1, 1)},
+        {"Less y minus s", MST_SHAPE(3), WANT(1, 1, 1)},
+        {"LessOrEqual y s minus", MST_SHAPE(3), WANT(0, 0, 0)},
+        {"GreaterOrEqual y s l2", MST_SHAPE(3), WANT(1, 1, 1)},
+        {"Equal a s l2;Less b s l4;And y a b", MST_SHAPE(3), WANT(0, 1, 0)},
+        {"Equal a s l2;Equal b s l4;Or y a b", MST_SHAPE(3), WANT(0, 1, 1)},
+        {"Equal a s minus;Where y a l1 s", MST_SHAPE(3), WANT(3, 2, 4)},
+        {"Cast y s to=6", MST_SHAPE(3), WANT(3, 2, 4)},
+        {"Cast a s to=6;Gather y a ends", MST_SHAPE(2), WANT(2, 4)},
+        {"Gather y s zero", MST_SCALAR, WANT(3)},
+        {"Concat y s l1 s axis=0", MST_SHAPE(7), WANT(3, 2, 4, 1, 3, 2, 4)},
+        {"Unsqueeze y s l0", MST_SHAPE(1, 3), WANT(3, 2, 4)},
+        {"Slice a s l0 l1;Squeeze y a l0", MST_SCALAR, WANT(3)},
+        {"Slice y s minus least l0 minus", MST_SHAPE(3), WANT(4, 2, 3)},
+        {"Concat a s s axis=0;Reshape b a pair;Transpose y b perm=1,0", MST_SHAPE(2, 3), WANT(3, 4, 2, 2, 3, 4)},
+        {"ReduceProd y s keepdims=0", MST_SCALAR, WANT(24)},
+        {"ReduceSum y s keepdims=1", MST_SHAPE(1), WANT(9)},
+        {"Size y x", MST_SCALAR, WANT(24)},
+        {"Gather n s zero;Range y zero two one", MST_SHAPE(2), WANT(0, 1)},
+        {"Gather n s zero;Range y zero n one", MST_SHAPE(3), WANT(0, 1, 2)},
+        {"ConstantOfShape a l4 value=7;Identity y a", MST_SHAPE(4), WANT(7, 7, 7, 7)},
+        {"Shape a x start=1;ConstantOfShape b a value=5;Mul y b l2", MST_SHAPE(2, 4),
+         WANT(10, 10, 10, 10, 10, 10, 10, 10)},
+    };
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+
+/* As PyTorch's exporters write views, expand, chunk and tokens in front, of any number of examples. */
+static void sizes_make_shapes(void **state) {
+    (void)state;
+    const fold_case cases[] = {
+        {"Gather n s l0;Concat t n minus axis=0;Reshape y x t", MST_SHAPE(3, 8), NULL},
+        {"Slice n s l0 l1;Mul k n l2;Concat t k l4 axis=0;Reshape y x t", MST_SHAPE(6, 4), NULL},
+        {"Slice n s l0 l1;Mul k n l2;Concat t k minus axis=0;Reshape y x t", MST_SHAPE(6, 4), NULL},
+        {"Slice n s l0 l1;Mul k n l4;Concat t k minus axis=0;Reshape a x t;Concat u n minus axis=0;Reshape y a u",
+         MST_SHAPE(3, 8), NULL},
+        {"Slice n s l0 l1;Concat t n l1 n axis=0;Expand y one t", MST_SHAPE(3, 1, 3), WANT(1, 1, 1, 1, 1, 1, 1, 1, 1)},
+        {"Slice n s l0 l1;Mul k n l2;Concat t k l1 axis=0;Expand y six t", MST_SHAPE(6, 6), NULL},
+        {"Expand y one s", MST_SHAPE(3, 2, 4), NULL},
+        {"Slice n s l0 l1;Concat t l2 n axis=0;ConstantOfShape y t value=7", MST_SHAPE(2, 3), WANT(7, 7, 7, 7, 7, 7)},
+        {"Slice n s l0 l1;Concat t n minus minus axis=0;Shape a t;ConstantOfShape b a value=1;Mul c b minus;"
+         "Equal d t c;Where e d b t;Expand f one e;Identity y f",
+         MST_SHAPE(3, 1, 1), WANT(1, 1, 1)},
+        {"Reshape p x picture;Slice n s l0 l1;Concat t n l1 up axis=0;Resize y p _ _ t mode:linear",
+         MST_SHAPE(3, 1, 4, 8), NULL},
+        {"Gather n s zero;Clip y two n n", MST_SCALAR, WANT(3)},
+        {"Gather c s ends;Slice k c l1 l2;Div h k l2;Slice y x l0 h l2", MST_SHAPE(3, 2, 2),
+         WANT(0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21)},
+    };
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+
+static void elements_around(void **state) {
+    (void)state;
+    const fold_case pads[] = {
+        {"Slice a x l0 l1;Reshape b a row;Pad y b pads mode:reflect", MST_SHAPE(2, 7),
+         WANT(2, 1, 0, 1, 2, 3, 2, 6, 5, 4, 5, 6, 7, 6)},
+        {"Slice a x l0 l1;Reshape b a row;Pad y b pads mode:edge", MST_SHAPE(2, 7),
+         WANT(0, 0, 0, 1, 2, 3, 3, 4, 4, 4, 5, 6, 7, 7)},
+        {"Slice a x l0 l1;Reshape b a row;Pad y b pads mode:wrap", MST_SHAPE(2, 7),
+         WANT(2, 3, 0, 1, 2, 3, 0, 6, 7, 4, 5, 6, 7, 4)},
+    };
+    check_cases(pads, sizeof pads / sizeof *pads);
+}
+
+static void refused(const char *nodes, mst_status code, const char *why) {
+    fold_model f;
+    begin_case(&f, nodes);
+    onnx_expect_refused(&f.m, code, why);
+}
+
+static void what_only_a_run_knows(void **state) {
+    (void)state;
+    refused("Slice n s l0 l1;Div k n l2;Expand y one k", MST_UNIMPLEMENTED,
+            "node 'y' (Expand, opset 19): its size is computed from sizes that only a run knows");
+    refused("Slice n s l0 l1;Tile y x s", MST_UNIMPLEMENTED, "depends on sizes that only a run knows");
+    refused("Slice n s l0 l1;Concat t n n minus axis=0;Reshape y x t", MST_UNIMPLEMENTED,
+            "depends on more than one size that only a run knows");
+    refused("Gather y s six", MST_INVALID, "node 'y' (Gather, opset 19): axis 3 of a value of 3 dimensions");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_values), cmocka_unit_test(sizes_make_shapes),
+                                       cmocka_unit_test(elements_around), cmocka_unit_test(what_only_a_run_knows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
