@@ -26,7 +26,7 @@ struct mst_csv {
     size_t num_cells, cell_capacity;
     int64_t *line; /* on which each row begins, the header first; from 1 */
     size_t num_lines, line_capacity;
-    int width, num_columns; /* cells of a row, and those that are columns: all but hollow ones at the end */
+    int width, num_columns; /* cells of a row, and columns: all cells except hollow ones at the end */
 };
 
 /* Where the text is read. */
@@ -153,7 +153,7 @@ static mst_status check_header(const mst_csv *csv) {
     return status;
 }
 
-/* Whether column I has neither a name nor a cell with text: each row ends with a delimiter. */
+/* Whether column I has neither a name nor a cell with text, for example because each row ends with a delimiter. */
 static bool is_hollow(const mst_csv *csv, int i) {
     for (size_t row = 0; row < csv->num_lines; row++)
         if (*csv->cell[row * (size_t)csv->width + (size_t)i]) return false;
