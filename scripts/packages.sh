@@ -102,8 +102,8 @@ configure_release() {
     }
 }
 
-# Sets built and all to 12 and 280 for ninja's line "step 12/280: Building ..."; fails for the lines of the tools that it
-# runs, which may print anything.
+# For ninja's line "step 12/280: Building ..." sets built to 12 and all to 280. Fails for any other line: the tools that
+# ninja runs may print anything.
 read_counter() {
     counter=${1#"step "}
     counter=${counter%%": "*}

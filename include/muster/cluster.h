@@ -17,8 +17,8 @@
  *                        <----------------- training tasks ---------->
  *
  *  An address is "host:port": a name, an IPv4 address, or an IPv6 address in brackets, "[::1]:2222". A "grpc://" or
- *  "tcp://" before it, and spaces around it and around its last colon, are dropped, and letters become lower case.
- *  There is no default port, as TensorFlow has none. Names are not resolved here.
+ *  "tcp://" before it, and spaces around it and around its last colon, are dropped; letters become lower case. As in
+ *  TensorFlow, there is no default port. Names are not resolved here.
  *
  *  A description is refused with MST_INVALID where two tasks have one address, a job is empty, there are several chiefs
  *  or evaluators, this process is none of the tasks, or some tasks are on a loopback address (which other hosts cannot
@@ -67,10 +67,10 @@ MST_API MST_CHECKED mst_status mst_cluster_create(const mst_cluster_options *opt
  *
  *      {"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"type": "worker", "index": 1}}
  *
- *  A job may also be an object that has the index of each task as its key, {"1": "b:2222"}. Where these are 0, 1, 2
- *  and so on in each such object, and one of them has two tasks or more, all are there, as in a list; else the cluster
- *  is sparse, as it is under the key "sparseCluster". There a list of one address is that of this task, whatever its
- *  index. The index of the task may be a string. Other keys are ignored.
+ *  A job may also be an object whose keys are the indices of its tasks, {"1": "b:2222"}. If the keys of each such
+ *  object are 0, 1, 2 and so on, and one object has two tasks or more, the cluster is complete, as with lists.
+ *  Otherwise it is sparse, as under the key "sparseCluster". In a sparse cluster a list of one address is that of this
+ *  task, whatever its index. The index of the task may be a string. Other keys are ignored.
  *  NULL, "", "{}" and text without a cluster: one task, of job "localhost". */
 MST_API MST_CHECKED mst_status mst_cluster_from_tf_config(const char *text, mst_cluster **out);
 
@@ -90,7 +90,7 @@ typedef struct mst_launcher_options {
     double
         timeout; /**< seconds to wait for the others, where processes of several hosts find each other; default 120 */
     bool starts_mpi; /**< this process starts an MPI later, as the transport "mpi" does */
-    /** Lines every two seconds for whom this process waits, where they find each other; default: none. */
+    /** While processes find each other, a line every two seconds says for whom this one waits. Default: no lines. */
     FILE *log;
 } mst_launcher_options;
 
@@ -109,7 +109,7 @@ typedef struct mst_launcher_options {
  *  learn by PMI; they come and say at which port they will listen, and get all addresses. So all processes must call
  *  this, and wait here until all have; a second call returns the same at once. MST_DEADLINE names those who did not
  *  come. Under mpiexec without any of these no addresses are known.
- *  A launcher's variables of which one is missing are MST_INVALID, which names it, but where the others say the same.
+ *  MST_INVALID, naming the variable, where a launcher has set some of its variables but one that is needed is missing.
  *  Without any: one task, of job "localhost". OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out);
 

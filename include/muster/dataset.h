@@ -139,8 +139,8 @@ typedef struct mst_data_options {
         *categories; /**< names of columns that are of categories also where their cells are numbers (csv) */
     int num_categories;
     mst_missing missing;      /**< numbers that are missing in inputs (csv) */
-    char decimal, thousands;  /**< how numbers are written, as mst_csv_options has them (csv) */
-    const char *const *dates; /**< inputs that are dates, likewise (csv) */
+    char decimal, thousands;  /**< how numbers are written, as in mst_csv_options (csv) */
+    const char *const *dates; /**< inputs that are dates, as in mst_csv_options (csv) */
     int num_dates;
     const char *text; /**< the column of texts (csv): the inputs become numbers by mst_dataset_vectorize_text, and the
                        *   other columns but the label's are left out. With the schema of such data: as that says,

@@ -14,7 +14,7 @@ typedef struct mst_machine {
     char cpu[128]; /**< its name, "" where not known */
     int num_cores; /**< that this process may use (mst_num_cores) */
     int num_all_cores, num_hardware_threads, num_numa_nodes;
-    /** Bytes, 0 where not known. `memory`: of the machine, or of the container where that has less */
+    /** Bytes, 0 where not known. `memory`: of the machine, or of its container if that has less. */
     int64_t memory, l2_cache, l3_cache;
     const char *isa; /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
     /** The instructions that oneDNN uses, "AVX512_CORE": those of the machine, or what the environment variable

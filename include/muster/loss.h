@@ -21,7 +21,7 @@ extern "C" {
 MST_API mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits);
 /** "sparse_categorical_crossentropy", ...; NULL past the last. */
 MST_API const char *mst_loss_name(mst_loss loss);
-/** Whether LOSS measures by how much numbers differ, so that labels that are names of classes are none for it. */
+/** Whether LOSS measures by how much numbers differ; labels with names of classes cannot be used with it. */
 MST_API bool mst_loss_measures(mst_loss loss);
 /** The loss of a name; MST_INVALID, naming the nearest one, where there is none. */
 MST_API MST_CHECKED mst_status mst_loss_from_name(const char *name, mst_loss *out);

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Two f64 scalars; of auc and pr_auc two f64 [num_thresholds], and of other metrics that are no quotient [n]. */
+/** Two f64 scalars for a metric that is sum / count. Others have f64 [n]; auc and pr_auc have n = num_thresholds. */
 typedef struct mst_metric_values {
     mst_value sum, count;
 } mst_metric_values;
@@ -27,12 +27,12 @@ typedef struct mst_metric_options {
     double threshold; /**< binary_accuracy, precision, recall: of a probability, default 0.5 */
     bool from_logits; /**< the same: predictions are logits, */
     bool exclusive;   /**< precision, recall: of classes that exclude each other, with a softmax; else each a sigmoid */
-    /** precision, recall, f1, auc, pr_auc: of this class alone, MST_CLASS(1) for class 1, against all others, as
-     *  scikit-learn has them; 0: of all columns together, as Keras has them. A single column is class 1 of two. */
+    /** precision, recall, f1, auc, pr_auc: for this class against all others, as in scikit-learn (MST_CLASS(1): class
+     *  1). 0: over all columns together, as in Keras. A single column is class 1 of two. */
     int64_t positive;
     int32_t
-        num_thresholds; /**< auc, pr_auc: default 200, with `positive` 4000, at least 2; `from_logits` and `exclusive`
-                             hold for them too, and for f1 and the macro means */
+        num_thresholds; /**< auc, pr_auc: at least 2; default 200, with `positive` 4000. `from_logits` and `exclusive`
+                             also apply to auc, pr_auc, f1 and the macro means */
 } mst_metric_options;
 /** Class I for `positive`. */
 #define MST_CLASS(i) ((int64_t)(i) + 1)

@@ -40,10 +40,10 @@ typedef struct mst_model_compiled {
     /** The optimizer, and the loss of each output, of the file where Muster has none such, or not with its options: its
      *  name, cut where it is long; "": none. */
     char other_optimizer[MST_OTHER_NAME], other_loss[MST_MAX_OUTPUTS][MST_OTHER_NAME];
-    /** Why OTHER_OPTIMIZER is not taken, "decay with a schedule"; where has_optimizer, what is computed in another way
-     *  than the file says, or "". */
+    /** Without has_optimizer: why OTHER_OPTIMIZER is not used, "decay with a schedule". With it: what is computed in
+     *  another way than the file says, or "". */
     char optimizer_note[MST_OPTIMIZER_NOTE];
-    bool lacks_state; /**< the file has state of the optimizer that is not read: it begins anew */
+    bool lacks_state; /**< the file has state of the optimizer that cannot be read: the optimizer starts without it */
 } mst_model_compiled;
 
 /** A new model from PATH, which is the caller's: a `.keras` file, an `.h5` file with a whole model, or, without
@@ -84,7 +84,7 @@ typedef struct mst_model_save_options {
     bool from_probabilities;        /**< as of mst_compile */
     /** In place of both, of a model with several outputs: [mst_model_num_outputs], of each by its place. */
     const mst_output_loss *output_losses;
-    bool without_state; /**< the settings of the optimizer alone: it begins anew */
+    bool without_state; /**< only the settings of the optimizer are written, not its state */
     int end_;
 } mst_model_save_options;
 /** Writes MODEL, and the weights in its store, to PATH, whole or not at all: by the ending a `.keras` or `.h5` file, a
@@ -103,7 +103,8 @@ MST_API MST_CHECKED mst_status mst_model_save_with(mst_model *model, const char 
  *  names of its inputs, and identities with the names of its outputs, in ONNX's order of dimensions; its weights are
  *  constants. Where a node cannot have such a name, it is "input" or "output". MST_UNIMPLEMENTED, naming operator, node
  *  and opset, where one is not known here (docs/onnx.md lists them); MST_CORRUPT where the file is damaged. Tensors may
- *  be in files beside PATH (external data): MST_INVALID where their names lead out of its folder, or there is a link.
+ *  be in files beside PATH (external data): MST_INVALID where their names lead out of its folder or through a symbolic
+ *  link.
  *  *OUT is the caller's, NULL after a failure. */
 MST_API MST_CHECKED mst_status mst_onnx_read(const char *path, mst_graph **out);
 /** The same from SIZE bytes at DATA; tensors in other files are MST_UNIMPLEMENTED. */

@@ -113,8 +113,8 @@ MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
  * MST_DEADLINE, naming what a device was doing, where the run has not ended after the session's timeout: then its feeds
  * are kept until it has. A run that is changing variables by then is not cut off: it may take as long again.
  *
- *  The calling thread handles no signals, but those of faults, while it computes: they wait until the run is over, or
- *  until it has waited for others for some time (docs/how-a-step-runs.md, Signals).
+ *  While it computes, the calling thread handles no signals except those of faults. The others are handled after the
+ *  run, or while the run waits for other devices or tasks (docs/how-a-step-runs.md, Signals).
  *
  *  Random numbers are a function of the graph's seed, the node and the number of the run: for a run that changes
  *  global_step that is its value before, for others a count of their own. */

@@ -86,8 +86,8 @@ MST_API int mst_task_num_workers(const mst_task *task);
 MST_API int mst_task_worker(const mst_task *task);
 /** Whether this task saves, logs and prints for all. */
 MST_API bool mst_task_is_chief(const mst_task *task);
-/** Whether the other workers have done all their work while this one was away: it came too late to take part, and the
- *  MST_UNAVAILABLE of its mst_fit is no failure. */
+/** Whether the other workers finished all their work while this one was away. Then it came too late to take part, and
+ *  MST_UNAVAILABLE from its mst_fit is not a failure. */
 MST_API bool mst_task_has_ended(mst_task *task);
 /** Whether this task does now what the chief does: 0 where it does not. With `elastic_min` the first of the workers
  *  that train, or have trained last, stands in for a chief that is away: then it is a number that stays as long as this

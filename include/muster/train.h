@@ -39,7 +39,7 @@ typedef struct mst_target {
     double weight; /**< of its loss in the sum of all; default 1; MST_ZERO for 0 */
     /** Of this output, in place of those of all outputs; ended by MST_METRIC_NONE. None: it has those of all. */
     mst_metric metric[MST_MAX_TARGET_METRICS];
-    int64_t positive; /**< the class that precision, recall, f1, auc and pr_auc are of, MST_CLASS(i); 0: all together */
+    int64_t positive; /**< precision, recall, f1, auc, pr_auc: for this class, MST_CLASS(i); 0: all classes together */
     const double *class_weight; /**< [num_class_weights], as of mst_compile, for the loss of this output */
     int num_class_weights;
 } mst_target;
@@ -59,7 +59,7 @@ typedef struct mst_compile_options {
     /** For outputs to which the three above do not apply; they do apply to the output of an entry that is all zero. */
     mst_target target[MST_MAX_TARGETS];
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
-    int64_t positive;                   /**< as of a target, for the outputs to which `loss` applies */
+    int64_t positive;                   /**< as in mst_target, for the outputs to which `loss` applies */
     mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
     /** [num_class_weights], of examples by their class: labels that are its number, one-hot, or with a binary cross
      *  entropy of one output 0 or 1. In training only: not in "val_loss" and in mst_evaluate. Of a model with one
@@ -119,9 +119,9 @@ typedef struct mst_callback {
     mst_status (*step_end)(void *context, mst_train_state *state);
     mst_status (*epoch_end)(void *context, mst_train_state *state);
     mst_status (*train_end)(void *context, mst_train_state *state);
-    /** Writes to TEXT of SIZE bytes what the callback decides by, where it changes how training goes on or what the
-     *  weights are: "early_stopping: patience 3". Workers that train together compare these texts, and their order.
-     *  NULL: workers may differ in it, as in one that writes files. */
+    /** Writes the settings of the callback to TEXT of SIZE bytes, if it changes the course of training or the weights:
+     *  "early_stopping: patience 3". Workers that train together compare these texts, and their order. NULL: workers
+     *  may differ in this callback, for example because it only writes files. */
     void (*settings)(const void *context, char *text, size_t size);
 } mst_callback;
 
@@ -312,7 +312,7 @@ MST_API MST_CHECKED mst_status mst_predict_all(mst_model *model, const mst_datas
  *  text, then its little-endian bytes. */
 MST_API MST_CHECKED mst_status mst_model_sha256(mst_model *model, char hex[65]);
 /** The weights become the moving averages that the optimizer (.ema_decay) has kept of them; MST_NOT_FOUND where it has
- *  none. With parameter servers behind mst_fit, which brings every worker the averages. */
+ *  none. With parameter servers, call it after mst_fit, which brings the averages to every worker. */
 MST_API MST_CHECKED mst_status mst_model_use_averages(mst_model *model);
 /** All state of the model: weights, optimizer, position in the data (entries of the container "fit"), seed. Snapshots
  *  of it can be taken while fit runs, and restored into another model, compiled or not, with the same layers. The

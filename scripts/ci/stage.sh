@@ -10,7 +10,7 @@ ROOT=$PWD
 LOGS=$ROOT/build/ci
 JOBS=$(nproc)
 export MUSTER_CMAKE_FLAGS=-DMUSTER_WERROR=ON
-# Where ccache is installed, builds take from it what an earlier run compiled, also in another clone.
+# If ccache is installed, builds reuse what earlier runs have compiled, even in another clone.
 if command -v ccache > /dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$ROOT CCACHE_NOHASHDIR=1
 fi

@@ -6,9 +6,9 @@
 
 #include "base/utf8.h"
 
-/* Characters that a terminal or an editor obeys: U+0000 to U+001F, U+007F to U+009F; ends of lines and paragraphs,
- * U+2028 and U+2029; those that turn the direction of text round, which show other letters than are there: U+061C,
- * U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 (Unicode's Bidi_Control). */
+/* Characters that control a terminal or an editor: U+0000 to U+001F, U+007F to U+009F; the line and paragraph
+ * separators U+2028 and U+2029; and those that change the direction of text, so that a name looks like another one:
+ * U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 (Unicode's Bidi_Control). */
 static bool is_obeyed(const char *data, size_t size) {
     const unsigned char *c = (const unsigned char *)data;
     if (size == 1) return c[0] < ' ' || c[0] == 0x7f;
@@ -18,7 +18,7 @@ static bool is_obeyed(const char *data, size_t size) {
            (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
 }
 
-/* Bytes of the character at DATA; 0 where it is none, or one that may not be printed. */
+/* Bytes of the character at DATA; 0 where there is no valid character, or one that may not be printed. */
 static size_t shown_size(const char *data, size_t length) {
     const size_t size = mst_utf8_size(data, length);
     return is_obeyed(data, size) ? 0 : size;
@@ -38,7 +38,7 @@ size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]) {
     return size ? size : 1;
 }
 
-/* Text that is plain is not written to: it may be a constant, such as protobuf's empty string. */
+/* Text that is already plain is not written to: it may be a constant, such as protobuf's empty string. */
 void mst_make_plain(char *text) {
     char *to = text;
     for (size_t left = strlen(text), taken; left; text += taken, left -= taken) {

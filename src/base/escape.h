@@ -1,6 +1,6 @@
 /** Bytes as text that can be shown, between single quotes or on a line. Names from files and from other tasks are
- *  printed through here: a terminal obeys control characters, some of them above ASCII, and shows letters in another
- *  order behind those that turn the direction of text round. */
+ *  printed through here: control characters, some of them above ASCII, could control the terminal, and characters that
+ *  change the direction of text could make a name look like another one. */
 #ifndef MUSTER_BASE_ESCAPE_H
 #define MUSTER_BASE_ESCAPE_H
 
@@ -10,14 +10,14 @@
 enum { MST_ESCAPE_TEXT = 5 };
 
 /** Writes the first character of the LENGTH > 0 bytes at DATA to TEXT, and returns how many bytes it has: a character
- *  of UTF-8 as it is; \\ \' \n \t \r; and any other byte as \x00, also each of a character that is not only shown:
- *  U+0080 to U+009F, U+2028, U+2029, U+202E and its like. */
+ *  of UTF-8 as it is; \\ \' \n \t \r; and any other byte as \x00. Characters with an effect on a terminal or on the
+ *  direction of text (U+0080 to U+009F, U+2028, U+2029, U+202E and others) are written byte by byte as \x00, too. */
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
 /** The LENGTH bytes at DATA as text that is printed on one line without quotes around it: as mst_escape, but \ and ' as
  *  they are. Cut off, with "..." at its end, where it needs more than SIZE bytes. Returns TEXT. A terminal obeys what
  *  is printed: names and notes of files go through here. */
 const char *mst_escape_line(const char *data, size_t length, char *text, size_t size);
-/** Replaces what mst_escape writes as \n \t \r or \x00, each character and each byte that is none, by '?'. */
+/** Replaces by '?' each character, and each byte that belongs to none, that mst_escape writes as \n \t \r or \x00. */
 void mst_make_plain(char *text);
 
 #endif

@@ -45,9 +45,9 @@ static mst_status write_fail(const char *path) {
 
 /* ---- symbolic links ---- */
 
-/* What Linux does under fs.protected_symlinks, also where that is off: in a folder where all may write, and each may
- * remove only what is his, a link is followed only if the user or the owner of the folder has made it. Another user
- * could have put it there to have a file replaced that he cannot write himself. */
+/* The rule of Linux' fs.protected_symlinks, even where that is off. In a folder with a sticky bit where all may write,
+ * a link is followed only if this user or the owner of the folder has made it. Another user could have made it to have
+ * a file replaced that only this user can write. */
 static bool may_follow(const mst_folder *folder, const struct stat *link) {
     struct stat info;
     if (fstat(folder->descriptor, &info)) return false;
@@ -68,8 +68,8 @@ static mst_status file_follow_link(const mst_folder *folder, const char *name, c
     return MST_OK;
 }
 
-/* Opens the folder of the file that *AT leads to through symbolic links, and makes *AT the path of that file: it is the
- * one to be replaced. The system resolves the folder itself, by its own rules. OUT is closed after a failure. */
+/* Follows the symbolic links that the path *AT ends in: *AT becomes the path of the file that is to be replaced, and
+ * OUT its folder. Links in the path of the folder are resolved by the system. OUT is closed after a failure. */
 static mst_status open_target(char **at, mst_folder *out) {
     enum { MOST_LINKS = 40 }; /* as Linux */
     for (int links = 0; links <= MOST_LINKS; links++) {

@@ -10,9 +10,9 @@
 #include "muster/status.h"
 
 /** Makes the file at PATH hold SIZE bytes of DATA. They are written to the side, synced and renamed: PATH is the old
- *  file or the new one, whole, at any time and after a crash. Where PATH is a symbolic link, so is it after that, and
- *  what it leads to is replaced; a link of another user in a folder like /tmp is not followed, as by Linux with
- *  fs.protected_symlinks. MST_IO, naming the path, where that cannot be done; the old file stays then. */
+ *  file or the new one, whole, at any time and after a crash. If PATH is a symbolic link, it stays one, and the file
+ *  that it leads to is replaced. A link that another user has made in a folder like /tmp is not followed, as under
+ *  Linux' fs.protected_symlinks. MST_IO, naming the path, where the file cannot be written; the old file stays then. */
 MST_CHECKED mst_status mst_file_write(const char *path, const void *data, size_t size);
 /** The same of the file NAME of FOLDER. Where that is a symbolic link, the link is replaced. */
 MST_CHECKED mst_status mst_file_write_in(const mst_folder *folder, const char *name, const void *data, size_t size);

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-static _Thread_local int64_t depth;   /* calls of mst_signals_block that are not undone */
+static _Thread_local int64_t depth;   /* calls of mst_signals_block without their mst_signals_unblock */
 static _Thread_local sigset_t before; /* the mask of the thread before the first of them */
 static _Thread_local bool never;      /* the thread handles no signals anyway */
 

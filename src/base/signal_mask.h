@@ -2,9 +2,9 @@
  *
  *  Kernels of oneDNN before 3.11 let the stack register point into a block of malloc while they multiply. The operating
  *  system writes the frame of a signal handler below that register: a handler that runs then overwrites the heap. So
- *  threads of the library handle no signals at all (base/thread.h), and a thread of the program handles none while it
- *  computes a step: they wait until the step has ended. Signals of faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP,
- *  SIGSYS, SIGABRT) are never blocked: the operating system would end the process without its handler. */
+ *  threads of the library never handle signals (base/thread.h), and a thread of the program handles them only after the
+ *  step that it computes. Signals of faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT) are never
+ *  blocked: if they were, the operating system would end the process without calling its handler. */
 #ifndef MUSTER_BASE_SIGNAL_MASK_H
 #define MUSTER_BASE_SIGNAL_MASK_H
 
@@ -13,16 +13,17 @@
 
 /** Every signal but those of faults. */
 void mst_signals_most(sigset_t *out);
-/** Blocks them in the calling thread, until as many calls of mst_signals_unblock have followed as there were of this
- *  one; the last of these gives the thread the mask that it had. */
+/** Blocks these signals in the calling thread. Calls may be nested: the last mst_signals_unblock restores the mask that
+ *  the thread had before the first call. */
 void mst_signals_block(void);
 void mst_signals_unblock(void);
-/** The calling thread, started by mst_thread_start, never handles signals: the two above do nothing there. */
+/** For threads of the library (mst_thread_start), which never handle signals: the two above do nothing there. */
 void mst_signals_never(void);
-/** Whether signals wait for the calling thread, which is between mst_signals_block and mst_signals_unblock. */
+/** Whether the calling thread delays signals that it would handle otherwise: it is between mst_signals_block and
+ *  mst_signals_unblock, and is no thread of the library. */
 bool mst_signals_wait(void);
-/** Handles those that have come: for a thread that has nothing to do for long between the two. No kernel may be on its
- *  stack. */
+/** Handles the signals that are pending, in a thread that waits for long between block and unblock. No kernel may be on
+ *  its stack. */
 void mst_signals_let_in(void);
 
 #endif

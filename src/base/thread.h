@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-/** Starts a thread that calls RUN, as pthread_create does, and returns what that returns. It handles no signals but
- *  those of faults (base/signal_mask.h): they are for the program's own threads. */
+/** Starts a thread that calls RUN, as pthread_create does, and returns what that returns. The thread handles no signals
+ *  except those of faults (base/signal_mask.h); the program's own threads handle the others. */
 int mst_thread_start(pthread_t *out, void *(*run)(void *context), void *context);
 /** From now on the calling thread, and those that it starts, do not push a thread from its core when they are woken:
  *  they wait until it sleeps or its time is up, some milliseconds at most (SCHED_BATCH). For threads that serve those

@@ -63,7 +63,7 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
 }
 
 /* The longest sleep in one go: a clock that a test has put in place (mst_clock_replace) may pass the deadline at any
- * time, and does not wake us. A thread that waits within a step looks for signals as often. */
+ * time, and does not wake us. A thread that waits within a step handles pending signals at the same interval. */
 enum { LONGEST_NANOSECONDS = 100 * 1000 * 1000 };
 
 /* How long to sleep, into *LIMIT; NULL in *OUT: until it is woken. False where DEADLINE has come. */

@@ -29,8 +29,8 @@ int command_fail(int status, const char *format, ...) {
     return status;
 }
 
-/* What a command that was told to end by a signal may fail with: it stops waiting, or others leave or are lost, which
- * were told the same. */
+/* The codes with which a command fails because a signal has ended it: it stops waiting, or other tasks, which got the
+ * same signal, leave or are lost. */
 static bool is_end_of_wait(mst_status code) {
     return code == MST_CANCELLED || code == MST_UNAVAILABLE || code == MST_DEADLINE;
 }

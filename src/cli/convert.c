@@ -45,11 +45,12 @@ static const option options[] = {
     {"categories", OPTION_TEXT, offsetof(convert_options, table.categories), "COLUMN,COLUMN,...", .may_be_empty = true,
      .help = "from csv: columns of numbers that are categories, such as postal codes"},
     {"decimal", OPTION_TEXT, offsetof(convert_options, table.decimal), "C",
-     .help = "from csv: the decimal mark of numbers, ',' or '.' (default: what all cells of a column allow)"},
+     .help = "from csv: the decimal mark of numbers, ',' or '.' (default: the one that fits all cells of a column)"},
     {"thousands", OPTION_TEXT, offsetof(convert_options, table.thousands), "C",
-     .help = "from csv: what is between groups of three digits: ',', '.', an apostrophe, or space (default: likewise)"},
+     .help = "from csv: the thousands separator: ',', '.', an apostrophe, or space (default: the one that fits all "
+             "cells of a column)"},
     {"dates", OPTION_TEXT, offsetof(convert_options, table.dates), "COLUMN,COLUMN,...",
-     .help = "from csv: columns of dates, which become numbers, as of muster train"},
+     .help = "from csv: columns of dates, which become numbers, as in muster train"},
     {"overwrite", OPTION_FLAG, offsetof(convert_options, overwrite),
      .help = "files that are there are replaced; a folder of pictures is not"},
     {0}};

@@ -33,7 +33,7 @@ static bool has_losses(const mst_model_compiled *compiled) {
     return has;
 }
 
-/* With the optimizer, and its state where that was read, and the losses. */
+/* Writes the optimizer, its state if that was read, and the losses too. */
 static mst_status write_model(mst_model *model, const mst_model_compiled *compiled, const char *to) {
     const bool optimizer = compiled->has_optimizer && mst_keras_has_optimizer(&compiled->optimizer);
     const bool several = mst_model_num_outputs(model) > 1;
@@ -45,7 +45,7 @@ static mst_status write_model(mst_model *model, const mst_model_compiled *compil
                           .without_state = !compiled->has_optimizer_state);
 }
 
-/* What FROM says of training, and TO has not. */
+/* Warns of what FROM says about training and TO does not contain. */
 static void warn_of_losses(const char *from, const char *to, const mst_model_compiled *c) {
     const bool h5 = mst_ends_in(to, ".h5");
     if (*c->other_optimizer)

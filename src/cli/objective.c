@@ -139,7 +139,7 @@ mst_status objective_check_every_class(const objective *o, mst_dataset *data) {
     return check_labels(o->loss, o->outputs, data, o->component, true);
 }
 
-/* The name of the column of labels of a table in quotes; "": DATA is none, or has several. */
+/* The name, in quotes, of a table's column of labels; "": DATA is not a table, or has several such columns. */
 static mst_status label_column(const mst_dataset *data, char name[MST_COLUMN_SHOWN]) {
     mst_column_report *column;
     int count;
@@ -150,7 +150,7 @@ static mst_status label_column(const mst_dataset *data, char name[MST_COLUMN_SHO
     return MST_OK;
 }
 
-/* Numbers of names are no numbers that a loss could compare: their order is that of an alphabet. */
+/* The numbers of named classes follow the alphabet: a loss that measures differences must not compare them. */
 static mst_status check_names(mst_loss loss, const mst_dataset *data, int component) {
     char column[MST_COLUMN_SHOWN] = "", shown[CLASS_NAME_TEXT];
     const int64_t names = mst_dataset_num_classes(data, component);
@@ -269,7 +269,7 @@ static mst_status add_metric(mst_metric metric, int most, int *count, objective 
     return MST_OK;
 }
 
-/* Keras' names of metrics that have a shorter one here. */
+/* Keras' names of metrics that have a shorter name in Muster. */
 static const char *const keras_metrics[] = {"root_mean_squared_error", "rmse", "r2_score", "r2", NULL};
 
 /* The metric of NAME, which loses its hyphens. */

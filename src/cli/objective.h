@@ -9,7 +9,7 @@ typedef struct objective {
     mst_loss loss;
     int64_t outputs;                    /**< of the last layer */
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
-    int64_t positive;                   /**< the class that precision and the like are of (cli/positive_class.h) */
+    int64_t positive;                   /**< the class of precision, recall and so on (cli/positive_class.h) */
     bool finished;                      /**< the model does itself what objective_finish would */
     int component;                      /**< of the data: the labels */
     const char *output;                 /**< its name; NULL: the model is made by the command */
@@ -49,9 +49,9 @@ objective objective_of(mst_loss loss, int64_t outputs);
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component);
 /** Names of metrics, for the help of options. */
 #define OBJECTIVE_METRICS                                                                                             \
-    "accuracy, top_k_accuracy (k = 5), precision, recall, f1, auc, pr_auc (of two classes these are of the second, "  \
-    "or "                                                                                                             \
-    "of --positive), macro_precision, macro_recall, macro_f1, binary_accuracy, categorical_accuracy, "                \
+    "accuracy, top_k_accuracy (k = 5), precision, recall, f1, auc, pr_auc (the last five: for the second of two "     \
+    "classes, or for that of --positive), macro_precision, macro_recall, macro_f1, binary_accuracy, "                 \
+    "categorical_accuracy, "                                                                                          \
     "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error, rmse, " \
     "r2"
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or

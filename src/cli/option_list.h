@@ -46,7 +46,7 @@ typedef struct option {
     double low, high;    /**< both 0: any. For a list, of each number */
     bool above_low;      /**< low itself is not allowed */
     bool may_be_none;    /**< of a list: the word "none" is the list without numbers */
-    bool may_be_empty;   /**< of a text: the empty one is a value */
+    bool may_be_empty;   /**< of a text: the empty text is a valid value */
     bool noted;    /**< says what training makes: checkpoints note it, and a training that goes on otherwise warns */
     bool of_field; /**< of a mst_field, in which a number that is 0 was not given: 0 is kept as MST_ZERO */
     const char *help;

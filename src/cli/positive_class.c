@@ -38,7 +38,7 @@ static mst_status find_class(const objective *o, const char *word, int64_t *out)
                     last ? "'" : "");
 }
 
-/* The class of ITEM for its output; without one for every output that has classes. */
+/* Sets the class that ITEM names for its output; if ITEM names no output, for every output that has classes. */
 static mst_status take_item(const char *item, objective *list, int n) {
     const char *word;
     int place = -1, taken = 0;

@@ -51,10 +51,9 @@ const option saved_model_options[] = {
     {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
     {"positive", OPTION_TEXT, AT(positive), "CLASS",
-     .help = "the class, by name or number, that precision, recall, f1, auc and pr_auc are of (default: as in "
-             "training, else "
-             "the second in the order of names, where there are two; of more classes all together); OUTPUT=CLASS of "
-             "one of several outputs"},
+     .help = "the class, by name or number, for precision, recall, f1, auc and pr_auc (default: as in training, else "
+             "the second of two classes, in the order of names; with more classes all together); OUTPUT=CLASS for one "
+             "of several outputs"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
      .help = "as of muster train; the test part is taken, and csv:FILE, images:DIR, or x and y of npz:FILE, as it is; "
              "categories are numbered "
@@ -69,9 +68,9 @@ const option saved_model_options[] = {
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
      .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"decimal", OPTION_TEXT, AT(table.decimal), "C",
-     .help = "csv: the decimal mark of numbers, ',' or '.', where it is another than in training (default: as there)"},
+     .help = "csv: the decimal mark of numbers, ',' or '.' (default: as in training)"},
     {"thousands", OPTION_TEXT, AT(table.thousands), "C",
-     .help = "csv: what is between groups of three digits: ',', '.', an apostrophe, or space (default: likewise)"},
+     .help = "csv: the thousands separator: ',', '.', an apostrophe, or space (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images, tfds, tfrecord: pictures are resized to N x N pixels (default: as in training, else what the "
              "network takes)"},

@@ -17,7 +17,7 @@ typedef struct saved_options {
     const char *loss, *loss_weights;
     int activation;       /**< mst_activation, as the loss */
     const char *metrics;  /**< as the loss; NULL: not given */
-    const char *positive; /**< likewise */
+    const char *positive; /**< as in training where not given; NULL: not given */
     const char *data, *data_dir, *class_names, *name_map;
     const char *text;    /**< the column of texts of a table, where it is called otherwise than in training */
     table_options table; /**< without drop: the schema says which columns there are */

@@ -11,8 +11,8 @@ MST_CHECKED mst_status saved_network_load(const saved_options *o, const option_l
                                           mst_model_compiled *compiled);
 /** Makes the network that is noted in the checkpoint at PATH; COMPILED gets the noted loss. */
 MST_CHECKED mst_status saved_network_make(const char *path, saved_model *out, mst_model_compiled *compiled);
-/** Chooses what it is compiled for, loss and metrics: the loss that the user gives, else the one of the file, else the
- *  one that its last layer tells. */
+/** Chooses the loss and the metrics: the loss that the user gives, else that of the file, else the one that fits the
+ *  last layer. */
 MST_CHECKED mst_status saved_network_objectives(const saved_options *o, const option_list *list, const char *command,
                                                 const mst_model_compiled *compiled, saved_model *out);
 

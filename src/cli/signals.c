@@ -26,7 +26,8 @@ bool signals_reader_left(void) {
     return true;
 }
 
-/* Ends the process as the signal would have. The first process of a container is not ended by its own signals. */
+/* Ends the process as the signal would have. The kernel does not end the first process of a container by a signal that
+ * it sends itself; that process exits. */
 static _Noreturn void die_of(int number) {
     sigset_t one;
     sigemptyset(&one);
@@ -51,7 +52,7 @@ static void *wait_for_signals(void *context) {
     }
 }
 
-/* The calling thread blocks the signals, and so do those that it starts; those of the library block all. */
+/* The calling thread blocks these signals, and so do the threads that it starts. Threads of the library block all. */
 static mst_status start_thread(void) {
     struct sigaction hang_up;
     pthread_t thread;
@@ -79,7 +80,7 @@ mst_status signals_end_at_once(void) {
     return start_thread();
 }
 
-/* The signal comes to the thread that writes, within its write. */
+/* SIGPIPE is handled by the thread that writes, during its write. */
 static void end_without_reader(int number) {
     if (mst_file_reader_left(STDOUT_FILENO)) _exit(EXIT_SIGNAL + number);
 }

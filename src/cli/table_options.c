@@ -17,8 +17,8 @@ static mst_status read_delimiter(const char *text, char *out) {
                     "--delimiter '%s': is no one character: write ';', '|', tab or what else is between cells", text);
 }
 
-/* Takes the name that *REST begins with, in double quotes or up to the next comma, and moves *REST behind that, to NULL
- * at the end. In quotes a name may be empty or have commas in it; a quote in it is written twice, as in a table. */
+/* Takes the first name of *REST, in double quotes or up to the next comma. *REST becomes the rest after that comma, or
+ * NULL at the end. A name in quotes may be empty or contain commas; a quote in it is written twice, as in a table. */
 static char *take_name(char **rest, bool *quoted) {
     char *name = *rest, *to = name;
     *quoted = *name == '"';
@@ -29,14 +29,14 @@ static char *take_name(char **rest, bool *quoted) {
             break;
         }
         *to++ = *from;
-        *rest = NULL; /* where the quote is never closed */
+        *rest = NULL; /* stays so if the quote is never closed */
     }
     *to = '\0';
     return name;
 }
 
-/* The names of TEXT, "a,b,c", as *NAMES, to be freed with free(): pointers, and behind them the text. WHOLE: it is one
- * name, as an empty TEXT is. */
+/* The names of TEXT, "a,b,c", as *NAMES, one block for free(): the pointers, then the text. WHOLE: all of TEXT is one
+ * name. An empty TEXT is one name, too. */
 static mst_status split_names(const char *option, const char *text, bool whole, const char *const **names, int *count) {
     *names = NULL;
     if (!text) return MST_OK;
@@ -90,7 +90,8 @@ static bool has_comma(const char *text) {
     return text && strchr(text, ',');
 }
 
-/* Where a list of names is not that, it may be one name with a comma in it. Standard input cannot be read again. */
+/* If a list of names has a name that is no column, the list may be one name with a comma in it: that is tried, unless
+ * the table is standard input, which cannot be read again. */
 mst_status table_options_open(const table_options *o, const char *spec, const char *part, mst_data_options options,
                               mst_dataset **out) {
     char first[MESSAGE];

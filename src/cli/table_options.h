@@ -8,12 +8,12 @@
 typedef struct table_options {
     const char *label;      /**< the column of labels */
     const char *delimiter;  /**< a character, or "tab" */
-    const char *drop;       /**< names of columns, with commas between them, perhaps in double quotes; or one name */
-    const char *categories; /**< names of columns of numbers that are categories, likewise */
+    const char *drop;       /**< names of columns, separated by commas, each may be in double quotes; or one name */
+    const char *categories; /**< names of columns of numbers that are categories, in the same form */
     int missing;            /**< mst_missing */
     const char *decimal;    /**< "," or "." */
     const char *thousands;  /**< a character, or "space" */
-    const char *dates;      /**< names of columns of dates, with commas between them, perhaps each with =PART+PART */
+    const char *dates;      /**< names of columns of dates, separated by commas, each may end in =PART+PART */
 } table_options;
 
 /** The values of --missing, as mst_missing. */

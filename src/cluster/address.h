@@ -16,8 +16,8 @@ typedef struct mst_address {
     uint16_t port;            /**< may be 0 */
 } mst_address;
 
-/** MST_INVALID, quoting TEXT and saying what to write, where it is no address. Spaces around it and around its last
- *  colon, and a "grpc://" or "tcp://" before it, are dropped. Exported for the command, as the next one. */
+/** MST_INVALID, quoting TEXT and saying what to write, if it is not an address. Spaces around it and around its last
+ *  colon, and a "grpc://" or "tcp://" before it, are dropped. This and the next one are exported for the command. */
 MST_API MST_CHECKED mst_status mst_address_parse(const char *text, mst_address *out);
 /** "host:port" or "[host]:port" into TEXT of MST_ADDRESS_TEXT bytes; returns TEXT. */
 MST_API char *mst_address_print(const mst_address *address, char *text);

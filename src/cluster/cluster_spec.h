@@ -41,8 +41,8 @@ MST_CHECKED mst_status mst_cluster_end(mst_cluster *cluster, const char *job, in
  *  STATUS. */
 MST_CHECKED mst_status mst_cluster_give(mst_cluster *cluster, mst_status status, const char *source, mst_cluster **out);
 enum { MST_CLUSTER_LISTS = 160 };
-/** How many training tasks each job has, "worker: 2, ps: 1": what all tasks must have been told alike. "" where the
- *  cluster is sparse. Returns TEXT. */
+/** How many training tasks each job has, "worker: 2, ps: 1"; it must be the same on all tasks. "" if the cluster is
+ *  sparse. Returns TEXT. */
 const char *mst_cluster_lists(const mst_cluster *cluster, char text[MST_CLUSTER_LISTS]);
 /** The cluster of a process that has none. */
 MST_CHECKED mst_status mst_cluster_local(mst_cluster **out);

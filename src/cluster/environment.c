@@ -331,8 +331,8 @@ static mst_status read_srun(mst_cluster *cluster, int first_port) {
 
 /* ---- which launcher it was ---- */
 
-/* All that torchrun sets, or a part of it that other programs do not set. Scripts of Slurm and mpiexec set a part, too:
- * these are asked before. */
+/* Whether all variables of torchrun are set, or, below, a part of them that other programs do not set. Scripts under
+ * Slurm and mpiexec set a part, too: those launchers are looked for first. */
 static bool is_torchrun(const mst_launcher_options *options) {
     return is_set("RANK") && is_set("WORLD_SIZE") && (has_master() || options->leader);
 }

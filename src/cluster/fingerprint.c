@@ -38,7 +38,7 @@ bool mst_fingerprint_is_of_machine(const char *name) {
     return strcmp(name, "kernels") == 0 || strcmp(name, onednn) == 0 || strcmp(name, "processor") == 0;
 }
 
-/* Two lists, of which A's is walked through first. */
+/* Two lists: first all of A's, then all of B's are looked at. */
 typedef struct pair {
     const mst_fingerprint *a, *b;
     int32_t num_a, num_b;
@@ -50,7 +50,7 @@ static const mst_fingerprint *find(const mst_fingerprint *list, int32_t n, const
     return NULL;
 }
 
-/* Number I of those that either task has: what A has of it, and B; NULL: nothing. False behind the last one. */
+/* Entry I of both lists: the fingerprint of that name in A and in B, NULL if one lacks it. False after the last one. */
 static bool look_at(const pair *p, int32_t i, const mst_fingerprint **a, const mst_fingerprint **b) {
     if (i >= p->num_a + p->num_b) return false;
     const mst_fingerprint *one = i < p->num_a ? &p->a[i] : &p->b[i - p->num_a];
@@ -84,7 +84,7 @@ static int32_t list_options(const pair *p, char *text, size_t size) {
     return count;
 }
 
-/* What differs and is no option; NULL: nothing. What comes FIRST is before all options. */
+/* The first difference that is not in an option; NULL: none. FIRST: only those before all options. */
 static const char *find_other(const pair *p, bool first) {
     const mst_fingerprint *a, *b;
     for (int32_t i = 0; look_at(p, i, &a, &b); i++) {

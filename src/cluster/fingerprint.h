@@ -9,8 +9,8 @@
 
 enum { MST_FINGERPRINTS_MOST = 96, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 60 };
 
-/** "tasks", "version" and "calls" come first. An option that a task does not have is none of its fingerprints: a stage
- *  of its input, a callback. */
+/** "tasks", "version" and "calls" come first. A list has no entry for an option that the task does not have, such as a
+ *  stage of the input or a callback. */
 typedef struct mst_fingerprint {
     char name[MST_FINGERPRINT_NAME];   /**< "program", "data", "version", "tasks", "calls"; of an option its own name */
     uint64_t hash;                     /**< what is compared; of "oneDNN": mst_machine.onednn_isa_bits */

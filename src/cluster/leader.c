@@ -630,7 +630,8 @@ static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_me
         mst_leader_keep_claim(leader, member_text(leader, from, first), member_text(leader, task, second), why);
 }
 
-/* Neither of the two has been lost: it was the connection between them, which is needed until all have left. */
+/* If neither of the two members has been lost in time, only the connection between them has broken. It is needed until
+ * all have left: before that the generation ends for that reason. */
 static void judge_claim(mst_leader *leader) {
     const mst_task_failure failure = leader->claim;
     if (leader->now <= leader->claim_until) return;

@@ -30,7 +30,7 @@ typedef struct mst_seat {
     bool acknowledged;                        /**< the last thing that all must acknowledge */
     bool takes_part;                          /**< in the generation that is under way or proposed */
     bool left;
-    bool stops; /**< its program ends the training behind state `stops_at` */
+    bool stops; /**< its program ends the training after state `stops_at` */
     int64_t stops_at;
     bool has_told; /**< what it has started, when a task had waited too long */
     mst_started_exchanges started;
@@ -57,12 +57,12 @@ struct mst_leader {
     mst_task_failure verdict; /**< ENDING and OVER; code MST_OK: there is none */
     mst_task_failure held;    /**< waits for its cause to be known; code MST_OK: there is none */
     int64_t held_until;
-    /* a member has lost its connection to another one, which is there: one of the two may be cut off */
+    /* a member has lost its connection to another one that the leader still sees: one of the two may be cut off */
     mst_task_failure claim;    /**< code MST_OK: there is none */
-    int64_t claim_until;       /**< then it ends the generation, if neither of the two has been lost */
+    int64_t claim_until;       /**< then the claim ends the generation, if neither of the two was lost before */
     mst_task_failure kept_out; /**< a process that cannot join; code MST_OK: there is none */
     int64_t kept_out_until;    /**< then it ends the job, if that has not run */
-    int64_t stop_deadline;     /**< then those who have not stopped are told that others have; 0: none has */
+    int64_t stop_deadline;     /**< then the tasks that have not stopped are told to; 0: no task has stopped */
     uint64_t ignored;
     /* where workers may be fewer than all */
     int64_t gathers_since;
@@ -83,19 +83,19 @@ static inline int64_t mst_leader_after(int64_t now, double seconds) {
     return now + (int64_t)(seconds * 1e9);
 }
 
-/** Member FIRST, by its name, has lost SECOND, and may be cut off itself, and the other one innocent: the leader, which
- *  is connected with both, soon knows whom it has lost. Keeps what is said of the two until then. */
+/** Member FIRST (a name) says that it has lost SECOND. FIRST itself may be the one that is cut off: the leader, which
+ *  is connected with both, soon knows which of them it has lost. Keeps the claim until then. */
 void mst_leader_keep_claim(mst_leader *leader, const char *first, const char *second, const char *why);
 
 /** Adds to FAILURE, of a task that has waited too long, what those have not come to that are behind, what they did
  *  last, and who has come. */
 void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure);
 
-/** None of the programs has said that it ends the training. */
+/** Forgets which programs have ended the training. */
 void mst_leader_forget_stops(mst_leader *leader);
-/** The program of task FROM ends the training behind state NUMBER. */
+/** The program of task FROM ends the training after state NUMBER. */
 void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number);
-/** The generation must end, since some programs have ended the training and others go on: fills in why. */
+/** Whether the generation must end, since some programs have ended the training and others go on. FAILURE says why. */
 bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure);
 /** Sends MESSAGE to all that take part, to this task last. */
 void mst_leader_tell_members(mst_leader *leader, mst_member_message *message);

@@ -1,16 +1,16 @@
-/* A callback that ends the training may do so on one task alone. Where all tasks say within a moment that they end it
- * behind one state, the generation goes on. Else it ends, and the tasks come together again with the greatest state, as
- * after a loss: then all of them know that training ends there. */
+/* A callback may end the training on only one task. If all tasks soon say that they end it after the same state, the
+ * generation goes on. Otherwise it ends, and the tasks come together again with the greatest state, as after a loss:
+ * then all of them know that training ends there. */
 #include "cluster/leader_inside.h"
 
-static const double OTHERS_MAY_BE_LATE = 0.2; /* seconds, of those who stop by themselves as well */
+static const double OTHERS_MAY_BE_LATE = 0.2; /* seconds, for the other tasks to stop by themselves */
 
 void mst_leader_forget_stops(mst_leader *leader) {
     leader->stop_deadline = 0;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].stops = false;
 }
 
-/* Whether all that take part do, behind the same state. */
+/* Whether all members that take part end the training after the state NUMBER. */
 static bool all_stop(const mst_leader *leader, int64_t number) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const mst_seat *s = &leader->seat[i];

@@ -27,7 +27,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_ACKNOWLEDGE, /**< BEGIN, PROBE, ALL_LEFT or VERDICT has arrived */
     MST_MEMBER_LEFT,        /**< my work is done */
     MST_MEMBER_FAILED,      /**< my program has failed for a reason of its own */
-    MST_MEMBER_STOPS,       /**< my program ends the training behind the state of FAILURE's number */
+    MST_MEMBER_STOPS,       /**< my program ends the training after the state of FAILURE's number */
     MST_MEMBER_LINK_LOST,   /**< my connection to another member has broken */
     /* from the leader */
     MST_MEMBER_BEGIN,    /**< all are ready: this will be the next generation */
@@ -38,7 +38,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_ALL_LEFT, /**< all have done their work */
     MST_MEMBER_BYE,      /**< all know that */
     MST_MEMBER_VERDICT,  /**< the job has ended with an error */
-    MST_MEMBER_STOPPED,  /**< all programs end the training, behind one state */
+    MST_MEMBER_STOPPED,  /**< all programs end the training after the same state */
     MST_MEMBER_NOTICE,   /**< something that everybody should know, and that changes nothing */
     /* to the leader; of the task that should lead to all */
     MST_MEMBER_CANNOT_JOIN, /**< my process cannot listen at its address: it hears no answer */

@@ -14,7 +14,7 @@
  *                                      |   ----------- ACKNOWLEDGE ---->            <- ACKNOWLEDGE --------
  *      bye       <------------------ OVER <----------- BYE ------------- OVER       all have answered --> BYE
  *
- *      a callback ends the training (where not all say so within a moment: END in place of STOPPED):
+ *      a callback ends the training (END in place of STOPPED if some tasks do not say so in time):
  *      mst_members_stop --------------------------- STOPS -------------> RUNNING    <-------- STOPS ----------
  *      stopped   <----------------------------------- STOPPED ---------- RUNNING    all say so ----> STOPPED
  *
@@ -94,11 +94,11 @@ typedef struct mst_members_events {
     void (*send)(void *context, int32_t to, uint64_t instance, const void *data, size_t bytes);
     /** A generation begins: copy the state, or give it, then make steps. */
     void (*begun)(void *context, const mst_generation *generation);
-    /** The generation that was begun has ended; FAILURE names the lost task, or one whose program has ended the
-     *  training behind its state number, where the code is MST_CANCELLED. mst_members_ready comes next. Also after
+    /** The generation that was begun has ended. FAILURE names the lost task; or, with the code MST_CANCELLED, a task
+     *  whose program has ended the training after the state in FAILURE. mst_members_ready comes next. Also called after
      *  mst_members_left, as long as not all have left: others may need this task's state. */
     void (*ended)(void *context, const mst_task_failure *failure);
-    /** All programs have said mst_members_stop, behind the state of this number. */
+    /** All programs have called mst_members_stop with the state of this number. */
     void (*stopped)(void *context, int64_t state_number);
     /** The job has ended with an error, the same on every task; or this task alone was refused. A generation that is
      *  under way ends with it. Nothing comes after. */
@@ -159,7 +159,7 @@ void mst_members_committed(mst_members *members, int64_t state_number);
 void mst_members_started(mst_members *members, const mst_group_progress *last, int32_t count);
 /** The program has done its work in GENERATION. Nothing where that has ended. */
 void mst_members_left(mst_members *members, uint32_t generation);
-/** The program ends the training behind the state of this number: `stopped` or `ended` comes next. In a generation. */
+/** The program ends the training after the state of this number: `stopped` or `ended` comes next. In a generation. */
 void mst_members_stop(mst_members *members, int64_t state_number);
 /** The program has failed: the job ends with FAILURE on every task. Where it is derived, the failure that caused it has
  *  a second to come from another task, and is then the one. Where it is MST_DEADLINE, all are asked how far they

@@ -58,10 +58,10 @@ typedef enum mst_parcel_kind {
                            *   S: body: counts, see below */
     MST_PARCEL_FINISHED,    /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
                            *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
-    MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a
-                             *   server hears so, or of worker number - 2, which was told other lists of tasks; or from
-                             *   the transport, of one that has another list of tasks. Body: why, as of FAILED.
-                             *   Ends a job to which the task has never come */
+    MST_PARCEL_CANNOT_JOIN, /**< ends a job to which a certain task has never come. Body: why, as of FAILED. The task is
+                             *   number 0: the sender, which cannot listen at its address
+                             *   W to S, number 1: another server; number 2 + I: worker I, which was told other lists
+                             *   from the transport: a task that was told other lists of tasks */
     MST_PARCEL_TAKEN,       /**< S, where values are given in turn: it has the gradients */
     MST_PARCEL_WANT, /**< W, where values are given in turn: number: 1: it is this server's turn to give values; 0: only
                        *   whether it has any of this round, TAKEN or EMPTY */
@@ -79,7 +79,7 @@ typedef enum mst_parcel_kind {
                          *   to the first one: this has come, or -1: say again what has not been taken; step: how many
                          *   turns have been taken
                          *   of the first one: take this, or -1: make an update; step: number of the turn */
-    MST_PARCEL_GONE,    /**< W: it has heard that all have done their work (DONE), and needs the server no more */
+    MST_PARCEL_GONE,    /**< W: it knows that all have done their work (DONE), and needs the server no more */
     /* of sessions: from a client to the leader */
     MST_PARCEL_SESSION_OPEN,
     MST_PARCEL_SESSION_PLAN,
@@ -160,10 +160,9 @@ typedef struct mst_mail_options {
     /** Programs that are no tasks and may connect: they have the numbers behind those of the training tasks, and get
      *  what is sent to them by the connections that they have made. */
     int32_t num_clients;
-    int32_t client; /**< this process is one of these, this less 1; it listens nowhere. 0: it is a task */
-    bool
-        compares_lists; /**< with a task that was told other lists of tasks there is no connection, but a CANNOT_JOIN */
-    bool tells;         /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
+    int32_t client;      /**< 1 + the number of this client, which does not listen; 0: this process is a task */
+    bool compares_lists; /**< a task that was told other lists of tasks is not connected: a CANNOT_JOIN comes instead */
+    bool tells; /**< if this task cannot be opened, the tasks that it would train with hear why (CANNOT_JOIN) */
     double name_seconds; /**< as in mst_task_transport, and so are the next two */
     bool (*stop)(void *context);
     void *context;

@@ -574,7 +574,7 @@ static bool have_sent_last(const mst_ps_client *c) {
     return all;
 }
 
-/* The servers end when all workers have said so. */
+/* The servers end when all workers have sent this. */
 static mst_status say_gone(mst_ps_client *c) {
     const mst_parcel_head head = {.kind = MST_PARCEL_GONE};
     for (int32_t p = 0; p < c->num_ps; p++)

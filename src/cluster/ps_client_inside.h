@@ -14,7 +14,7 @@ typedef struct mst_ps_server {
     int64_t lost;     /**< since when; 0: it is not */
     int64_t was_lost; /**< when it was lost last */
     int64_t misfit;   /**< since when its list of tasks has been another one; 0: it has not */
-    char why[480];    /**< lost, or a misfit */
+    char why[480];    /**< why it is lost, or does not fit */
     uint32_t round;   /**< as it has answered; 0: it has no values */
     int64_t position; /**< of this worker, likewise */
     int64_t step;
@@ -56,7 +56,7 @@ struct mst_ps_client {
     bool collects;      /**< the state of all servers, which the store gets once it is whole */
     /* another worker that was told other lists of tasks */
     int32_t misfit_worker;
-    int64_t misfit; /**< since when that is known; 0: there is none */
+    int64_t misfit; /**< since when this is known; 0: there is no such worker */
     char misfit_why[480];
     uint64_t request; /**< number of the last one */
     uint32_t round;   /**< of all servers */
@@ -64,7 +64,7 @@ struct mst_ps_client {
     /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished;      /**< how many trainings */
-    int64_t began_at;      /**< position at which the one behind them has begun */
+    int64_t began_at;      /**< position where the training after the last finished one began */
     bool has_last;         /**< this worker has the last values of the last of them, and the chief all state */
     uint64_t instructions; /**< of oneDNN, those that all workers have, as the first server has answered */
     float rate;            /**< learning rate of the first server, as it has answered */

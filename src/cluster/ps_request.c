@@ -183,7 +183,7 @@ static void hear_misfit(mst_ps_server *s, const char *why) {
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
-/* Another worker was told other lists of tasks, so that it may not even look for the servers: they hear of it. */
+/* Another worker was told other lists of tasks, and may not even look for the servers: this one tells them. */
 static mst_status hear_worker_misfit(mst_ps_client *c, const mst_parcel *parcel) {
     const mst_parcel_head head = {.kind = MST_PARCEL_CANNOT_JOIN, .number = parcel->from + 2};
     const char *why = parcel->body;
@@ -196,7 +196,7 @@ static mst_status hear_worker_misfit(mst_ps_client *c, const mst_parcel *parcel)
     return MST_OK;
 }
 
-/* Where there are no servers, as in the lists of that worker, this one finds out by itself. */
+/* If no server can be reached to end the job, this worker ends with the error itself. */
 static mst_status check_worker_misfit(mst_ps_client *c, int64_t late) {
     char name[300], text[1000];
     if (c->round || !c->misfit || mst_clock_now() - c->misfit <= late) return MST_OK;

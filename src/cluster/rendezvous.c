@@ -261,7 +261,8 @@ static void list_missing(const mst_rendezvous *r, char *text, size_t size) {
     snprintf(text + used, size - used, " of %lld", (long long)r->size);
 }
 
-/* When somebody was told last for whom this process waits: at first when it has begun to. Whether it is time again. */
+/* Whether it is time to say again for whom this process waits. *SAID: when it was said last, at first when the wait has
+ * begun. */
 static bool is_time_to_say(const mst_rendezvous *r, int64_t *said) {
     const int64_t now = mst_clock_now();
     if (!r->log || now - *said < SAID_APART) return false;

@@ -21,7 +21,7 @@ typedef struct mst_rendezvous {
     int64_t rank, size;
     uint64_t tag;                      /**< the same for all processes of a job */
     double timeout;                    /**< seconds */
-    FILE *log;                         /**< for whom it waits, every two seconds; NULL: nobody wants to know */
+    FILE *log;                         /**< gets a line every two seconds with who is missing; NULL: no lines */
     char (*address)[MST_ADDRESS_TEXT]; /**< [size]; what is found */
 } mst_rendezvous;
 

@@ -56,11 +56,12 @@ bool mst_task_is_joined(mst_task *task);
 bool mst_task_has_agreed(mst_task *task);
 /** The state of the store has this number now. */
 void mst_task_committed(mst_task *task, int64_t number);
-/** The program of this task, alone or with others, ends the training behind the state NUMBER. MST_OK: all end it there.
- *  MST_UNAVAILABLE: all end it, but not all are there yet, or a task was lost: come together again, then call it once
- *  more. MST_CANCELLED: this process is to end. */
+/** The program of this task ends the training after the state NUMBER; other tasks may do so too. MST_OK: all end it
+ *  there. MST_UNAVAILABLE: all end it, but some have not reached that state, or a task was lost: come together again,
+ *  then call this once more. MST_CANCELLED: this process is to end. */
 MST_CHECKED mst_status mst_task_stop(mst_task *task, int64_t number);
-/** Whether a program has ended the training behind the state NUMBER or a later one; then it is forgotten. */
+/** Whether a program has ended the training after the state NUMBER or a later one. True only once: the answer is then
+ *  forgotten. */
 bool mst_task_is_stopped(mst_task *task, int64_t number);
 /** Whether this process is to end, as `stop` of its options says. */
 bool mst_task_must_end(const mst_task *task);

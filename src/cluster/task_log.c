@@ -7,7 +7,7 @@ void mst_task_log(FILE *log, const mst_cluster *cluster, const char *format, va_
     char line[1400];
     if (!log) return;
     vsnprintf(line, sizeof line, format, list);
-    mst_make_plain(line); /* what other tasks say is in it */
+    mst_make_plain(line); /* it may contain text from other tasks */
     fprintf(log, "%s:%d: %s\n", self.job, (int)self.index, line);
     fflush(log);
 }

@@ -96,7 +96,8 @@ static bool has_all_indices(json_t *object) {
     return json_object_size(object) > 0;
 }
 
-/* Whether tasks are missing: an index, or maybe all others where each object has one task, as Kubeflow writes them. */
+/* Whether tasks are missing: an index is, or each object has only one task, as Kubeflow writes them: then there may be
+ * others. */
 static bool is_sparse(json_t *jobs) {
     const char *job;
     json_t *tasks;

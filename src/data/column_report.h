@@ -1,4 +1,5 @@
-/** What is worth telling of the columns of a table, by its schema: numbers in another notation, dates, categories. */
+/** What the schema of a table says about its columns that a user should know: numbers in another notation, dates,
+ *  categories. */
 #ifndef MUSTER_DATA_COLUMN_REPORT_H
 #define MUSTER_DATA_COLUMN_REPORT_H
 
@@ -15,13 +16,13 @@ typedef struct mst_column_report {
     char
         reading[MST_COLUMN_READING]; /**< "with a decimal comma", or of dates "as year and month"; "": as C writes it */
     int64_t num_categories;          /**< 0: it has none */
-    bool is_dates;                   /**< which are dates */
-    bool is_utf8;                    /**< else NAME or EXAMPLE is not */
-    char example[MST_COLUMN_SHOWN];  /**< one of them, as NAME */
+    bool is_dates;                   /**< its categories are dates */
+    bool is_utf8;                    /**< both NAME and EXAMPLE are UTF-8 */
+    char example[MST_COLUMN_SHOWN];  /**< one of the categories, in the form of NAME */
 } mst_column_report;
 
-/** Those of the table that the schema TEXT (mst_dataset_schema; NULL: none) describes: *COUNT of them in *OUT, to be
- *  freed with free(); the numbers of a date are one column. *COUNT is 0 where it is of no table. */
+/** Reports on the columns of the table with the schema TEXT (mst_dataset_schema; NULL: none): *COUNT of them in *OUT,
+ *  to be freed with free(). The numbers of a date are one column. *COUNT is 0 if TEXT is not the schema of a table. */
 MST_API MST_CHECKED mst_status mst_column_reports(const char *text, mst_column_report **out, int *count);
 
 #endif

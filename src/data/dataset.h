@@ -76,15 +76,16 @@ typedef struct mst_dataset_type {
     const char *const *(*paths)(const mst_dataset *dataset, int64_t *n);
     /** See mst_dataset_schema. NULL: as upstream, none behind a map. */
     const char *(*schema)(const mst_dataset *dataset);
-    /** Writes what decides the values of its rows and their order, beyond their number, shapes and batches, to TEXT of
-     *  SIZE bytes: "factor 0.5". Workers that train together compare it (data/settings.h). NULL: nothing does. */
+    /** Writes to TEXT of SIZE bytes the options that affect the values of the rows or their order, "factor 0.5".
+     *  Workers that train together compare this text (data/settings.h), and also the number of rows, their shapes and
+     *  batches. NULL: there are no such options. */
     void (*settings)(const mst_dataset *dataset, char *text, size_t size);
-    /** Of a dataset made of others that are not upstream: these, *N of them. NULL: it is not. */
+    /** The *N other datasets that this one is made of, apart from upstream. NULL: none. */
     mst_dataset *const *(*parts)(const mst_dataset *dataset, int *n);
     bool keeps_rows; /**< its rows are those of upstream in the same order: workers may differ in it */
-    bool takes_some; /**< it takes some rows, or their order: asynchronous workers may differ in it */
-    /** Of a source that reads files as rows are asked for: a hash of them (data/row_hash.h), which workers compare too.
-     *  NULL: rows are in memory, or nobody can tell. */
+    bool takes_some; /**< it chooses or orders rows: asynchronous workers may differ in it */
+    /** For a source that reads files when rows are asked for: a hash of the files (data/row_hash.h), which workers
+     *  compare too. NULL: the rows are in memory, or the files are not known. */
     uint64_t (*contents)(const mst_dataset *source);
 } mst_dataset_type;
 

@@ -42,7 +42,8 @@ static bool take_field(bytes *b, uint64_t *number, uint64_t *value) {
     return true;
 }
 
-/* All of it must be such fields, the first two being the dtype and the shape. NULL where it is none; else the dtype. */
+/* The dtype of a TensorProto; NULL if the bytes are not one. It must consist of valid fields only, first the dtype and
+ * the shape. */
 static const char *serialized_dtype(const uint8_t *data, size_t size) {
     enum { DTYPE = 1, SHAPE = 2, MOST_FIELD = 17 };
     static const char *const dtypes[] = {NULL,   "float32", "float64", "int32", "uint8", "int16",
@@ -58,7 +59,7 @@ static const char *serialized_dtype(const uint8_t *data, size_t size) {
 
 /* ---- pictures ---- */
 
-/* NULL: the bytes do not begin as a picture that is not read. */
+/* The kind of picture that the bytes begin as, if it is one that is not read; else NULL. */
 static const char *other_picture(const char *data, size_t size) {
     static const struct {
         const char *name, *begin;
@@ -68,14 +69,14 @@ static const char *other_picture(const char *data, size_t size) {
         if (size > kinds[i].length && memcmp(data, kinds[i].begin, kinds[i].length) == 0) return kinds[i].name;
     if (size > 12 && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0) return "WebP";
     const uint8_t *u = (const uint8_t *)data;
-    if (size < 26 || memcmp(data, "BM", 2) != 0) return NULL; /* its size is in it, so that "BM" alone is no sign */
+    if (size < 26 || memcmp(data, "BM", 2) != 0) return NULL; /* "BM" may be chance: the size after it must be right */
     const size_t told = u[2] | (size_t)u[3] << 8 | (size_t)u[4] << 16 | (size_t)u[5] << 24;
     return told == size ? "BMP" : NULL;
 }
 
 /* ---- texts ---- */
 
-/* One byte is a number, and the name of a class has few. */
+/* Whether the bytes are the name of a class: short printable text. A single byte is taken as a number. */
 static bool is_text(const char *data, size_t size) {
     enum { MOST_NAME = 80 };
     if (size < 2 || size > MOST_NAME) return false;

@@ -59,7 +59,7 @@ static bool read_integers(const found *f, const char *name, int64_t count, int64
     return good;
 }
 
-/* The dimensions that the Example tells; none where it tells none that can be. */
+/* The shape that the Example gives; ndim 0 if it gives none, or one that is impossible. */
 static mst_shape told_shape(const found *f) {
     int64_t dim[MST_MAX_NDIM], product = 1;
     int ndim = 0;
@@ -74,13 +74,13 @@ static mst_shape told_shape(const found *f) {
     return mst_shape_make(ndim, dim);
 }
 
-/* The dimensions that the Example tells, where they fit; else one. */
+/* The shape that the Example gives, if it has COUNT elements; else [COUNT]. */
 static mst_shape shape_of(const found *f, int64_t count) {
     const mst_shape told = told_shape(f);
     return told.ndim > 0 && mst_shape_count(told) == count ? told : mst_shape_make(1, &count);
 }
 
-/* Bytes of VALUE, called NAME, must be elements, or those of a picture file. */
+/* Bytes in VALUE, the feature NAME, must be elements of u8 or a picture file. */
 static mst_status check_bytes(const found *f, const mst_feature_value *value, const char *name, bool label,
                               mst_shape told) {
     const mst_feature feature = {.name = name, .dtype = MST_STRING};

@@ -3,9 +3,9 @@
  *      {"columns": [{"name": "petal", "type": "float"},
  *                   {"name": "species", "type": "category", "categories": ["setosa", "virginica"]}]}
  *
- *  Numbers that are written in another way than in C have "decimal": ",", "thousands": ".", "sign": "%"; a "date" has
- *  the "part" of it that is the number, "year", "month", "weekday" or "seconds", and what stands "first" in 3/4/2024,
- *  "day" or "month".
+ *  Numbers in another notation than that of C have "decimal": ",", "thousands": ".", "sign": "%". A column of type
+ *  "date" has a "part", which is the number: "year", "month", "weekday" or "seconds"; and "first", which says whether
+ *  3/4/2024 begins with the "day" or the "month".
  *
  *  The column of labels is the last. Text that is no UTF-8 is written as {"hex": "636166e9"}.
  */

@@ -1,4 +1,4 @@
-/** What a dataset is made of, as workers that train together compare it. */
+/** The stages of a dataset, which workers that train together compare. */
 #ifndef MUSTER_DATA_SETTINGS_H
 #define MUSTER_DATA_SETTINGS_H
 
@@ -6,10 +6,10 @@
 
 enum { MST_SETTINGS_TEXT = 256 };
 
-/** A dataset, or one that it is made of, that decides which values rows have, or how they follow each other. */
+/** Called with a stage that affects the values of rows or their order: a dataset, or one that it is made of. */
 typedef void (*mst_stage_visit)(void *context, const mst_dataset *stage, const char *settings);
 
-/** Calls VISIT for all of them, the source first. */
+/** Calls VISIT for all such stages, the source first. */
 void mst_dataset_visit_stages(const mst_dataset *dataset, mst_stage_visit visit, void *context);
 
 #endif

@@ -107,11 +107,10 @@ const mst_device_type *mst_device_type_find(const char *name, size_t length);
 /** Finds the cores and caches of this machine, once: the functions below and mst_num_cores do it where it has not been
  *  done, and know one core and no binding where it fails. MST_OUT_OF_MEMORY: it is tried again at the next call. */
 MST_CHECKED mst_status mst_machine_load(void);
-/** Bytes that this process may use at most: the memory of the machine or of its container, and what can be swapped out;
- *  0 where that is not known. */
+/** Bytes that this process may use at most: the memory of the machine or of its container, plus the swap space; 0 if
+ *  not known. */
 int64_t mst_host_memory(void);
-/** Bytes that this process has now, without those of files, which the system can read again; 0 where that is not
- *  known. */
+/** Bytes in memory of this process now, without pages of files, which the system can read again; 0 if not known. */
 int64_t mst_process_memory(void);
 /** What the calling thread is bound to now, to be given back with mst_restore_binding; NULL where it is not known. */
 void *mst_save_binding(void);

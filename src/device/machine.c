@@ -23,9 +23,9 @@ static hwloc_topology_t topology; /* NULL: hwloc does not know this machine */
 static hwloc_cpuset_t allowed;    /* what this process is bound to (taskset), at most all */
 static atomic_bool has_bound;     /* a thread to cores, so that topology and allowed are there */
 static double quota;              /* cores' worth of time, of a container; 0: no limit */
-static int64_t memory_quota;      /* bytes, likewise */
+static int64_t memory_quota;      /* bytes, of a container; 0: no limit */
 
-/* Without these files, as in some sandboxes, hwloc's discovery by Linux prints that it fails. */
+/* Without these files, as in some sandboxes, hwloc prints an error when it looks for cores on Linux. */
 static bool has_cpu_files(void) {
     return access("/sys/devices/system/cpu/cpu0/topology", R_OK | X_OK) == 0 ||
            access("/sys/bus/cpu/devices/cpu0/topology", R_OK | X_OK) == 0;
@@ -149,7 +149,7 @@ static void read_cpu_name(mst_machine *out) {
     if (file) fclose(file);
 }
 
-/* Of the machine, or of a container that has less. */
+/* The memory of the machine, or of its container if that has less. */
 static int64_t memory_here(void) {
     const int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     const bool limited = get() && memory_quota > 0 && (bytes <= 0 || memory_quota < bytes);
@@ -164,7 +164,7 @@ int64_t mst_host_memory(void) {
 }
 
 int64_t mst_process_memory(void) {
-    long long pages = 0, resident = 0, shared = 0; /* proc(5): the last are those of files */
+    long long pages = 0, resident = 0, shared = 0; /* proc(5): `shared` are pages of files */
     FILE *file = fopen("/proc/self/statm", "r");
     const bool known = file && fscanf(file, "%lld %lld %lld", &pages, &resident, &shared) == 3;
     if (file) fclose(file);

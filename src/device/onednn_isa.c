@@ -12,14 +12,14 @@
 
 static atomic_bool fixed; /* what oneDNN uses */
 
-/* Versions from 2.6 on are supported; later ones know more sets. */
+/* oneDNN is supported from version 2.6 on; later versions know more instruction sets. */
 #define KNOWS_FP16 (DNNL_VERSION_MAJOR >= 3 || DNNL_VERSION_MINOR >= 7)
 #define KNOWS_TWO_NAMES (DNNL_VERSION_MAJOR > 3 || (DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR >= 5))
 
 typedef struct set {
     dnnl_cpu_isa_t isa;
     const char *name;
-    const char *other_name; /* NULL: none; newer versions take both */
+    const char *other_name; /* of newer versions, which accept both; NULL: none */
 } set;
 
 #if KNOWS_TWO_NAMES
@@ -70,7 +70,7 @@ static bool has_tile_registers(void) {
 }
 
 static bool has_set(dnnl_cpu_isa_t isa) {
-    /* of the words that the processor gives for leaf 7: d, a1, d1 */
+    /* bits in the registers of CPUID leaf 7: d, then a and d of subleaf 1 */
     enum { FP16 = 1 << 23, AMX_BF16 = 1 << 22, AMX = 3 << 24 };
     enum { VNNI_OF_AVX = 1 << 4, BF16 = 1 << 5, AMX_FP16 = 1 << 21 };
     enum { INT8_AND_CONVERT = 3 << 4 };

@@ -15,10 +15,10 @@ static void read_text(const char *folder, const char *name, char *text) {
     fclose(file);
 }
 
-/* What a group may use, of one kind. */
+/* A kind of limit of a control group. */
 typedef struct resource {
     const char *controller;              /* its name in version 1 */
-    double (*limit)(const char *folder); /* of the group in FOLDER; 0: none */
+    double (*limit)(const char *folder); /* the limit of the group with this folder; 0: none */
 } resource;
 
 static double cpu_limit(const char *folder) {

@@ -11,8 +11,8 @@
  *  GROUPS is where they are mounted, "/sys/fs/cgroup"; MEMBERSHIP the file that says in which ones the process is,
  *  "/proc/self/cgroup". */
 double mst_cpu_quota(const char *groups, const char *membership);
-/** Bytes of memory that the processes of its control group may use together, likewise; 0 where nothing limits them.
- *  memory.max of version 2, memory.limit_in_bytes of version 1. */
+/** Bytes of memory that the processes of its control group may use together, with the same arguments; 0 if there is no
+ *  limit. memory.max of version 2, memory.limit_in_bytes of version 1. */
 int64_t mst_memory_quota(const char *groups, const char *membership);
 
 #endif

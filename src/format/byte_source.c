@@ -15,7 +15,7 @@ static mst_status byte_source_start(const char *name, mst_bytes *out) {
     return MST_OK;
 }
 
-/* OUT has its descriptor, or there is none, and errno says why. */
+/* OUT has its descriptor; if that is below 0, errno says why. */
 static mst_status finish_open(const char *path, mst_bytes *out) {
     struct stat info;
     if (out->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -39,7 +39,8 @@ mst_status mst_bytes_open(const char *path, mst_bytes *out) {
     return finish_open(path, out);
 }
 
-/* The next part of a path, which *REST is behind then, to be freed; NULL where memory is out. *LAST: none follows. */
+/* The next part of the path *REST, to be freed, or NULL without memory. *REST becomes what follows it; *LAST is set if
+ * nothing does. */
 static char *next_part(const char **rest, bool *last) {
     const size_t size = strcspn(*rest, "/");
     char *part = strndup(*rest, size);
@@ -52,7 +53,7 @@ static mst_status leads_out(const char *path, const char *why) {
     return MST_FAIL(MST_INVALID, "'%s': %s: put the file beside, and name it alone", path, why);
 }
 
-/* Opens PART of the folder AT: a folder, or the file at the end. */
+/* Opens PART in the folder AT: the file if it is the LAST part of the path, else a folder. */
 static mst_status open_part(int at, const char *part, bool last, const char *path, int *out) {
     struct stat info;
     const int flags = O_NOFOLLOW | O_CLOEXEC | (last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY);

@@ -18,8 +18,8 @@ typedef struct mst_bytes {
 /** Opens the file at PATH for reading. Fails with MST_NOT_FOUND where there is none, MST_INVALID where it is not a
  *  regular file, MST_IO where it cannot be opened; each message names the path. Close it also after a failure. */
 MST_CHECKED mst_status mst_bytes_open(const char *path, mst_bytes *out);
-/** Opens the file PATH in FOLDER, or in folders in it, where a file says which: MST_INVALID where PATH could lead out
- *  of FOLDER, as it begins with '/', has a part "..", or a link on its way. Else as mst_bytes_open. */
+/** Opens the file PATH in FOLDER or its subfolders; for a PATH that comes from a file. MST_INVALID if PATH could lead
+ *  out of FOLDER: it begins with '/', has a part "..", or leads through a link. Otherwise as mst_bytes_open. */
 MST_CHECKED mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst_bytes *out);
 /** SIZE bytes of memory that the caller keeps until after the close; NAME stands for the path in messages. */
 MST_CHECKED mst_status mst_bytes_of_memory(const char *name, const void *data, size_t size, mst_bytes *out);

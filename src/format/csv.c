@@ -26,7 +26,7 @@ struct mst_csv {
     size_t num_cells, cell_capacity;
     int64_t *line; /* on which each row begins, the header first; from 1 */
     size_t num_lines, line_capacity;
-    int width, num_columns; /* cells of a row, and those that are columns: all but hollow ones at the end */
+    int width, num_columns; /* cells of a row, and columns: all cells except hollow ones at the end */
 };
 
 /* Where the text is read. */
@@ -153,7 +153,7 @@ static mst_status check_header(const mst_csv *csv) {
     return status;
 }
 
-/* Whether column I has neither a name nor a cell with text: each row ends with a delimiter. */
+/* Whether column I has neither a name nor a cell with text, for example because each row ends with a delimiter. */
 static bool is_hollow(const mst_csv *csv, int i) {
     for (size_t row = 0; row < csv->num_lines; row++)
         if (*csv->cell[row * (size_t)csv->width + (size_t)i]) return false;
@@ -163,8 +163,8 @@ static bool is_hollow(const mst_csv *csv, int i) {
 static mst_status scan_all(mst_csv *csv, char delimiter) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     scan s = {.csv = csv, .at = csv->text, .end = csv->text + csv->size, .delimiter = delimiter, .line = 1};
-    if (csv->size >= 3 && memcmp(s.at, byte_order_mark, 3) == 0) s.at += 3;
-    if (csv->size >= 2 && (memcmp(s.at, "\xff\xfe", 2) == 0 || memcmp(s.at, "\xfe\xff", 2) == 0))
+    if (csv->size >= 3 && memcmp(csv->text, byte_order_mark, 3) == 0) s.at += 3;
+    if (csv->size >= 2 && (memcmp(csv->text, "\xff\xfe", 2) == 0 || memcmp(csv->text, "\xfe\xff", 2) == 0))
         return MST_FAIL(MST_CORRUPT,
                         "'%s': is UTF-16 by its first two bytes: convert it, as by iconv -f utf-16 -t utf-8",
                         csv->name);

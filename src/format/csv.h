@@ -4,8 +4,8 @@
  *      1.5,"Smith, J.",a     and double quotes, each written twice; lines end with LF or CRLF. Blank lines and a byte
  *      2,"said ""no""",b     order mark of UTF-8 are passed over; spaces belong to the cell.
  *
- *  Every row has as many cells as the header. Columns at the end with no name and no text, as of rows that end with a
- *  delimiter, are none. Memory: the file, and at most 24 bytes for each of its bytes.
+ *  Every row has as many cells as the header. Columns at the end with no name and no text are left out; rows that end
+ *  with a delimiter have one. Memory: the file, and at most 24 bytes for each of its bytes.
  */
 #ifndef MUSTER_FORMAT_CSV_H
 #define MUSTER_FORMAT_CSV_H
@@ -33,7 +33,7 @@ void mst_csv_close(mst_csv *csv);
 const char *mst_csv_name(const mst_csv *csv); /**< the path */
 int64_t mst_csv_num_rows(const mst_csv *csv); /**< without the header; at least 1 */
 int mst_csv_num_columns(const mst_csv *csv);
-/** Whether there are columns at the end with no name and no text, which are none. */
+/** Whether columns at the end with no name and no text were left out. */
 bool mst_csv_has_hollow(const mst_csv *csv);
 /** The name of a column, from the header. */
 const char *mst_csv_header(const mst_csv *csv, int column);

@@ -242,8 +242,8 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
     return r->status ? -1 : 0;
 }
 
-/* HDF5 copies the bytes of a file in memory for the list of properties, and again for the file. It asks these functions
- * for memory, which give it the bytes themselves: they are only read. */
+/* HDF5 would copy the bytes of a file in memory twice: for the list of properties, and for the file. It calls these
+ * functions in place of malloc and memcpy; they give it the original bytes, which are only read. */
 static void *image_given(size_t size, H5FD_file_image_op_t use, void *image) {
     (void)size, (void)use;
     return image;
@@ -279,7 +279,7 @@ static bool set_image(hid_t list, void *image, size_t size) {
     return H5Pset_file_image_callbacks(list, &functions) >= 0 && H5Pset_file_image(list, image, size) >= 0;
 }
 
-/* The properties of a file in memory. IMAGE: one that is read, and stays the caller's; NULL: a new one. */
+/* The properties of a file in memory. IMAGE: the bytes of a file to read, which stay the caller's; NULL: a new file. */
 static hid_t in_memory(void *image, size_t size) {
     const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0) return list;
@@ -402,8 +402,9 @@ static void limit_memory(size_t size) {
 #endif
 }
 
-/* None that this process was forked with is handled as the program says. Ctrl-C, which comes to all processes of a
- * terminal, is for the program alone; what ends this one is the limit of its time, or that nobody reads the pipe. */
+/* Resets all handlers of the program that this process was forked from. Ctrl-C, which comes to all processes of a
+ * terminal, is blocked: it is for the program only. This process is ended by its time limit, or when nobody reads the
+ * pipe. */
 static void take_signals(void) {
     sigset_t most;
     for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
@@ -551,7 +552,7 @@ static mst_status read_apart(const char *name, const void *data, size_t size, co
     parent p = {.pipe = ends[0], .name = name, .size = size, .visitor = visitor};
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* until the child has no handlers of the program */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* until the child has reset the handlers of the program */
     const pid_t process = fork();
     if (process == 0) run_child(ends[1], name, data, size);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -18,7 +18,8 @@ static const char suffix[] = ".npy";
 
 enum { SUFFIX_SIZE = 4, HEADER_MAX = 1 << 20, NAME_MAX_SHOWN = 300 };
 
-/* Cuts ".npy" off the names, so that they are those given to numpy.savez: "x" and "x.npy" are one name. */
+/* Removes ".npy" from the names, so that they are those given to numpy.savez. "x" and "x.npy" are then the same name,
+ * which is an error. */
 static mst_status strip_names(mst_zip *zip) {
     for (int64_t i = 0; i < zip->num_entries; i++) {
         char *name = zip->entry[i].name;

@@ -141,7 +141,7 @@ static mst_status cannot_read(const mst_zip_archive *a, zip_error_t *error) {
     if (a->place.status) return a->place.status;
     switch (zip_error_code_zip(error)) {
         case ZIP_ER_MEMORY: return MST_NO_MEMORY("to read an archive");
-#ifdef ZIP_ER_TRUNCATED_ZIP /* from libzip 1.11 on; before, such an archive is none */
+#ifdef ZIP_ER_TRUNCATED_ZIP /* from libzip 1.11 on; before, such an archive gives ZIP_ER_NOZIP */
         case ZIP_ER_TRUNCATED_ZIP:
 #endif
         case ZIP_ER_NOZIP: return MST_FAIL(MST_CORRUPT, "this is not a zip archive, or it is cut off");

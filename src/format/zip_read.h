@@ -22,12 +22,12 @@ typedef struct mst_zip {
     int64_t num_entries;
 } mst_zip;
 
-/** Reads the directory of BYTES, which must outlive the archive. Free also after a failure: MST_CORRUPT where it is
- *  damaged, says that it holds more than can be, or has two entries of one name; MST_UNIMPLEMENTED without the
+/** Reads the directory of BYTES, which must outlive the archive. Free also after a failure: MST_CORRUPT if it is
+ *  damaged, declares more data than is possible, or has two entries of the same name; MST_UNIMPLEMENTED without the
  *  module. */
 MST_CHECKED mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out);
 void mst_zip_free(mst_zip *zip);
-/** MST_CORRUPT where two entries have one name, as mst_zip_open says it: for names that were changed since. */
+/** MST_CORRUPT if two entries have the same name, as in mst_zip_open: for names that were changed afterwards. */
 MST_CHECKED mst_status mst_zip_check_names(const mst_zip *zip);
 /** The entry of that name, or NULL. */
 const mst_zip_entry *mst_zip_find(const mst_zip *zip, const char *name);

@@ -46,7 +46,7 @@ static char delimiter_of(const mst_inspect_source *s, bool *regular) {
 static mst_inspect_match inspect_csv_knows(const mst_inspect_source *s) {
     bool regular = false;
     mst_inspect_source plain = *s;
-    plain.is_packed = false; /* of gzip the head is decompressed, and a table is read so */
+    plain.is_packed = false; /* tables may be gzip, whose head is already decompressed */
     if (!mst_inspect_is_text(&plain)) return MST_INSPECT_NO;
     (void)delimiter_of(s, &regular);
     return regular ? MST_INSPECT_LIKELY : MST_INSPECT_NO;
@@ -133,7 +133,7 @@ static mst_status print_categories(mst_report *r, json_t *item, const mst_csv *c
     return status;
 }
 
-/* False also where there are two, which training refuses: then cells are shown as they are. */
+/* False also if two notations fit, which training refuses: then cells are shown as they are. */
 static bool find_notation(const mst_csv *csv, int column, mst_csv_notation *out) {
     bool found = false;
     return !mst_csv_notation_find(csv, column, NULL, out, &found) && found;

@@ -9,7 +9,7 @@
 /* Bytes of an archive before the name of its first entry, and where the length of that name stands. */
 enum { ARCHIVE_NAME = 30, ARCHIVE_LENGTH = 26 };
 
-/* Whether the archive, whose entries may have any order, has a network. */
+/* Whether the archive contains a network; its entries may have any order. */
 static bool has_network(const char *path) {
     mst_bytes bytes;
     mst_zip zip = {0};
@@ -19,7 +19,7 @@ static bool has_network(const char *path) {
     return has;
 }
 
-/* A damaged archive, of which no list of entries can be read, still shows its first one. */
+/* If the archive is damaged so that its list of entries cannot be read, the name of its first entry decides. */
 static bool is_archive(const mst_inspect_source *s) {
     static const char *const names[] = {"metadata.json", "config.json"};
     if (s->size < ARCHIVE_NAME || memcmp(s->head, "PK\3\4", 4) != 0) return false;

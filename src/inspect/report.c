@@ -12,7 +12,7 @@ enum { KEPT_DAMAGE = 100 };
 
 /* ---- text ---- */
 
-/* BEFORE and what is formatted as one line, whatever stands in the names of the file. */
+/* Prints BEFORE and the formatted text as one line, whatever characters the names of the file contain. */
 static void __attribute__((format(printf, 3, 0)))
 print_line(mst_report *report, const char *before, const char *form, va_list arguments) {
     char *text;

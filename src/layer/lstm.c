@@ -39,8 +39,8 @@ typedef struct mst_layer_lstm_options {
 #include "muster/ops.h"
 #include "op/recurrent/recurrent.h"
 
-/* The bias that begins with two numbers is kept in memory, also where a graph is only looked at; a recurrent kernel of
- * so many units has 64 GiB. */
+/* A bias with different initial values for the forget gate and the other gates is kept in memory even if a model is
+ * only inspected. So the number of units is limited; the recurrent kernel of MOST_UNITS units has 64 GiB. */
 enum { GATES = 4, FORGET = 1, MOST_UNITS = 1 << 16 };
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_lstm_options, __VA_ARGS__)
@@ -84,7 +84,7 @@ static mst_status lstm_weights(mst_layer_call *call) {
     static const char *const names[] = {"lstm_cell/kernel", "lstm_cell/recurrent_kernel"};
     const mst_layer_lstm_options *o = call->options;
     const mst_initializer bias = mst_initializer_or(o->bias_initializer, mst_zeros_initializer());
-    const double otherwise = bias.kind == MST_INITIALIZER_ONES ? 1 : bias.value; /* 0 of zeros */
+    const double otherwise = bias.kind == MST_INITIALIZER_ONES ? 1 : bias.value; /* 0 for zeros */
     mst_tensor *first = NULL;
     MST_TRY(mst_recurrent_weights(call, names, o->units, GATES * o->units, o->kernel_initializer,
                                   o->recurrent_initializer, o->l1, o->l2));

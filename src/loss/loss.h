@@ -10,8 +10,8 @@
 #define MST_LOSS_EPSILON 1e-7
 
 typedef struct mst_loss_form {
-    bool sparse;            /**< labels are class numbers: one dimension fewer than the predictions */
-    bool measures;          /**< labels are amounts, by how much they differ: numbers of classes with names are none */
+    bool sparse;   /**< labels are class numbers: one dimension fewer than the predictions */
+    bool measures; /**< it measures by how much labels and predictions differ: labels cannot be named classes */
     const char *activation; /**< the op whose source is taken as logits, or NULL */
     /** Labels and predictions have one dtype and shape, at least two dimensions (sparse: i32, i64 or u8 labels [n] and
      *  predictions [n, classes]). Removes the last axis. */

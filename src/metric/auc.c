@@ -1,7 +1,8 @@
 /** auc: area under the ROC curve, of 200 thresholds as Keras' AUC(): the recall over the part of the negative elements
  *  that are predicted positive, by the trapezoid rule. Of classes each is a column with a label of 0 or 1, all columns
- *  together. With .positive the examples of that class are counted, with 4000 thresholds: the area by ranks, but for
- *  examples whose odds differ by less than 1 percent. 0 where there are only positive or only negative elements */
+ *  together. With .positive the examples of that class are counted, with 4000 thresholds: the area by ranks, except
+ *  that examples whose odds differ by less than 1 percent may count as equal. 0 where there are only positive or only
+ *  negative elements */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_AUC = 10 };
 #endif

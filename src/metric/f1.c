@@ -1,5 +1,5 @@
-/** f1: 2 * precision * recall / (precision + recall) of the same counts, which is 2 * right / (predicted positive +
- *  positive). 0 where nothing is either */
+/** f1: 2 * precision * recall / (precision + recall), counted as for these two, which is 2 * true positive / (predicted
+ *  positive + positive). 0 if that sum is 0 */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_F1 = 14 };
 #endif

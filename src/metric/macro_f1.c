@@ -1,5 +1,5 @@
-/** macro f1: the mean over all classes that a label or a prediction has of 2 * right / (of it + predicted to be of it),
- *  as scikit-learn's average="macro" */
+/** macro f1: 2 * true positive / (positive + predicted positive) of each class that occurs in labels or predictions,
+ *  and the mean over these classes, as scikit-learn's average="macro" */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_MACRO_F1 = 17 };
 #endif

@@ -1,5 +1,5 @@
-/** macro precision: the mean over all classes that a label or a prediction has of right / predicted to be of it,
- *  as scikit-learn's average="macro" */
+/** macro precision: true positive / predicted positive of each class that occurs in labels or predictions, and the mean
+ *  over these classes, as scikit-learn's average="macro" */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_MACRO_PRECISION = 15 };
 #endif

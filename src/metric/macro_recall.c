@@ -1,5 +1,5 @@
-/** macro recall: the mean over all classes that a label or a prediction has of right / of it,
- *  as scikit-learn's average="macro" */
+/** macro recall: true positive / positive of each class that occurs in labels or predictions, and the mean over these
+ *  classes, as scikit-learn's average="macro" */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_MACRO_RECALL = 16 };
 #endif

@@ -51,7 +51,7 @@ static bool odds_of_column(const mst_metric_options *o, bool first, mst_value *l
     return true;
 }
 
-/* Of two logits that exclude each other the odds are exact: their difference. */
+/* For two classes that exclude each other, the log odds are exactly the difference of the logits. */
 static mst_value odds_of_rows(const mst_metric_options *o, mst_value rows, int64_t columns, int64_t class) {
     if (!o->from_logits) return log_odds(column(rows, class));
     if (!o->exclusive) return column(rows, class);

@@ -1,5 +1,5 @@
-/** What precision, recall, f1 and the areas under curves count: as Keras does it all columns together, or, where
- *  .positive is set, the examples of that class. */
+/** The labels and predictions that precision, recall, f1 and the areas under curves count: all columns together, as in
+ *  Keras, or, if .positive is set, the examples of that class. */
 #ifndef MUSTER_METRIC_POSITIVES_H
 #define MUSTER_METRIC_POSITIVES_H
 
@@ -7,14 +7,14 @@
 
 /** Elements that are 0 or 1, in the shape of the predictions: LABELS, whether the label is not 0; PREDICTIONS, whether
  *  the prediction is above the threshold. Where there are more columns than labels have, labels are numbers of classes,
- *  and become one-hot rows. With .positive both are [rows]: whether they are of that class. False, and LABELS is an
- *  error value, where the shapes do not fit. */
+ *  and become one-hot rows. With .positive both are [rows], 1 for examples of that class. Returns false, and LABELS is
+ *  an error value, if the shapes do not fit. */
 bool mst_metric_positives(const mst_metric_options *options, mst_value *labels, mst_value *predictions);
-/** The same labels as they are, and PREDICTIONS as probabilities: of logits the sigmoid, or of classes that exclude
- *  each other the softmax. Not of a single class. */
+/** The same labels, unchanged, and PREDICTIONS as probabilities: logits become these by the sigmoid, or by the softmax
+ *  if classes exclude each other. Not with .positive. */
 bool mst_metric_probabilities(const mst_metric_options *options, mst_value *labels, mst_value *predictions);
-/** Of the class .positive: LABELS [rows] f64, 1 where the example is of it, else 0; ODDS [rows], log(p / (1 - p)) of
- *  its probability p. False and an error value as above, or where there is no such class. */
+/** For the class .positive: LABELS [rows] f64, 1 if the example is of it, else 0; ODDS [rows], log(p / (1 - p)) of its
+ *  probability p. False and an error value as above, or if there is no such class. */
 bool mst_metric_odds(const mst_metric_options *options, mst_value *labels, mst_value *odds);
 
 #endif

@@ -1,7 +1,7 @@
 /** pr_auc: area under the curve of precision over recall, of 200 thresholds as Keras' AUC(curve="PR"): between two
  *  thresholds true positives grow in line with all that is predicted positive (Davis and Goadrich, 2006). Of classes
- *  each is a column with a label of 0 or 1, all columns together, or
- *  with .positive of that class, as of auc. 0 where no label is positive */
+ *  each is a column with a label of 0 or 1, all columns together. With .positive the examples of that class are
+ *  counted, as for auc. 0 where no label is positive */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_PR_AUC = 11 };
 #endif

@@ -1,5 +1,5 @@
 /** precision: positive elements among those that are predicted positive, of all rows and columns together: label is not
- *  0 and prediction > threshold, over prediction > threshold. Of classes each is a column, as of Keras' Precision with
+ *  0 and prediction > threshold, over prediction > threshold. Of classes each is a column, as in Keras' Precision with
  *  one-hot labels; with .positive the examples of that class are counted. 0 where nothing is predicted positive */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_PRECISION = 8 };

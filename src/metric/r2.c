@@ -1,12 +1,12 @@
 /** r2: the part of the variance of the labels that is predicted, 1 - sum (label - prediction)^2 / sum (label - mean)^2,
- *  of each column, and the mean of these, as scikit-learn's r2_score. Of a column whose labels are all alike it is 1
- *  where they are predicted, else 0 */
+ *  of each column, and the mean over the columns, as scikit-learn's r2_score. A column whose labels are all equal has 1
+ *  if all of them are predicted exactly, else 0 */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_R2 = 19 };
 #endif
 #include "metric/metric.h"
 
-/* sum: of each column the squared errors, the labels, and their squares; count: the rows */
+/* sum: the squared errors of each column, then the labels, then their squares; count: the rows */
 static mst_metric_values r2_counts(const mst_metric_options *o) {
     const mst_shape p = mst_value_spec(o->predictions).shape;
     const int64_t columns = p.ndim < 2 ? 1 : p.dim[p.ndim - 1];
@@ -35,7 +35,7 @@ static double r2_result(const double *sum, const double *count, int64_t n) {
     for (int64_t c = 0; c < columns; c++) {
         const double errors = sum[c], labels = sum[columns + c], squares = sum[2 * columns + c];
         const double spread = squares - labels * labels / *count;
-        const bool differ = spread > 1e-13 * squares; /* less is the rounding of the sums */
+        const bool differ = spread > 1e-13 * squares; /* a smaller spread is rounding of the sums */
         all += differ ? 1 - errors / spread : errors > 0 ? 0 : 1;
     }
     return all / (double)columns;

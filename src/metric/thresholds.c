@@ -2,18 +2,18 @@
 
 #include "metric/positives.h"
 
-/* Odds are cut to +-LIMIT: f32 has no probability between 1 - exp(-LIMIT) and 1. */
+/* Log odds are clipped to +-LIMIT: f32 has no probability between 1 - exp(-LIMIT) and 1. */
 static const double LIMIT = 20;
 
-/* The last of N thresholds, number i at i / (n - 1), that UNIT, which is 0 to 1, is above: i up to
- * ceil(unit * (n - 1)) - 1; all are above threshold 0, NaN too. */
+/* The number of the last of N thresholds that UNIT, from 0 to 1, is above. Threshold i is at i / (n - 1), so that it is
+ * ceil(unit * (n - 1)) - 1. Every UNIT is above threshold 0, even NaN. */
 static mst_value last_threshold(mst_value unit, int32_t n) {
     const mst_value up = mst_ceil(mst_scale(unit, n - 1));
     const mst_value last = mst_sub(up, mst_scalar(mst_value_graph(up), mst_value_spec(up).dtype, 1));
     return mst_reshape(mst_clip(mst_cast(last, MST_I64), 0, n - 1), MST_SHAPE(-1));
 }
 
-/* Of a class, thresholds lie evenly in log(p / (1 - p)), so that rare classes have as many as others. */
+/* For one class, thresholds are at equal distances in log(p / (1 - p)), so that a rare class has as many as others. */
 static mst_value class_threshold(mst_value odds, int32_t n) {
     const mst_value cut = mst_clip(odds, -LIMIT, LIMIT);
     const mst_value shift = mst_scalar(mst_value_graph(cut), mst_value_spec(cut).dtype, LIMIT);

@@ -38,9 +38,8 @@ typedef struct mst_model_input {
 
 struct mst_model {
     mst_arena arena;
-    const char *name; /**< of the file that it was read from, without control characters; NULL: it has none */
-    const char
-        *only_predicts; /**< what Muster cannot do of it in training, "layer 'a' (GaussianNoise)"; NULL: nothing */
+    const char *name;          /**< of the file that it was read from, without control characters; NULL: it has none */
+    const char *only_predicts; /**< why it cannot be trained, "layer 'a' (GaussianNoise)"; NULL: it can */
     const char *masked_output; /**< of the last build: the layer of an output that has a mask; NULL: none has */
     mst_model_layer *layer;
     int64_t num_layers, layer_capacity;
@@ -72,8 +71,8 @@ struct mst_model {
 mst_outputs mst_model_get_outputs(const mst_model *model);
 /** Keeps the calling thread's error on MODEL, unless MODEL already has one. */
 void mst_model_stick(mst_model *model);
-/** VALUE, or an error where an output of the last build has a mask: losses and metrics take all steps of an output,
- *  where Keras leaves out those that do not count. */
+/** VALUE, or an error if an output of the last build has a mask: Keras leaves masked steps out of losses and metrics,
+ *  and Muster does not. */
 mst_value mst_model_for_loss(const mst_model *model, mst_value value);
 /** Builds the nodes that the outputs need, in the graph of INPUTS[0], which must be a value. INPUTS has one element for
  *  each input of MODEL. Sets VALUES[i] to the output of node i and leaves it as it was where the node is not needed.

@@ -14,7 +14,7 @@ const json_t *mst_keras_arguments_of(const json_t *call);
 /** Whether LAYER, an object of the file, computes something else in training, so that an argument "training" matters
  *  that is true or false in all calls. */
 bool mst_keras_training_matters(const json_t *layer);
-/** Whether CALL of Keras 2 says that LAYER does in training what it does else, and that matters. */
+/** Whether CALL of Keras 2 says training=False, and LAYER would compute something else in training. */
 bool mst_keras_is_without_training(const json_t *layer, const json_t *call);
 /** MST_UNIMPLEMENTED where CALL gives LAYER an argument that changes what it computes, and that is not known here. The
  *  argument "mask" is looked at elsewhere (model_file/mask_ops.h). */

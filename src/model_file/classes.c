@@ -245,7 +245,7 @@ static bool ends_in(const char *key, const char *ending) {
     return length >= size && strcmp(key + length - size, ending) == 0;
 }
 
-/* Whether KEY is of what a layer does in training alone. */
+/* Whether KEY is an option that acts only in training. */
 static bool only_trains(const char *key) {
     return ends_in(key, "_constraint") || ends_in(key, "_regularizer") || ends_in(key, "dropout") ||
            strcmp(key, "noise_shape") == 0;
@@ -551,7 +551,7 @@ static json_t *inner_json(const mst_keras_class *class, const void *options) {
                      "registered_name");
 }
 
-/* A class that gives what it takes stands for one that has another name: those of ONLY_TRAINS. */
+/* Whether CLASS acts only in training: it is read as a linear activation (ONLY_TRAINS in classes.inc). */
 static bool class_only_trains(const mst_keras_class *class) {
     return class->fixed && strcmp(class->fixed, "activation") == 0 && class->value == MST_LINEAR;
 }

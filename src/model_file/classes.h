@@ -20,11 +20,11 @@ MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const 
                                             mst_option_memory *memory, void *options, int64_t *axis);
 /** MST_UNIMPLEMENTED: KEY has a VALUE that Muster does not have. */
 MST_CHECKED mst_status mst_keras_not_taken(const char *key, const json_t *value);
-/** What the LAYER of a file does in training alone and Muster does not: the class ("GaussianNoise"), or a key of its
- *  configuration ("kernel_constraint"), of it or of a layer inside; NULL: nothing. */
+/** What the LAYER of a file, or a layer inside it, does only in training and Muster does not do: its class
+ *  ("GaussianNoise") or a key of its configuration ("kernel_constraint"). NULL: nothing. */
 const char *mst_keras_only_trains(const json_t *layer);
-/** MST_UNIMPLEMENTED where OPTIONS have what Keras 3 has not, such as an activation of Keras 2; where there is a layer
- *  inside, Keras must have its class. */
+/** MST_UNIMPLEMENTED if OPTIONS have something that Keras 3 does not have, such as an activation of Keras 2. If there
+ *  is a layer inside, Keras must have its class. */
 MST_CHECKED mst_status mst_keras_class_check(const mst_keras_class *class, const void *options);
 /** Adds to CONFIG what OPTIONS say, but what model_file/preprocessing.h does; where there is a layer inside, Keras must
  *  have its class. */

@@ -32,7 +32,7 @@ static bool collect_members(json_t *value, int depth, json_t *list) {
     return good;
 }
 
-/* Adds the references of VALUE to LIST; what is none, as it is: the reader says so. */
+/* Adds the references of VALUE to LIST. Anything else is added unchanged; the reader refuses it. */
 static bool collect_ends(json_t *value, int depth, json_t *list) {
     const bool is_list = json_is_array(value) && !is_layer_reference(value);
     if (json_is_object(value) && depth < MOST_DEPTH) return collect_members(value, depth, list);

@@ -1,4 +1,4 @@
-/** Inputs and outputs of functional models of Keras, dicts and lists inside of one another, as one list. */
+/** Inputs and outputs of functional models of Keras: nested dicts and lists become one list. */
 #ifndef MUSTER_MODEL_FILE_FLAT_ENDS_H
 #define MUSTER_MODEL_FILE_FLAT_ENDS_H
 
@@ -6,8 +6,8 @@
 
 #include "muster/status.h"
 
-/** In CONFIG, the network or any part of it, each input_layers and output_layers becomes a list of references to
- *  layers, in Keras' order: lists as they are, dicts by their sorted keys. */
+/** In CONFIG, the network or any part of it, each input_layers and output_layers becomes a list of references to layers
+ *  in Keras' order: lists in their own order, dicts by their sorted keys. */
 MST_CHECKED mst_status mst_keras_flatten_ends(json_t *config);
 
 #endif

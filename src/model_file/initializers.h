@@ -12,7 +12,7 @@ MST_CHECKED mst_status mst_keras_initializer_read(const json_t *value, mst_initi
 json_t *mst_keras_initializer_write(const mst_initializer *initializer);
 
 MST_CHECKED mst_status mst_keras_activation_read(const json_t *value, int *out);
-/** NULL where Keras 3 has none such. */
+/** The name of ACTIVATION in Keras 3; NULL if Keras 3 does not have it. */
 const char *mst_keras_activation_name(int activation);
 
 /** L1, L2, L1L2, or null. Keras' L2(x) is l2 = 2 x here. */

@@ -1,6 +1,6 @@
-/* Of all names of activations, layers, losses, metrics and initializers that Keras 2 and 3 both have (tf_keras 2.21
- * beside Keras 3.15), one means something else: the activation hard_sigmoid, clip(x / 5 + 1/2, 0, 1) in Keras 2 and
- * relu6(x + 3) / 6 in Keras 3. And a GRU that does not say reset_after, from before Keras 2.2, has it not. */
+/* Only one name of an activation, layer, loss, metric or initializer has different meanings in Keras 2 and Keras 3
+ * (tf_keras 2.21, Keras 3.15): the activation hard_sigmoid, clip(x / 5 + 1/2, 0, 1) in Keras 2 and relu6(x + 3) / 6 in
+ * Keras 3. A default differs, too: a GRU without the key reset_after is from before Keras 2.2, and means false. */
 #include "model_file/keras2_names.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_DEPTH = 64 };
 
-/* VALUE of a key of activations in Keras 3's word: a name, or a function by its name. */
+/* Renames the activation VALUE of KEY: a name, or an object with the name of a function. */
 static int rename_activation(json_t *config, const char *key, json_t *value) {
     static const char name[] = "hard_sigmoid", other[] = "hard_sigmoid_keras2";
     json_t *inside = json_object_get(value, "config");

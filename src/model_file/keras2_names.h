@@ -1,4 +1,4 @@
-/** Networks of Keras 2 in the words of Keras 3. */
+/** Networks of Keras 2 with the names of Keras 3. */
 #ifndef MUSTER_MODEL_FILE_KERAS2_NAMES_H
 #define MUSTER_MODEL_FILE_KERAS2_NAMES_H
 
@@ -6,8 +6,8 @@
 
 #include "muster/status.h"
 
-/** Puts the words of Keras 3 in CONFIG, the network or any part of it, in place of those that mean something else in
- *  Keras 2. */
+/** In CONFIG, the network or any part of it, replaces names that have another meaning in Keras 2 by those for this
+ *  meaning. */
 MST_CHECKED mst_status mst_keras2_rename(json_t *config);
 
 #endif

@@ -32,7 +32,7 @@ static mst_status parse_json(const char *name, const char *text, size_t size, js
 
 enum { NEWEST_MAJOR = 3 };
 
-/* VERSION, as "3.15.0", is the file's; NULL: it has none. *MAJOR is its first number then, else 0. */
+/* VERSION is the file's, "3.15.0", or NULL. *MAJOR becomes its first number, 0 without one. */
 static mst_status check_version(const char *name, const char *version, long *major) {
     *major = version ? strtol(version, NULL, 10) : 0;
     if (*major <= NEWEST_MAJOR) return MST_OK;
@@ -42,7 +42,7 @@ static mst_status check_version(const char *name, const char *version, long *maj
         version, NEWEST_MAJOR, NEWEST_MAJOR);
 }
 
-/* The network in the words of Keras 3, with lists of inputs and outputs. */
+/* Rewrites the network with the names of Keras 3, and with lists of inputs and outputs. */
 static mst_status understand(long major, mst_keras_file *out) {
     MST_TRY(mst_keras_flatten_ends(out->config));
     return major == 1 || major == 2 ? mst_keras2_rename(out->config) : MST_OK;
@@ -198,7 +198,7 @@ static bool is_archive(const mst_bytes *bytes) {
     return !mst_bytes_read(bytes, 0, head, sizeof head, &got) && got == sizeof head && memcmp(head, "PK\3\4", got) == 0;
 }
 
-/* Reads the file where it is an archive, of which only what is needed comes into memory. */
+/* Reads the file if it is an archive. Only the entries that are needed are read into memory. */
 static mst_status read_if_archive(const char *path, bool *is_one, mst_keras_file *out) {
     mst_bytes bytes;
     *is_one = !mst_bytes_open(path, &bytes) && is_archive(&bytes);

@@ -40,7 +40,7 @@ static double *number_at(mst_optimizer *optimizer, int i) {
     return (double *)((char *)optimizer + numbers[i].offset);
 }
 
-/* What changes no number that Muster computes, or is read beside the others. */
+/* Keys that are read separately, or that do not affect the numbers that Muster computes. */
 static const char *const others[] = {"name",
                                      "learning_rate",
                                      "lr",
@@ -65,7 +65,7 @@ static bool is_text(const char *name, const char *other) {
     return strcmp(name, other) == 0;
 }
 
-/* Every setting that is given must be one of those above. False, and why, else. */
+/* Every setting that is given must be one of those above; otherwise false, and WHY says which is not. */
 static bool check_keys(const json_t *config, char why[MST_OPTIMIZER_NOTE]) {
     const char *key;
     const json_t *value;
@@ -131,7 +131,8 @@ static bool read_rate(const json_t *config, mst_optimizer *out, char why[MST_OPT
     return false;
 }
 
-/* The optimizers of Keras 2 that had a decay have other formulas in three cases. False where one is not taken. */
+/* Three optimizers of those versions of Keras 2 that had a decay have other formulas than in Keras 3. False if such a
+ * one is not used. */
 static bool check_version(const char *class_name, const json_t *config, char note[MST_OPTIMIZER_NOTE]) {
     const bool old = json_object_get(config, "decay") || json_object_get(config, "schedule_decay");
     if (!old) return true;
@@ -154,7 +155,7 @@ static void write_more(const mst_optimizer *o, json_t *config) {
         json_object_set_new(config, "gradient_accumulation_steps", json_integer(o->gradient_accumulation_steps));
 }
 
-/* False, and why in WHY, where Muster has it not, or not with its settings. */
+/* False, and WHY says why, if Muster does not have the optimizer, or not with its settings. */
 static bool read_optimizer(const char *class_name, const json_t *object, mst_optimizer *read,
                            char why[MST_OPTIMIZER_NOTE]) {
     const json_t *config = json_object_get(object, "config");
@@ -196,7 +197,7 @@ static bool is_more(const mst_optimizer *o) {
     return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT;
 }
 
-/* Members that are not given are left out: Keras' default is ours. */
+/* Settings that are not given are left out: Keras has the same defaults. */
 mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object) {
     mst_optimizer full = *optimizer;
     *object = NULL;

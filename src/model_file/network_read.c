@@ -156,7 +156,8 @@ static bool is_frozen(const json_t *config) {
     return json_is_false(json_object_get(config, "trainable")) || json_is_false(json_object_get(inside, "trainable"));
 }
 
-/* Models with what Muster does not do in training predict as Keras does; they cannot be trained. */
+/* Models with parts that act only in training, and that Muster does not have, predict as in Keras but cannot be
+ * trained. */
 static mst_status note_training(const network_reader *r, int64_t i, const json_t *call) {
     const mst_keras_layer *l = &r->network->layer[i];
     const json_t *layer = json_array_get(r->layers, (size_t)i);

@@ -1,11 +1,11 @@
-/* ONNX's own operators have the channels of pictures second, but programs also write files whose inputs have them last,
- * as TensorFlow has them, and turn them round further inside. Nothing in a file says so. It is found out by what the
- * nodes do: each value keeps which axis of the input each of its axes was, through operators that keep axes or move
- * them. A node that treats one axis as the channels is then a claim about the input. In this order,
- *   1. the first strong claim decides: convolutions, pooling, means over the pixels, Transpose to the other order;
- *   2. else the first weak one: a constant with one number a channel, a softmax, a product with a matrix;
- *   3. else the sizes: 1 to 4 channels;
- *   4. else the program that wrote the file. ONNX's own order is left where that is not known either. */
+/* ONNX's own operators have the channels of pictures second. Some programs write files whose inputs have them last, as
+ * in TensorFlow, and transpose them inside. Nothing in a file says which order the inputs have, so it is found from the
+ * nodes. For each axis of each value, the axis of the input that it came from is kept, through operators that keep or
+ * move axes. A node that treats one axis as the channels is then a claim about the input. In this order:
+ *   1. The first strong claim: convolutions, pooling, means over the pixels, Transpose to the other order.
+ *   2. The first weak claim: a constant with one number per channel, a softmax, a product with a matrix.
+ *   3. The sizes: 1 to 4 channels.
+ *   4. The program that wrote the file. If it is unknown, ONNX's own order. */
 #include "model_file/onnx_channels.h"
 
 #include <stdlib.h>
@@ -16,19 +16,19 @@
 
 /* What is known of a value. */
 typedef struct trace {
-    int ndim;                           /* 0: not known, and nothing else */
-    int channels;                       /* their axis; 0: not known */
-    int input;                          /* whose axes FROM are; -1: of none */
-    int from[MST_MAX_NDIM];             /* axis of the input; -1: of none */
-    const Muster__OnnxTensor *constant; /* NULL: no constant */
+    int ndim;                           /* 0: nothing is known of it */
+    int channels;                       /* the axis of the channels; 0: not known */
+    int input;                          /* the input to which FROM refers; -1: none */
+    int from[MST_MAX_NDIM];             /* the axis of that input from which each axis came; -1: none */
+    const Muster__OnnxTensor *constant; /* NULL: it is not a constant */
 } trace;
 
 typedef struct finder {
     const mst_onnx_file *file;
-    mst_names names; /* of values, by which VALUE is numbered */
+    mst_names names; /* of values: name to index in VALUE */
     trace *value;
     int64_t num_values, capacity;
-    int *strong, *weak; /* [inputs] the axis of the first claim; 0: none */
+    int *strong, *weak; /* [inputs] the axis of the channels by the first claim; 0: no claim */
 } finder;
 
 static mst_status name_trace(finder *f, const char *name, const trace *t) {
@@ -38,7 +38,7 @@ static mst_status name_trace(finder *f, const char *name, const trace *t) {
     return mst_names_set(&f->names, name, f->num_values++);
 }
 
-/* Input I of NODE; one of which nothing is known where there is none. */
+/* What is known of input I of NODE; nothing if there is no such input. */
 static trace source(const finder *f, const Muster__OnnxNode *node, size_t i) {
     const int64_t at = i < node->n_input ? mst_names_get(&f->names, node->input[i]) : -1;
     return at < 0 || !f->value ? (trace){.input = -1} : f->value[at];
@@ -65,7 +65,7 @@ static void claim(finder *f, const trace *t, int axis, bool strong) {
     if (!*first && (from == 1 || from == ndim - 1)) *first = from;
 }
 
-/* The same, less sure; AXIS becomes the channels of T where these are not known. */
+/* A weak claim. AXIS becomes the channels of T if these are not known. */
 static void claim_weakly(finder *f, trace *t, int axis) {
     claim(f, t, axis, false);
     if (!t->channels && axis > 0 && axis < t->ndim) t->channels = axis;
@@ -104,8 +104,8 @@ static bool is_elementwise(const char *name) {
     return strcmp(name, "Concat") == 0;
 }
 
-/* The only axis behind the first along which the constant T has more than one element, where it is broadcast to NDIM
- * dimensions; 0: none, or several. */
+/* The only axis after the first along which the constant T, broadcast to NDIM dimensions, has more than one element; 0:
+ * none, or several. */
 static int axis_of_constant(const trace *t, int ndim) {
     int axis = 0;
     const int off = ndim - (int)t->constant->n_dims;
@@ -114,7 +114,7 @@ static int axis_of_constant(const trace *t, int ndim) {
     return axis < 0 ? 0 : axis;
 }
 
-/* The operand of the most dimensions, with what the others tell of it. */
+/* The operand with the most dimensions, and what the other operands say about its axes. */
 static trace join_operands(finder *f, const Muster__OnnxNode *node) {
     trace all = {.input = -1};
     for (size_t i = 0; i < node->n_input; i++) {
@@ -133,7 +133,8 @@ static trace join_operands(finder *f, const Muster__OnnxNode *node) {
     return all;
 }
 
-/* What is moved to the order of the other kind has its channels where that has them not. */
+/* A Transpose that moves the channels from one order to the other is a strong claim: its source has them in the first,
+ * its result in the second. */
 static trace transposed(finder *f, const Muster__OnnxNode *node) {
     const Muster__OnnxAttribute *perm = attribute(node, "perm");
     const trace src = source(f, node, 0);
@@ -155,12 +156,12 @@ static trace transposed(finder *f, const Muster__OnnxNode *node) {
     return t;
 }
 
-/* A list of axes is short; what is long is not unpacked, for each node that takes it. */
+/* A list of axes is short. A long list is not one, and is not unpacked again for each node that takes it. */
 static bool may_be_axes(const Muster__OnnxTensor *m) {
     return m && (m->n_dims == 0 || (m->n_dims == 1 && m->dims[0] <= MST_MAX_NDIM));
 }
 
-/* Bit K: axis K is reduced; 0: it is not known which. */
+/* Bit K is set if axis K is reduced; 0: not known which. */
 static uint32_t reduced_axes(const finder *f, const Muster__OnnxNode *node, int ndim) {
     const Muster__OnnxAttribute *a = attribute(node, "axes");
     const trace given = source(f, node, 1);
@@ -176,7 +177,7 @@ static uint32_t reduced_axes(const finder *f, const Muster__OnnxNode *node, int 
     return axes;
 }
 
-/* Means, sums and the like over all but the examples and one axis: that one is the channels. */
+/* A mean, sum or similar over all axes except the examples and one other: that one is the channels. */
 static trace reduced(finder *f, const Muster__OnnxNode *node) {
     trace src = source(f, node, 0), none = {.input = -1};
     if (src.ndim < 3) return none;
@@ -236,7 +237,7 @@ static mst_status follow_node(finder *f, const Muster__OnnxNode *node) {
 
 /* ---- decisions ---- */
 
-/* Pictures have few channels: the axis of these, 0 where the sizes do not tell. */
+/* Pictures have few channels. The axis with 1 to 4 elements; 0 if neither or both have so few. */
 static int axis_by_sizes(const Muster__OnnxValue *value, int ndim) {
     mst_dtype dtype;
     mst_shape shape;
@@ -294,7 +295,7 @@ static int choose_output(const finder *f, const Muster__OnnxValue *output, const
 
 mst_status mst_onnx_channels_find(const mst_onnx_file *file, bool *first, bool *output_first) {
     const size_t inputs = mst_onnx_num_inputs(file), outputs = file->graph->n_output;
-    const bool own = strcmp(file->model->producer_name, "muster") == 0; /* has ONNX's order at all ends */
+    const bool own = strcmp(file->model->producer_name, "muster") == 0; /* always has ONNX's order */
     finder f = {
         .file = file, .strong = calloc(inputs + 1, sizeof *f.strong), .weak = calloc(inputs + 1, sizeof *f.weak)};
     mst_status status = f.strong && f.weak ? add_ends(&f) : MST_NO_MEMORY("for a model");

@@ -1,5 +1,6 @@
-/* A model names files by what it pleases: a name must not lead out of its folder, and one file that many tensors take
- * must not become more than it is. So names are opened part by part, and the bytes of all tensors are counted. */
+/* The file names in a model cannot be trusted. A name must not lead out of the model's folder: it is opened part by
+ * part. Many tensors must not all read the same bytes of a small file and fill the memory: the bytes of all tensors are
+ * counted. */
 #include "model_file/onnx_external.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static mst_status read_place(const Muster__OnnxTensor *m, place *out) {
     return out->location ? MST_OK : MST_FAIL(MST_CORRUPT, "its external data have no location");
 }
 
-/* A file is counted once, whatever its tensors. */
+/* Each file is counted once, however many tensors it has. */
 static mst_status count_bytes(external_reader *r, const char *location, uint64_t file_size, uint64_t size) {
     if (mst_names_get(&r->seen, location) < 0) {
         const char *copy = mst_arena_string(&r->arena, location);
@@ -74,7 +75,7 @@ static mst_status read_bytes(external_reader *r, Muster__OnnxTensor *m, const pl
     const mst_dtype dtype = mst_onnx_dtype(m->data_type);
     int64_t count;
     size_t got;
-    if (!dtype || m->n_dims > MST_MAX_NDIM) return MST_OK; /* which is told where the tensor is made */
+    if (!dtype || m->n_dims > MST_MAX_NDIM) return MST_OK; /* an error when the tensor is made */
     if (m->n_dims) memcpy(shape.dim, m->dims, m->n_dims * sizeof *m->dims);
     MST_TRY(mst_tensor_check(dtype, shape, &count));
     const uint64_t size = (uint64_t)count * mst_dtype_size(dtype);
@@ -97,7 +98,7 @@ static mst_status read_bytes(external_reader *r, Muster__OnnxTensor *m, const pl
     return MST_OK;
 }
 
-/* From now on M is like a tensor that was in the model. */
+/* From now on M looks like a tensor whose bytes were in the model. */
 static void forget_place(Muster__OnnxTensor *m) {
     for (size_t i = 0; i < m->n_external_data; i++) muster__onnx_entry__free_unpacked(m->external_data[i], NULL);
     free(m->external_data);

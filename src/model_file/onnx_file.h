@@ -41,8 +41,8 @@ mst_dtype mst_onnx_dtype(int32_t type);
 
 /** Whether SIZE bytes of DATA begin as a file of ONNX does. */
 MST_API bool mst_onnx_begins(const void *data, size_t size);
-/** Takes in SIZE bytes of DATA; NAME is the file's, for messages. FOLDER is where files are that it names
- *  (model_file/onnx_external.h); NULL: nothing but these bytes is read. To be freed also after a failure. */
+/** Reads a model from SIZE bytes of DATA; NAME is the file's, for messages. FOLDER has the files that the model names
+ *  (model_file/onnx_external.h); NULL: only these bytes are read. To be freed also after a failure. */
 MST_CHECKED mst_status mst_onnx_file_parse(const char *name, const mst_folder *folder, const void *data, size_t size,
                                            mst_onnx_file *out);
 /** The same of the file at PATH, with the files beside it that it names. */

@@ -25,7 +25,7 @@ static mst_status read_block(mst_onnx_call *c, mst_value *x, int64_t *block) {
     return ndim == 4 ? MST_OK : MST_FAIL(MST_INVALID, "its input has %d dimensions, must have four", ndim);
 }
 
-/* Channels [channels, block, block] as [block, block, channels], EACH of these blocks. */
+/* Reorders the channels of X: [channels / EACH, EACH] becomes [EACH, channels / EACH]. */
 static mst_status turn_channels(mst_value *x, int64_t each) {
     const int64_t all = mst_value_spec(*x).shape.dim[3];
     if (all < 0) return MST_FAIL(MST_UNIMPLEMENTED, "mode CRD of channels that are not known");

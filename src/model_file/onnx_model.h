@@ -5,8 +5,8 @@
 #include "model_file/onnx_file.h"
 #include "muster/model.h"
 
-/** Adds to MODEL, which is empty, what the file at PATH has: its inputs, one layer, `onnx`, whose weights are the
- *  initializers, and behind it a layer for each output, of its name. Fails as mst_model_load does. */
+/** Adds to MODEL, which is empty, the contents of the file at PATH: its inputs, one layer, `onnx`, whose weights are
+ *  the initializers, and after it a layer for each output, with the output's name. Fails as mst_model_load does. */
 MST_CHECKED mst_status mst_onnx_load(const char *path, mst_model *model);
 /** The graph of FILE, as mst_onnx_read gives it. */
 MST_CHECKED mst_status mst_onnx_graph(const mst_onnx_file *file, mst_graph **out);

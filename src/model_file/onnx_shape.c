@@ -287,16 +287,16 @@ static int64_t clamped(int64_t number, int64_t least, int64_t most) {
     return number < least ? least : number > most ? most : number;
 }
 
-/* Cut I of K on an axis of SIZE elements, at least one, as ONNX has it: first those below 0 count from the end, then a
- * start is cut to [0, size], an end too; of a negative step to [0, size - 1] and [-1, size - 1]. So x[-9:-10:-1] has
- * x[0], where NumPy has nothing. */
+/* Start and end of cut I of K on an axis of SIZE >= 1 elements, by ONNX's rule. Negative numbers count from the end.
+ * Then start and end are clipped to [0, size]; with a negative step, start to [0, size - 1] and end to [-1, size - 1].
+ * So x[-9:-10:-1] is [x0], where NumPy gives nothing. */
 void mst_onnx_settle_cut(const mst_onnx_cuts *k, int i, int64_t size, int64_t *start, int64_t *end) {
     const bool back = k->step[i] < 0;
     *start = clamped(k->start[i] < 0 ? k->start[i] + size : k->start[i], 0, back ? size - 1 : size);
     *end = clamped(k->end[i] < 0 ? k->end[i] + size : k->end[i], back ? -1 : 0, back ? size - 1 : size);
 }
 
-/* Where a cut begins before the beginning of an axis whose size only a run knows is not known. */
+/* If only a run knows the size of the axis, it is not known whether a start below -1 is before the first element. */
 static mst_status cut_axis(const mst_onnx_cuts *k, int i, int64_t size, mst_strided_slice_options *o) {
     const int64_t axis = k->axis[i];
     int64_t start = k->start[i], end = k->end[i];

@@ -21,7 +21,7 @@ static mst_status add_array(mst_keras_tree *tree, const char *path, mst_tensor *
     return status;
 }
 
-/* A tree that is being read, and how many bytes of arrays the file may still become. */
+/* A tree that is being read, and how many more bytes its arrays may have. */
 typedef struct tree_reader {
     mst_keras_tree *tree;
     const char *name;

@@ -26,9 +26,9 @@ typedef struct mst_keras_tree {
     int64_t num_texts, text_capacity;
 } mst_keras_tree;
 
-/** Reads SIZE bytes of DATA with the module `hdf5`; NAME is the file's, for messages, and FILE_SIZE its bytes, from
- *  which DATA may have been unpacked: MST_CORRUPT where all arrays together have more than MST_DEFLATE_MAX_RATIO times
- *  as many. To be freed also after a failure. */
+/** Reads SIZE bytes of DATA with the module `hdf5`. NAME is the file's, for messages, and FILE_SIZE the size of the
+ *  file, from which DATA may have been unpacked. MST_CORRUPT if all arrays together have more than
+ *  MST_DEFLATE_MAX_RATIO times FILE_SIZE bytes. To be freed also after a failure. */
 MST_CHECKED mst_status mst_keras_tree_read(const char *name, const void *data, size_t size, uint64_t file_size,
                                            mst_keras_tree *out);
 void mst_keras_tree_free(mst_keras_tree *tree);

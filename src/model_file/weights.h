@@ -33,11 +33,11 @@ MST_CHECKED mst_status mst_keras_state_write(mst_model *model, const mst_keras_n
 MST_CHECKED mst_status mst_keras_state_write_h5(mst_model *model, const mst_keras_network *network,
                                                 const mst_optimizer *optimizer, mst_keras_tree *tree);
 
-/** Whether TREE has state of an optimizer, whether or not it is read: more than a step and a learning rate. */
+/** Whether TREE has state of an optimizer beyond a step and a learning rate, even if Muster cannot read it. */
 bool mst_keras_has_state(const mst_keras_tree *tree);
 
-/** OPTIMIZER as Keras' object with class_name and config; *OUT has no rule where Muster has none such, or not with all
- *  its settings: NOTE says why then. Else NOTE says what is computed in another way, or is "". */
+/** Reads an optimizer from Keras' OBJECT with class_name and config. If Muster does not have it, or not with all its
+ *  settings, *OUT has no rule, and NOTE says why. Otherwise NOTE says what is computed in another way, or is "". */
 void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char note[MST_OPTIMIZER_NOTE]);
 /** MST_UNIMPLEMENTED where Keras has no such optimizer. */
 MST_CHECKED mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object);

@@ -9,11 +9,11 @@
  * A value is cast once on each device, so a weight once for all shards there. Convolutions and their gradients are
  * marked (`precision`): their kernels round part by part what they read, while it is in the cache.
  *
- * After this pass the precision of these nodes is not the default any more. It is f32 where the processor has no
- * instructions for bf16, where the devices are those of several tasks, which make one plan on processors that may
- * differ, and for what is no faster in bf16, or has no sound code there: convolutions in groups and over three axes,
- * and matrix products of few terms that do not ask for bf16 themselves, as the gradient of weights from a shard of few
- * examples. */
+ * After this pass the precision of these nodes is no longer the default. It is f32 in three cases:
+ *   - The processor has no instructions for bf16.
+ *   - The devices are those of several tasks, which share one plan although their processors may differ.
+ *   - bf16 is not faster, or has no sound code: convolutions in groups and over three axes, and matrix products of few
+ *     terms that do not ask for bf16 themselves, as the gradient of weights from a shard of few examples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,8 +84,8 @@ static bool is_convolution(const mst_plan_node *node) {
            node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
 }
 
-/* In groups; over three axes, of which the gradients are the same ops as those of two; and a transposed one that does
- * not ask for bf16 itself. */
+/* Convolutions in groups; over three axes, whose gradients are the same ops as those over two; and transposed ones that
+ * do not ask for bf16 themselves. */
 static bool stays_f32(const mst_plan *plan, const mst_plan_node *node) {
     const mst_conv2d_options *o = node->options;
     return o->groups > 1 || plan->value[node->src[0]].spec.shape.ndim == MST_CONV3D_NDIM ||

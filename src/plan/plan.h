@@ -181,8 +181,8 @@ MST_PASSES(MST_PASS)
 
 /** The error of a step that needs NEEDED bytes on DEVICE, more than its limit; names the largest values. */
 mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed);
-/** The same where all devices in the host's memory together need more than the MEMORY that it has; the largest values
- *  are those on DEVICE. */
+/** The same if all devices in the host's memory together need more than its MEMORY. The largest values on DEVICE are
+ *  named. */
 mst_status mst_plan_over_host(const mst_plan *plan, int device, int64_t needed, int64_t memory);
 
 /* ---- what passes share ---- */

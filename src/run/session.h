@@ -229,12 +229,12 @@ void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame
 /** Adds to the calling thread's error, that of a run of CACHED that failed behind the gate, which entries are torn. In
  *  the run's turn. */
 mst_status mst_session_tell_torn(mst_store *store, const mst_cached_plan *cached);
-/** Error where DEVICE would need more than its limit with MORE bytes beside what it has, or all devices in the host's
- *  memory more than there is (mst_host_memory); PLAN (may be NULL) names the largest. */
+/** Error if MORE bytes on DEVICE would exceed its limit, or the memory of the host (mst_host_memory) together with all
+ *  other devices there. The largest values of PLAN (may be NULL) are named. */
 MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,
                                                int64_t more);
-/** Error where the host's memory has no room for FRESH bytes of arenas, and for new copies of CACHED, which a first run
- *  touches, beside what the process has now: the code of kernels, too, which is made when they are bound. */
+/** Error if the host's memory has no room for FRESH bytes of arenas and the new copies of CACHED, which a first run
+ *  touches, in addition to what the process has now. That includes the code of kernels, made when they were bound. */
 MST_CHECKED mst_status mst_session_check_room(const mst_cached_plan *cached, int64_t fresh);
 /** Bytes that STRINGS of DEVICE may take in all, beside what else is there now. */
 int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings);

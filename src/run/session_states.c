@@ -36,8 +36,9 @@ static int64_t used_bytes(const mst_session *session, int device) {
     return session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device);
 }
 
-/* Without this the system would end the process without a word. What the process has already may be in part what the
- * session has asked for, of which not all has been touched: the larger of the two is there for certain. */
+/* Without this check the system would kill the process without a message. The memory that the process has now includes
+ * what the session has allocated and already touched, but not what is untouched: the larger of the two is needed for
+ * certain. */
 static mst_status check_host(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
     const mst_devices *devices = &session->devices;
     const int64_t memory = mst_host_memory();

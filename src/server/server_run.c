@@ -12,7 +12,7 @@
  *                   lost with a server, and each worker has the last values
  *      LEAVE        the last one ends the job; counted also where there are no values, since the server was lost behind
  *                   the last step
- *      GONE         from each worker when it has heard so, ends the server
+ *      GONE         ends the server when each worker has sent it, which it does when it knows that all have left
  *
  * Gradients are known by worker and position. Those of a position that has been applied are answered and dropped, so
  * a worker that does not know whether its message has come may send it again.
@@ -257,8 +257,9 @@ static mst_status end_when_all_left(mst_server *s) {
     return mst_server_send_values(s, MST_PARCEL_DONE, 0, s->num_workers, NULL);
 }
 
-/* All have done their work: the server ends when they say that they have heard so. A connection that has ended says
- * nothing: DONE may have gone by one that was broken already, as where this server was stopped for a while. */
+/* All have done their work: the server ends when each worker has confirmed it (GONE). A connection that has ended
+ * confirms nothing: DONE may have been sent through one that was already broken, for example because this server was
+ * stopped for a while. */
 static void part(mst_server *s) {
     static const double LEAST = 5; /* seconds; more for those who are cut off for a while */
     const int64_t now = mst_clock_now(), most = (int64_t)((LEAST + 2 * s->options.timeout) * 1e9);
@@ -333,8 +334,8 @@ static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
     return end_when_all_left(s);
 }
 
-/* A process of the worker cannot join, or the worker has heard so of another server, or of another worker. Without an
- * instance it was one that has another list of tasks. */
+/* A process of the worker cannot join; or the worker has heard that from another server or about another worker. A
+ * parcel without an instance is about a process that has another list of tasks. */
 static void hear_cannot_join(mst_server *s, const mst_parcel *p) {
     const bool is_another = p->instance && p->head.number > 1 && p->head.number < s->num_workers + 2;
     mst_server_worker *w = &s->worker[is_another ? p->head.number - 2 : p->from];
@@ -450,8 +451,8 @@ static mst_status tell_waiting(mst_server *s, const char *line) {
     return MST_OK;
 }
 
-/* Some have made their last step, as they do without the others in an asynchronous job, and wait for those that have
- * never come or are lost. One server says so, and they do. */
+/* In an asynchronous job, some workers may have made their last step and wait for others that have never come or are
+ * lost. The first server and these workers say so. */
 static mst_status say_who_is_missing(mst_server *s, int64_t now) {
     static const int64_t APART = INT64_C(10000000000); /* nanoseconds */
     char list[500], line[600];

@@ -19,7 +19,7 @@ typedef struct mst_server_worker {
     bool finished;          /**< it has made its last step of a training, and waits for the others */
     bool has_state;         /**< the chief: it has finished, and has all that is kept */
     bool left;              /**< it has done its work, or is given up */
-    bool gone;              /**< it has heard that all have, and needs this server no more */
+    bool gone;              /**< it knows that all have done their work, and needs this server no more */
     int64_t lost;           /**< since when; 0: it is not */
     char why[200];          /**< it is lost */
     int64_t kept_out_since; /**< a process of it cannot join: since when that is known; 0: none */
@@ -125,7 +125,7 @@ typedef struct mst_server {
     int64_t warned;      /**< when it was told last that it waits long; 0: it was not */
     double waited;       /**< for so many seconds by then, or later */
     int64_t said;
-    int64_t said_missing; /**< when it was said last for whom others who are done wait */
+    int64_t said_missing; /**< when it was last said for whom the finished workers wait */
     bool has_said_missing;
     int64_t parts;              /**< since when all have done their work; 0: not yet */
     mst_server_values value;    /**< at step value_step */

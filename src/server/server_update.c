@@ -135,8 +135,8 @@ mst_status mst_server_make_update(mst_server *s) {
     return mst_server_answer_waiting(s);
 }
 
-/* Where the gradients of all workers make each step, all make their last step together: WORKER, which has sent
- * gradients, goes on where another has ended the training. */
+/* If each step needs the gradients of all workers, all must make their last step together. It is an error if WORKER has
+ * sent gradients for another step after another worker has ended the training. */
 static mst_status check_together(mst_server *s, int32_t worker) {
     char name[sizeof s->text];
     if (s->job.aggregate < s->num_workers || !s->worker[worker].gradients) return MST_OK;

@@ -8,8 +8,8 @@
 #include "muster/ops.h"
 #include "strategy/gradient_rows.h"
 
-/* Variable V in GRAPH. What begins with its first value (moving averages, masters) begins with the value that U has of
- * it; 0 where that does not matter. */
+/* Variable V in GRAPH, with its value in U as the initial value: moving averages and masters begin with it. 0 if U has
+ * no value, where the initial value does not matter. */
 static mst_value copy_variable(mst_graph *graph, const mst_updated *u, int v) {
     const mst_value variable = u->variable[v];
     const mst_join_kind join = u->join ? u->join[v] : MST_JOIN_DEFAULT;

@@ -11,8 +11,8 @@ typedef struct mst_updated {
     const bool *sparse;        /**< [count], as in mst_step_values; NULL: none has a sparse gradient */
     const mst_join_kind *join; /**< [count], as in mst_step_values; NULL: all are trained */
     const int64_t *rows;       /**< [count] how many rows each has here, where rows are kept apart; -1, or NULL: all */
-    /** [count] values with which moving averages and masters begin, as in the other graph; NULL, or where one is NULL:
-     *  the graph does not give first values. */
+    /** [count] the values of the variables, with which moving averages and masters begin. NULL, or a NULL entry: the
+     *  initial values of this graph are not used. */
     mst_tensor *const *value;
     int num_shards; /**< whose proposals are added up where a variable is not trained; 0: their changes come */
 } mst_updated;

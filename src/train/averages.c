@@ -1,4 +1,4 @@
-/* The weights become their moving averages. */
+/* Replaces the weights by their moving averages. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "muster/op.h"
 #include "train/trainer.h"
 
-/* The entry that keeps the average of VARIABLE. With parameter servers it is no variable of this graph. */
+/* The name of the entry with the average of VARIABLE. With parameter servers it is not a variable of this graph. */
 static mst_status name_average(mst_value variable, char **name) {
     const mst_value average = mst_moving_average(variable);
     const int length = mst_value_is_none(average)

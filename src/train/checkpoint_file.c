@@ -100,7 +100,8 @@ static mst_status add_powers(mst_bundle_writer *writer, const mst_snapshot *snap
     return add_number(writer, "beta2_power", pow(fabs(full.beta_2), t));
 }
 
-/* So that TensorFlow 1 finds all slots of its optimizers. Nothing describes them: here they are left out again. */
+/* Adds slots of zeros that the optimizers of TensorFlow 1 look for. Muster's description of the state does not list
+ * them, so that Muster skips them when it reads the file. */
 static mst_status add_zero_slots(mst_bundle_writer *writer, const mst_snapshot *snapshot) {
     mst_arena arena = {0};
     mst_status status = MST_OK;
@@ -291,7 +292,7 @@ static mst_status identify(reader *r, const char *name, const char **container, 
     *store_name = json_string_value(json_array_get(entry, 1));
     if (*container && *store_name && kind_of(json_string_value(json_array_get(entry, 2)), kind)) return MST_OK;
     *container = *store_name = "";
-    if (r->state) return MST_OK; /* one for TensorFlow alone */
+    if (r->state) return MST_OK; /* an entry that only TensorFlow needs */
     *store_name = mst_checkpoint_store_name(&r->arena, name, reader_has, r, kind);
     return *store_name ? MST_OK : MST_NO_MEMORY("to read '%s'", r->path);
 }

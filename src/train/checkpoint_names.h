@@ -7,8 +7,8 @@
 
 /** The name of entry I of SNAPSHOT in a file: "layer1/weights/m" is "layer1/weights/Adam". NULL where memory is out. */
 const char *mst_checkpoint_file_name(mst_arena *arena, const mst_snapshot *snapshot, int64_t i);
-/** The name in the file of a slot of zeros that TensorFlow 1 has beside entry I, and the store has not: its RMSProp
- *  keeps a momentum also where that is 0. "": none; NULL: no memory. */
+/** The name in the file of a slot of zeros that TensorFlow 1 has beside entry I but the store does not: TensorFlow's
+ *  RMSProp has a momentum slot even if the momentum is 0. "": none; NULL: no memory. */
 const char *mst_checkpoint_zero_slot(mst_arena *arena, const mst_snapshot *snapshot, int64_t i);
 
 /** Whether the file has a tensor of that name. */

@@ -54,8 +54,8 @@ typedef struct fit {
     bool copied;          /**< the state came from another worker */
     bool returns;         /**< the job was under way: the process before this one was lost */
     bool tells;           /**< maybe before its callbacks saw the end of the epoch that has ended last */
-    bool told_to_stop;    /**< all workers end the training here, since a callback of one of them does */
-    int64_t first_number; /**< of the state with which it began */
+    bool told_to_stop;    /**< all workers end the training here, since a callback of one of them did */
+    int64_t first_number; /**< number of the state with which fit began */
     bool in_epoch;        /**< callbacks have seen this epoch begin, and not end */
     bool has_begun;       /**< its first epoch */
     bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
@@ -389,7 +389,7 @@ static mst_status go_back(fit *f) {
     return take_learning_rate(f);
 }
 
-/* A callback of any worker ends the training on all. */
+/* A callback that ends the training on any worker ends it on all. */
 static void take_stop(fit *f) {
     if (mst_workers_are_stopped(f->trainer, f->first_number)) f->told_to_stop = f->state.stop = true;
 }
@@ -427,7 +427,7 @@ static mst_status recover(fit *f, mst_status status) {
     return take_learning_rate(f);
 }
 
-/* An epoch in which another worker's callback has ended the training ends here as it has ended there. */
+/* If another worker's callback has ended the training within this epoch, the epoch ends here as well. */
 static bool must_end_epoch(const fit *f) {
     return f->told_to_stop && f->in_epoch && f->position.batch > 0;
 }
@@ -451,8 +451,7 @@ static mst_status read_last_step(fit *f) {
                              &f->state.step);
 }
 
-/* Where a callback has ended the training, on this worker alone or on others too, it ends on all behind the same
- * step. */
+/* If a callback has ended the training, on this worker or on others too, it ends on all workers after the same step. */
 static mst_status stop_together(fit *f) {
     if (!f->state.stop || f->told_to_stop) return MST_OK;
     MST_TRY(mst_workers_stop(f->trainer, f->position.number));

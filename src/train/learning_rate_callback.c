@@ -13,7 +13,7 @@ static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
-/* Its function is the program's. */
+/* The schedule is a function of the program, which cannot be compared: workers compare that there is one. */
 static void schedule_settings(const void *context, char *text, size_t size) {
     (void)context;
     snprintf(text, size, "learning_rate_callback");

@@ -145,7 +145,7 @@ static mst_status check(const mst_trainer *trainer, int num_ps) {
     return MST_OK;
 }
 
-/* The values of the variables that are trained, with which averages and masters begin. */
+/* The values of the trained variables that have averages or masters, which begin with these values. */
 static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
     const mst_step_values *values = &trainer->train.values;
     for (int v = 0; v < values->num_variables; v++) {
@@ -157,7 +157,7 @@ static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
     return MST_OK;
 }
 
-/* Variables that have no value yet, slots, get their first ones. VALUE: see mst_updated. */
+/* Gives initial values to the variables that have none yet: the slots. VALUE: see mst_updated. */
 static mst_status init_beside(const mst_trainer *trainer, mst_tensor *const *value) {
     const mst_step_values *values = &trainer->train.values;
     mst_graph *whole;
@@ -300,7 +300,7 @@ mst_status mst_served_finish(mst_trainer *trainer, bool stops) {
     return end_sums(trainer);
 }
 
-/* The chief has the whole state of the servers already. */
+/* The chief needs no more: it already has the whole state of the servers. */
 mst_status mst_served_take_averages(mst_trainer *trainer) {
     if (!mst_is_served(trainer) || trainer->optimizer.ema_decay <= 0 || mst_task_is_chief(trainer->options.task))
         return MST_OK;

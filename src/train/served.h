@@ -51,7 +51,7 @@ MST_CHECKED mst_status mst_served_give_weights(mst_trainer *trainer);
 bool mst_served_has_last(const mst_trainer *trainer);
 /** Whether one of these has failed because a server was started again: then join again, and go on from there. */
 bool mst_served_must_join(const mst_trainer *trainer);
-/** When all have made their last step: the store of each worker gets the moving averages, where there are any. */
+/** Called after the last step of all workers: the store of each worker gets the moving averages, if there are any. */
 MST_CHECKED mst_status mst_served_take_averages(mst_trainer *trainer);
 /** How stale the gradients were that an asynchronous job has applied since the last call (cluster/ps_client.h):
  *  *COUNTS, i64 [n], has how many were 0, 1, ..., n - 1 updates old. The caller's; NULL where there were none, where

@@ -8,7 +8,8 @@
 MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
 /** "inputs", "labels", or where there are several "input 'left'", "labels of 'out'"; "weights". */
 const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
-/** MST_INVALID where labels of DATA are classes with names, and the loss of their output measures numbers. */
+/** MST_INVALID where labels of DATA are named classes, and the loss of their output measures by how much numbers
+ *  differ. */
 MST_CHECKED mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_dataset *data);
 /** Whether the labels of OUTPUT are numbers of classes. */
 bool mst_objective_has_classes(const mst_trainer *trainer, int output);

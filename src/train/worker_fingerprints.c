@@ -89,7 +89,7 @@ static uint64_t add_real(uint64_t hash, double number) {
     return add_number(hash, bits);
 }
 
-/* The rates themselves, and the pieces, whose steps and rates are no fields of a schedule. */
+/* The rates at some steps, and the boundaries and values of the pieces, which are not in mst_schedule_fields. */
 static uint64_t hash_schedule(const mst_schedule *schedule) {
     static const int64_t steps[] = {0, 1, 10, 100, 1000, 10000}; /* where schedules are compared */
     uint64_t hash = 0;
@@ -104,13 +104,13 @@ static uint64_t hash_schedule(const mst_schedule *schedule) {
 
 /* ---- options ---- */
 
-/* [MST_FINGERPRINTS_MOST] without one, which the task adds (cluster/task_join.c). */
+/* At most MST_FINGERPRINTS_MOST - 1: the task adds one more (cluster/task_join.c). */
 typedef struct fingerprint_list {
     mst_fingerprint *out;
     int32_t count;
 } fingerprint_list;
 
-/* Where there is no room, the last one is a hash of all that follow. */
+/* If the list is full, its last entry becomes a hash of all that follow. */
 static void add_fingerprint(fingerprint_list *list, mst_fingerprint f) {
     enum { LAST = MST_FINGERPRINTS_MOST - 2 };
     if (list->count <= LAST) {
@@ -127,7 +127,7 @@ static bool has(const fingerprint_list *list, const char *name) {
     return found;
 }
 
-/* "random_flip", the second of that name "random_flip 2". */
+/* WHAT, "random_flip"; if the list has that name already, "random_flip 2". */
 static void name_one_more(const fingerprint_list *list, const char *what, char *name, size_t size) {
     snprintf(name, size, "%s", what);
     for (int number = 2; has(list, name); number++) snprintf(name, size, "%.20s %d", what, number);
@@ -137,7 +137,7 @@ static void add_option(fingerprint_list *list, const char *name, const char *val
     add_fingerprint(list, mst_fingerprint_option(name, value));
 }
 
-/* The same of an option whose value is only a part of what is compared. */
+/* The same for an option whose text shows only a part of what is compared: HASH covers all of it. */
 static void add_part(fingerprint_list *list, const char *name, const char *value, uint64_t hash) {
     mst_fingerprint f = mst_fingerprint_option(name, value);
     f.hash = hash;
@@ -204,7 +204,7 @@ static void add_machine(fingerprint_list *list) {
 
 /* ---- the weights ---- */
 
-/* Penalties are added behind the replicas, or by the parameter servers' part of the update. */
+/* Penalties are not in the graph's loss: they are added after the replicas, or in the update of parameter servers. */
 static void add_penalties(fingerprint_list *list, const mst_graph *graph) {
     uint64_t hash = 0;
     int64_t count = 0;
@@ -242,7 +242,7 @@ static void add_trainable(fingerprint_list *list, const mst_graph *graph) {
 
 /* ---- the data ---- */
 
-/* Asynchronous workers may have data of their own, which are made in the same way. */
+/* Not ALIKE: asynchronous workers, which may have different data, made by the same stages. */
 typedef struct data_visit {
     fingerprint_list *list; /* NULL: only the hash is wanted */
     bool alike;
@@ -256,13 +256,13 @@ static void visit_stage(void *context, const mst_dataset *stage, const char *set
     uint64_t hash = add_text(add_text(0, stage->type->name), settings);
     for (int i = 0; i < stage->num_components; i++) hash = add_spec(hash, &stage->row[i]);
     v->hash = add_number(v->hash, (int64_t)hash);
-    if (!v->list || !stage->upstream) return; /* of a source its rows are compared */
+    if (!v->list || !stage->upstream) return; /* a source is compared by its rows */
     name_one_more(v->list, stage->type->name, name, sizeof name);
     add_part(v->list, name, *settings ? settings : "there", hash);
 }
 
-/* What is in the first rows, where the source has them in memory: to read others twice may cost, or change what a
- * program sees. 0: not looked at. */
+/* A hash of the first rows, if the source has them in memory. Other rows are not read (0): reading them twice may be
+ * slow, or change what a program sees. */
 static uint64_t hash_rows(const mst_dataset *source) {
     uint64_t hash;
     int rows;
@@ -270,13 +270,13 @@ static uint64_t hash_rows(const mst_dataset *source) {
     return mst_dataset_hash_rows((mst_dataset *)(uintptr_t)source, &hash, &rows) ? 0 : hash;
 }
 
-/* What columns and classes are numbered by. */
+/* The schema decides how categories and classes are numbered. */
 static uint64_t hash_schema(const mst_dataset *data) {
     const char *schema = mst_dataset_schema(data);
     return schema ? add_text(1, schema) : 0;
 }
 
-/* The stages of the input, options each, then all else that DATA are. */
+/* The stages of the input, one option each, then everything else of DATA. */
 static void add_data(fingerprint_list *list, const mst_trainer *trainer, const mst_dataset *data) {
     const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
     data_visit v = {.list = list, .alike = alike, .hash = add_number(0, mst_dataset_num_rows(data))};
@@ -293,7 +293,7 @@ static void add_data(fingerprint_list *list, const mst_trainer *trainer, const m
 
 /* ---- callbacks ---- */
 
-/* "early_stopping: patience 3". Returns whether there are any. */
+/* Adds one option for each callback with settings, "early_stopping: patience 3". Returns whether there are any. */
 static bool add_callbacks(fingerprint_list *list, const mst_fit_options *o) {
     int count = 0;
     for (int i = 0; i < o->num_callbacks; i++) {
@@ -311,7 +311,7 @@ static bool add_callbacks(fingerprint_list *list, const mst_fit_options *o) {
     return count > 0;
 }
 
-/* Where callbacks decide by what is measured on it. */
+/* Compared if there are callbacks with settings: they may decide by what is measured on this data. */
 static void add_validation(fingerprint_list *list, const mst_dataset *data) {
     if (!data) return;
     data_visit v = {.alike = true, .hash = add_number(0, mst_dataset_num_rows(data))};

@@ -44,7 +44,7 @@ bool mst_workers_lost(const mst_trainer *trainer, mst_status status) {
            !mst_task_is_joined(trainer->options.task);
 }
 
-/* A process that is to end is one that is lost: the others wait until it was started again. */
+/* A process that was asked to end does not end the training: it counts as lost, and the others wait for it. */
 mst_status mst_workers_stop(const mst_trainer *trainer, int64_t number) {
     mst_task *task = trainer->options.task;
     if (!task || mst_is_served(trainer) || mst_task_must_end(task)) return MST_OK;

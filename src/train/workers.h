@@ -26,8 +26,8 @@ bool mst_workers_lost(const mst_trainer *trainer, mst_status status);
  *  of them. Returns STATUS. */
 mst_status mst_workers_fail(const mst_trainer *trainer, mst_status status);
 
-/** A callback has ended the training here behind the state NUMBER. MST_OK: it ends there on all workers; else
- *  mst_workers_lost, and they must come together first. */
+/** A callback has ended the training here after the state NUMBER. MST_OK: it ends there on all workers. An error for
+ *  which mst_workers_lost is true: the workers must come together first. */
 MST_CHECKED mst_status mst_workers_stop(const mst_trainer *trainer, int64_t number);
 /** Whether a callback of a worker has ended the training that began with the state FIRST. */
 bool mst_workers_are_stopped(const mst_trainer *trainer, int64_t first);

@@ -22,8 +22,8 @@ enum { MST_MESSAGE_HEADER = 64, MST_MESSAGE_VERSION = 3 };
 
 typedef enum mst_message_kind {
     MST_MESSAGE_HELLO =
-        1, /**< the first on a connection, of the task that made it. Text: its address in its list; behind it
-                            *   on a line of their own its lists (mst_transport_options.lists), where it has any */
+        1, /**< the first on a connection, from the task that made it. Text: its address in its list; then, on
+                            *   a second line, its lists (mst_transport_options.lists), if it has any */
     MST_MESSAGE_WELCOME, /**< the answer: what is sent from now on is taken */
     MST_MESSAGE_REFUSE, /**< the answer to what cannot be taken, with the reason as text: the connection is of no use */
     MST_MESSAGE_ALIVE,  /**< a sign of life; text: what the sender does (mst_transport_report.doing), or empty */
@@ -31,11 +31,11 @@ typedef enum mst_message_kind {
     MST_MESSAGE_CONTROL,
     MST_MESSAGE_DATA,      /**< a part of a message, as long as it likes but never empty where the message is not */
     MST_MESSAGE_TAKEN,     /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
-    MST_MESSAGE_ASK,       /**< the only one on its connection, of who is no task; empty */
+    MST_MESSAGE_ASK,       /**< the only one on its connection, from a program that is not a task; empty */
     MST_MESSAGE_REPORT,    /**< the answer */
     MST_MESSAGE_MISFIT,    /**< as REFUSE, for good: the lists of tasks of the two differ, or one cannot connect back */
-    MST_MESSAGE_CHALLENGE, /**< the answer to HELLO and ASK of who has shown a user's token: a nonce, behind which the
-                              listener shows it too; to be answered by the same, behind a proof (token_proof.h) */
+    MST_MESSAGE_CHALLENGE, /**< the answer to HELLO and ASK from a sender with a login (token_proof.h): a nonce, then
+                              the listener's proof. The sender sends the message again, after a proof of its own */
     MST_MESSAGE_KINDS
 } mst_message_kind;
 

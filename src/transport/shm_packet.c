@@ -66,7 +66,7 @@ mst_shm_arrival mst_shm_packet_receive(int socket, mst_shm_packet *out, int *fd)
     struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &with};
     ssize_t size;
     *fd = -1;
-    /* not CMSG_SPACE: in what that adds to align the end there is room for one more, which nobody would close */
+    /* not CMSG_SPACE: its padding has room for a second descriptor, which nobody would close */
     message.msg_controllen = CMSG_LEN(sizeof *fd);
     /* ECONNRESET: the other end was closed before it had read everything; what it has sent comes behind */
     do size = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);

@@ -49,8 +49,8 @@ typedef enum mst_shm_arrival {
     MST_SHM_ENDED  /**< the other end is closed, and all that it has sent is read */
 } mst_shm_arrival;
 
-/** Takes the next packet, and the file descriptor that came with it (-1: none), now the caller's. What comes with more
- *  than one is MST_SHM_WRONG. Does not wait. */
+/** Takes the next packet, and the file descriptor that came with it (-1: none), now the caller's. A packet with more
+ *  than one descriptor is MST_SHM_WRONG. Does not wait. */
 mst_shm_arrival mst_shm_packet_receive(int socket, mst_shm_packet *out, int *fd);
 
 /** Bytes of all places of PACKET; false where they are not all in a file of SIZE bytes. */

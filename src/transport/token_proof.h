@@ -1,18 +1,18 @@
-/** How the two ends of a connection show each other that they have the token of one user (transport/user_token.h),
- *  without sending it: whoever listens at the port of a task may be another user's program, and who connects may have
+/** How the two ends of a connection prove to each other that they have the token of one user (transport/user_token.h),
+ *  without sending it: the listener at the port of a task may be another user's program, and the connector may have
  *  recorded what others have sent.
  *
- *      connector                                               listener
- *      login, proof of login                        -------->  at an address of mine, new, not old? right?
- *      a word                                       -------->
- *      right?                                       <--------  challenge, proof of login and challenge
- *      the word, proof of login, challenge and sender ------>  right?
+ *      connector                                                  listener
+ *      login, proof of login                             -------->  made for my address, recent, not used? proof right?
+ *      message                                           -------->
+ *      proof right?                                      <--------  challenge, proof of login and challenge
+ *      message, proof of login, challenge and its header -------->  proof right?
  *
  *  The first proof keeps strangers from sending anything that is read. It is good for one connection: the listener
- *  remembers the logins that it has taken. The last one counts: nobody can have recorded it, since the challenge is
- *  drawn for the connection. Each proof has a word of its own for its place, so that none is another one's, and covers
- *  the version of the messages (transport/message.h) and by the login the address to which the connector has connected:
- *  what is shown at one address is not what another one asks for. */
+ *  remembers the logins that it has accepted. The last proof decides: it cannot have been recorded, since the challenge
+ *  is drawn for this connection. Each of the three proofs includes a word for its place, so that none can stand in for
+ *  another. Each also covers the version of the messages (transport/message.h), and through the login the address to
+ *  which the connector has connected: a proof for one address is not valid at another one. */
 #ifndef MUSTER_TRANSPORT_TOKEN_PROOF_H
 #define MUSTER_TRANSPORT_TOKEN_PROOF_H
 
@@ -36,19 +36,19 @@ typedef enum mst_token_place {
 typedef struct mst_token_login {
     char nonce[MST_TOKEN_NONCE];
     int64_t time;        /**< when it was made */
-    const char *address; /**< in numbers, "127.0.0.1:2222", for which it was made; in the login's text */
+    const char *address; /**< numeric, "127.0.0.1:2222", for which it was made; points into the login's text */
 } mst_token_login;
 
 /** Draws a nonce. False: the system gives no random numbers. */
 MST_CHECKED bool mst_token_nonce_make(char nonce[MST_TOKEN_NONCE]);
-/** A login for ADDRESS: a name that no two connections have, made at NOW (base/clock.h, which all processes of a
- *  machine have in common). */
+/** A login for ADDRESS: a name that no two connections share, made at NOW (base/clock.h, the same clock for all
+ *  processes of a machine). */
 MST_CHECKED bool mst_token_login_make(int64_t now, const char *address, char login[MST_TOKEN_LOGIN]);
-/** Reads one; false: it is none. */
+/** Reads a login; false if it is not one. */
 MST_CHECKED bool mst_token_login_read(const char *login, mst_token_login *out);
 
-/** The proof at PLACE of a connection with LOGIN. CHALLENGE: the nonce that the listener has drawn; NULL for the
- *  login's own. SENDER: the header of the message that an answer is in front of; NULL for the others. */
+/** The proof at PLACE of a connection with LOGIN. CHALLENGE: the nonce that the listener has drawn; NULL for the proof
+ *  of the login. SENDER: the header of the message, for the proof of the answer; NULL for the other two. */
 void mst_token_prove(const mst_cluster_keys *keys, mst_token_place place, const char *login, const char *challenge,
                      const mst_message *sender, char proof[MST_TOKEN_PROOF]);
 /** Whether SHOWN, of SIZE bytes, is that. */
@@ -57,10 +57,10 @@ MST_CHECKED bool mst_token_is_proved(const mst_cluster_keys *keys, mst_token_pla
 
 enum { MST_TOKEN_USED = 512 };
 
-/** The logins that a listener has taken. Of those that it has forgotten none is taken again: it knows until when they
- *  were made. */
+/** The logins that a listener has accepted. It forgets the oldest when the list is full. None of these is accepted
+ *  again: `since` is later than the time at which they were made. */
 typedef struct mst_token_used {
-    int64_t since; /**< none that was made before counts; at first when the listener has begun to listen */
+    int64_t since; /**< logins made before this time are refused; at first the time when the listener began to listen */
     int next;      /**< place for the next one, after the oldest */
     struct {
         char nonce[MST_TOKEN_NONCE];
@@ -74,8 +74,8 @@ typedef enum mst_token_use_result {
     MST_TOKEN_USED_BEFORE
 } mst_token_use_result;
 
-/** Takes LOGIN, whose proof is right, at NOW: it must have been made since the listener listens, not long ago, and not
- *  have been taken before. */
+/** Accepts LOGIN, whose proof is right, at NOW. It must have been made recently and after the listener began to listen,
+ *  and not have been accepted before. */
 MST_CHECKED mst_token_use_result mst_token_use(mst_token_used *used, const mst_token_login *login, int64_t now);
 
 #endif

@@ -125,8 +125,8 @@ typedef struct mst_transport_options {
     /** Nobody without them can connect; NULL: nothing checks who connects. A user's token counts at loopback addresses
      *  alone, and nowhere else may such a task listen. */
     const mst_cluster_keys *keys;
-    /** The lists of tasks that this one was told, in words, on one line: who was told others does not fit, and both are
-     *  told so (`misfit`). NULL: they are not compared. */
+    /** The lists of tasks that this one was told, as one line of text. A task that was told others is refused, and both
+     *  hear why (`misfit`). NULL: they are not compared. */
     const char *lists;
     bool insecure; /**< may listen where other machines can connect, although nothing checks who they are */
     /** Does not listen: what others send to it arrives where they do not know an address of it. It may send to its own

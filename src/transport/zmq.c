@@ -185,7 +185,7 @@ static mst_status check_reach(const mst_open_options *options, const char *numer
         options->listen);
 }
 
-/* Where the token counts, others show it to the address at which they know this task. */
+/* With a token, the proofs of other tasks are for the address at which they know this task. */
 static void find_known_as(mst_transport *t) {
     const mst_open_options *o = &t->options;
     const char *address = o->address[o->self];

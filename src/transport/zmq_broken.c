@@ -5,7 +5,7 @@
 #include "transport/zmq_newcomer.h"
 #include "transport/zmq_socket.h"
 
-/* The number of the connection with descriptor FD, which has ended now; 0: it is not known. */
+/* The number of the connection with descriptor FD, which has just ended; 0: unknown. */
 static uint64_t ended_number(mst_transport *t, int fd) {
     const uint64_t number = mst_zmq_newcomer_ends(t, fd);
     if (number) return number;

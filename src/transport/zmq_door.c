@@ -122,7 +122,7 @@ static void answer_key(mst_transport *t, const question *q) {
     if (!has_shown) tell_stranger(t, q->host, "it has another cluster key");
 }
 
-/* A task that was stopped while it connected may come too late: it tries again, and is no stranger. */
+/* A task that was stopped while it connected may come too late: it tries again, and is not reported as a stranger. */
 static void answer_token(mst_transport *t, const question *q) {
     mst_token_login login;
     const bool has_shown = q->is_plain && q->has_proof && mst_token_login_read(q->login, &login);

@@ -19,8 +19,8 @@ bool mst_zmq_door_answer(mst_transport *t);
  *  or has sent what is no message; not where it only has gone, which without a door cannot be told from such bytes, or
  *  was refused at the door. */
 void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int error);
-/** Who has connected from HOST was let in, and could not answer the challenge (zmq_token.h): tells the owner
- *  likewise. */
+/** A connection from HOST was let in, but could not answer the challenge (zmq_token.h): tells the owner, once for each
+ *  host. */
 void mst_zmq_door_unproved(mst_transport *t, const char *host);
 /** A newcomer from HOST was ended because there were too many (zmq_newcomer.h): tells the owner, once for each host. */
 void mst_zmq_door_silent(mst_transport *t, const char *host);

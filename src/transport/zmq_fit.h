@@ -1,4 +1,4 @@
-/** Whether a task that connects fits into the list of tasks that this one has, and in words why it does not. */
+/** Whether a task that connects fits into the list of tasks of this one, and a message that says why it does not. */
 #ifndef MUSTER_TRANSPORT_ZMQ_FIT_H
 #define MUSTER_TRANSPORT_ZMQ_FIT_H
 
@@ -11,22 +11,22 @@ enum { MST_ZMQ_SAID = 512 };
 /** What a HELLO says of the task that sends it. */
 typedef struct mst_zmq_said {
     char text[MST_ZMQ_SAID];
-    const char *address, *lists; /**< in TEXT; "": it has not said */
+    const char *address, *lists; /**< they point into TEXT; "": not given */
 } mst_zmq_said;
 
-/** Writes it for this task. */
+/** Writes the text of this task's HELLO. */
 void mst_zmq_say_hello(const mst_transport *t, char text[MST_ZMQ_SAID]);
-/** Reads it from SIZE bytes of DATA. */
+/** Reads a HELLO from SIZE bytes of DATA. */
 void mst_zmq_read_hello(const unsigned char *data, size_t size, mst_zmq_said *out);
 
-/** Whether it was told other lists of tasks than this one; where one of the two has not said its own, it was not. */
+/** Whether the task was told other lists of tasks than this one. False if one of the two has not given its lists. */
 bool mst_zmq_has_other_lists(const mst_transport *t, const mst_zmq_said *said);
-/** Whether a task that says HELLO may join; else WHY not. */
+/** Whether a task that sends HELLO may join; if not, WHY says why. */
 bool mst_zmq_may_join(const mst_transport *t, const mst_message *hello, const mst_zmq_said *said,
                       char why[MST_ZMQ_WHY]);
 /** The number of the task at ADDRESS in the list of tasks; -1: none. */
 int32_t mst_zmq_find_listed(const mst_transport *t, const char *address);
-/** Says for both sides that this task cannot connect to the peer, which connects to it. */
+/** Writes to WHY, for both sides, that this task cannot connect to the peer, though the peer connects to it. */
 void mst_zmq_say_one_way(const mst_transport *t, const mst_zmq_peer *peer, char why[MST_ZMQ_WHY]);
 
 #endif

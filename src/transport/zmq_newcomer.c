@@ -59,16 +59,16 @@ void mst_zmq_newcomer_excuse(mst_transport *t) {
     t->num_excused++;
 }
 
-/* The place of the one with descriptor FD that has not ended; -1: there is none. */
+/* The index of the newcomer with descriptor FD that has not ended; -1: there is none. */
 static int find_open(const mst_transport *t, int fd) {
     for (int i = 0; i < t->num_newcomers; i++)
         if (t->newcomer[i].connection.fd == fd && !t->newcomer[i].has_ended) return i;
     return -1;
 }
 
-/* The place of the one that has sent a message, as its descriptor says; -1: there is none. */
+/* The index of the newcomer that has sent a message through descriptor FD; -1: there is none. */
 static int find_sender(mst_transport *t, int fd) {
-    mst_zmq_broken_look(t); /* what libzmq has said of it before */
+    mst_zmq_broken_look(t); /* the events of libzmq that came before the message */
     const int open = find_open(t, fd);
     for (int i = t->num_newcomers - 1; open < 0 && i >= 0; i--)
         if (t->newcomer[i].connection.fd == fd) return i;
@@ -86,9 +86,9 @@ char *mst_zmq_newcomer_challenge(mst_transport *t, int fd, const unsigned char *
 
 mst_zmq_connection mst_zmq_newcomer_said(mst_transport *t, int fd) {
     const int i = find_sender(t, fd);
-    if (i < 0) return new_connection(t, -1); /* it has ended, or was ended: it is not to be found by FD */
+    if (i < 0) return new_connection(t, -1); /* it has ended, or was ended: FD may belong to another one now */
     const mst_zmq_connection connection = t->newcomer[i].connection;
-    t->num_excused--; /* less than 0 until libzmq's event is taken */
+    t->num_excused--; /* below 0 until libzmq's event is read */
     drop_newcomer(t, i);
     return connection;
 }

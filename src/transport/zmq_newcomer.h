@@ -13,20 +13,20 @@ enum { MST_ZMQ_NEWCOMERS = 64 };
 bool mst_zmq_newcomers_create(mst_transport *t);
 /** A connection with descriptor FD has been accepted. */
 void mst_zmq_newcomer_came(mst_transport *t, int fd);
-/** Of one of them nothing wrong is known, and its end says nothing against it: its handshake has succeeded, or it came
- *  too late. libzmq does not say which it is. */
+/** One of the newcomers has done nothing wrong, so that its end is no reason to report it: its handshake has succeeded,
+ *  or it came too late. libzmq does not say which newcomer it is. */
 void mst_zmq_newcomer_excuse(mst_transport *t);
-/** What the connection with descriptor FD, by which DEALER ID has sent a message, was challenged with: "" at first, for
- *  the caller to draw. NULL: it is no newcomer. */
+/** The challenge that was sent on the connection with descriptor FD, by which DEALER ID has sent a message. "" at
+ *  first: the caller draws it. NULL: the connection is not a newcomer. */
 char *mst_zmq_newcomer_challenge(mst_transport *t, int fd, const unsigned char *id);
 /** The connection with descriptor FD, by which a message has come, has said whose it is. Returns it. */
 mst_zmq_connection mst_zmq_newcomer_said(mst_transport *t, int fd);
-/** The connection with descriptor FD has ended: returns its number, 0 where it is no newcomer. What it has said before
- *  may still have to be taken. */
+/** The connection with descriptor FD has ended: returns its number, 0 if it is not a newcomer. Messages that it sent
+ *  before may not have been read yet. */
 uint64_t mst_zmq_newcomer_ends(mst_transport *t, int fd);
-/** All that connection NUMBER, which has ended, has said was taken. FAILED: libzmq has told that its handshake has
- *  failed. Returns its host, until the next call; NULL: it was no newcomer, it was closed before anybody could ask for
- *  its host, or it may be one that is excused. */
+/** Connection NUMBER has ended, and all its messages have been read. FAILED: libzmq has reported that its handshake has
+ *  failed. Returns its host, valid until the next call. NULL: it was not a newcomer, was closed before its host could
+ *  be found out, or may be one that is excused. */
 const char *mst_zmq_newcomer_ended(mst_transport *t, uint64_t number, bool failed);
 
 #endif

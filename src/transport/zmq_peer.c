@@ -158,7 +158,7 @@ bool mst_zmq_listen(mst_transport *t) {
     if (!t->monitor || !mst_zmq_watch(t->sockets, t->router, t->monitor)) return false;
     if (t->door && !mst_zmq_watch(t->sockets, t->door, NULL)) return false;
     if (!t->options.only_connects && zmq_bind(t->router, t->listen) != 0) return false;
-    t->logins.since = mst_clock_now(); /* behind it: from now on nobody else is asked at this address */
+    t->logins.since = mst_clock_now(); /* after the bind: from now on nobody else can listen at this address */
     return true;
 }
 
@@ -271,8 +271,8 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 typedef struct arrival {
     unsigned char id[MST_ZMQ_ID]; /* of the DEALER from which it came to the ROUTER */
     bool has_id;
-    int fd;                        /* of its connection, as libzmq's monitor names it */
-    mst_zmq_connection connection; /* of the first words of one */
+    int fd;                        /* of its connection, as in the events of libzmq's monitor */
+    mst_zmq_connection connection; /* set for the first message of a connection */
     zmq_msg_t frame[2];
     int payload; /* the frame with the bytes, */
     size_t skip; /* behind so many others */
@@ -338,11 +338,11 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
     p->told_second = true;
 }
 
-/* Whoever says M has another list of tasks, in which it is at the address that it has SAID. Where this list does not
- * have that address, it belongs to another job, which has the address of this task by mistake: this one goes on. */
+/* The sender of M has another list of tasks, in which it is at the address in SAID. If this task's list does not have
+ * that address, the sender belongs to another job, which uses the address of this task by mistake: this one goes on. */
 static void tell_misfit(mst_transport *t, const mst_message *m, const mst_zmq_said *said, const char *why) {
     const int32_t listed = mst_zmq_find_listed(t, said->address);
-    const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from; /* its number is of other lists, too */
+    const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from; /* M's number is from its own lists */
     const bool is_number = number >= 0 && number < t->options.num_tasks && number != t->options.self;
     if (!is_number || listed < 0) return;
     mst_zmq_peer *p = &t->peers[number];
@@ -494,7 +494,7 @@ static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     mst_zmq_break(t, p, closed_why, now);
 }
 
-/* Whether who says the first words of a connection may do so: where there is a token, it must answer a challenge. */
+/* Whether the first message of a connection may be taken: with a token, the sender must answer a challenge. */
 static bool may_speak(mst_transport *t, arrival *a) {
     if (!t->options.has_token) return true;
     const char *login = zmq_msg_gets(&a->frame[0], "User-Id");

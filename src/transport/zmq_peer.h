@@ -29,17 +29,17 @@ typedef enum mst_zmq_state {
 
 enum { MST_ZMQ_HOST = 64 };
 
-/** A connection that others have made. libzmq names it by its descriptor, which may be the next one's as soon as it has
- *  ended, and tells of ends later than of messages: so each one has a number, too. */
+/** A connection that others have made. libzmq names it by its descriptor, which the next connection may get as soon as
+ *  this one has ended. libzmq also reports ends later than messages. So each connection has a number, too. */
 typedef struct mst_zmq_connection {
     int fd;
     uint64_t number; /**< from 1; 0: none */
 } mst_zmq_connection;
 
-/** How a DEALER shows the token of a user, and is shown it (zmq_token.h). */
+/** The state of a DEALER that proves that it has the token of a user (zmq_token.h). */
 typedef struct mst_zmq_login {
-    char text[MST_TOKEN_LOGIN]; /**< "": it has none to show */
-    bool is_answered;           /**< the listener has shown the token, and was shown it again */
+    char text[MST_TOKEN_LOGIN]; /**< "": there is no token */
+    bool is_answered;           /**< the listener has proved that it has the token, and its challenge was answered */
 } mst_zmq_login;
 
 typedef struct mst_zmq_peer {
@@ -90,13 +90,13 @@ typedef struct mst_zmq_visitor {
 /** A connection of which nobody has said yet whose it is (zmq_newcomer.h). */
 typedef struct mst_zmq_newcomer {
     mst_zmq_connection connection;
-    bool has_ended;                   /**< it may have said something before that is to be taken */
+    bool has_ended;                   /**< messages that it sent before may not have been read yet */
     unsigned char id[MST_ZMQ_ID];     /**< of the DEALER that was challenged */
-    char challenge[MST_TOKEN_NONCE];  /**< that it was sent (zmq_token.h); "": none */
+    char challenge[MST_TOKEN_NONCE];  /**< that was sent to it (zmq_token.h); "": none */
     char host[MST_ZMQ_HOST], port[8]; /**< of the other end */
 } mst_zmq_newcomer;
 
-/** A connection that has ended, and how its handshake had failed: libzmq's event and error; 0: it had not. */
+/** A connection that has ended, and libzmq's event and error if its handshake had failed; 0: it had not. */
 typedef struct mst_zmq_broken {
     uint64_t connection;
     uint16_t handshake_end;
@@ -124,10 +124,10 @@ struct mst_transport {
     bool ready, closing, finished, stopped;
     int error;                          /* errno, where it could not listen */
     char listen[MST_NUMERIC_SIZE + 16]; /* endpoint */
-    char known_as[MST_NUMERIC_SIZE]; /* where others connect to reach it, if that is forwarded to `listen`; else "" */
+    char known_as[MST_NUMERIC_SIZE];    /* address to which others connect, if it is forwarded to `listen`; else "" */
     void *context, *router, *monitor;
     void *door;            /* of a cluster with a key, or a user's token (zmq_door.h); else NULL */
-    mst_token_used logins; /* where the transport has a user's token */
+    mst_token_used logins; /* used if the transport has a user's token */
     char stranger[MST_ZMQ_STRANGERS][MST_ZMQ_HOST]; /* hosts from which somebody was refused; "": not known which */
     int num_strangers;
     unsigned num_sockets; /* ever made: no two have one id */
@@ -135,12 +135,12 @@ struct mst_transport {
     mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
     mst_zmq_newcomer *newcomer; /* in the order in which they came */
     int num_newcomers, most_newcomers;
-    int num_excused; /* newcomers of which nothing wrong is known: libzmq does not say which */
+    int num_excused; /* how many newcomers have done nothing wrong: libzmq does not say which */
     uint64_t num_connections;
     char gone[MST_ZMQ_HOST]; /* host of the last that is none any more */
     uint16_t handshake_end;  /* how that of the connection has failed whose end libzmq tells next: its event, or 0 */
     int handshake_error;     /* with which error */
-    mst_zmq_broken broken[MST_ZMQ_BROKEN]; /* connections that have ended, for the rest of a look (zmq_broken.h) */
+    mst_zmq_broken broken[MST_ZMQ_BROKEN]; /* connections that have ended, to be handled (zmq_broken.h) */
     int num_broken;
     int64_t next_beat;
     bool is_taken;        /* another thread receives */

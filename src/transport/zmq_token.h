@@ -2,9 +2,9 @@
  *
  *      DEALER                                                        ROUTER
  *      PLAIN, ZeroMQ's names and passwords: login, proof  -------->  asks the door (zmq_door.h)
- *      HELLO, or ASK of who is no task                    -------->
- *      right? else this is no task of the same user       <--------  CHALLENGE: a nonce, proof
- *      the same again, behind a proof                     -------->  right? then it is taken: WELCOME, REPORT
+ *      HELLO; ASK from a program that is not a task       -------->
+ *      proof right? else not a task of the same user      <--------  CHALLENGE: a nonce, proof
+ *      a proof, then the same message again               -------->  proof right? then answers: WELCOME, REPORT
  *
  *  What goes over a loopback address is seen by its two ends alone, so nothing is encrypted. */
 #ifndef MUSTER_TRANSPORT_ZMQ_TOKEN_H
@@ -14,32 +14,32 @@
 
 /** Makes the ROUTER, which is not bound yet, ask at the door. */
 bool mst_zmq_token_listen(mst_transport *t);
-/** Makes a DEALER, which is not connected yet, show KEYS, a token, to NUMERIC. */
+/** Makes a DEALER, which is not connected yet, prove to the address NUMERIC that it has KEYS, a token. */
 bool mst_zmq_token_connect(const mst_cluster_keys *keys, const char *numeric, void *dealer, mst_zmq_login *login);
-/** Whether the listener must still show the token: until then nothing but a CHALLENGE is taken of it, or a REFUSE. */
+/** Whether the listener must still prove that it has the token: until then only CHALLENGE and REFUSE are accepted. */
 bool mst_zmq_token_is_awaited(const mst_zmq_login *login);
-/** Takes a CHALLENGE of BYTES, and sends MESSAGE and TEXT once more, behind the proof. False: the listener has not
- *  shown the token. */
+/** Takes a CHALLENGE of BYTES, and sends MESSAGE again with the proof before TEXT. False: the listener has not proved
+ *  that it has the token. */
 bool mst_zmq_token_answer(const mst_cluster_keys *keys, mst_zmq_login *login, const void *data, size_t bytes,
                           void *dealer, mst_message message, const char *text);
 
 /** What a ROUTER does with the first words of a connection. */
 typedef enum mst_zmq_entrance {
-    MST_ZMQ_ADMITTED,   /**< who speaks has the token */
-    MST_ZMQ_CHALLENGED, /**< it has been sent a CHALLENGE, and is to say that again */
-    MST_ZMQ_REJECTED,   /**< it has not */
-    MST_ZMQ_TOO_LATE    /**< its connection is not there any more */
+    MST_ZMQ_ADMITTED,   /**< the sender has the token */
+    MST_ZMQ_CHALLENGED, /**< a CHALLENGE was sent: the sender must send its message again with the answer */
+    MST_ZMQ_REJECTED,   /**< the answer is wrong: the sender does not have the token */
+    MST_ZMQ_TOO_LATE    /**< the connection has ended */
 } mst_zmq_entrance;
 
-/** Whether MESSAGE, a HELLO or an ASK by connection FD, may be taken; then *DATA and *BYTES are what stands behind the
- *  proof. ID, LOGIN: of the DEALER, and as the door has let it in. */
+/** Whether MESSAGE, a HELLO or an ASK on connection FD, may be taken; then *DATA and *BYTES are the text after the
+ *  proof. ID: of the DEALER. LOGIN: the one with which the door has let it in. */
 mst_zmq_entrance mst_zmq_token_enter(mst_transport *t, const unsigned char *id, int fd, const char *login,
                                      const mst_message *message, const unsigned char **data, size_t *bytes);
 
-/** Whether what is SHOWN with LOGIN proves that the other side has the token, and that it wants this task. */
+/** Whether the proof SHOWN with LOGIN is right, and was made for an address of this task. */
 bool mst_zmq_token_is_proved(const mst_transport *t, const char *login, const void *shown, size_t size);
 
-/** What is said of a listener that has not shown the token. */
+/** The error text for a listener that has not proved that it has the token. */
 extern const char mst_zmq_token_missing[];
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "transport/zmq_peer.h"
 
-/** Answers ASK from the DEALER with this id, with its CONNECTION. */
+/** Answers ASK from the DEALER with this id, which came by CONNECTION. */
 void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, mst_zmq_connection connection, int64_t now);
 /** Connection NUMBER has ended. */
 void mst_zmq_visitor_left(mst_transport *t, uint64_t number);

@@ -60,7 +60,7 @@ static mst_status add_row(top *t, const char *name, const char *address) {
     *row = (top_row){.num_answers = 0};
     snprintf(row->name, sizeof row->name, "%s", name);
     snprintf(row->address, sizeof row->address, "%s", address);
-    mst_make_plain(row->name); /* it may be of another task */
+    mst_make_plain(row->name); /* it may come from another task */
     const int width = (int)strlen(row->name);
     if (width > t->name_width) t->name_width = width;
     return MST_OK;

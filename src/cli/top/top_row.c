@@ -18,7 +18,7 @@ typedef struct shares {
 
 void top_row_lost(top_row *row, const char *why) {
     snprintf(row->why, sizeof row->why, "%s", why);
-    mst_make_plain(row->why); /* it may be of another task */
+    mst_make_plain(row->why); /* it may come from another task */
 }
 
 void top_row_hear(top_row *row, const mst_task_report *report, int number) {

@@ -36,7 +36,7 @@ void column_notes_add(const char *schema, json_t **event) {
     free(column);
 }
 
-/* Whether LIST, "a,b", has the NAME in quotes. */
+/* Whether LIST, "a,b", contains NAME, which is in quotes. */
 static bool is_listed(const char *list, const char *name) {
     const size_t size = strlen(name) - 2;
     for (const char *at = list; at; at = strchr(at, ','), at = at ? at + 1 : NULL)

@@ -1,5 +1,5 @@
-/** What a user is told of the columns of a table: which numbers are in another notation, and which texts are hardly
- *  categories. Of data without a schema (NULL) that is nothing. */
+/** What a user is told about the columns of a table: which numbers are in another notation, and which texts can hardly
+ *  be categories. For data without a schema (NULL) nothing is printed. */
 #ifndef MUSTER_CLI_TRAIN_COLUMN_NOTES_H
 #define MUSTER_CLI_TRAIN_COLUMN_NOTES_H
 
@@ -12,8 +12,8 @@ void column_notes_print(const char *schema);
 /** Adds the same to EVENT, as "columns_read": {"'price'": "with a decimal comma"}; nothing where there is none. */
 void column_notes_add(const char *schema, json_t **event);
 /** MST_INVALID, naming the column, where its name or one of its categories is not UTF-8: models and messages could not
- *  name it. Warns of each column of categories but those of CATEGORIES, "a,b" (NULL: none), that are dates, or that are
- *  different in most of the ROWS (below 0: not known). */
+ *  name it. Warns of each column of categories that are dates, or of which there are more than half as many as ROWS
+ *  (below 0: not known). Columns in CATEGORIES, "a,b" (NULL: none), are left out. */
 MST_CHECKED mst_status column_notes_check(const char *schema, const char *categories, int64_t rows);
 
 #endif

@@ -41,7 +41,7 @@ void noted_options_compare(const json_t *before, const option_list *list) {
         const char *name = list->entry[i].option.name, *now = value_of(&list->entry[i]);
         const char *old = json_string_value(json_object_get(before, name));
         if (!list->entry[i].option.noted || !differs(old, now)) continue;
-        char shown[OLD_TEXT]; /* it stands in a file */
+        char shown[OLD_TEXT]; /* it comes from a file */
         if (old) old = mst_escape_line(old, strlen(old), shown, sizeof shown);
         fprintf(stderr, "%s--%s %s (now %s%s)", join, name, old ? old : "not given", now ? now : "not given",
                 strcmp(name, "seed") == 0 ? ", which counts for a new training only" : "");

@@ -14,8 +14,8 @@ typedef struct stand_in {
     mst_task *task;
     mst_callback
         work; /**< its train_begin is called where this worker begins to do it, also in the midst of training */
-    /** Makes WORK ready to begin; MST_UNAVAILABLE where another worker has not ended it yet: asked again. STATE is
-     *  resumed where training has begun before, with the work of another worker. NULL: it is ready. */
+    /** Makes WORK ready to begin. MST_UNAVAILABLE: another worker has not ended it yet; `open` is then called again.
+     *  STATE is resumed if training began before, with the work of another worker. NULL: WORK is always ready. */
     mst_status (*open)(void *context, const mst_train_state *state, mst_callback *work);
     /** Ends the work where another worker is to do it; NULL: by its train_end. */
     mst_status (*close)(void *context);

@@ -193,7 +193,7 @@ static int split_validation(training *t) {
     return EXIT_DONE;
 }
 
-/* Where neither the loss nor an option of classes is given, the labels of a table say whether they are classes. */
+/* If neither --loss nor an option for classes is given, the labels of a table decide whether they are classes. */
 static int choose_loss(training *t) {
     const train_options *o = t->o;
     const bool classes = option_given(t->list, "classes") || o->class_names || o->class_weight || o->positive;
@@ -399,7 +399,7 @@ static mst_callback chief_work(const training *t, stand_in *in, mst_callback wor
     return stand_in_callback(in);
 }
 
-/* What decides the weights behind the last step. */
+/* Workers compare this: it affects the weights after the last step. */
 static void ema_settings(const void *context, char *text, size_t size) {
     (void)context;
     snprintf(text, size, "use_ema");
@@ -600,8 +600,9 @@ static mst_status use_model(training *t) {
     return use_test_part(t);
 }
 
-/* A worker of parameter servers leaves them behind all that: who is lost meanwhile, and started again, still finds
- * them, and does it once more. It leaves, too, where something has failed that the others do not need. */
+/* A worker of parameter servers leaves them only after using the model: if it is lost before and started again, it
+ * still finds the servers, and does that work once more. It also leaves if that work has failed: no other worker needs
+ * the result. */
 static mst_status train(training *t) {
     MST_TRY(fit(t));
     const mst_status used = use_model(t);
@@ -637,7 +638,7 @@ static int tell_ended(const training *t) {
     return EXIT_DONE;
 }
 
-/* The others had made all steps when this worker came, or came back. */
+/* It is no failure if the others had made all steps before this worker came, or came back. */
 static int tell_failure(const training *t) {
     if (!t->task || !mst_task_has_ended(t->task)) return command_fail_library(EXIT_FAILED, NULL);
     fprintf(stderr, "%s\n", mst_error()->message);

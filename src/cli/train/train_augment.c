@@ -19,8 +19,8 @@ enum { LEVELS = 255 };
 
 enum { CLASSES, PICTURES, UNKNOWN };
 
-/* What labels are, of pictures of SHAPE: numbers that stay when a picture moves, pictures that move with it, or others
- * of which it is not known where they are. */
+/* What the labels of pictures of SHAPE are: classes, which do not change when a picture is moved; pictures, which are
+ * moved with it; or something whose place in the picture is not known. */
 static int kind_of_labels(const mst_dataset *data, mst_shape shape) {
     if (mst_dataset_num_components(data) < 2 || shape.ndim < 2) return CLASSES;
     const mst_shape label = mst_dataset_spec(data, 1).shape;
@@ -39,7 +39,7 @@ static int refuse_labels(const training *t, mst_shape shape) {
         mst_shape_print(mst_dataset_spec(t->train, 1).shape, label, sizeof label));
 }
 
-/* Labels that are pictures move with them: a transform of one type draws the same for each component. */
+/* Labels that are pictures move with the inputs: transforms of one type draw the same numbers for each component. */
 int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;

@@ -305,7 +305,7 @@ static mst_status open_for_saves(void *context, const mst_train_state *state, ms
     training *t = context;
     const mst_status status = open_manager(t, !t->o->resume && !state->resumed);
     if (status == MST_UNAVAILABLE && !state->resumed)
-        return MST_FAIL(MST_EXISTS, "%s", mst_error()->message); /* that of another job */
+        return MST_FAIL(MST_EXISTS, "%s", mst_error()->message); /* another job has the folder */
     if (status == MST_UNAVAILABLE && !t->has_told && t->o->progress != MST_PROGRESS_NONE)
         fprintf(stderr, "worker:%d: cannot save for now: %s\n", mst_cluster_self(t->cluster), mst_error()->message);
     t->has_told = status == MST_UNAVAILABLE;

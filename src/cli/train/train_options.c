@@ -36,8 +36,8 @@ static const option model_options[] = {
              "its classes, as many as these, and where labels are no class numbers, as many as a label has)"},
     {"loss", OPTION_WORDS, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .also = objective_short_losses, .choice_help = objective_labels, .noted = true,
-     .help = "what training makes small, and the labels that it takes (default: of a table whose labels are numbers "
-             "that do not look like class numbers mean_squared_error); of a network with several outputs "
+     .help = "the loss that training minimizes, and the labels that it takes (default for a table whose labels are "
+             "numbers but do not look like class numbers: mean_squared_error); for several outputs "
              "OUTPUT=NAME,OUTPUT=NAME"},
     {"loss-weights", OPTION_TEXT, AT(loss_weights), "OUTPUT=X,OUTPUT=X,...", .noted = true,
      .help = "networks with several outputs: what their losses are multiplied by in the sum (default: as in the file, "
@@ -46,9 +46,9 @@ static const option model_options[] = {
      .help = "what is measured beside the loss: " OBJECTIVE_METRICS
              "; OUTPUT=NAME of one of several outputs (default: what fits the loss)"},
     {"positive", OPTION_TEXT, AT(positive), "CLASS", .noted = true,
-     .help = "the class, by name or number, that precision, recall, f1, auc and pr_auc are of (default: "
-             "the second in the order of names, where there are two; of more classes all together); OUTPUT=CLASS of "
-             "one of several outputs"},
+     .help = "the class, by name or number, for precision, recall, f1, auc and pr_auc (default: the second of two "
+             "classes, in the order of names; with more classes all together); OUTPUT=CLASS for one of several "
+             "outputs"},
     {"class-weight", OPTION_TEXT, AT(class_weight), "SPEC", .noted = true,
      .help =
          "weights of examples in training by their class: 1,5 of all classes in their order; cat=5,dog=2 by name or "
@@ -78,13 +78,14 @@ static const option data_options[] = {
      .help = "csv: a number that is empty, NA, NaN or null is an error (refuse), or becomes the mean of the column in "
              "what is trained on"},
     {"decimal", OPTION_TEXT, AT(table.decimal), "C", .noted = true,
-     .help = "csv: the decimal mark of numbers, ',' or '.' (default: what all cells of a column allow; 100,500 alone "
-             "allows both and is an error)"},
+     .help = "csv: the decimal mark of numbers, ',' or '.' (default: the one that fits all cells of a column; if both "
+             "fit, as with 100,500 alone, that is an error)"},
     {"thousands", OPTION_TEXT, AT(table.thousands), "C", .noted = true,
-     .help = "csv: what is between groups of three digits: ',', '.', an apostrophe, or space (default: likewise)"},
+     .help = "csv: the thousands separator: ',', '.', an apostrophe, or space (default: the one that fits all cells of "
+             "a column)"},
     {"dates", OPTION_TEXT, AT(table.dates), "COLUMN,COLUMN,...", .noted = true,
-     .help = "csv: columns of dates, which become numbers: COLUMN year, month, weekday and seconds since 1970; "
-             "COLUMN=year+month some of these (default: a date is a category, with a warning)"},
+     .help = "csv: columns of dates, which become numbers: year, month, weekday and seconds since 1970; "
+             "COLUMN=year+month for some of these (default: a date is a category, with a warning)"},
     {"text", OPTION_TEXT, AT(text), "COLUMN", .noted = true,
      .help = "csv: the inputs are the texts of this column, whose words become numbers as Keras' TextVectorization "
              "makes them; other columns but the label's are left out"},
@@ -121,10 +122,11 @@ static const option data_options[] = {
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true,
      .help = "u8 inputs stay 0 to 255; else they are divided by 255, unless the network begins with a Rescaling"},
     {"flip", OPTION_FLAG, AT(flip), .noted = true,
-     .help = "pictures, and labels that are pictures: half of them are mirrored left to right, others each epoch"},
+     .help = "pictures, and labels that are pictures: a random half of them is mirrored left to right, another half in "
+             "each epoch"},
     {"crop-padding", OPTION_INTEGER, AT(crop_padding), "N", NULL, 0, 16384, .noted = true,
-     .help = "pictures, and labels that are pictures: a random part of the old size is taken after N zeros are added "
-             "on each side"},
+     .help = "pictures, and labels that are pictures: N zeros are added on each side, then a random part of the "
+             "original size is cut out"},
     {"brightness", OPTION_NUMBER, AT(brightness), "X", NULL, 0, 1, .noted = true,
      .help = "pictures: a random number from -X to X is added to their pixels, which are 0 to 1"},
     {"contrast", OPTION_NUMBER, AT(contrast), "X", NULL, 0, 1, .noted = true,

@@ -114,7 +114,7 @@ static void print_momentum(const training *t) {
         steps, 100 * initial, number_text((int64_t)ceil(log(SETTLED) / log(momentum)), wanted), momentum);
 }
 
-/* What the labels were taken for, where no --loss says it and they may have been meant otherwise. */
+/* Says whether labels were taken as classes or as numbers, if no --loss says it and the choice may be wrong. */
 static void print_labels(const training *t) {
     char text[NUMBER_TEXT];
     const char *different = number_text(t->labels.different, text), *loss = mst_loss_name(t->objective->loss);

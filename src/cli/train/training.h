@@ -27,7 +27,7 @@ typedef struct training {
     int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
     int others;                  /**< programs that keep all cores busy, likewise; 0: there are not so many */
     mst_cluster *cluster;        /**< NULL: none */
-    bool is_alone;               /**< the cluster that was described has one worker, which needs no task */
+    bool is_alone;               /**< the cluster has only this worker, which needs no task */
     mst_task *task;              /**< NULL: none */
     bool evaluates;              /**< this task is the evaluator of the job, and does not train */
     mst_strategy strategy;

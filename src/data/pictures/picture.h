@@ -43,7 +43,7 @@ MST_CHECKED mst_status mst_picture_want_box(const mst_dataset *dataset, const ch
 MST_CHECKED mst_status mst_picture_want_range(const char *transform, const char *what, double x, double least,
                                               double most);
 
-/** What a slot `settings` writes: the component, then FORMAT, and the seed of one that draws random numbers. */
+/** Writes the text of a slot `settings`: the component, then FORMAT, then the seed if the transform is random. */
 void mst_picture_settings(const mst_dataset *dataset, char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

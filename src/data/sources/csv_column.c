@@ -1,7 +1,7 @@
-/* Finds the type of a column by reading all of its cells: integers, floats where at least one is no integer,
- * categories where no cell is a number. Where some are none as C writes them, other notations are tried. Categories
- * are the different cells, sorted by their bytes; the number of a cell is found by binary search, in this file or in
- * another one that is read with the same form. Every error names file, line and column. */
+/* Finds the type of a column by reading all of its cells: integers; floats if at least one number is not an integer;
+ * categories if no cell is a number. If some cells are not numbers in the notation of C, other notations are tried.
+ * Categories are the different cells, sorted by their bytes; the number of a cell is found by binary search, in this
+ * file or in another one that is read with the same form. Every error names file, line and column. */
 #include "data/sources/csv_column.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static void find_kinds(const mst_csv *csv, int column, const mst_csv_notation *n
     }
 }
 
-/* None of the cells is a number as --decimal and --thousands say, and all are in another notation: nobody meant them as
- * categories. ROW is the first of them. */
+/* The error for a column in which no cell is a number as --decimal and --thousands say, and all are numbers in another
+ * notation: nobody meant them as categories. ROW is the first of them. */
 static mst_status other_notation(const mst_csv *csv, int64_t row, int column) {
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
     return MST_FAIL(
@@ -63,7 +63,7 @@ static mst_status other_notation(const mst_csv *csv, int64_t row, int column) {
         mst_csv_place(csv, row, column, place), mst_csv_show(mst_csv_cell(csv, row, column), shown));
 }
 
-/* As C writes numbers, where that holds for all cells and is not excluded; else in the notation that does. */
+/* Takes the notation of C if it fits all cells and the options do not exclude it; else another one that fits. */
 static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_notation *asked,
                                 int64_t first[MST_CSV_NUM_CELLS], mst_csv_notation *out) {
     const bool is_other = asked->decimal == ',' || asked->thousands == '.';
@@ -73,7 +73,7 @@ static mst_status find_notation(const mst_csv *csv, int column, const mst_csv_no
     bool are_numbers = first[MST_CSV_TEXT] < 0;
     if (are_numbers && !is_other) return MST_OK;
     MST_TRY(mst_csv_notation_find(csv, column, asked, &other, &found));
-    if (!found && is_other) { /* then a number as C writes it is text among numbers */
+    if (!found && is_other) { /* the options exclude the notation of C: numbers in it count as text */
         other = (mst_csv_notation){.decimal = ',', .thousands = asked->thousands ? asked->thousands : '.'};
         find_kinds(csv, column, &other, first);
     }

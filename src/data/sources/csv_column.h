@@ -24,24 +24,25 @@ typedef struct mst_csv_column {
     const char **category; /**< the different cells, sorted by their bytes; number i stands for category[i] */
     int64_t num_categories;
     mst_csv_notation notation; /**< of numbers */
-    mst_csv_date_part part;    /**< of dates: integers, this part of each */
-    mst_csv_date_order order;  /**< likewise */
+    mst_csv_date_part part;    /**< of dates: the cells become integers, this part of each date */
+    mst_csv_date_order order;  /**< of dates */
     mst_missing missing;       /**< what becomes of an f32 that is missing */
-    bool unknown_categories;   /**< a category that is not in the list is -1, and no error */
+    bool unknown_categories;   /**< a category that is not in the list becomes -1; else it is an error */
     bool is_label;             /**< no cell may be missing */
 } mst_csv_column;
 
-/** What is asked for of a column. Zero-initialised: nothing. */
+/** How options say that a column is read. Zero-initialised: they say nothing. */
 typedef struct mst_csv_reading {
-    bool categories;           /**< also where its cells are numbers */
-    mst_csv_date_part part;    /**< of its dates */
-    mst_csv_notation notation; /**< what is not 0 is so: decimal and thousands */
+    bool categories;           /**< it has categories, even if its cells are numbers */
+    mst_csv_date_part part;    /**< it has dates, of which this part is taken */
+    mst_csv_notation notation; /**< members decimal and thousands that are not 0 are given */
 } mst_csv_reading;
 
-/** What column COLUMN of CSV is, as AS asks for it (NULL: nothing). OUT->missing and OUT->is_label are the caller's.
- *  Integers of which one may be missing are floats. Numbers in another notation are numbers where the column leaves one
- *  reading. Fails with MST_INVALID, naming the cell, where a number is missing and must not be, all cells are missing,
- *  or numbers and text are mixed, a number may be another one, or a date is none. Free it also after a failure. */
+/** Finds the type of column COLUMN of CSV, read as AS says (NULL: nothing). The caller sets OUT->missing and
+ *  OUT->is_label before. Integers become floats if one may be missing. Numbers in another notation are read if only one
+ *  notation fits. Fails with MST_INVALID, naming the cell, if a number is missing and must not be, all cells are
+ *  missing, numbers and text are mixed, a number can be read in two ways, or a cell of dates is not a date. Free it
+ *  also after a failure. */
 MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_reading *as,
                                            mst_csv_column *out);
 void mst_csv_column_free(mst_csv_column *column);

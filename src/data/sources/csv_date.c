@@ -10,10 +10,10 @@ const char *const mst_csv_date_part_names[MST_CSV_NUM_DATE_PARTS] = {
 };
 
 typedef struct date {
-    int64_t year, month, day, seconds; /* seconds: of the day, in UTC, which may lie on another day */
+    int64_t year, month, day, seconds; /* seconds of the day; a time zone may move them out of it */
 } date;
 
-/* Reads up to MOST digits at *AT; how many. */
+/* Reads up to MOST digits at *AT. Returns how many. */
 static int take_number(const char **at, int most, int64_t *out) {
     int count = 0;
     for (*out = 0; count < most && **at >= '0' && **at <= '9'; count++) *out = 10 * *out + *(*at)++ - '0';
@@ -97,8 +97,8 @@ static bool read_date(const char *cell, mst_csv_date_order order, date *d) {
     return !*cell;
 }
 
-/* Days since 1970-01-01 of the Gregorian calendar. A year begins with March, so that the day of a leap year is the
- * last; 146097 days are 400 years, and 719468 days lie between March 1 of year 0 and 1970-01-01. */
+/* Days since 1970-01-01 of the Gregorian calendar. Years are counted from March, so that the leap day is the last day
+ * of a year. 719468 days lie between March 1 of year 0 and 1970-01-01. */
 static int64_t days_since_1970(const date *d) {
     const int64_t year = d->year - (d->month <= 2), months = (d->month + 9) % 12;
     const int64_t leap_days = year / 4 - year / 100 + year / 400;
@@ -124,7 +124,7 @@ static bool is_blank(const char *cell) {
     return mst_csv_cell_read(cell, NULL, &integer, &number) == MST_CSV_MISSING;
 }
 
-/* The first row whose cell is no date in ORDER; -1: all are. */
+/* The first row whose cell is not a date in ORDER; -1: all are dates. */
 static int64_t no_date(const mst_csv *csv, int column, mst_csv_date_order order) {
     date d;
     for (int64_t row = 0; row < mst_csv_num_rows(csv); row++) {
@@ -134,7 +134,7 @@ static int64_t no_date(const mst_csv *csv, int column, mst_csv_date_order order)
     return -1;
 }
 
-/* The first row whose cell is another day in the other order; -1: there is none. */
+/* The first row whose cell is a different day in each of the two orders; -1: there is none. */
 static int64_t doubtful_date(const mst_csv *csv, int column) {
     int64_t one = 0, other = 0;
     for (int64_t row = 0; row < mst_csv_num_rows(csv); row++) {

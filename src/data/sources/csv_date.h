@@ -15,16 +15,16 @@ typedef enum mst_csv_date_part {
     MST_CSV_NUM_DATE_PARTS
 } mst_csv_date_part;
 
-/** "year", "month", "weekday", "seconds"; that of MST_CSV_NO_DATE is "". */
+/** "year", "month", "weekday", "seconds"; "" for MST_CSV_NO_DATE. */
 extern const char *const mst_csv_date_part_names[MST_CSV_NUM_DATE_PARTS];
 
-/** What stands first in 3/4/2024 or 3-4-2024: a column has one order. */
+/** What comes first in 3/4/2024 or 3-4-2024. A column has one order. */
 typedef enum mst_csv_date_order { MST_CSV_ANY_ORDER, MST_CSV_DAY_FIRST, MST_CSV_MONTH_FIRST } mst_csv_date_order;
 
-/** A part of the date in CELL, which spaces may stand around; false where it is none in ORDER. */
+/** Sets *OUT to a part of the date in CELL, which may have spaces around it; false if CELL is not a date in ORDER. */
 bool mst_csv_date_read(const char *cell, mst_csv_date_order order, mst_csv_date_part part, int64_t *out);
-/** The order in which all cells of column COLUMN of CSV that are not empty are dates. MST_INVALID, naming a cell, where
- *  one is none, or where there are two orders. */
+/** The order in which all cells of column COLUMN of CSV that are not empty are dates. MST_INVALID, naming a cell, if
+ *  there is none, or if both orders fit and give different dates. */
 MST_CHECKED mst_status mst_csv_date_find(const mst_csv *csv, int column, mst_csv_date_order *out);
 /** Whether the N texts of LIST are dates, in whatever order. */
 bool mst_csv_dates_are(const char *const *list, int64_t n);

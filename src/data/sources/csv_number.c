@@ -1,5 +1,5 @@
-/* A number of another notation is written anew as C writes it, and then read as any other is. The notation of a column
- * is one of few; each is tried on all cells, and falls at the first one that is no number in it, so a column of texts
+/* A number in another notation is rewritten in that of C, and then read like any other. There are few notations: each
+ * is tried on all cells of a column, and given up at the first cell that is not a number in it. So a column of texts
  * costs little. */
 #include "data/sources/csv_number.h"
 
@@ -19,7 +19,7 @@ static const char *const signs[] = {"%", "$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\
 
 /* ---- one cell ---- */
 
-/* The bytes of the word of LIST that TEXT begins with; 0: none. */
+/* How many bytes the word of LIST has that TEXT begins with; 0: none. */
 static size_t begins_with(const char *text, const char *const *list) {
     for (; *list; list++)
         if (strncmp(text, *list, strlen(*list)) == 0) return strlen(*list);
@@ -31,7 +31,7 @@ static const char *skip_spaces(const char *text) {
     return text;
 }
 
-/* A cell without the spaces around it, which numbers may have. False where it is too long to be a number. */
+/* Copies CELL to TEXT without the spaces around it. False if it is too long to be a number. */
 static bool trim(const char *cell, char text[NUMBER_SIZE]) {
     while (*cell == ' ' || *cell == '\t') cell++;
     size_t size = strlen(cell);
@@ -42,7 +42,7 @@ static bool trim(const char *cell, char text[NUMBER_SIZE]) {
     return true;
 }
 
-/* What stands for a number that is not known: pandas.read_csv has these words. */
+/* Whether TEXT stands for a missing number: the words of pandas.read_csv. */
 static bool is_missing(const char *text) {
     static const char *const words[] = {"",     "NA",     "N/A",     "n/a",     "<NA>",    "#N/A", "#N/A N/A",
                                         "#NA",  "NaN",    "-NaN",    "nan",     "-nan",    "NULL", "null",
@@ -52,7 +52,7 @@ static bool is_missing(const char *text) {
     return false;
 }
 
-/* What the characters of TEXT can be: neither, or a number, or an integer too. */
+/* Whether TEXT has only characters of a number, and whether only those of an integer. */
 static void look_at(const char *text, bool *numeric, bool *whole) {
     *numeric = *whole = true;
     for (; *text && *numeric; text++) {
@@ -66,7 +66,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Appends the digits at *FROM to *TO; how many. */
+/* Appends the digits at *FROM to *TO. Returns how many. */
 static int take_digits(const char **from, char **to) {
     int count = 0;
     for (; is_digit(**from); count++) *(*to)++ = *(*from)++;
@@ -79,7 +79,8 @@ static size_t thousands_at(const char *text, char thousands) {
     return thousands && *text == thousands;
 }
 
-/* The digits before the decimal mark: any, or groups of three behind a first one of one to three that is not 0. */
+/* The digits before the decimal mark: any number of them; or one to three that do not begin with 0, then groups of
+ * three. */
 static int take_whole(const char **from, char **to, char thousands) {
     const char *first = *from;
     int count = take_digits(from, to);
@@ -106,7 +107,8 @@ static const char *take_sign(const char *from, const char *sign, bool *taken) {
     return at + strlen(sign);
 }
 
-/* FROM, a number in NOTATION n, as C writes it; false where it is none. It has no more bytes there. */
+/* Writes FROM, a number in notation N, as C writes it; false if it is not a number. TO never has more bytes than
+ * FROM. */
 static bool write_anew(const char *from, const mst_csv_notation *n, char to[NUMBER_SIZE]) {
     char *const begin = to;
     bool has_sign = false;
@@ -186,7 +188,7 @@ static const char *cell_at(const cells *c, int64_t i) {
     return c->list ? c->list[i] : mst_csv_cell(c->csv, i, c->column);
 }
 
-/* The sign that stands before or behind the number in CELL; "": none of them. */
+/* The sign before or after the number in CELL; "": none. */
 static const char *sign_of(const char *cell) {
     for (const char *const *sign = signs; *sign; sign++) {
         const char *found = strstr(cell, *sign);
@@ -195,7 +197,7 @@ static const char *sign_of(const char *cell) {
     return "";
 }
 
-/* Whether all cells are numbers in NOTATION, but for those that are missing. */
+/* Whether all cells that are not missing are numbers in NOTATION. */
 static bool is_of(const cells *c, const mst_csv_notation *notation) {
     int64_t integer;
     double number;
@@ -204,7 +206,7 @@ static bool is_of(const cells *c, const mst_csv_notation *notation) {
     return true;
 }
 
-/* The first cell of which A and B make two numbers; -1: there is none. */
+/* The first cell that is a different number in A and in B; -1: there is none. */
 static int64_t differing_cell(const cells *c, const mst_csv_notation *a, const mst_csv_notation *b) {
     int64_t integer;
     double one = 0, other = 0;
@@ -215,14 +217,14 @@ static int64_t differing_cell(const cells *c, const mst_csv_notation *a, const m
     return -1;
 }
 
-/* A decimal comma is looked for only where there are commas: 12.500 % is 12.5 %, as 12.500 is. */
+/* Without a comma in any cell, a decimal comma is no second reading: 12.500 % is 12.5 %, as 12.500 is 12.5. */
 static bool has_comma(const cells *c) {
     for (int64_t i = 0; i < c->count; i++)
         if (strchr(cell_at(c, i), ',')) return true;
     return false;
 }
 
-/* Finds the notation; where there are two, *DOUBT is the first cell that differs, and OTHER the second one. */
+/* Finds the notation *OUT. If a second one, *OTHER, fits too and gives other numbers, *DOUBT is the first such cell. */
 static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
                           int64_t *doubt) {
     static const mst_csv_notation all[] = {{'.', ',', ""}, {'.', ' ', ""}, {'.', '\'', ""},

@@ -12,21 +12,20 @@ enum { MST_CSV_SIGN = 8, MST_CSV_NOTATION_TEXT = 96 };
 /** How the numbers of a column are written. Zero-initialised: as C writes them. */
 typedef struct mst_csv_notation {
     char decimal;   /**< ',' or '.'; 0: '.' */
-    char thousands; /**< between groups of three digits: ',', '.', '\'' or ' ', which stands for no-break spaces
-                                  too; 0: nothing */
-    char sign[MST_CSV_SIGN]; /**< before or behind each number, not read: "%", "$", "€", ...; "": none */
+    char thousands; /**< between groups of three digits: ',', '.', '\'' or ' ' (also for no-break spaces); 0: nothing */
+    char sign[MST_CSV_SIGN]; /**< before or after each number, ignored: "%", "$", "€", ...; "": none */
 } mst_csv_notation;
 
 typedef enum mst_csv_cell_kind {
-    MST_CSV_MISSING, /**< empty, or a word for it, as pandas has them: NA, N/A, n/a, NaN, nan, null, NULL, None, ... */
+    MST_CSV_MISSING, /**< empty, or a word of pandas for it: NA, N/A, n/a, NaN, nan, null, NULL, None, ... */
     MST_CSV_INTEGER,
     MST_CSV_FLOAT,
     MST_CSV_TEXT,
     MST_CSV_NUM_CELLS
 } mst_csv_cell_kind;
 
-/** What CELL is in NOTATION (NULL: as C writes numbers); of an integer both *INTEGER and *NUMBER, of a float *NUMBER is
- *  set. Numbers are decimal: inf and 0x10 are text. */
+/** What CELL is in NOTATION (NULL: as C writes numbers). Sets *INTEGER and *NUMBER for an integer, *NUMBER for a float.
+ *  Numbers are decimal: inf and 0x10 are text. */
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *notation, int64_t *integer,
                                     double *number);
 
@@ -35,11 +34,11 @@ bool mst_csv_notation_is_plain(const mst_csv_notation *notation);
 const char *mst_csv_notation_print(const mst_csv_notation *notation, char *text);
 
 /** The notation in which all cells of column COLUMN of CSV that are not missing are numbers, with the decimal mark and
- *  the thousands of GIVEN where they are not 0. *FOUND is false where there is none. MST_INVALID, naming a cell, where
- *  there are two and they make other numbers of it: 100,500 is 100.5 or 100500. */
+ *  the thousands separator of GIVEN if they are not 0. *FOUND is false if there is none. MST_INVALID, naming a cell, if
+ *  two notations fit and give different numbers: 100,500 is 100.5 or 100500. */
 MST_CHECKED mst_status mst_csv_notation_find(const mst_csv *csv, int column, const mst_csv_notation *given,
                                              mst_csv_notation *out, bool *found);
-/** The same of the N cells of LIST; false also where there are two. */
+/** Whether there is exactly one such notation for the N cells of LIST. */
 bool mst_csv_notation_fits(const char *const *list, int64_t n);
 
 #endif

@@ -2,14 +2,14 @@
  *  is standard input, which can be read once. Component 0 is f32 [columns], all columns but the one
  *  of labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
  *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that
- *  files with the same categories number them alike. Numbers with a decimal comma, with marks between thousands, or
- *  with %, $ or the like are numbers where the column leaves one reading. Labels are i64, those that are floats f32.
+ *  files with the same categories number them alike. Numbers with a decimal comma, with thousands separators, or with
+ *  signs such as % or $ are read if the column can be read in only one way. Labels are i64, or f32 if they are floats.
  *  Cells may be quoted; numbers may have spaces around them. The names of a label's categories, in .separate of any
  *  column's, are given by mst_dataset_class_name. OPTIONS may be NULL.
  *
  *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a
- *  column, MST_INVALID where a number is missing, does not fit or has two readings, or text and numbers are mixed. The
- *  message names the file, the line on which the row begins, and the column. */
+ *  column, MST_INVALID if a number is missing, does not fit or can be read in two ways, or text and numbers are mixed.
+ *  The message names the file, the line on which the row begins, and the column. */
 #ifdef MST_DATASET_HEADER
 /** What becomes of the cell of a number that is empty, or NA, N/A, n/a, NaN, nan, null, NULL or None. */
 typedef enum mst_missing {
@@ -41,11 +41,11 @@ typedef struct mst_csv_options {
                                   columns are left out. Beside the schema of such a table: what its columns of
                                   texts and of labels (.label) are called here; "": as there */
     bool unknown_categories; /**< with like or schema: a category of an input that it lacks, or an empty cell, is -1 */
-    char decimal;   /**< in numbers, '.' or ','; 0: what all cells of the column allow, with a schema as it says */
-    char thousands; /**< between groups of three digits: ',', '.', '\'', or ' ' for any space; 0: likewise */
-    const char *const *dates; /**< inputs that are dates, as numbers: "born" is four columns in its place: year, month,
-                                   weekday (Monday is 0) and seconds since 1970, which f32 holds within 128;
-                                   "born=year+month" is some of these; not beside a schema, which says it */
+    char decimal;   /**< in numbers, '.' or ','; 0: what fits all cells of the column, with a schema what that says */
+    char thousands; /**< between groups of three digits: ',', '.', '\'', or ' ' for any space; 0: as for decimal */
+    const char *const *dates; /**< inputs that are dates. "born" is replaced by four numbers: year, month, weekday
+                                   (Monday is 0) and seconds since 1970, which f32 holds to within 128;
+                                   "born=year+month" by some of these. Not with a schema, which has the dates */
     int num_dates;
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
@@ -99,7 +99,7 @@ static mst_status find_column(const csv_table *t, const mst_csv_options *o, int 
     return alone ? MST_OK : refuse_text(name);
 }
 
-/* The bytes of the name in DATE, "born=year+month"; *PARTS are these, NULL: all. A name may have a '=' in it. */
+/* The length of the name in DATE, "born=year+month". *PARTS is "year+month"; NULL: all. A name may contain a '='. */
 static size_t split_date(const csv_table *t, const char *date, const char **parts) {
     const char *equals = strrchr(date, '=');
     for (int i = 0; equals && i < mst_csv_num_columns(t->like); i++)
@@ -150,7 +150,7 @@ static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int 
     return MST_OK;
 }
 
-/* The numbers that column I becomes, to PART; where it is no date, 1, MST_CSV_NO_DATE. */
+/* Writes to PART the numbers that column I becomes, and returns how many. If it is not a date: 1, MST_CSV_NO_DATE. */
 static int parts_of(const csv_table *t, const mst_csv_options *o, int i, mst_csv_date_part part[]) {
     const char *header = mst_csv_header(t->like, i), *parts;
     int count = 0;
@@ -368,7 +368,7 @@ static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_
     return status;
 }
 
-/* Lists of names have no NULL in them. */
+/* Lists of names must not contain NULL. */
 static mst_status check_names(const char *const *names, int n, const char *what) {
     if (n > 0 && MST_IS_NULL(names)) return MST_INVALID;
     for (int i = 0; i < n; i++)

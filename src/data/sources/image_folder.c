@@ -31,7 +31,7 @@ static const struct {
               {".heic", HEIC}, {".heif", HEIC}, {".avif", AVIF}, {".ppm", PNM},  {".pgm", PNM}};
 static const char *const kind_names[NUM_OTHERS] = {"GIF", "BMP", "WebP", "TIFF", "HEIC", "AVIF", "PNM"};
 
-/* Of a whole listing: what would be left out, each kind with its number, and one of them. */
+/* Pictures of a whole listing that would be left out: how many of each kind, and the path of the first. */
 typedef struct left_out {
     int64_t count[NUM_OTHERS];
     char *path; /* the first; NULL: none */
@@ -92,7 +92,8 @@ static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool 
     return MST_OK;
 }
 
-/* Names in DIR of folders, or else of pictures; sorted, and to be freed. Pictures that are not read go to LEFT. */
+/* The names of the FOLDERS in DIR, or of the pictures; sorted, and to be freed. LEFT counts pictures that are not
+ * read. */
 static mst_status list(const char *dir, bool folders, char ***names, int64_t *n, left_out *left) {
     mst_status status = MST_OK;
     DIR *open = opendir(dir);
@@ -116,7 +117,7 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n,
     return status;
 }
 
-/* The folders that lead to one: a link back to any of them would have no end. */
+/* The folders above the present one: following a link back to any of them would never end. */
 typedef struct way {
     const struct way *above; /* NULL: none */
     dev_t device;
@@ -146,7 +147,7 @@ static mst_status add_below(mst_image_folder *folder, const char *dir, const way
     return status;
 }
 
-/* Adds the pictures of the folder DIR, and behind them those of the folders in it. */
+/* Adds the pictures of the folder DIR, then those of the folders in it. */
 static mst_status add_pictures(mst_image_folder *folder, const char *dir, const way *above, left_out *left) {
     char **names = NULL;
     int64_t n = 0;
@@ -178,7 +179,7 @@ static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t 
     return status;
 }
 
-/* Pictures of DIR itself are in no class. */
+/* Pictures in DIR itself, which belong to no class, are an error. */
 static mst_status check_stray(const char *dir, left_out *left) {
     char **names = NULL;
     int64_t n = 0;
@@ -191,7 +192,7 @@ static mst_status check_stray(const char *dir, left_out *left) {
     return status;
 }
 
-/* Classes named as parts of data are none: DIR/Training/cat. */
+/* Folders that are all named like parts of a data set, DIR/Training/cat, are no classes. */
 static mst_status check_parts(const char *dir, const mst_image_folder *folder) {
     static const char *const parts[] = {"train", "training", "test", "testing", "val", "valid", "validation", "eval"};
     int64_t num_parts = 0;

@@ -16,15 +16,15 @@ typedef struct mst_image_folder {
     int64_t num_files;
 } mst_image_folder;
 
-/** The folders in DIR are the classes; pictures of folders below these are of the class too, behind its own. Hidden
- *  folders and files are passed over, and files that do not end as pictures do. MST_NOT_FOUND, MST_INVALID or MST_IO
- *  where there are none, where one would be left out (a GIF file, one in DIR itself), or DIR cannot be read. Free it
- *  also after a failure. */
+/** Lists the pictures of DIR, whose folders are the classes. Pictures in subfolders of a class belong to it too; they
+ *  come after those of the class folder itself. Hidden folders and files are ignored, and so are files without the
+ *  suffix of a picture. Fails if there are no classes (MST_NOT_FOUND), if a picture would be left out, such as a GIF
+ *  file or one in DIR itself (MST_INVALID), or if DIR cannot be read (MST_IO). Free it also after a failure. */
 MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
 /** MST_INVALID where a class of FOLDER, the listing of DIR, has no pictures. */
 MST_CHECKED mst_status mst_image_folder_check_classes(const char *dir, const mst_image_folder *folder);
-/** Pictures without classes: of N PATHS, each a file of any name, or a folder, whose pictures are taken, sorted, and
- *  behind them those of the folders in it. Errors and freeing as above. */
+/** Lists pictures without classes from N PATHS. Each is a file of any name, or a folder: its pictures, sorted, then
+ *  those of the folders in it. Errors and freeing as above. */
 MST_CHECKED mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out);
 /** Gives FOLDER, which is empty, N classes; NAMES are sorted by their bytes, and are copied. */
 MST_CHECKED mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n);

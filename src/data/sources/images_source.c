@@ -1,10 +1,10 @@
 /** PNG and JPEG files, one folder for each class: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture,
  *  [height, width, channels], component 1 its class, i64: classes are numbered from 0, in the order of their names'
- *  bytes (mst_dataset_class_name). Pictures of folders below are of the class too: FOLDER/cat/2021/1.jpg. Rows come
+ *  bytes (mst_dataset_class_name). Pictures in subfolders of a class belong to it too: FOLDER/cat/2021/1.jpg. Rows come
  *  class by class, folder by folder, sorted by file name: shuffle them for training. Files are read, decoded and
- *  resized when a batch is copied, by the thread of the device that copies it. Pictures of other kinds (GIF, BMP,
- *  WebP), pictures beside the folders, and, without like and schema, a class without pictures are MST_INVALID: none is
- *  left out.
+ *  resized when a batch is copied, by the thread of the device that copies it. No picture is left out silently: those
+ *  of other kinds (GIF, BMP, WebP) and those beside the folders are MST_INVALID. So is a class without pictures, unless
+ *  like or schema is given.
  *
  *  Pictures are resized as by tf.image.resize: f32 has its values, 0 to 255, and u8 has them rounded. Two things make
  *  JPEG files faster, unless .whole is set: one that is at least twice as large as wanted is decoded at 1/2, 1/4 or 1/8
@@ -28,9 +28,9 @@ typedef struct mst_images_options {
 } mst_images_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
-/** Pictures without classes: component 0 alone, [height, width, channels]. PATHS: n names of files, taken in their
- *  order, and of folders, whose pictures are taken, and those of folders below, sorted by name. OPTIONS as of
- *  mst_dataset_from_images, without like and schema; may be NULL. Errors as there. */
+/** Pictures without classes: only component 0, [height, width, channels]. PATHS: n names of files and folders, in the
+ *  order in which they are taken. Of a folder, all pictures in it and its subfolders are taken, sorted by name. OPTIONS
+ *  as of mst_dataset_from_images, without like and schema; may be NULL. Errors as there. */
 MST_API MST_CHECKED mst_status mst_dataset_from_image_files(const char *const *paths, int n,
                                                             const mst_images_options *options, mst_dataset **out);
 /** The path of the file of each row of mst_dataset_from_images, mst_dataset_from_image_files, and

@@ -84,7 +84,7 @@ static void word_ids_destroy(mst_dataset *dataset) {
     free(d->label);
 }
 
-/* The first texts, as a hash. */
+/* A hash of the first texts and their labels. */
 static void word_ids_settings(const mst_dataset *dataset, char *text, size_t size) {
     const word_ids *d = (const word_ids *)dataset;
     const int64_t n = dataset->cardinality < MST_HASHED_ROWS ? dataset->cardinality : MST_HASHED_ROWS;

@@ -132,7 +132,7 @@ static void split_destroy(mst_dataset *dataset) {
     free(((split_part *)dataset)->row);
 }
 
-/* Which rows of upstream are in this part, as a hash. */
+/* A hash of the numbers of the rows of upstream that are in this part. */
 static void split_settings(const mst_dataset *dataset, char *text, size_t size) {
     uint64_t hash = 0;
     for (int64_t i = 0; i < dataset->cardinality; i++)

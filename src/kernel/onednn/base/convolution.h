@@ -2,7 +2,7 @@
  *  products are (primitive.h). Source and output are [n, height, width, channels]; the weights are in the layout that
  *  oneDNN chooses.
  *
- *  Of the implementations that oneDNN offers the first is taken that is sound (implementation.h).
+ *  The first implementation that oneDNN offers and that is sound is used (implementation.h).
  *
  *  A convolution of single pixels is a product of matrices with a row for each pixel. In bf16 it is made as one, as
  *  oneDNN has faster code for that: with AMX the gradients of MobileNetV2's weights take 0.4 of the time. */

@@ -95,7 +95,7 @@ static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnn
     return status ? status : dnnl_primitive_desc_create(out, &product, attributes, engine, NULL);
 }
 
-/* Only an iterator goes on: convolution.c has one, and products need none. */
+/* In version 2 only an iterator gives the next implementation: convolution.c has one, and products need none. */
 static inline dnnl_status_t mst_describe_next(dnnl_primitive_desc_t d) {
     (void)d;
     return dnnl_unimplemented;
@@ -103,7 +103,7 @@ static inline dnnl_status_t mst_describe_next(dnnl_primitive_desc_t d) {
 
 #endif
 
-/* oneDNN takes arrays of DNNL_MAX_NDIMS, which may be more than a tensor has. */
+/* oneDNN takes arrays of DNNL_MAX_NDIMS elements; a tensor may have fewer dimensions. */
 static inline dnnl_status_t mst_describe(mst_description *out, dnnl_data_type_t type, int ndim, const dnnl_dim_t *dim,
                                          const dnnl_dim_t *stride) {
     dnnl_dims_t dims, strides;

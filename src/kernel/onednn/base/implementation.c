@@ -1,8 +1,8 @@
-/* The table of what is wrong with implementations of oneDNN. Each row has the versions in which it was found, by random
- * shapes between pages that nobody may touch and a comparison with plain loops (test/kernel/overrun_test.c). In those
- * versions nothing of the kind was found in what rearranges factors, and with SSE4.1 and AVX.
- * The channels that count are those that are read, of one group. A convolution that an implementation may not make is
- * made by the next one that oneDNN offers; one of bf16 that has none left, in f32 (kernel/onednn/base/conv_parts.c). */
+/* The table of faults in implementations of oneDNN. The numbers at the end of each comment are the versions with the
+ * fault. The faults were found by random shapes between guard pages and a comparison with plain loops
+ * (test/kernel/overrun_test.c). In those versions no faults were found in reorders, or with SSE4.1 and AVX.
+ * "Channels" are those of the input, in one group. A convolution that an implementation may not compute is computed by
+ * the next one that oneDNN offers; in bf16, if there is none left, in f32 (kernel/onednn/base/conv_parts.c). */
 #include "kernel/onednn/base/implementation.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static int64_t channels_of_group(const mst_conv *v) {
     return v->in_channels / v->groups;
 }
 
-/* Windows of one element, some of them further apart than one. */
+/* Windows of one element, with a stride above 1 along some axis. */
 static bool takes_pixels_out(const mst_conv *v) {
     bool strided = false;
     for (int i = 0; i < MST_MOST_WINDOW_AXES; i++) {
@@ -25,8 +25,8 @@ static bool takes_pixels_out(const mst_conv *v) {
     return strided;
 }
 
-/* The pixels that are read are copied to the scratchpad first, a whole vector each: where a pixel has fewer channels
- * than a vector has elements, the last ones are written behind the scratchpad, up to 425 kB. 2.6.3, 3.2, 3.7.2. */
+/* The pixels that are used are first copied to the scratchpad, a whole vector each. If a pixel has fewer channels than
+ * a vector has elements, the last copies are written past the scratchpad, up to 425 kB. 2.6.3, 3.2, 3.7.2. */
 static bool copies_less_than_8(const mst_conv *v) {
     enum { VECTOR = 8 };
     return takes_pixels_out(v) && channels_of_group(v) < VECTOR;
@@ -37,47 +37,47 @@ static bool copies_less_than_16(const mst_conv *v) {
     return takes_pixels_out(v) && channels_of_group(v) < VECTOR;
 }
 
-/* The last of an odd number of channels of the output is multiplied together with the first one of the next pixel: the
- * gradient of the source is another one. 2.6.3. */
+/* With an odd number of output channels, the last is multiplied together with the first one of the next pixel: the
+ * gradient of the source is wrong. 2.6.3. */
 static bool takes_odd_channels_back(const mst_conv *v) {
     return takes_pixels_out(v) && v->out_channels / v->groups % 2 != 0;
 }
 
-/* With three axes it writes before the scratchpad where a window begins above the source and ends below it, and reads
- * behind it where there are zeros on both sides of the depth: that gets into the gradient. 2.6.3, 3.2, 3.7.2. */
+/* With three axes it writes before the scratchpad if a window begins above the source and ends below it. It reads past
+ * the scratchpad if the depth is padded on both sides, and the gradient becomes wrong. 2.6.3, 3.2, 3.7.2. */
 static bool is_deep(const mst_conv *v) {
     return mst_window_is_deep(&v->depth);
 }
 
-/* It reads behind the source. 2.6.3, 3.2, 3.7.2. */
+/* It reads past the end of the source. 2.6.3, 3.2, 3.7.2. */
 static bool has_one_channel(const mst_conv *v) {
     return channels_of_group(v) == 1;
 }
 
-/* The source is put into the scratchpad as one row for each remainder of the column by the stride. Those that have no
- * column are read without having been written: what the scratchpad held gets into the gradient. 2.6.3, 3.2. */
+/* The source is copied to the scratchpad as one row for each remainder of column / stride. Rows without a column are
+ * read although they were never written: old contents of the scratchpad get into the gradient. 2.6.3, 3.2. */
 static bool is_narrower_than_stride(const mst_conv *v) {
     return v->window[1].in < v->window[1].stride;
 }
 
-/* Where there are more than 28 columns of output, and fewer than 16 channels of output in a group or as many of the
- * source, the gradient is another one, and memory behind the scratchpad is read; so also where all windows have one
- * element, whose distance means nothing. 2.6.3. */
+/* With more than 28 columns of output, and fewer than 16 channels of the output or of the source in a group, the
+ * gradient is wrong, and memory past the scratchpad is read. This happens even if all windows have one element, for
+ * which dilation has no meaning. 2.6.3. */
 static bool is_dilated(const mst_conv *v) {
     for (int i = 0; i < MST_MOST_WINDOW_AXES; i++)
         if (axis_of(v, i)->dilation != 1) return true;
     return false;
 }
 
-/* With three axes it reads behind the source, and writes behind the weights, where half of the first window or more are
- * zeros before the depth, which padding "same" never has. With several threads it may not end. 2.6.3, 3.2. */
+/* With three axes it reads past the source and writes past the weights if half of the first window or more is padding
+ * before the depth, which padding "same" never has. With several threads it may not end. 2.6.3, 3.2. */
 static bool begins_before_its_middle(const mst_conv *v) {
     return is_deep(v) && 2 * v->depth.before >= v->depth.size && v->depth.before > 0;
 }
 
-/* Convolutions over three axes are of f32. Those of bf16 read two bytes behind an array with an odd number of channels,
- * from 33 on, where NaN makes NaN: "brgconv" forward in 2.6.3, which also calls through NULL, and "brg_conv_fwd" in
- * 3.7.2; for the gradient of the source in 3.2 and 3.7.2. */
+/* Convolutions over three axes are computed in f32. In bf16, with an odd number of channels from 33 on, they read two
+ * bytes past an array; a NaN there makes the result NaN. Forward: "brgconv" in 2.6.3, which also calls a NULL pointer,
+ * and "brg_conv_fwd" in 3.7.2. Gradient of the source: 3.2 and 3.7.2. */
 static bool is_deep_in_bf16(const mst_conv *v) {
     return is_deep(v) && v->bf16;
 }
@@ -118,7 +118,7 @@ bool mst_implementation_is_sound(mst_convolution_kind kind, const mst_conv *conv
     return true;
 }
 
-/* Elements of a row or a column lie further apart than one after the other. */
+/* Whether the elements of a row or a column are not adjacent in memory. */
 static bool has_gaps(const mst_product_shape *s, int which) {
     const int last = s->ndim - 1;
     const int64_t *dim = s->dim[which], *stride = s->stride[which];
@@ -126,8 +126,8 @@ static bool has_gaps(const mst_product_shape *s, int which) {
     return (rows > 1 && stride[last - 1] != columns) || (columns > 1 && stride[last] != 1);
 }
 
-/* Of one row or one column it takes the elements of a factor to lie one after the other, and writes the product so,
- * where others lie in between: the product is another one, and written over them. 3.7.2. */
+/* If the product has one row or one column, "brg_matmul" assumes that the elements of each factor and of the product
+ * are adjacent in memory. If they are not, the product is wrong, and overwrites the elements in between. 3.7.2. */
 bool mst_implementation_multiplies(const mst_product_shape *shape, const_dnnl_primitive_desc_t descriptor) {
     const int64_t *made = &shape->dim[MST_PRODUCT_C][shape->ndim - 2];
     if ((made[0] != 1 && made[1] != 1) || !mst_implementation_begins(descriptor, "brg_matmul:")) return true;

@@ -13,7 +13,7 @@ typedef enum mst_convolution_kind {
     MST_CONVOLUTION_WEIGHTS_GRAD
 } mst_convolution_kind;
 
-/** Whether the implementation of DESCRIPTOR keeps to its memory and to the formula for the convolution CONV. */
+/** Whether the implementation of DESCRIPTOR stays inside its memory and computes the right result for CONV. */
 bool mst_implementation_is_sound(mst_convolution_kind kind, const mst_conv *conv,
                                  const_dnnl_primitive_desc_t descriptor);
 /** The same for the product SHAPE. */

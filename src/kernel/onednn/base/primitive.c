@@ -64,10 +64,10 @@ bool mst_dnnl_has_amx(void) {
 
 /* ---- gradients of weights ---- */
 
-/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. All who
- * make such a product have these bits, since the choice is one of the shape. They are also those of the primitive where
- * that calls the same function ("gemm") or sums in the same order, which "brg" does up to so many rows of A and B.
- * Beyond them an update makes no product of a whole matrix of one unit: the factors are larger. */
+/* Products A^T B of two matrices are computed by dnnl_sgemm, because updates compute them while variables are written.
+ * The choice depends only on the shape, so that every caller gets the same bits. The primitive gives these bits too if
+ * it calls the same function ("gemm") or sums in the same order, which "brg" does up to ROWS rows of A and B. With more
+ * rows, an update computes no product of a whole matrix of one unit: the factors are larger. */
 static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;
