@@ -50,6 +50,12 @@ static void on_ended(void *context, const mst_task_failure *failure) {
     p->in_generation = false;
 }
 
+static void on_stopped(void *context, int64_t state_number) {
+    const player *p = context;
+    (void)state_number;
+    expect(!p->over && p->in_generation);
+}
+
 static void on_failed(void *context, const mst_task_failure *failure) {
     player *p = context;
     expect(!p->over && failure->code);
@@ -98,13 +104,14 @@ static void act(player *p, bytes *b) {
     mst_member_state state = {.num_fingerprints = 1, .fingerprint = {{.name = "options"}}};
     mst_failure failure = {.code = MST_IO, .file = "", .message = "the disk is full"};
     mst_group_progress last[MST_GROUP_LAST];
-    switch (next(b) % 4) {
+    switch (next(b) % 5) {
         case 0:
             state.state_number = next(b) - 1;
             state.fingerprint[0].hash = next(b) % 2;
             if (mst_members_ready(p->members, &state)) return;
             break;
         case 1: mst_members_left(p->members, p->generation); break;
+        case 3: mst_members_stop(p->members, next(b)); break;
         case 2:
             for (int i = 0; i < MST_GROUP_LAST; i++)
                 last[i] = (mst_group_progress){.count = next(b), .run = next(b), .stream = next(b), .name = "sum"};
@@ -152,7 +159,15 @@ static void play_one(int32_t self, bytes b) {
         .name = name,
         .address = address,
         .instance = 1,
-        .events = {&p, on_send, on_begun, on_ended, on_failed, on_waiting, on_notice, on_bye},
+        .events = {.context = &p,
+                   .send = on_send,
+                   .begun = on_begun,
+                   .ended = on_ended,
+                   .stopped = on_stopped,
+                   .failed = on_failed,
+                   .waiting = on_waiting,
+                   .notice = on_notice,
+                   .bye = on_bye},
     };
     if (mst_members_create(&options, &p.members)) __builtin_trap();
     while (b.at < b.end) play(&p, &b, &now);

@@ -491,30 +491,6 @@ static void who_is_cut_off_accuses_nobody(void **state) {
     sim_destroy(s);
 }
 
-/* When all have done their work nobody needs a connection that has broken before. */
-static void a_broken_connection_between_two_that_are_done_ends_nothing(void **state) {
-    (void)state;
-    enum { LATE = 3 };
-    sim *s = sim_create(&(sim_options){.seed = 1, .num_tasks = LATE + 1, .num_steps = 1});
-    for (int32_t i = 0; i <= LATE; i++) sim_start(s, i, 0);
-    while (!sim_look(s, LATE).in_generation && sim_next(s)) continue;
-    sim_run(s, 0.0005); /* its number is on its way */
-    sim_stop(s, LATE, 0.2);
-    while (!(sim_look(s, 1).has_left && sim_look(s, 2).has_left) && sim_next(s)) continue;
-    assert_false(sim_look(s, LATE).has_left);
-    sim_cut(s, 1, 2, 1, true);
-    while (!sim_look(s, LATE).has_left && sim_next(s)) continue;
-    sim_run(s, 0.0005);
-    sim_stop(s, LATE, 1);
-    assert_true(sim_run_to_end(s, 200));
-    for (int32_t i = 0; i <= LATE; i++) {
-        assert_int_equal(sim_look(s, i).end, SIM_BYE);
-        assert_int_equal(sim_look(s, i).num_generations, 1);
-    }
-    assert_string_equal(sim_wrong(s), "");
-    sim_destroy(s);
-}
-
 static void a_leader_that_comes_back_gets_the_state_and_numbers_rise(void **state) {
     (void)state;
     sim *s = make_running_cluster();
@@ -799,7 +775,6 @@ int main(void) {
         cmocka_unit_test(a_lost_task_ends_the_generation_for_all_at_once),
         cmocka_unit_test(a_broken_connection_between_two_others_ends_the_generation),
         cmocka_unit_test(who_is_cut_off_accuses_nobody),
-        cmocka_unit_test(a_broken_connection_between_two_that_are_done_ends_nothing),
         cmocka_unit_test(a_leader_that_comes_back_gets_the_state_and_numbers_rise),
         cmocka_unit_test(a_leader_that_was_replaced_while_it_was_stopped_ends),
         cmocka_unit_test(a_task_that_has_done_its_work_gives_its_state_to_one_that_was_lost),

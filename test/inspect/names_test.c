@@ -48,7 +48,8 @@ static void names_of_files(void **state) {
 
 /* Everywhere in the file in turn: some of these places are in a name, and some of the names are then in an error. */
 static void names_in_files(void **state) {
-    static const char *const put[] = {"\302\233", "\u202e", "\n\033[", "\xff"};
+    static const char *const put[] = {"\302\233", "\u202e" /* NOLINT(misc-misleading-bidirectional) */, "\n\033[",
+                                      "\xff"};
     enum { MOST_PLACES = 150 };
     (void)state;
     samples_write();

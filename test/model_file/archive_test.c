@@ -157,7 +157,8 @@ static void inflated_weights_are_in_memory_once(void **state) {
     make_parts(&p);
     uint8_t *zeros = calloc(1, SIZE);
     assert_non_null(zeros);
-    memcpy(zeros, "\211HDF\r\n\x1a\n", 8);
+    static const uint8_t signature[] = {0211, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    memcpy(zeros, signature, sizeof signature);
     weights = (blob){zeros, SIZE};
     for (int i = 0; i < p.count; i++)
         zip_add(&zip, p.name[i], strcmp(p.name[i], "model.weights.h5") == 0 ? &weights : &p.data[i], 8);

@@ -2,10 +2,12 @@
 
 #include <stdint.h>
 
+/* NOLINTBEGIN(misc-misleading-bidirectional): such names are what the tests are about */
 const char *const obeyed_names[] = {
     "a\033[31mb",    "a\302\23331mb", "a\u202eb",         "a\u2066b", "a\nb",
     "a\rb",          "a\u2028b",      "a\u2029b",         "a\x7f",    "a\u061c\u200e\u200f",
     "a\x9b\xe2\x80", "a\xc3",         "\302\205\302\220", 0};
+/* NOLINTEND(misc-misleading-bidirectional) */
 
 /* The number of the character at TEXT of UTF-8, and its bytes; -1: none begins there. */
 static int32_t character_at(const unsigned char *c, size_t left, size_t *size) {
