@@ -23,7 +23,8 @@ make_hosts_with_servers 1 2
 # both are lists of words
 # shellcheck disable=SC2086
 start_job "ps_0 worker_0 worker_1" $at_the_end
-within 60 has_trained worker_1
+within 200 has_trained worker_1
+signal STOP worker_1 # or it might be done before it is killed
 within 7 has_ended "$(process_of ps_0)" # it must not
 signal 9 worker_1
 wait_for worker_1

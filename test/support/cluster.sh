@@ -52,7 +52,7 @@ no_port_is_taken() {
 
 # hold PORT: a program that is of no job listens there, until `let_go`
 hold() {
-    "$muster" server --ps_hosts "localhost:$1" --worker_hosts localhost:1 --task_index 0 > held.out 2> held.err &
+    "$(dirname "$muster")/test/listener" "$1" > held.out 2> held.err &
     has_started holder
     within 20 is_held "$1"
 }

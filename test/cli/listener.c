@@ -1,0 +1,25 @@
+/* A program that is of no job: it listens on a port of this machine, and says nothing to who connects, until it is
+ * ended. Usage: listener PORT. It prints a line when it listens. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int main(int count, char **arguments) {
+    if (count != 2) return 2;
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)strtoul(arguments[1], NULL, 10)),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int yes = 1;
+    int door = socket(AF_INET, SOCK_STREAM, 0);
+    if (door < 0 || setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) ||
+        bind(door, (const struct sockaddr *)&address, sizeof address) || listen(door, 16)) {
+        perror("listener");
+        return 1;
+    }
+    puts("listens");
+    fflush(stdout);
+    for (;;) pause();
+}
