@@ -13,9 +13,9 @@ kernel
 transport
 collective
 store
-cluster
 plan
 run
+cluster
 server
 remote
 loss metric schedule
