@@ -17,6 +17,7 @@ plan
 run
 cluster
 server
+task
 remote
 loss metric schedule
 strategy

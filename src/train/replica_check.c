@@ -5,12 +5,12 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/rng.h"
-#include "cluster/task.h"
 #include "collective/collectives.h"
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "store/replica_hash.h"
 #include "store/store.h"
+#include "task/task.h"
 #include "train/served.h"
 #include "train/workers.h"
 

@@ -5,8 +5,8 @@
 #include "base/no_memory.h"
 #include "cluster/batch_position.h"
 #include "cluster/ps_load.h"
-#include "cluster/task.h"
 #include "strategy/update_graph.h"
+#include "task/task.h"
 #include "train/workers.h"
 
 static mst_ps_client *client_of(const mst_trainer *trainer) {

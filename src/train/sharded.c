@@ -8,7 +8,6 @@
 #include "base/no_memory.h"
 #include "base/shard_rows.h"
 #include "cluster/state_message.h"
-#include "cluster/task.h"
 #include "collective/collectives.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
@@ -18,6 +17,7 @@
 #include "op/state/variable.h"
 #include "store/store.h"
 #include "strategy/strategy.h"
+#include "task/task.h"
 
 bool mst_is_sharded(const mst_trainer *trainer) {
     return trainer->strategy.sharded_state;

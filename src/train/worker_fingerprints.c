@@ -104,7 +104,7 @@ static uint64_t hash_schedule(const mst_schedule *schedule) {
 
 /* ---- options ---- */
 
-/* At most MST_FINGERPRINTS_MOST - 1: the task adds one more (cluster/task_join.c). */
+/* At most MST_FINGERPRINTS_MOST - 1: the task adds one more (task/task_join.c). */
 typedef struct fingerprint_list {
     mst_fingerprint *out;
     int32_t count;
@@ -326,7 +326,7 @@ int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_optio
                                  mst_fingerprint out[MST_FINGERPRINTS_MOST]) {
     fingerprint_list list = {.out = out};
     add_hash(&list, "version", mst_rng_hash_name(mst_version()));
-    add_hash(&list, "calls", 1); /* 0: a collective (cluster/task_collectives.c) */
+    add_hash(&list, "calls", 1); /* 0: a collective (task/task_collectives.c) */
     add_fit_options(&list, trainer, options, batch_size);
     add_fields(&list, "", mst_optimizer_fields, &trainer->optimizer);
     add_fields(&list, "schedule.", mst_schedule_fields, &trainer->optimizer.schedule);

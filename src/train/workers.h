@@ -3,7 +3,7 @@
 #define MUSTER_TRAIN_WORKERS_H
 
 #include "cluster/fingerprint.h"
-#include "cluster/task.h"
+#include "task/task.h"
 #include "train/trainer.h"
 
 /** Fills in what must be the same in all workers: version, options, program, data; and of what kind the machine is.

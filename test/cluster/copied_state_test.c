@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "cluster/task.h"
 #include "muster/muster.h"
 #include "support/open_worker.h"
 #include "support/test.h"
+#include "task/task.h"
 
 enum { WORKERS = 2, NEWEST = 5 /* steps of the state that worker 1 brings first, and the value that it has */ };
 

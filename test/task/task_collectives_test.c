@@ -4,11 +4,11 @@
 #include <semaphore.h>
 #include <stdio.h>
 
-#include "cluster/task_inside.h"
 #include "muster/muster.h"
 #include "support/open_worker.h"
 #include "support/test.h"
 #include "support/training.h"
+#include "task/task_inside.h"
 
 enum { WORKERS = 3 };
 

@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/rng.h"
-#include "cluster/task_inside.h"
 #include "collective/collectives.h"
 #include "muster/version.h"
+#include "task/task_inside.h"
 
 static const char *const call_names[MST_NUM_CALLS] = {"barrier",        "broadcast", "all_reduce", "all_gather",
                                                       "reduce_scatter", "mst_fit",   "leave"};

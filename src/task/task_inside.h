@@ -1,13 +1,13 @@
 /** The inside of a task, for the files that it is made of. */
-#ifndef MUSTER_CLUSTER_TASK_INSIDE_H
-#define MUSTER_CLUSTER_TASK_INSIDE_H
+#ifndef MUSTER_TASK_TASK_INSIDE_H
+#define MUSTER_TASK_TASK_INSIDE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "cluster/members.h"
-#include "cluster/task.h"
 #include "cluster/task_status.h"
+#include "task/task.h"
 
 enum { CHIEF = 0 /* the first worker */ };
 

@@ -1,4 +1,4 @@
-/* How a task comes together with the others, and how it ends (cluster/task.h). */
+/* How a task comes together with the others, and how it ends (task/task.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "base/no_memory.h"
 #include "cluster/instructions.h"
 #include "cluster/state_message.h"
-#include "cluster/task_inside.h"
 #include "collective/collectives.h"
 #include "store/store.h"
+#include "task/task_inside.h"
 
 /* ---- the state of a task ---- */
 

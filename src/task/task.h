@@ -1,6 +1,6 @@
 /** What training needs of a task: the group in which its sessions exchange sums, and coming together. */
-#ifndef MUSTER_CLUSTER_TASK_H
-#define MUSTER_CLUSTER_TASK_H
+#ifndef MUSTER_TASK_TASK_H
+#define MUSTER_TASK_TASK_H
 
 #include "cluster/fingerprint.h"
 #include "cluster/ps_client.h"

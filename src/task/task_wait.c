@@ -1,7 +1,7 @@
 /* A step that waits long for other tasks, which are alive: told as a warning, so that whoever looks on knows for whom
  * before the deadline makes an error of it. */
 #include "base/clock.h"
-#include "cluster/task_inside.h"
+#include "task/task_inside.h"
 
 static const double LATE = 10, AGAIN = 60; /* seconds */
 static const int64_t PAUSE = 2000000000;   /* nanoseconds: when nobody looks for longer, this task itself was stopped */

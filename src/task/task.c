@@ -9,7 +9,7 @@
  * The lock is of the members and of what they tell: functions of the transport and of the group that are called under
  * it do not wait. A program that joins waits on `changed`; the sums of a step end with an error when a generation ends
  * (collective/group.h), and then the program joins again. */
-#include "cluster/task.h"
+#include "task/task.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -21,10 +21,10 @@
 #include "base/shard_rows.h"
 #include "base/thread.h"
 #include "cluster/cluster_spec.h"
-#include "cluster/task_inside.h"
 #include "cluster/task_log.h"
 #include "cluster/task_transport.h"
 #include "store/store.h"
+#include "task/task_inside.h"
 
 /* ---- the log ---- */
 
