@@ -2,9 +2,9 @@
  * What is read lies in the message, and its rows are ascending rows of the variable. */
 #include <string.h>
 
-#include "cluster/parcel_body.h"
 #include "memory.h"
-#include "server/server_state.h"
+#include "parameter_server/parcel_body.h"
+#include "parameter_server/server_state.h"
 
 enum { DENSE, SPARSE, NUM_VARIABLES, LEAVES = 2, ELEMENTS = 3, ROWS = 5, COLUMNS = 3 };
 

@@ -2,8 +2,8 @@
  * be written, and that is read again. */
 #include <string.h>
 
-#include "cluster/ps_begin.h"
 #include "memory.h"
+#include "parameter_server/ps_begin.h"
 
 static bool decode(const void *data, size_t size, mst_ps_job *job, mst_graph **graph, mst_snapshot **state) {
     return mst_ps_begin_decode(data, size, job, graph, state) == MST_OK;

@@ -16,7 +16,7 @@ store
 plan
 run
 cluster
-server
+parameter_server
 task
 remote
 loss metric schedule

@@ -75,7 +75,7 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_AGREE,   /**< W, of a job that promises bits: asks which instructions of oneDNN all workers have
                          *   S: number: these, a bit each; when all have come */
     MST_PARCEL_NOTICE,  /**< S: body: a line for the log, a text as of FAILED */
-    MST_PARCEL_ORDER,   /**< from server to server (server/server_order.c); number: a worker, or -1; request: of it
+    MST_PARCEL_ORDER,   /**< from server to server (server_order.c); number: a worker, or -1; request: of it
                          *   to the first one: this has come, or -1: say again what has not been taken; step: how many
                          *   turns have been taken
                          *   of the first one: take this, or -1: make an update; step: number of the turn */

@@ -3,12 +3,12 @@
 #define MUSTER_TASK_TASK_H
 
 #include "cluster/fingerprint.h"
-#include "cluster/ps_client.h"
 #include "cluster/task_failure.h"
 #include "cluster/task_status.h"
 #include "collective/group.h"
 #include "muster/store.h"
 #include "muster/task.h"
+#include "parameter_server/ps_client.h"
 
 /** This worker's side of the parameter servers; NULL where the cluster has none. Of the functions below only
  *  mst_task_fail is for such a cluster. */

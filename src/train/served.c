@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
-#include "cluster/batch_position.h"
 #include "cluster/ps_load.h"
+#include "parameter_server/batch_position.h"
 #include "strategy/update_graph.h"
 #include "task/task.h"
 #include "train/workers.h"

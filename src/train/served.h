@@ -53,9 +53,9 @@ bool mst_served_has_last(const mst_trainer *trainer);
 bool mst_served_must_join(const mst_trainer *trainer);
 /** Called after the last step of all workers: the store of each worker gets the moving averages, if there are any. */
 MST_CHECKED mst_status mst_served_take_averages(mst_trainer *trainer);
-/** How stale the gradients were that an asynchronous job has applied since the last call (cluster/ps_client.h):
- *  *COUNTS, i64 [n], has how many were 0, 1, ..., n - 1 updates old. The caller's; NULL where there were none, where
- *  this task is not the chief, or where TRAINER is not served asynchronously. */
+/** How stale the gradients were that an asynchronous job has applied since the last call
+ *  (parameter_server/ps_client.h): *COUNTS, i64 [n], has how many were 0, 1, ..., n - 1 updates old. The caller's; NULL
+ *  where there were none, where this task is not the chief, or where TRAINER is not served asynchronously. */
 MST_CHECKED mst_status mst_served_staleness(const mst_trainer *trainer, mst_tensor **counts);
 /** mst_ps_client_collect_last, where TRAINER is served; mst_ps_client_is_left and mst_ps_client_was_stopped, false
  *  where it is not. */

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "cluster/free_ports.h"
-#include "cluster/ps_gradients.h"
+#include "parameter_server/ps_gradients.h"
 #include "support/test.h"
 
 enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_PARCEL_HEAD };

@@ -2,8 +2,8 @@
 #ifndef MUSTER_TEST_SUPPORT_PS_JOB_H
 #define MUSTER_TEST_SUPPORT_PS_JOB_H
 
-#include "cluster/ps_client.h"
 #include "muster/muster.h"
+#include "parameter_server/ps_client.h"
 #include "support/tasks.h"
 
 extern const mst_fingerprint ps_job_fingerprint;

@@ -1,0 +1,20 @@
+/** Positions of batches in the data of a worker, as numbers that rise: the epoch in the upper half, the batch of that
+ *  epoch in the lower one. */
+#ifndef MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
+#define MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
+
+#include <stdint.h>
+
+enum { MST_BATCH_BITS = 32 };
+
+static inline int64_t mst_batch_position(int64_t epoch, int64_t batch) {
+    return epoch << MST_BATCH_BITS | batch;
+}
+static inline int64_t mst_epoch_of_position(int64_t position) {
+    return position >> MST_BATCH_BITS;
+}
+static inline int64_t mst_batch_of_position(int64_t position) {
+    return position & ((INT64_C(1) << MST_BATCH_BITS) - 1);
+}
+
+#endif

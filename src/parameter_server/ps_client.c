@@ -1,0 +1,601 @@
+#include "parameter_server/ps_client_inside.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "cluster/instructions.h"
+#include "cluster/state_message.h"
+#include "parameter_server/ps_begin.h"
+#include "parameter_server/ps_kept.h"
+#include "store/store.h"
+
+/* ---- opening and closing ---- */
+
+mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_options *mail, mst_ps_client **out) {
+    mst_ps_client *c = calloc(1, sizeof *c);
+    if (!c) return MST_NO_MEMORY("for a task");
+    mst_mail_options own = *mail;
+    own.borrows = true;
+    c->options = *options;
+    c->status = mail->status;
+    c->self = mst_cluster_self(options->cluster);
+    c->num_ps = mst_cluster_num_ps(options->cluster);
+    c->server = calloc((size_t)c->num_ps, sizeof *c->server);
+    mst_status status = c->server ? mst_mail_open(&own, &c->mail) : MST_NO_MEMORY("for a task");
+    if (status) {
+        mst_ps_client_close(c);
+        return status;
+    }
+    randombytes_buf(&c->request, sizeof c->request);
+    c->request >>= 1;
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].task = mst_cluster_find(options->cluster, "ps", p);
+    *out = c;
+    return MST_OK;
+}
+
+static void free_program(mst_ps_client *c) {
+    for (int32_t p = 0; p < c->num_ps && c->graph; p++) mst_graph_destroy(c->graph[p]);
+    free(c->graph);
+    free(c->fingerprint);
+    c->graph = NULL, c->fingerprint = NULL;
+}
+
+void mst_ps_client_close(mst_ps_client *c) {
+    if (!c) return;
+    mst_ps_values_free(&c->values);
+    mst_ps_gradients_free(&c->gradients, c->mail);
+    if (c->failed) mst_mail_give_up(c->mail);
+    mst_mail_close(c->mail);
+    mst_snapshot_release(c->kept);
+    free_program(c);
+    mst_store_release(c->program.store);
+    free(c->server);
+    free(c);
+}
+
+int32_t mst_ps_client_num_servers(const mst_ps_client *c) {
+    return c->num_ps;
+}
+
+/* ---- values ---- */
+
+/* Gives the store the values that all servers have sent. */
+static mst_status store_values(mst_ps_client *c) {
+    return mst_ps_values_store(&c->values, c->program.store, c->server[0].has);
+}
+
+/* ---- joining ---- */
+
+static bool is_chief(const mst_ps_client *c) {
+    return mst_cluster_is_chief(c->options.cluster);
+}
+
+/* The state of the store becomes that from which servers begin that are started again. */
+static mst_status keep_state_of_servers(mst_ps_client *c) {
+    c->kept_at = mst_clock_now();
+    return mst_store_snapshot_again(c->program.store, &c->kept);
+}
+
+/* Where none is kept, that of this process: of the chief, before the store gets values of servers, which without their
+ * other state are nothing from which they could begin. */
+static mst_status keep_own_state(mst_ps_client *c) {
+    if (c->kept || !is_chief(c)) return MST_OK;
+    c->kept_position = c->program.position;
+    return keep_state_of_servers(c);
+}
+
+/* Whether servers that bound the staleness give values one after the other. */
+static bool gives_in_turn(const mst_ps_client *c) {
+    return c->num_ps > 1 && !c->program.synchronous && c->program.staleness >= 0;
+}
+
+/* The chief: all servers begin with the state that is kept, or with that of the store where there is none.
+ * IS_LAST: all workers have made their last step. */
+static mst_status send_begin(mst_ps_client *c, uint32_t round, bool is_last) {
+    const mst_ps_program *o = &c->program;
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    mst_status status = MST_OK;
+    const mst_ps_job job = {.synchronous = o->synchronous,
+                            .aggregate = o->aggregate,
+                            .staleness = o->staleness,
+                            .in_turn = gives_in_turn(c),
+                            .num_shards = o->num_shards,
+                            .last_step = o->last_step,
+                            .position = c->kept_position,
+                            .is_again = c->round > 0,
+                            .is_last = is_last};
+    for (int32_t p = 0; p < c->num_ps && !status; p++) {
+        void *data = NULL;
+        mst_snapshot *state;
+        status = mst_ps_cut_state(&c->values.copies, p, c->kept, &state);
+        if (status) break;
+        status = mst_ps_begin_encode(&job, p, c->graph[p], state, &data, &body[p].bytes);
+        mst_snapshot_release(state);
+        body[p].data = data;
+    }
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_BEGIN, .round = round},
+                              .answer = MST_PARCEL_VALUES,
+                              .body = body,
+                              .joins = true,
+                              .is_last = is_last};
+    if (!status) status = mst_ps_ask(c, &r);
+    if (!status) c->began = round;
+    for (int32_t p = 0; p < c->num_ps; p++) free((void *)(uintptr_t)body[p].data);
+    free(body);
+    return status;
+}
+
+/* Asks all servers how they are. */
+static mst_status say_hello(mst_ps_client *c, int64_t number) {
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    for (int32_t p = 0; p < c->num_ps; p++)
+        body[p] = (mst_iov){c->fingerprint, (size_t)c->program.num_fingerprints * sizeof *c->fingerprint};
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_HELLO, .number = number, .step = c->finished},
+                              .answer = MST_PARCEL_VALUES,
+                              .body = body,
+                              .joins = true};
+    const mst_status status = mst_ps_ask(c, &r);
+    free(body);
+    return status;
+}
+
+/* Whether all servers have values of one round; *LAST is the latest. */
+static bool is_one_round(const mst_ps_client *c, uint32_t *last) {
+    bool same = true;
+    *last = 0;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        same &= c->server[p].round == c->server[0].round;
+        if (c->server[p].round > *last) *last = c->server[p].round;
+    }
+    return same && *last > 0;
+}
+
+static const double AGAIN = 0.1; /* seconds between two tries to join */
+
+/* Until all servers have values: the chief gives them, the others ask again. */
+static mst_status agree(mst_ps_client *c) {
+    for (uint32_t last;;) {
+        MST_TRY(say_hello(c, 0));
+        if (!is_one_round(c, &last) && is_chief(c)) MST_TRY(send_begin(c, last + 1, false));
+        if (is_one_round(c, &last)) {
+            c->round = last;
+            return MST_OK;
+        }
+        MST_TRY(mst_ps_take_next(c, &(mst_ps_request){.joins = true}, AGAIN));
+    }
+}
+
+/* Servers that are ahead drop what they have. */
+static int64_t smallest_position(const mst_ps_client *c) {
+    int64_t position = c->server[0].position;
+    for (int32_t p = 1; p < c->num_ps; p++)
+        if (c->server[p].position < position) position = c->server[p].position;
+    return position;
+}
+
+/* Where it is not, this worker was lost when its gradients had come to some of the servers. */
+static bool is_one_position(const mst_ps_client *c) {
+    bool same = true;
+    for (int32_t p = 1; p < c->num_ps; p++) same &= c->server[p].position == c->server[0].position;
+    return same;
+}
+
+/* The servers that are ahead send the values with which this worker made its gradients at POSITION, so that it makes
+ * the same once more. All state of the servers is of one step only after that, and is kept then. */
+static mst_status join_between(mst_ps_client *c, int64_t position) {
+    MST_TRY(say_hello(c, position + 1));
+    c->kept_at = 0;
+    return MST_OK;
+}
+
+static mst_status ask_staleness(mst_ps_client *c) {
+    return mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PARCEL_STALENESS}, .answer = MST_PARCEL_STALENESS});
+}
+
+/* Of a round that this worker has begun all gradients are counted, else those from now on. */
+static mst_status begin_counting(mst_ps_client *c) {
+    memset(c->counted, 0, sizeof c->counted);
+    if (c->program.synchronous || c->began == c->round) return MST_OK;
+    MST_TRY(ask_staleness(c));
+    memcpy(c->counted, c->staleness, sizeof c->counted);
+    return MST_OK;
+}
+
+static mst_status copy_graph(const mst_graph *graph, mst_graph **out) {
+    void *data;
+    size_t size;
+    MST_TRY(mst_graph_encode(graph, &data, &size));
+    const mst_status status = mst_graph_decode(data, size, out);
+    free(data);
+    return status;
+}
+
+/* Servers may have to begin again when the caller has freed what it has given. */
+static mst_status copy_program(mst_ps_client *c, const mst_ps_program *program) {
+    const size_t count = (size_t)program->num_fingerprints;
+    free_program(c);
+    mst_store_retain(program->store);
+    mst_store_release(c->program.store);
+    c->program = *program;
+    c->program.graph = NULL, c->program.variable = NULL, c->program.fingerprint = NULL;
+    c->fingerprint = malloc(count * sizeof *c->fingerprint + 1);
+    c->graph = calloc((size_t)c->num_ps, sizeof(mst_graph *));
+    if (!c->fingerprint || !c->graph) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    memcpy(c->fingerprint, program->fingerprint, count * sizeof *c->fingerprint);
+    for (int32_t p = 0; p < c->num_ps && is_chief(c); p++) MST_TRY(copy_graph(program->graph[p], &c->graph[p]));
+    return MST_OK;
+}
+
+static mst_status make_gradients(mst_ps_client *c) {
+    if (c->gradients.piece && c->gradients.num_leaves == c->program.num_leaves) return MST_OK;
+    mst_ps_gradients_free(&c->gradients, c->mail);
+    return mst_ps_gradients_make(&c->gradients, &c->values.copies, c->program.num_leaves);
+}
+
+/* ---- what callbacks keep ---- */
+
+/* What a process has that was not started again is newer, or the chief's own. */
+static mst_status take_kept(mst_ps_client *c) {
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_KEPT}, .answer = MST_PARCEL_KEPT, .in_turn = true};
+    if (c->has_kept || c->began == c->round) return MST_OK;
+    c->takes_kept = true;
+    const mst_status status = mst_ps_ask(c, &r);
+    c->takes_kept = false;
+    c->has_kept = !status;
+    return status;
+}
+
+static mst_status send_kept(mst_ps_client *c, const mst_snapshot *kept) {
+    void *data;
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    mst_status status = mst_state_message_encode(kept, &data, &body->bytes);
+    body->data = data;
+    const mst_ps_request r = {
+        .head = {.kind = MST_PARCEL_KEPT, .number = 1}, .answer = MST_PARCEL_KEPT, .body = body, .in_turn = true};
+    if (!status) {
+        status = mst_ps_ask(c, &r);
+        free(data);
+    }
+    free(body);
+    return status;
+}
+
+mst_status mst_ps_client_keep(mst_ps_client *c) {
+    mst_snapshot *kept;
+    c->has_kept = true;
+    if (!is_chief(c)) return MST_OK;
+    MST_TRY(mst_ps_kept_read(c->program.store, &kept));
+    const mst_status status = mst_snapshot_count(kept) ? send_kept(c, kept) : MST_OK;
+    mst_snapshot_release(kept);
+    return status;
+}
+
+/* ---- instructions ---- */
+
+/* Where the gradients of all workers make each step, weights have the same bits as in one process. */
+static bool promises_bits(const mst_ps_client *c) {
+    const int32_t aggregate = c->program.aggregate;
+    return c->program.synchronous && (!aggregate || aggregate == mst_cluster_num_workers(c->options.cluster));
+}
+
+static mst_status agree_on_instructions(mst_ps_client *c) {
+    const mst_ps_request r = {
+        .head = {.kind = MST_PARCEL_AGREE}, .answer = MST_PARCEL_AGREE, .joins = true, .in_turn = true};
+    char name[300], line[256];
+    const uint64_t own = mst_fingerprints_instructions(c->fingerprint, c->program.num_fingerprints);
+    if (!own || !promises_bits(c)) return MST_OK;
+    MST_TRY(mst_ps_ask(c, &r));
+    mst_mail_name(c->mail, c->self, name, sizeof name);
+    MST_TRY(
+        mst_instructions_limit(c->fingerprint, c->program.num_fingerprints, c->instructions, name, line, sizeof line));
+    if (*line) mst_ps_say(c, "%s", line);
+    return MST_OK;
+}
+
+/* ---- joining: the whole ---- */
+
+static mst_status join_once(mst_ps_client *c, int64_t *position) {
+    c->must_join = false;
+    MST_TRY(agree(c));
+    *position = smallest_position(c);
+    if (*position < c->began_at) *position = c->began_at; /* that is still of the training before */
+    c->is_between = c->program.synchronous && !mst_ps_have_order(c) && !is_one_position(c);
+    if (c->is_between) MST_TRY(join_between(c, *position));
+    c->joined = true;
+    MST_TRY(store_values(c));
+    MST_TRY(take_kept(c));
+    MST_TRY(agree_on_instructions(c));
+    if (is_chief(c)) MST_TRY(begin_counting(c));
+    const bool is_of_others = c->began != c->round;
+    return is_chief(c) && is_of_others && !c->is_between ? mst_ps_client_collect(c) : MST_OK;
+}
+
+/* A server may be lost once more, or leave, while this worker joins. */
+mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
+    mst_status status;
+    MST_TRY(copy_program(c, program));
+    if (c->has_last) c->began_at = program->position;
+    c->has_last = c->is_ended = false;
+    if (!c->values.copies.copy) MST_TRY(mst_ps_values_make(&c->values, program, c->num_ps));
+    MST_TRY(make_gradients(c));
+    MST_TRY(keep_own_state(c));
+    while ((status = join_once(c, position)) && c->must_join)
+        MST_TRY(mst_ps_take_next(c, &(mst_ps_request){.joins = true}, AGAIN));
+    return status;
+}
+
+bool mst_ps_client_is_between(const mst_ps_client *c) {
+    return c->is_between;
+}
+
+bool mst_ps_client_must_join(const mst_ps_client *c) {
+    return c->must_join;
+}
+
+/* ---- steps ---- */
+
+enum { KEPT_APART = 60 /* seconds */ };
+
+/* The chief keeps the state of the servers from time to time, also where nothing is saved. */
+static mst_status keep_if_due(mst_ps_client *c) {
+    const bool is_due = c->kept_at == 0 || mst_clock_now() - c->kept_at > KEPT_APART * INT64_C(1000000000);
+    return is_chief(c) && is_due ? mst_ps_client_collect(c) : MST_OK;
+}
+
+/* All servers have the gradients of this worker, so that nobody waits for these, and now give it their values. */
+static mst_status ask_in_turn(mst_ps_client *c) {
+    mst_status status = MST_OK;
+    for (int32_t p = 0; p < c->num_ps && !status; p++)
+        status = mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PARCEL_WANT, .round = c->round, .number = 1},
+                                                 .answer = MST_PARCEL_VALUES,
+                                                 .in_turn = true,
+                                                 .turn = p});
+    return status;
+}
+
+static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how);
+
+bool mst_ps_client_is_leaving(const mst_ps_client *c) {
+    return is_chief(c) && mst_ps_is_one_leaving(c);
+}
+
+/* The chief keeps the state of all servers, behind which they make no more updates, and tells those that leave so. All
+ * workers go on from there when these have come back. */
+static mst_status let_leave(mst_ps_client *c) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
+    MST_TRY(collect_state(c, &(mst_ps_request){.head = {.number = 1}}));
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (c->server[p].leaves) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
+    c->must_join = true;
+    return MST_FAIL(MST_UNAVAILABLE, "a parameter server has left");
+}
+
+mst_status mst_ps_client_place_gradients(mst_ps_client *c, mst_tensor **gradient) {
+    return mst_ps_gradients_place(&c->gradients, c->mail, gradient);
+}
+
+mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
+    if (mst_ps_client_is_leaving(c) && !c->is_between) return let_leave(c);
+    MST_TRY(mst_ps_gradients_list(&c->gradients, gradient));
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
+                              .answer = gives_in_turn(c) ? MST_PARCEL_TAKEN : MST_PARCEL_VALUES,
+                              .gradients = &c->gradients};
+    mst_status status = mst_ps_ask(c, &r);
+    if (!status && gives_in_turn(c)) status = ask_in_turn(c);
+    if (!status) status = store_values(c);
+    if (!status) c->is_between = false;
+    *step = c->server[0].step;
+    return status ? status : keep_if_due(c);
+}
+
+static bool is_one_step(const mst_ps_client *c) {
+    bool same = true;
+    for (int32_t p = 1; p < c->num_ps; p++) same &= c->server[p].step == c->server[0].step;
+    return same;
+}
+
+/* The store gets what all servers have sent. */
+static mst_status join_states(mst_ps_client *c) {
+    mst_snapshot *joined;
+    MST_TRY(mst_snapshot_create(&joined));
+    mst_status status = MST_OK;
+    for (int32_t p = 0; p < c->num_ps && !status; p++)
+        status = mst_ps_join_state(&c->values.copies, p, c->server[p].state, joined);
+    if (!status) status = mst_ps_progress_forget_others(c->program.store, joined);
+    if (!status) status = mst_store_restore(c->program.store, joined);
+    mst_snapshot_release(joined);
+    return status;
+}
+
+static void drop_states(mst_ps_client *c) {
+    c->collects = false;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        mst_snapshot_release(c->server[p].state);
+        c->server[p].state = NULL;
+    }
+}
+
+static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how) {
+    mst_ps_request r = *how;
+    r.head.kind = MST_PARCEL_COLLECT, r.answer = MST_PARCEL_STATE;
+    if (!c->program.synchronous) MST_TRY(mst_ps_values_save(&c->values, c->program.store));
+    c->collects = true;
+    mst_status status = mst_ps_ask(c, &r);
+    while (!status && mst_ps_have_order(c) && !r.at_end && !is_one_step(c))
+        status = mst_ps_ask(c, &r); /* one has answered again, since its answer was lost */
+    if (!status && (mst_ps_unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
+        status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers have no whole state");
+    if (!status) status = join_states(c);
+    drop_states(c);
+    MST_TRY(status);
+    mst_tensor *const step = c->values.step;
+    mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
+    MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step));
+    c->has_collected = true;
+    return keep_state_of_servers(c);
+}
+
+mst_status mst_ps_client_collect(mst_ps_client *c) {
+    return c->has_last && is_chief(c) ? MST_OK /* the store has it */
+                                      : collect_state(c, &(mst_ps_request){.at_end = false});
+}
+
+/* What the gradients of a step make that are on their way is soon there. */
+mst_status mst_ps_client_collect_last(mst_ps_client *c) {
+    const mst_ps_request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
+    const int tries = c->failed ? 1 : 20;
+    mst_status status = c->has_last ? MST_OK : MST_UNAVAILABLE;
+    int64_t step = 0;
+    for (int i = 0; i < tries && status && !mst_ps_is_one_lost(c) && mst_clock_now() < r.until; i++)
+        status = collect_state(c, &r);
+    if (!status) return MST_OK;
+    if (!c->has_collected) {
+        mst_ps_say(c, "the servers have no whole state any more, and the chief has none of them: nothing is saved");
+        return status;
+    }
+    MST_TRY(mst_store_restore(c->program.store, c->kept));
+    MST_TRY(mst_store_read_to(c->program.store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR}, &step));
+    mst_ps_say(c, "the servers have no whole state any more: the last that the chief has is that of step %lld",
+               (long long)step);
+    return MST_OK;
+}
+
+bool mst_ps_client_is_left(const mst_ps_client *c) {
+    return is_chief(c) && c->is_left;
+}
+
+bool mst_ps_client_is_ended(const mst_ps_client *c) {
+    return c->is_ended;
+}
+
+bool mst_ps_client_has_last(const mst_ps_client *c) {
+    return c->has_last;
+}
+
+bool mst_ps_client_is_asked_to_stop(const mst_ps_client *c) {
+    return c->stopped || (c->options.stop && c->options.stop(c->options.context));
+}
+
+bool mst_ps_client_was_stopped(const mst_ps_client *c) {
+    return c->stopped;
+}
+
+mst_status mst_ps_client_use_values(mst_ps_client *c) {
+    return c->values.are_saved ? store_values(c) : MST_OK;
+}
+
+mst_status mst_ps_client_staleness(mst_ps_client *c, int64_t count[MST_STALENESS_COUNTS]) {
+    MST_TRY(ask_staleness(c));
+    for (int i = 0; i < MST_STALENESS_COUNTS; i++) count[i] = c->staleness[i] - c->counted[i];
+    memcpy(c->counted, c->staleness, sizeof c->counted);
+    return MST_OK;
+}
+
+mst_status mst_ps_client_rate(mst_ps_client *c, const float *rate, float *out) {
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    for (int32_t p = 0; p < c->num_ps && rate; p++) body[p] = (mst_iov){rate, sizeof *rate};
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_RATE}, .answer = MST_PARCEL_RATE, .body = body};
+    const mst_status status = mst_ps_ask(c, &r);
+    free(body);
+    if (!status) *out = c->rate;
+    return status;
+}
+
+mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
+    mst_failure failure;
+    if (c->failed || status == MST_CANCELLED) return status;
+    if (!c->round) mst_mail_linger(c->mail, MST_PS_LINGER);
+    mst_failure_keep(&failure, status);
+    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED};
+    const mst_iov text = {failure.message, strlen(failure.message)};
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (mst_mail_send(c->mail, c->server[p].task, &head, &text, 1, NULL)) break;
+    c->failed = true;
+    return mst_failure_restore(&failure);
+}
+
+mst_status mst_ps_client_finish(mst_ps_client *c, bool stops) {
+    const int64_t bits = stops && is_chief(c) ? MST_FINISHED_STOPS : 0;
+    mst_ps_request r = {.head = {.kind = MST_PARCEL_FINISHED, .number = c->finished + 1, .step = bits},
+                        .answer = MST_PARCEL_FINISHED};
+    for (;;) {
+        r.until = is_chief(c) ? mst_clock_after(KEPT_APART) : 0;
+        MST_TRY(mst_ps_ask(c, &r));
+        if (mst_ps_unanswered(c) == c->num_ps) break;
+        if (mst_ps_is_one_leaving(c)) return let_leave(c);
+        MST_TRY(mst_ps_client_collect(c)); /* others make steps still */
+    }
+    if (is_chief(c)) { /* the others wait until no step can be lost any more */
+        MST_TRY(mst_ps_client_collect(c));
+        r.head.step = bits | MST_FINISHED_HAS_STATE;
+        r.until = 0;
+        MST_TRY(mst_ps_ask(c, &r));
+    }
+    c->finished++;
+    c->has_last = true;
+    return store_values(c);
+}
+
+mst_status mst_ps_client_give_weights(mst_ps_client *c) {
+    if (!is_chief(c) || !c->has_last) return MST_OK;
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost;
+    MST_TRY(keep_state_of_servers(c));
+    MST_TRY(send_begin(c, c->round + 1, true));
+    c->round++;
+    return MST_OK;
+}
+
+/* A server that was started again gets the last state from the chief, where a worker waits for it. Who is stopped while
+ * he waits for the others to leave has done all his work: started again he might find no servers any more. */
+static mst_status leave_when_all_have_values(mst_ps_client *c) {
+    const mst_ps_request r = {.head = {.kind = MST_PARCEL_LEAVE, .number = c->has_last ? c->finished : 0},
+                              .answer = MST_PARCEL_DONE,
+                              .is_last = c->has_last};
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* before this does not count */
+    for (;;) {
+        const mst_status status = mst_ps_ask(c, &r);
+        if (status == MST_CANCELLED && c->has_last && !mst_ps_is_one_lost(c)) return MST_OK;
+        if (!status || !c->must_join || !c->has_last) return status;
+        c->must_join = false;
+        MST_TRY(agree(c));
+    }
+}
+
+static bool have_sent_last(const mst_ps_client *c) {
+    bool all = true;
+    for (int32_t p = 0; p < c->num_ps; p++) all &= c->server[p].sent_last;
+    return all;
+}
+
+/* The servers end when all workers have sent this. */
+static mst_status say_gone(mst_ps_client *c) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_GONE};
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (!c->server[p].lost) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
+    return MST_OK;
+}
+
+mst_status mst_ps_client_leave(mst_ps_client *c) {
+    if (!c->joined) return MST_OK;
+    c->joined = false;
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].sent_last = false;
+    mst_status status = leave_when_all_have_values(c);
+    if (!status) status = say_gone(c);
+    /* where not all servers have sent their values, since one was lost, those of the store are the last ones */
+    if (!status) return c->has_last && !have_sent_last(c) ? MST_OK : store_values(c);
+    if (!c->must_join) return status;
+    mst_failure lost; /* nobody makes the steps again that the server has lost */
+    mst_failure_keep(&lost, status);
+    status = MST_FAIL(lost.code,
+                      "%s when this worker had made its last step: start the job again, which goes on from the "
+                      "last checkpoint where it has --checkpoint-dir",
+                      lost.message);
+    return mst_ps_client_fail(c, status);
+}

@@ -1,0 +1,312 @@
+/* The beginning: a server knows nothing but what the chief sends it. */
+#include "parameter_server/server_state.h"
+#include "run/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "base/shard_rows.h"
+#include "kernel/row_merge.h"
+#include "muster/ops.h"
+#include "parameter_server/parcel_body.h"
+#include "parameter_server/ps_kept.h"
+#include "store/store.h"
+
+/* The placeholder for what is fed for gradient V: the gradient, or with SUFFIX the numbers of its rows. */
+static mst_value find_placeholder(const mst_server *s, int32_t v, const char *suffix) {
+    char name[32];
+    snprintf(name, sizeof name, "gradient_%d%s", (int)v, suffix);
+    return (mst_value){.node = mst_graph_find(s->graph, name)};
+}
+
+static mst_status wrong_gradient(mst_value fed, const mst_server_variable *at) {
+    return MST_FAIL(MST_INVALID, "'%s' is no gradient of '%s'", mst_value_name(fed), at->name);
+}
+
+/* What is fed for a gradient that has only some rows. Memory for these comes with the first of them. */
+static mst_status find_rows(mst_server_variable *at, mst_value fed, mst_value numbers) {
+    const mst_spec spec = mst_value_spec(fed), number = mst_value_spec(numbers);
+    const int64_t count = mst_shape_count(at->spec.shape);
+    if (spec.dtype != at->spec.dtype || spec.shape.ndim != 2 || number.dtype != MST_I64 || number.shape.ndim != 1 ||
+        count <= 0)
+        return wrong_gradient(fed, at);
+    at->is_sparse = true;
+    at->num_rows = at->spec.shape.dim[0];
+    at->columns = count / at->num_rows;
+    at->has_squares = spec.shape.dim[1] == 2 * at->columns;
+    if (!at->has_squares && spec.shape.dim[1] != at->columns) return wrong_gradient(fed, at);
+    at->columns = spec.shape.dim[1];
+    at->changed = calloc((size_t)at->num_rows, sizeof *at->changed);
+    return at->changed ? MST_OK : MST_NO_MEMORY("for the rows of '%s'", at->name);
+}
+
+static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
+    mst_server_variable *at = &s->variable[v];
+    const mst_value fed = find_placeholder(s, v, ""), numbers = find_placeholder(s, v, "_rows");
+    const mst_spec spec = mst_value_spec(variable), gradient = mst_value_spec(fed);
+    const mst_variable_options *options = mst_node_options(variable.node);
+    at->is_reported = options->kind == MST_STATE_METRIC;
+    at->adds = options->join == MST_JOIN_ADD;
+    at->name = mst_value_name(variable);
+    at->spec = spec;
+    if (spec.dtype != MST_F32 && spec.dtype != MST_F64)
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s' is %s: parameter servers keep f32 and f64", at->name,
+                        mst_dtype_name(spec.dtype));
+    at->bytes = (size_t)mst_shape_count(spec.shape) * mst_dtype_size(spec.dtype);
+    at->feed = s->num_feeds;
+    s->bytes += at->bytes;
+    s->feed[s->num_feeds++].value = fed;
+    at->offset = s->body_bytes;
+    s->body_bytes += mst_parcel_aligned(at->bytes);
+    if (numbers.node) {
+        s->feed[s->num_feeds++].value = numbers;
+        s->has_sparse = true;
+        return find_rows(at, fed, numbers);
+    }
+    if (spec.dtype != gradient.dtype || !mst_shape_equal(spec.shape, gradient.shape)) return wrong_gradient(fed, at);
+    if (!s->job.synchronous) return MST_OK; /* its gradients are fed as they come */
+    MST_TRY(mst_tensor_create(spec.dtype, spec.shape, &at->sum));
+    s->feed[at->feed].tensor = at->sum;
+    return MST_OK;
+}
+
+/* The variables, in the order of the graph: the gradient of variable I is fed to "gradient_I". */
+static mst_status find_variables(mst_server *s) {
+    int32_t count = 0;
+    while (find_placeholder(s, count, "").node) count++;
+    s->num_variables = count;
+    s->variable = calloc((size_t)count + 1, sizeof *s->variable);
+    s->feed = calloc(2 * (size_t)count + 1, sizeof *s->feed);
+    if (!s->variable || !s->feed) return MST_NO_MEMORY("for %d variables", (int)count);
+    mst_value *all = calloc((size_t)count + 1, sizeof *all);
+    if (!all) return MST_NO_MEMORY("for %d variables", (int)count);
+    const int found = mst_collection(s->graph, MST_UPDATED, NULL, all, count);
+    mst_status status =
+        found == count ? MST_OK : MST_FAIL(MST_INVALID, "%d variables have %d gradients", found, (int)count);
+    for (int32_t v = 0; v < count && !status; v++) status = find_variable(s, v, all[v]);
+    free(all);
+    return status;
+}
+
+/* Memory for what is added up, and for sums of rows of that many LEAVES. */
+static mst_status make_sums(mst_server *s, int32_t leaves) {
+    size_t most = 0;
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        const mst_server_variable *at = &s->variable[v];
+        const mst_row_merge merge = {.dtype = at->spec.dtype,
+                                     .columns = at->columns,
+                                     .num_shards = (int32_t)s->job.num_shards,
+                                     .num_leaves = leaves,
+                                     .leaf = s->leaf};
+        const size_t bytes = at->is_sparse && s->job.synchronous ? mst_row_merge_workspace(&merge) : 0;
+        if (bytes > most) most = bytes;
+    }
+    s->zero = calloc(1, s->bytes + sizeof(int64_t));
+    s->terms = calloc(2 * (size_t)leaves + 1, sizeof *s->terms);
+    s->piece = calloc((size_t)leaves * (size_t)s->num_variables + 1, sizeof *s->piece);
+    s->workspace = malloc(most + 1);
+    return s->zero && s->terms && s->piece && s->workspace ? MST_OK : MST_NO_MEMORY("for gradients");
+}
+
+/* Which leaves each worker sends: in the synchronous case the largest nodes of the tree in its window, else one. */
+static mst_status make_leaves(mst_server *s) {
+    const int64_t shards = s->job.num_shards;
+    enum { MOST = 1 << 20 };
+    if (shards < s->num_workers || shards > MOST)
+        return MST_FAIL(MST_INVALID, "%lld shards for %d workers", (long long)shards, (int)s->num_workers);
+    if (s->job.aggregate == 0) s->job.aggregate = s->num_workers;
+    if (s->job.aggregate < 1 || s->job.aggregate > s->num_workers)
+        return MST_FAIL(MST_INVALID, "gradients of %lld of %d workers make no update", (long long)s->job.aggregate,
+                        (int)s->num_workers);
+    s->leaf = calloc((size_t)shards, sizeof *s->leaf);
+    s->first_leaf = calloc((size_t)s->num_workers + 1, sizeof *s->first_leaf);
+    if (!s->leaf || !s->first_leaf) return MST_NO_MEMORY("for %lld shards", (long long)shards);
+    int32_t count = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        s->first_leaf[w] = count;
+        int32_t first = (int32_t)mst_part_begin(shards, s->num_workers, w);
+        const int32_t end = (int32_t)mst_part_begin(shards, s->num_workers, w + 1);
+        if (!s->job.synchronous) count++;
+        while (s->job.synchronous && first < end) {
+            s->leaf[count] = mst_shards_within(first, end, (int32_t)shards);
+            first += s->leaf[count++].count;
+        }
+    }
+    s->first_leaf[s->num_workers] = count;
+    return make_sums(s, count);
+}
+
+/* Of STATE, what is neither of the job nor kept by callbacks. */
+static mst_status restore_variables(mst_server *s, const mst_snapshot *state) {
+    mst_snapshot *own;
+    MST_TRY(mst_snapshot_create(&own));
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < mst_snapshot_count(state) && !status; i++) {
+        const mst_state_info info = mst_snapshot_info(state, i);
+        if (strcmp(info.container, MST_PS_CONTAINER) != 0 && !mst_ps_is_kept(&info))
+            status = mst_snapshot_add(own, info.container, info.name, info.kind, mst_snapshot_value(state, i));
+    }
+    if (!status) status = mst_store_restore(mst_session_store(s->session), own);
+    mst_snapshot_release(own);
+    return status;
+}
+
+static mst_status make_session(mst_server *s, const mst_snapshot *state) {
+    const mst_task_info self = mst_cluster_task(s->options.cluster, s->self);
+    mst_node *train = mst_graph_find(s->graph, "train");
+    if (!train) return MST_FAIL(MST_INVALID, "the graph has no node 'train'");
+    s->train = (mst_value){.node = train};
+    const mst_session_options options = {.devices = s->options.devices,
+                                         .job_name = self.job,
+                                         .task_index = self.index,
+                                         .timeout = s->options.step_timeout};
+    MST_TRY(mst_session_create_here(s->graph, &options, &s->session));
+    MST_TRY(mst_session_init_variables(s->session));
+    return restore_variables(s, state);
+}
+
+/* How far this server is: as the state says, or where that does not, as the chief. Synchronous ones are as far as any
+ * was where there were fewer tasks. */
+static mst_status read_progress(mst_server *s, const mst_snapshot *state) {
+    const int32_t self = mst_cluster_task(s->options.cluster, s->self).index;
+    mst_store *store = mst_session_store(s->session);
+    mst_tensor *step;
+    int64_t updates = -1;
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        mst_ps_progress progress = {.position = s->job.position};
+        if (mst_ps_progress_find(state, self, w, &progress) ||
+            (s->job.synchronous && mst_ps_progress_find_any(state, &progress)))
+            updates = progress.updates;
+        s->position[w] = progress.position;
+    }
+    MST_TRY(mst_store_get(store, NULL, MST_STATE_GLOBAL_STEP, &step));
+    if (updates >= 0) mst_tensor_set(step, 0, (double)updates);
+    s->step = (int64_t)mst_tensor_get(step, 0);
+    const mst_status status = mst_store_set(store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step);
+    mst_tensor_release(step);
+    return status;
+}
+
+void mst_server_drop_gradients(mst_server *s, int32_t w) {
+    mst_parcel_free(s->worker[w].gradients);
+    s->worker[w].gradients = NULL;
+}
+
+void mst_server_end_parcel(mst_server *s, mst_parcel *parcel, mst_status status) {
+    if (parcel && status) {
+        parcel->next = s->failed;
+        s->failed = parcel;
+        return;
+    }
+    mst_parcel_free(parcel);
+}
+
+static void free_failed(mst_server *s) {
+    for (mst_parcel *parcel = s->failed, *next; parcel; parcel = next) {
+        next = parcel->next;
+        mst_parcel_free(parcel);
+    }
+    s->failed = NULL;
+}
+
+void mst_server_clear(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        mst_server_drop_gradients(s, w);
+        s->worker[w].has = -1;
+        s->worker[w].finished = s->worker[w].has_state = false;
+    }
+    mst_server_clear_order(s);
+    for (int32_t v = 0; s->variable && v < s->num_variables; v++) {
+        mst_tensor_release(s->variable[v].sum);
+        mst_tensor_release(s->variable[v].number);
+        free(s->variable[v].changed);
+    }
+    mst_server_release_values(s, &s->value);
+    mst_server_release_values(s, &s->previous);
+    mst_session_destroy(s->session);
+    free_failed(s);
+    mst_graph_destroy(s->graph);
+    free(s->variable);
+    free(s->feed);
+    free(s->leaf);
+    free(s->zero);
+    free(s->terms);
+    free(s->piece);
+    free(s->workspace);
+    free(s->first_leaf);
+    s->session = NULL;
+    s->graph = NULL;
+    s->variable = NULL;
+    s->feed = NULL;
+    s->leaf = NULL;
+    s->zero = NULL;
+    s->terms = NULL;
+    s->piece = NULL;
+    s->workspace = NULL;
+    s->first_leaf = NULL;
+    s->num_variables = s->num_feeds = 0;
+    s->bytes = s->body_bytes = 0;
+    s->has_sparse = s->is_closed = s->stops = false;
+    s->waits_since = 0;
+}
+
+static mst_status keep_of_callbacks(mst_server *s, const mst_snapshot *state) {
+    mst_snapshot *kept;
+    MST_TRY(mst_ps_kept_select(state, &kept));
+    mst_snapshot_release(s->kept);
+    s->kept = kept;
+    return MST_OK;
+}
+
+static void say_what_it_keeps(mst_server *s) {
+    int32_t count = 0;
+    size_t bytes = 0;
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        if (s->variable[v].is_reported) continue;
+        count++;
+        bytes += s->variable[v].bytes;
+    }
+    if (s->job.is_last) return;
+    if (s->round)
+        mst_server_say(s, "begins again at step %lld", (long long)s->step);
+    else
+        mst_server_say(s, "keeps %d variables, %zu bytes", (int)count, bytes);
+}
+
+/* Those whose gradients are dropped would wait for their answers. */
+static mst_status tell_who_waits(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        const mst_server_worker *worker = &s->worker[w];
+        const mst_parcel *last = worker->listed;
+        while (last && last->next) last = last->next;
+        if (last || worker->gradients)
+            MST_TRY(mst_server_send_empty(s, w, last ? last->head.request : worker->request));
+    }
+    return MST_OK;
+}
+
+mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel) {
+    mst_snapshot *state;
+    if (parcel->from != s->chief || parcel->head.round <= s->round) return mst_server_answer(s, parcel->from);
+    MST_TRY(tell_who_waits(s));
+    mst_server_clear(s);
+    MST_TRY(mst_ps_begin_decode(parcel->body, parcel->bytes, &s->job, &s->graph, &state));
+    mst_status status = find_variables(s);
+    if (!status) status = make_leaves(s);
+    if (!status) status = mst_server_begin_order(s);
+    if (!status) status = make_session(s, state);
+    if (!status) status = read_progress(s, state);
+    if (!status) status = keep_of_callbacks(s, state);
+    mst_snapshot_release(state);
+    MST_TRY(status);
+    say_what_it_keeps(s);
+    memset(s->staleness, 0, sizeof s->staleness);
+    for (int32_t w = 0; w < s->num_workers; w++) s->worker[w].read = s->step; /* nobody has later values */
+    s->round = parcel->head.round;
+    mst_task_status_begin(&s->status, MST_TASK_SERVES);
+    MST_TRY(mst_server_begin_log(s));
+    s->worker[s->chief].waits = true;
+    return mst_server_answer_waiting(s);
+}

@@ -1,0 +1,201 @@
+/* Gradients as workers send them (parcel_body.h): where each is in a parcel, and their sums. Of a sparse
+ * gradient only the rows that are there are sent, added up, and fed to the update. */
+#include "parameter_server/server_state.h"
+
+#include <string.h>
+
+#include "base/denormal.h"
+#include "collective/tree_sum.h"
+#include "kernel/row_merge.h"
+#include "parameter_server/parcel_body.h"
+
+#define SAME_PROGRAM "start the same program on all workers"
+
+/* ---- reading ---- */
+
+static size_t row_bytes(const mst_server_variable *v) {
+    return (size_t)v->columns * mst_dtype_size(v->spec.dtype);
+}
+
+static mst_status too_short(mst_server *s, const mst_parcel *parcel, const mst_server_variable *v) {
+    return MST_FAIL(MST_INVALID, "%s has sent %zu bytes of gradients, which end in that of '%s': " SAME_PROGRAM,
+                    mst_server_name(s, parcel->from), parcel->bytes, v->name);
+}
+
+static mst_status check_numbers(mst_server *s, const mst_parcel *parcel, const mst_server_variable *v,
+                                const int64_t *number) {
+    for (int64_t i = 1, last = -1; i <= number[0]; last = number[i++]) {
+        if (number[i] < 0 || number[i] >= v->num_rows)
+            return MST_FAIL(
+                MST_INVALID, "%s has sent row %lld of the gradient of '%s', which has rows 0 to %lld: " SAME_PROGRAM,
+                mst_server_name(s, parcel->from), (long long)number[i], v->name, (long long)v->num_rows - 1);
+        if (number[i] <= last)
+            return MST_FAIL(MST_INVALID,
+                            "%s has sent row %lld of the gradient of '%s' behind row %lld: rows must ascend",
+                            mst_server_name(s, parcel->from), (long long)number[i], v->name, (long long)last);
+    }
+    return MST_OK;
+}
+
+static mst_status read_rows(mst_server *s, const mst_parcel *parcel, const mst_server_variable *v, mst_parcel_rest *r,
+                            mst_server_piece *out) {
+    const int64_t *number = mst_parcel_take(r, sizeof *number);
+    if (!number) return too_short(s, parcel, v);
+    const int64_t count = number[0];
+    if (count < 0 || count > v->num_rows)
+        return MST_FAIL(MST_INVALID, "%s has sent %lld rows of the gradient of '%s', which has %lld: " SAME_PROGRAM,
+                        mst_server_name(s, parcel->from), (long long)count, v->name, (long long)v->num_rows);
+    if (!mst_parcel_take(r, (size_t)count * sizeof *number)) return too_short(s, parcel, v);
+    *out = (mst_server_piece){.data = mst_parcel_take(r, (size_t)count * row_bytes(v)), .number = number};
+    return out->data ? check_numbers(s, parcel, v, number) : too_short(s, parcel, v);
+}
+
+mst_status mst_server_read_gradients(mst_server *s, const mst_parcel *parcel) {
+    mst_parcel_rest r = {parcel->body, parcel->bytes};
+    for (int32_t l = s->first_leaf[parcel->from]; l < s->first_leaf[parcel->from + 1]; l++)
+        for (int32_t v = 0; v < s->num_variables; v++) {
+            const mst_server_variable *at = &s->variable[v];
+            mst_server_piece *piece = &s->piece[(ptrdiff_t)l * s->num_variables + v];
+            if (at->is_sparse) {
+                MST_TRY(read_rows(s, parcel, at, &r, piece));
+                continue;
+            }
+            *piece = (mst_server_piece){.data = mst_parcel_take(&r, at->bytes)};
+            if (!piece->data) return too_short(s, parcel, at);
+        }
+    if (r.bytes == 0) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s has sent %zu bytes of gradients, %zu too many: " SAME_PROGRAM,
+                    mst_server_name(s, parcel->from), parcel->bytes, r.bytes);
+}
+
+/* ---- sums ---- */
+
+/* Memory for the sum of COUNT rows. It at least doubles when it grows, so that there are few plans of the update, which
+ * is planned anew for each size. */
+static mst_status make_room_for_rows(mst_server *s, mst_server_variable *v, int64_t count) {
+    enum { LEAST = 64 };
+    int64_t most = v->sum ? mst_tensor_shape(v->sum).dim[0] : 0;
+    if (v->sum && count <= most) return MST_OK;
+    for (most = most > LEAST ? most : LEAST; most < count;) most *= 2;
+    if (most > v->num_rows) most = v->num_rows;
+    mst_tensor_release(v->sum);
+    mst_tensor_release(v->number);
+    v->sum = v->number = NULL;
+    MST_TRY(mst_tensor_create(v->spec.dtype, MST_SHAPE(most, v->columns), &v->sum));
+    MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(1 + most), &v->number));
+    s->feed[v->feed].tensor = v->sum;
+    s->feed[v->feed + 1].tensor = v->number;
+    return MST_OK;
+}
+
+/* Those of a worker whose gradients are not there are zero, or no rows. */
+static mst_server_piece piece_of(const mst_server *s, int32_t worker, int32_t leaf, int32_t v) {
+    const mst_server_piece none = {s->zero, (const int64_t *)(const void *)s->zero};
+    return s->worker[worker].gradients ? s->piece[(ptrdiff_t)leaf * s->num_variables + v] : none;
+}
+
+/* Sets the terms of the sum of variable V: two for each leaf where it is sparse. Returns how many rows they have. */
+static int64_t set_terms(mst_server *s, int32_t v) {
+    const int32_t each = s->variable[v].is_sparse ? 2 : 1;
+    int64_t rows = 0;
+    for (int32_t w = 0; w < s->num_workers; w++)
+        for (int32_t l = s->first_leaf[w]; l < s->first_leaf[w + 1]; l++) {
+            const mst_server_piece piece = piece_of(s, w, l, v);
+            s->terms[each * l].data = (void *)(uintptr_t)piece.data;
+            if (each == 1) continue;
+            s->terms[each * l + 1].data = (void *)(uintptr_t)piece.number;
+            rows += piece.number[0];
+        }
+    return rows;
+}
+
+static mst_status sum_rows(mst_server *s, int32_t v) {
+    mst_server_variable *at = &s->variable[v];
+    const mst_row_merge merge = {.dtype = at->spec.dtype,
+                                 .columns = at->columns,
+                                 .num_shards = (int32_t)s->job.num_shards,
+                                 .num_leaves = s->first_leaf[s->num_workers],
+                                 .leaf = s->leaf,
+                                 .src = s->terms};
+    const int64_t rows = set_terms(s, v);
+    MST_TRY(make_room_for_rows(s, at, rows < at->num_rows ? rows : at->num_rows));
+    int64_t *number = mst_tensor_data(at->number);
+    number[0] = mst_row_merge_list(&merge, 0, at->num_rows, s->workspace, number + 1);
+    mst_row_merge_sum(&merge, number + 1, 0, number[0], s->workspace, mst_tensor_data(at->sum));
+    return MST_OK;
+}
+
+/* COUNT elements, which are sums, as if they were of FACTOR times as many gradients. */
+static void scale(mst_dtype dtype, void *data, int64_t count, double factor) {
+    float *f32 = data;
+    double *f64 = data;
+    for (int64_t i = 0; i < count; i++)
+        if (dtype == MST_F64)
+            f64[i] *= factor;
+        else
+            f32[i] *= (float)factor;
+}
+
+static void scale_sum(const mst_server_variable *v, double factor) {
+    char *data = mst_tensor_data(v->sum);
+    if (!v->is_sparse) {
+        scale(v->spec.dtype, data, mst_tensor_count(v->sum), factor);
+        return;
+    }
+    const int64_t rows = *(const int64_t *)mst_tensor_data(v->number),
+                  own = v->has_squares ? v->columns / 2 : v->columns;
+    const size_t size = mst_dtype_size(v->spec.dtype);
+    for (int64_t i = 0; i < rows; i++, data += row_bytes(v)) {
+        scale(v->spec.dtype, data, own, factor);
+        scale(v->spec.dtype, data + (size_t)own * size, v->columns - own, factor * factor);
+    }
+}
+
+static mst_status add_up(mst_server *s, int32_t count) {
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        const mst_server_variable *at = &s->variable[v];
+        if (at->is_sparse) {
+            MST_TRY(sum_rows(s, v));
+        } else {
+            set_terms(s, v);
+            mst_tree_sum(at->spec.dtype, s->terms, s->leaf, s->first_leaf[s->num_workers], (int32_t)s->job.num_shards,
+                         0, mst_tensor_count(at->sum), mst_tensor_data(at->sum));
+        }
+        if (count < s->num_workers && !at->adds) scale_sum(at, (double)s->num_workers / count);
+    }
+    return MST_OK;
+}
+
+mst_status mst_server_add_up(mst_server *s, int32_t count) {
+    const uint64_t mode = mst_flush_denormals(); /* as where one process adds them up */
+    const mst_status status = add_up(s, count);
+    mst_float_mode_set(mode);
+    return status;
+}
+
+mst_status mst_server_take_alone(mst_server *s, int32_t worker) {
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        mst_server_variable *at = &s->variable[v];
+        const mst_server_piece piece = s->piece[(ptrdiff_t)s->first_leaf[worker] * s->num_variables + v];
+        if (!at->is_sparse) {
+            MST_TRY(
+                mst_tensor_wrap(at->spec.dtype, at->spec.shape, (void *)(uintptr_t)piece.data, NULL, NULL, &at->sum));
+            s->feed[at->feed].tensor = at->sum;
+            continue;
+        }
+        const int64_t rows = piece.number[0];
+        MST_TRY(make_room_for_rows(s, at, rows));
+        memcpy(mst_tensor_data(at->sum), piece.data, (size_t)rows * row_bytes(at));
+        memcpy(mst_tensor_data(at->number), piece.number, (size_t)(1 + rows) * sizeof rows);
+    }
+    return MST_OK;
+}
+
+void mst_server_leave_alone(mst_server *s) {
+    for (int32_t v = 0; v < s->num_variables; v++) {
+        mst_server_variable *at = &s->variable[v];
+        if (at->is_sparse) continue;
+        mst_tensor_release(at->sum);
+        s->feed[at->feed].tensor = at->sum = NULL;
+    }
+}

@@ -1,0 +1,34 @@
+/* What the chief's callbacks keep (ps_kept.h): it comes at the end of each epoch, and is given to workers that
+ * were started again. It is no part of the server's own state. */
+#include "parameter_server/server_state.h"
+
+#include <stdlib.h>
+
+#include "cluster/state_message.h"
+#include "parameter_server/ps_kept.h"
+
+static mst_status replace(mst_server *s, const mst_parcel *parcel) {
+    mst_snapshot *kept;
+    if (parcel->from != s->chief)
+        return MST_FAIL(MST_INVALID, "%s, which is not the chief, has sent what callbacks keep",
+                        mst_server_name(s, parcel->from));
+    MST_TRY(mst_ps_kept_decode(parcel->body, parcel->bytes, &kept));
+    mst_snapshot_release(s->kept);
+    s->kept = kept;
+    return MST_OK;
+}
+
+mst_status mst_server_take_kept(mst_server *s, const mst_parcel *parcel) {
+    const mst_parcel_head head = {
+        .kind = MST_PARCEL_KEPT, .round = s->round, .request = s->worker[parcel->from].request};
+    if (parcel->head.number == 1) {
+        MST_TRY(replace(s, parcel));
+        return mst_mail_send(s->mail, parcel->from, &head, NULL, 0, NULL);
+    }
+    void *data;
+    size_t bytes;
+    MST_TRY(mst_state_message_encode(s->kept, &data, &bytes));
+    const mst_status status = mst_mail_send(s->mail, parcel->from, &head, &(mst_iov){data, bytes}, 1, NULL);
+    free(data);
+    return status;
+}

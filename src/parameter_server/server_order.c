@@ -1,0 +1,248 @@
+/* Several servers of a synchronous job with backup workers. Whose gradients make a step depends on who comes first,
+ * which each server sees otherwise; so the first server gives the requests of the workers one order, in which all
+ * servers take them. As each server does the same with the same requests, all drop the same gradients and make the same
+ * updates, and the values and the state that a worker gets of all servers are of one step:
+ *
+ *      worker 2          ps:1                        ps:0
+ *      request ------->  lists it, tells ps:0 -----> lists its own, and hears of that of ps:1: all servers have it
+ *                        takes it  <---------------- takes it: the next in the order
+ *                                  <---------------- makes the update, where enough gradients are there
+ *                        makes the update            ...
+ *
+ * So a request that has come to some of the servers alone, since its worker was lost, is in no order, and counts
+ * nowhere. One that is in it is kept by all until they have taken it, whatever becomes of its worker.
+ *
+ * The turns of the order are numbered. A server tells with each request how many of them it has taken; the first server
+ * keeps the others, and sends them again where the connection was broken. When the servers begin a new round, since one
+ * of them was lost, the order begins anew, and what is of an earlier round is dropped.
+ *
+ * HELLO, BEGIN and LEAVE are not in the order: they are answered also where the first server is lost. So values that a
+ * worker gets in answer to HELLO may be of different steps of different servers. It says so with its gradients, and
+ * these are dropped. */
+#include "parameter_server/server_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+
+enum { UPDATE = -1 /* in place of a worker */ };
+
+/* ---- memory ---- */
+
+mst_status mst_server_begin_order(mst_server *s) {
+    mst_server_order *o = &s->order;
+    const int32_t num_ps = mst_cluster_num_ps(s->options.cluster);
+    if (num_ps == 1 || s->options.replay_updates || !s->job.synchronous || s->job.aggregate == s->num_workers)
+        return MST_OK;
+    o->listed = calloc((size_t)num_ps * (size_t)s->num_workers, sizeof *o->listed);
+    o->taken_by = calloc((size_t)num_ps, sizeof *o->taken_by);
+    if (!o->listed || !o->taken_by) return MST_NO_MEMORY("for the requests of %d workers", (int)s->num_workers);
+    o->self = mst_cluster_task(s->options.cluster, s->self).index;
+    o->num_ps = num_ps;
+    return MST_OK;
+}
+
+/* Frees the requests of worker W that are listed. */
+static void drop_listed(mst_server *s, int32_t w) {
+    for (mst_parcel *parcel = s->worker[w].listed, *next; parcel; parcel = next) {
+        next = parcel->next;
+        mst_parcel_free(parcel);
+    }
+    s->worker[w].listed = NULL;
+}
+
+void mst_server_clear_order(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) drop_listed(s, w);
+    free(s->order.listed);
+    free(s->order.taken_by);
+    free(s->order.turn);
+    s->order = (mst_server_order){.num_ps = 0};
+}
+
+/* ---- messages of the servers ---- */
+
+static int32_t task_of(const mst_server *s, int32_t p) {
+    return mst_cluster_find(s->options.cluster, "ps", p);
+}
+
+/* The last request of worker W that is listed; NULL: none. */
+static mst_parcel *last_listed(const mst_server *s, int32_t w) {
+    mst_parcel *last = s->worker[w].listed;
+    while (last && last->next) last = last->next;
+    return last;
+}
+
+/* Tells the first server that this one has REQUEST of worker W; with UPDATE, that it wants turns that have not come. */
+static mst_status tell_first(mst_server *s, int32_t w, uint64_t request) {
+    const mst_parcel_head head = {
+        .kind = MST_PARCEL_ORDER, .round = s->round, .number = w, .step = s->order.taken, .request = request};
+    return mst_mail_send(s->mail, task_of(s, 0), &head, NULL, 0, NULL);
+}
+
+/* Tells server P of turn number I, from 1 on. */
+static mst_status tell_turn(mst_server *s, int32_t p, int64_t i) {
+    const mst_server_turn turn = s->order.turn[i - 1 - s->order.forgotten];
+    const mst_parcel_head head = {
+        .kind = MST_PARCEL_ORDER, .round = s->round, .number = turn.worker, .step = i, .request = turn.request};
+    return mst_mail_send(s->mail, task_of(s, p), &head, NULL, 0, NULL);
+}
+
+/* ---- taking turns ---- */
+
+/* Takes what worker W has REQUESTed, which is listed; what it has asked before that is not in the order. */
+static mst_status take_listed(mst_server *s, int32_t w, uint64_t request) {
+    mst_server_worker *worker = &s->worker[w];
+    mst_parcel *parcel;
+    while ((parcel = worker->listed) && parcel->head.request != request) {
+        worker->listed = parcel->next;
+        mst_parcel_free(parcel);
+    }
+    if (!parcel)
+        return MST_FAIL(MST_INTERNAL, "the first server takes a request of %s that has not come here",
+                        mst_server_name(s, w));
+    worker->listed = parcel->next;
+    parcel->next = NULL;
+    const mst_status status = mst_server_take_request(s, &parcel);
+    mst_server_end_parcel(s, parcel, status);
+    return status;
+}
+
+static mst_status take_turn(mst_server *s, mst_server_turn turn) {
+    s->order.taken++;
+    return turn.worker == UPDATE ? mst_server_make_update(s) : take_listed(s, turn.worker, turn.request);
+}
+
+/* ---- the first server ---- */
+
+/* Forgets the turns that all other servers have taken. */
+static void forget_turns(mst_server_order *o) {
+    int64_t taken = o->taken;
+    for (int32_t p = 1; p < o->num_ps; p++)
+        if (o->taken_by[p] < taken) taken = o->taken_by[p];
+    const int64_t drop = taken - o->forgotten;
+    if (drop <= o->num_turns / 2) return;
+    o->num_turns -= drop;
+    memmove(o->turn, o->turn + drop, (size_t)o->num_turns * sizeof *o->turn);
+    o->forgotten = taken;
+}
+
+static mst_status keep_turn(mst_server_order *o, mst_server_turn turn) {
+    enum { LEAST = 64 };
+    forget_turns(o);
+    if (o->num_turns == o->room) {
+        const int64_t room = o->room ? 2 * o->room : LEAST;
+        mst_server_turn *more = realloc(o->turn, (size_t)room * sizeof *more);
+        if (!more) return MST_NO_MEMORY("for the order of %lld requests", (long long)room);
+        o->turn = more, o->room = room;
+    }
+    o->turn[o->num_turns++] = turn;
+    return MST_OK;
+}
+
+/* TURN is the next, on all servers. */
+static mst_status give_turn(mst_server *s, mst_server_turn turn) {
+    MST_TRY(keep_turn(&s->order, turn));
+    for (int32_t p = 1; p < s->order.num_ps; p++) MST_TRY(tell_turn(s, p, s->order.taken + 1));
+    return take_turn(s, turn);
+}
+
+static bool have_all_listed(const mst_server *s, int32_t w, uint64_t request) {
+    bool all = true;
+    for (int32_t p = 0; p < s->order.num_ps; p++) all &= s->order.listed[(ptrdiff_t)p * s->num_workers + w] == request;
+    return all;
+}
+
+/* Server P has REQUEST of worker W, which may have been told before. */
+static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t request) {
+    if (request <= s->worker[w].request) return MST_OK;
+    s->order.listed[(ptrdiff_t)p * s->num_workers + w] = request;
+    const mst_parcel *own = last_listed(s, w);
+    if (!own || own->head.request != request || !have_all_listed(s, w, request)) return MST_OK;
+    MST_TRY(give_turn(s, (mst_server_turn){.worker = w, .request = request}));
+    return mst_server_update_together(s);
+}
+
+mst_status mst_server_order_update(mst_server *s) {
+    return s->order.self == 0 ? give_turn(s, (mst_server_turn){.worker = UPDATE}) : MST_OK;
+}
+
+/* Server P has told what it has, or wants the turns that it has not taken. */
+static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_parcel_head *head) {
+    mst_server_order *o = &s->order;
+    if (head->step > o->taken || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
+    if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* else it has been overtaken */
+    if (head->number != UPDATE) return note_listed(s, p, (int32_t)head->number, head->request);
+    for (int64_t i = o->taken_by[p] + 1; i <= o->taken; i++) MST_TRY(tell_turn(s, p, i));
+    return MST_OK;
+}
+
+/* ---- the others ---- */
+
+/* Turn number head->step; where one before it has not come, it comes again behind that. */
+static mst_status hear_turn(mst_server *s, const mst_parcel_head *head) {
+    const int64_t next = s->order.taken + 1;
+    if (head->step < next || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
+    if (head->step > next) return tell_first(s, UPDATE, 0);
+    return take_turn(s, (mst_server_turn){.worker = (int32_t)head->number, .request = head->request});
+}
+
+/* What was told may have been lost: a connection has broken, of which this server need not know. */
+static mst_status tell_first_all(mst_server *s) {
+    MST_TRY(tell_first(s, UPDATE, 0));
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        const mst_parcel *last = last_listed(s, w);
+        if (last) MST_TRY(tell_first(s, w, last->head.request));
+    }
+    return MST_OK;
+}
+
+mst_status mst_server_remind_first(mst_server *s, int64_t now) {
+    static const int64_t APART = INT64_C(500000000); /* nanoseconds */
+    bool waits = false;
+    if (s->order.self == 0 || now - s->order.told < APART) return MST_OK;
+    for (int32_t w = 0; w < s->num_workers; w++) waits |= s->worker[w].listed || s->worker[w].gradients;
+    s->order.told = now;
+    return waits ? tell_first_all(s) : MST_OK;
+}
+
+mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel) {
+    const int32_t p = mst_cluster_task(s->options.cluster, parcel->from).index;
+    const bool is_first = s->order.self == 0;
+    if (!s->order.num_ps || (!is_first && p != 0)) return MST_OK;
+    if (parcel->head.kind == MST_PARCEL_CONNECTED)
+        return is_first ? hear_of_listed(s, p, &(mst_parcel_head){.number = UPDATE, .step = s->order.taken_by[p]})
+                        : tell_first_all(s);
+    if (parcel->head.kind != MST_PARCEL_ORDER || parcel->head.round != s->round) return MST_OK;
+    return is_first ? hear_of_listed(s, p, &parcel->head) : hear_turn(s, &parcel->head);
+}
+
+/* ---- requests ---- */
+
+/* Those that have been taken, and are sent again since their answer was lost, have had their turn. */
+bool mst_server_is_ordered(const mst_server *s, const mst_parcel *parcel) {
+    const mst_parcel_kind kind = parcel->head.kind;
+    const bool counts = kind == MST_PARCEL_COLLECT || kind == MST_PARCEL_RATE || kind == MST_PARCEL_FINISHED ||
+                        (kind == MST_PARCEL_GRADIENTS && parcel->head.round == s->round);
+    return s->order.num_ps && counts && parcel->head.request > s->worker[parcel->from].request;
+}
+
+mst_status mst_server_list_request(mst_server *s, mst_parcel **parcel) {
+    const int32_t w = (*parcel)->from;
+    const uint64_t request = (*parcel)->head.request;
+    mst_parcel *last = last_listed(s, w);
+    const bool is_known = last && last->instance == (*parcel)->instance;
+    if (is_known && request < last->head.request) return MST_OK; /* it has been overtaken */
+    if (!is_known || request > last->head.request) {
+        *(last ? &last->next : &s->worker[w].listed) = *parcel;
+        *parcel = NULL;
+    }
+    return s->order.self == 0 ? note_listed(s, 0, w, request) : tell_first(s, w, request);
+}
+
+/* What another process of worker W has asked before is not ordered any more. */
+void mst_server_forget_listed(mst_server *s, int32_t w) {
+    if (!s->order.num_ps || s->order.self != 0) return;
+    drop_listed(s, w);
+    s->order.listed[w] = 0;
+}

@@ -1,0 +1,54 @@
+/* The learning rate of updates that have no schedule: the chief's callbacks may set it, and all workers ask for it. It
+ * is a variable of the update, so it travels with all other state. */
+#include "parameter_server/server_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "muster/store.h"
+
+/* The entry of the store that has it. */
+static mst_status find_rate(const mst_server *s, mst_state_info *out) {
+    mst_state_info *list;
+    int64_t count;
+    MST_TRY(mst_store_list(mst_session_store(s->session), &list, &count));
+    *out = (mst_state_info){.name = NULL};
+    for (int64_t i = 0; i < count; i++)
+        if (list[i].kind == MST_STATE_RATE) *out = list[i];
+    free(list);
+    return out->name ? MST_OK : MST_FAIL(MST_INVALID, "a learning rate is asked for, and the updates have a schedule");
+}
+
+static mst_status set_rate(mst_server *s, const mst_state_info *info, const mst_parcel *parcel) {
+    const mst_server_options *o = &s->options;
+    float rate;
+    if (parcel->from != s->chief || parcel->bytes != sizeof rate)
+        return MST_FAIL(MST_INVALID, "%s has sent %zu bytes, which are no learning rate of the chief's",
+                        mst_server_name(s, parcel->from), parcel->bytes);
+    if (o->update_log || o->replay_updates)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "a callback sets the learning rate, which is not in the log of updates: leave %s out, or take "
+                        "a schedule",
+                        o->update_log ? "--update-log" : "--replay-updates");
+    memcpy(&rate, parcel->body, sizeof rate);
+    mst_tensor *value;
+    MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
+    mst_tensor_set(value, 0, (double)rate);
+    const mst_status status =
+        mst_store_set(mst_session_store(s->session), info->container, info->name, MST_STATE_RATE, value);
+    mst_tensor_release(value);
+    return status;
+}
+
+mst_status mst_server_take_rate(mst_server *s, const mst_parcel *parcel) {
+    const mst_parcel_head head = {
+        .kind = MST_PARCEL_RATE, .round = s->round, .request = s->worker[parcel->from].request};
+    mst_state_info info;
+    mst_tensor *value;
+    MST_TRY(find_rate(s, &info));
+    if (parcel->bytes) MST_TRY(set_rate(s, &info, parcel));
+    MST_TRY(mst_store_get(mst_session_store(s->session), info.container, info.name, &value));
+    const float rate = (float)mst_tensor_get(value, 0);
+    mst_tensor_release(value);
+    return mst_mail_send(s->mail, parcel->from, &head, &(mst_iov){&rate, sizeof rate}, 1, NULL);
+}

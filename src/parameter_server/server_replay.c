@@ -1,0 +1,240 @@
+/* Replay of an asynchronous job, or of one with backup workers: gradients are applied in the order of its log, and each
+ * worker computes them with the values that the log names, so that the variables get the same bits. Two things are held
+ * back:
+ *
+ *      values      a worker gets those of the step that the log says it has read, before the next update is made
+ *      gradients   are kept until it is their turn
+ *
+ * Nothing is sent before all workers have said HELLO. Then no tasks can wait for each other, however many servers there
+ * are. The logs of all servers are of one job, which has done all of this once, one thing after the other: values sent,
+ * gradients sent, updates. Take the first of these that has not been done in the replay. What it waits for, on any
+ * server or worker, was before it in that job, so it has been done; therefore it can be done now:
+ *
+ *      values of step S to worker W    wait for update S, and for the gradients of W before them
+ *      gradients of W                  wait for their values from all servers
+ *      update S + 1                    waits for its gradients, and for all to whom values of step S are due
+ *
+ * Gradients that were dropped, since those of others had made their step, are dropped at the same place in the order.
+ *
+ * Where a job has a last step, gradients that come after it are dropped. The log has those too, since another server
+ * may have applied them; and a worker may make some here that it did not make there, which are dropped likewise. */
+#include "parameter_server/server_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "parameter_server/batch_position.h"
+
+#define REPLAY_AGAIN "start all tasks again"
+
+static bool have_all_come(const mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (!s->worker[w].instance) return false;
+    return true;
+}
+
+static mst_status open_replay(mst_server *s) {
+    s->replay = calloc(1, sizeof *s->replay);
+    if (!s->replay) return MST_NO_MEMORY("for a log of updates");
+    MST_TRY(mst_server_read_log(s, s->replay));
+    mst_server_say(s, "replays %lld updates of '%s'", (long long)s->replay->num_updates, s->replay->path);
+    return MST_OK;
+}
+
+void mst_server_close_replay(mst_server *s) {
+    if (s->replay) mst_update_log_free(s->replay);
+    free(s->replay);
+    s->replay = NULL;
+}
+
+/* The next gradients of worker W in the log; NULL: there are none. */
+static const mst_logged_gradients *next_of(const mst_server *s, int32_t w) {
+    const int64_t next = s->replay->first[w];
+    return next < s->replay->num_entries ? &s->replay->entry[next] : NULL;
+}
+
+/* The gradients of W come or are not waited for any more: those behind them are its next. */
+static void pass(mst_server *s, int32_t w) {
+    s->replay->first[w] = next_of(s, w)->later;
+}
+
+/* Whether the job has made its last step, after which gradients are dropped. */
+static bool is_at_end(const mst_server *s) {
+    return s->job.last_step > 0 && s->step >= s->job.last_step;
+}
+
+/* ---- values ---- */
+
+static mst_status send_due_values(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        if (!s->worker[w].held) continue;
+        const mst_logged_gradients *next = next_of(s, w);
+        const bool is_of_any = next && next->read < 0; /* its gradients will be dropped */
+        if (next && next->read < s->step && !is_of_any)
+            return MST_FAIL(MST_UNAVAILABLE,
+                            "%s asks again for values of step %lld, and the replay is at step %lld: " REPLAY_AGAIN,
+                            mst_server_name(s, w), (long long)next->read, (long long)s->step);
+        if (!next || next->read == s->step || is_of_any)
+            MST_TRY(mst_server_send_values(s, MST_PARCEL_VALUES, w, w + 1, NULL));
+    }
+    return MST_OK;
+}
+
+/* ---- gradients ---- */
+
+static mst_status are_not_logged(mst_server *s, const mst_parcel *parcel, const char *instead) {
+    const int64_t position = parcel->head.number;
+    return MST_FAIL(MST_INVALID,
+                    "%s has sent gradients of epoch %lld, batch %lld, of values of step %lld, and '%s' has %s: replay "
+                    "it with the same data and the same program",
+                    mst_server_name(s, parcel->from), (long long)mst_epoch_of_position(position),
+                    (long long)mst_batch_of_position(position), (long long)parcel->head.step, s->replay->path, instead);
+}
+
+static mst_status check_with_log(mst_server *s, const mst_parcel *parcel) {
+    const mst_logged_gradients *next = next_of(s, parcel->from);
+    char text[120];
+    const bool reads_alike = next && (next->read == parcel->head.step || next->read < 0);
+    if (reads_alike && next->position == parcel->head.number) return MST_OK;
+    if (!next && s->job.last_step > 0) return MST_OK;
+    if (!next)
+        snprintf(text, sizeof text, "no more of this worker in its %lld updates", (long long)s->replay->num_updates);
+    else
+        snprintf(text, sizeof text, "those of epoch %lld, batch %lld, of step %lld",
+                 (long long)mst_epoch_of_position(next->position), (long long)mst_batch_of_position(next->position),
+                 (long long)next->read);
+    return are_not_logged(s, parcel, text);
+}
+
+/* Behind the last update: gradients are dropped as they were, or else there should be none. */
+static mst_status end_replay(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        mst_server_worker *worker = &s->worker[w];
+        if (!worker->gradients) continue;
+        if (!is_at_end(s))
+            return MST_FAIL(MST_INVALID,
+                            "'%s' ends at step %lld, and the job goes on: it is the log of a job that did not end",
+                            s->replay->path, (long long)s->step);
+        MST_TRY(mst_server_log_gradients(s, worker->gradients, MST_LOGGED_LATE));
+        if (next_of(s, w)) pass(s, w);
+        mst_server_drop_gradients(s, w);
+        mst_server_hold(s, w);
+    }
+    s->waits_since = 0;
+    return send_due_values(s);
+}
+
+/* Whether the values of this step are due to a worker that has not asked for them yet: they are given in turn. */
+static bool will_be_asked(const mst_server *s) {
+    bool due = false;
+    for (int32_t w = 0; w < s->num_workers && s->job.in_turn; w++) {
+        const mst_server_worker *worker = &s->worker[w];
+        const mst_logged_gradients *next = next_of(s, w);
+        due |= next && next->read == s->step && !worker->computes && !worker->finished && !worker->left;
+    }
+    return due;
+}
+
+/* How many entries from NEXT on are done at once: the gradients of an update, or some that were dropped. */
+static int32_t count_together(const mst_update_log *log, const mst_logged_gradients *next) {
+    const mst_logged_gradients *end = log->entry + log->num_in_order;
+    int32_t count = 1;
+    while (next->event == MST_LOGGED_UPDATE && next + count < end && next[count].event == MST_LOGGED_UPDATE &&
+           next[count].step == next->step)
+        count++;
+    return count;
+}
+
+static bool have_come(const mst_server *s, const mst_logged_gradients *next, int32_t count) {
+    bool all = true;
+    for (int32_t i = 0; i < count; i++) all &= s->worker[next[i].worker].gradients != NULL;
+    return all;
+}
+
+/* An update of the gradients of one worker, or those of it that were dropped. */
+static mst_status replay_alone(mst_server *s, const mst_logged_gradients *next) {
+    const int32_t w = next->worker;
+    mst_parcel *parcel = s->worker[w].gradients;
+    s->worker[w].gradients = NULL;
+    parcel->head.step = next->read; /* of those that are dropped it may be another one: -1 */
+    const mst_status status =
+        next->event == MST_LOGGED_UPDATE ? mst_server_apply(s, parcel) : mst_server_drop_late(s, parcel);
+    mst_server_end_parcel(s, parcel, status);
+    if (!status) mst_server_hold(s, w);
+    return status;
+}
+
+/* An update of the gradients of COUNT workers; those of others, which have come too, are put aside. */
+static mst_status replay_together(mst_server *s, const mst_logged_gradients *next, int32_t count) {
+    for (int32_t w = 0, i = 0; w < s->num_workers; w++) {
+        mst_server_worker *worker = &s->worker[w];
+        if (i < count && next[i].worker == w) {
+            i++;
+            continue;
+        }
+        worker->listed = worker->gradients;
+        worker->gradients = NULL;
+    }
+    const mst_status status = mst_server_apply_together(s);
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        mst_server_worker *worker = &s->worker[w];
+        if (worker->listed) worker->gradients = worker->listed;
+        worker->listed = NULL;
+        worker->held |= worker->waits;
+        worker->waits = false;
+    }
+    return status;
+}
+
+static mst_status make_logged_updates(mst_server *s) {
+    mst_update_log *log = s->replay;
+    for (;;) {
+        MST_TRY(send_due_values(s));
+        if (log->next == log->num_in_order) return end_replay(s);
+        const mst_logged_gradients *next = &log->entry[log->next];
+        const int32_t count = count_together(log, next);
+        if (!have_come(s, next, count) || will_be_asked(s)) return MST_OK;
+        for (int32_t i = 0; i < count; i++) pass(s, next[i].worker);
+        const bool together = s->job.synchronous && next->event == MST_LOGGED_UPDATE;
+        MST_TRY(together ? replay_together(s, next, count) : replay_alone(s, next));
+        log->next += count;
+        s->waits_since = mst_clock_now(); /* for which others are waited (step_timeout) */
+    }
+}
+
+mst_status mst_server_go_on_with_replay(mst_server *s) {
+    if (!s->round || !have_all_come(s)) return MST_OK;
+    if (!s->replay) MST_TRY(open_replay(s));
+    return make_logged_updates(s);
+}
+
+mst_status mst_server_replay_gradients(mst_server *s, mst_parcel **parcel) {
+    mst_server_worker *w = &s->worker[(*parcel)->from];
+    if (!s->replay) return MST_OK; /* it was sent no values yet */
+    MST_TRY(check_with_log(s, *parcel));
+    mst_server_drop_gradients(s, (*parcel)->from);
+    MST_TRY(mst_server_read_gradients(s, *parcel));
+    w->gradients = *parcel;
+    *parcel = NULL;
+    if (!s->waits_since) s->waits_since = mst_clock_now();
+    return mst_server_go_on_with_replay(s);
+}
+
+mst_status mst_server_check_leaving(mst_server *s, int32_t w) {
+    const mst_logged_gradients *next = s->replay ? next_of(s, w) : NULL;
+    if (!next || next->event == MST_LOGGED_LATE) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "%s has done its work, and '%s' has gradients of it that have not come, of epoch %lld, batch %lld: "
+                    "replay it with the same data and the same program",
+                    mst_server_name(s, w), s->replay->path, (long long)mst_epoch_of_position(next->position),
+                    (long long)mst_batch_of_position(next->position));
+}
+
+mst_status mst_server_check_instance(mst_server *s, const mst_parcel *hello) {
+    const mst_server_worker *w = &s->worker[hello->from];
+    if (!s->replay || !w->instance || w->instance == hello->instance) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "%s was started again, and a replay does not go on then: " REPLAY_AGAIN,
+                    mst_server_name(s, hello->from));
+}
