@@ -2,7 +2,7 @@
  * behind the mark and the version. What is read is written, and that is read as the same. */
 #include <string.h>
 
-#include "cluster/member_message.h"
+#include "membership/member_message.h"
 #include "memory.h"
 
 enum { TASKS = 3, MARK = 4 };

@@ -2,7 +2,7 @@
  * anybody included. A generation ends only if it has begun, and nothing comes after the end. */
 #include <string.h>
 
-#include "cluster/members.h"
+#include "membership/members.h"
 #include "memory.h"
 
 enum { TASKS = 3, HEADER = 21 };

@@ -16,6 +16,7 @@ store
 plan
 run
 cluster
+membership
 parameter_server
 task
 remote

@@ -7,7 +7,7 @@
 /** No state number. As that of a member: a copy of its state was cut off half-way, so there is no whole state. */
 #define MST_NO_STATE INT64_C(-1)
 
-/** Fixed size, without pointers: messages between members carry it (cluster/member_message.h). */
+/** Fixed size, without pointers: messages between members carry it (membership/member_message.h). */
 typedef struct mst_task_failure {
     mst_status code;
     bool derived;         /**< only reports that another task failed */

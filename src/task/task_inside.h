@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "cluster/members.h"
 #include "cluster/task_status.h"
+#include "membership/members.h"
 #include "task/task.h"
 
 enum { CHIEF = 0 /* the first worker */ };

@@ -13,7 +13,7 @@
  *
  *  Connections are made when they are first needed, and again whenever they break, until the transport is closed; the
  *  peer's name is resolved anew each time. Nothing here gives up on a peer: what a lost peer means is decided above
- *  (cluster/members.h).
+ *  (membership/members.h).
  *
  *  A generation is a number of the cluster's that rises whenever tasks were lost and have come back. Data of a later
  *  generation than the present one is kept until that begins; data of an earlier one is dropped. When a generation

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cluster/quorum.h"
+#include "membership/quorum.h"
 #include "support/simulation.h"
 #include "support/test.h"
 

@@ -1,4 +1,5 @@
-/** A cluster of members (cluster/members.h) in one thread: processes with a small program each, a network and a clock.
+/** A cluster of members (membership/members.h) in one thread: processes with a small program each, a network and a
+ *  clock.
  *
  *  Every delay is drawn from the seed, so a run can be repeated. Messages of one connection keep their order; those of
  *  different connections do not. A connection that breaks loses what is on its way, from a random message on, and each
@@ -10,7 +11,7 @@
 #ifndef MUSTER_TEST_SUPPORT_SIMULATION_H
 #define MUSTER_TEST_SUPPORT_SIMULATION_H
 
-#include "cluster/members.h"
+#include "membership/members.h"
 
 enum { SIM_TASKS = 8, SIM_PROCESSES = 32 };
 

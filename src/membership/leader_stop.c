@@ -1,7 +1,7 @@
 /* A callback may end the training on only one task. If all tasks soon say that they end it after the same state, the
  * generation goes on. Otherwise it ends, and the tasks come together again with the greatest state, as after a loss:
  * then all of them know that training ends there. */
-#include "cluster/leader_inside.h"
+#include "membership/leader_inside.h"
 
 static const double OTHERS_MAY_BE_LATE = 0.2; /* seconds, for the other tasks to stop by themselves */
 

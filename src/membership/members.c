@@ -1,11 +1,11 @@
-#include "cluster/members.h"
+#include "membership/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "cluster/leader.h"
+#include "membership/leader.h"
 #include "transport/transport.h"
 
 /* The middle column of the drawing in members.h. */

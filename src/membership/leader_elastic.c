@@ -1,7 +1,7 @@
 /* Who takes part in a generation where workers may be fewer than all (quorum.h). */
 #include <stdio.h>
 
-#include "cluster/leader_inside.h"
+#include "membership/leader_inside.h"
 
 static const double OTHERS_MAY_BE_LATE = 0.3; /* seconds, of those who were in the last generation */
 

@@ -10,10 +10,10 @@
  *
  *  Each task has a seat: the process that has its number. A change of the leader's is made before it is told, and the
  *  leader's own member is told last: it may answer at once. */
-#ifndef MUSTER_CLUSTER_LEADER_H
-#define MUSTER_CLUSTER_LEADER_H
+#ifndef MUSTER_MEMBERSHIP_LEADER_H
+#define MUSTER_MEMBERSHIP_LEADER_H
 
-#include "cluster/members.h"
+#include "membership/members.h"
 
 typedef struct mst_leader mst_leader;
 

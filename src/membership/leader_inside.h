@@ -1,10 +1,10 @@
 /** The inside of a leader, for the files that it is made of: leader.c, leader_cause.c for what is known of a task for
  *  which another one has waited too long, and leader_elastic.c for who takes part where workers may be fewer than
  *  all. */
-#ifndef MUSTER_CLUSTER_LEADER_INSIDE_H
-#define MUSTER_CLUSTER_LEADER_INSIDE_H
+#ifndef MUSTER_MEMBERSHIP_LEADER_INSIDE_H
+#define MUSTER_MEMBERSHIP_LEADER_INSIDE_H
 
-#include "cluster/leader.h"
+#include "membership/leader.h"
 
 /** See the drawing in leader.h. */
 typedef enum mst_leader_phase { GATHERING, PROPOSING, RUNNING, LEAVING, ENDING, OVER, REFUSED } mst_leader_phase;

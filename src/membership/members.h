@@ -59,10 +59,10 @@
  *  before they are told that there is another. The leader repeats every few seconds that it waits and who is ready, so
  *  that a message that was lost all the same only takes time.
  */
-#ifndef MUSTER_CLUSTER_MEMBERS_H
-#define MUSTER_CLUSTER_MEMBERS_H
+#ifndef MUSTER_MEMBERSHIP_MEMBERS_H
+#define MUSTER_MEMBERSHIP_MEMBERS_H
 
-#include "cluster/member_message.h"
+#include "membership/member_message.h"
 
 /** Used by one thread at a time: its owner has a lock. */
 typedef struct mst_members mst_members;

@@ -1,6 +1,6 @@
 /* Members of a cluster that leave, one after another: what happens in between. The cluster is a simulated one, in which
  * every message takes a millisecond. */
-#include "cluster/members.h"
+#include "membership/members.h"
 
 #include "support/simulation.h"
 #include "support/test.h"

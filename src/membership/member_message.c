@@ -1,4 +1,4 @@
-#include "cluster/member_message.h"
+#include "membership/member_message.h"
 
 #include <string.h>
 

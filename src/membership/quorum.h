@@ -12,8 +12,8 @@
  *  nowhere: the machine on which it ran has said so, or a new process takes part with its number and address. What such
  *  a process had agreed to is forgotten. So one task must not be cut off, and be started again on the other side of
  *  the cut, while the tasks that it was with go on without it. */
-#ifndef MUSTER_CLUSTER_QUORUM_H
-#define MUSTER_CLUSTER_QUORUM_H
+#ifndef MUSTER_MEMBERSHIP_QUORUM_H
+#define MUSTER_MEMBERSHIP_QUORUM_H
 
 #include <stdbool.h>
 #include <stdint.h>

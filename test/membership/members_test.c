@@ -1,6 +1,6 @@
 /* Members of a cluster: when a generation begins and ends, who brings the state, and how a job ends. The cluster is a
  * simulated one, in which every message takes a millisecond. */
-#include "cluster/members.h"
+#include "membership/members.h"
 
 #include <stdio.h>
 

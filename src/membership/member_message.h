@@ -9,17 +9,17 @@
  *  Numbers are little-endian, texts are 2 bytes of length and UTF-8 without control characters. A message is read to
  *  its last byte or refused; every length is checked before it is used, and nothing is allocated.
  */
-#ifndef MUSTER_CLUSTER_MEMBER_MESSAGE_H
-#define MUSTER_CLUSTER_MEMBER_MESSAGE_H
+#ifndef MUSTER_MEMBERSHIP_MEMBER_MESSAGE_H
+#define MUSTER_MEMBERSHIP_MEMBER_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cluster/fingerprint.h"
-#include "cluster/quorum.h"
 #include "cluster/task_failure.h"
 #include "collective/group.h"
+#include "membership/quorum.h"
 
 typedef enum mst_member_kind {
     /* to the leader */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster/leader_inside.h"
+#include "membership/leader_inside.h"
 
 enum { BEFORE_MOST = 2, COME_MOST = 4 /* that are told */ };
 

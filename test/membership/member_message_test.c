@@ -1,5 +1,5 @@
 /* Messages between members: what is written is read, and what is not whole is refused. */
-#include "cluster/member_message.h"
+#include "membership/member_message.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/leader.h"
+#include "membership/leader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "cluster/leader_inside.h"
+#include "membership/leader_inside.h"
 
 typedef mst_leader_phase phase;
 typedef mst_seat seat;

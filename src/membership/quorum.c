@@ -1,4 +1,4 @@
-#include "cluster/quorum.h"
+#include "membership/quorum.h"
 
 mst_task_set mst_all_tasks(int32_t num_tasks) {
     return num_tasks >= MST_ELASTIC_TASKS_MOST ? UINT64_MAX : mst_task_bit(num_tasks) - 1;
