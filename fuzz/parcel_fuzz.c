@@ -2,8 +2,8 @@
  * written as the same bytes; a body that is said to be here is. */
 #include <string.h>
 
-#include "cluster/parcel.h"
 #include "memory.h"
+#include "messages/parcel.h"
 
 static void read_input(const uint8_t *data, size_t size) {
     enum { MOST = 1 << 20 };

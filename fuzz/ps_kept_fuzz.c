@@ -1,7 +1,7 @@
 /* clang -fsanitize=fuzzer,address,undefined: what callbacks of the chief keep, as parameter servers get it, and workers
  * that are started again. Nothing but such entries is taken; what is read can be written, and that is read again. */
-#include "cluster/state_message.h"
 #include "memory.h"
+#include "messages/state_message.h"
 #include "parameter_server/ps_kept.h"
 
 static void read_input(const uint8_t *data, size_t size) {

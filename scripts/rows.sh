@@ -16,6 +16,7 @@ store
 plan
 run
 cluster
+messages
 membership
 parameter_server
 task

@@ -1,4 +1,4 @@
-/** Bodies of gradients and of values (cluster/parcel.h).
+/** Bodies of gradients and of values (messages/parcel.h).
  *
  *  Gradients: for each leaf of the worker, and each variable of the server, in the order of its graph
  *

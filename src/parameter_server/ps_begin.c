@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/state_message.h"
 #include "graph/graph.h"
+#include "messages/state_message.h"
 #include "parameter_server/ps_kept.h"
 
 #define GRAPH "graph"

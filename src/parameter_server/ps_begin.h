@@ -1,5 +1,5 @@
 /** What the chief tells a parameter server at the beginning: the update that it makes, as a graph, and the state from
- *  which it begins. It travels as a snapshot (cluster/state_message.h): entries of the container "ps" are of the job,
+ *  which it begins. It travels as a snapshot (messages/state_message.h): entries of the container "ps" are of the job,
  *  all others are state. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_BEGIN_H
 #define MUSTER_PARAMETER_SERVER_PS_BEGIN_H

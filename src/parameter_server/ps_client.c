@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "cluster/instructions.h"
-#include "cluster/state_message.h"
+#include "messages/state_message.h"
 #include "parameter_server/ps_begin.h"
 #include "parameter_server/ps_kept.h"
 #include "store/store.h"

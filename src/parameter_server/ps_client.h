@@ -11,8 +11,8 @@
 #ifndef MUSTER_PARAMETER_SERVER_PS_CLIENT_H
 #define MUSTER_PARAMETER_SERVER_PS_CLIENT_H
 
-#include "cluster/parcel.h"
 #include "membership/member_message.h"
+#include "messages/parcel.h"
 #include "muster/graph.h"
 #include "muster/store.h"
 #include "muster/task.h"

@@ -3,7 +3,7 @@
 #ifndef MUSTER_PARAMETER_SERVER_PS_GRADIENTS_H
 #define MUSTER_PARAMETER_SERVER_PS_GRADIENTS_H
 
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "parameter_server/ps_part.h"
 
 typedef struct mst_ps_gradients {

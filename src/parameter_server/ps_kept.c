@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/state_message.h"
+#include "messages/state_message.h"
 #include "parameter_server/ps_progress.h"
 
 bool mst_ps_is_kept(const mst_state_info *info) {

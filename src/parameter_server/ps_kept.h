@@ -1,7 +1,7 @@
 /** What callbacks of the chief keep in its store beside the model, such as the best value that was seen and the weights
  *  of the best epoch. At the end of each epoch the chief gives it to the first parameter server, which keeps it for
  *  workers that are started again: their callbacks go on from there as those of the chief do. It travels as a snapshot
- *  (cluster/state_message.h). */
+ *  (messages/state_message.h). */
 #ifndef MUSTER_PARAMETER_SERVER_PS_KEPT_H
 #define MUSTER_PARAMETER_SERVER_PS_KEPT_H
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cluster/state_message.h"
 #include "cluster/task_log.h"
+#include "messages/state_message.h"
 #include "parameter_server/ps_kept.h"
 #include "store/store.h"
 

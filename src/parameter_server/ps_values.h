@@ -3,7 +3,7 @@
 #ifndef MUSTER_PARAMETER_SERVER_PS_VALUES_H
 #define MUSTER_PARAMETER_SERVER_PS_VALUES_H
 
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "parameter_server/ps_client.h"
 #include "parameter_server/ps_part.h"
 

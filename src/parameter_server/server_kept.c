@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "cluster/state_message.h"
+#include "messages/state_message.h"
 #include "parameter_server/ps_kept.h"
 
 static mst_status replace(mst_server *s, const mst_parcel *parcel) {

@@ -1,4 +1,4 @@
-/* A parameter server. One thread takes the parcels of the workers one after the other (cluster/parcel.h):
+/* A parameter server. One thread takes the parcels of the workers one after the other (messages/parcel.h):
  *
  *      HELLO        is answered with the values; before there are any, the chief is asked for them
  *      BEGIN        from the chief: the graph of the update, and the first values

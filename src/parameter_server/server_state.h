@@ -4,7 +4,7 @@
 
 #include "base/shard_tree.h"
 #include "cluster/fingerprint.h"
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "muster/op.h"
 #include "muster/server.h"
 #include "muster/session.h"
@@ -119,7 +119,7 @@ typedef struct mst_server {
     int32_t num_feeds;
     char *zero; /**< zeros: gradients of a worker that is not waited for */
     int64_t num_dropped, num_applied, total_staleness, most_staleness;
-    int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (cluster/parcel.h) */
+    int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (messages/parcel.h) */
     int64_t step;
     int64_t waits_since; /**< gradients of a step: when the first came; 0: none is there */
     int64_t warned;      /**< when it was told last that it waits long; 0: it was not */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "cluster/state_message.h"
+#include "messages/state_message.h"
 #include "parameter_server/parcel_body.h"
 #include "store/store.h"
 

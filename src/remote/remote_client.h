@@ -5,7 +5,7 @@
 #ifndef MUSTER_REMOTE_REMOTE_CLIENT_H
 #define MUSTER_REMOTE_REMOTE_CLIENT_H
 
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "remote/session_message.h"
 
 typedef struct mst_remote_client mst_remote_client;

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "muster/server.h"
 #include "muster/store.h"
 #include "remote/session_message.h"

@@ -1,4 +1,4 @@
-/** What is said about sessions over several tasks, as bodies of parcels (cluster/parcel.h, remote/wire_body.h).
+/** What is said about sessions over several tasks, as bodies of parcels (messages/parcel.h, remote/wire_body.h).
  *
  *  A client talks to the leader, task 0 of the cluster, and has one request under way for each session:
  *

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "cluster/instructions.h"
-#include "cluster/state_message.h"
 #include "collective/collectives.h"
+#include "messages/state_message.h"
 #include "store/store.h"
 #include "task/task_inside.h"
 

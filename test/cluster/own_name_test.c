@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cluster/free_ports.h"
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "support/test.h"
 
 /* ---- the resolver, of modules too ---- */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cluster/state_message.h"
+#include "messages/state_message.h"
 #include "muster/server.h"
 #include "support/ps_job.h"
 #include "support/tasks.h"

@@ -4,7 +4,7 @@
 
 #include "cli/doctor/doctor_report.h"
 #include "cli/option_list.h"
-#include "cluster/checkup.h"
+#include "messages/checkup.h"
 #include "muster/cluster.h"
 
 typedef struct doctor_options {

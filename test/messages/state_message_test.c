@@ -1,5 +1,5 @@
 /* The state of a task as bytes: what was encoded is decoded, and no bytes lead astray. */
-#include "cluster/state_message.h"
+#include "messages/state_message.h"
 #include "muster/muster.h"
 #include "support/test.h"
 

@@ -1,6 +1,6 @@
 /* The leader is task 0, the chief. One pair is measured at a time, so that pairs do not take each other's bandwidth.
  * While a task waits for anything it answers the pings of others. */
-#include "cluster/checkup.h"
+#include "messages/checkup.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/no_memory.h"
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "transport/endpoint.h"
 
 enum { LEADER = 0, MOST_SMALL = 64, MOST_LARGE = 16 };

@@ -1,6 +1,6 @@
 /* The checkup of a cluster over a transport inside this process: all tasks learn the facts and the links of all, nobody
  * waits for ever for one that does not come, and what a peer sends out of turn changes nothing. */
-#include "cluster/checkup.h"
+#include "messages/checkup.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 #include "support/test.h"
 
 enum { TASKS = 3 };

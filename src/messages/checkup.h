@@ -11,8 +11,8 @@
  *  Facts are a text, of which nothing is known here. All of it runs on the caller's thread and ends by itself: tasks
  *  that do not come are waited for as long as the options say, and measuring has a limit too: 20 seconds for all pairs,
  *  and 0.05 more for each. */
-#ifndef MUSTER_CLUSTER_CHECKUP_H
-#define MUSTER_CLUSTER_CHECKUP_H
+#ifndef MUSTER_MESSAGES_CHECKUP_H
+#define MUSTER_MESSAGES_CHECKUP_H
 
 #include "muster/cluster.h"
 #include "muster/op.h"

@@ -7,8 +7,8 @@
  *
  *  Container, name, value, key and text are 8 bytes of length and as many bytes, then zeros up to a multiple of 8.
  *  Numbers are little-endian, and values are as in memory: the tasks of a cluster have one type of processor. */
-#ifndef MUSTER_CLUSTER_STATE_MESSAGE_H
-#define MUSTER_CLUSTER_STATE_MESSAGE_H
+#ifndef MUSTER_MESSAGES_STATE_MESSAGE_H
+#define MUSTER_MESSAGES_STATE_MESSAGE_H
 
 #include "muster/store.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "cluster/state_message.h"
+#include "messages/state_message.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/** Parcels: messages between workers and parameter servers, between tasks that check their cluster (cluster/checkup.h),
- *  and of sessions over several tasks (remote/service.h), each a head of some numbers and a body of any size.
+/** Parcels: messages between workers and parameter servers, between tasks that check their cluster
+ *  (messages/checkup.h), and of sessions over several tasks (remote/service.h), each a head of some numbers and a
+ *  body of any size.
  *
  *  A small body travels in the control message that has the head. A large one follows as data, straight into the memory
  *  that the receiver gets for it when the head has come (transport/transport.h):
@@ -13,8 +14,8 @@
  *
  *  What happens to the connections is taken from the same queue: that a task is connected, or lost and why. A task that
  *  was started again is another instance. */
-#ifndef MUSTER_CLUSTER_PARCEL_H
-#define MUSTER_CLUSTER_PARCEL_H
+#ifndef MUSTER_MESSAGES_PARCEL_H
+#define MUSTER_MESSAGES_PARCEL_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Parcels over a transport inside this process: what was sent arrives whole and in order, what is none is refused, and
  * nothing is left when a peer is lost in the middle of a body. */
-#include "cluster/parcel.h"
+#include "messages/parcel.h"
 
 #include <stdio.h>
 #include <unistd.h>
