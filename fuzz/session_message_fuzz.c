@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "memory.h"
-#include "remote/session_message.h"
+#include "sessions/session_message.h"
 
 static bool read_all(const void *data, size_t size, mst_wire_writer *again) {
     mst_wire_reader r = {.at = data, .left = size};

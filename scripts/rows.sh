@@ -20,7 +20,7 @@ messages
 membership
 parameter_server
 task
-remote
+sessions
 loss metric schedule
 strategy
 format

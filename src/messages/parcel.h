@@ -1,5 +1,5 @@
 /** Parcels: messages between workers and parameter servers, between tasks that check their cluster
- *  (messages/checkup.h), and of sessions over several tasks (remote/service.h), each a head of some numbers and a
+ *  (messages/checkup.h), and of sessions over several tasks (sessions/service.h), each a head of some numbers and a
  *  body of any size.
  *
  *  A small body travels in the control message that has the head. A large one follows as data, straight into the memory
@@ -31,7 +31,7 @@ typedef struct mst_mail_block mst_mail_block;
 enum { MST_PARCEL_VERSION = 14 };
 
 /** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
- *  described in remote/session_message.h. */
+ *  described in sessions/session_message.h. */
 typedef enum mst_parcel_kind {
     MST_PARCEL_HELLO = 1, /**< W: it is there; number: 0, or 1 + the position whose values it wants; step: how many
                            *   trainings it has finished; body: its fingerprints */

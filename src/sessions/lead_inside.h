@@ -1,8 +1,8 @@
 /** What the files of the leader share: tasks, sessions, their plans and requests. All of the task server's thread. */
-#ifndef MUSTER_REMOTE_LEAD_INSIDE_H
-#define MUSTER_REMOTE_LEAD_INSIDE_H
+#ifndef MUSTER_SESSIONS_LEAD_INSIDE_H
+#define MUSTER_SESSIONS_LEAD_INSIDE_H
 
-#include "remote/lead.h"
+#include "sessions/lead.h"
 
 typedef struct mst_lead_task {
     bool is_there; /**< it has said HELLO */

@@ -1,13 +1,13 @@
 /** The plans of a part of a session, by the numbers that the leader has given them. The thread of the part makes and
  *  forgets them, that of the task server finds them. */
-#ifndef MUSTER_REMOTE_PART_PLANS_H
-#define MUSTER_REMOTE_PART_PLANS_H
+#ifndef MUSTER_SESSIONS_PART_PLANS_H
+#define MUSTER_SESSIONS_PART_PLANS_H
 
 #include <pthread.h>
 #include <stdio.h>
 
-#include "remote/wire_body.h"
 #include "run/part.h"
+#include "sessions/wire_body.h"
 
 typedef struct mst_part_plan mst_part_plan;
 

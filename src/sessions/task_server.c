@@ -10,8 +10,8 @@
 #include "base/thread.h"
 #include "cluster/free_ports.h"
 #include "cluster/task_log.h"
-#include "remote/lead.h"
-#include "remote/served_part.h"
+#include "sessions/lead.h"
+#include "sessions/served_part.h"
 
 static const int64_t PATIENCE = 2000000000, PAUSE = 5000000000; /* nanoseconds, of complaints */
 

@@ -5,7 +5,7 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "graph/spec.h"
-#include "remote/remote_inside.h"
+#include "sessions/remote_inside.h"
 #include "tensor/string.h"
 
 static const double LONGER = 2, GRACE = 15; /* the leader gives up before its client does: times, seconds */

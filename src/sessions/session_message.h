@@ -1,4 +1,4 @@
-/** What is said about sessions over several tasks, as bodies of parcels (messages/parcel.h, remote/wire_body.h).
+/** What is said about sessions over several tasks, as bodies of parcels (messages/parcel.h, sessions/wire_body.h).
  *
  *  A client talks to the leader, task 0 of the cluster, and has one request under way for each session:
  *
@@ -41,11 +41,11 @@
  *      JOINS         it has called mst_task_server_join
  *      MISSES        number: a task to which it has lost the connection
  *      ENDS          the leader: all have joined, and there is no session */
-#ifndef MUSTER_REMOTE_SESSION_MESSAGE_H
-#define MUSTER_REMOTE_SESSION_MESSAGE_H
+#ifndef MUSTER_SESSIONS_SESSION_MESSAGE_H
+#define MUSTER_SESSIONS_SESSION_MESSAGE_H
 
 #include "device/device.h"
-#include "remote/wire_body.h"
+#include "sessions/wire_body.h"
 
 /** Programs that may be connected with a leader at once. */
 enum { MST_REMOTE_CLIENTS = 64, MST_REMOTE_LEADER = 0 };

@@ -1,4 +1,4 @@
-#include "remote/part_states.h"
+#include "sessions/part_states.h"
 
 #include <stdlib.h>
 

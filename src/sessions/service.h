@@ -7,8 +7,8 @@
  *
  *  Each task has one thread that takes all that comes, in order, and never waits for a run: what may take long is done
  *  by the thread of a part. */
-#ifndef MUSTER_REMOTE_SERVICE_H
-#define MUSTER_REMOTE_SERVICE_H
+#ifndef MUSTER_SESSIONS_SERVICE_H
+#define MUSTER_SESSIONS_SERVICE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 #include "messages/parcel.h"
 #include "muster/server.h"
 #include "muster/store.h"
-#include "remote/session_message.h"
+#include "sessions/session_message.h"
 
 typedef struct mst_served_parts mst_served_parts;
 typedef struct mst_lead mst_lead;

@@ -1,8 +1,8 @@
 /** Variables of sessions over several tasks, read and set from outside of runs: entries of a task's store. */
-#ifndef MUSTER_REMOTE_PART_STATES_H
-#define MUSTER_REMOTE_PART_STATES_H
+#ifndef MUSTER_SESSIONS_PART_STATES_H
+#define MUSTER_SESSIONS_PART_STATES_H
 
-#include "remote/service.h"
+#include "sessions/service.h"
 
 /** Does what READER has, as STATE of session_message.h, with the entries that are SERVER's task's; OUT gets the
  *  answer. Waits at most SECONDS for steps. */

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/no_memory.h"
-#include "remote/lead_inside.h"
+#include "sessions/lead_inside.h"
 
 /* Behind the time that a run may take its tasks end it themselves, and one that writes may take as long again. */
 static const double LONGER = 2, GRACE = 5; /* times; seconds */

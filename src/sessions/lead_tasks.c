@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/no_memory.h"
-#include "remote/lead_inside.h"
+#include "sessions/lead_inside.h"
 
 static const int64_t FIRST_COMPLAINT = 2000000000, PAUSE = 5000000000; /* nanoseconds */
 

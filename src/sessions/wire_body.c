@@ -1,4 +1,4 @@
-#include "remote/wire_body.h"
+#include "sessions/wire_body.h"
 
 #include <stdio.h>
 #include <stdlib.h>

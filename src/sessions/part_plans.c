@@ -1,4 +1,4 @@
-#include "remote/part_plans.h"
+#include "sessions/part_plans.h"
 
 #include <stdlib.h>
 

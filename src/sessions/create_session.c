@@ -5,8 +5,8 @@
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
-#include "remote/remote_inside.h"
 #include "run/session.h"
+#include "sessions/remote_inside.h"
 #include "store/store.h"
 
 static const double PATIENCE = 10; /* seconds for the target to answer */

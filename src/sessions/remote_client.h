@@ -2,11 +2,11 @@
  *
  *  The program asks the task that it has been told of for the addresses of all tasks, as `muster top` does, and
  *  connects with the leader. It listens nowhere: answers come back by its own connection. */
-#ifndef MUSTER_REMOTE_REMOTE_CLIENT_H
-#define MUSTER_REMOTE_REMOTE_CLIENT_H
+#ifndef MUSTER_SESSIONS_REMOTE_CLIENT_H
+#define MUSTER_SESSIONS_REMOTE_CLIENT_H
 
 #include "messages/parcel.h"
-#include "remote/session_message.h"
+#include "sessions/session_message.h"
 
 typedef struct mst_remote_client mst_remote_client;
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "remote/remote_client.h"
+#include "sessions/remote_client.h"
 #include "support/engine.h"
 #include "support/servers.h"
 #include "support/state.h"

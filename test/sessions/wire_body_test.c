@@ -1,9 +1,9 @@
 /* Bodies of messages of sessions: what is written is read, and what is cut off or changed is refused. */
-#include "remote/wire_body.h"
+#include "sessions/wire_body.h"
 
 #include <stdlib.h>
 
-#include "remote/session_message.h"
+#include "sessions/session_message.h"
 #include "support/engine.h"
 #include "support/test.h"
 

@@ -1,4 +1,4 @@
-#include "remote/remote_client.h"
+#include "sessions/remote_client.h"
 
 #include <sodium.h>
 #include <stdlib.h>

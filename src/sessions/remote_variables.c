@@ -5,8 +5,8 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
-#include "remote/remote_inside.h"
 #include "run/bare_variables.h"
+#include "sessions/remote_inside.h"
 
 /* Whether each of COUNT variables has a value: HAS[i]. With VALUE the only one is set. */
 static mst_status ask_states(mst_remote_session *rs, const mst_value *variable, int count, const mst_tensor *value,

@@ -9,8 +9,8 @@
  *
  *  A writer that gets no memory, and a reader that finds something wrong, remember it: who uses them looks at the end.
  *  Values are as in memory: the tasks of a cluster have one type of processor. */
-#ifndef MUSTER_REMOTE_WIRE_BODY_H
-#define MUSTER_REMOTE_WIRE_BODY_H
+#ifndef MUSTER_SESSIONS_WIRE_BODY_H
+#define MUSTER_SESSIONS_WIRE_BODY_H
 
 #include <stdbool.h>
 #include <stddef.h>

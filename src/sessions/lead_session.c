@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/no_memory.h"
-#include "remote/lead_inside.h"
+#include "sessions/lead_inside.h"
 
 static const double GRACE = 5; /* seconds after which a task that should have told of its own delay is given up */
 

@@ -8,10 +8,10 @@
  *
  *  A run in which all tasks that have something to do have voted happens; one in which a task fails before does not.
  *  When a task is lost its sessions have no parts any more: the next request opens them again. */
-#ifndef MUSTER_REMOTE_LEAD_H
-#define MUSTER_REMOTE_LEAD_H
+#ifndef MUSTER_SESSIONS_LEAD_H
+#define MUSTER_SESSIONS_LEAD_H
 
-#include "remote/service.h"
+#include "sessions/service.h"
 
 MST_CHECKED mst_status mst_lead_create(mst_task_server *server, mst_lead **out);
 /** NULL is allowed. */

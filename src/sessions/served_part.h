@@ -1,9 +1,9 @@
 /** The parts of sessions that a task server has (run/part.h): one for each session, with a thread that does what may
  *  take long. */
-#ifndef MUSTER_REMOTE_SERVED_PART_H
-#define MUSTER_REMOTE_SERVED_PART_H
+#ifndef MUSTER_SESSIONS_SERVED_PART_H
+#define MUSTER_SESSIONS_SERVED_PART_H
 
-#include "remote/service.h"
+#include "sessions/service.h"
 
 MST_CHECKED mst_status mst_served_parts_create(mst_task_server *server, mst_served_parts **out);
 /** Ends all parts and waits for them. NULL is allowed. */

@@ -1,4 +1,4 @@
-#include "remote/session_message.h"
+#include "sessions/session_message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  *     leader's message --> task server's thread --+--> RUN, DECIDE: at once
  *                                                 +--> all others: queue --> the part's thread --> answer */
-#include "remote/served_part.h"
+#include "sessions/served_part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/thread.h"
-#include "remote/part_plans.h"
-#include "remote/part_states.h"
 #include "run/part.h"
+#include "sessions/part_plans.h"
+#include "sessions/part_states.h"
 
 /* A run under way. */
 typedef struct part_run {

@@ -3,14 +3,14 @@
  *  The leader's session has a graph that does not change. Where the program's has grown, or the leader has been started
  *  again, the next call opens another one; variables stay where they are. Calls of several threads are made one after
  *  the other. */
-#ifndef MUSTER_REMOTE_REMOTE_INSIDE_H
-#define MUSTER_REMOTE_REMOTE_INSIDE_H
+#ifndef MUSTER_SESSIONS_REMOTE_INSIDE_H
+#define MUSTER_SESSIONS_REMOTE_INSIDE_H
 
 #include <pthread.h>
 #include <stdio.h>
 
 #include "muster/session.h"
-#include "remote/remote_client.h"
+#include "sessions/remote_client.h"
 
 /** A plan that the leader has. */
 typedef struct mst_remote_plan {

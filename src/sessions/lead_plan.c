@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "remote/lead_inside.h"
+#include "sessions/lead_inside.h"
 
 enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest in a message */ };
 
