@@ -6,7 +6,7 @@
 
 #include "base/ending.h"
 #include "base/no_memory.h"
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 #include "muster/train.h"
 
 bool network_file_is_named(const char *path) {

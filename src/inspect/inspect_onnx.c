@@ -4,7 +4,7 @@
 
 #include "base/no_memory.h"
 #include "inspect/inspector.h"
-#include "model_file/onnx_model.h"
+#include "model_file/onnx/onnx_model.h"
 
 static mst_inspect_match inspect_onnx_knows(const mst_inspect_source *s) {
     return s->is_file && !s->is_packed && mst_onnx_begins(s->head, s->size) ? MST_INSPECT_LIKELY : MST_INSPECT_NO;

@@ -16,8 +16,8 @@
 #include "model_file/keras_file.h"
 #include "model_file/loss.h"
 #include "model_file/network_text.h"
-#include "model_file/onnx_file.h"
-#include "model_file/onnx_model.h"
+#include "model_file/onnx/onnx_file.h"
+#include "model_file/onnx/onnx_model.h"
 #include "model_file/weights.h"
 #include "store/store.h"
 

@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "format/npz.h"
 #include "graph/graph.h"
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 #include "muster/applications.h"
 #include "muster/model_file.h"
 #include "muster/ops.h"

@@ -2,7 +2,7 @@
 #ifndef MUSTER_TEST_SUPPORT_ONNX_MESSAGE_H
 #define MUSTER_TEST_SUPPORT_ONNX_MESSAGE_H
 
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 
 enum { ONNX_MOST = 16, ONNX_ATTRIBUTES = 8, ONNX_NAMES = 9 };
 

@@ -16,7 +16,7 @@
 #include "cli/train/train_cluster.h"
 #include "model_file/network_adapt.h"
 #include "model_file/network_text.h"
-#include "model_file/onnx_model.h"
+#include "model_file/onnx/onnx_model.h"
 #include "model_file/weights.h"
 #include "module/module.h"
 

@@ -1,7 +1,7 @@
 /* The file names in a model cannot be trusted. A name must not lead out of the model's folder: it is opened part by
  * part. Many tensors must not all read the same bytes of a small file and fill the memory: the bytes of all tensors are
  * counted. */
-#include "model_file/onnx_external.h"
+#include "model_file/onnx/onnx_external.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/no_memory.h"
 #include "format/byte_source.h"
 #include "graph/names.h"
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 #include "tensor/tensor_check.h"
 
 typedef struct external_reader {

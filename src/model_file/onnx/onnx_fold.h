@@ -1,8 +1,8 @@
 /** Nodes of ONNX that compute with sizes, while the graph is built. */
-#ifndef MUSTER_MODEL_FILE_ONNX_FOLD_H
-#define MUSTER_MODEL_FILE_ONNX_FOLD_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_FOLD_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_FOLD_H
 
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 
 /** Computes the node where all its inputs are short tensors of integers or truth values and nothing that only a run
  *  knows decides its result; else *DONE is false, and nothing has happened. */

@@ -1,8 +1,8 @@
 /** Files of ONNX as models. */
-#ifndef MUSTER_MODEL_FILE_ONNX_MODEL_H
-#define MUSTER_MODEL_FILE_ONNX_MODEL_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_MODEL_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_MODEL_H
 
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 #include "muster/model.h"
 
 /** Adds to MODEL, which is empty, the contents of the file at PATH: its inputs, one layer, `onnx`, whose weights are

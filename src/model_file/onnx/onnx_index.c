@@ -1,7 +1,7 @@
 /* Operators of ONNX that move elements by an order or by indices. */
 #include <string.h>
 
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
 static mst_status read_cumsum(mst_onnx_call *c) {

@@ -1,5 +1,5 @@
 /* Ops of shapes and indices in ONNX's operators. */
-#include "model_file/onnx_write_op.h"
+#include "model_file/onnx/onnx_write_op.h"
 #include "muster/ops.h"
 
 /* ---- shapes ---- */

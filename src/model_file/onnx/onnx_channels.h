@@ -1,8 +1,8 @@
 /** Which axis holds the channels in the inputs and outputs of an ONNX file that are pictures. */
-#ifndef MUSTER_MODEL_FILE_ONNX_CHANNELS_H
-#define MUSTER_MODEL_FILE_ONNX_CHANNELS_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_CHANNELS_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_CHANNELS_H
 
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 
 /** FIRST[I] and OUTPUT_FIRST[I] say whether input I and output I have the channels on the second axis, so that they
  *  must be moved to the last one. False if it is not a picture or volume, or has the channels last already. */

@@ -1,11 +1,11 @@
 /** Files of ONNX as they are read: the message, and its constant tensors. */
-#ifndef MUSTER_MODEL_FILE_ONNX_FILE_H
-#define MUSTER_MODEL_FILE_ONNX_FILE_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_FILE_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_FILE_H
 
 #include "base/arena.h"
 #include "base/folder.h"
 #include "graph/names.h"
-#include "model_file/onnx.pb-c.h"
+#include "model_file/onnx/onnx.pb-c.h"
 #include "muster/op.h"
 
 /** Operator sets that are read, and the one that is written; versions of the format likewise. */
@@ -42,7 +42,7 @@ mst_dtype mst_onnx_dtype(int32_t type);
 /** Whether SIZE bytes of DATA begin as a file of ONNX does. */
 MST_API bool mst_onnx_begins(const void *data, size_t size);
 /** Reads a model from SIZE bytes of DATA; NAME is the file's, for messages. FOLDER has the files that the model names
- *  (model_file/onnx_external.h); NULL: only these bytes are read. To be freed also after a failure. */
+ *  (model_file/onnx/onnx_external.h); NULL: only these bytes are read. To be freed also after a failure. */
 MST_CHECKED mst_status mst_onnx_file_parse(const char *name, const mst_folder *folder, const void *data, size_t size,
                                            mst_onnx_file *out);
 /** The same of the file at PATH, with the files beside it that it names. */

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "graph/graph.h"
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 #include "muster/model_file.h"
 #include "muster/train.h"
 #include "support/expect.h"

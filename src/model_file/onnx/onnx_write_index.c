@@ -1,7 +1,7 @@
 /* Ops that search, order and number in ONNX's operators. */
 #include <string.h>
 
-#include "model_file/onnx_write_op.h"
+#include "model_file/onnx/onnx_write_op.h"
 #include "muster/ops.h"
 
 static mst_status write_arg_search(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {

@@ -1,7 +1,7 @@
 /* Nodes of ONNX that compute with sizes are computed while the graph is built: Shape, then Gather, Mul, Concat and the
  * like, then Reshape. A size that only a run knows takes part as an open one (mst_onnx_open): a number of times a
  * dimension of a value, or a number that nodes of the graph compute. */
-#include "model_file/onnx_fold.h"
+#include "model_file/onnx/onnx_fold.h"
 
 #include <string.h>
 

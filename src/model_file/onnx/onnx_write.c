@@ -1,4 +1,4 @@
-#include "model_file/onnx_write.h"
+#include "model_file/onnx/onnx_write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "model/describe.h"
-#include "model_file/onnx_model.h"
+#include "model_file/onnx/onnx_model.h"
 #include "muster/session.h"
 
 enum { MOST_ATTRIBUTES = 8, MOST_CELL_SOURCES = 8 };

@@ -3,7 +3,7 @@
  * Sizes that nodes compute have been computed already (onnx_fold.c). */
 #include <string.h>
 
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
 mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count) {

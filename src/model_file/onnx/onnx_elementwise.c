@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "layer/activation/activation.h"
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
 static mst_status read_unary(mst_onnx_call *c) {

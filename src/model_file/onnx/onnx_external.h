@@ -1,9 +1,9 @@
 /** Tensors of ONNX whose bytes are in files beside the model (external data), as torch.onnx.export writes them. */
-#ifndef MUSTER_MODEL_FILE_ONNX_EXTERNAL_H
-#define MUSTER_MODEL_FILE_ONNX_EXTERNAL_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_EXTERNAL_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_EXTERNAL_H
 
 #include "base/folder.h"
-#include "model_file/onnx.pb-c.h"
+#include "model_file/onnx/onnx.pb-c.h"
 #include "muster/status.h"
 
 /** Reads the bytes of such tensors into their messages, as if they had been in the model. FOLDER is that of the model;

@@ -1,7 +1,7 @@
 /* Products of matrices in ONNX. */
 #include <string.h>
 
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
 static mst_status read_gemm(mst_onnx_call *c) {

@@ -3,10 +3,10 @@
  *  A value of ONNX with at least three dimensions has its channels second: [n, channels, height, width]. Convolutions,
  *  pooling and normalizations here have them last. So each value is kept in the order in which it was made, and is
  *  turned round only where a node needs the other: between a convolution and the next, nothing is. */
-#ifndef MUSTER_MODEL_FILE_ONNX_READ_H
-#define MUSTER_MODEL_FILE_ONNX_READ_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_READ_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_READ_H
 
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 #include "muster/layer.h"
 #include "muster/op.h"
 #include "muster/store.h"

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 #include "muster/inspect.h"
 #include "muster/model_file.h"
 #include "support/folder.h"

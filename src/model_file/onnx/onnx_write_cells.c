@@ -2,7 +2,7 @@
  * its own here: what is written reads what that reads. */
 #include <string.h>
 
-#include "model_file/onnx_write_op.h"
+#include "model_file/onnx/onnx_write_op.h"
 #include "muster/ops.h"
 
 /* ---- what a cell reads ---- */

@@ -1,9 +1,9 @@
 /** What the files that write ops as ONNX's operators share. */
-#ifndef MUSTER_MODEL_FILE_ONNX_WRITE_OP_H
-#define MUSTER_MODEL_FILE_ONNX_WRITE_OP_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_WRITE_OP_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_WRITE_OP_H
 
 #include "graph/tf_form.h"
-#include "model_file/onnx_write.h"
+#include "model_file/onnx/onnx_write.h"
 
 enum { MST_ONNX_MOST_SOURCES = 64 };
 

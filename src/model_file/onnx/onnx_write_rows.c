@@ -1,7 +1,7 @@
 /* Reductions, normalizations and the like in ONNX's operators. */
 #include <string.h>
 
-#include "model_file/onnx_write_op.h"
+#include "model_file/onnx/onnx_write_op.h"
 #include "muster/ops.h"
 
 /* ---- reductions and rows ---- */

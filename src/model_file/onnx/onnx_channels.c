@@ -6,13 +6,13 @@
  *   2. The first weak claim: a constant with one number per channel, a softmax, a product with a matrix.
  *   3. The sizes: 1 to 4 channels.
  *   4. The program that wrote the file. If it is unknown, ONNX's own order. */
-#include "model_file/onnx_channels.h"
+#include "model_file/onnx/onnx_channels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 
 /* What is known of a value. */
 typedef struct trace {

@@ -1,11 +1,11 @@
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "model_file/onnx_fold.h"
+#include "model_file/onnx/onnx_fold.h"
 #include "muster/initializer.h"
 #include "muster/layer.h"
 #include "muster/ops.h"

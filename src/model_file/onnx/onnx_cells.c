@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "layer/initializer/initializer.h"
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
 enum { LSTM_GATES = 4, GRU_GATES = 3, MOST_DIRECTIONS = 2, MOST_FUNCTIONS = 3 * MOST_DIRECTIONS };

@@ -1,4 +1,4 @@
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
-#include "model_file/onnx_external.h"
+#include "model_file/onnx/onnx_external.h"
 #include "tensor/tensor_check.h"
 
 /* ---- dtypes ---- */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model_file/onnx_write_op.h"
+#include "model_file/onnx/onnx_write_op.h"
 #include "muster/ops.h"
 
 /* ---- windows ---- */

@@ -1,12 +1,12 @@
 /** Nodes of a graph as nodes of ONNX. What depends on no input, weights above all, is computed once, and is written as
  *  constants. As in onnx_read.h, a value is written in the order of channels in which it is made, and is turned round
  *  only where a node needs the other. */
-#ifndef MUSTER_MODEL_FILE_ONNX_WRITE_H
-#define MUSTER_MODEL_FILE_ONNX_WRITE_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_WRITE_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_WRITE_H
 
 #include "graph/graph.h"
 #include "graph/names.h"
-#include "model_file/onnx_file.h"
+#include "model_file/onnx/onnx_file.h"
 
 /** A value of the graph in the file. */
 typedef struct mst_onnx_out {

@@ -1,4 +1,4 @@
-#include "model_file/onnx_model.h"
+#include "model_file/onnx/onnx_model.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "model/model.h"
-#include "model_file/onnx_channels.h"
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_channels.h"
+#include "model_file/onnx/onnx_read.h"
 #include "muster/layers.h"
 #include "muster/model_file.h"
 #include "muster/ops.h"

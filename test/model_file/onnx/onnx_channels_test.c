@@ -1,5 +1,5 @@
 /* Where the channels are: what it takes to find out. */
-#include "model_file/onnx_channels.h"
+#include "model_file/onnx/onnx_channels.h"
 
 #include <stdlib.h>
 #include <string.h>

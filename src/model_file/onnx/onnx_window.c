@@ -1,5 +1,5 @@
 /* Operators of ONNX over windows and channels: convolutions, pooling, normalizations. */
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
 enum { TWO = 2, MOST = 3, MOST_GROUPS = 64 };
