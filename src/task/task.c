@@ -1,7 +1,7 @@
 /* A task: this process as one of a cluster.
  *
  *      transport, events    connected, lost, control ----+
- *      clock thread         ticks -----------------------+--> members, who is there (members.h)
+ *      clock thread         ticks -----------------------+--> members, who is there (membership/members.h)
  *      program              ready, committed, left ------+        |
  *                                                                 v
  *                                      begun, ended: of the transport and the group; wakes the program

@@ -298,7 +298,8 @@ static mst_status compare_states(const mst_task *task, const brought_state *all)
     return MST_OK;
 }
 
-/* As for a job that begins anew (members.h): the state of the chief counts, if it has made or restored any step. */
+/* As for a job that begins anew (membership/members.h): the state of the chief counts, if it has made or restored any
+ * step. */
 static void choose_source(mst_task *task, const brought_state *all) {
     pthread_mutex_lock(&task->lock);
     task->source = 0;
@@ -329,8 +330,8 @@ static mst_status agree_after_calls(mst_task *task, const mst_snapshot *snapshot
     return status ? status : agree_on_state(task, snapshot, joined);
 }
 
-/* The tasks are together already, for collectives. What is compared otherwise when they come together (members.h) is
- * compared now. A task that is lost cannot come back: it would begin with collectives, and the others would not. */
+/* The tasks are together already, for collectives. What is compared otherwise when they come together
+ * (membership/members.h) is compared now. A task that is lost cannot come back: it would begin with collectives, and the others would not. */
 static mst_status join_after_calls(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     const mst_task_call call = {.kind = MST_CALL_FIT};
     mst_snapshot *snapshot;
