@@ -17,7 +17,10 @@ static mst_mail *open_mail(void) {
     mst_cluster *cluster;
     mst_mail *mail;
     if (mst_cluster_from_hosts("a:1", "b:1", "ps", 0, &cluster)) abort();
-    if (mst_mail_open(&(mst_mail_options){.cluster = cluster, .type = &mst_transport_inproc}, &mail)) abort();
+    if (mst_mail_open(
+            &(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol, .type = &mst_transport_inproc},
+            &mail))
+        abort();
     return mail;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "memory.h"
-#include "messages/parcel.h"
+#include "parameter_server/ps_message.h"
 
 static void read_input(const uint8_t *data, size_t size) {
     enum { MOST = 1 << 20 };
@@ -11,7 +11,7 @@ static void read_input(const uint8_t *data, size_t size) {
     mst_parcel_head head;
     size_t bytes;
     uint64_t run;
-    if (mst_parcel_head_decode(data, size, MOST, &head, &bytes, &run)) return;
+    if (mst_parcel_head_decode(&mst_ps_protocol, data, size, MOST, &head, &bytes, &run)) return;
     if (bytes > MOST || size != sizeof again + (run ? 0 : bytes)) __builtin_trap();
     mst_parcel_head_encode(&head, bytes, run, again);
     if (memcmp(again, data, sizeof again) != 0) __builtin_trap();

@@ -15,6 +15,8 @@
 #include "messages/parcel.h"
 #include "transport/endpoint.h"
 
+const mst_protocol mst_checkup_protocol = {.first = MST_PARCEL_CHECKUP, .end = MST_CHECK_END};
+
 enum { LEADER = 0, MOST_SMALL = 64, MOST_LARGE = 16 };
 static const int64_t SECOND = 1000000000;
 static const double TICK = 0.05, ANSWER = 5, CLOSING = 2; /* seconds */
@@ -98,7 +100,7 @@ static bool is_present(const mst_checkup *c, int32_t task) {
 }
 
 static mst_status send_facts(mst_checkup *c, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_FACTS, .number = c->is_ready[c->self]};
+    const mst_parcel_head head = {.kind = MST_CHECK_FACTS, .number = c->is_ready[c->self]};
     return mst_mail_send(c->mail, to, &head, &(mst_iov){c->facts, strlen(c->facts)}, 1, NULL);
 }
 
@@ -143,7 +145,7 @@ static mst_status answer_ping(mst_checkup *c, const mst_parcel *parcel) {
     const int64_t bytes = parcel->head.step;
     if (bytes < 0 || bytes > MST_CHECKUP_LARGE) return MST_OK;
     const mst_parcel_head head = {
-        .kind = MST_PARCEL_PONG, .number = parcel->head.number, .step = (int64_t)(mst_clock_wall() * 1e9)};
+        .kind = MST_CHECK_PONG, .number = parcel->head.number, .step = (int64_t)(mst_clock_wall() * 1e9)};
     return mst_mail_send(c->mail, parcel->from, &head, &(mst_iov){c->payload, (size_t)bytes}, 1, NULL);
 }
 
@@ -160,20 +162,20 @@ static mst_status take(mst_checkup *c, const mst_parcel *parcel) {
     switch (head->kind) {
         case MST_PARCEL_CONNECTED: c->peer[parcel->from].lost = false; return send_facts(c, parcel->from);
         case MST_PARCEL_LOST: take_loss(c, parcel); return MST_OK;
-        case MST_PARCEL_FACTS: return take_facts(c, parcel);
-        case MST_PARCEL_MEASURE:
+        case MST_CHECK_FACTS: return take_facts(c, parcel);
+        case MST_CHECK_MEASURE:
             if (!by_leader || head->number < 0 || head->number > SECOND) return MST_OK;
             c->told = true;
             c->link_time = head->number;
             return MST_OK;
-        case MST_PARCEL_PING: return answer_ping(c, parcel);
-        case MST_PARCEL_PONG:
+        case MST_CHECK_PING: return answer_ping(c, parcel);
+        case MST_CHECK_PONG:
             c->pong = head->number;
             c->pong_at = mst_clock_now();
             c->pong_wall = head->step;
             return MST_OK;
-        case MST_PARCEL_MEASURED: c->is_measured[parcel->from] = true; return take_links(c, parcel, parcel->from);
-        case MST_PARCEL_LINKS:
+        case MST_CHECK_MEASURED: c->is_measured[parcel->from] = true; return take_links(c, parcel, parcel->from);
+        case MST_CHECK_LINKS:
             if (!by_leader) return MST_OK;
             c->ended = true;
             c->num_links = 0; /* the leader's list has those of this task */
@@ -201,7 +203,7 @@ static mst_status take_next(mst_checkup *c, int64_t deadline) {
 
 /* Sends BYTES to TASK, which answers with WANTED, and waits for that: *TIME, or -1 where nothing has come. */
 static mst_status ping(mst_checkup *c, int32_t task, size_t bytes, int64_t wanted, int64_t *time) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_PING, .number = ++c->ping, .step = wanted};
+    const mst_parcel_head head = {.kind = MST_CHECK_PING, .number = ++c->ping, .step = wanted};
     const int64_t begin = mst_clock_now(), deadline = mst_clock_after(ANSWER);
     *time = -1;
     MST_TRY(mst_mail_send(c->mail, task, &head, &(mst_iov){c->payload, bytes}, 1, NULL));
@@ -293,7 +295,7 @@ static bool all_ready(const mst_checkup *c) {
     return true;
 }
 
-static mst_status send_links(mst_checkup *c, int32_t to, mst_parcel_kind kind) {
+static mst_status send_links(mst_checkup *c, int32_t to, int32_t kind) {
     const mst_iov piece = {c->link, (size_t)c->num_links * sizeof *c->link};
     return mst_mail_send(c->mail, to, &(mst_parcel_head){.kind = kind}, &piece, 1, NULL);
 }
@@ -303,7 +305,7 @@ static mst_status lead(mst_checkup *c) {
     static const double LINK = 0.2, ALL = 10; /* seconds for measuring a pair, and for all where there are many */
     const double share = 2 * ALL / ((double)c->num_tasks * (c->num_tasks - 1));
     const int64_t deadline = mst_clock_after(measuring_time(c));
-    const mst_parcel_head head = {.kind = MST_PARCEL_MEASURE, .number = (int64_t)((share < LINK ? share : LINK) * 1e9)};
+    const mst_parcel_head head = {.kind = MST_CHECK_MEASURE, .number = (int64_t)((share < LINK ? share : LINK) * 1e9)};
     c->link_time = head.number;
     MST_TRY(measure_links(c));
     for (int32_t i = 1; i < c->num_tasks - 1 && !is_over(c, deadline); i++) {
@@ -312,7 +314,7 @@ static mst_status lead(mst_checkup *c) {
         while (!c->is_measured[i] && is_present(c, i) && !is_over(c, deadline)) MST_TRY(take_next(c, deadline));
     }
     for (int32_t i = 1; i < c->num_tasks; i++)
-        if (is_present(c, i)) MST_TRY(send_links(c, i, MST_PARCEL_LINKS));
+        if (is_present(c, i)) MST_TRY(send_links(c, i, MST_CHECK_LINKS));
     c->ended = true;
     return MST_OK;
 }
@@ -324,7 +326,7 @@ static mst_status follow(mst_checkup *c) {
         if (c->told) {
             c->told = false;
             MST_TRY(measure_links(c));
-            MST_TRY(send_links(c, LEADER, MST_PARCEL_MEASURED));
+            MST_TRY(send_links(c, LEADER, MST_CHECK_MEASURED));
         }
         MST_TRY(take_next(c, deadline));
     }
@@ -364,6 +366,7 @@ static mst_status open_checkup(mst_checkup *c) {
                              .key_file = o->key_file,
                              .transport = o->transport,
                              .insecure = o->insecure,
+                             .protocol = &mst_checkup_protocol,
                              .most_bytes = MST_CHECKUP_LARGE + n * n * sizeof(mst_checkup_link)};
     c->peer = calloc(n, sizeof *c->peer);
     c->is_ready = calloc(n, sizeof *c->is_ready);

@@ -14,8 +14,22 @@
 #ifndef MUSTER_MESSAGES_CHECKUP_H
 #define MUSTER_MESSAGES_CHECKUP_H
 
+#include "messages/parcel.h"
 #include "muster/cluster.h"
 #include "muster/op.h"
+
+/** What the tasks say to each other. */
+extern const mst_protocol mst_checkup_protocol;
+enum {
+    MST_CHECK_FACTS = MST_PARCEL_CHECKUP, /**< number: 1: it waits for nobody any more; body: what it says of itself, a
+                                           *   text */
+    MST_CHECK_MEASURE,                    /**< of the leader: measure your links; number: nanoseconds for each */
+    MST_CHECK_PING,                       /**< number: of the ping; step: bytes wanted in its answer */
+    MST_CHECK_PONG,                       /**< number: of the ping; step: nanoseconds since 1970 here */
+    MST_CHECK_MEASURED,                   /**< to the leader: body: links (mst_checkup_link) */
+    MST_CHECK_LINKS,                      /**< of the leader: it is over; body: all links */
+    MST_CHECK_END
+};
 
 /** Bytes of the longest facts, of the small and of the large ping. */
 enum { MST_CHECKUP_FACTS = 256 << 10, MST_CHECKUP_SMALL = 1, MST_CHECKUP_LARGE = 1000000 };

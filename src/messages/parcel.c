@@ -59,6 +59,7 @@ struct mst_mail {
     int event;            /* of it */
     mst_timeline starved; /* of messages that are dropped */
     pthread_mutex_t lock;
+    const mst_protocol *protocol;
     uint64_t last_run; /* number of the last body that was sent as data */
     mst_parcel *first, **last;
     incoming *coming, **last_coming; /* in the order of their heads */
@@ -77,7 +78,7 @@ void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_
                             unsigned char at[MST_PARCEL_HEAD]) {
     at = mst_put_number(at, MAGIC, 4);
     at = mst_put_number(at, MST_PARCEL_VERSION, 4);
-    at = mst_put_number(at, head->kind, 4);
+    at = mst_put_number(at, (uint64_t)head->kind, 4);
     at = mst_put_number(at, head->round, 4);
     at = mst_put_number(at, (uint64_t)head->number, 8);
     at = mst_put_number(at, (uint64_t)head->step, 8);
@@ -86,26 +87,34 @@ void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_
     mst_put_number(at, head->request, 8);
 }
 
-/* Its body is a text that is shown. */
-static bool is_shown(mst_parcel_kind kind) {
-    return kind == MST_PARCEL_FAILED || kind == MST_PARCEL_CANNOT_JOIN || kind == MST_PARCEL_NOTICE;
+static bool is_in(uint64_t set, const mst_protocol *protocol, int32_t kind) {
+    return kind >= protocol->first && kind < protocol->end && (set & MST_PARCEL_BIT(protocol->first, kind));
 }
 
-const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_bytes, mst_parcel_head *head,
-                                   size_t *bytes, uint64_t *run) {
+/* Its body is a text that is shown. */
+static bool is_text(const mst_protocol *protocol, int32_t kind) {
+    return kind == MST_PARCEL_CANNOT_JOIN || is_in(protocol->texts, protocol, kind);
+}
+
+static bool is_known(const mst_protocol *protocol, uint64_t kind) {
+    return kind == MST_PARCEL_CANNOT_JOIN || (kind >= (uint64_t)protocol->first && kind < (uint64_t)protocol->end);
+}
+
+const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
+                                   mst_parcel_head *head, size_t *bytes, uint64_t *run) {
     const unsigned char *at = data;
     if (size < HEAD || mst_get_number(&at, 4) != MAGIC) return "what it has sent is no message of Muster's";
     if (mst_get_number(&at, 4) != MST_PARCEL_VERSION) return "it is of another version of Muster";
     const uint64_t kind = mst_get_number(&at, 4);
-    mst_parcel_head h = {.kind = (mst_parcel_kind)kind, .round = (uint32_t)mst_get_number(&at, 4)};
+    mst_parcel_head h = {.kind = (int32_t)kind, .round = (uint32_t)mst_get_number(&at, 4)};
     h.number = (int64_t)mst_get_number(&at, 8);
     h.step = (int64_t)mst_get_number(&at, 8);
     const uint64_t all = mst_get_number(&at, 8);
     *run = mst_get_number(&at, 8);
     h.request = mst_get_number(&at, 8);
-    if (kind < MST_PARCEL_HELLO || kind >= MST_PARCEL_KINDS) return "it has sent a message of an unknown kind";
+    if (!is_known(protocol, kind)) return "it has sent a message of an unknown kind";
     if (all > most_bytes) return "it has sent a message that is too long";
-    if (is_shown((mst_parcel_kind)kind) && *run) return "it has sent an error that is too long";
+    if (is_text(protocol, h.kind) && *run) return "it has sent an error that is too long";
     if (*run ? size != HEAD || all == 0 : size - HEAD != all) return "it has sent a message of a wrong length";
     *head = h;
     *bytes = all;
@@ -134,7 +143,7 @@ static void enqueue(mst_mail *mail, mst_parcel *parcel) {
 }
 
 /* A note for the owner, which has no body but a text. */
-static void enqueue_event(mst_mail *mail, mst_parcel_kind kind, int32_t from, uint64_t instance, const char *text) {
+static void enqueue_event(mst_mail *mail, int32_t kind, int32_t from, uint64_t instance, const char *text) {
     mst_parcel *parcel = make_parcel(&(mst_parcel_head){.kind = kind}, from, instance, strlen(text));
     if (!parcel) return; /* what is lost without memory shows as a step that does not end */
     memcpy(parcel->body, text, parcel->bytes);
@@ -143,10 +152,9 @@ static void enqueue_event(mst_mail *mail, mst_parcel_kind kind, int32_t from, ui
     pthread_mutex_unlock(&mail->lock);
 }
 
-/* A parcel of these bytes, which come as data message RUN, finds no memory. A session's is as lost as its sender; else
- * that ends the job, since the next process would send it again. What comes is dropped: it is not what is posted. */
-static void starve(mst_mail *mail, const mst_parcel_head *head, int32_t from, uint64_t instance, size_t bytes,
-                   uint64_t run) {
+/* A parcel of these bytes, which come as data message RUN, finds no memory. What comes is dropped: it is not what is
+ * posted. */
+static void starve(mst_mail *mail, int32_t from, uint64_t instance, size_t bytes, uint64_t run) {
     const mst_key key = {.generation = GENERATION, .run = run};
     char text[64];
     mst_timeline_wait(&mail->opened, 1, MST_NEVER, false);
@@ -154,15 +162,10 @@ static void starve(mst_mail *mail, const mst_parcel_head *head, int32_t from, ui
         /* then the connection breaks */
     }
     snprintf(text, sizeof text, "%zu bytes", bytes);
-    if (head->kind < MST_PARCEL_SESSION_OPEN)
+    if (mail->protocol->fails_without_memory)
         enqueue_event(mail, MST_PARCEL_NO_MEMORY, from, instance, text);
     else
         enqueue_event(mail, MST_PARCEL_LOST, from, instance, "there is no memory for its message");
-}
-
-/* The large ones that come in each step. */
-static bool may_be_lent(mst_parcel_kind kind) {
-    return kind == MST_PARCEL_GRADIENTS || kind == MST_PARCEL_VALUES;
 }
 
 /* Takes PARCEL over. Returns why its body cannot come, or NULL. */
@@ -181,7 +184,8 @@ static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) 
     pthread_mutex_unlock(&mail->lock);
     mst_timeline_wait(&mail->opened, 1, MST_NEVER, false);
     const mst_key key = {.generation = GENERATION, .run = run};
-    const bool borrows = mail->borrows && mail->type->borrow && may_be_lent(parcel->head.kind);
+    const bool borrows =
+        mail->borrows && mail->type->borrow && is_in(mail->protocol->lends, mail->protocol, parcel->head.kind);
     const mst_status status =
         borrows ? mail->type->borrow(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &parcel->lent,
                                      &in->arrived)
@@ -195,9 +199,9 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     mst_parcel *parcel = NULL;
     size_t bytes = 0;
     uint64_t run = 0;
-    const char *why = mst_parcel_head_decode(data, size, mail->most_bytes, &head, &bytes, &run);
+    const char *why = mst_parcel_head_decode(mail->protocol, data, size, mail->most_bytes, &head, &bytes, &run);
     if (!why && !(parcel = make_parcel(&head, from, instance, bytes))) {
-        starve(mail, &head, from, instance, bytes, run);
+        starve(mail, from, instance, bytes, run);
         return;
     }
     if (!why && run) why = await_body(mail, parcel, run);
@@ -207,7 +211,7 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     }
     if (run) return;
     memcpy(parcel->body, (const char *)data + HEAD, bytes);
-    if (is_shown(head.kind)) mst_make_plain(parcel->body); /* it is shown */
+    if (is_text(mail->protocol, head.kind)) mst_make_plain(parcel->body); /* it is shown */
     pthread_mutex_lock(&mail->lock);
     enqueue(mail, parcel);
     pthread_mutex_unlock(&mail->lock);
@@ -300,26 +304,8 @@ void mst_parcel_free(mst_parcel *parcel) {
 
 /* ---- sending ---- */
 
-/* Those that go to and fro in each step: who gets them knows by their numbers what they belong to. */
-static bool may_overtake(mst_parcel_kind kind) {
-    switch (kind) {
-        case MST_PARCEL_GRADIENTS:
-        case MST_PARCEL_VALUES:
-        case MST_PARCEL_ORDER:
-        case MST_PARCEL_SESSION_RUN:
-        case MST_PARCEL_SESSION_FORGET: /* behind the RUN before it */
-        case MST_PARCEL_SESSION_ANSWER:
-        case MST_PARCEL_PART_RUN:
-        case MST_PARCEL_PART_DECIDE:
-        case MST_PARCEL_PART_VOTE:
-        case MST_PARCEL_PART_DONE:
-        case MST_PARCEL_PART_VALUE: return true;
-        default: return false;
-    }
-}
-
-static mst_status send_message(mst_mail *mail, int32_t to, mst_parcel_kind kind, const void *data, size_t bytes) {
-    const bool hastens = mail->type->hasten && may_overtake(kind);
+static mst_status send_message(mst_mail *mail, int32_t to, int32_t kind, const void *data, size_t bytes) {
+    const bool hastens = mail->type->hasten && is_in(mail->protocol->overtakes, mail->protocol, kind);
     return (hastens ? mail->type->hasten : mail->type->control)(mail->transport, to, data, bytes);
 }
 
@@ -556,6 +542,7 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     if (!mail) return MST_NO_MEMORY("for a task");
     memset(mail, 0, sizeof *mail);
     mail->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
+    mail->protocol = options->protocol;
     mail->most_bytes = options->most_bytes ? options->most_bytes : MOST;
     mail->borrows = options->borrows;
     mail->log = options->log;

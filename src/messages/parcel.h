@@ -28,117 +28,60 @@ typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
 /** What of parcels two processes must have in common to understand each other. */
-enum { MST_PARCEL_VERSION = 14 };
+enum { MST_PARCEL_VERSION = 15 };
 
-/** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
- *  described in sessions/session_message.h. */
-typedef enum mst_parcel_kind {
-    MST_PARCEL_HELLO = 1, /**< W: it is there; number: 0, or 1 + the position whose values it wants; step: how many
-                           *   trainings it has finished; body: its fingerprints */
-    MST_PARCEL_EMPTY,     /**< S: there are no values (round 0), or not of this round, or this worker must say HELLO */
-    MST_PARCEL_BEGIN,     /**< W, the chief: body: graph, variables and first values */
-    MST_PARCEL_VALUES,    /**< S: number: position from which the worker goes on; step; body: parcel_body.h */
-    MST_PARCEL_GRADIENTS, /**< W: number: position of the batch; step: that of the values that it has of this round;
-                           *   -1: those of several servers are of different steps; body: parcel_body.h */
-    MST_PARCEL_COLLECT,   /**< W: asks for all state, also when the job has ended (FAILED); number of the chief's: 1: no
-                           *   update is made behind it in this round */
-    MST_PARCEL_STATE,     /**< S: step; body: a snapshot (state_message.h) */
-    MST_PARCEL_LEAVE,   /**< W: it has done its work; number: 0, or that of the training whose last values it has; step:
-                           *   1: so have all, as another server has said */
-    MST_PARCEL_DONE,    /**< S: all have; step; body: as of values, or nothing where there are none */
-    MST_PARCEL_FAILED,  /**< both: body: why the job ends, a text without a 0 at its end; small, and what is received
-                           *   has no control characters; number of W: 1: it is of another task, which the text names;
-                           *   step: 1: a task stays away, and what is left is whole: the chief may COLLECT it */
-    MST_PARCEL_FACTS,   /**< C: number: 1: it waits for nobody any more; body: what it says of itself, a text */
-    MST_PARCEL_MEASURE, /**< C, the leader: measure your links; number: nanoseconds for each */
-    MST_PARCEL_PING,    /**< C: number: of the ping; step: bytes wanted in its answer */
-    MST_PARCEL_PONG,    /**< C: number: of the ping; step: nanoseconds since 1970 here */
-    MST_PARCEL_MEASURED,    /**< C: body: links (mst_checkup_link) */
-    MST_PARCEL_LINKS,       /**< C, the leader: it is over; body: all links */
-    MST_PARCEL_STALENESS,   /**< W: asks how stale gradients were
-                           *   S: body: counts, see below */
-    MST_PARCEL_FINISHED,    /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
-                           *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
-    MST_PARCEL_CANNOT_JOIN, /**< ends a job to which a certain task has never come. Body: why, as of FAILED. The task is
-                             *   number 0: the sender, which cannot listen at its address
-                             *   W to S, number 1: another server; number 2 + I: worker I, which was told other lists
-                             *   from the transport: a task that was told other lists of tasks */
-    MST_PARCEL_TAKEN,       /**< S, where values are given in turn: it has the gradients */
-    MST_PARCEL_WANT, /**< W, where values are given in turn: number: 1: it is this server's turn to give values; 0: only
-                       *   whether it has any of this round, TAKEN or EMPTY */
-    MST_PARCEL_RATE, /**< W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
-                       *   S: body: the learning rate, an f32 */
-    MST_PARCEL_LEAVING, /**< S, to all: it is about to leave, and comes back without its state, for which the chief asks
-                         *   W, the chief: has that */
-    MST_PARCEL_STOP,    /**< S, before values: the chief has ended the training, and this worker is to end it too */
-    MST_PARCEL_KEPT,    /**< W: asks for what callbacks keep; number: 1: the chief gives it, in the body (ps_kept.h)
-                      *   S: has it; or body: what was asked for */
-    MST_PARCEL_AGREE,   /**< W, of a job that promises bits: asks which instructions of oneDNN all workers have
-                         *   S: number: these, a bit each; when all have come */
-    MST_PARCEL_NOTICE,  /**< S: body: a line for the log, a text as of FAILED */
-    MST_PARCEL_ORDER,   /**< from server to server (server_order.c); number: a worker, or -1; request: of it
-                         *   to the first one: this has come, or -1: say again what has not been taken; step: how many
-                         *   turns have been taken
-                         *   of the first one: take this, or -1: make an update; step: number of the turn */
-    MST_PARCEL_GONE,    /**< W: it knows that all have done their work (DONE), and needs the server no more */
-    /* of sessions: from a client to the leader */
-    MST_PARCEL_SESSION_OPEN,
-    MST_PARCEL_SESSION_PLAN,
-    MST_PARCEL_SESSION_RUN,
-    MST_PARCEL_SESSION_STATE,
-    MST_PARCEL_SESSION_FORGET,
-    MST_PARCEL_SESSION_CLOSE,
-    MST_PARCEL_SESSION_ANSWER, /**< from the leader to the client */
-    /* from the leader to a task */
-    MST_PARCEL_PART_OPEN,
-    MST_PARCEL_PART_PLAN,
-    MST_PARCEL_PART_RUN,
-    MST_PARCEL_PART_STATE,
-    MST_PARCEL_PART_FORGET,
-    MST_PARCEL_PART_CLOSE,
-    MST_PARCEL_PART_DECIDE,
-    MST_PARCEL_SERVICE_ENDS,
-    /* from a task to the leader */
-    MST_PARCEL_SERVICE_HELLO,
-    MST_PARCEL_SERVICE_JOINS,
-    MST_PARCEL_SERVICE_MISSES,
-    MST_PARCEL_PART_ANSWER,
-    MST_PARCEL_PART_DONE,
-    MST_PARCEL_PART_VOTE,
-    MST_PARCEL_PART_VALUE, /**< from task to task */
-    MST_PARCEL_KINDS,
-    /* never sent: what has happened to a connection */
+/** Kinds that no protocol owns. The first is sent; the others are never sent: they tell the owner of a mail what has
+ *  happened to a connection. */
+enum {
+    MST_PARCEL_CANNOT_JOIN = 1, /**< from the transport of a task that cannot listen at its address, or that was told
+                                 *   other lists of tasks: the job ends; body: why, a text */
     MST_PARCEL_CONNECTED,
     MST_PARCEL_LOST,     /**< body: why */
-    MST_PARCEL_NO_MEMORY /**< for a parcel of a worker or a parameter server; body: as much, "573000000 bytes" */
-} mst_parcel_kind;
+    MST_PARCEL_NO_MEMORY /**< for a parcel that was to come; body: as much, "573000000 bytes" */
+};
 
-/** Bits of FINISHED, of the chief: it has all state of the last step; its callbacks have ended the training, also for
- *  workers who are not in step with it. */
-enum { MST_FINISHED_HAS_STATE = 1, MST_FINISHED_STOPS = 2 };
+/** Where the kinds of each protocol begin. The protocol numbers its kinds from there on, says in a header of its own
+ *  who sends each, when, and what that changes, and has a table of what must be known here. A new protocol takes the
+ *  next range. */
+enum {
+    MST_PARCEL_CHECKUP = 0x100,          /**< messages/checkup.c */
+    MST_PARCEL_PARAMETER_SERVER = 0x200, /**< kinds that parameter servers and their workers send */
+    MST_PARCEL_SESSIONS = 0x300          /**< kinds of sessions over several tasks */
+};
+
+/** What must be known of the kinds of a protocol, FIRST to END - 1, to carry them. A set of kinds has for each the bit
+ *  MST_PARCEL_BIT. */
+typedef struct mst_protocol {
+    int32_t first, end;
+    /** Those that go to and fro in each step. Such a parcel may overtake others on a faster way, and be overtaken: who
+     *  gets it knows by its numbers what it belongs to. */
+    uint64_t overtakes;
+    uint64_t lends; /**< large and in each step: may be read in the sender's memory (mst_mail_options.borrows) */
+    uint64_t texts; /**< the body is a text that is shown: a small one, from which control characters are removed */
+    /** What happens where there is no memory for a parcel. True: the owner hears of it (NO_MEMORY), and ends the job,
+     *  since the sender would send it again. False: the sender is as lost as if its connection had broken (LOST). */
+    bool fails_without_memory;
+} mst_protocol;
+#define MST_PARCEL_BIT(first, kind) (UINT64_C(1) << ((kind) - (first)))
 
 /** Requests of a worker are numbered from a random number on, so that those of a process before it have others. What a
  *  server sends in answer has the request's number: an answer to an earlier one, which was sent twice or meant for a
  *  process that is no more, is known as such and dropped. */
 typedef struct mst_parcel_head {
-    mst_parcel_kind kind;
+    int32_t kind;   /**< of the mail's protocol, or one of those above */
     uint32_t round; /**< how often the servers have begun: gradients of an earlier round are dropped */
     int64_t number, step;
     uint64_t request; /**< of a worker, or the one that is answered; 0: neither */
 } mst_parcel_head;
-
-/** The body of counts: an i64 for each staleness from 0 to the largest that there was: how many gradients as stale as
- *  that have been applied since BEGIN. Those of MST_STALENESS_COUNTS - 1 updates and more are counted together. */
-enum { MST_STALENESS_COUNTS = 1024 };
 
 /** The head as it travels: 56 bytes before the body, which has BYTES and travels as data message RUN; 0: right behind
  *  the head. */
 enum { MST_PARCEL_HEAD = 56 };
 void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
                             unsigned char at[MST_PARCEL_HEAD]);
-/** From a message of SIZE bytes. Returns NULL, or why that is no head of a parcel, half a sentence. */
-const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_bytes, mst_parcel_head *head,
-                                   size_t *bytes, uint64_t *run);
+/** From a message of SIZE bytes. Returns NULL, or why that is no head of a parcel of PROTOCOL, half a sentence. */
+const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
+                                   mst_parcel_head *head, size_t *bytes, uint64_t *run);
 
 /** A parcel that has come. */
 typedef struct mst_parcel {
@@ -154,6 +97,7 @@ typedef struct mst_parcel {
 
 typedef struct mst_mail_options {
     const mst_cluster *cluster;
+    const mst_protocol *protocol;   /**< of all that is sent and received; what comes of another one is an error */
     const char *bind, *key_file;    /**< as in mst_task_options */
     const char *transport;          /**< as in mst_task_options */
     const mst_transport_type *type; /**< another transport, without a key; NULL: that of the option */

@@ -18,6 +18,7 @@ mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_op
     mst_ps_client *c = calloc(1, sizeof *c);
     if (!c) return MST_NO_MEMORY("for a task");
     mst_mail_options own = *mail;
+    own.protocol = &mst_ps_protocol;
     own.borrows = true;
     c->options = *options;
     c->status = mail->status;
@@ -117,8 +118,8 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round, bool is_last) {
         mst_snapshot_release(state);
         body[p].data = data;
     }
-    const mst_ps_request r = {.head = {.kind = MST_PARCEL_BEGIN, .round = round},
-                              .answer = MST_PARCEL_VALUES,
+    const mst_ps_request r = {.head = {.kind = MST_PS_BEGIN, .round = round},
+                              .answer = MST_PS_VALUES,
                               .body = body,
                               .joins = true,
                               .is_last = is_last};
@@ -135,8 +136,8 @@ static mst_status say_hello(mst_ps_client *c, int64_t number) {
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
     for (int32_t p = 0; p < c->num_ps; p++)
         body[p] = (mst_iov){c->fingerprint, (size_t)c->program.num_fingerprints * sizeof *c->fingerprint};
-    const mst_ps_request r = {.head = {.kind = MST_PARCEL_HELLO, .number = number, .step = c->finished},
-                              .answer = MST_PARCEL_VALUES,
+    const mst_ps_request r = {.head = {.kind = MST_PS_HELLO, .number = number, .step = c->finished},
+                              .answer = MST_PS_VALUES,
                               .body = body,
                               .joins = true};
     const mst_status status = mst_ps_ask(c, &r);
@@ -194,7 +195,7 @@ static mst_status join_between(mst_ps_client *c, int64_t position) {
 }
 
 static mst_status ask_staleness(mst_ps_client *c) {
-    return mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PARCEL_STALENESS}, .answer = MST_PARCEL_STALENESS});
+    return mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PS_STALENESS}, .answer = MST_PS_STALENESS});
 }
 
 /* Of a round that this worker has begun all gradients are counted, else those from now on. */
@@ -241,7 +242,7 @@ static mst_status make_gradients(mst_ps_client *c) {
 
 /* What a process has that was not started again is newer, or the chief's own. */
 static mst_status take_kept(mst_ps_client *c) {
-    const mst_ps_request r = {.head = {.kind = MST_PARCEL_KEPT}, .answer = MST_PARCEL_KEPT, .in_turn = true};
+    const mst_ps_request r = {.head = {.kind = MST_PS_KEPT}, .answer = MST_PS_KEPT, .in_turn = true};
     if (c->has_kept || c->began == c->round) return MST_OK;
     c->takes_kept = true;
     const mst_status status = mst_ps_ask(c, &r);
@@ -257,7 +258,7 @@ static mst_status send_kept(mst_ps_client *c, const mst_snapshot *kept) {
     mst_status status = mst_state_message_encode(kept, &data, &body->bytes);
     body->data = data;
     const mst_ps_request r = {
-        .head = {.kind = MST_PARCEL_KEPT, .number = 1}, .answer = MST_PARCEL_KEPT, .body = body, .in_turn = true};
+        .head = {.kind = MST_PS_KEPT, .number = 1}, .answer = MST_PS_KEPT, .body = body, .in_turn = true};
     if (!status) {
         status = mst_ps_ask(c, &r);
         free(data);
@@ -285,8 +286,7 @@ static bool promises_bits(const mst_ps_client *c) {
 }
 
 static mst_status agree_on_instructions(mst_ps_client *c) {
-    const mst_ps_request r = {
-        .head = {.kind = MST_PARCEL_AGREE}, .answer = MST_PARCEL_AGREE, .joins = true, .in_turn = true};
+    const mst_ps_request r = {.head = {.kind = MST_PS_AGREE}, .answer = MST_PS_AGREE, .joins = true, .in_turn = true};
     char name[300], line[256];
     const uint64_t own = mst_fingerprints_instructions(c->fingerprint, c->program.num_fingerprints);
     if (!own || !promises_bits(c)) return MST_OK;
@@ -352,8 +352,8 @@ static mst_status keep_if_due(mst_ps_client *c) {
 static mst_status ask_in_turn(mst_ps_client *c) {
     mst_status status = MST_OK;
     for (int32_t p = 0; p < c->num_ps && !status; p++)
-        status = mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PARCEL_WANT, .round = c->round, .number = 1},
-                                                 .answer = MST_PARCEL_VALUES,
+        status = mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PS_WANT, .round = c->round, .number = 1},
+                                                 .answer = MST_PS_VALUES,
                                                  .in_turn = true,
                                                  .turn = p});
     return status;
@@ -368,7 +368,7 @@ bool mst_ps_client_is_leaving(const mst_ps_client *c) {
 /* The chief keeps the state of all servers, behind which they make no more updates, and tells those that leave so. All
  * workers go on from there when these have come back. */
 static mst_status let_leave(mst_ps_client *c) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
+    const mst_parcel_head head = {.kind = MST_PS_LEAVING};
     MST_TRY(collect_state(c, &(mst_ps_request){.head = {.number = 1}}));
     for (int32_t p = 0; p < c->num_ps; p++)
         if (c->server[p].leaves) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
@@ -383,8 +383,8 @@ mst_status mst_ps_client_place_gradients(mst_ps_client *c, mst_tensor **gradient
 mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
     if (mst_ps_client_is_leaving(c) && !c->is_between) return let_leave(c);
     MST_TRY(mst_ps_gradients_list(&c->gradients, gradient));
-    const mst_ps_request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
-                              .answer = gives_in_turn(c) ? MST_PARCEL_TAKEN : MST_PARCEL_VALUES,
+    const mst_ps_request r = {.head = {.kind = MST_PS_GRADIENTS, .round = c->round, .number = position},
+                              .answer = gives_in_turn(c) ? MST_PS_TAKEN : MST_PS_VALUES,
                               .gradients = &c->gradients};
     mst_status status = mst_ps_ask(c, &r);
     if (!status && gives_in_turn(c)) status = ask_in_turn(c);
@@ -423,7 +423,7 @@ static void drop_states(mst_ps_client *c) {
 
 static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how) {
     mst_ps_request r = *how;
-    r.head.kind = MST_PARCEL_COLLECT, r.answer = MST_PARCEL_STATE;
+    r.head.kind = MST_PS_COLLECT, r.answer = MST_PS_STATE;
     if (!c->program.synchronous) MST_TRY(mst_ps_values_save(&c->values, c->program.store));
     c->collects = true;
     mst_status status = mst_ps_ask(c, &r);
@@ -501,7 +501,7 @@ mst_status mst_ps_client_rate(mst_ps_client *c, const float *rate, float *out) {
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
     for (int32_t p = 0; p < c->num_ps && rate; p++) body[p] = (mst_iov){rate, sizeof *rate};
-    const mst_ps_request r = {.head = {.kind = MST_PARCEL_RATE}, .answer = MST_PARCEL_RATE, .body = body};
+    const mst_ps_request r = {.head = {.kind = MST_PS_RATE}, .answer = MST_PS_RATE, .body = body};
     const mst_status status = mst_ps_ask(c, &r);
     free(body);
     if (!status) *out = c->rate;
@@ -513,7 +513,7 @@ mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
     if (c->failed || status == MST_CANCELLED) return status;
     if (!c->round) mst_mail_linger(c->mail, MST_PS_LINGER);
     mst_failure_keep(&failure, status);
-    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED};
+    const mst_parcel_head head = {.kind = MST_PS_FAILED};
     const mst_iov text = {failure.message, strlen(failure.message)};
     for (int32_t p = 0; p < c->num_ps; p++)
         if (mst_mail_send(c->mail, c->server[p].task, &head, &text, 1, NULL)) break;
@@ -523,8 +523,8 @@ mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
 
 mst_status mst_ps_client_finish(mst_ps_client *c, bool stops) {
     const int64_t bits = stops && is_chief(c) ? MST_FINISHED_STOPS : 0;
-    mst_ps_request r = {.head = {.kind = MST_PARCEL_FINISHED, .number = c->finished + 1, .step = bits},
-                        .answer = MST_PARCEL_FINISHED};
+    mst_ps_request r = {.head = {.kind = MST_PS_FINISHED, .number = c->finished + 1, .step = bits},
+                        .answer = MST_PS_FINISHED};
     for (;;) {
         r.until = is_chief(c) ? mst_clock_after(KEPT_APART) : 0;
         MST_TRY(mst_ps_ask(c, &r));
@@ -555,8 +555,8 @@ mst_status mst_ps_client_give_weights(mst_ps_client *c) {
 /* A server that was started again gets the last state from the chief, where a worker waits for it. Who is stopped while
  * he waits for the others to leave has done all his work: started again he might find no servers any more. */
 static mst_status leave_when_all_have_values(mst_ps_client *c) {
-    const mst_ps_request r = {.head = {.kind = MST_PARCEL_LEAVE, .number = c->has_last ? c->finished : 0},
-                              .answer = MST_PARCEL_DONE,
+    const mst_ps_request r = {.head = {.kind = MST_PS_LEAVE, .number = c->has_last ? c->finished : 0},
+                              .answer = MST_PS_DONE,
                               .is_last = c->has_last};
     for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* before this does not count */
     for (;;) {
@@ -576,7 +576,7 @@ static bool have_sent_last(const mst_ps_client *c) {
 
 /* The servers end when all workers have sent this. */
 static mst_status say_gone(mst_ps_client *c) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_GONE};
+    const mst_parcel_head head = {.kind = MST_PS_GONE};
     for (int32_t p = 0; p < c->num_ps; p++)
         if (!c->server[p].lost) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
     return MST_OK;

@@ -16,6 +16,7 @@
 #include "muster/graph.h"
 #include "muster/store.h"
 #include "muster/task.h"
+#include "parameter_server/ps_message.h"
 #include "parameter_server/ps_part.h"
 
 typedef struct mst_ps_client mst_ps_client;

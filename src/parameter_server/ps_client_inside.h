@@ -28,7 +28,7 @@ typedef struct mst_ps_server {
  *  started again, says so then; the others may wait for it. */
 typedef struct mst_ps_request {
     mst_parcel_head head;
-    mst_parcel_kind answer;            /**< that is wanted */
+    int32_t answer;                    /**< that is wanted */
     const mst_iov *body;               /**< [num_ps]; NULL: none */
     const mst_ps_gradients *gradients; /**< in place of it */
     bool joins;    /**< answers may take as long as they like, and it is said for whom this task waits */

@@ -115,7 +115,7 @@ static int64_t step_of_values(const mst_ps_client *c, int32_t p) {
 static mst_status send_to(mst_ps_client *c, int32_t p, const mst_ps_request *r) {
     mst_parcel_head head = r->head;
     head.request = c->request;
-    if (head.kind == MST_PARCEL_GRADIENTS) head.step = step_of_values(c, p);
+    if (head.kind == MST_PS_GRADIENTS) head.step = step_of_values(c, p);
     if (r->gradients) return mst_ps_gradients_send(r->gradients, c->mail, p, c->server[p].task, &head);
     return mst_mail_send(c->mail, c->server[p].task, &head, r->body ? &r->body[p] : NULL, r->body != NULL, NULL);
 }
@@ -144,7 +144,7 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
 
 /* Server P has ended the job, cannot join or is lost: the other servers, who do not talk to it, hear of it from the
  * workers. */
-static mst_status end_job_of_all(mst_ps_client *c, int32_t p, mst_parcel_kind kind, const char *why) {
+static mst_status end_job_of_all(mst_ps_client *c, int32_t p, int32_t kind, const char *why) {
     const mst_parcel_head head = {.kind = kind, .number = 1, .step = c->is_left};
     c->failed = true;
     for (int32_t other = 0; other < c->num_ps; other++)
@@ -161,7 +161,7 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
         "on from the last checkpoint where it has --checkpoint-dir",
         mst_mail_missing(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
     c->is_left = true;
-    return end_job_of_all(c, p, MST_PARCEL_FAILED, why);
+    return end_job_of_all(c, p, MST_PS_FAILED, why);
 }
 
 /* Once there have been values, server P is one that was lost, or another process too many. */
@@ -203,7 +203,7 @@ static mst_status check_worker_misfit(mst_ps_client *c, int64_t late) {
     mst_mail_name(c->mail, c->misfit_worker, name, sizeof name);
     snprintf(text, sizeof text, "%s: %s", name, c->misfit_why);
     mst_mail_linger(c->mail, MST_PS_LINGER);
-    return end_job_of_all(c, -1, MST_PARCEL_FAILED, text);
+    return end_job_of_all(c, -1, MST_PS_FAILED, text);
 }
 
 static mst_status check_misfit(mst_ps_client *c) {
@@ -234,7 +234,7 @@ static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
 static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst_parcel **from) {
     mst_ps_server *s = &c->server[p];
     const mst_parcel *parcel = *from;
-    const mst_parcel_kind kind = parcel->head.kind;
+    const int32_t kind = parcel->head.kind;
     char name[300];
     if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier one */
     switch (kind) {
@@ -251,15 +251,15 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
             mst_ps_say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
             return MST_OK;
-        case MST_PARCEL_NOTICE: mst_ps_say(c, "%s", (const char *)parcel->body); return MST_OK;
-        case MST_PARCEL_LEAVING:
+        case MST_PS_NOTICE: mst_ps_say(c, "%s", (const char *)parcel->body); return MST_OK;
+        case MST_PS_LEAVING:
             s->leaves = true;
             mst_ps_say(c, "%s leaves, and is waited for", mst_mail_name(c->mail, s->task, name, sizeof name));
             return MST_OK;
-        case MST_PARCEL_FAILED:
+        case MST_PS_FAILED:
             if (c->failed) return MST_OK; /* as this worker knows */
             c->is_left = parcel->head.step == 1;
-            return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
+            return end_job_of_all(c, p, MST_PS_FAILED, parcel->body);
         case MST_PARCEL_CANNOT_JOIN:
             if (parcel->instance) return hear_cannot_join(c, p, parcel->body);
             hear_misfit(s, parcel->body);
@@ -267,12 +267,12 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
         case MST_PARCEL_NO_MEMORY:
             return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %s that %s has sent: take a smaller model",
                             (const char *)parcel->body, mst_mail_name(c->mail, s->task, name, sizeof name));
-        case MST_PARCEL_EMPTY:
+        case MST_PS_EMPTY:
             if (!r->joins) return fail_empty(c, p);
             s->answered = true;
             s->round = 0;
             return MST_OK;
-        case MST_PARCEL_DONE:
+        case MST_PS_DONE:
             if (r->joins)
                 return MST_FAIL(MST_UNAVAILABLE,
                                 "the job has ended while this worker was away, and the other workers have its weights: "
@@ -282,15 +282,15 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             MST_TRY(take_values(c, p, from));
             s->sent_last = true;
             break;
-        case MST_PARCEL_FINISHED:
-        case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, from)); break;
-        case MST_PARCEL_STATE: MST_TRY(take_state(c, p, parcel)); break;
-        case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
-        case MST_PARCEL_RATE: MST_TRY(take_rate(c, p, parcel)); break;
-        case MST_PARCEL_KEPT: MST_TRY(take_kept(c, p, parcel)); break;
-        case MST_PARCEL_AGREE: c->instructions = (uint64_t)parcel->head.number; break;
-        case MST_PARCEL_STOP: c->is_ended = true; return MST_OK;
-        case MST_PARCEL_TAKEN: break;
+        case MST_PS_FINISHED:
+        case MST_PS_VALUES: MST_TRY(take_values(c, p, from)); break;
+        case MST_PS_STATE: MST_TRY(take_state(c, p, parcel)); break;
+        case MST_PS_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
+        case MST_PS_RATE: MST_TRY(take_rate(c, p, parcel)); break;
+        case MST_PS_KEPT: MST_TRY(take_kept(c, p, parcel)); break;
+        case MST_PS_AGREE: c->instructions = (uint64_t)parcel->head.number; break;
+        case MST_PS_STOP: c->is_ended = true; return MST_OK;
+        case MST_PS_TAKEN: break;
         default: return MST_OK;
     }
     s->answered |= kind == r->answer;

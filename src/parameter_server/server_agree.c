@@ -22,10 +22,8 @@ mst_status mst_server_agree(mst_server *s) {
         mst_server_worker *worker = &s->worker[w];
         if (!worker->agrees) continue;
         if (!s->instructions) s->instructions = common_instructions(s);
-        const mst_parcel_head head = {.kind = MST_PARCEL_AGREE,
-                                      .round = s->round,
-                                      .number = (int64_t)s->instructions,
-                                      .request = worker->request};
+        const mst_parcel_head head = {
+            .kind = MST_PS_AGREE, .round = s->round, .number = (int64_t)s->instructions, .request = worker->request};
         worker->agrees = false;
         MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
     }

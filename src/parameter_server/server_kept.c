@@ -19,8 +19,7 @@ static mst_status replace(mst_server *s, const mst_parcel *parcel) {
 }
 
 mst_status mst_server_take_kept(mst_server *s, const mst_parcel *parcel) {
-    const mst_parcel_head head = {
-        .kind = MST_PARCEL_KEPT, .round = s->round, .request = s->worker[parcel->from].request};
+    const mst_parcel_head head = {.kind = MST_PS_KEPT, .round = s->round, .request = s->worker[parcel->from].request};
     if (parcel->head.number == 1) {
         MST_TRY(replace(s, parcel));
         return mst_mail_send(s->mail, parcel->from, &head, NULL, 0, NULL);

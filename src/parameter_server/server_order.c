@@ -76,7 +76,7 @@ static mst_parcel *last_listed(const mst_server *s, int32_t w) {
 /* Tells the first server that this one has REQUEST of worker W; with UPDATE, that it wants turns that have not come. */
 static mst_status tell_first(mst_server *s, int32_t w, uint64_t request) {
     const mst_parcel_head head = {
-        .kind = MST_PARCEL_ORDER, .round = s->round, .number = w, .step = s->order.taken, .request = request};
+        .kind = MST_PS_ORDER, .round = s->round, .number = w, .step = s->order.taken, .request = request};
     return mst_mail_send(s->mail, task_of(s, 0), &head, NULL, 0, NULL);
 }
 
@@ -84,7 +84,7 @@ static mst_status tell_first(mst_server *s, int32_t w, uint64_t request) {
 static mst_status tell_turn(mst_server *s, int32_t p, int64_t i) {
     const mst_server_turn turn = s->order.turn[i - 1 - s->order.forgotten];
     const mst_parcel_head head = {
-        .kind = MST_PARCEL_ORDER, .round = s->round, .number = turn.worker, .step = i, .request = turn.request};
+        .kind = MST_PS_ORDER, .round = s->round, .number = turn.worker, .step = i, .request = turn.request};
     return mst_mail_send(s->mail, task_of(s, p), &head, NULL, 0, NULL);
 }
 
@@ -213,7 +213,7 @@ mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel) {
     if (parcel->head.kind == MST_PARCEL_CONNECTED)
         return is_first ? hear_of_listed(s, p, &(mst_parcel_head){.number = UPDATE, .step = s->order.taken_by[p]})
                         : tell_first_all(s);
-    if (parcel->head.kind != MST_PARCEL_ORDER || parcel->head.round != s->round) return MST_OK;
+    if (parcel->head.kind != MST_PS_ORDER || parcel->head.round != s->round) return MST_OK;
     return is_first ? hear_of_listed(s, p, &parcel->head) : hear_turn(s, &parcel->head);
 }
 
@@ -221,9 +221,9 @@ mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel) {
 
 /* Those that have been taken, and are sent again since their answer was lost, have had their turn. */
 bool mst_server_is_ordered(const mst_server *s, const mst_parcel *parcel) {
-    const mst_parcel_kind kind = parcel->head.kind;
-    const bool counts = kind == MST_PARCEL_COLLECT || kind == MST_PARCEL_RATE || kind == MST_PARCEL_FINISHED ||
-                        (kind == MST_PARCEL_GRADIENTS && parcel->head.round == s->round);
+    const int32_t kind = parcel->head.kind;
+    const bool counts = kind == MST_PS_COLLECT || kind == MST_PS_RATE || kind == MST_PS_FINISHED ||
+                        (kind == MST_PS_GRADIENTS && parcel->head.round == s->round);
     return s->order.num_ps && counts && parcel->head.request > s->worker[parcel->from].request;
 }
 

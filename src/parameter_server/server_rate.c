@@ -41,8 +41,7 @@ static mst_status set_rate(mst_server *s, const mst_state_info *info, const mst_
 }
 
 mst_status mst_server_take_rate(mst_server *s, const mst_parcel *parcel) {
-    const mst_parcel_head head = {
-        .kind = MST_PARCEL_RATE, .round = s->round, .request = s->worker[parcel->from].request};
+    const mst_parcel_head head = {.kind = MST_PS_RATE, .round = s->round, .request = s->worker[parcel->from].request};
     mst_state_info info;
     mst_tensor *value;
     MST_TRY(find_rate(s, &info));

@@ -77,7 +77,7 @@ static mst_status send_due_values(mst_server *s) {
                             "%s asks again for values of step %lld, and the replay is at step %lld: " REPLAY_AGAIN,
                             mst_server_name(s, w), (long long)next->read, (long long)s->step);
         if (!next || next->read == s->step || is_of_any)
-            MST_TRY(mst_server_send_values(s, MST_PARCEL_VALUES, w, w + 1, NULL));
+            MST_TRY(mst_server_send_values(s, MST_PS_VALUES, w, w + 1, NULL));
     }
     return MST_OK;
 }

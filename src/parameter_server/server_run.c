@@ -74,14 +74,14 @@ static bool sends_nothing(const mst_server_worker *w) {
 /* ---- the state ---- */
 
 /* REQUEST 0: also where it has been asked nothing. */
-static mst_status send_line(mst_server *s, mst_parcel_kind kind, int32_t to, uint64_t request, const char *text) {
-    const bool is_left = kind == MST_PARCEL_FAILED && s->is_left;
+static mst_status send_line(mst_server *s, int32_t kind, int32_t to, uint64_t request, const char *text) {
+    const bool is_left = kind == MST_PS_FAILED && s->is_left;
     const mst_parcel_head head = {.kind = kind, .step = is_left, .request = request};
     return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
 }
 
 static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const char *text) {
-    return send_line(s, MST_PARCEL_FAILED, to, request, text);
+    return send_line(s, MST_PS_FAILED, to, request, text);
 }
 
 /* Workers that have not come yet, and do so within some seconds, hear why the job has ended. */
@@ -91,7 +91,7 @@ static void tell_who_comes(mst_server *s, const char *text) {
     int32_t missing = 0;
     for (int32_t w = 0; w < s->num_workers; w++) missing += !s->worker[w].instance && !s->worker[w].kept_out_since;
     for (mst_parcel *p; missing > 0 && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
-        if (p->head.kind != MST_PARCEL_HELLO || p->from >= s->num_workers || s->worker[p->from].instance) continue;
+        if (p->head.kind != MST_PS_HELLO || p->from >= s->num_workers || s->worker[p->from].instance) continue;
         s->worker[p->from].instance = p->instance;
         missing = send_text(s, p->from, p->head.request, text) ? 0 : missing - 1;
     }
@@ -105,11 +105,11 @@ static mst_status serve_chief(mst_server *s, const char *text) {
     bool is_there = s->round && chief->instance && !chief->lost && !chief->left;
     for (mst_parcel *p; !status && is_there && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
         const bool of_chief = p->from == s->chief && (!p->instance || p->instance == chief->instance);
-        if (p->head.kind == MST_PARCEL_HELLO && p->from < s->num_workers)
+        if (p->head.kind == MST_PS_HELLO && p->from < s->num_workers)
             status = send_text(s, p->from, p->head.request, text);
         else if (of_chief && p->head.kind == MST_PARCEL_LOST)
             is_there = false;
-        else if (of_chief && p->head.kind == MST_PARCEL_COLLECT) {
+        else if (of_chief && p->head.kind == MST_PS_COLLECT) {
             s->worker[s->chief].request = p->head.request;
             status = mst_server_send_state(s, s->chief);
         }
@@ -138,8 +138,8 @@ static mst_status warn_of_machine(mst_server *s, const mst_parcel *parcel, const
     if (s->worker[parcel->from].instance == parcel->instance || mst_cluster_task(s->options.cluster, s->self).index > 0)
         return MST_OK;
     mst_server_say(s, "%s", text);
-    MST_TRY(send_line(s, MST_PARCEL_NOTICE, s->first, 0, text));
-    return send_line(s, MST_PARCEL_NOTICE, parcel->from, 0, text);
+    MST_TRY(send_line(s, MST_PS_NOTICE, s->first, 0, text));
+    return send_line(s, MST_PS_NOTICE, parcel->from, 0, text);
 }
 
 /* They must be those of the worker that came first. */
@@ -211,7 +211,7 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
 }
 
 static mst_status send_finished(mst_server *s, int32_t w) {
-    return mst_server_send_values(s, MST_PARCEL_FINISHED, w, w + 1, NULL);
+    return mst_server_send_values(s, MST_PS_FINISHED, w, w + 1, NULL);
 }
 
 static void say_staleness(mst_server *s) {
@@ -241,7 +241,7 @@ static mst_status end_training_when_all_finished(mst_server *s) {
 /* Where this server was started again and has got no values: all have them. */
 static mst_status send_done_without_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
-        const mst_parcel_head head = {.kind = MST_PARCEL_DONE, .request = s->worker[w].request};
+        const mst_parcel_head head = {.kind = MST_PS_DONE, .request = s->worker[w].request};
         MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
     }
     return MST_OK;
@@ -254,7 +254,7 @@ static mst_status end_when_all_left(mst_server *s) {
     s->parts = mst_clock_now();
     if (!s->round) return send_done_without_values(s);
     say_staleness(s);
-    return mst_server_send_values(s, MST_PARCEL_DONE, 0, s->num_workers, NULL);
+    return mst_server_send_values(s, MST_PS_DONE, 0, s->num_workers, NULL);
 }
 
 /* All have done their work: the server ends when each worker has confirmed it (GONE). A connection that has ended
@@ -374,15 +374,15 @@ mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
     const bool current = w->instance == p->instance;
     if (current) w->request = p->head.request;
     switch (p->head.kind) {
-        case MST_PARCEL_GRADIENTS: return mst_server_take_gradients(s, parcel);
-        case MST_PARCEL_WANT: return mst_server_want(s, p);
-        case MST_PARCEL_RATE: return mst_server_take_rate(s, p);
-        case MST_PARCEL_KEPT: return mst_server_take_kept(s, p);
-        case MST_PARCEL_AGREE: return mst_server_take_agree(s, p);
-        case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
-        case MST_PARCEL_COLLECT: return current ? send_state(s, p) : MST_OK;
-        case MST_PARCEL_FINISHED: return current ? finish(s, p) : MST_OK;
-        case MST_PARCEL_LEAVE: return leave(s, p);
+        case MST_PS_GRADIENTS: return mst_server_take_gradients(s, parcel);
+        case MST_PS_WANT: return mst_server_want(s, p);
+        case MST_PS_RATE: return mst_server_take_rate(s, p);
+        case MST_PS_KEPT: return mst_server_take_kept(s, p);
+        case MST_PS_AGREE: return mst_server_take_agree(s, p);
+        case MST_PS_STALENESS: return mst_server_send_staleness(s, p->from);
+        case MST_PS_COLLECT: return current ? send_state(s, p) : MST_OK;
+        case MST_PS_FINISHED: return current ? finish(s, p) : MST_OK;
+        case MST_PS_LEAVE: return leave(s, p);
         default: return MST_OK;
     }
 }
@@ -400,28 +400,28 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     mst_server_worker *w = &s->worker[p->from];
     const bool current = w->instance == p->instance;
     switch (p->head.kind) {
-        case MST_PARCEL_HELLO: return greet(s, p);
-        case MST_PARCEL_FAILED:
+        case MST_PS_HELLO: return greet(s, p);
+        case MST_PS_FAILED:
             s->is_left = p->head.step == 1;
             if (p->head.number == 1) return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)p->body);
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
         case MST_PARCEL_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
         case MST_PARCEL_CONNECTED: w->lost = 0; return MST_OK;
-        case MST_PARCEL_GONE: w->gone |= current; return MST_OK;
+        case MST_PS_GONE: w->gone |= current; return MST_OK;
         case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
-        case MST_PARCEL_LEAVING: s->may_leave |= current; return MST_OK;
+        case MST_PS_LEAVING: s->may_leave |= current; return MST_OK;
         case MST_PARCEL_NO_MEMORY: return fail_no_memory(s, p);
         default: break;
     }
-    if (p->head.kind == MST_PARCEL_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
+    if (p->head.kind == MST_PS_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
         return leave_unknown(s, p);
     if (!current) return mst_server_send_empty(s, p->from, p->head.request);
     if (p->head.request < w->request) return MST_OK; /* it has been overtaken */
-    if (p->head.kind == MST_PARCEL_BEGIN) {
+    if (p->head.kind == MST_PS_BEGIN) {
         w->request = p->head.request;
         return mst_server_begin(s, p);
     }
-    if (!s->round || (s->is_closed && p->head.kind != MST_PARCEL_COLLECT))
+    if (!s->round || (s->is_closed && p->head.kind != MST_PS_COLLECT))
         return mst_server_send_empty(s, p->from, p->head.request);
     return (mst_server_is_ordered(s, p) ? mst_server_list_request : mst_server_take_request)(s, parcel);
 }
@@ -447,7 +447,7 @@ static bool is_waited_for_lost(const mst_server_worker *w) {
 static mst_status tell_waiting(mst_server *s, const char *line) {
     mst_server_say(s, "%s", line);
     for (int32_t w = 0; w < s->num_workers; w++)
-        if (s->worker[w].finished && !s->worker[w].lost) MST_TRY(send_line(s, MST_PARCEL_NOTICE, w, 0, line));
+        if (s->worker[w].finished && !s->worker[w].lost) MST_TRY(send_line(s, MST_PS_NOTICE, w, 0, line));
     return MST_OK;
 }
 
@@ -547,7 +547,7 @@ static bool is_asked(const mst_server *s, bool (*what)(void *context)) {
 static mst_status say_leaving(mst_server *s, int64_t now) {
     s->leaves_since = now;
     for (int32_t w = 0; w < s->num_workers; w++) {
-        const mst_parcel_head head = {.kind = MST_PARCEL_LEAVING};
+        const mst_parcel_head head = {.kind = MST_PS_LEAVING};
         if (s->worker[w].instance && !s->worker[w].lost) MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
     }
     return MST_OK;
@@ -625,6 +625,7 @@ static mst_status open_server(mst_server *s) {
     if (!s->worker || !s->position) return MST_NO_MEMORY("for %d workers", (int)s->num_workers);
     MST_TRY(mst_task_status_init(&s->status, o->cluster));
     mst_mail_options mail = MST_MAIL_OPTIONS(o);
+    mail.protocol = &mst_ps_protocol;
     mail.status = &s->status;
     mail.borrows = true;
     return mst_mail_open(&mail, &s->mail);

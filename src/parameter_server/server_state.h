@@ -9,6 +9,7 @@
 #include "muster/server.h"
 #include "muster/session.h"
 #include "parameter_server/ps_begin.h"
+#include "parameter_server/ps_message.h"
 #include "parameter_server/update_log.h"
 
 /** What the server knows of a worker. */
@@ -155,7 +156,7 @@ const char *mst_server_name(mst_server *s, int32_t task);
 /* ---- server_values.c: what workers are sent ---- */
 
 /** Sends the variables to the workers from FIRST to END - 1 for which WHOM says so (NULL: all of them). */
-MST_CHECKED mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t first, int32_t end,
+MST_CHECKED mst_status mst_server_send_values(mst_server *s, int32_t kind, int32_t first, int32_t end,
                                               bool (*whom)(const mst_server_worker *));
 /** Sends the variables to worker W; to all that wait for them. */
 MST_CHECKED mst_status mst_server_answer(mst_server *s, int32_t w);

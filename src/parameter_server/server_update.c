@@ -66,7 +66,7 @@ void mst_server_hold(mst_server *s, int32_t w) {
 
 /* Tells worker TO that its gradients have come. Where values are not given in turn, these tell it. */
 static mst_status send_taken(mst_server *s, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_TAKEN, .round = s->round, .request = s->worker[to].request};
+    const mst_parcel_head head = {.kind = MST_PS_TAKEN, .round = s->round, .request = s->worker[to].request};
     return s->job.in_turn ? mst_mail_send(s->mail, to, &head, NULL, 0, NULL) : MST_OK;
 }
 

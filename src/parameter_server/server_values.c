@@ -138,11 +138,11 @@ static mst_status send_variables(mst_server *s, int32_t to, const mst_parcel_hea
 }
 
 static mst_status tell_to_stop(mst_server *s, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_STOP, .request = s->worker[to].request};
+    const mst_parcel_head head = {.kind = MST_PS_STOP, .request = s->worker[to].request};
     return mst_mail_send(s->mail, to, &head, NULL, 0, NULL);
 }
 
-mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t first, int32_t end,
+mst_status mst_server_send_values(mst_server *s, int32_t kind, int32_t first, int32_t end,
                                   bool (*whom)(const mst_server_worker *)) {
     mst_status status = read_values(s);
     for (int32_t w = first; w < end && !status; w++) {
@@ -152,11 +152,11 @@ mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t f
                                       .step = s->step,
                                       .request = s->worker[w].request};
         if (whom && !whom(&s->worker[w])) continue;
-        if (s->stops && kind == MST_PARCEL_VALUES) MST_TRY(tell_to_stop(s, w));
-        s->worker[w].computes = kind == MST_PARCEL_VALUES;
+        if (s->stops && kind == MST_PS_VALUES) MST_TRY(tell_to_stop(s, w));
+        s->worker[w].computes = kind == MST_PS_VALUES;
         s->worker[w].held = s->worker[w].wants = false;
         s->worker[w].read = s->step;
-        status = send_variables(s, w, &head, &s->value, kind == MST_PARCEL_VALUES ? s->worker[w].has : -1);
+        status = send_variables(s, w, &head, &s->value, kind == MST_PS_VALUES ? s->worker[w].has : -1);
     }
     return status;
 }
@@ -167,7 +167,7 @@ bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number) {
 }
 
 mst_status mst_server_send_previous(mst_server *s, int32_t w) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_VALUES,
+    const mst_parcel_head head = {.kind = MST_PS_VALUES,
                                   .round = s->round,
                                   .number = s->worker[w].previous,
                                   .step = s->step - 1,
@@ -180,7 +180,7 @@ mst_status mst_server_answer(mst_server *s, int32_t w) {
         s->worker[w].held = true;
         return mst_server_go_on_with_replay(s);
     }
-    return mst_server_send_values(s, MST_PARCEL_VALUES, w, w + 1, NULL);
+    return mst_server_send_values(s, MST_PS_VALUES, w, w + 1, NULL);
 }
 
 static bool waits(const mst_server_worker *w) {
@@ -189,7 +189,7 @@ static bool waits(const mst_server_worker *w) {
 
 mst_status mst_server_answer_waiting(mst_server *s) {
     const bool replays = s->options.replay_updates != NULL;
-    if (!replays) MST_TRY(mst_server_send_values(s, MST_PARCEL_VALUES, 0, s->num_workers, waits));
+    if (!replays) MST_TRY(mst_server_send_values(s, MST_PS_VALUES, 0, s->num_workers, waits));
     for (int32_t w = 0; w < s->num_workers; w++) {
         s->worker[w].held |= replays && s->worker[w].waits;
         s->worker[w].waits = false;
@@ -198,12 +198,12 @@ mst_status mst_server_answer_waiting(mst_server *s) {
 }
 
 mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_EMPTY, .round = s->round, .request = request};
+    const mst_parcel_head head = {.kind = MST_PS_EMPTY, .round = s->round, .request = request};
     return mst_mail_send(s->mail, to, &head, NULL, 0, NULL);
 }
 
 mst_status mst_server_send_staleness(mst_server *s, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_STALENESS, .request = s->worker[to].request};
+    const mst_parcel_head head = {.kind = MST_PS_STALENESS, .request = s->worker[to].request};
     int32_t count = MST_STALENESS_COUNTS;
     while (count > 0 && s->staleness[count - 1] == 0) count--;
     return mst_mail_send(s->mail, to, &head, &(mst_iov){s->staleness, (size_t)count * sizeof *s->staleness}, 1, NULL);
@@ -225,7 +225,7 @@ mst_status mst_server_send_state(mst_server *s, int32_t to) {
     size_t bytes = 0;
     MST_TRY(store_progress(s));
     MST_TRY(mst_store_snapshot(mst_session_store(s->session), &snapshot));
-    const mst_parcel_head head = {.kind = MST_PARCEL_STATE, .step = s->step, .request = s->worker[to].request};
+    const mst_parcel_head head = {.kind = MST_PS_STATE, .step = s->step, .request = s->worker[to].request};
     mst_status status = mst_state_message_encode(snapshot, &data, &bytes);
     if (!status) status = mst_mail_send(s->mail, to, &head, &(mst_iov){data, bytes}, 1, NULL);
     mst_snapshot_release(snapshot);

@@ -90,7 +90,7 @@ bool mst_lead_has_all(const mst_lead *lead);
 /** Those that are not there, in words, in TEXT of SIZE bytes, which is returned. */
 const char *mst_lead_missing(const mst_lead *lead, char *text, size_t size);
 /** Sends a message of KIND to TASK, where that is there. BODY goes behind what WRITER has (both may be NULL). */
-void mst_lead_send(mst_lead *lead, int32_t task, mst_parcel_kind kind, uint64_t session, uint64_t step,
+void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session, uint64_t step,
                    const mst_wire_writer *writer, const void *body, size_t bytes);
 void mst_lead_take_hello(mst_lead *lead, const mst_parcel *parcel);
 void mst_lead_take_join(mst_lead *lead, const mst_parcel *parcel);

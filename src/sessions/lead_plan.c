@@ -77,7 +77,7 @@ void mst_lead_plan_forget(mst_lead_session *s, uint64_t number) {
     if (!plan) return;
     *at = plan->next;
     for (int32_t i = 0; i < s->lead->num_tasks && s->is_open; i++)
-        mst_lead_send(s->lead, i, MST_PARCEL_PART_FORGET, s->id, number, NULL, NULL, 0);
+        mst_lead_send(s->lead, i, MST_PART_FORGET, s->id, number, NULL, NULL, 0);
     mst_lead_plan_free(plan);
 }
 
@@ -90,7 +90,7 @@ void mst_lead_plan_begin(mst_lead_session *s) {
     mst_wire_put_number(&w, s->ticket);
     for (int32_t i = 0; i < s->lead->num_tasks; i++) {
         mst_lead_await(s, i);
-        mst_lead_send(s->lead, i, MST_PARCEL_PART_PLAN, s->id, s->plan->number, &w, s->plan->body, s->plan->bytes);
+        mst_lead_send(s->lead, i, MST_PART_PLAN, s->id, s->plan->number, &w, s->plan->body, s->plan->bytes);
     }
     mst_wire_free(&w);
 }

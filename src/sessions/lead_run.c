@@ -43,7 +43,7 @@ static void send_run(mst_lead_session *s, int32_t task, const run_request *reque
     mst_wire_put_number(&w, (uint64_t)request->num_feeds);
     for (int32_t i = 0; i < request->num_feeds; i++)
         mst_wire_put_optional(&w, s->plan->feed_task[i] == task ? request->feed[i] : NULL);
-    mst_lead_send(s->lead, task, MST_PARCEL_PART_RUN, s->id, s->run.number, &w, NULL, 0);
+    mst_lead_send(s->lead, task, MST_PART_RUN, s->id, s->run.number, &w, NULL, 0);
     mst_wire_free(&w);
 }
 
@@ -78,7 +78,7 @@ static void tell_decision(mst_lead_session *s, const mst_failure *failure) {
     s->run.decided = true;
     mst_wire_put_failure(&w, failure);
     for (int32_t i = 0; i < s->lead->num_tasks; i++)
-        if (s->awaits[i]) mst_lead_send(s->lead, i, MST_PARCEL_PART_DECIDE, s->id, s->run.number, &w, NULL, 0);
+        if (s->awaits[i]) mst_lead_send(s->lead, i, MST_PART_DECIDE, s->id, s->run.number, &w, NULL, 0);
     mst_wire_free(&w);
 }
 

@@ -41,8 +41,7 @@ void mst_lead_keep_error(mst_lead_session *s, mst_status status) {
 /* ---- parts ---- */
 
 static void close_parts(mst_lead_session *s) {
-    for (int32_t i = 0; i < s->lead->num_tasks; i++)
-        mst_lead_send(s->lead, i, MST_PARCEL_PART_CLOSE, s->id, 0, NULL, NULL, 0);
+    for (int32_t i = 0; i < s->lead->num_tasks; i++) mst_lead_send(s->lead, i, MST_PART_CLOSE, s->id, 0, NULL, NULL, 0);
     for (mst_lead_plan *plan = s->plans; plan; plan = plan->next) plan->is_made = false;
     s->is_open = s->is_broken = false;
 }
@@ -56,7 +55,7 @@ static void begin_opening(mst_lead_session *s) {
     for (int32_t i = 0; i < lead->num_tasks; i++) mst_task_devices_put(&w, &lead->task[i].devices);
     for (int32_t i = 0; i < lead->num_tasks; i++) {
         mst_lead_await(s, i);
-        mst_lead_send(lead, i, MST_PARCEL_PART_OPEN, s->id, 0, &w, NULL, 0);
+        mst_lead_send(lead, i, MST_PART_OPEN, s->id, 0, &w, NULL, 0);
     }
     mst_wire_free(&w);
 }
@@ -68,7 +67,7 @@ static bool opens_parts(mst_lead_session *s) {
         begin_opening(s);
         return true;
     }
-    if (s->request->head.kind == MST_PARCEL_SESSION_OPEN) {
+    if (s->request->head.kind == MST_SESSION_OPEN) {
         mst_lead_begin_stage(s, MST_LEAD_WAITS_FOR_TASKS);
         return true;
     }
@@ -102,19 +101,19 @@ static void end_request(mst_lead_session *s) {
 
 static void answer_client(mst_lead_session *s) {
     mst_wire_writer w = {0};
-    const mst_parcel_kind kind = s->request->head.kind;
-    const bool failed = s->failure.code != MST_OK, is_new = kind == MST_PARCEL_SESSION_OPEN;
-    const mst_parcel_head head = {.kind = MST_PARCEL_SESSION_ANSWER,
+    const int32_t kind = s->request->head.kind;
+    const bool failed = s->failure.code != MST_OK, is_new = kind == MST_SESSION_OPEN;
+    const mst_parcel_head head = {.kind = MST_SESSION_ANSWER,
                                   .number = (int64_t)s->id,
                                   .step = s->plan ? (int64_t)s->plan->number : 0,
                                   .request = s->request->head.request};
     mst_wire_put_failure(&w, &s->failure);
-    if (kind == MST_PARCEL_SESSION_RUN) mst_lead_run_put(s, &w);
+    if (kind == MST_SESSION_RUN) mst_lead_run_put(s, &w);
     if (!failed && is_new) put_devices(s, &w);
-    if (!failed && kind == MST_PARCEL_SESSION_PLAN) mst_lead_plan_put(s, s->plan, &w);
-    if (!failed && kind == MST_PARCEL_SESSION_STATE) mst_wire_put_bytes(&w, s->has, s->num_entries);
+    if (!failed && kind == MST_SESSION_PLAN) mst_lead_plan_put(s, s->plan, &w);
+    if (!failed && kind == MST_SESSION_STATE) mst_wire_put_bytes(&w, s->has, s->num_entries);
     mst_service_send(s->lead->server, s->client, &head, &w);
-    const uint64_t useless = failed && kind == MST_PARCEL_SESSION_PLAN && s->plan ? s->plan->number : 0;
+    const uint64_t useless = failed && kind == MST_SESSION_PLAN && s->plan ? s->plan->number : 0;
     end_request(s);
     if (useless) mst_lead_plan_forget(s, useless);
     if (s->is_broken) close_parts(s);
@@ -129,28 +128,28 @@ static void begin_states(mst_lead_session *s) {
     mst_wire_put_number(&w, s->ticket);
     for (int32_t i = 0; i < s->lead->num_tasks; i++) {
         mst_lead_await(s, i);
-        mst_lead_send(s->lead, i, MST_PARCEL_PART_STATE, s->id, 0, &w, s->request->body, s->request->bytes);
+        mst_lead_send(s->lead, i, MST_PART_STATE, s->id, 0, &w, s->request->body, s->request->bytes);
     }
     mst_wire_free(&w);
 }
 
 void mst_lead_go_on(mst_lead_session *s) {
-    const mst_parcel_kind kind = s->request->head.kind;
+    const int32_t kind = s->request->head.kind;
     const mst_lead_stage was = s->stage;
     if (was == MST_LEAD_OPENS) s->is_open = true; /* where it failed, in part */
     if (was == MST_LEAD_OPENS && s->failure.code) s->is_broken = true;
     if (was == MST_LEAD_PLANS) s->plan->is_made = !s->failure.code;
     if (!s->failure.code && !s->is_open && opens_parts(s)) return;
-    const bool needs_plan = kind == MST_PARCEL_SESSION_PLAN || kind == MST_PARCEL_SESSION_RUN;
+    const bool needs_plan = kind == MST_SESSION_PLAN || kind == MST_SESSION_RUN;
     if (!s->failure.code && needs_plan && !s->plan->is_made) {
         mst_lead_plan_begin(s);
         return;
     }
-    if (!s->failure.code && kind == MST_PARCEL_SESSION_RUN && was != MST_LEAD_RUNS) {
+    if (!s->failure.code && kind == MST_SESSION_RUN && was != MST_LEAD_RUNS) {
         mst_lead_run_begin(s);
         if (s->num_awaited) return;
     }
-    if (!s->failure.code && kind == MST_PARCEL_SESSION_STATE && was != MST_LEAD_STATES) {
+    if (!s->failure.code && kind == MST_SESSION_STATE && was != MST_LEAD_STATES) {
         begin_states(s);
         return;
     }
@@ -209,12 +208,12 @@ static void refuse_client(mst_lead *lead, const mst_parcel *parcel, mst_status s
     mst_failure failure;
     mst_failure_keep(&failure, status);
     mst_wire_put_failure(&w, &failure);
-    if (parcel->head.kind == MST_PARCEL_SESSION_RUN) {
+    if (parcel->head.kind == MST_SESSION_RUN) {
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
     }
-    const mst_parcel_head head = {.kind = MST_PARCEL_SESSION_ANSWER, .request = parcel->head.request};
+    const mst_parcel_head head = {.kind = MST_SESSION_ANSWER, .request = parcel->head.request};
     mst_service_send(lead->server, parcel->from, &head, &w);
 }
 
@@ -257,8 +256,8 @@ static mst_status begin_request(mst_lead_session *s, mst_parcel *parcel) {
     mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
     s->deadline = mst_clock_after(s->open.timeout + GRACE);
     s->plan = NULL;
-    if (parcel->head.kind == MST_PARCEL_SESSION_PLAN) return mst_lead_plan_create(s, parcel, &s->plan);
-    if (parcel->head.kind != MST_PARCEL_SESSION_RUN) return MST_OK;
+    if (parcel->head.kind == MST_SESSION_PLAN) return mst_lead_plan_create(s, parcel, &s->plan);
+    if (parcel->head.kind != MST_SESSION_RUN) return MST_OK;
     s->plan = mst_lead_plan_find(s, mst_wire_get_number(&r));
     return s->plan ? MST_OK : MST_FAIL(MST_INTERNAL, "the client has asked for a run without a plan");
 }
@@ -279,20 +278,20 @@ static void take_new(mst_lead *lead, mst_parcel *parcel) {
 }
 
 void mst_lead_take_request(mst_lead *lead, mst_parcel *parcel) {
-    const mst_parcel_kind kind = parcel->head.kind;
+    const int32_t kind = parcel->head.kind;
     mst_lead_session *s = mst_lead_find_session(lead, parcel->head.number);
     if (parcel->from < lead->num_tasks) { /* tasks ask for nothing */
         mst_parcel_free(parcel);
         return;
     }
-    if (kind == MST_PARCEL_SESSION_OPEN) {
+    if (kind == MST_SESSION_OPEN) {
         take_new(lead, parcel);
         return;
     }
     if (s && s->client != parcel->from) s = NULL;
-    const bool quiet = kind == MST_PARCEL_SESSION_FORGET || kind == MST_PARCEL_SESSION_CLOSE;
+    const bool quiet = kind == MST_SESSION_FORGET || kind == MST_SESSION_CLOSE;
     mst_status status = MST_OK;
-    if (quiet && s && kind == MST_PARCEL_SESSION_CLOSE)
+    if (quiet && s && kind == MST_SESSION_CLOSE)
         mst_lead_session_end(s);
     else if (quiet && s && s->stage == MST_LEAD_IDLE)
         mst_lead_plan_forget(s, (uint64_t)parcel->head.step);

@@ -32,7 +32,7 @@ const char *mst_lead_missing(const mst_lead *lead, char *text, size_t size) {
     return text;
 }
 
-void mst_lead_send(mst_lead *lead, int32_t task, mst_parcel_kind kind, uint64_t session, uint64_t step,
+void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session, uint64_t step,
                    const mst_wire_writer *w, const void *body, size_t bytes) {
     mst_lead_task *t = &lead->task[task];
     if (!t->is_there) return;
@@ -130,26 +130,25 @@ void mst_lead_end_job(mst_lead *lead) {
     for (int32_t i = 0; i < lead->num_tasks; i++)
         if (!lead->task[i].joins) return;
     lead->told_end = true;
-    for (int32_t i = lead->num_tasks - 1; i >= 0; i--)
-        mst_lead_send(lead, i, MST_PARCEL_SERVICE_ENDS, 0, 0, NULL, NULL, 0);
+    for (int32_t i = lead->num_tasks - 1; i >= 0; i--) mst_lead_send(lead, i, MST_SERVICE_ENDS, 0, 0, NULL, NULL, 0);
 }
 
 /* ---- the whole ---- */
 
 void mst_lead_take(mst_lead *lead, mst_parcel *parcel) {
     switch (parcel->head.kind) {
-        case MST_PARCEL_SESSION_OPEN:
-        case MST_PARCEL_SESSION_PLAN:
-        case MST_PARCEL_SESSION_RUN:
-        case MST_PARCEL_SESSION_STATE:
-        case MST_PARCEL_SESSION_FORGET:
-        case MST_PARCEL_SESSION_CLOSE: mst_lead_take_request(lead, parcel); return;
-        case MST_PARCEL_SERVICE_HELLO: mst_lead_take_hello(lead, parcel); break;
-        case MST_PARCEL_SERVICE_JOINS: mst_lead_take_join(lead, parcel); break;
-        case MST_PARCEL_SERVICE_MISSES: take_misses(lead, parcel); break;
-        case MST_PARCEL_PART_ANSWER: mst_lead_take_answer(lead, parcel); break;
-        case MST_PARCEL_PART_VOTE: mst_lead_run_take_vote(lead, parcel); break;
-        case MST_PARCEL_PART_DONE: mst_lead_run_take_done(lead, parcel); break;
+        case MST_SESSION_OPEN:
+        case MST_SESSION_PLAN:
+        case MST_SESSION_RUN:
+        case MST_SESSION_STATE:
+        case MST_SESSION_FORGET:
+        case MST_SESSION_CLOSE: mst_lead_take_request(lead, parcel); return;
+        case MST_SERVICE_HELLO: mst_lead_take_hello(lead, parcel); break;
+        case MST_SERVICE_JOINS: mst_lead_take_join(lead, parcel); break;
+        case MST_SERVICE_MISSES: take_misses(lead, parcel); break;
+        case MST_PART_ANSWER: mst_lead_take_answer(lead, parcel); break;
+        case MST_PART_VOTE: mst_lead_run_take_vote(lead, parcel); break;
+        case MST_PART_DONE: mst_lead_run_take_done(lead, parcel); break;
         default: break;
     }
     mst_parcel_free(parcel);

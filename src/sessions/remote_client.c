@@ -132,6 +132,7 @@ static mst_status find_tasks(mst_remote_client *client, const char *target, doub
 
 static mst_status open_connection(mst_remote_client *client) {
     const mst_mail_options options = {.cluster = client->cluster,
+                                      .protocol = &mst_session_protocol,
                                       .key_file = client->key_file,
                                       .insecure = client->insecure,
                                       .num_clients = MST_REMOTE_CLIENTS,
@@ -204,15 +205,14 @@ uint64_t mst_remote_client_losses(mst_remote_client *client) {
     return client->losses;
 }
 
-void mst_remote_client_tell(mst_remote_client *client, mst_parcel_kind kind, uint64_t session, uint64_t step) {
+void mst_remote_client_tell(mst_remote_client *client, int32_t kind, uint64_t session, uint64_t step) {
     const mst_parcel_head head = {.kind = kind, .number = (int64_t)session, .step = (int64_t)step};
     if (mst_mail_send(client->mail, MST_REMOTE_LEADER, &head, NULL, 0, NULL)) {
         /* the leader forgets when the connection ends */
     }
 }
 
-static mst_status send_request(mst_remote_client *client, mst_parcel_kind kind, uint64_t session,
-                               const mst_wire_writer *w) {
+static mst_status send_request(mst_remote_client *client, int32_t kind, uint64_t session, const mst_wire_writer *w) {
     const mst_parcel_head head = {.kind = kind, .number = (int64_t)session, .request = client->last_request};
     const mst_iov piece = {w->data, w->size};
     MST_TRY(mst_wire_check_written(w));
@@ -238,8 +238,8 @@ static mst_status no_answer(const mst_remote_client *client, double seconds) {
                     name);
 }
 
-mst_status mst_remote_client_ask(mst_remote_client *client, mst_parcel_kind kind, uint64_t session,
-                                 const mst_wire_writer *w, double seconds, mst_parcel **out) {
+mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64_t session, const mst_wire_writer *w,
+                                 double seconds, mst_parcel **out) {
     const int64_t deadline = mst_clock_after(seconds), connecting = mst_clock_after(CONNECTING);
     int tries = 0;
     client->last_request++;
@@ -251,14 +251,14 @@ mst_status mst_remote_client_ask(mst_remote_client *client, mst_parcel_kind kind
             mst_mail_next(client->mail, client->connected || deadline < connecting ? deadline : connecting);
         if (!parcel) continue;
         mst_status status = MST_OK;
-        const bool is_answer = parcel->head.kind == MST_PARCEL_SESSION_ANSWER;
+        const bool is_answer = parcel->head.kind == MST_SESSION_ANSWER;
         if (is_answer && parcel->head.request == client->last_request && parcel->from == MST_REMOTE_LEADER) {
             *out = parcel;
             return MST_OK;
         }
         note_event(client, parcel);
         if (parcel->head.kind == MST_PARCEL_LOST && parcel->from == MST_REMOTE_LEADER) {
-            if (is_refused(parcel) && kind == MST_PARCEL_SESSION_OPEN && tries++ < MOST_TRIES) {
+            if (is_refused(parcel) && kind == MST_SESSION_OPEN && tries++ < MOST_TRIES) {
                 status = change_number(client);
                 if (!status) status = send_request(client, kind, session, w);
             } else {

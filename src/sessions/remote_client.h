@@ -24,11 +24,11 @@ int32_t mst_remote_client_target(const mst_remote_client *client);
 uint64_t mst_remote_client_losses(mst_remote_client *client);
 
 /** Sends a message to the leader, for which no answer comes. */
-void mst_remote_client_tell(mst_remote_client *client, mst_parcel_kind kind, uint64_t session, uint64_t step);
+void mst_remote_client_tell(mst_remote_client *client, int32_t kind, uint64_t session, uint64_t step);
 /** Sends a request with the body that WRITER has, and waits for its answer, whose error is left to be read: the
  *  caller's. MST_UNAVAILABLE where the leader is lost, or there is no connection with it yet after some seconds;
  *  MST_DEADLINE. */
-MST_CHECKED mst_status mst_remote_client_ask(mst_remote_client *client, mst_parcel_kind kind, uint64_t session,
+MST_CHECKED mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64_t session,
                                              const mst_wire_writer *writer, double seconds, mst_parcel **out);
 
 #endif

@@ -50,7 +50,7 @@ MST_CHECKED mst_status mst_remote_prepare(mst_remote_session *session);
 void mst_remote_forget(mst_remote_session *session);
 /** mst_remote_client_ask of the session, with the error that the answer has: READER is behind that, in *PARCEL, the
  *  caller's. Of a run the error comes behind what follows it: FAILURE gets it (else NULL). */
-MST_CHECKED mst_status mst_remote_ask(mst_remote_session *session, mst_parcel_kind kind, mst_wire_writer *writer,
+MST_CHECKED mst_status mst_remote_ask(mst_remote_session *session, int32_t kind, mst_wire_writer *writer,
                                       mst_parcel **parcel, mst_wire_reader *reader, mst_failure *failure);
 /** The plan of a call, which has to be the session's: from the list or new. */
 MST_CHECKED mst_status mst_remote_plan_get(mst_remote_session *session, const mst_feed *feeds, int num_feeds,

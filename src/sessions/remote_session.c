@@ -11,7 +11,7 @@
 static const double LONGER = 2, GRACE = 15; /* the leader gives up before its client does: times, seconds */
 enum { MOST_PLANS = 64 };
 
-mst_status mst_remote_ask(mst_remote_session *rs, mst_parcel_kind kind, mst_wire_writer *w, mst_parcel **parcel,
+mst_status mst_remote_ask(mst_remote_session *rs, int32_t kind, mst_wire_writer *w, mst_parcel **parcel,
                           mst_wire_reader *r, mst_failure *failure) {
     mst_failure own, *f = failure ? failure : &own;
     const mst_status status =
@@ -70,7 +70,7 @@ static mst_status open_session(mst_remote_session *rs) {
                                    .graph_bytes = size};
     mst_open_message_put(&w, &open);
     free(data);
-    MST_TRY(mst_remote_ask(rs, MST_PARCEL_SESSION_OPEN, &w, &parcel, &r, NULL));
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_OPEN, &w, &parcel, &r, NULL));
     status = read_devices(rs, &r);
     rs->id = (uint64_t)parcel->head.number;
     rs->is_open = !status;
@@ -88,7 +88,7 @@ mst_status mst_remote_prepare(mst_remote_session *rs) {
 }
 
 void mst_remote_forget(mst_remote_session *rs) {
-    if (rs->is_open) mst_remote_client_tell(rs->client, MST_PARCEL_SESSION_CLOSE, rs->id, 0);
+    if (rs->is_open) mst_remote_client_tell(rs->client, MST_SESSION_CLOSE, rs->id, 0);
     rs->is_open = false;
     mst_remote_plans_free(rs);
 }
@@ -182,7 +182,7 @@ static mst_status ask_plan(mst_remote_session *rs, mst_remote_plan *plan) {
         mst_wire_free(&w);
         return MST_INVALID;
     }
-    MST_TRY(mst_remote_ask(rs, MST_PARCEL_SESSION_PLAN, &w, &parcel, &r, NULL));
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_PLAN, &w, &parcel, &r, NULL));
     for (int i = 0; i < plan->num_feeds; i++) plan->feed_task[i] = (int32_t)mst_wire_get_within(&r, -1, INT32_MAX);
     for (int i = 0; i < plan->num_fetches; i++) plan->fetch_task[i] = (int32_t)mst_wire_get_within(&r, -1, INT32_MAX);
     const char *log = mst_wire_get_text(&r), *made = mst_wire_get_text(&r);
@@ -198,7 +198,7 @@ static void drop_last(mst_remote_session *rs) {
     mst_remote_plan **at = &rs->plans;
     if (!*at) return;
     while ((*at)->next) at = &(*at)->next;
-    mst_remote_client_tell(rs->client, MST_PARCEL_SESSION_FORGET, rs->id, (*at)->number);
+    mst_remote_client_tell(rs->client, MST_SESSION_FORGET, rs->id, (*at)->number);
     free_plan(*at);
     *at = NULL;
     rs->num_plans--;
@@ -323,7 +323,7 @@ mst_status mst_remote_run(mst_remote_session *rs, mst_remote_call *call, const m
         mst_wire_free(&w);
         return status;
     }
-    MST_TRY(mst_remote_ask(rs, MST_PARCEL_SESSION_RUN, &w, &parcel, &r, &failure));
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_RUN, &w, &parcel, &r, &failure));
     if (parcel->head.number == 0) rs->is_open = false; /* the leader does not know the session any more */
     status = take_result(rs, call, plan, &r, &failure, outputs);
     mst_parcel_free(parcel);

@@ -27,7 +27,7 @@ static mst_status ask_states(mst_remote_session *rs, const mst_value *variable, 
         mst_wire_put_number(&w, (uint64_t)o->kind);
         mst_wire_put_optional(&w, value);
     }
-    MST_TRY(mst_remote_ask(rs, MST_PARCEL_SESSION_STATE, &w, &parcel, &r, NULL));
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_STATE, &w, &parcel, &r, NULL));
     const unsigned char *answer = mst_wire_get_bytes(&r, &bytes);
     mst_status status = mst_wire_check_read(&r, "the leader");
     if (!status && bytes != (size_t)count) status = MST_FAIL(MST_CORRUPT, "what the leader has sent is damaged");

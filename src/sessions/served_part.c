@@ -53,7 +53,7 @@ struct mst_served_parts {
 /* ---- what is said to others ---- */
 
 static void answer_leader(served_part *p, uint64_t ticket, mst_wire_writer *w) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_PART_ANSWER, .number = (int64_t)p->id, .request = ticket};
+    const mst_parcel_head head = {.kind = MST_PART_ANSWER, .number = (int64_t)p->id, .request = ticket};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, w);
 }
 
@@ -72,10 +72,8 @@ static mst_status part_send(void *context, int32_t to, uint64_t run, int32_t str
     mst_iov some[SOME], *piece = count <= SOME ? some : malloc((size_t)count * sizeof *piece);
     if (!piece) return MST_NO_MEMORY("for a message of %d pieces", count);
     for (int i = 0; i < count; i++) piece[i] = (mst_iov){pieces[i].iov_base, pieces[i].iov_len};
-    const mst_parcel_head head = {.kind = MST_PARCEL_PART_VALUE,
-                                  .number = (int64_t)p->id,
-                                  .step = (int64_t)run,
-                                  .request = (uint64_t)(uint32_t)stream};
+    const mst_parcel_head head = {
+        .kind = MST_PART_VALUE, .number = (int64_t)p->id, .step = (int64_t)run, .request = (uint64_t)(uint32_t)stream};
     const int32_t task = mst_session_task_at(p->open.first, to);
     const mst_status status = mst_mail_send(p->server->mail, task, &head, piece, count, NULL);
     if (piece != some) free(piece);
@@ -84,7 +82,7 @@ static mst_status part_send(void *context, int32_t to, uint64_t run, int32_t str
 
 static void part_vote(void *context, uint64_t run) {
     served_part *p = context;
-    const mst_parcel_head head = {.kind = MST_PARCEL_PART_VOTE, .number = (int64_t)p->id, .step = (int64_t)run};
+    const mst_parcel_head head = {.kind = MST_PART_VOTE, .number = (int64_t)p->id, .step = (int64_t)run};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, NULL);
 }
 
@@ -148,7 +146,7 @@ static void tell_done(served_part *p, mst_status status, bool derived, bool over
     mst_wire_put_number(&w, status ? 0 : (uint64_t)run->num_outputs);
     for (int32_t i = 0; i < run->num_outputs && !status; i++) mst_wire_put_optional(&w, run->output[i]);
     const mst_parcel_head head = {
-        .kind = MST_PARCEL_PART_DONE, .number = (int64_t)p->id, .step = (int64_t)run->number, .request = run->ticket};
+        .kind = MST_PART_DONE, .number = (int64_t)p->id, .step = (int64_t)run->number, .request = run->ticket};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, &w);
 }
 
@@ -173,11 +171,11 @@ static void do_request(served_part *p, const mst_parcel *parcel) {
     const uint64_t ticket = mst_wire_get_number(&r);
     mst_wire_writer payload = {0}, w = {0};
     mst_status status = MST_OK;
-    if (parcel->head.kind == MST_PARCEL_PART_OPEN)
+    if (parcel->head.kind == MST_PART_OPEN)
         status = make_session(p, &r);
     else if (!p->session)
         status = MST_FAIL(MST_INTERNAL, "a session is used that is not open");
-    else if (parcel->head.kind == MST_PARCEL_PART_PLAN)
+    else if (parcel->head.kind == MST_PART_PLAN)
         status = mst_part_plans_make(&p->plans, p->session, p->graph, (uint64_t)parcel->head.step, p->server->num_tasks,
                                      &r, &payload);
     else
@@ -216,7 +214,7 @@ static void *run_part(void *context) {
         pthread_mutex_unlock(&p->lock);
         if (finishes)
             finish_run(p);
-        else if (parcel->head.kind == MST_PARCEL_PART_FORGET)
+        else if (parcel->head.kind == MST_PART_FORGET)
             mst_part_plans_forget(&p->plans, p->session, (uint64_t)parcel->head.step);
         else
             do_request(p, parcel);
@@ -348,22 +346,22 @@ static void refuse_request(mst_served_parts *parts, const mst_parcel *parcel, ms
 }
 
 void mst_served_parts_take(mst_served_parts *parts, mst_parcel *parcel) {
-    const mst_parcel_kind kind = parcel->head.kind;
-    const bool is_new = kind == MST_PARCEL_PART_OPEN && !*find_part(parts, parcel->head.number);
+    const int32_t kind = parcel->head.kind;
+    const bool is_new = kind == MST_PART_OPEN && !*find_part(parts, parcel->head.number);
     const mst_status status = is_new ? start_part(parts, (uint64_t)parcel->head.number) : MST_OK;
     served_part **at = find_part(parts, parcel->head.number);
-    const bool asks = kind == MST_PARCEL_PART_OPEN || kind == MST_PARCEL_PART_PLAN || kind == MST_PARCEL_PART_STATE;
-    if (*at && (asks || kind == MST_PARCEL_PART_FORGET)) {
+    const bool asks = kind == MST_PART_OPEN || kind == MST_PART_PLAN || kind == MST_PART_STATE;
+    if (*at && (asks || kind == MST_PART_FORGET)) {
         enqueue_request(*at, parcel);
         return;
     }
     if (!*at && asks)
         refuse_request(parts, parcel, status ? status : MST_FAIL(MST_INTERNAL, "there is no such session here"));
-    else if (*at && kind == MST_PARCEL_PART_RUN)
+    else if (*at && kind == MST_PART_RUN)
         take_run(*at, parcel);
-    else if (*at && kind == MST_PARCEL_PART_DECIDE)
+    else if (*at && kind == MST_PART_DECIDE)
         take_decision(*at, parcel);
-    else if (*at && kind == MST_PARCEL_PART_CLOSE)
+    else if (*at && kind == MST_PART_CLOSE)
         close_part(at, "its client has left, or a task was lost");
     mst_parcel_free(parcel);
 }

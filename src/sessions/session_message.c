@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SESSION(kind) MST_PARCEL_BIT(MST_PARCEL_SESSIONS, MST_SESSION_##kind)
+#define PART(kind) MST_PARCEL_BIT(MST_PARCEL_SESSIONS, MST_PART_##kind)
+
+const mst_protocol mst_session_protocol = {
+    .first = MST_PARCEL_SESSIONS,
+    .end = MST_SESSION_END,
+    /* FORGET comes after the RUN before it */
+    .overtakes = SESSION(RUN) | SESSION(FORGET) | SESSION(ANSWER) | PART(RUN) | PART(DECIDE) | PART(VOTE) | PART(DONE) |
+                 PART(VALUE),
+};
+
 enum { EACH_DEVICE = 24 /* bytes that the shortest description takes */, EACH_TENSOR = 8, MOST_DOMAIN = 1 << 20 };
 static const double MOST_TIMEOUT = 1e9; /* seconds */
 

@@ -45,7 +45,40 @@
 #define MUSTER_SESSIONS_SESSION_MESSAGE_H
 
 #include "device/device.h"
+#include "messages/parcel.h"
 #include "sessions/wire_body.h"
+
+extern const mst_protocol mst_session_protocol;
+
+enum {
+    /* from a client to the leader */
+    MST_SESSION_OPEN = MST_PARCEL_SESSIONS,
+    MST_SESSION_PLAN,
+    MST_SESSION_RUN,
+    MST_SESSION_STATE,
+    MST_SESSION_FORGET,
+    MST_SESSION_CLOSE,
+    MST_SESSION_ANSWER, /**< from the leader to the client */
+    /* from the leader to a task */
+    MST_PART_OPEN,
+    MST_PART_PLAN,
+    MST_PART_RUN,
+    MST_PART_STATE,
+    MST_PART_FORGET,
+    MST_PART_CLOSE,
+    MST_PART_DECIDE,
+    MST_SERVICE_ENDS,
+    /* from a task to the leader */
+    MST_SERVICE_HELLO,
+    MST_SERVICE_JOINS,
+    MST_SERVICE_MISSES,
+    MST_PART_ANSWER,
+    MST_PART_DONE,
+    MST_PART_VOTE,
+    MST_PART_VALUE,   /**< from task to task */
+    MST_SERVICE_WAKE, /**< from a task to itself: its thread is to look whether it ends */
+    MST_SESSION_END
+};
 
 /** Programs that may be connected with a leader at once. */
 enum { MST_REMOTE_CLIENTS = 64, MST_REMOTE_LEADER = 0 };

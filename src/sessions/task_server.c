@@ -56,11 +56,11 @@ static void say_hello(mst_task_server *server) {
     server->hello >>= 1;
     mst_task_devices_put(&w, &server->devices);
     mst_service_send(server, MST_REMOTE_LEADER,
-                     &(mst_parcel_head){.kind = MST_PARCEL_SERVICE_HELLO, .number = (int64_t)server->hello}, &w);
+                     &(mst_parcel_head){.kind = MST_SERVICE_HELLO, .number = (int64_t)server->hello}, &w);
     pthread_mutex_lock(&server->lock);
     const bool joins = server->joins;
     pthread_mutex_unlock(&server->lock);
-    if (joins) mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_PARCEL_SERVICE_JOINS}, NULL);
+    if (joins) mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_SERVICE_JOINS}, NULL);
 }
 
 static void end_joining(mst_task_server *server) {
@@ -73,7 +73,7 @@ static void end_joining(mst_task_server *server) {
 /* The next of the leader's messages in its order. */
 static void take_in_order(mst_task_server *server, mst_parcel *parcel) {
     server->taken++;
-    if (parcel->head.kind != MST_PARCEL_SERVICE_ENDS) {
+    if (parcel->head.kind != MST_SERVICE_ENDS) {
         mst_served_parts_take(server->parts, parcel);
         return;
     }
@@ -112,23 +112,23 @@ static void lose(mst_task_server *server, const mst_parcel *parcel) {
         mst_served_parts_drop(server->parts, why);
         say_hello(server);
     } else if (peer < server->num_tasks && !server->lead) {
-        mst_service_send(server, MST_REMOTE_LEADER,
-                         &(mst_parcel_head){.kind = MST_PARCEL_SERVICE_MISSES, .number = peer}, NULL);
+        mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_SERVICE_MISSES, .number = peer},
+                         NULL);
     }
 }
 
 /* ---- the thread ---- */
 
 static void take_parcel(mst_task_server *server, mst_parcel *parcel) {
-    const mst_parcel_kind kind = parcel->head.kind;
+    const int32_t kind = parcel->head.kind;
     if (kind == MST_PARCEL_LOST) {
         lose(server, parcel);
-    } else if (kind >= MST_PARCEL_PART_OPEN && kind <= MST_PARCEL_SERVICE_ENDS) {
+    } else if (kind >= MST_PART_OPEN && kind <= MST_SERVICE_ENDS) {
         take_of_leader(server, parcel);
         return;
-    } else if (kind == MST_PARCEL_PART_VALUE) {
+    } else if (kind == MST_PART_VALUE) {
         mst_served_parts_take_value(server->parts, parcel);
-    } else if (server->lead && kind >= MST_PARCEL_SESSION_OPEN && kind < MST_PARCEL_PART_VALUE) {
+    } else if (server->lead && kind >= MST_SESSION_OPEN && kind < MST_PART_VALUE) {
         mst_lead_take(server->lead, parcel);
         return;
     } /* all others are of tasks that train */
@@ -215,6 +215,7 @@ static mst_status open_mail(mst_task_server *server, const mst_task_server_optio
     server->status.sessions = MST_PARCEL_VERSION;
     mst_task_status_begin(&server->status, MST_TASK_SERVES);
     const mst_mail_options mail = {.cluster = server->cluster,
+                                   .protocol = &mst_session_protocol,
                                    .bind = o->bind,
                                    .key_file = o->key_file,
                                    .transport = o->transport,
@@ -286,7 +287,7 @@ mst_status mst_task_server_join(mst_task_server *server) {
     pthread_mutex_lock(&server->lock);
     server->joins = true;
     pthread_mutex_unlock(&server->lock);
-    mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_PARCEL_SERVICE_JOINS}, NULL);
+    mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_SERVICE_JOINS}, NULL);
     pthread_mutex_lock(&server->lock);
     while (!server->ended) pthread_cond_wait(&server->changed, &server->lock);
     pthread_mutex_unlock(&server->lock);
@@ -298,7 +299,7 @@ void mst_task_server_stop(mst_task_server *server) {
     atomic_store(&server->stopping, true);
     end_joining(server);
     /* wakes its thread */
-    if (server->mail) mst_service_send(server, server->self, &(mst_parcel_head){.kind = MST_PARCEL_LEAVE}, NULL);
+    if (server->mail) mst_service_send(server, server->self, &(mst_parcel_head){.kind = MST_SERVICE_WAKE}, NULL);
 }
 
 void mst_task_server_destroy(mst_task_server *server) {

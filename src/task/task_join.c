@@ -331,7 +331,8 @@ static mst_status agree_after_calls(mst_task *task, const mst_snapshot *snapshot
 }
 
 /* The tasks are together already, for collectives. What is compared otherwise when they come together
- * (membership/members.h) is compared now. A task that is lost cannot come back: it would begin with collectives, and the others would not. */
+ * (membership/members.h) is compared now. A task that is lost cannot come back: it would begin with collectives, and
+ * the others would not. */
 static mst_status join_after_calls(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     const mst_task_call call = {.kind = MST_CALL_FIT};
     mst_snapshot *snapshot;

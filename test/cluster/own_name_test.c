@@ -9,6 +9,7 @@
 
 #include "cluster/free_ports.h"
 #include "messages/parcel.h"
+#include "parameter_server/ps_message.h"
 #include "support/test.h"
 
 /* ---- the resolver, of modules too ---- */
@@ -56,7 +57,8 @@ static mst_status open_as(const char *first, const char *second, bool (*stop)(vo
     EXPECT_OK(mst_find_free_ports(2, port));
     snprintf(hosts, sizeof hosts, "%s:%d,%s:%d", first, port[0], second, port[1]);
     EXPECT_OK(mst_cluster_from_hosts(NULL, hosts, "worker", 0, &cluster));
-    const mst_mail_options options = {.cluster = cluster, .name_seconds = MST_NAME_SECONDS, .stop = stop, .log = log};
+    const mst_mail_options options = {
+        .cluster = cluster, .protocol = &mst_ps_protocol, .name_seconds = MST_NAME_SECONDS, .stop = stop, .log = log};
     const mst_status status = mst_mail_open(&options, &mail);
     mst_mail_close(mail);
     mst_cluster_release(cluster);

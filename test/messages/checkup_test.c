@@ -131,20 +131,21 @@ static void what_comes_out_of_turn_changes_nothing(void **state) {
                                              {.from = 2, .to = 2},
                                              {.from = 1, .to = 2},
                                              {.from = 0, .to = 1, .latency = -1}};
-    static const mst_parcel_head heads[] = {{.kind = MST_PARCEL_LINKS},
-                                            {.kind = MST_PARCEL_MEASURE, .number = 1},
-                                            {.kind = MST_PARCEL_MEASURED},
-                                            {.kind = MST_PARCEL_PING, .step = INT64_MAX},
-                                            {.kind = MST_PARCEL_PING, .step = -1},
-                                            {.kind = MST_PARCEL_PONG, .number = 7},
-                                            {.kind = MST_PARCEL_GRADIENTS}};
+    static const mst_parcel_head heads[] = {{.kind = MST_CHECK_LINKS},
+                                            {.kind = MST_CHECK_MEASURE, .number = 1},
+                                            {.kind = MST_CHECK_MEASURED},
+                                            {.kind = MST_CHECK_PING, .step = INT64_MAX},
+                                            {.kind = MST_CHECK_PING, .step = -1},
+                                            {.kind = MST_CHECK_PONG, .number = 7},
+                                            {.kind = MST_CHECK_END}};
     static const char *const addresses[] = {"localhost:1", "localhost:2", "localhost:3"};
     looker l[2] = {{0}};
     mst_cluster *cluster = cluster_of(2);
     mst_mail *rogue;
     const mst_checkup_link *link;
     for (int i = 0; i < 2; i++) open_looker(&l[i], i, 0.3);
-    const mst_mail_options mail = {.cluster = cluster, .transport = "inproc", .address = addresses};
+    const mst_mail_options mail = {
+        .cluster = cluster, .protocol = &mst_checkup_protocol, .transport = "inproc", .address = addresses};
     EXPECT_OK(mst_mail_open(&mail, &rogue));
     for (int to = 0; to < 2; to++)
         for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)

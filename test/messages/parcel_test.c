@@ -7,7 +7,10 @@
 
 #include "base/clock.h"
 #include "cluster/free_ports.h"
+#include "messages/checkup.h"
 #include "parameter_server/ps_gradients.h"
+#include "parameter_server/ps_message.h"
+#include "sessions/session_message.h"
 #include "support/test.h"
 
 enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_PARCEL_HEAD };
@@ -18,8 +21,12 @@ static mst_status try_mail(int task, mst_mail **mail) {
     mst_cluster *cluster;
     EXPECT_OK(mst_cluster_from_hosts("localhost:1", "localhost:2,localhost:3", task == SERVER ? "ps" : "worker",
                                      task == SERVER ? 0 : task, &cluster));
-    const mst_mail_options options = {
-        .cluster = cluster, .transport = "inproc", .address = address, .tells = true, .most_bytes = MOST_BYTES};
+    const mst_mail_options options = {.cluster = cluster,
+                                      .protocol = &mst_ps_protocol,
+                                      .transport = "inproc",
+                                      .address = address,
+                                      .tells = true,
+                                      .most_bytes = MOST_BYTES};
     const mst_status status = mst_mail_open(&options, mail);
     mst_cluster_release(cluster);
     return status;
@@ -38,7 +45,7 @@ static mst_parcel *next(mst_mail *mail) {
 }
 
 /* The next parcel of KIND, past those of other kinds. */
-static mst_parcel *next_of(mst_mail *mail, mst_parcel_kind kind) {
+static mst_parcel *next_of(mst_mail *mail, int32_t kind) {
     for (;;) {
         mst_parcel *parcel = next(mail);
         if (parcel->head.kind == kind) return parcel;
@@ -70,11 +77,11 @@ static void bodies_of_any_size_arrive_whole(void **state) {
         for (int copies = 0; copies < 2; copies++) {
             const size_t half = sizes[i] / 3;
             const mst_iov piece[] = {{data, half}, {data + half, 0}, {data + half, sizes[i] - half}};
-            const mst_parcel_head head = {MST_PARCEL_GRADIENTS, 7, -1 - (int64_t)i, INT64_MAX, UINT64_MAX - i};
+            const mst_parcel_head head = {MST_PS_GRADIENTS, 7, -1 - (int64_t)i, INT64_MAX, UINT64_MAX - i};
             fill(data, sizes[i], (unsigned)i);
             EXPECT_OK(mst_mail_send(worker, SERVER, &head, piece, 3, copies ? NULL : &sent));
             if (copies) fill(data, sizes[i], 99);
-            mst_parcel *got = next_of(server, MST_PARCEL_GRADIENTS);
+            mst_parcel *got = next_of(server, MST_PS_GRADIENTS);
             assert_true(is_filled(got, sizes[i], (unsigned)i));
             assert_int_equal(got->from, WORKER_1);
             assert_int_equal(got->head.round, 7);
@@ -93,7 +100,7 @@ static void error_of_a_peer_has_no_control_characters(void **state) {
     (void)state;
     mst_mail *worker = open_mail(WORKER_1), *server = open_mail(SERVER);
     const char text[] = "gone\x1b[2J\n\x7f\xc3\xa9";
-    static const mst_parcel_kind kinds[] = {MST_PARCEL_FAILED, MST_PARCEL_CANNOT_JOIN};
+    static const int32_t kinds[] = {MST_PS_FAILED, MST_PARCEL_CANNOT_JOIN};
     for (int i = 0; i < 2; i++) {
         EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = kinds[i]}, &(mst_iov){text, sizeof text - 1},
                                 1, NULL));
@@ -128,8 +135,7 @@ static void parcel_to_oneself_comes_as_any_other(void **state) {
     mst_timeline sent = {0};
     fill(data, sizeof data, 3);
     const mst_iov piece[] = {{data, 7}, {data + 7, sizeof data - 7}};
-    EXPECT_OK(
-        mst_mail_send(server, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_COLLECT, .step = 5}, piece, 2, &sent));
+    EXPECT_OK(mst_mail_send(server, SERVER, &(mst_parcel_head){.kind = MST_PS_COLLECT, .step = 5}, piece, 2, &sent));
     assert_int_equal(mst_timeline_value(&sent), 1);
     mst_parcel *got = next(server);
     assert_true(is_filled(got, sizeof data, 3));
@@ -149,10 +155,10 @@ static void parcels_of_one_sender_keep_their_order(void **state) {
         int64_t seen[2] = {0};
         for (int64_t i = 0; i < COUNT; i++)
             for (int w = 0; w < 2; w++)
-                EXPECT_OK(mst_mail_send(worker[w], SERVER, &(mst_parcel_head){MST_PARCEL_HELLO, 0, i, 0, 0},
+                EXPECT_OK(mst_mail_send(worker[w], SERVER, &(mst_parcel_head){MST_PS_HELLO, 0, i, 0, 0},
                                         &(mst_iov){data, bytes}, 1, NULL));
         for (int i = 0; i < 2 * COUNT; i++) {
-            mst_parcel *got = next_of(server, MST_PARCEL_HELLO);
+            mst_parcel *got = next_of(server, MST_PS_HELLO);
             assert_int_equal(got->head.number, seen[got->from]++);
             mst_parcel_free(got);
         }
@@ -166,11 +172,11 @@ static void what_is_sent_to_a_task_that_is_not_there_yet_waits(void **state) {
     static unsigned char data[50000];
     mst_mail *worker = open_mail(WORKER_0);
     fill(data, sizeof data, 3);
-    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_BEGIN}, &(mst_iov){data, sizeof data},
-                            1, NULL));
+    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PS_BEGIN}, &(mst_iov){data, sizeof data}, 1,
+                            NULL));
     assert_null(mst_mail_next(worker, mst_clock_after(0.01)));
     mst_mail *server = open_mail(SERVER);
-    mst_parcel *got = next_of(server, MST_PARCEL_BEGIN);
+    mst_parcel *got = next_of(server, MST_PS_BEGIN);
     assert_true(is_filled(got, sizeof data, 3));
     mst_parcel_free(got);
     mst_mail_close(worker);
@@ -183,8 +189,8 @@ static void task_that_closes_is_lost_and_one_that_opens_again_is_another_instanc
     uint64_t instance[2];
     for (int i = 0; i < 2; i++) {
         mst_mail *worker = open_mail(WORKER_0);
-        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_LEAVE}, NULL, 0, NULL));
-        mst_parcel *got = next_of(server, MST_PARCEL_LEAVE);
+        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PS_LEAVE}, NULL, 0, NULL));
+        mst_parcel *got = next_of(server, MST_PS_LEAVE);
         instance[i] = got->instance;
         mst_parcel_free(got);
         mst_mail_close(worker);
@@ -208,14 +214,16 @@ static mst_mail *open_shm(int task, bool borrows, const int port[3]) {
     snprintf(workers, sizeof workers, "localhost:%d,localhost:%d", port[0], port[1]);
     EXPECT_OK(
         mst_cluster_from_hosts(ps, workers, task == SERVER ? "ps" : "worker", task == SERVER ? 0 : task, &cluster));
-    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .transport = "shm", .borrows = borrows}, &mail));
+    EXPECT_OK(mst_mail_open(
+        &(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol, .transport = "shm", .borrows = borrows},
+        &mail));
     mst_cluster_release(cluster);
     return mail;
 }
 
 static void wait_for_route(mst_mail *mail, int to) {
     const int64_t until = mst_clock_after(SECONDS);
-    EXPECT_OK(mst_mail_send(mail, to, &(mst_parcel_head){.kind = MST_PARCEL_COLLECT}, NULL, 0, NULL));
+    EXPECT_OK(mst_mail_send(mail, to, &(mst_parcel_head){.kind = MST_PS_COLLECT}, NULL, 0, NULL));
     for (const char *route = NULL; !route || !strstr(route, "shared memory"); route = mst_mail_route(mail, to)) {
         assert_true(mst_clock_now() < until);
         mst_parcel_free(mst_mail_next(mail, mst_clock_after(0.002)));
@@ -233,13 +241,13 @@ static void body_in_memory_of_the_sender_is_lent(void **state) {
     mst_mail_block *block[2];
     mst_parcel *got[2];
     for (int w = 0; w < 2; w++) {
-        const mst_parcel_head head = {.kind = MST_PARCEL_GRADIENTS};
+        const mst_parcel_head head = {.kind = MST_PS_GRADIENTS};
         wait_for_route(worker[w], SERVER);
         block[w] = mst_mail_block_take(worker[w], OFFSET + BYTES);
         fill((unsigned char *)mst_mail_block_data(block[w]) + OFFSET, BYTES, 5);
         EXPECT_OK(mst_mail_send_block(worker[w], SERVER, &head, block[w], OFFSET, BYTES));
         mst_mail_block_give(worker[w], block[w]);
-        got[w] = next_of(server, MST_PARCEL_GRADIENTS);
+        got[w] = next_of(server, MST_PS_GRADIENTS);
         assert_non_null(got[w]->lent);
         assert_int_equal(got[w]->bytes, BYTES);
     }
@@ -257,9 +265,9 @@ static void body_in_memory_of_the_sender_is_lent(void **state) {
     assert_ptr_equal(again[0], block[0]);
     for (int i = 0; i < MOST_TRIES; i++) mst_mail_block_give(worker[0], again[1 + i]);
     mst_mail_block_give(worker[0], other);
-    EXPECT_OK(mst_mail_send(server, WORKER_0, &(mst_parcel_head){.kind = MST_PARCEL_VALUES},
+    EXPECT_OK(mst_mail_send(server, WORKER_0, &(mst_parcel_head){.kind = MST_PS_VALUES},
                             &(mst_iov){got[1]->body, BYTES}, 1, NULL));
-    mst_parcel *copy = next_of(worker[0], MST_PARCEL_VALUES);
+    mst_parcel *copy = next_of(worker[0], MST_PS_VALUES);
     assert_null(copy->lent);
     assert_true(is_filled(copy, BYTES, 5));
     mst_parcel_free(copy);
@@ -347,16 +355,19 @@ static void what_is_no_parcel_is_refused(void **state) {
         const char *why;
     } cases[] = {
         {0, 0, 0, 0, "unknown kind"},
-        {MST_PARCEL_KINDS, 0, 0, 0, "unknown kind"},
+        {MST_PS_HELLO - 1, 0, 0, 0, "unknown kind"},
+        {MST_PS_END, 0, 0, 0, "unknown kind"},
+        {MST_SESSION_OPEN, 0, 0, 0, "unknown kind"}, /* of another protocol */
+        {MST_CHECK_FACTS, 0, 0, 0, "unknown kind"},
         {MST_PARCEL_CONNECTED, 0, 0, 0, "unknown kind"},
         {MST_PARCEL_LOST, 0, 0, 0, "unknown kind"},
         {UINT32_MAX, 0, 0, 0, "unknown kind"},
-        {MST_PARCEL_HELLO, 5, 0, 4, "wrong length"},
-        {MST_PARCEL_HELLO, 4, 0, 5, "wrong length"},
-        {MST_PARCEL_HELLO, 0, 9, 0, "wrong length"}, /* as data, and nothing of it */
-        {MST_PARCEL_HELLO, 7, 9, 7, "wrong length"}, /* both as data and here */
-        {MST_PARCEL_HELLO, MOST_BYTES + 1, 9, 0, "too long"},
-        {MST_PARCEL_HELLO, UINT64_MAX, 0, 8, "too long"},
+        {MST_PS_HELLO, 5, 0, 4, "wrong length"},
+        {MST_PS_HELLO, 4, 0, 5, "wrong length"},
+        {MST_PS_HELLO, 0, 9, 0, "wrong length"}, /* as data, and nothing of it */
+        {MST_PS_HELLO, 7, 9, 7, "wrong length"}, /* both as data and here */
+        {MST_PS_HELLO, MOST_BYTES + 1, 9, 0, "too long"},
+        {MST_PS_HELLO, UINT64_MAX, 0, 8, "too long"},
     };
     mst_mail *server = open_mail(SERVER);
     mst_transport *raw = open_raw();
@@ -369,7 +380,7 @@ static void what_is_no_parcel_is_refused(void **state) {
         assert_non_null(strstr(got->body, cases[i].why));
         mst_parcel_free(got);
     }
-    make_head(message, MST_PARCEL_HELLO, 0, 0);
+    make_head(message, MST_PS_HELLO, 0, 0);
     for (size_t bytes = 0; bytes < HEAD; bytes++) {
         EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, bytes));
         mst_parcel *got = next_of(server, MST_PARCEL_LOST);
@@ -388,7 +399,7 @@ static void what_is_no_parcel_is_refused(void **state) {
     mst_parcel_free(got);
     message[4] ^= 2; /* what is one arrives nevertheless */
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
-    mst_parcel_free(next_of(server, MST_PARCEL_HELLO));
+    mst_parcel_free(next_of(server, MST_PS_HELLO));
     mst_transport_inproc.close(raw, 0);
     mst_mail_close(server);
 }
@@ -399,7 +410,7 @@ static void body_of_another_length_than_its_head_says_is_refused(void **state) {
     mst_mail *server = open_mail(SERVER);
     mst_transport *raw = open_raw();
     unsigned char head[HEAD];
-    make_head(head, MST_PARCEL_GRADIENTS, 60000, 9);
+    make_head(head, MST_PS_GRADIENTS, 60000, 9);
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, head, sizeof head));
     EXPECT_OK(mst_transport_inproc.send(raw, SERVER, (mst_key){.generation = 1, .run = 9},
                                         &(mst_iov){data, sizeof data}, 1, NULL));
@@ -418,16 +429,16 @@ static void peer_lost_in_the_middle_of_a_body_holds_up_nothing(void **state) {
     mst_mail *server = open_mail(SERVER), *other = open_mail(WORKER_1);
     mst_transport *raw = open_raw();
     unsigned char head[HEAD];
-    make_head(head, MST_PARCEL_GRADIENTS, 60000, 9);
+    make_head(head, MST_PS_GRADIENTS, 60000, 9);
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, head, sizeof head));
     mst_transport_inproc.close(raw, 0);
     mst_parcel *got = next_of(server, MST_PARCEL_LOST);
     assert_string_equal(got->body, "connection closed by the peer");
     mst_parcel_free(got);
     fill(data, sizeof data, 8);
-    EXPECT_OK(mst_mail_send(other, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_GRADIENTS},
-                            &(mst_iov){data, sizeof data}, 1, NULL));
-    got = next_of(server, MST_PARCEL_GRADIENTS);
+    EXPECT_OK(mst_mail_send(other, SERVER, &(mst_parcel_head){.kind = MST_PS_GRADIENTS}, &(mst_iov){data, sizeof data},
+                            1, NULL));
+    got = next_of(server, MST_PS_GRADIENTS);
     assert_int_equal(got->from, WORKER_1);
     assert_true(is_filled(got, sizeof data, 8));
     mst_parcel_free(got);
@@ -440,14 +451,14 @@ static void closing_frees_what_was_not_taken(void **state) {
     static const unsigned char data[60000];
     mst_mail *server = open_mail(SERVER), *worker = open_mail(WORKER_0);
     for (int i = 0; i < 3; i++) {
-        const mst_parcel_head head = {.kind = MST_PARCEL_GRADIENTS};
+        const mst_parcel_head head = {.kind = MST_PS_GRADIENTS};
         EXPECT_OK(mst_mail_send(worker, SERVER, &head, &(mst_iov){data, 10}, 1, NULL));
         EXPECT_OK(mst_mail_send(worker, SERVER, &head, &(mst_iov){data, sizeof data}, 1, NULL));
     }
-    mst_parcel_free(next_of(server, MST_PARCEL_GRADIENTS));
+    mst_parcel_free(next_of(server, MST_PS_GRADIENTS));
     mst_mail_close(server);
-    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_GRADIENTS},
-                            &(mst_iov){data, sizeof data}, 1, NULL));
+    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PS_GRADIENTS}, &(mst_iov){data, sizeof data},
+                            1, NULL));
     mst_mail_close(worker);
     mst_mail_close(NULL);
     mst_parcel_free(NULL);

@@ -172,7 +172,7 @@ static void it_need_not_come_back(void **state) {
 /* ---- a worker that has not heard that all have finished ---- */
 
 /* The next parcel of KIND of server P; -1: of any. */
-static mst_parcel *await_kind(mst_mail *mail, int p, mst_parcel_kind kind) {
+static mst_parcel *await_kind(mst_mail *mail, int p, int32_t kind) {
     for (;;) {
         mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
         assert_non_null(parcel);
@@ -196,13 +196,13 @@ static double value_in(const mst_parcel *parcel) {
 static void finish_by_hand(mst_mail *mail) {
     const float gradient[COUNT] = {2, 2, 2, 2};
     for (int p = 0; p < SERVERS; p++) {
-        tell(mail, p, (mst_parcel_head){.kind = MST_PARCEL_HELLO}, &fingerprint, sizeof fingerprint);
-        mst_parcel *values = await_kind(mail, p, MST_PARCEL_VALUES);
-        tell(mail, p, (mst_parcel_head){.kind = MST_PARCEL_GRADIENTS, .round = values->head.round}, gradient,
+        tell(mail, p, (mst_parcel_head){.kind = MST_PS_HELLO}, &fingerprint, sizeof fingerprint);
+        mst_parcel *values = await_kind(mail, p, MST_PS_VALUES);
+        tell(mail, p, (mst_parcel_head){.kind = MST_PS_GRADIENTS, .round = values->head.round}, gradient,
              sizeof gradient);
         mst_parcel_free(values);
-        mst_parcel_free(await_kind(mail, p, MST_PARCEL_VALUES));
-        tell(mail, p, (mst_parcel_head){.kind = MST_PARCEL_FINISHED, .number = 1}, NULL, 0);
+        mst_parcel_free(await_kind(mail, p, MST_PS_VALUES));
+        tell(mail, p, (mst_parcel_head){.kind = MST_PS_FINISHED, .number = 1}, NULL, 0);
     }
 }
 
@@ -233,7 +233,7 @@ static void worker_that_waits_for_the_last_values_gets_them(void **state) {
     mst_mail *mail;
     begin_job(&j);
     mst_cluster *cluster = ps_job_cluster(j.address, "worker", 1);
-    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
+    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol}, &mail));
     assert_int_equal(pthread_create(&thread, NULL, train_chief, &c), 0);
     finish_by_hand(mail);
     pthread_join(thread, NULL);
@@ -244,18 +244,18 @@ static void worker_that_waits_for_the_last_values_gets_them(void **state) {
     mst_parcel_free(await_kind(mail, 0, MST_PARCEL_CONNECTED));
     usleep(200000); /* the chief has said that it leaves */
     for (int p = 0; p < SERVERS; p++) {
-        const mst_parcel_head hello = {.kind = MST_PARCEL_HELLO, .request = 1};
+        const mst_parcel_head hello = {.kind = MST_PS_HELLO, .request = 1};
         tell(mail, p, hello, &fingerprint, sizeof fingerprint);
-        mst_parcel *values = await_kind(mail, p, MST_PARCEL_VALUES);
+        mst_parcel *values = await_kind(mail, p, MST_PS_VALUES);
         assert_int_equal(values->head.number, 1);
         assert_true(value_in(values) == last_value);
         mst_parcel_free(values);
-        tell(mail, p, (mst_parcel_head){.kind = MST_PARCEL_FINISHED, .number = 1, .request = 2}, NULL, 0);
-        mst_parcel_free(await_kind(mail, p, MST_PARCEL_FINISHED));
+        tell(mail, p, (mst_parcel_head){.kind = MST_PS_FINISHED, .number = 1, .request = 2}, NULL, 0);
+        mst_parcel_free(await_kind(mail, p, MST_PS_FINISHED));
     }
     for (int p = 0; p < SERVERS; p++)
-        tell(mail, p, (mst_parcel_head){.kind = MST_PARCEL_LEAVE, .number = 1, .request = 3}, NULL, 0);
-    for (int p = 0; p < SERVERS; p++) mst_parcel_free(await_kind(mail, -1, MST_PARCEL_DONE));
+        tell(mail, p, (mst_parcel_head){.kind = MST_PS_LEAVE, .number = 1, .request = 3}, NULL, 0);
+    for (int p = 0; p < SERVERS; p++) mst_parcel_free(await_kind(mail, -1, MST_PS_DONE));
     pthread_join(thread, NULL);
     ps_job_expect(c.store, last_value);
     mst_mail_close(mail);

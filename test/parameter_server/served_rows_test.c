@@ -300,7 +300,7 @@ static const struct {
     {{0, 0, 0}, 3, "has sent 24 bytes of gradients, 16 too many"},
 };
 
-static mst_parcel *await(mst_mail *mail, mst_parcel_kind kind) {
+static mst_parcel *await(mst_mail *mail, int32_t kind) {
     for (;;) {
         mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
         assert_non_null(parcel);
@@ -314,13 +314,15 @@ static mst_parcel *send_body(const served *s, const int64_t *word, int count) {
     mst_cluster *cluster = cluster_of(s, "worker", 1);
     const mst_iov hello = {&fingerprint, sizeof fingerprint}, body = {word, (size_t)count * sizeof *word};
     mst_mail *mail;
-    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .transport = "zmq", .insecure = true}, &mail));
-    EXPECT_OK(mst_mail_send(mail, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_HELLO}, &hello, 1, NULL));
-    mst_parcel *values = await(mail, MST_PARCEL_VALUES);
-    const mst_parcel_head head = {.kind = MST_PARCEL_GRADIENTS, .round = values->head.round};
+    EXPECT_OK(mst_mail_open(
+        &(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol, .transport = "zmq", .insecure = true},
+        &mail));
+    EXPECT_OK(mst_mail_send(mail, SERVER, &(mst_parcel_head){.kind = MST_PS_HELLO}, &hello, 1, NULL));
+    mst_parcel *values = await(mail, MST_PS_VALUES);
+    const mst_parcel_head head = {.kind = MST_PS_GRADIENTS, .round = values->head.round};
     mst_parcel_free(values);
     EXPECT_OK(mst_mail_send(mail, SERVER, &head, &body, 1, NULL));
-    mst_parcel *says = await(mail, MST_PARCEL_FAILED);
+    mst_parcel *says = await(mail, MST_PS_FAILED);
     mst_mail_close(mail);
     mst_cluster_release(cluster);
     return says;

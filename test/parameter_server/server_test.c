@@ -60,7 +60,7 @@ static uint32_t await_values(mst_mail *mail, int from, int64_t step) {
         mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
         assert_non_null(parcel);
         const uint32_t round = parcel->head.round;
-        const bool found = parcel->from == from && parcel->head.kind == MST_PARCEL_VALUES && parcel->head.step == step;
+        const bool found = parcel->from == from && parcel->head.kind == MST_PS_VALUES && parcel->head.step == step;
         mst_parcel_free(parcel);
         if (found) return round;
     }
@@ -73,11 +73,11 @@ static void be_killed(job *j, int w) {
     const mst_iov body = {mst_tensor_data(gradient), mst_tensor_bytes(gradient)},
                   hello = {&ps_job_fingerprint, sizeof ps_job_fingerprint};
     mst_mail *mail;
-    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
-    EXPECT_OK(mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PARCEL_HELLO}, &hello, 1, NULL));
+    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol}, &mail));
+    EXPECT_OK(mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PS_HELLO}, &hello, 1, NULL));
     const uint32_t round = await_values(mail, WORKERS, 0);
     EXPECT_OK(
-        mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PARCEL_GRADIENTS, .round = round}, &body, 1, NULL));
+        mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PS_GRADIENTS, .round = round}, &body, 1, NULL));
     await_values(mail, WORKERS, 1);
     mst_mail_close(mail);
     mst_tensor_release(gradient);
@@ -128,14 +128,14 @@ static void so_it_is_where_the_chief_was_killed(void **state) {
 /* A server that has made the step at position 0, and says what it is told to. */
 static void answer(mst_mail *mail, const mst_parcel *hello, uint64_t request, int64_t position, double value) {
     const mst_parcel_head head = {
-        .kind = MST_PARCEL_VALUES, .round = 1, .number = position, .step = position, .request = request};
+        .kind = MST_PS_VALUES, .round = 1, .number = position, .step = position, .request = request};
     mst_tensor *values = ps_job_filled(value);
     EXPECT_OK(mst_mail_send(mail, hello->from, &head, &(mst_iov){mst_tensor_data(values), mst_tensor_bytes(values)}, 1,
                             NULL));
     mst_tensor_release(values);
 }
 
-static mst_parcel *await_kind(mst_mail *mail, mst_parcel_kind kind) {
+static mst_parcel *await_kind(mst_mail *mail, int32_t kind) {
     for (;;) {
         mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
         assert_non_null(parcel);
@@ -146,8 +146,8 @@ static mst_parcel *await_kind(mst_mail *mail, mst_parcel_kind kind) {
 
 /* Says that callbacks keep nothing, to a worker that was started again and asks for it. */
 static void answer_kept(mst_mail *mail) {
-    mst_parcel *parcel = await_kind(mail, MST_PARCEL_KEPT);
-    const mst_parcel_head head = {.kind = MST_PARCEL_KEPT, .round = 1, .request = parcel->head.request};
+    mst_parcel *parcel = await_kind(mail, MST_PS_KEPT);
+    const mst_parcel_head head = {.kind = MST_PS_KEPT, .round = 1, .request = parcel->head.request};
     mst_snapshot *none;
     void *data;
     size_t bytes;
@@ -165,11 +165,11 @@ static void *answer_late(void *context) {
     server_thread *t = context;
     mst_cluster *cluster = ps_job_cluster(t->job->address, "ps", t->number);
     mst_mail *mail;
-    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
+    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol}, &mail));
     for (int hellos = 0; hellos < 2;) {
         mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
         assert_non_null(parcel);
-        if (parcel->head.kind == MST_PARCEL_HELLO) {
+        if (parcel->head.kind == MST_PS_HELLO) {
             const uint64_t request = parcel->head.request;
             const bool ahead = t->number == 0 && hellos == 0;
             assert_int_equal(parcel->head.number, hellos); /* 1: the values of position 0 */
@@ -208,7 +208,7 @@ static void answers_to_an_earlier_request_are_dropped(void **state) {
 /* ---- a server that has answered, and is started again ---- */
 
 /* Takes the next parcel of KIND, and answers it. */
-static void answer_next(mst_mail *mail, mst_parcel_kind kind, int64_t position) {
+static void answer_next(mst_mail *mail, int32_t kind, int64_t position) {
     mst_parcel *parcel = await_kind(mail, kind);
     answer(mail, parcel, parcel->head.request, position, first_value);
     mst_parcel_free(parcel);
@@ -219,21 +219,21 @@ static void answer_next(mst_mail *mail, mst_parcel_kind kind, int64_t position) 
 static void *come_back(void *context) {
     server_thread *t = context;
     mst_cluster *cluster = ps_job_cluster(t->job->address, "ps", t->number);
-    const mst_mail_options options = {.cluster = cluster};
+    const mst_mail_options options = {.cluster = cluster, .protocol = &mst_ps_protocol};
     mst_mail *mail;
     EXPECT_OK(mst_mail_open(&options, &mail));
-    answer_next(mail, MST_PARCEL_HELLO, 0);
+    answer_next(mail, MST_PS_HELLO, 0);
     if (t->number == 0) {
         answer_kept(mail);
-        answer_next(mail, MST_PARCEL_GRADIENTS, 1);
+        answer_next(mail, MST_PS_GRADIENTS, 1);
         mst_mail_close(mail);
         EXPECT_OK(mst_mail_open(&options, &mail));
-        mst_parcel *again = await_kind(mail, MST_PARCEL_GRADIENTS);
-        const mst_parcel_head empty = {.kind = MST_PARCEL_EMPTY, .request = again->head.request};
+        mst_parcel *again = await_kind(mail, MST_PS_GRADIENTS);
+        const mst_parcel_head empty = {.kind = MST_PS_EMPTY, .request = again->head.request};
         EXPECT_OK(mst_mail_send(mail, again->from, &empty, NULL, 0, NULL));
         mst_parcel_free(again);
     } else {
-        mst_parcel_free(await_kind(mail, MST_PARCEL_GRADIENTS));
+        mst_parcel_free(await_kind(mail, MST_PS_GRADIENTS));
     }
     mst_parcel_free(await_kind(mail, MST_PARCEL_LOST)); /* the worker has ended */
     mst_mail_close(mail);

@@ -162,7 +162,7 @@ static void client_that_is_lost_leaves_no_session(void **state) {
     EXPECT_OK(mst_task_server_start(&server, .devices = "cpu:1/1"));
     EXPECT_OK(mst_remote_client_open(mst_task_server_target(server), NULL, false, SERVER_SECONDS, &client));
     mst_open_message_put(&w, &(mst_open_message){.timeout = SERVER_SECONDS});
-    EXPECT_OK(mst_remote_client_ask(client, MST_PARCEL_SESSION_OPEN, 0, &w, SERVER_SECONDS, &answer));
+    EXPECT_OK(mst_remote_client_ask(client, MST_SESSION_OPEN, 0, &w, SERVER_SECONDS, &answer));
     mst_parcel_free(answer);
     mst_remote_client_close(client);
     const int64_t began = mst_clock_now();

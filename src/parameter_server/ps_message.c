@@ -1,0 +1,12 @@
+#include "parameter_server/ps_message.h"
+
+#define BIT(kind) MST_PARCEL_BIT(MST_PARCEL_PARAMETER_SERVER, MST_PS_##kind)
+
+const mst_protocol mst_ps_protocol = {
+    .first = MST_PARCEL_PARAMETER_SERVER,
+    .end = MST_PS_END,
+    .overtakes = BIT(GRADIENTS) | BIT(VALUES) | BIT(ORDER),
+    .lends = BIT(GRADIENTS) | BIT(VALUES),
+    .texts = BIT(FAILED) | BIT(NOTICE),
+    .fails_without_memory = true,
+};
