@@ -9,7 +9,8 @@
 
 /** Of every benchmark, which has some of them. */
 typedef struct bench_options {
-    double seconds;  /**< that each measurement takes */
+    double seconds;  /**< that each measurement takes; bench_seconds */
+    bool quick;      /**< fewer and shorter measurements */
     bool json;       /**< one JSON object a line */
     bool peers;      /**< also other programs: BENCH_PEERS_OPTION of each benchmark says which */
     bool first_step; /**< networks: makes one step, says so and ends */
@@ -17,12 +18,23 @@ typedef struct bench_options {
     const char *op;  /**< ops: only this one; NULL: all */
 } bench_options;
 
+/** What of --quick is the same in every benchmark: of as many rounds as it has otherwise at most three, and a fifth of
+ *  the time for each measurement. */
+static inline int bench_rounds(const bench_options *options, int usual) {
+    return options->quick && usual > 3 ? 3 : usual;
+}
+static inline double bench_seconds(const bench_options *options) {
+    return options->quick ? options->seconds / 5 : options->seconds;
+}
+
 /** The options that every benchmark has, and --peers, of which TEXT says who they are: rows of a table of options. */
-#define BENCH_COMMON_OPTIONS                                                                 \
-    {"seconds", OPTION_NUMBER,     offsetof(bench_options, seconds),  "X", "5", 0,           \
-     3600,      .above_low = true, .help = "time of each measurement"},                      \
-    {                                                                                        \
-        "json", OPTION_FLAG, offsetof(bench_options, json), .help = "one JSON object a line" \
+#define BENCH_COMMON_OPTIONS                                                                  \
+    {"seconds", OPTION_NUMBER,     offsetof(bench_options, seconds),  "X", "5", 0,            \
+     3600,      .above_low = true, .help = "time of each measurement"},                       \
+        {"quick", OPTION_FLAG, offsetof(bench_options, quick),                                \
+         .help = "fewer rounds, a fifth of that time: some minutes in all, rougher figures"}, \
+    {                                                                                         \
+        "json", OPTION_FLAG, offsetof(bench_options, json), .help = "one JSON object a line"  \
     }
 #define BENCH_PEERS_OPTION(text) \
     { "peers", OPTION_FLAG, offsetof(bench_options, peers), .help = (text) }

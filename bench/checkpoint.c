@@ -157,7 +157,7 @@ static int run(const command_call *call) {
     if (!status && options->peers) measure_tensorflow(folder);
     bench_progress_end();
     const int code = status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
-    for (int i = 0; i < NUM_ROWS && !status; i++) bench_print(&rows[i], options->json);
+    if (!status) bench_print(rows, NUM_ROWS, options->json);
     (void)!mst_checkpoint_manager_close(manager);
     mst_store_release(store);
     bench_folder_remove(folder);

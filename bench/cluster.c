@@ -346,14 +346,17 @@ static int cluster_run(const command_call *call) {
     if (o->peers && !bench_python_install("cluster", "tensorflow pytorch")) return EXIT_FAILED;
     char *folder;
     mst_status status = bench_folder_make(NULL, &folder);
-    if (!status) status = measure_rates_in(folder, o->seconds, o->peers);
+    if (!status) status = measure_rates_in(folder, bench_seconds(o), o->peers);
+    bench_print(rows, NUM_ROWS, o->json);
     if (!status) status = measure_sums();
+    bench_print(rows, NUM_ROWS, o->json);
     if (!status) status = measure_losses();
+    bench_print(rows, NUM_ROWS, o->json);
     if (!status) status = measure_starts_in(folder);
     bench_folder_remove(folder);
     bench_progress_end();
     if (status) return command_fail_library(EXIT_FAILED, "cluster");
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], o->json);
+    bench_print(rows, NUM_ROWS, o->json);
     return EXIT_DONE;
 }
 

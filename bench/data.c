@@ -374,9 +374,10 @@ static void compare_with_peer(void) {
 /* ---- */
 
 /* PEER may be NULL. *GOOD: whether it answered. */
-static mst_status measure_all(work *w, const bench_tensorflow *peer, double seconds, bool *good) {
-    for (int round = 0; round < ROUNDS; round++) {
-        bench_progress("round %d of %d", round + 1, ROUNDS);
+static mst_status measure_all(work *w, const bench_tensorflow *peer, double seconds, int rounds, bool *good) {
+    const double began = bench_now();
+    for (int round = 0; round < rounds; round++) {
+        bench_progress_round(round, rounds, began);
         MST_TRY(measure_round(w, seconds));
         if (peer && *good) *good = measure_peer(w->files, peer, seconds);
     }
@@ -400,23 +401,25 @@ static int run(const command_call *call) {
     uint8_t *buffer = malloc(BUFFER);
     work w = {.files = &f, .buffer = buffer, .picture = malloc(SIDE * SIDE * 3 * sizeof(float))};
     bool good = true;
+    const int rounds = bench_rounds(options, ROUNDS);
     if (!options->json)
         printf(
             "%d records of %d bytes, as many Examples, and %d pictures (4:2:0, quality %d), page cache warm, one "
             "thread, processor time; medians of %d rounds\n",
-            NUM_RECORDS, RECORD, BENCH_PICTURES, BENCH_PICTURE_QUALITY, ROUNDS);
+            NUM_RECORDS, RECORD, BENCH_PICTURES, BENCH_PICTURE_QUALITY, rounds);
     fflush(stdout);
     bench_progress("writing files");
     mst_status status = buffer && w.picture ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
     if (!status && options->peers) good = open_peer(f.folder, &peer);
-    if (!status) status = measure_all(&w, options->peers && good ? &peer : NULL, options->seconds / 8, &good);
+    if (!status)
+        status = measure_all(&w, options->peers && good ? &peer : NULL, bench_seconds(options) / 8, rounds, &good);
     if (options->peers) good = bench_tensorflow_close(&peer) && good;
     bench_progress_end();
     remove_files(&f);
     free(buffer);
     free(w.picture);
     if (status) return command_fail_library(EXIT_FAILED, NULL);
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
+    bench_print(rows, NUM_ROWS, options->json);
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 

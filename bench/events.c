@@ -143,12 +143,13 @@ static mst_status measure(double seconds) {
 static int run(const command_call *call) {
     const bench_options *options = call->options;
     if (!options->json) printf("What a log for TensorBoard costs; medians of %d rounds\n", ROUNDS);
+    const double began = bench_now();
     for (int round = 0; round < ROUNDS; round++) {
-        bench_progress("round %d of %d", round + 1, ROUNDS);
-        if (measure(options->seconds / 4)) return command_fail_library(EXIT_FAILED, NULL);
+        bench_progress_round(round, ROUNDS, began);
+        if (measure(bench_seconds(options) / 4)) return command_fail_library(EXIT_FAILED, NULL);
     }
     bench_progress_end();
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
+    bench_print(rows, NUM_ROWS, options->json);
     return EXIT_DONE;
 }
 

@@ -86,9 +86,11 @@ static mst_status measure_window(network *n, mst_session *session, double second
     return MST_OK;
 }
 
-static mst_status measure(network *n, const bench_tensorflow *peer, double seconds) {
+static mst_status measure(network *n, const bench_tensorflow *peer, double seconds, int rounds) {
     static const char *const asked[] = {"one", "all"};
-    for (int round = 0; round < ROUNDS; round++)
+    const double began = bench_now();
+    for (int round = 0; round < rounds; round++) {
+        bench_progress_round(round, rounds, began);
         for (int i = 0; i < 2; i++) {
             bench_row *row = &rows[i * THREADS_APART];
             double rate;
@@ -99,6 +101,7 @@ static mst_status measure(network *n, const bench_tensorflow *peer, double secon
             bench_add(&row[PEER_ONE], other);
             bench_add(&row[TO_PEER_ONE], rate / other);
         }
+    }
     return MST_OK;
 }
 
@@ -118,7 +121,7 @@ static int run(const command_call *call) {
     mst_machine_read(&machine);
     if (!o->json)
         printf("MobileNetV2 of a file of ONNX, one picture of 224x224, f32; medians of %d rounds\n%s, %d cores, %s\n",
-               ROUNDS, machine.cpu, machine.num_cores, machine.isa);
+               bench_rounds(o, ROUNDS), machine.cpu, machine.num_cores, machine.isa);
     mst_status status = bench_folder_make(NULL, &folder);
     if (!status) {
         snprintf(path, sizeof path, "%s/network.onnx", folder);
@@ -126,12 +129,12 @@ static int run(const command_call *call) {
     }
     if (!status) status = read_network(path, machine.num_cores, &n);
     if (!status && o->peers) good = open_peer(folder, path, &peer);
-    if (!status) status = measure(&n, &peer, o->seconds);
+    if (!status) status = measure(&n, &peer, bench_seconds(o), bench_rounds(o, ROUNDS));
     if (peer.questions) good = bench_tensorflow_close(&peer) && good;
     end_network(&n);
     bench_folder_remove(folder);
     if (status) return command_fail(EXIT_FAILED, "inference: %s", mst_error()->message);
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], o->json);
+    bench_print(rows, NUM_ROWS, o->json);
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -32,6 +32,8 @@
 #define STRING_OF(x) #x
 enum { MAX_WINDOWS = 100000 };
 static const double PEER_WINDOW = 1; /* seconds */
+/* What a round takes: so many times the seconds of a measurement, and seconds for the starts of its processes. */
+static const double ROUND_OF = 7.5, ROUND_STARTS = 5;
 enum { ROUNDS = BENCH_ROUNDS, PLAN_NODES = 100000, MAX_ARGUMENTS = 48 };
 
 /* ---- windows ---- */
@@ -524,14 +526,14 @@ static void add_ratios(bench_row *r, const bench_ratio ratio[BENCH_PEER_WAYS]) {
 }
 
 /* STEPS: about as many as a window has, two replicas. */
-static void measure_peers(double seconds, int64_t steps) {
+static void measure_peers(double seconds, int64_t steps, bool quick) {
     char text[3][24], command[1024] = "";
     const char *arguments[MAX_ARGUMENTS];
     bench_peers peers;
     training_arguments("cpu:2/1", "mirrored", 2 * BATCH, steps, text, arguments);
     for (size_t i = 0, used = 0; arguments[i] && used < sizeof command; i++)
         used += (size_t)snprintf(command + used, sizeof command - used, " %s", arguments[i]);
-    if (!bench_peers_measure(seconds, command, &peers)) return;
+    if (!bench_peers_measure(seconds, quick, command, &peers)) return;
     for (int p = 0; p < BENCH_NUM_PEERS; p++) {
         for (int way = 0; way < BENCH_PEER_WAYS; way++)
             add_measured(&rows[PEER_RATES + p * BENCH_PEER_WAYS + way], peers.peer[p].best[way]);
@@ -546,31 +548,36 @@ static void measure_peers(double seconds, int64_t steps) {
 
 static int run(const command_call *call) {
     const bench_options *options = call->options;
+    const int rounds = bench_rounds(options, ROUNDS);
+    const double seconds = bench_seconds(options);
     mst_machine machine;
     mst_machine_read(&machine);
     if (!options->json)
         printf(
             "784-500-10, batch %d a replica, SGD with decay, L2, moving average; medians of %d rounds\n%s, %d cores, "
             "%s\n",
-            BATCH, ROUNDS, machine.cpu, machine.num_cores, machine.isa);
+            BATCH, rounds, machine.cpu, machine.num_cores, machine.isa);
     fflush(stdout);
     /* so many steps that a measurement takes about its time */
     measured probe;
     if (!train("cpu:1/1", "one", BATCH, 500, &probe))
         return command_fail(EXIT_FAILED,
                             "mlp: a training process failed; run muster train --data fashion-mnist to see why");
-    int64_t steps = (int64_t)(probe.examples_per_sec * options->seconds / BATCH) + 1;
-    for (int round = 0; round < ROUNDS; round++) {
-        bench_progress("round %d of %d", round + 1, ROUNDS);
-        if (!measure_round(options->seconds / 4, steps))
+    const int64_t steps = (int64_t)(probe.examples_per_sec * seconds / BATCH) + 1;
+    bench_progress_time("all rounds", rounds * (ROUND_OF * seconds + ROUND_STARTS));
+    const double began = bench_now();
+    for (int round = 0; round < rounds; round++) {
+        if (round > 0) bench_progress_round(round, rounds, began);
+        if (!measure_round(seconds / 4, steps))
             return command_fail(EXIT_FAILED, "mlp: a measurement failed in round %d", round + 1);
     }
+    bench_print(rows, NUM_ROWS, options->json);
     bench_progress("plans of large graphs");
     measure_rest();
-    if (options->peers) bench_progress("TensorFlow, PyTorch and JAX: some minutes");
-    if (options->peers) measure_peers(PEER_WINDOW, (int64_t)((double)steps * PEER_WINDOW / options->seconds) + 1);
-    bench_progress_end();
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
+    bench_print(rows, NUM_ROWS, options->json);
+    if (options->peers)
+        measure_peers(PEER_WINDOW, (int64_t)((double)steps * PEER_WINDOW / seconds) + 1, options->quick);
+    bench_print(rows, NUM_ROWS, options->json);
     return EXIT_DONE;
 }
 

@@ -128,13 +128,14 @@ typedef struct training {
     int cores;
     double seconds; /* of a window */
     double (*clock)(void);
-    double window; /* the clock when it began */
-    int64_t step;  /* since then */
-    int rounds;
+    double window;          /* the clock when it began */
+    int64_t step;           /* since then */
+    int rounds, num_rounds; /* made, and to be made */
     double rate, peak_mb;
     bool (*between)(struct training *training);
     void *context;
     table *table;
+    bool json, quick;
 } training;
 
 static double peak_mb(void) {
@@ -157,7 +158,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
     if (now - t->window < t->seconds) return MST_OK;
     t->rate = (double)(t->step * t->network->batch) / (now - t->window);
     if (!t->between(t)) return MST_FAIL(MST_INTERNAL, "a measurement failed");
-    state->stop = ++t->rounds == ROUNDS;
+    state->stop = ++t->rounds == t->num_rounds;
     t->step = 0;
     t->window = t->clock();
     return MST_OK;
@@ -229,8 +230,8 @@ static int make_first_step(const bench_network *network) {
     return command_fail(EXIT_FAILED, "%s: %s", network->name, mst_error()->message);
 }
 
-static mst_status measure_first_step(const bench_network *network, bench_row *row) {
-    for (int i = 0; i < ROUNDS; i++) {
+static mst_status measure_first_step(const bench_network *network, int rounds, bench_row *row) {
+    for (int i = 0; i < rounds; i++) {
         const double took = bench_first_step_seconds(network->name);
         if (took < 0) return MST_FAIL(MST_INTERNAL, "a process of one step failed");
         bench_add(row, took);
@@ -242,7 +243,7 @@ static mst_status measure_first_step(const bench_network *network, bench_row *ro
 
 static bool say_rate(training *t) {
     printf("%.17g\n", t->rate);
-    t->rounds = ROUNDS - 1; /* the last */
+    t->rounds = t->num_rounds - 1; /* the last */
     return true;
 }
 
@@ -363,6 +364,10 @@ static mst_status measure_one_thread(training *t, bool has_bf16) {
     return train(t, session, MST_STRATEGY_ONE);
 }
 
+static void print_known(training *t) {
+    bench_print(t->table->row, NUM_ROWS, t->json);
+}
+
 /* A peer that is asked for the first time tries its ways: before training begins. */
 static void try_ways(const asked *a) {
     for (int i = 0; i < NUM_PEERS; i++) (void)bench_tensorflow_ask(a->peer, a->name[i], 1);
@@ -386,7 +391,7 @@ static mst_status measure_beside_peers(training *t, const bench_tensorflow *peer
     mst_session_options session = {.devices = devices, .precision = MST_FLOAT32};
     mst_status status = MST_OK;
     t->between = measure_peers;
-    for (int i = 0; i < 1 + has_bf16 && !status; i++) {
+    for (int i = 0; i < 1 + (has_bf16 && !t->quick) && !status; i++) {
         const char *precision = i ? "bf16" : "f32";
         bench_progress("the ways of TensorFlow and PyTorch in %s: some minutes", precision);
         try_ways(&a[i]);
@@ -394,9 +399,16 @@ static mst_status measure_beside_peers(training *t, const bench_tensorflow *peer
         if (i) session.precision = MST_MIXED_BFLOAT16;
         t->context = &a[i];
         status = train(t, session, strategy);
+        print_known(t);
     }
     t->context = NULL;
     return status;
+}
+
+/* Seconds: a window of training is followed by as much again for bounds or processes beside it. */
+static double estimate(const training *t, bool has_bf16) {
+    const int trainings = 3 + 2 * has_bf16;
+    return t->num_rounds * (trainings * 2 * t->seconds + 1);
 }
 
 static mst_status measure(training *t, const mst_machine *machine, bench_tensorflow *peer, double seconds) {
@@ -408,12 +420,14 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     const bool has_bf16 = mst_precision_here(MST_MIXED_BFLOAT16) == MST_MIXED_BFLOAT16;
     const mst_session_options whole = {.devices = whole_text}, apart = {.devices = apart_text},
                               bf16 = {.devices = whole_text, .precision = MST_MIXED_BFLOAT16};
-    bench_progress("first steps");
-    MST_TRY(measure_first_step(t->network, &t->table->row[FIRST_STEP]));
+    bench_progress_time("all but peers", estimate(t, has_bf16));
+    MST_TRY(measure_first_step(t->network, t->num_rounds, &t->table->row[FIRST_STEP]));
     t->context = &each;
+    print_known(t);
     const mst_status status = measure_one_thread(t, has_bf16);
     t->context = NULL;
     MST_TRY(status);
+    print_known(t);
     bench_progress("all cores");
     t->clock = bench_now;
     t->between = measure_all;
@@ -424,7 +438,9 @@ static mst_status measure(training *t, const mst_machine *machine, bench_tensorf
     }
     t->between = measure_mirrored;
     t->cores = cores;
+    print_known(t);
     if (cores > 1) MST_TRY(train(t, apart, MST_STRATEGY_MIRRORED));
+    print_known(t);
     if (!peer->questions) return MST_OK;
     const bool mirrored = bench_median(&t->table->row[MIRRORED]) > bench_median(&t->table->row[ALL]);
     return measure_beside_peers(t, peer, mirrored ? apart_text : whole_text,
@@ -436,25 +452,31 @@ int bench_network_run(const bench_network *network, const bench_options *options
     if (options->first_step) return make_first_step(network);
     mst_machine machine;
     bench_tensorflow peer = {.questions = NULL};
-    training t = {.network = network, .seconds = options->seconds, .table = &rows};
+    training t = {.network = network,
+                  .seconds = bench_seconds(options),
+                  .num_rounds = bench_rounds(options, ROUNDS),
+                  .json = options->json,
+                  .quick = options->quick,
+                  .table = &rows};
     if (options->one_thread) return train_on_one_thread(&t);
     mst_machine_read(&machine);
     make_table(network, &rows);
     if (!options->json)
-        printf("%s; medians of %d rounds\n%s, %d cores, %s\n", network->title, ROUNDS, machine.cpu, machine.num_cores,
-               machine.isa);
+        printf("%s; medians of %d rounds\n%s, %d cores, %s\n", network->title, t.num_rounds, machine.cpu,
+               machine.num_cores, machine.isa);
     fflush(stdout);
-    char *folder = NULL;
+    char *folder = NULL, arguments[64];
+    snprintf(arguments, sizeof arguments, "%s%s", network->name, options->quick ? " quick" : "");
     mst_status status = options->peers ? bench_folder_make(NULL, &folder) : MST_OK;
     bool good = true;
     if (folder)
-        good = bench_tensorflow_open(network->name, "tensorflow pytorch", folder, "networks.py", network->name, &peer);
-    if (!status) status = measure(&t, &machine, &peer, options->seconds / 500);
+        good = bench_tensorflow_open(network->name, "tensorflow pytorch", folder, "networks.py", arguments, &peer);
+    if (!status) status = measure(&t, &machine, &peer, bench_seconds(options) / 500);
     if (peer.questions) good = bench_tensorflow_close(&peer) && good;
     bench_folder_remove(folder);
     bench_progress_end();
     if (status) return command_fail(EXIT_FAILED, "%s: %s", network->name, mst_error()->message);
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows.row[i], options->json);
+    bench_print(rows.row, NUM_ROWS, options->json);
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -300,7 +300,7 @@ static bool measure(bench *b, const char *name, mst_value value, double flops, d
     double took[NUM_SESSIONS];
     b->num_measured++;
     if (mst_graph_check(b->in.graph) || init_variables(b)) return false;
-    if (!time_value(b, value, b->options->seconds / 25, took)) return false;
+    if (!time_value(b, value, bench_seconds(b->options) / 25, took)) return false;
     for (int s = 0; s < NUM_SESSIONS; s++) took[s] -= b->overhead[s];
     if (took[ONE] <= 0 || took[TWO] <= 0) return false;
     double limit = bare;
@@ -425,7 +425,7 @@ static mst_status run_convolutions(bench *b, int *failed) {
             if (b->options->op && strcmp(b->options->op, ops[kind]) != 0) continue;
             bare_memory memory = {.span = 0};
             const double bare =
-                bare_convolution_seconds(&convolutions[i], kind, dnnl_f32, b->options->seconds / 25, &memory);
+                bare_convolution_seconds(&convolutions[i], kind, dnnl_f32, bench_seconds(b->options) / 25, &memory);
             bare_memory_free(&memory);
             MST_TRY(begin(b));
             *failed += !measure(b, name, build_convolution(b->in.graph, &convolutions[i], kind), 0, bare);
@@ -441,8 +441,8 @@ static mst_status calibrate(bench *b) {
     double took[NUM_SESSIONS];
     mst_value square = variable(b->in.graph, MST_SHAPE(LARGE, LARGE)), product = mst_matmul(square, square);
     MST_TRY(init_variables(b));
-    if (!time_value(b, mst_identity(b->in.x), b->options->seconds / 25, b->overhead) ||
-        !time_value(b, product, b->options->seconds / 5, took))
+    if (!time_value(b, mst_identity(b->in.x), bench_seconds(b->options) / 25, b->overhead) ||
+        !time_value(b, product, bench_seconds(b->options) / 5, took))
         return mst_error()->code;
     b->flops = 2.0 * LARGE * LARGE * LARGE / took[ONE];
     end(b);

@@ -56,11 +56,11 @@ static void take_line(const char *line, bench_peers *out) {
 }
 
 /* The shell finds the command in the environment, whatever characters its path has. */
-static bool alternate(double seconds, const char *arguments, bench_peers *out) {
+static bool alternate(double seconds, bool quick, const char *arguments, bench_peers *out) {
     char command[2048], line[4096];
     if (setenv("MUSTER", BENCH_COMMAND, 1)) return false;
-    snprintf(command, sizeof command, "\"$MUSTER_SOURCE/%s\" --seconds %g -- \"$MUSTER\" %s", SCRIPT, seconds,
-             arguments);
+    snprintf(command, sizeof command, "\"$MUSTER_SOURCE/%s\" --seconds %g%s -- \"$MUSTER\" %s", SCRIPT, seconds,
+             quick ? " --quick" : "", arguments);
     FILE *file = bench_python_open(command, "r");
     if (!file) return false;
     while (fgets(line, sizeof line, file)) {
@@ -71,10 +71,10 @@ static bool alternate(double seconds, const char *arguments, bench_peers *out) {
     return pclose(file) == 0;
 }
 
-bool bench_peers_measure(double seconds, const char *arguments, bench_peers *out) {
+bool bench_peers_measure(double seconds, bool quick, const char *arguments, bench_peers *out) {
     *out = (bench_peers){0};
     if (!bench_python_install("mlp", "tensorflow pytorch jax")) return false;
-    if (alternate(seconds, arguments, out)) return true;
+    if (alternate(seconds, quick, arguments, out)) return true;
     command_fail(EXIT_FAILED, "mlp --peers: no peer could be measured; %s --verbose says more", SCRIPT);
     return false;
 }

@@ -411,10 +411,11 @@ static int run(const command_call *call) {
     fflush(stdout);
     bench_progress("plans of updates");
     if (!status) status = measure_updates();
+    bench_print(rows, NUM_ROWS, options->json);
     bench_progress("calls and snapshots");
     if (!status) status = measure_all_calls();
     bench_progress_end();
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
+    bench_print(rows, NUM_ROWS, options->json);
     return status ? command_fail(EXIT_FAILED, "plan: %s", mst_error()->message) : EXIT_DONE;
 }
 

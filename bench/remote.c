@@ -124,11 +124,12 @@ static mst_status start_all(processes *all) {
     return bench_zmq_start(MESSAGE, false, &all->zmq);
 }
 
-static mst_status measure(processes *all, small *s, double seconds) {
+static mst_status measure(processes *all, small *s, double seconds, int rounds) {
     double bare, time;
-    for (int round = 0; round < ROUNDS; round++) {
+    const double began = bench_now();
+    for (int round = 0; round < rounds; round++) {
+        bench_progress_round(round, rounds, began);
         for (int step = 0; step < 2; step++) {
-            bench_progress("round %d of %d", round + 1, ROUNDS);
             MST_TRY(measure_bare(&all->zmq, seconds / 2, &bare));
             MST_TRY(measure_runs(s, step, seconds, &time));
             bench_add(&rows[BARE], bare);
@@ -145,12 +146,12 @@ static int remote_run(const command_call *call) {
     small s = {.graph = NULL};
     mst_status status = start_all(&all);
     if (!status) status = build(&s, all.target);
-    if (!status) status = measure(&all, &s, o->seconds / 5);
+    if (!status) status = measure(&all, &s, bench_seconds(o) / 5, bench_rounds(o, ROUNDS));
     end(&s);
     end_all(&all);
     bench_progress_end();
     if (status) return command_fail_library(EXIT_FAILED, NULL);
-    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], o->json);
+    bench_print(rows, NUM_ROWS, o->json);
     return EXIT_DONE;
 }
 

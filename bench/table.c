@@ -43,6 +43,30 @@ void bench_progress(const char *format, ...) {
     va_end(list);
 }
 
+/* "2 minutes", "40 seconds" */
+static const char *time_text(double seconds, char text[NUMBER_TEXT]) {
+    const int tens = (int)(seconds / 10) + 1, minutes = (int)(seconds / 60 + 0.5);
+    if (seconds < 90)
+        snprintf(text, NUMBER_TEXT, "%d seconds", tens * 10);
+    else
+        snprintf(text, NUMBER_TEXT, "%d minutes", minutes);
+    return text;
+}
+
+void bench_progress_round(int round, int rounds, double began) {
+    char text[NUMBER_TEXT];
+    if (round == 0)
+        bench_progress("round 1 of %d", rounds);
+    else
+        bench_progress("round %d of %d, about %s more", round + 1, rounds,
+                       time_text((bench_now() - began) / round * (rounds - round), text));
+}
+
+void bench_progress_time(const char *what, double seconds) {
+    char text[NUMBER_TEXT];
+    bench_progress("%s: about %s", what, time_text(seconds, text));
+}
+
 void bench_progress_end(void) {
     if (isatty(fileno(stderr))) fputs("\r\033[K", stderr);
     fflush(stderr);
@@ -58,8 +82,7 @@ static const char *value_text(double value, char text[NUMBER_TEXT]) {
     return text;
 }
 
-void bench_print(const bench_row *row, bool json) {
-    if (!row->count) return;
+static void print_row(const bench_row *row, bool json) {
     double value = bench_median(row);
     if (json) {
         printf("{\"key\":\"%s\",\"value\":%.6g,\"reach\":%.6g}\n", row->key, value, row->reach);
@@ -73,4 +96,14 @@ void bench_print(const bench_row *row, bool json) {
         snprintf(reach, sizeof reach, "%s %g %s", row->at_most ? "at most" : "at least", row->reach, row->unit);
     char text[NUMBER_TEXT];
     printf("  %-62s %12s %-12s %-22s %s\n", row->what, value_text(value, text), row->unit, reach, verdict);
+}
+
+void bench_print(bench_row *row, int count, bool json) {
+    bench_progress_end();
+    for (int i = 0; i < count; i++) {
+        if (!row[i].count || row[i].is_printed) continue;
+        print_row(&row[i], json);
+        row[i].is_printed = true;
+    }
+    fflush(stdout);
 }

@@ -23,6 +23,9 @@ import pytorch_mlp
 import tensorflow_mlp
 
 TRIALS = 3
+# What --quick leaves out of the variants, of which each is a process that is started and warmed up.
+QUICK_CONFIGS = ("all-cores", "mirrored", "ddp")
+QUICK_WAYS = ("guide", "step")
 PEERS = {"tensorflow": tensorflow_mlp, "pytorch": pytorch_mlp, "jax": jax_mlp}
 BESIDE_BUSY = {"tensorflow": "step", "pytorch": "eager-step", "jax": "inside-step"}  # variants that are measured so
 
@@ -68,12 +71,16 @@ def find_finalists(arguments):
             print(f"{name} is not installed: it is left out", file=sys.stderr)
             continue
         for config, variants in module.CONFIGS.items():
+            if arguments.quick and not config.startswith(QUICK_CONFIGS):
+                continue
             for variant in variants:
+                if arguments.quick and variant not in QUICK_WAYS and not variant.endswith("-step"):
+                    continue
                 candidate = Finalist(name, config, variant)
                 try:
                     candidate.start(arguments.data)
                     candidate.rate = max(candidate.contestant.window(arguments.seconds / 2)["examples_per_sec"]
-                                         for _ in range(TRIALS))
+                                         for _ in range(1 if arguments.quick else TRIALS))
                 except RuntimeError as error:
                     print(error, file=sys.stderr)
                     continue
@@ -136,9 +143,12 @@ def main():
     parser.add_argument("--data", default=peer.DATA, help="folder of the gzipped IDX files")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a window")
     parser.add_argument("--rounds", type=int, default=9, help="windows of each finalist, and of Muster beside each")
+    parser.add_argument("--quick", action="store_true", help="fewer variants, and three windows of each finalist")
     parser.add_argument("--verbose", action="store_true", help="the rate of each variant, to standard error")
     parser.add_argument("command", nargs="+", help="Muster's command, after --")
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rounds = min(arguments.rounds, 3)
     finalists = find_finalists(arguments)
     if not finalists:
         print("no peer ran", file=sys.stderr)
@@ -152,7 +162,7 @@ def main():
             finalist.contestant.close()
     for finalist in finalists:
         print(json.dumps(finalist.line()), flush=True)
-    for name in dict.fromkeys(finalist.name for finalist in finalists):
+    for name in () if arguments.quick else dict.fromkeys(finalist.name for finalist in finalists):
         if ratio := beside_busy(name, arguments):
             print(json.dumps({"peer": name, "beside_busy": round(ratio, 3)}), flush=True)
     return 0

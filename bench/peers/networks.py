@@ -1,9 +1,10 @@
 """TensorFlow and PyTorch on the networks of `muster-bench text_cnn` and `muster-bench mobilenet_v2`.
 
-    networks.py text_cnn|mobilenet_v2
+    networks.py text_cnn|mobilenet_v2 [quick]
 
 Standard input has a line for each measurement, "PEER SECONDS"; of each, the examples a second are printed, 0 where there is
-no such peer. When a peer is named first, each way of it is tried in a process of its own, and the fastest is kept. The
+no such peer. When a peer is named first, each way of it is tried in a process of its own, and the fastest is kept; quick:
+only the ways that were the fastest so far on most processors. The
 processes compute nothing in between. With --config and --variant it is one way of one peer,
 as peer.py says.
 """
@@ -26,6 +27,7 @@ WARM_UP = {"text_cnn": 40, "mobilenet_v2": 2}
 # compiled: torch.compile; one-thread: step or last on one thread
 WAYS = {"tensorflow": ["guide", "step", "xla", "one-thread"], "pytorch": ["eager", "last", "compiled", "one-thread"],
         "tensorflow_bf16": ["guide", "step"], "pytorch_bf16": ["last", "compiled"]}
+QUICK_WAYS = {"tensorflow": ["step"], "pytorch": ["last"]}
 WORDS, LENGTH = 30982, 300
 TRIAL = 2  # seconds
 
@@ -156,10 +158,10 @@ def pytorch(network, way, is_bf16):
     return run, torch.__version__
 
 
-def fastest(name, network):
+def fastest(name, network, ways):
     """The contestant of the fastest way of this peer; None where none runs."""
     best, best_rate = None, 0
-    for way in WAYS[name]:
+    for way in ways:
         try:
             contestant = peer.Contestant(__file__, name, way, network)
             rate = contestant.window(TRIAL)["examples_per_sec"]
@@ -174,12 +176,12 @@ def fastest(name, network):
     return best
 
 
-def ask(network):
+def ask(network, ways):
     contestants = {}
     for line in sys.stdin:
         name, seconds = line.split()
         if name not in contestants:
-            contestants[name] = fastest(name, network)
+            contestants[name] = fastest(name, network, ways[name])
         contestant = contestants[name]
         print(contestant.window(float(seconds))["examples_per_sec"] if contestant else 0, flush=True)
     for contestant in filter(None, contestants.values()):
@@ -195,6 +197,6 @@ def measure(name, way, arguments):
 
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] in NETWORKS:
-        ask(sys.argv[1])
+        ask(sys.argv[1], QUICK_WAYS if sys.argv[2:] == ["quick"] else WAYS)
     else:
         sys.exit(peer.main("a peer", WAYS, measure))
