@@ -31,7 +31,8 @@ typedef struct bench_peers {
 } bench_peers;
 
 /** Installs the peers under build/ where they are missing and measures them in windows of SECONDS, Muster by
- *  `muster ARGUMENTS`, which takes about as long. QUICK: fewer variants and windows. False, with a message on standard error, where none ran. */
+ *  `muster ARGUMENTS`, which takes about as long. QUICK: fewer variants and windows. False, with a message on standard
+ *  error, where none ran. */
 bool bench_peers_measure(double seconds, bool quick, const char *arguments, bench_peers *out);
 
 /** The smaller ratio, each of best and median by itself; a ratio that was not measured gives way to the other. */

@@ -25,8 +25,8 @@ typedef struct bench_row {
 /** Adds a measurement; more than BENCH_ROUNDS are left out. */
 void bench_add(bench_row *row, double value);
 double bench_median(const bench_row *row);
-/** Prints those of COUNT rows that were measured and not printed yet, a line or a JSON object each. Called whenever a part
- *  of the benchmark has ended, so that its figures are there before the next part begins. */
+/** Prints those of COUNT rows that were measured and not printed yet, a line or a JSON object each. Called whenever a
+ *  part of the benchmark has ended, so that its figures are there before the next part begins. */
 void bench_print(bench_row *row, int count, bool json);
 /** Says on standard error what is measured now: over the line before on a terminal, in a line of its own elsewhere. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));

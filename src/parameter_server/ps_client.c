@@ -321,7 +321,7 @@ mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, i
     mst_status status;
     MST_TRY(copy_program(c, program));
     if (c->has_last) c->began_at = program->position;
-    c->has_last = c->is_ended = false;
+    c->has_last = c->has_given = c->is_ended = false;
     if (!c->values.copies.copy) MST_TRY(mst_ps_values_make(&c->values, program, c->num_ps));
     MST_TRY(make_gradients(c));
     MST_TRY(keep_own_state(c));
@@ -549,6 +549,7 @@ mst_status mst_ps_client_give_weights(mst_ps_client *c) {
     MST_TRY(keep_state_of_servers(c));
     MST_TRY(send_begin(c, c->round + 1, true));
     c->round++;
+    c->has_given = true;
     return MST_OK;
 }
 
@@ -568,10 +569,17 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     }
 }
 
-static bool have_sent_last(const mst_ps_client *c) {
-    bool all = true;
-    for (int32_t p = 0; p < c->num_ps; p++) all &= c->server[p].sent_last;
-    return all;
+/* Whether the store has what there is to have. Servers have other values than those of the last step only if the
+ * chief's callbacks have put back those of an earlier epoch. Else what the program has made of its values stays, such as the
+ * averages in place of the weights. If not all servers have sent their values, since one was lost, those of the store
+ * are the last ones. */
+static bool has_all(const mst_ps_client *c) {
+    bool all = true, others = false;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        all &= c->server[p].sent_last;
+        others |= c->server[p].sent_others;
+    }
+    return c->has_last && (!all || !others || c->has_given);
 }
 
 /* The servers end when all workers have sent this. */
@@ -585,11 +593,10 @@ static mst_status say_gone(mst_ps_client *c) {
 mst_status mst_ps_client_leave(mst_ps_client *c) {
     if (!c->joined) return MST_OK;
     c->joined = false;
-    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].sent_last = false;
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].sent_last = c->server[p].sent_others = false;
     mst_status status = leave_when_all_have_values(c);
     if (!status) status = say_gone(c);
-    /* where not all servers have sent their values, since one was lost, those of the store are the last ones */
-    if (!status) return c->has_last && !have_sent_last(c) ? MST_OK : store_values(c);
+    if (!status) return has_all(c) ? MST_OK : store_values(c);
     if (!c->must_join) return status;
     mst_failure lost; /* nobody makes the steps again that the server has lost */
     mst_failure_keep(&lost, status);

@@ -118,8 +118,9 @@ MST_CHECKED mst_status mst_ps_client_keep(mst_ps_client *client);
  *  epoch: the servers get them, and all workers when they leave, or join for another training. Nothing where
  *  mst_ps_client_has_last does not hold. Servers that are lost are waited for as by mst_ps_client_leave. */
 MST_CHECKED mst_status mst_ps_client_give_weights(mst_ps_client *client);
-/** This worker has done its work: waits until all have. The store gets the last values. A server that is lost
- *  behind the last step is waited for as long as the recovery timeout says, and is no error. */
+/** This worker has done its work: waits until all have. The store gets the last values, where it has not got them
+ *  by mst_ps_client_finish: what the program has changed in it since then stays. A server that is lost after the last
+ *  step is waited for as long as the recovery timeout says, and is no error. */
 MST_CHECKED mst_status mst_ps_client_leave(mst_ps_client *client);
 /** The job ends on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. */
 mst_status mst_ps_client_fail(mst_ps_client *client, mst_status status);

@@ -19,7 +19,9 @@ typedef struct mst_ps_server {
     int64_t position; /**< of this worker, likewise */
     int64_t step;
     int64_t has;         /**< the step of the values that it has sent */
-    bool sent_last;      /**< ... when all have done their work */
+    uint64_t last;       /**< hash of the last values of a training, as it has sent them */
+    bool sent_last;      /**< when all have done their work it has sent its values; */
+    bool sent_others;    /**< ... they are not those */
     bool leaves;         /**< it has said so */
     mst_snapshot *state; /**< what it has sent last, while state is collected */
 } mst_ps_server;
@@ -65,6 +67,7 @@ struct mst_ps_client {
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished;      /**< how many trainings */
     int64_t began_at;      /**< position where the training after the last finished one began */
+    bool has_given;        /**< the chief: weights that its callbacks have put back, to the servers */
     bool has_last;         /**< this worker has the last values of the last of them, and the chief all state */
     uint64_t instructions; /**< of oneDNN, those that all workers have, as the first server has answered */
     float rate;            /**< learning rate of the first server, as it has answered */

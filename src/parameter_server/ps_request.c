@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/byte_hash.h"
 #include "base/clock.h"
 #include "cluster/task_log.h"
 #include "messages/state_message.h"
@@ -279,10 +280,14 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
                                 "to train on, start all tasks again");
             if (!c->all_left) c->all_left = mst_clock_now();
             if (c->has_last && parcel->bytes == 0) break; /* it has lost them */
-            MST_TRY(take_values(c, p, from));
             s->sent_last = true;
+            s->sent_others = mst_byte_hash(parcel->body, parcel->bytes) != s->last;
+            MST_TRY(take_values(c, p, from));
             break;
         case MST_PS_FINISHED:
+            s->last = mst_byte_hash(parcel->body, parcel->bytes);
+            MST_TRY(take_values(c, p, from));
+            break;
         case MST_PS_VALUES: MST_TRY(take_values(c, p, from)); break;
         case MST_PS_STATE: MST_TRY(take_state(c, p, parcel)); break;
         case MST_PS_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;

@@ -49,6 +49,8 @@ like_one three_servers_and_three_workers_give_the_weights_of_one_process 3 3 --e
 like_one data_over_TCP_give_the_weights_of_one_process 1 2 --epochs 3 --transport zmq
 like_one uneven_shards_give_the_weights_of_one_process 1 3 --epochs 3 --shards 7
 like_one averages_of_adam_are_those_of_one_process 3 2 --epochs 3 --optimizer adam --ema 0.99
+like_one averages_in_place_of_weights_are_those_of_one_process 1 2 --epochs 3 --ema 0.9 --use-ema
+like_one averages_of_three_servers_in_place_of_weights_are_those_of_one_process 3 2 --epochs 3 --optimizer adam --ema 0.99 --use-ema
 like_one clipping_by_the_global_norm_is_that_of_one_process 1 2 --epochs 3 --optimizer momentum --learning-rate 0.05 \
     --clip-global-norm 0.5
 like_one schedule_is_that_of_one_process 2 2 --epochs 3 --optimizer sgd --learning-rate 0.1 --schedule cosine
