@@ -570,8 +570,8 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
 }
 
 /* Whether the store has what there is to have. Servers have other values than those of the last step only if the
- * chief's callbacks have put back those of an earlier epoch. Else what the program has made of its values stays, such as
- * the averages in place of the weights. If not all servers have sent their values, since one was lost, those of the
+ * chief's callbacks have put back those of an earlier epoch. Else what the program has made of its values stays, such
+ * as the averages in place of the weights. If not all servers have sent their values, since one was lost, those of the
  * store are the last ones. */
 static bool has_all(const mst_ps_client *c) {
     bool all = true, others = false;
