@@ -61,7 +61,7 @@ void mst_task_committed(mst_task *task, int64_t number);
  *  then call this once more. MST_CANCELLED: this process is to end. */
 MST_CHECKED mst_status mst_task_stop(mst_task *task, int64_t number);
 /** Whether a program has ended the training after the state NUMBER or a later one. True only once: the answer is then
- *  forgotten. */
+ *  forgotten. Where it is false this program goes on. */
 bool mst_task_is_stopped(mst_task *task, int64_t number);
 /** Whether this process is to end, as `stop` of its options says. */
 bool mst_task_must_end(const mst_task *task);

@@ -50,6 +50,7 @@ struct mst_task {
     int32_t *copiers;     /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
     int64_t stopped_at; /**< state after which a program has ended the training; MST_NO_STATE: none has */
+    int64_t ended_at;   /**< the same, also when mst_task_is_stopped has told it, until the program goes on */
     bool has_ended;     /**< the others had done their work when this task came */
     bool was_together;
     bool says_routes; /**< it is to say how data go, once that is known */

@@ -175,7 +175,8 @@ static mst_status wait_for_generation(mst_task *task, const mst_member_state *st
 static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     mst_member_state state = {.num_fingerprints = task->state.num_fingerprints,
                               .state_number = atomic_load(&task->number),
-                              .state_hash = hash_of(task, snapshot)};
+                              .state_hash = hash_of(task, snapshot),
+                              .ended_at = task->ended_at};
     memcpy(state.fingerprint, task->fingerprints, (size_t)state.num_fingerprints * sizeof *state.fingerprint);
     mst_status status = MST_OK;
     mst_stopwatch_start(&task->status.wait);
@@ -414,7 +415,8 @@ mst_status mst_task_stop(mst_task *task, int64_t number) {
 bool mst_task_is_stopped(mst_task *task, int64_t number) {
     pthread_mutex_lock(&task->lock);
     const bool stopped = task->stopped_at >= number;
-    if (stopped) task->stopped_at = MST_NO_STATE;
+    task->stopped_at = MST_NO_STATE;
+    if (!stopped) task->ended_at = MST_NO_STATE;
     pthread_mutex_unlock(&task->lock);
     return stopped;
 }
