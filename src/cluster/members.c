@@ -481,6 +481,10 @@ void mst_members_left(mst_members *members, uint32_t generation) {
     tell_leader(members, &message);
 }
 
+bool mst_members_have_all_left(const mst_members *members) {
+    return members->phase == FINISHED;
+}
+
 void mst_members_stop(mst_members *members, int64_t state_number) {
     mst_member_message message = {.kind = MST_MEMBER_STOPS};
     if (members->phase != STEPPING) return;

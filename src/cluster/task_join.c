@@ -442,15 +442,18 @@ mst_status mst_task_fail(mst_task *task, mst_status status) {
     return mst_failure_restore(&failure);
 }
 
-/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before. */
+/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before. A process that is asked
+ * to end looks first whether it was the last: the others do not wait for it then, so for this one, too, the job has
+ * ended well. */
 static mst_status wait_all_left(mst_task *task, bool *lost) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&task->lock);
     mst_task_say_routes(task);
     if (task->phase == TOGETHER) mst_members_left(task->members, task->generation);
     while (task->phase == TOGETHER && !status) {
-        if (is_stopped(task)) status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks to end");
         mst_task_wait_a_tick(task);
+        if (task->phase == TOGETHER && is_stopped(task) && !mst_members_have_all_left(task->members))
+            status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks to end");
     }
     *lost = task->phase == APART;
     if (task->phase == FAILED) status = job_failure(task);

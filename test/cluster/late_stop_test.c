@@ -33,8 +33,9 @@ typedef enum kind {
 typedef struct job {
     kind kind;
     moment moment[WORKERS];
-    int lost;      /* this worker is started again behind its first fit, which is the only one; 0: none is */
-    int slow;      /* this worker takes its time between the fits; 0: none does */
+    bool once;     /* there is one fit, and no second */
+    int lost;      /* this worker is started again behind its first fit; 0: none is */
+    int slow;      /* worker `slow` - 1 takes its time behind the first fit; 0: none does */
     bool must_end; /* workers whose callbacks stop are to end, as by Ctrl-C */
     bool asked[WORKERS];
     task_address address[WORKERS];
@@ -55,7 +56,7 @@ static void pause_for(double seconds) {
 }
 
 static int num_fits(const job *j) {
-    return j->lost ? 1 : BOTH_FITS;
+    return j->once ? 1 : BOTH_FITS;
 }
 
 static int64_t last_step(const job *j) {
@@ -92,7 +93,7 @@ static mst_status train_end(void *context, mst_train_state *state) {
     const worker *w = context;
     if (w->fit > 0) return MST_OK;
     stop_at(w, TRAIN_END, state);
-    if (w->job->slow == w->number && w->number > 0) pause_for(0.6);
+    if (w->job->slow == w->number + 1) pause_for(0.6);
     return MST_OK;
 }
 
@@ -265,7 +266,7 @@ static void a_second_fit_is_stopped_while_a_worker_is_still_between_them(void **
     expect_end_of(all, all);
     assert_true(all->result[0][1].stopped);
     for (int who = 0; who < 2; who++)
-        for (int slow = 1; slow < WORKERS; slow++) {
+        for (int slow = 2; slow <= WORKERS; slow++) {
             job like = {.slow = slow};
             like.moment[who] = SECOND_BEGIN;
             expect_job_ends_as(all, like);
@@ -279,7 +280,7 @@ static void a_worker_that_is_lost_behind_the_stop_ends_there_too(void **state) {
     static const kind kinds[] = {PLAIN, STREAM, STEPS_ALONE, ELASTIC};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int who = 0; who < 2; who++) {
-            job like = {.kind = kinds[i], .lost = 2};
+            job like = {.kind = kinds[i], .once = true, .lost = 2};
             like.moment[who] = LAST_BUT_ONE;
             job *j = run_job(like);
             assert_int_equal(j->result[0][0].step, last_step(j) - 1);
@@ -302,11 +303,20 @@ static void a_process_that_is_to_end_stops_nobody(void **state) {
     }
 }
 
+/* The others do not wait for it then: an error of this one would start it again, alone. */
+static void the_last_to_leave_has_done_its_work_though_it_is_to_end(void **state) {
+    (void)state;
+    job *undisturbed = run_job((job){.once = true});
+    expect_job_ends_as(undisturbed, (job){.once = true, .moment = {TRAIN_END}, .slow = 1, .must_end = true});
+    end_job(undisturbed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(behind_the_last_step_there_is_nothing_to_stop),
                                        cmocka_unit_test(behind_the_last_but_one_all_stop_there),
                                        cmocka_unit_test(a_second_fit_is_stopped_while_a_worker_is_still_between_them),
                                        cmocka_unit_test(a_worker_that_is_lost_behind_the_stop_ends_there_too),
-                                       cmocka_unit_test(a_process_that_is_to_end_stops_nobody)};
+                                       cmocka_unit_test(a_process_that_is_to_end_stops_nobody),
+                                       cmocka_unit_test(the_last_to_leave_has_done_its_work_though_it_is_to_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
