@@ -480,6 +480,7 @@ mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
     task->num_workers = mst_cluster_num_workers(options->cluster);
     task->self = mst_cluster_self(options->cluster);
     task->stopped_at = task->ended_at = MST_NO_STATE;
+    task->restarted = getenv(MST_RESTARTED);
     pthread_mutex_init(&task->lock, NULL);
     mst_condition_init(&task->changed);
     const mst_status status = task_open(task);

@@ -10,6 +10,10 @@
 #include "muster/store.h"
 #include "muster/task.h"
 
+/** The variable of the environment that `muster launch` sets for a worker that it starts again, where there are no
+ *  parameter servers: "worker:0" has done its work, and with it the job; or "", as far as it knows nobody has. */
+#define MST_RESTARTED "MUSTER_RESTARTED"
+
 /** This worker's side of the parameter servers; NULL where the cluster has none. Of the functions below only
  *  mst_task_fail is for such a cluster. */
 mst_ps_client *mst_task_servers(const mst_task *task);

@@ -157,15 +157,36 @@ static bool is_stopped(const mst_task *task) {
     return task->options.stop && task->options.stop(task->options.context);
 }
 
+/* A process that a launcher has started again may have come when the job had ended: it does not wait for ever. SINCE: it
+ * has waited. */
+static mst_status check_is_not_late(const mst_task *task, int64_t since) {
+    enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
+    const char *ended = task->restarted;
+    if (!ended || task->was_together) return MST_OK;
+    const double most = *ended ? OTHERS_MAY_BE_THERE : task->options.recovery_timeout;
+    if (mst_clock_now() - since <= (int64_t)(most * 1e9)) return MST_OK;
+    if (*ended)
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "%s was started again when %s had done its work, and with it the job: start the job again, "
+                        "which goes on from its last checkpoint if it has any",
+                        task->name[task->self], ended);
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "%s was started again, and the others did not come together with it within %g s: start the job "
+                    "again, or give a longer recovery timeout; if the job has ended before, nothing is left to do",
+                    task->name[task->self], most);
+}
+
 /* Is ready for the next generation with STATE, and waits, under the lock, until it has begun. It may have ended again
  * by then. */
 static mst_status wait_for_generation(mst_task *task, const mst_member_state *state) {
     const uint32_t before = task->generation;
+    const int64_t since = mst_clock_now();
     const char *stopped = "stopped while waiting for the other tasks";
     if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped); /* it may be ready since an earlier call */
     MST_TRY(mst_members_ready(task->members, state));
     while (task->phase == APART && task->generation == before) {
         if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped);
+        MST_TRY(check_is_not_late(task, since));
         mst_task_wait_a_tick(task);
     }
     return MST_OK;
