@@ -157,8 +157,8 @@ static bool is_stopped(const mst_task *task) {
     return task->options.stop && task->options.stop(task->options.context);
 }
 
-/* A process that a launcher has started again may have come when the job had ended: it does not wait for ever. SINCE: it
- * has waited. */
+/* A process that a launcher has started again may have come when the job had ended: it does not wait for ever. SINCE:
+ * when it began to wait. */
 static mst_status check_is_not_late(const mst_task *task, int64_t since) {
     enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
     const char *ended = task->restarted;
