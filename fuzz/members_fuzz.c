@@ -101,7 +101,7 @@ static void receive(player *p, bytes *b) {
 }
 
 static void act(player *p, bytes *b) {
-    mst_member_state state = {.num_fingerprints = 1, .fingerprint = {{.name = "options"}}};
+    mst_member_state state = {.num_fingerprints = 1, .fingerprint = {{.name = "options"}}, .ended_at = MST_NO_STATE};
     mst_failure failure = {.code = MST_IO, .file = "", .message = "the disk is full"};
     mst_group_progress last[MST_GROUP_LAST];
     switch (next(b) % 5) {

@@ -100,7 +100,7 @@ typedef struct mst_train_state {
     double seconds;          /**< since training began */
     double step_seconds;     /**< of the last step */
     double examples_per_sec; /**< without start-up and the first step */
-    bool stop;               /**< a callback sets it: training ends cleanly after this step */
+    bool stop;               /**< a callback sets it: training ends cleanly after this step, if it is not the last */
     bool resumed;            /**< it goes on with a fit that was stopped */
     bool follows;            /**< the chief's callbacks decide when training ends: of a worker of parameter servers that
                               *   is not in step with it */
@@ -271,7 +271,7 @@ typedef struct mst_result {
     double first_step_seconds; /**< from the call to the end of the first step */
     double seconds;
     double waited_for_data; /**< part of the time after the first step: reading, decoding, shuffling; from 0 to 1 */
-    bool stopped;           /**< by a callback */
+    bool stopped;           /**< by a callback, before its last step */
     bool has_validation;    /**< of a fit: the last epoch was validated */
     double validation_loss, validation_metric[MST_MAX_METRICS]; /**< of the last epoch */
 } mst_result;

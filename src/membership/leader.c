@@ -312,6 +312,7 @@ static void propose(mst_leader *leader) {
     leader->generation = mst_leader_is_elastic(leader) ? mst_elastic_number(leader) : leader->generation + 1;
     message.withdrawn = leader->first_number;
     message.instructions = common_instructions(leader);
+    message.ended_at = mst_leader_ended_at(leader, source->state_number);
     leader->proposed_at = leader->now;
     await_acknowledgements(leader, PROPOSING);
     mst_leader_tell_members(leader, &message);

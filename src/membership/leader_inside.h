@@ -95,6 +95,8 @@ void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure);
 void mst_leader_forget_stops(mst_leader *leader);
 /** The program of task FROM ends the training after state NUMBER. */
 void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number);
+/** STATE_NUMBER, where one of those that take part says that the training has ended behind it; else MST_NO_STATE. */
+int64_t mst_leader_ended_at(const mst_leader *leader, int64_t state_number);
 /** Whether the generation must end, since some programs have ended the training and others go on. FAILURE says why. */
 bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure);
 /** Sends MESSAGE to all that take part, to this task last. */

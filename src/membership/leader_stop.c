@@ -1,6 +1,7 @@
 /* A callback may end the training on only one task. If all tasks soon say that they end it after the same state, the
  * generation goes on. Otherwise it ends, and the tasks come together again with the greatest state, as after a loss:
- * then all of them know that training ends there. */
+ * then all of them know that training ends there. A task that was lost before it knew hears so when it comes back: each
+ * task brings what it knows, and it counts as long as no task has gone on. */
 #include "membership/leader_inside.h"
 
 static const double OTHERS_MAY_BE_LATE = 0.2; /* seconds, for the other tasks to stop by themselves */
@@ -42,4 +43,10 @@ bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure) {
     mst_task_failure_set(failure, MST_CANCELLED, task, last->stops_at, "%s has ended the training",
                          leader->options->name[task]);
     return true;
+}
+
+int64_t mst_leader_ended_at(const mst_leader *leader, int64_t state_number) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (leader->seat[i].takes_part && leader->seat[i].member.state.ended_at == state_number) return state_number;
+    return MST_NO_STATE;
 }

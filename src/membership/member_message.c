@@ -104,6 +104,7 @@ static void here(coder *c, mst_member_message *m) {
     }
     state_number(c, &state->state_number);
     state->state_hash = number(c, state->state_hash, 8);
+    state_number(c, &state->ended_at);
 }
 
 static void failure(coder *c, mst_task_failure *f, int32_t num_tasks) {
@@ -130,6 +131,7 @@ static void begin(coder *c, mst_member_message *m, int32_t num_tasks) {
     known_generation(c, &m->known.begun);
     m->withdrawn = (uint32_t)below(c, m->withdrawn, 4, COUNTS);
     m->instructions = number(c, m->instructions, 8);
+    state_number(c, &m->ended_at);
 }
 
 static void waiting(coder *c, mst_member_message *m, int32_t num_tasks) {

@@ -47,7 +47,7 @@ typedef enum mst_member_kind {
     MST_MEMBER_KINDS
 } mst_member_kind;
 
-enum { MST_MEMBER_MESSAGE_VERSION = 7, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
+enum { MST_MEMBER_MESSAGE_VERSION = 8, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
 
 /** What a member brings to the next generation. */
 typedef struct mst_member_state {
@@ -55,6 +55,7 @@ typedef struct mst_member_state {
     mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
     int64_t state_number; /**< committed steps and edits that its state has, below 2^62; MST_NO_STATE */
     uint64_t state_hash;
+    int64_t ended_at; /**< state behind which a callback has ended the training, as far as it knows; MST_NO_STATE */
 } mst_member_state;
 
 /** How a member stands in a generation. */
@@ -112,6 +113,7 @@ typedef struct mst_member_message {
     mst_task_failure failure;       /**< FAILED, STOPS, STOPPED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                 /**< BEGIN: the task whose state counts */
     uint64_t instructions;          /**< BEGIN: of oneDNN, those that all members have; 0: they are not compared */
+    int64_t ended_at;               /**< BEGIN: the source's state, if training has ended behind it; or MST_NO_STATE */
     mst_member_standing *standing;  /**< BEGIN: [number of tasks], the caller's */
     mst_waiting_cause cause;        /**< WAITING */
     int32_t num_waited, num_listed; /**< WAITING: all, and those in the list */

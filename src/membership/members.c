@@ -33,6 +33,7 @@ struct mst_members {
     int32_t source;           /* of the state of that generation */
     bool anew;                /* the job begins with that generation */
     uint64_t instructions;    /* that all its members have */
+    int64_t ended_at;         /* that state, where training has ended behind it; else MST_NO_STATE */
     bool has_run;             /* has been in a generation */
     bool all_left;            /* all have done their work once */
     mst_member_state state;
@@ -214,6 +215,7 @@ static void agree(mst_members *members, const mst_member_message *message) {
     members->source = message->source;
     members->anew = !message->has_run;
     members->instructions = message->instructions;
+    members->ended_at = message->ended_at;
     members->state_number = members->state.state_number;
     acknowledge(members, message);
 }
@@ -231,6 +233,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
                                        .number = members->generation,
                                        .source = members->source,
                                        .instructions = members->instructions,
+                                       .ended_at = members->ended_at,
                                        .copies = members->standing[members->options.self].copies,
                                        .anew = members->anew,
                                        .standing = members->standing};
@@ -476,6 +479,10 @@ void mst_members_left(mst_members *members, uint32_t generation) {
     if (members->phase != STEPPING || generation != members->generation) return;
     members->phase = LEFT;
     tell_leader(members, &message);
+}
+
+bool mst_members_have_all_left(const mst_members *members) {
+    return members->phase == FINISHED;
 }
 
 void mst_members_stop(mst_members *members, int64_t state_number) {

@@ -17,6 +17,7 @@
  *      a callback ends the training (END in place of STOPPED if some tasks do not say so in time):
  *      mst_members_stop --------------------------- STOPS -------------> RUNNING    <-------- STOPS ----------
  *      stopped   <----------------------------------- STOPPED ---------- RUNNING    all say so ----> STOPPED
+ *      (each brings with HERE what it knows of that, and BEGIN tells it to those who were lost before they knew)
  *
  *      a connection breaks before BYE (LINK_LOST tells the leader of one between two others):
  *      ended     <------------------ AWAY <----------- END ------------- GATHERING  ---------------------> END
@@ -74,6 +75,7 @@ typedef struct mst_generation {
      *  with the greatest number, the lowest of those. */
     int32_t source;
     uint64_t instructions; /**< of oneDNN, those that all members have: each uses no others. 0: they are not compared */
+    int64_t ended_at;      /**< MST_NO_STATE, or the source's state: a callback has ended the training behind that */
     bool copies;           /**< this task takes the state of the source */
     bool anew;             /**< the job begins: the tasks were never in a generation before */
     const mst_member_standing *standing; /**< [number of tasks]; valid until the next generation begins */
@@ -159,6 +161,8 @@ void mst_members_committed(mst_members *members, int64_t state_number);
 void mst_members_started(mst_members *members, const mst_group_progress *last, int32_t count);
 /** The program has done its work in GENERATION. Nothing where that has ended. */
 void mst_members_left(mst_members *members, uint32_t generation);
+/** Whether all programs have done their work in the generation that is under way: `bye` comes soon. */
+bool mst_members_have_all_left(const mst_members *members);
 /** The program ends the training after the state of this number: `stopped` or `ended` comes next. In a generation. */
 void mst_members_stop(mst_members *members, int64_t state_number);
 /** The program has failed: the job ends with FAILURE on every task. Where it is derived, the failure that caused it has

@@ -82,6 +82,7 @@ static void members_begun(void *context, const mst_generation *generation) {
         task->first_since = 0;
     else if (!task->first_since || task->copies)
         task->first_since = generation->number;
+    if (generation->ended_at != MST_NO_STATE) task->stopped_at = task->ended_at = generation->ended_at;
     if (generation->anew) say_what_counts(task, generation);
     task->type->begin(task->transport, generation->number);
     if (task->group) mst_group_begin(task->group, generation->number);
@@ -104,7 +105,7 @@ static void members_ended(void *context, const mst_task_failure *failure) {
     end_group(task, &ended);
     task->phase = APART;
     if (stopped)
-        task->stopped_at = failure->state_number;
+        task->stopped_at = task->ended_at = failure->state_number;
     else if (failure->task >= 0)
         task->back[failure->task] = true;
     if (!stopped || failure->task != task->self) mst_task_say(task, "%s", failure->message);
@@ -113,7 +114,7 @@ static void members_ended(void *context, const mst_task_failure *failure) {
 
 static void members_stopped(void *context, int64_t state_number) {
     mst_task *task = context;
-    task->stopped_at = state_number;
+    task->stopped_at = task->ended_at = state_number;
     pthread_cond_broadcast(&task->changed);
 }
 
@@ -478,7 +479,8 @@ mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
     if (task->options.collective_timeout == 0) task->options.collective_timeout = 600;
     task->num_workers = mst_cluster_num_workers(options->cluster);
     task->self = mst_cluster_self(options->cluster);
-    task->stopped_at = MST_NO_STATE;
+    task->stopped_at = task->ended_at = MST_NO_STATE;
+    task->restarted = getenv(MST_RESTARTED);
     pthread_mutex_init(&task->lock, NULL);
     mst_condition_init(&task->changed);
     const mst_status status = task_open(task);

@@ -10,6 +10,10 @@
 #include "muster/task.h"
 #include "parameter_server/ps_client.h"
 
+/** The variable of the environment that `muster launch` sets for a worker that it starts again, where there are no
+ *  parameter servers: "worker:0" has done its work, and with it the job; or "", as far as it knows nobody has. */
+#define MST_RESTARTED "MUSTER_RESTARTED"
+
 /** This worker's side of the parameter servers; NULL where the cluster has none. Of the functions below only
  *  mst_task_fail is for such a cluster. */
 mst_ps_client *mst_task_servers(const mst_task *task);
@@ -61,7 +65,7 @@ void mst_task_committed(mst_task *task, int64_t number);
  *  then call this once more. MST_CANCELLED: this process is to end. */
 MST_CHECKED mst_status mst_task_stop(mst_task *task, int64_t number);
 /** Whether a program has ended the training after the state NUMBER or a later one. True only once: the answer is then
- *  forgotten. */
+ *  forgotten. Where it is false this program goes on. */
 bool mst_task_is_stopped(mst_task *task, int64_t number);
 /** Whether this process is to end, as `stop` of its options says. */
 bool mst_task_must_end(const mst_task *task);

@@ -50,8 +50,10 @@ struct mst_task {
     int32_t *copiers;     /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
     int64_t stopped_at; /**< state after which a program has ended the training; MST_NO_STATE: none has */
+    int64_t ended_at;   /**< the same, also when mst_task_is_stopped has told it, until the program goes on */
     bool has_ended;     /**< the others had done their work when this task came */
     bool was_together;
+    const char *restarted; /**< MST_RESTARTED; NULL: it is not set */
     bool says_routes; /**< it is to say how data go, once that is known */
     mst_task_failure failure;
     int64_t looked, paused; /* whether a step waits long: when it was looked last; how long nobody did in this wait */

@@ -157,15 +157,36 @@ static bool is_stopped(const mst_task *task) {
     return task->options.stop && task->options.stop(task->options.context);
 }
 
+/* A process that a launcher has started again may have come when the job had ended: it does not wait for ever. SINCE:
+ * when it began to wait. */
+static mst_status check_is_not_late(const mst_task *task, int64_t since) {
+    enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
+    const char *ended = task->restarted;
+    if (!ended || task->was_together) return MST_OK;
+    const double most = *ended ? OTHERS_MAY_BE_THERE : task->options.recovery_timeout;
+    if (mst_clock_now() - since <= (int64_t)(most * 1e9)) return MST_OK;
+    if (*ended)
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "%s was started again when %s had done its work, and with it the job: start the job again, "
+                        "which goes on from its last checkpoint if it has any",
+                        task->name[task->self], ended);
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "%s was started again, and the others did not come together with it within %g s: start the job "
+                    "again, or give a longer recovery timeout; if the job has ended before, nothing is left to do",
+                    task->name[task->self], most);
+}
+
 /* Is ready for the next generation with STATE, and waits, under the lock, until it has begun. It may have ended again
  * by then. */
 static mst_status wait_for_generation(mst_task *task, const mst_member_state *state) {
     const uint32_t before = task->generation;
+    const int64_t since = mst_clock_now();
     const char *stopped = "stopped while waiting for the other tasks";
     if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped); /* it may be ready since an earlier call */
     MST_TRY(mst_members_ready(task->members, state));
     while (task->phase == APART && task->generation == before) {
         if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped);
+        MST_TRY(check_is_not_late(task, since));
         mst_task_wait_a_tick(task);
     }
     return MST_OK;
@@ -175,7 +196,8 @@ static mst_status wait_for_generation(mst_task *task, const mst_member_state *st
 static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     mst_member_state state = {.num_fingerprints = task->state.num_fingerprints,
                               .state_number = atomic_load(&task->number),
-                              .state_hash = hash_of(task, snapshot)};
+                              .state_hash = hash_of(task, snapshot),
+                              .ended_at = task->ended_at};
     memcpy(state.fingerprint, task->fingerprints, (size_t)state.num_fingerprints * sizeof *state.fingerprint);
     mst_status status = MST_OK;
     mst_stopwatch_start(&task->status.wait);
@@ -416,7 +438,8 @@ mst_status mst_task_stop(mst_task *task, int64_t number) {
 bool mst_task_is_stopped(mst_task *task, int64_t number) {
     pthread_mutex_lock(&task->lock);
     const bool stopped = task->stopped_at >= number;
-    if (stopped) task->stopped_at = MST_NO_STATE;
+    task->stopped_at = MST_NO_STATE;
+    if (!stopped) task->ended_at = MST_NO_STATE;
     pthread_mutex_unlock(&task->lock);
     return stopped;
 }
@@ -442,15 +465,18 @@ mst_status mst_task_fail(mst_task *task, mst_status status) {
     return mst_failure_restore(&failure);
 }
 
-/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before. */
+/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before. A process that is asked
+ * to end looks first whether it was the last: the others do not wait for it then, so for this one, too, the job has
+ * ended well. */
 static mst_status wait_all_left(mst_task *task, bool *lost) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&task->lock);
     mst_task_say_routes(task);
     if (task->phase == TOGETHER) mst_members_left(task->members, task->generation);
     while (task->phase == TOGETHER && !status) {
-        if (is_stopped(task)) status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks to end");
         mst_task_wait_a_tick(task);
+        if (task->phase == TOGETHER && is_stopped(task) && !mst_members_have_all_left(task->members))
+            status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks to end");
     }
     *lost = task->phase == APART;
     if (task->phase == FAILED) status = job_failure(task);

@@ -233,6 +233,13 @@ static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **o
     return status;
 }
 
+/* Whether another worker may have to know on which of two sides of an epoch's end a callback has stopped this one. Not
+ * from a process that is to end: it counts as lost. */
+static bool must_look_behind_stop(const fit *f) {
+    return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
+           mst_workers_stop_together(f->trainer);
+}
+
 /* Trains on batches until the epoch (*DONE) or the training ends. */
 static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
     const mst_train_state *s = &f->state;
@@ -242,6 +249,11 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
         MST_TRY(next_batch(f, iterator, &batch));
         if (batch) MST_TRY(has_rows(f, batch) ? run_step(f, batch) : leave_out(f));
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
+    }
+    if (!*done && must_look_behind_stop(f)) {
+        const mst_batch *batch;
+        MST_TRY(next_batch(f, iterator, &batch));
+        *done = !batch;
     }
     return MST_OK;
 }
@@ -278,9 +290,23 @@ static mst_status begin_epoch(fit *f) {
     return CALL(f, epoch_begin);
 }
 
+/* Whether a step of this fit is left behind the state of the position; WHOLE: or behind the rest of its epoch. Workers
+ * with one state find the same, so each of them knows without the others whether a callback has anything to end. */
+static bool has_steps_left(const fit *f, bool whole) {
+    const mst_train_state *s = &f->state;
+    if (s->num_steps >= 0 && f->options->steps > 0) return s->step < s->num_steps;
+    return f->position.epoch - f->position.first_epoch + whole < s->num_epochs;
+}
+
+/* Behind the last step there is nothing to stop: training ends as it would have. */
+static void forget_late_stop(fit *f, bool whole) {
+    if (!mst_is_served(f->trainer) && !f->told_to_stop && !has_steps_left(f, whole)) f->state.stop = false;
+}
+
 /* WHOLE: the next one begins; else training ends within this one. */
 static mst_status end_epoch(fit *f, bool whole) {
     double paused = mst_clock_seconds();
+    forget_late_stop(f, whole);
     /* a worker may stop alone, and all workers are needed for a comparison */
     if (f->options->check_replicas == MST_CHECK_EACH_EPOCH && !f->state.stop)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
@@ -389,7 +415,8 @@ static mst_status go_back(fit *f) {
     return take_learning_rate(f);
 }
 
-/* A callback that ends the training on any worker ends it on all. */
+/* A callback that ends the training on any worker ends it on all: also on one that only begins, since it comes back, or
+ * was slower than the others to begin. */
 static void take_stop(fit *f) {
     if (mst_workers_are_stopped(f->trainer, f->first_number)) f->told_to_stop = f->state.stop = true;
 }
@@ -422,21 +449,23 @@ static mst_status recover(fit *f, mst_status status) {
         f->state.epoch = epoch - 1; /* where the others have gone on without this one, it may be a later one */
         MST_TRY(tell_ended_epoch(f));
     }
-    f->state.epoch = epoch;
+    const bool has_ended_within = f->state.stop && !f->in_epoch && f->position.batch > 0; /* a callback here stops */
+    f->state.epoch = epoch + has_ended_within;
     take_stop(f);
     return take_learning_rate(f);
 }
 
-/* If another worker's callback has ended the training within this epoch, the epoch ends here as well. */
-static bool must_end_epoch(const fit *f) {
-    return f->told_to_stop && f->in_epoch && f->position.batch > 0;
+/* If another worker's callback has ended the training within this epoch, the epoch ends here as well. IN_EPOCH: the
+ * callbacks have seen it begin. */
+static bool must_end_epoch(const fit *f, bool in_epoch) {
+    return f->told_to_stop && in_epoch && f->position.batch > 0;
 }
 
 /* Callbacks see the end of each epoch that they have seen begin, also where this worker got its last step with the
  * state of the others. */
 static mst_status run_epochs(fit *f) {
     bool in_epoch = f->returns && f->position.batch > 0; /* seen by the callbacks of the process before */
-    while ((!f->state.stop && (in_epoch || !is_done(f))) || must_end_epoch(f)) {
+    while ((!f->state.stop && (in_epoch || !is_done(f))) || must_end_epoch(f, in_epoch)) {
         const mst_status status = run_epoch(f);
         if (status) MST_TRY(recover(f, status));
         in_epoch = f->in_epoch;
@@ -453,6 +482,7 @@ static mst_status read_last_step(fit *f) {
 
 /* If a callback has ended the training, on this worker or on others too, it ends on all workers after the same step. */
 static mst_status stop_together(fit *f) {
+    forget_late_stop(f, false);
     if (!f->state.stop || f->told_to_stop) return MST_OK;
     MST_TRY(mst_workers_stop(f->trainer, f->position.number));
     take_stop(f);
@@ -480,14 +510,17 @@ static mst_status run_training(fit *f) {
     if (!f->resumes) MST_TRY(store_position(f, NULL));
     f->first_number = f->position.number;
     MST_TRY(CALL(f, train_begin));
+    take_stop(f);
     mst_task_status_begin(f->status, MST_TASK_TRAINS);
     if (f->tells) MST_TRY(tell_ended_epoch(f));
     if (f->returns) MST_TRY(take_learning_rate(f));
     return run_until_all_finish(f);
 }
 
-/* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
+/* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. A
+ * stop that one of them asks for comes too late. */
 static mst_status end_training(fit *f, mst_status status) {
+    const bool stopped = f->state.stop;
     mst_failure first;
     mst_failure_keep(&first, status);
     f->state.failed = status != MST_OK;
@@ -497,6 +530,7 @@ static mst_status end_training(fit *f, mst_status status) {
         mst_status ended = callback->train_end ? callback->train_end(callback->context, &f->state) : MST_OK;
         if (ended && !first.code) mst_failure_keep(&first, mst_error_complete(ended, errors));
     }
+    f->state.stop = stopped;
     return mst_failure_restore(&first);
 }
 

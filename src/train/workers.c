@@ -44,11 +44,13 @@ bool mst_workers_lost(const mst_trainer *trainer, mst_status status) {
            !mst_task_is_joined(trainer->options.task);
 }
 
-/* A process that was asked to end does not end the training: it counts as lost, and the others wait for it. */
+bool mst_workers_stop_together(const mst_trainer *trainer) {
+    const mst_task *task = trainer->options.task;
+    return task && !mst_is_served(trainer) && !mst_task_must_end(task);
+}
+
 mst_status mst_workers_stop(const mst_trainer *trainer, int64_t number) {
-    mst_task *task = trainer->options.task;
-    if (!task || mst_is_served(trainer) || mst_task_must_end(task)) return MST_OK;
-    return mst_task_stop(task, number);
+    return mst_workers_stop_together(trainer) ? mst_task_stop(trainer->options.task, number) : MST_OK;
 }
 
 bool mst_workers_are_stopped(const mst_trainer *trainer, int64_t first) {

@@ -26,8 +26,11 @@ bool mst_workers_lost(const mst_trainer *trainer, mst_status status);
  *  of them. Returns STATUS. */
 mst_status mst_workers_fail(const mst_trainer *trainer, mst_status status);
 
-/** A callback has ended the training here after the state NUMBER. MST_OK: it ends there on all workers. An error for
- *  which mst_workers_lost is true: the workers must come together first. */
+/** Whether a callback that ends the training here ends it on other workers too. A process that is asked to end does not
+ *  end the training: it counts as lost, and the others wait for it. */
+bool mst_workers_stop_together(const mst_trainer *trainer);
+/** A callback has ended the training here after the state NUMBER, behind which steps are left. MST_OK: it ends there on
+ *  all workers. An error for which mst_workers_lost is true: the workers must come together first. */
 MST_CHECKED mst_status mst_workers_stop(const mst_trainer *trainer, int64_t number);
 /** Whether a callback of a worker has ended the training that began with the state FIRST. */
 bool mst_workers_are_stopped(const mst_trainer *trainer, int64_t first);

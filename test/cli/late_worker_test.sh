@@ -1,6 +1,6 @@
 #!/bin/sh
 # A worker that is alive and does not come: the others say so after ten seconds, and that they go on when it has come. A
-# server may end the job earlier.
+# server may end the job earlier. And one that comes when the job has ended.
 # Usage: late_worker_test.sh PATH_OF_MUSTER
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -40,6 +40,15 @@ wait_for worker_0
 signal CONT worker_1
 ended_in_error timeout_of_a_step_says_for_whom_it_has_waited \
     "step [0-9]* has waited for 2 s for worker:1 at localhost:[0-9]*, when last heard, " ps_0 worker_0 worker_1
+
+# behind its training, when the others are gone: started again it would wait for them for ever
+# $training is a list of words; the rest is for the shell of each task
+# shellcheck disable=SC2016,SC2086
+timeout 60 "$muster" launch --workers 2 --restarts 1 -- sh -c '"$@" && case $TF_CONFIG in
+    *index*:1,*) [ -e ended ] || { : > ended; sleep 1; kill -9 $$; } ;;
+esac' sh "$muster" train $training --epochs 2 > out 2> err
+check worker_that_is_started_again_when_the_job_has_ended_fails [ $? -eq 1 ]
+check it_says_so grep -q "^error: worker:1 .*: worker:1 was started again when worker:0 had done its work, and with it the job" err
 
 no_task_is_left
 end_of_checks

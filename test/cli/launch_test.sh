@@ -183,6 +183,15 @@ ended killed_task_is_started_again 0 "^all tasks done in .* s; worker:1 was star
 check restart_is_told_when_it_happens grep -q '^worker:1 was killed by signal 9 (Killed): it is started again (1 restart left)$' out
 check restarted_task_has_the_same_TF_CONFIG [ "$(sort -u configs | grep -c .)" -eq 1 ]
 check only_the_lost_task_is_started_again [ "$(count_of worker-0)" -eq 1 ]
+options="--workers 2 --restarts 2"
+launch 'echo "${MUSTER_RESTARTED-no}" > told-$me-$starts
+case $me-$starts in
+    worker-0-1) until [ -e told-worker-1-2 ]; do sleep 0.02; done ;;
+    worker-1-1) kill -9 $$ ;;
+    worker-1-2) until [ -s pid-worker-0 ]; do sleep 0.02; done; while kill -0 $(cat pid-worker-0); do sleep 0.02; done 2> /dev/null; sleep 0.2; kill -9 $$ ;;
+esac'
+ended restarted_task_may_end_well 0 "worker:1 was started again 2 times$"
+check restarted_task_knows_that_it_is_one_and_who_has_ended [ "$(cat told-worker-1-1 told-worker-1-2 told-worker-1-3 | tr '\n' ,)" = no,,worker:0, ]
 options="--workers 2 --restarts 1"
 launch '[ $me = worker-1 ] && exit 7; '"$wait_for_ever"
 ended restarts_are_counted 7 "^error: worker:1 failed with exit status 7, having been started again 1 time$"
@@ -283,8 +292,10 @@ if command -v setsid > /dev/null 2>&1; then
     options="--hosts hosts --ssh=$folder/connect4 --workers 3 --restarts 1"
     printf '#!/bin/sh\nexec "%s/connect" -4 "$@"\n' "$folder" > connect4
     chmod +x connect4
-    launch 'pwd > folder; [ $me = worker-1 ] && [ $starts = 1 ] && exit 6; exit 0'
+    launch 'pwd > folder; echo "${MUSTER_RESTARTED-no}" > told-$starts; [ $me = worker-1 ] || { until [ -e pid-worker-1 ]; do sleep 0.02; done; exit 0; }
+[ $starts = 1 ] && { until [ -s pid-worker-0 ] && [ -s pid-worker-2 ]; do sleep 0.02; done; while kill -0 $(cat pid-worker-0) || kill -0 $(cat pid-worker-2); do sleep 0.02; done 2> /dev/null; sleep 0.3; exit 6; }; exit 0'
     ended task_of_another_machine_is_started_again 0 "worker:1 was started again once$"
+    check there_too_it_knows_who_has_ended [ "$(cat told-1 told-2 | tr '\n' ,)" = no,worker:0, ]
     check it_runs_in_the_same_folder [ "$(cat folder)" = "$(pwd -P)" ]
     background 3 "trap 'echo x >> got-\$me; exit 5' TERM; : > ready-\$me; $wait_for_ever"
     kill -s TERM $launcher

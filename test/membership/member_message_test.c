@@ -16,7 +16,7 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
             snprintf(m.address, sizeof m.address, "[::1]:2222");
             m.known = (mst_known_generations){{3, 31}, 2, {{5, 7}, {8, UINT64_MAX}}};
             m.ended = 16;
-            m.state = (mst_member_state){2, {{"program", 7, ""}, {"seed", UINT64_MAX, "3"}}, 1LL << 40, 99};
+            m.state = (mst_member_state){2, {{"program", 7, ""}, {"seed", UINT64_MAX, "3"}}, 1LL << 40, 99, 1LL << 39};
             break;
         case MST_MEMBER_ACKNOWLEDGE:
             m.acknowledged = MST_MEMBER_PROBE;
@@ -31,6 +31,7 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
             m.known.begun = (mst_known_generation){3, 31};
             m.withdrawn = 2;
             m.instructions = 0x27;
+            m.ended_at = 12;
             break;
         case MST_MEMBER_WAITING:
             m.ready = true;
@@ -77,7 +78,7 @@ static void every_message_is_read_as_it_was_written(void **state) {
             assert_true(out.known.agreed[i].number == m.known.agreed[i].number &&
                         out.known.agreed[i].tasks == m.known.agreed[i].tasks);
         assert_true(out.ended == m.ended && out.withdrawn == m.withdrawn && out.instructions == m.instructions &&
-                    out.cause == m.cause);
+                    out.cause == m.cause && out.ended_at == m.ended_at);
         assert_string_equal(out.address, m.address);
         assert_true(out.kind == m.kind && out.job == m.job && out.generation == m.generation && out.to == m.to);
         assert_true(out.ready == m.ready && out.all_left == m.all_left && out.source == m.source);

@@ -167,6 +167,7 @@ void sim_program_ready(sim *s, process *p) {
     mend_state(s, p);
     p->state.state_number = p->view.state_number;
     p->state.state_hash = p->view.state_hash;
+    p->state.ended_at = MST_NO_STATE;
     sim_trace(s, p, "is ready with %" PRId64, p->view.state_number);
     if (mst_members_ready(p->members, &p->state)) sim_trace(s, p, "%s", mst_error()->message);
 }

@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "cli/launch/shell_words.h"
+#include "cluster/task.h"
 
 static void write_program(FILE *file, const job_task *task) {
     fputs("env ", file);
@@ -51,7 +52,9 @@ char *task_command(const char *folder, const job_task *task) {
 
 mst_status remote_process_make(const char *ssh, const char *folder, const job_task *task, remote_process *out) {
     remote_process made = {.command = text_of(write_remote, folder, task)};
-    if (!made.command || asprintf(&made.run, "exec %s \"$@\"", ssh) < 0) {
+    if (!made.command ||
+        asprintf(&made.run, "exec %s \"$1\" \"${" MST_RESTARTED "+export " MST_RESTARTED "=$" MST_RESTARTED "; }$2\"",
+                 ssh) < 0) {
         free(made.command);
         return MST_NO_MEMORY("for the command of %s", task->name);
     }

@@ -11,8 +11,8 @@ char *task_command(const char *folder, const job_task *task);
 /** A process of this machine that stands for a task of another one. */
 typedef struct remote_process {
     char *run, *command;
-    const char *arguments[7]; /**< sh -c 'exec ssh "$@"' sh HOST COMMAND, ended by NULL: the text of --ssh can have
-                                   arguments of its own */
+    const char *arguments[7]; /**< sh -c 'exec ssh "$1" "$2"' sh HOST COMMAND, ended by NULL: the text of --ssh can
+                                   have arguments of its own. MST_RESTARTED is passed on before COMMAND */
 } remote_process;
 
 /** Makes it for TASK. ssh passes on no signals, and a program goes on where the connection is cut. So each line that

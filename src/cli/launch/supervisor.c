@@ -164,8 +164,21 @@ static void open_stream(supervisor *s, supervised_task *t, int i) {
         snprintf(lines->prefix, sizeof lines->prefix, "%-*s | ", s->name_width, t->spec->name);
 }
 
+/* What T, which works, is told when it is started again: a worker that has ended well without it, or "". NULL: nothing.
+ * With servers a worker may end before others. */
+static const char *told_when_restarted(const supervisor *s, const supervised_task *t) {
+    const char *ended = "";
+    if (t->num_starts == 0 || t->spec->part != TASK_WORKS) return NULL;
+    for (int i = s->num_tasks - 1; i >= 0; i--) {
+        const supervised_task *other = &s->task[i];
+        if (other->spec->part == TASK_SERVES) return NULL;
+        if (other->spec->part == TASK_WORKS && other->ended_well) ended = other->spec->name;
+    }
+    return ended;
+}
+
 static mst_status start(supervisor *s, supervised_task *t) {
-    MST_TRY(task_process_start(t->spec, &s->mask, s->null_input, &t->process));
+    MST_TRY(task_process_start(t->spec, told_when_restarted(s, t), &s->mask, s->null_input, &t->process));
     guard_add(&s->guard, t->process.pid);
     *t->last_line = '\0';
     for (int i = 0; i < NUM_STREAMS; i++) open_stream(s, t, i);

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cluster/task.h"
+
 enum { INPUT, OUTPUT, ERROR, REPORT, NUM_PIPES };
 
 typedef int pipe_ends[2]; /* read end, write end; -1: closed */
@@ -23,7 +25,8 @@ static void close_pipes(pipe_ends *pipes) {
 }
 
 /* The child, until it is the program. Where it cannot become it, the reason goes to the pipe REPORT; exec closes it. */
-static void become(const task_spec *spec, pipe_ends *pipes, int null_input, const sigset_t *mask, pid_t launcher) {
+static void become(const task_spec *spec, const char *restarted, pipe_ends *pipes, int null_input, const sigset_t *mask,
+                   pid_t launcher) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != launcher) _exit(EXIT_FAILURE); /* which has died before prctl */
@@ -32,7 +35,8 @@ static void become(const task_spec *spec, pipe_ends *pipes, int null_input, cons
     sigprocmask(SIG_SETMASK, mask, NULL);
     const int input = spec->reads_signals ? pipes[INPUT][0] : null_input;
     const bool ready = dup2(input, STDIN_FILENO) >= 0 && dup2(pipes[OUTPUT][1], STDOUT_FILENO) >= 0 &&
-                       dup2(pipes[ERROR][1], STDERR_FILENO) >= 0 && (!spec->variable || !putenv(spec->variable));
+                       dup2(pipes[ERROR][1], STDERR_FILENO) >= 0 && (!spec->variable || !putenv(spec->variable)) &&
+                       !(restarted ? setenv(MST_RESTARTED, restarted, true) : unsetenv(MST_RESTARTED));
     if (ready) {
         /* on other cores than wished it is slower, and right */
         if (spec->cores) (void)sched_setaffinity(0, sizeof *spec->cores, spec->cores);
@@ -62,15 +66,15 @@ static mst_status start_failed(const task_spec *spec, int reason) {
     return MST_FAIL(MST_IO, "cannot start %s: '%s': %s%s", spec->name, spec->arguments[0], strerror(reason), hint);
 }
 
-static mst_status start_with(const task_spec *spec, pipe_ends *pipes, const sigset_t *mask, int null_input,
-                             pid_t *out) {
+static mst_status start_with(const task_spec *spec, const char *restarted, pipe_ends *pipes, const sigset_t *mask,
+                             int null_input, pid_t *out) {
     for (int i = 0; i < NUM_PIPES; i++)
         if ((i != INPUT || spec->reads_signals) && pipe2(pipes[i], O_CLOEXEC)) return start_failed(spec, errno);
     for (int i = OUTPUT; i <= ERROR; i++)
         if (fcntl(pipes[i][0], F_SETFL, O_NONBLOCK)) return start_failed(spec, errno);
     const pid_t launcher = getpid(), pid = fork();
     if (pid < 0) return start_failed(spec, errno);
-    if (pid == 0) become(spec, pipes, null_input, mask, launcher);
+    if (pid == 0) become(spec, restarted, pipes, null_input, mask, launcher);
     setpgid(pid, pid); /* here too: a signal may be due before the child gets there */
     close_end(&pipes[REPORT][1]);
     const int reason = read_report(pipes[REPORT][0]);
@@ -82,10 +86,11 @@ static mst_status start_with(const task_spec *spec, pipe_ends *pipes, const sigs
     return MST_OK;
 }
 
-mst_status task_process_start(const task_spec *spec, const sigset_t *mask, int null_input, task_process *out) {
+mst_status task_process_start(const task_spec *spec, const char *restarted, const sigset_t *mask, int null_input,
+                              task_process *out) {
     pipe_ends pipes[NUM_PIPES] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     pid_t pid = -1;
-    const mst_status status = start_with(spec, pipes, mask, null_input, &pid);
+    const mst_status status = start_with(spec, restarted, pipes, mask, null_input, &pid);
     if (!status) {
         *out = (task_process){pid, pipes[INPUT][1], {pipes[OUTPUT][0], pipes[ERROR][0]}};
         pipes[INPUT][1] = pipes[OUTPUT][0] = pipes[ERROR][0] = -1;

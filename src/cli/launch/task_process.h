@@ -14,9 +14,10 @@ typedef struct task_process {
     int output[2]; /**< from its standard output and standard error; reading does not wait */
 } task_process;
 
-/** Starts it with the signal mask MASK, and standard input from NULL_INPUT where it reads no signals. The kernel kills
- *  it when this process ends. MST_NOT_FOUND where there is no such program. */
-MST_CHECKED mst_status task_process_start(const task_spec *spec, const sigset_t *mask, int null_input,
-                                          task_process *out);
+/** Starts it with the signal mask MASK, and standard input from NULL_INPUT where it reads no signals. RESTARTED: the
+ *  value of MST_RESTARTED (cluster/task.h); NULL: it is not set. The kernel kills the process when this one ends.
+ *  MST_NOT_FOUND where there is no such program. */
+MST_CHECKED mst_status task_process_start(const task_spec *spec, const char *restarted, const sigset_t *mask,
+                                          int null_input, task_process *out);
 
 #endif

@@ -444,7 +444,7 @@ static mst_status fit(training *t) {
 
 /* Ended by a signal, and not by early stopping. */
 static bool is_interrupted(const training *t) {
-    return t->result.stopped && signals_caught() != 0;
+    return t->events.interrupted || (t->result.stopped && signals_caught() != 0);
 }
 
 /* Evaluates and predicts after training, as far as that was asked for and training was not interrupted. */

@@ -17,9 +17,9 @@ static json_t *state_event(const char *name, const mst_train_state *state) {
 }
 
 /* Also a reader of standard output that has left ends training in order. */
-static mst_status go_on(mst_train_state *state) {
+static mst_status go_on(train_events *events, mst_train_state *state) {
     MST_TRY(json_check_output());
-    if (signals_caught()) state->stop = true;
+    if (signals_caught()) events->interrupted = state->stop = true;
     return MST_OK;
 }
 
@@ -33,11 +33,11 @@ static mst_status step_end(void *context, mst_train_state *state) {
         json_add(&event, "", "seconds", json_number(state->seconds));
         MST_TRY(json_write(event));
     }
-    return go_on(state);
+    return go_on(events, state);
 }
 
 static mst_status epoch_end(void *context, mst_train_state *state) {
-    const train_events *events = context;
+    train_events *events = context;
     if (events->json) {
         json_t *event = state_event("epoch", state);
         if (state->has_validation) {
@@ -48,7 +48,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
         json_add(&event, "", "seconds", json_number(state->seconds));
         MST_TRY(json_write(event));
     }
-    return go_on(state);
+    return go_on(events, state);
 }
 
 mst_callback train_events_callback(train_events *events) {

@@ -10,6 +10,7 @@ typedef struct train_events {
     double began;      /**< mst_clock_seconds() of the command's start */
     double first_step; /**< seconds from there to the end of the first step */
     int64_t num_steps; /**< made by this command */
+    bool interrupted;  /**< a signal has come, maybe behind the last step, which then was not stopped */
 } train_events;
 
 /** EVENTS must outlive training. */
