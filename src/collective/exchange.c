@@ -90,7 +90,7 @@ static mst_status make_pieces(mst_exchange *x) {
     x->iov = array_of(r->num_pieces, sizeof *x->iov);
     x->value = array_of(most_terms, sizeof *x->value);
     x->node = array_of(r->num_terms, sizeof *x->node);
-    x->lent = array_of(r->num_ins, sizeof(mst_kept *));
+    x->lent = array_of(r->num_ins, sizeof(mst_kept_part *));
     x->borrows = array_of(r->num_ins, sizeof *x->borrows);
     if (!x->iov || !x->value || !x->node || !x->lent || !x->borrows)
         return MST_NO_MEMORY("for the messages of an exchange");
@@ -225,7 +225,7 @@ static void *term_data(const mst_exchange *x, const mst_route_term *term, int64_
     char *place = x->memory + term->at + first;
     if (term->in < 0) return place;
     const size_t from = (size_t)(term->at + first - x->routes.in[term->in].at), end = from + (size_t)bytes;
-    for (const mst_kept *k = x->lent[term->in]; k; k = k->next) {
+    for (const mst_kept_part *k = x->lent[term->in]; k; k = k->next) {
         const size_t k_end = k->offset + k->bytes, low = from > k->offset ? from : k->offset;
         if (low >= end || low >= k_end) continue;
         char *data = (char *)(uintptr_t)k->data + (low - k->offset);
@@ -264,7 +264,7 @@ static void post(mst_exchange *x, int32_t i, bool borrows) {
 
 void mst_exchange_return(mst_exchange *x, int32_t first, int32_t end) {
     for (int32_t i = first; i < end; i++) {
-        mst_kept_release(x->lent[i]);
+        mst_kept_parts_release(x->lent[i]);
         x->lent[i] = NULL;
     }
 }
@@ -284,7 +284,7 @@ bool mst_exchange_sum_step(mst_exchange *x, int32_t step) {
     bool good = true;
     for (int32_t i = before->sums; i < now->sums; i++) make_sum(x, &x->routes.sum[i]);
     for (int32_t i = before->ins; i < now->ins; i++) {
-        const bool intact = mst_kept_are_intact(x->lent[i], x->generation);
+        const bool intact = mst_kept_parts_are_intact(x->lent[i], x->generation);
         mst_exchange_return(x, i, i + 1);
         if (!intact) await_end(x, i);
         good = good && intact;

@@ -138,13 +138,13 @@ struct mst_session {
     char *plan_pass;                 /**< the option's own copy */
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
-    mst_trace *trace; /**< runs are added to it; NULL: to none */
-    mst_part *part;   /**< where there are devices of other tasks; NULL: there are none */
+    mst_trace *trace;       /**< runs are added to it; NULL: to none */
+    mst_session_part *part; /**< where there are devices of other tasks; NULL: there are none */
 };
 
 /** As mst_session_create_here; PART (NULL: there are none): of which tasks there are devices too. */
 MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
-                                               const mst_part_options *part, mst_session **out);
+                                               const mst_session_part_options *part, mst_session **out);
 /** Whether each of COUNT variables has a value: HAS[i] is 1, else 0. */
 MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count,
                                                unsigned char *has);

@@ -177,7 +177,7 @@ static void release_frame(mst_frame *frame) {
     for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
     if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
     if (frame->has_turn) mst_turn_end(&frame->turn);
-    if (frame->part) mst_part_end_run(frame->part);
+    if (frame->part) mst_session_part_end_run(frame->part);
     mst_run_notes_free(frame->notes);
     frame->notes = NULL;
     pthread_mutex_lock(&session->lock);
@@ -226,7 +226,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index, const m
             mst_string_memory_begin(&frame->strings[d], mst_session_string_room(session, d, &frame->strings[d]));
     }
     frame->part_run = purpose->part_run;
-    if (frame->part) mst_part_begin_run(frame->part, frame);
+    if (frame->part) mst_session_part_begin_run(frame->part, frame);
     const mst_bound_plan *bound = &cached->bound[index];
     for (int64_t i = 0; i < bound->num_patches; i++)
         *bound->patch[i].data =
@@ -255,7 +255,7 @@ static mst_status number_step(mst_session *session, mst_slot *slot, const mst_ca
         const mst_copy *copy = cached->copy[state];
         MST_TRY(mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number));
     }
-    return session->part ? mst_part_share_step(&slot->frame, owner) : MST_OK;
+    return session->part ? mst_session_part_share_step(&slot->frame, owner) : MST_OK;
 }
 
 /* In a turn that has begun: whether a variable that a plan of initial values writes has got a value meanwhile. */
