@@ -17,12 +17,12 @@ static const int64_t MOST_BYTES = (int64_t)1 << 46;
 
 /* ---- making ---- */
 
-static void add_stretch(mst_exchange *x, mst_dtype dtype, int64_t first, int64_t bytes) {
-    mst_stretch *last = x->num_stretches ? &x->stretch[x->num_stretches - 1] : NULL;
+static void add_span(mst_exchange *x, mst_dtype dtype, int64_t first, int64_t bytes) {
+    mst_dtype_span *last = x->num_spans ? &x->span[x->num_spans - 1] : NULL;
     if (last && last->dtype == dtype)
         last->bytes += bytes;
     else if (bytes)
-        x->stretch[x->num_stretches++] = (mst_stretch){first, bytes, dtype};
+        x->span[x->num_spans++] = (mst_dtype_span){first, bytes, dtype};
 }
 
 /* Lays the values side by side; SIZE: bytes of them all. */
@@ -38,7 +38,7 @@ static mst_status lay_out(mst_exchange *x, const mst_exchange_spec *spec, int64_
             return MST_FAIL(MST_INVALID, "value %d of an exchange cannot have %lld elements", i, (long long)v->count);
         const int64_t bytes = (int64_t)mst_align((size_t)(v->count * element));
         x->offset[i] = *size;
-        add_stretch(x, v->dtype, *size, bytes);
+        add_span(x, v->dtype, *size, bytes);
         *size += bytes;
     }
     if (*size == 0) *size = MST_ALIGNMENT; /* that of nothing is there where it has come from all members */
@@ -158,8 +158,8 @@ static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) 
     snprintf(x->name, sizeof x->name, "%s", spec->name ? spec->name : "");
     x->num_values = spec->num_values;
     x->offset = array_of(spec->num_values, sizeof *x->offset);
-    x->stretch = array_of(spec->num_values, sizeof *x->stretch);
-    if (!x->offset || !x->stretch) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
+    x->span = array_of(spec->num_values, sizeof *x->span);
+    if (!x->offset || !x->span) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
     MST_TRY(lay_out(x, spec, &size));
     MST_TRY(make_routes(x, spec, size));
     MST_TRY(alloc_memory(x));
@@ -178,7 +178,7 @@ static void free_exchange(mst_exchange *x) {
     free(x->offset);
     free(x->own);
     free(x->cut);
-    free(x->stretch);
+    free(x->span);
     free(x->iov);
     free(x->value);
     free(x->node);
@@ -238,8 +238,8 @@ static void *term_data(const mst_exchange *x, const mst_route_term *term, int64_
 /* A sum, by the dtypes of its bytes. */
 static void make_sum(mst_exchange *x, const mst_route_sum *sum) {
     const mst_route_term *term = x->routes.term + sum->first_term;
-    for (int32_t i = 0; i < x->num_stretches; i++) {
-        const mst_stretch *s = &x->stretch[i];
+    for (int32_t i = 0; i < x->num_spans; i++) {
+        const mst_dtype_span *s = &x->span[i];
         const int64_t first = s->first > sum->first ? s->first : sum->first;
         const int64_t s_end = s->first + s->bytes, sum_end = sum->first + sum->bytes;
         const int64_t bytes = (s_end < sum_end ? s_end : sum_end) - first;

@@ -47,10 +47,10 @@ struct mst_task_group {
 };
 
 /** Neighbouring bytes of a leaf that are all of one dtype. */
-typedef struct mst_stretch {
+typedef struct mst_dtype_span {
     int64_t first, bytes;
     mst_dtype dtype;
-} mst_stretch;
+} mst_dtype_span;
 
 struct mst_exchange {
     mst_task_group *group;
@@ -62,8 +62,8 @@ struct mst_exchange {
     int64_t *offset; /**< [num_values]: of each value in a leaf */
     int64_t *own;    /**< [num_values]: of the member's part of it in a leaf; NULL where there are no parts */
     int64_t *cut;    /**< [members + 1]: where the parts begin in a leaf; likewise */
-    int32_t num_stretches;
-    mst_stretch *stretch;
+    int32_t num_spans;
+    mst_dtype_span *span;
     mst_routes routes;
     char *memory;         /**< as the routes divide it */
     int64_t sum_at;       /**< where the sum is in it; of a scatter, where all of it would begin */
