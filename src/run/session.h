@@ -18,8 +18,8 @@
 #include "plan/pair_map.h"
 #include "plan/plan.h"
 #include "run/executor.h"
-#include "run/pace.h"
 #include "run/part_inside.h"
+#include "run/threading_choice.h"
 
 /** Memory of a step in flight. */
 typedef struct mst_slot {
@@ -79,10 +79,10 @@ typedef struct mst_cached_plan {
     int64_t num_uses;
     mst_touch *touch; /**< of the copies that were made with the plan: for its first run */
     int64_t num_touches, touch_capacity;
-    bool touched;          /**< a run has been given them */
-    bool can_run_alone;    /**< one thread may run the programs of all its devices */
-    mst_pace pace;         /**< whether it does; under the session's lock */
-    mst_bound_plan *bound; /**< by slot */
+    bool touched;                   /**< a run has been given them */
+    bool can_run_alone;             /**< one thread may run the programs of all its devices */
+    mst_threading_choice threading; /**< whether it does; under the session's lock */
+    mst_bound_plan *bound;          /**< by slot */
 } mst_cached_plan;
 
 /** A copy of an entry that the session uses. */

@@ -231,7 +231,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index, const m
     for (int64_t i = 0; i < bound->num_patches; i++)
         *bound->patch[i].data =
             (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
-    slot->alone = cached->can_run_alone && !frame->touch && mst_pace_is_alone(&cached->pace);
+    slot->alone = cached->can_run_alone && !frame->touch && mst_threading_choice_is_alone(&cached->threading);
     if (slot->alone)
         mst_executor_submit(session->executor, frame, NULL, 0);
     else
@@ -310,11 +310,11 @@ static void keep_notes(mst_session *session, const mst_frame *frame) {
 }
 
 /* How long the devices took for a run that went well. */
-static void keep_pace(mst_session *session, const mst_slot *slot, int64_t began) {
+static void keep_time(mst_session *session, const mst_slot *slot, int64_t began) {
     const int64_t now = mst_clock_now();
     if (slot->alone) atomic_fetch_add(&session->runs_alone, 1);
     pthread_mutex_lock(&session->lock);
-    mst_pace_add(&slot->cached->pace, slot->alone, now - began, now);
+    mst_threading_choice_add(&slot->cached->threading, slot->alone, now - began, now);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -333,7 +333,7 @@ mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_p
     mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
     if (status && happened) status = mst_session_tell_torn(session->store, cached);
     if (frame->notes && !status) keep_notes(session, frame);
-    if (cached->can_run_alone && !status) keep_pace(session, slot, began);
+    if (cached->can_run_alone && !status) keep_time(session, slot, began);
     release_frame(frame);
     return status;
 }
