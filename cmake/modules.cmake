@@ -16,6 +16,11 @@ set(LINKED_MODULE_LIBRARIES "") # and the libraries that those need
 #   PACKAGE  of Debian, with the headers
 function(muster_module name)
   cmake_parse_arguments(ARG "LINKED" "USED_FOR;LIBRARY;PACKAGE;FILE" "PKG_CONFIG;PARTS;PIECES" ${ARGN})
+  foreach(file ${ARG_FILE} ${ARG_PARTS} ${ARG_PIECES}) # also where the module cannot be built
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
+      message(FATAL_ERROR "module ${name}: there is no ${file}")
+    endif()
+  endforeach()
   set(found MUSTER_MODULE_${name})
   pkg_check_modules(${found} QUIET IMPORTED_TARGET ${ARG_PKG_CONFIG})
   set(version "")

@@ -68,13 +68,13 @@ static pair weak(const uint8_t *s, uint64_t a, uint64_t b) {
     return (pair){a + z, b + rotate(a, 44) + c};
 }
 
-typedef struct state {
+typedef struct farm_hash_state {
     uint64_t x, y, z;
     pair v, w;
-} state;
+} farm_hash_state;
 
 /* Mixes in the 64 bytes at S; LAST is 9 for the last of them, before it 1. */
-static void mix(state *t, const uint8_t *s, uint64_t factor, uint64_t last) {
+static void mix(farm_hash_state *t, const uint8_t *s, uint64_t factor, uint64_t last) {
     t->x = rotate(t->x + t->y + t->v.first + fetch(s + 8), 37) * factor;
     t->y = rotate(t->y + t->v.second + fetch(s + 48), 42) * factor;
     t->x ^= t->w.second * last;
@@ -90,7 +90,7 @@ static void mix(state *t, const uint8_t *s, uint64_t factor, uint64_t last) {
 static uint64_t of_more(const uint8_t *s, size_t size) {
     enum { SEED = 81, BLOCK = 64 };
     const uint64_t rest = (size - 1) % BLOCK, y = SEED * k1 + 113;
-    state t = {.x = SEED * k2 + fetch(s), .y = y, .z = shift_mix(y * k2 + 113) * k2};
+    farm_hash_state t = {.x = SEED * k2 + fetch(s), .y = y, .z = shift_mix(y * k2 + 113) * k2};
     const uint8_t *end = s + (size - 1) / BLOCK * BLOCK;
     for (; s != end; s += BLOCK) mix(&t, s, k1, 1);
     const uint64_t factor = k1 + ((t.z & 0xff) << 1);

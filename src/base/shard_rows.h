@@ -9,10 +9,10 @@
 #include "base/shard_tree.h"
 
 /** The shards of one task, of NUM_SHARDS in all. Zero: there are no shards, the task has all rows. */
-typedef struct mst_window {
+typedef struct mst_shard_window {
     mst_shards shards;
     int32_t num_shards;
-} mst_window;
+} mst_shard_window;
 
 /** Rows FIRST to FIRST + COUNT - 1 of a batch. */
 typedef struct mst_row_range {
@@ -27,7 +27,7 @@ static inline int64_t mst_part_begin(int64_t size, int64_t n, int64_t i) {
 }
 
 /** The rows that the shards of WINDOW have of a batch of SIZE rows. */
-static inline mst_row_range mst_window_rows(mst_window window, int64_t size) {
+static inline mst_row_range mst_shard_window_rows(mst_shard_window window, int64_t size) {
     if (!window.num_shards) return (mst_row_range){0, size};
     const int64_t first = mst_part_begin(size, window.num_shards, window.shards.first);
     const int64_t end = mst_part_begin(size, window.num_shards, window.shards.first + window.shards.count);

@@ -17,12 +17,12 @@ static const int64_t MOST_BYTES = (int64_t)1 << 46;
 
 /* ---- making ---- */
 
-static void add_stretch(mst_exchange *x, mst_dtype dtype, int64_t first, int64_t bytes) {
-    mst_stretch *last = x->num_stretches ? &x->stretch[x->num_stretches - 1] : NULL;
+static void add_span(mst_exchange *x, mst_dtype dtype, int64_t first, int64_t bytes) {
+    mst_dtype_span *last = x->num_spans ? &x->span[x->num_spans - 1] : NULL;
     if (last && last->dtype == dtype)
         last->bytes += bytes;
     else if (bytes)
-        x->stretch[x->num_stretches++] = (mst_stretch){first, bytes, dtype};
+        x->span[x->num_spans++] = (mst_dtype_span){first, bytes, dtype};
 }
 
 /* Lays the values side by side; SIZE: bytes of them all. */
@@ -38,7 +38,7 @@ static mst_status lay_out(mst_exchange *x, const mst_exchange_spec *spec, int64_
             return MST_FAIL(MST_INVALID, "value %d of an exchange cannot have %lld elements", i, (long long)v->count);
         const int64_t bytes = (int64_t)mst_align((size_t)(v->count * element));
         x->offset[i] = *size;
-        add_stretch(x, v->dtype, *size, bytes);
+        add_span(x, v->dtype, *size, bytes);
         *size += bytes;
     }
     if (*size == 0) *size = MST_ALIGNMENT; /* that of nothing is there where it has come from all members */
@@ -90,7 +90,7 @@ static mst_status make_pieces(mst_exchange *x) {
     x->iov = array_of(r->num_pieces, sizeof *x->iov);
     x->value = array_of(most_terms, sizeof *x->value);
     x->node = array_of(r->num_terms, sizeof *x->node);
-    x->lent = array_of(r->num_ins, sizeof(mst_kept *));
+    x->lent = array_of(r->num_ins, sizeof(mst_kept_part *));
     x->borrows = array_of(r->num_ins, sizeof *x->borrows);
     if (!x->iov || !x->value || !x->node || !x->lent || !x->borrows)
         return MST_NO_MEMORY("for the messages of an exchange");
@@ -158,8 +158,8 @@ static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) 
     snprintf(x->name, sizeof x->name, "%s", spec->name ? spec->name : "");
     x->num_values = spec->num_values;
     x->offset = array_of(spec->num_values, sizeof *x->offset);
-    x->stretch = array_of(spec->num_values, sizeof *x->stretch);
-    if (!x->offset || !x->stretch) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
+    x->span = array_of(spec->num_values, sizeof *x->span);
+    if (!x->offset || !x->span) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
     MST_TRY(lay_out(x, spec, &size));
     MST_TRY(make_routes(x, spec, size));
     MST_TRY(alloc_memory(x));
@@ -178,7 +178,7 @@ static void free_exchange(mst_exchange *x) {
     free(x->offset);
     free(x->own);
     free(x->cut);
-    free(x->stretch);
+    free(x->span);
     free(x->iov);
     free(x->value);
     free(x->node);
@@ -225,7 +225,7 @@ static void *term_data(const mst_exchange *x, const mst_route_term *term, int64_
     char *place = x->memory + term->at + first;
     if (term->in < 0) return place;
     const size_t from = (size_t)(term->at + first - x->routes.in[term->in].at), end = from + (size_t)bytes;
-    for (const mst_kept *k = x->lent[term->in]; k; k = k->next) {
+    for (const mst_kept_part *k = x->lent[term->in]; k; k = k->next) {
         const size_t k_end = k->offset + k->bytes, low = from > k->offset ? from : k->offset;
         if (low >= end || low >= k_end) continue;
         char *data = (char *)(uintptr_t)k->data + (low - k->offset);
@@ -238,8 +238,8 @@ static void *term_data(const mst_exchange *x, const mst_route_term *term, int64_
 /* A sum, by the dtypes of its bytes. */
 static void make_sum(mst_exchange *x, const mst_route_sum *sum) {
     const mst_route_term *term = x->routes.term + sum->first_term;
-    for (int32_t i = 0; i < x->num_stretches; i++) {
-        const mst_stretch *s = &x->stretch[i];
+    for (int32_t i = 0; i < x->num_spans; i++) {
+        const mst_dtype_span *s = &x->span[i];
         const int64_t first = s->first > sum->first ? s->first : sum->first;
         const int64_t s_end = s->first + s->bytes, sum_end = sum->first + sum->bytes;
         const int64_t bytes = (s_end < sum_end ? s_end : sum_end) - first;
@@ -264,7 +264,7 @@ static void post(mst_exchange *x, int32_t i, bool borrows) {
 
 void mst_exchange_return(mst_exchange *x, int32_t first, int32_t end) {
     for (int32_t i = first; i < end; i++) {
-        mst_kept_release(x->lent[i]);
+        mst_kept_parts_release(x->lent[i]);
         x->lent[i] = NULL;
     }
 }
@@ -284,7 +284,7 @@ bool mst_exchange_sum_step(mst_exchange *x, int32_t step) {
     bool good = true;
     for (int32_t i = before->sums; i < now->sums; i++) make_sum(x, &x->routes.sum[i]);
     for (int32_t i = before->ins; i < now->ins; i++) {
-        const bool intact = mst_kept_are_intact(x->lent[i], x->generation);
+        const bool intact = mst_kept_parts_are_intact(x->lent[i], x->generation);
         mst_exchange_return(x, i, i + 1);
         if (!intact) await_end(x, i);
         good = good && intact;

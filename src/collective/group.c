@@ -181,7 +181,7 @@ static void check_message(mst_task_group *g, mst_status status, uint32_t generat
     mst_timeline_add(done, 1);
 }
 
-void mst_group_post(mst_task_group *g, int32_t member, mst_key key, void *into, size_t bytes, mst_kept **lent,
+void mst_group_post(mst_task_group *g, int32_t member, mst_key key, void *into, size_t bytes, mst_kept_part **lent,
                     mst_timeline *done) {
     const mst_transport_type *type = g->type;
     const int32_t from = g->task[member];

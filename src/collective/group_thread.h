@@ -47,10 +47,10 @@ struct mst_task_group {
 };
 
 /** Neighbouring bytes of a leaf that are all of one dtype. */
-typedef struct mst_stretch {
+typedef struct mst_dtype_span {
     int64_t first, bytes;
     mst_dtype dtype;
-} mst_stretch;
+} mst_dtype_span;
 
 struct mst_exchange {
     mst_task_group *group;
@@ -62,20 +62,20 @@ struct mst_exchange {
     int64_t *offset; /**< [num_values]: of each value in a leaf */
     int64_t *own;    /**< [num_values]: of the member's part of it in a leaf; NULL where there are no parts */
     int64_t *cut;    /**< [members + 1]: where the parts begin in a leaf; likewise */
-    int32_t num_stretches;
-    mst_stretch *stretch;
+    int32_t num_spans;
+    mst_dtype_span *span;
     mst_routes routes;
-    char *memory;     /**< as the routes divide it */
-    int64_t sum_at;   /**< where the sum is in it; of a scatter, where all of it would begin */
-    bool is_shared;   /**< the memory is the transport's */
-    mst_iov *iov;     /**< of the routes' pieces */
-    mst_array *value; /**< [most terms of a sum] */
-    mst_shards *node; /**< of the routes' terms */
-    mst_kept **lent;  /**< [num_ins] of the routes: messages that are added up where they have arrived */
-    bool *borrows;    /**< [num_ins]: the message is all terms of sums of the group's thread, and nothing else */
-    int32_t last;     /**< step, which is that of the thread that waits; those before it are the group's thread's */
-    uint64_t due;     /**< what `finished` rises to in a run */
-    uint64_t news;    /**< by how much `news` rises in a run */
+    char *memory;         /**< as the routes divide it */
+    int64_t sum_at;       /**< where the sum is in it; of a scatter, where all of it would begin */
+    bool is_shared;       /**< the memory is the transport's */
+    mst_iov *iov;         /**< of the routes' pieces */
+    mst_array *value;     /**< [most terms of a sum] */
+    mst_shards *node;     /**< of the routes' terms */
+    mst_kept_part **lent; /**< [num_ins] of the routes: messages that are added up where they have arrived */
+    bool *borrows;        /**< [num_ins]: the message is all terms of sums of the group's thread, and nothing else */
+    int32_t last;         /**< step, which is that of the thread that waits; those before it are the group's thread's */
+    uint64_t due;         /**< what `finished` rises to in a run */
+    uint64_t news;        /**< by how much `news` rises in a run */
     mst_timeline *arrived, *ready, *finished;
     /* of the run */
     bool started;
@@ -119,7 +119,7 @@ void mst_group_give_up(mst_task_group *group, uint32_t generation, uint32_t stre
 bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 /** Posts a message of MEMBER, and sends one to it (transport/transport.h). Where the transport cannot, KEY's generation
  *  ends, and DONE rises all the same. LENT: borrows where the transport can; NULL: does not. */
-void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_kept **lent,
+void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_kept_part **lent,
                     mst_timeline *done);
 void mst_group_send(mst_task_group *group, int32_t member, mst_key key, const mst_iov *piece, int n,
                     mst_timeline *done);

@@ -232,7 +232,7 @@ void mst_cursor_destroy(mst_cursor *cursor) {
     }
 }
 
-void mst_cursor_want(mst_cursor *cursor, mst_window window) {
+void mst_cursor_want(mst_cursor *cursor, mst_shard_window window) {
     for (; cursor; cursor = cursor->upstream) cursor->window = window;
 }
 

@@ -144,8 +144,8 @@ struct mst_cursor {
     const mst_cursor_type *type;
     const mst_dataset *dataset;
     mst_cursor *upstream;
-    mst_window window;   /**< whose rows of each batch are wanted; the values of others need not be made */
-    int64_t num_corrupt; /**< of a source: records that this pass has left out */
+    mst_shard_window window; /**< whose rows of each batch are wanted; the values of others need not be made */
+    int64_t num_corrupt;     /**< of a source: records that this pass has left out */
 };
 
 /** Makes a dataset of SIZE bytes (struct mst_dataset first), all zero, with one reference. */
@@ -192,7 +192,7 @@ MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size
 void mst_cursor_destroy(mst_cursor *cursor);
 
 /** Of each batch, CURSOR and those upstream of it need to make only the rows of WINDOW. Before CURSOR starts. */
-void mst_cursor_want(mst_cursor *cursor, mst_window window);
+void mst_cursor_want(mst_cursor *cursor, mst_shard_window window);
 
 /** The cursor of the source. */
 mst_cursor *mst_cursor_base(mst_cursor *cursor);
@@ -211,7 +211,7 @@ void mst_cursor_settle(mst_cursor *cursor);
  *  sizes and the same order in all tasks; to copy a row that is not of WINDOW is MST_INVALID. What makes rows ahead, or
  *  pads them, makes only those of WINDOW. All rows are made by what must see each of them: a filter, a cache, and a
  *  padded_batch that finds the longest. */
-MST_CHECKED mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_window window,
+MST_CHECKED mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_shard_window window,
                                                   mst_iterator **out);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */

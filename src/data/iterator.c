@@ -46,7 +46,8 @@ static mst_status opened(mst_iterator *it, mst_status status, mst_iterator **out
     return status;
 }
 
-mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_window window, mst_iterator **out) {
+mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_shard_window window,
+                                      mst_iterator **out) {
     mst_iterator *it;
     *out = NULL;
     MST_TRY(mst_dataset_check(dataset));
@@ -59,7 +60,7 @@ mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_w
 
 mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
-    return mst_iterator_create_window(dataset, epoch, (mst_window){0}, out);
+    return mst_iterator_create_window(dataset, epoch, (mst_shard_window){0}, out);
 }
 
 /* A hash of the chain of datasets, by which a position of another pipeline is refused. */
@@ -151,7 +152,7 @@ mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
         *element = (mst_element){.rows = &iterator->row};
         MST_TRY(cursor->type->rows(cursor, &iterator->row, 1, &element->count));
     }
-    iterator->batch.wanted = mst_window_rows(cursor->window, element->count);
+    iterator->batch.wanted = mst_shard_window_rows(cursor->window, element->count);
     if (element->count) *batch = &iterator->batch;
     return MST_OK;
 }

@@ -25,14 +25,14 @@ struct mst_team_fetch {
 };
 
 /* The rows of one element that the threads are copying. */
-typedef struct job {
+typedef struct fetch_job {
     mst_team_fetch *fetch;
     const mst_element *element;
     int64_t first, count; /* the rows that are wanted */
     int64_t done;         /* how many of them are there */
     void *const *dst;
     const atomic_bool *cancelled;
-} job;
+} fetch_job;
 
 mst_status mst_team_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, int threads, mst_team_fetch **out) {
     mst_team_fetch *f = *out = calloc(1, sizeof *f);
@@ -82,7 +82,7 @@ static void start_team(mst_team_fetch *f) {
 }
 
 static mst_status team_fetch_copy(void *context, int64_t begin, int64_t end, int member) {
-    const job *j = context;
+    const fetch_job *j = context;
     const mst_dataset *dataset = j->fetch->dataset;
     const int64_t row = j->done + begin;
     void **dst = j->fetch->dst + (size_t)member * (size_t)dataset->num_components;
@@ -98,7 +98,7 @@ static mst_status team_fetch_copy(void *context, int64_t begin, int64_t end, int
 }
 
 /* Copies COUNT rows by SIZE threads, and notes what a row cost. */
-static mst_status copy_some(job *j, int64_t count, int size) {
+static mst_status copy_some(fetch_job *j, int64_t count, int size) {
     mst_team_fetch *f = j->fetch;
     const int64_t begun = mst_clock_now();
     mst_status status;
@@ -114,7 +114,7 @@ static mst_status copy_some(job *j, int64_t count, int size) {
 }
 
 /* Whether rows are shared depends on their cost: at first that of the first row, then that of the element before. */
-static mst_status copy_all(job *j) {
+static mst_status copy_all(fetch_job *j) {
     mst_team_fetch *f = j->fetch;
     if (f->threads == 1) return team_fetch_copy(j, 0, j->count, 0);
     if (f->cost == 0 && j->count) {
@@ -129,7 +129,7 @@ static mst_status copy_all(job *j) {
 
 mst_status mst_team_fetch_copy_all(mst_team_fetch *f, const mst_element *element, int64_t first, int64_t count,
                                    void *const *dst) {
-    job j = {f, element, first, count, 0, dst, mst_cancel_watch(NULL)};
+    fetch_job j = {f, element, first, count, 0, dst, mst_cancel_watch(NULL)};
     mst_cancel_watch(j.cancelled);
     const uint64_t mode = mst_flush_denormals();
     const mst_status status = copy_all(&j);

@@ -255,9 +255,9 @@ static void take_lent(mst_parcel *parcel) {
         parcel->body = (void *)(uintptr_t)parcel->lent->data;
         return;
     }
-    for (const mst_kept *part = parcel->lent; part; part = part->next)
+    for (const mst_kept_part *part = parcel->lent; part; part = part->next)
         memcpy((char *)parcel->body + part->offset, part->data, part->bytes);
-    mst_kept_release(parcel->lent);
+    mst_kept_parts_release(parcel->lent);
     parcel->lent = NULL;
 }
 
@@ -297,7 +297,7 @@ mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
 
 void mst_parcel_free(mst_parcel *parcel) {
     if (!parcel) return;
-    mst_kept_release(parcel->lent);
+    mst_kept_parts_release(parcel->lent);
     free(parcel->own);
     free(parcel);
 }

@@ -90,9 +90,10 @@ typedef struct mst_parcel {
     int32_t from;
     uint64_t instance;
     size_t bytes;
-    void *body;     /**< [bytes], aligned to 64, and a 0 behind it; of what is lent aligned to 8, and no 0 */
-    void *own;      /**< memory for it */
-    mst_kept *lent; /**< BODY is memory of the sender's, who does not write it until the parcel is freed; NULL: own */
+    void *body;          /**< [bytes], aligned to 64, and a 0 behind it; of what is lent aligned to 8, and no 0 */
+    void *own;           /**< memory for it */
+    mst_kept_part *lent; /**< BODY is memory of the sender's, who does not write it until the parcel is freed. NULL: it
+                              is OWN */
 } mst_parcel;
 
 typedef struct mst_mail_options {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model_file/item_op.h"
+#include "model_file/indexing.h"
 #include "model_file/number_list.h"
 #include "muster/layers.h"
 
@@ -17,7 +17,7 @@ typedef enum op_sort {
     POWER,
     UNARY, /* of one tensor */
     TAKE,
-    ITEM
+    INDEXING
 } op_sort;
 
 typedef struct op_kind {
@@ -40,7 +40,7 @@ static const op_kind kinds[] = {
     {"Sqrt", "math.sqrt", UNARY, NULL, 0.5},
     {"Reciprocal", "math.reciprocal", UNARY, NULL, -1},
     {"Take", NULL, TAKE, NULL, 0},
-    {"GetItem", NULL, ITEM, NULL, 0},
+    {"GetItem", NULL, INDEXING, NULL, 0},
 };
 
 /* What an op is applied to: a tensor, or numbers. */
@@ -91,7 +91,7 @@ static bool read_operand(const json_t *value, operand *out) {
  * tensor there is no b, or it is looked at elsewhere. */
 static bool read_operands(const op_kind *kind, const json_t *call, operand *a, operand *b) {
     const json_t *args = json_object_get(call, "args");
-    const bool is_3 = json_is_object(call), one = kind->sort == UNARY || kind->sort == TAKE || kind->sort == ITEM;
+    const bool is_3 = json_is_object(call), one = kind->sort == UNARY || kind->sort == TAKE || kind->sort == INDEXING;
     *b = (operand){0};
     if (!read_operand(is_3 ? json_array_get(args, 0) : call, a)) return false;
     if (one) return a->tensor != NULL;
@@ -166,7 +166,7 @@ static equivalent equivalent_of(const op_kind *kind, const json_t *layer, const 
     if (!read_operands(kind, call, &a, &b) || (!a.tensor && !b.tensor)) return (equivalent){0};
     if (kind->sort == UNARY) return kind->number == 0 ? rescaling(json_real(-1), json_real(0)) : power(kind->number, 1);
     if (kind->sort == TAKE) return equivalent_with("Take", mst_keras_take_config(layer, call));
-    if (kind->sort == ITEM) return equivalent_with("Take", mst_keras_item_config(a.tensor, call));
+    if (kind->sort == INDEXING) return equivalent_with("Take", mst_keras_indexing_config(a.tensor, call));
     if (!a.tensor || !b.tensor) return of_constant(kind, &a, &b);
     return kind->layer ? equivalent_with(kind->layer, json_object()) : (equivalent){0};
 }

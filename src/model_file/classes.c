@@ -7,8 +7,8 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "graph/field.h"
+#include "model_file/custom_class.h"
 #include "model_file/initializers.h"
-#include "model_file/own_class.h"
 #include "model_file/preprocessing.h"
 #include "muster/layers.h"
 
@@ -310,7 +310,7 @@ static bool is_set_outside(const member *m) {
 static mst_status read_cell(const mst_layer_type *type, const json_t *value, bool backwards, void *options) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
-    const mst_keras_class *class = name && !mst_keras_is_own_class(value) ? mst_keras_class_find(name) : NULL;
+    const mst_keras_class *class = name && !mst_keras_is_custom_class(value) ? mst_keras_class_find(name) : NULL;
     const mst_field *cell = field_of(type, "cell");
     int64_t axis;
     int i = 0;
@@ -342,7 +342,7 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
 static mst_status read_inner(const json_t *value, mst_option_memory *memory, mst_inner_layer *inner, int64_t *axis) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
-    const mst_keras_class *class = name && !mst_keras_is_own_class(value) ? mst_keras_class_find(name) : NULL;
+    const mst_keras_class *class = name && !mst_keras_is_custom_class(value) ? mst_keras_class_find(name) : NULL;
     if (!class || mst_keras_class_type(class)->inner)
         return MST_FAIL(MST_UNIMPLEMENTED, "a layer %.100s in it is not taken", name ? name : "without a class");
     const mst_layer_type *type = mst_keras_class_type(class);

@@ -6,7 +6,7 @@
 #include "graph/field.h"
 #include "layer/activation/activation.h"
 #include "layer/initializer/initializer.h"
-#include "model_file/own_class.h"
+#include "model_file/custom_class.h"
 
 enum { MOST_KEYS = 2 };
 
@@ -70,7 +70,7 @@ static mst_status read_numbers(int i, const json_t *config, mst_initializer *out
 mst_status mst_keras_initializer_read(const json_t *value, mst_initializer *out) {
     const char *name = json_string_value(value);
     if (!value || json_is_null(value)) return MST_OK;
-    if (!name && !mst_keras_is_own_class(value)) name = json_string_value(json_object_get(value, "class_name"));
+    if (!name && !mst_keras_is_custom_class(value)) name = json_string_value(json_object_get(value, "class_name"));
     for (int i = 0; name && i < NUM_INITIALIZERS; i++)
         if (strcmp(name, initializers[i].class_name) == 0 || strcmp(name, initializers[i].name) == 0) {
             *out = (mst_initializer){.kind = initializers[i].kind};
@@ -123,7 +123,7 @@ mst_status mst_keras_regularizer_read(const json_t *value, float *l1, float *l2)
     const char *name = json_string_value(value);
     const json_t *config = json_object_get(value, "config");
     if (!value || json_is_null(value)) return MST_OK;
-    if (!name && !mst_keras_is_own_class(value)) name = json_string_value(json_object_get(value, "class_name"));
+    if (!name && !mst_keras_is_custom_class(value)) name = json_string_value(json_object_get(value, "class_name"));
     const bool has_l1 = name && (strcmp(name, "L1") == 0 || strcmp(name, "l1") == 0);
     const bool has_l2 = name && (strcmp(name, "L2") == 0 || strcmp(name, "l2") == 0);
     const bool both = name && (strcmp(name, "L1L2") == 0 || strcmp(name, "l1_l2") == 0);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "graph/field.h"
+#include "model_file/custom_class.h"
 #include "model_file/keras_schedule.h"
-#include "model_file/own_class.h"
 #include "model_file/weights.h"
 #include "muster/model_file.h"
 #include "rule/accumulate.h"
@@ -161,7 +161,7 @@ static bool read_optimizer(const char *class_name, const json_t *object, mst_opt
     const json_t *config = json_object_get(object, "config");
     int k = 0;
     while (k < NUM_OPTIMIZERS && !is_text(optimizers[k].class_name, class_name)) k++;
-    if (k == NUM_OPTIMIZERS || mst_keras_is_own_class(object)) {
+    if (k == NUM_OPTIMIZERS || mst_keras_is_custom_class(object)) {
         snprintf(why, MST_OPTIMIZER_NOTE, "there is none such here");
         return false;
     }

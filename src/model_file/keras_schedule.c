@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "graph/field.h"
-#include "model_file/own_class.h"
+#include "model_file/custom_class.h"
 
 /* What a schedule of Keras takes: its numbers of decay, or lists. */
 static const struct {
@@ -76,7 +76,7 @@ static bool read_decay(const json_t *config, mst_schedule *s) {
 bool mst_keras_schedule_read(const json_t *object, mst_schedule *out) {
     const char *class_name = json_string_value(json_object_get(object, "class_name"));
     const json_t *config = json_object_get(object, "config");
-    if (mst_keras_is_own_class(object)) return false;
+    if (mst_keras_is_custom_class(object)) return false;
     for (int i = 0; class_name && i < NUM_SCHEDULES; i++) {
         if (strcmp(schedules[i].class_name, class_name) != 0) continue;
         mst_schedule read = {.kind = schedules[i].kind};

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model_file/own_class.h"
+#include "model_file/custom_class.h"
 
 static const struct {
     const char *class_name, *short_name;
@@ -57,8 +57,8 @@ const char *mst_keras_loss_name(const json_t *value) {
 
 bool mst_keras_loss_read(const json_t *value, mst_loss *out, bool *from_probabilities) {
     value = only_of(value);
-    const bool is_own = !function_name(value) && mst_keras_is_own_class(value);
-    const char *name = is_own ? NULL : mst_keras_loss_name(value);
+    const bool is_custom = !function_name(value) && mst_keras_is_custom_class(value);
+    const char *name = is_custom ? NULL : mst_keras_loss_name(value);
     const json_t *config = json_object_get(value, "config");
     for (int i = 0; name && i < NUM_LOSSES; i++) {
         if (!is_named(i, name)) continue;

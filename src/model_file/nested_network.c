@@ -6,8 +6,8 @@
 
 #include "base/no_memory.h"
 #include "model_file/call_arguments.h"
+#include "model_file/custom_class.h"
 #include "model_file/layer_folder.h"
-#include "model_file/own_class.h"
 
 enum { MOST_DEPTH = 16, MOST_WORK = 1000000, MOST_LAYERS = 100000, MOST_HOPS = 1000, MOST_INPUTS = 1000 };
 enum { NAME_SIZE = 1024 };
@@ -63,7 +63,7 @@ static const char *name_of(const json_t *layer) {
 }
 
 static bool is_inner(const json_t *layer) {
-    return mst_keras_is_model(text_of(layer, "class_name")) && !mst_keras_is_own_class(layer);
+    return mst_keras_is_model(text_of(layer, "class_name")) && !mst_keras_is_custom_class(layer);
 }
 
 /* The layers of a model; a Sequential of an old file has them alone. */

@@ -9,11 +9,11 @@
 #include "model_file/arithmetic_ops.h"
 #include "model_file/call_arguments.h"
 #include "model_file/classes.h"
+#include "model_file/custom_class.h"
 #include "model_file/initializers.h"
 #include "model_file/mask_ops.h"
 #include "model_file/nested_network.h"
 #include "model_file/network.h"
-#include "model_file/own_class.h"
 #include "model_file/preprocessing.h"
 #include "muster/layers.h"
 
@@ -143,7 +143,7 @@ static void set_common(const network_reader *r, int64_t i, const mst_layer_type 
 
 static mst_status check_class(const network_reader *r, int64_t i) {
     const char *class_name = r->network->layer[i].class_name;
-    if (mst_keras_is_own_class(json_array_get(r->layers, (size_t)i)))
+    if (mst_keras_is_custom_class(json_array_get(r->layers, (size_t)i)))
         return MST_FAIL(
             MST_UNIMPLEMENTED,
             "its class is not Keras' own but code of Python, which is never run here: replace it by layers");
@@ -488,7 +488,7 @@ static mst_status read_network(network_reader *r, const json_t *object) {
     const char *class_name = json_string_value(json_object_get(object, "class_name"));
     const json_t *config = json_object_get(object, "config");
     if (!class_name || !config) return MST_FAIL(MST_CORRUPT, "'%s': has no network of Keras", r->file);
-    if (!mst_keras_is_model(class_name) || mst_keras_is_own_class(object))
+    if (!mst_keras_is_model(class_name) || mst_keras_is_custom_class(object))
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "'%s': its model is of the class '%.100s', code of Python, which is never run here: Sequential "
                         "and Functional models are read",

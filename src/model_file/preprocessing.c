@@ -7,7 +7,7 @@
 #include "layer/encode.h"
 #include "layer/list.h"
 #include "model_file/classes.h"
-#include "model_file/item_op.h"
+#include "model_file/indexing.h"
 #include "model_file/number_list.h"
 #include "muster/layers.h"
 

@@ -8,7 +8,7 @@
  *                        masked one and for all others
  *      IntegerLookup     the same; a vocabulary that was learnt, a weight here, is in the configuration there
  *      Rescaling         scale and offset: numbers or lists
- *      Take              indices (an op in the file: model_file/item_op.h) */
+ *      Take              indices (an op in the file: model_file/indexing.h) */
 #ifndef MUSTER_MODEL_FILE_PREPROCESSING_H
 #define MUSTER_MODEL_FILE_PREPROCESSING_H
 

@@ -8,13 +8,13 @@
 
 enum { ALIGN = 64 /* elements that the loops of a kernel may take at once: parts begin where such a group does */ };
 
-typedef struct work {
+typedef struct elements_work {
     const mst_kernel_args *args;
     mst_kernel_function kernel;
     int lead;      /* dimensions of the output that make the rows */
     int64_t rows;  /* of the output */
     int64_t align; /* rows at a time */
-} work;
+} elements_work;
 
 /* Whether an array of this shape has more than one element along dimension AXIS of the output. */
 static bool runs_along(const mst_shape *shape, const mst_shape *dst, int axis) {
@@ -31,7 +31,7 @@ static bool alike(const mst_kernel_args *a, int k, int l) {
 }
 
 /* Dimensions of 1 can be merged with any other. */
-static void find_rows(work *w) {
+static void find_rows(elements_work *w) {
     const mst_shape *dst = &w->args->dst[0].shape;
     int first = -1; /* dimension of more than one element */
     w->rows = 1;
@@ -45,7 +45,7 @@ static void find_rows(work *w) {
 }
 
 /* Rows BEGIN to END - 1 of an array, or all of one that does not run along them. */
-static mst_array part_of(const work *w, const mst_array *whole, int64_t begin, int64_t end) {
+static mst_array part_of(const elements_work *w, const mst_array *whole, int64_t begin, int64_t end) {
     const mst_shape *dst = &w->args->dst[0].shape;
     const int inner = dst->ndim - w->lead, own = whole->shape.ndim < inner ? whole->shape.ndim : inner;
     mst_array part = *whole;
@@ -65,7 +65,7 @@ static mst_array part_of(const work *w, const mst_array *whole, int64_t begin, i
 
 /* Groups BEGIN to END - 1 of rows. */
 static mst_status elements_run(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const elements_work *w = context;
     mst_array src[MST_ELEMENTS_SRC];
     (void)thread;
     begin *= w->align;
@@ -82,7 +82,7 @@ static mst_status elements_run(void *context, int64_t begin, int64_t end, int th
 
 mst_status mst_share_elements(const mst_kernel_args *a, mst_kernel_function kernel) {
     const int64_t count = a->dst[0].count;
-    work w = {.args = a, .kernel = kernel};
+    elements_work w = {.args = a, .kernel = kernel};
     int64_t bytes = (int64_t)mst_dtype_size(a->dst[0].dtype); /* of the largest elements */
     for (int i = 0; i < a->num_src; i++) {
         const int64_t size = (int64_t)mst_dtype_size(a->src[i].dtype);

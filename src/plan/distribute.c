@@ -16,7 +16,7 @@
 
 /* ---- mirrors ---- */
 
-static mst_status find_firsts(mst_distribution *d, mst_mirror_devices *devices) {
+static mst_status find_firsts(mst_distribute_pass *d, mst_mirror_devices *devices) {
     mst_arena *memory = &d->plan->memory;
     const int32_t all = d->plan->host->devices->count;
     mst_mirror_devices *firsts = mst_arena_alloc(memory, sizeof *firsts);
@@ -38,7 +38,7 @@ static mst_status find_firsts(mst_distribution *d, mst_mirror_devices *devices) 
     return MST_OK;
 }
 
-static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, const char *text,
+static mst_status parse_devices(mst_distribute_pass *d, const mst_plan_node *node, const char *text,
                                 mst_mirror_devices *out) {
     const mst_devices *devices = d->plan->host->devices;
     char *copy = mst_arena_string(&d->plan->memory, text), *rest = NULL;
@@ -75,7 +75,7 @@ static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, 
     return find_firsts(d, out);
 }
 
-static mst_status find_devices(mst_distribution *d, const mst_plan_node *node, const char *text, int64_t *out) {
+static mst_status find_devices(mst_distribute_pass *d, const mst_plan_node *node, const char *text, int64_t *out) {
     for (int64_t i = d->num_lists - 1; i >= 0; i--)
         if (strcmp(d->lists[i].text, text) == 0) {
             *out = i;
@@ -91,7 +91,7 @@ static const char *mirrored_on(const mst_plan_node *node) {
     return node->op->flags & MST_OP_VARIABLE ? ((const mst_variable_options *)node->options)->mirrored : NULL;
 }
 
-static mst_status add_mirror(mst_distribution *d, mst_plan_node *node, const mst_mirror_devices *devices,
+static mst_status add_mirror(mst_distribute_pass *d, mst_plan_node *node, const mst_mirror_devices *devices,
                              bool of_domain) {
     mst_plan *plan = d->plan;
     mst_mirror *mirror = mst_arena_alloc(&plan->memory, sizeof *mirror);
@@ -109,13 +109,13 @@ static mst_status add_mirror(mst_distribution *d, mst_plan_node *node, const mst
 }
 
 /* Each domain has one copy of the slots, average and master of a mirrored variable. */
-static mst_status add_slot_mirrors(mst_distribution *d, const mst_plan_node *applied) {
+static mst_status add_slot_mirrors(mst_distribute_pass *d, const mst_plan_node *applied) {
     const mst_apply_options *o = applied->options;
     for (int32_t v = 0; v < o->num_variables; v++) {
         const int32_t first = mst_apply_source(o, v);
-        const mst_mirror *mirror = mst_distribution_mirror(d, applied->src[first]);
+        const mst_mirror *mirror = mst_distribute_mirror(d, applied->src[first]);
         for (int32_t i = 1; mirror && i < mst_apply_num_written(o); i++)
-            if (!mst_distribution_mirror(d, applied->src[first + i]))
+            if (!mst_distribute_mirror(d, applied->src[first + i]))
                 MST_TRY(add_mirror(d, &d->plan->node[d->plan->value[applied->src[first + i]].node],
                                    mirror->devices->firsts, true));
     }
@@ -123,7 +123,7 @@ static mst_status add_slot_mirrors(mst_distribution *d, const mst_plan_node *app
 }
 
 /* All lists are found before the first mirror is made: mirrors point to lists, which move while the array grows. */
-static mst_status find_mirrors(mst_distribution *d) {
+static mst_status find_mirrors(mst_distribute_pass *d) {
     mst_plan *plan = d->plan;
     int64_t list;
     for (int64_t i = 0; i < plan->num_nodes; i++)
@@ -140,11 +140,11 @@ static mst_status find_mirrors(mst_distribution *d) {
     return MST_OK;
 }
 
-mst_mirror *mst_distribution_mirror(const mst_distribution *d, int32_t value) {
+mst_mirror *mst_distribute_mirror(const mst_distribute_pass *d, int32_t value) {
     return value < d->num_values ? d->mirror_of[value] : NULL;
 }
 
-mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_t device, int32_t *out) {
+mst_status mst_distribute_copy(mst_distribute_pass *d, mst_mirror *mirror, int32_t device, int32_t *out) {
     const mst_mirror_devices *devices = mirror->devices;
     int32_t place = devices->place[device];
     for (int32_t i = 0; i < devices->count && place < 0; i++)
@@ -159,28 +159,28 @@ mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_
 
 /* ---- writers ---- */
 
-static mst_mirror *written_mirror(const mst_distribution *d, const mst_plan_node *node) {
+static mst_mirror *written_mirror(const mst_distribute_pass *d, const mst_plan_node *node) {
     for (int i = 0; i < node->num_src && node->writer; i++)
-        if (mst_plan_writes(node, i) && mst_distribution_mirror(d, node->src[i]))
-            return mst_distribution_mirror(d, node->src[i]);
+        if (mst_plan_writes(node, i) && mst_distribute_mirror(d, node->src[i]))
+            return mst_distribute_mirror(d, node->src[i]);
     return NULL;
 }
 
 /* Puts node N on DEVICE, and gives it the copies of mirrored variables that belong there. */
-static mst_status move_to(mst_distribution *d, int32_t n, int32_t device) {
+static mst_status move_to(mst_distribute_pass *d, int32_t n, int32_t device) {
     d->plan->node[n].device = device;
     for (int i = 0; i < d->plan->node[n].num_src; i++) {
-        mst_mirror *mirror = mst_distribution_mirror(d, d->plan->node[n].src[i]);
+        mst_mirror *mirror = mst_distribute_mirror(d, d->plan->node[n].src[i]);
         int32_t value;
         if (!mirror) continue;
-        MST_TRY(mst_distribution_copy(d, mirror, device, &value));
+        MST_TRY(mst_distribute_copy(d, mirror, device, &value));
         d->plan->node[n].src[i] = value;
     }
     return MST_OK;
 }
 
 /* One node for each device of the variable that N writes; what comes after N comes after all of them. */
-static mst_status spread_writer(mst_distribution *d, int32_t n, const mst_mirror_devices *devices) {
+static mst_status spread_writer(mst_distribute_pass *d, int32_t n, const mst_mirror_devices *devices) {
     mst_plan *plan = d->plan;
     int32_t *twins = mst_arena_alloc(&plan->memory, (size_t)devices->count * sizeof *twins), added;
     if (!twins) return MST_NO_MEMORY("for a plan");
@@ -205,7 +205,7 @@ static mst_status spread_writer(mst_distribution *d, int32_t n, const mst_mirror
 }
 
 /* Where node N came after a node that has become several, makes it come after all of them. */
-static mst_status follow_joins(mst_distribution *d, int32_t n) {
+static mst_status follow_joins(mst_distribute_pass *d, int32_t n) {
     mst_plan *plan = d->plan;
     const int num_src = plan->node[n].num_src, num_control = plan->node[n].num_control;
     for (int k = 0; k < num_src + num_control; k++) {
@@ -217,7 +217,7 @@ static mst_status follow_joins(mst_distribution *d, int32_t n) {
 }
 
 /* Rewrites node N. Its sources and control sources come before it in the order, so they are rewritten already. */
-static mst_status visit(mst_distribution *d, int32_t n) {
+static mst_status visit(mst_distribute_pass *d, int32_t n) {
     if (d->plan->node[n].dead || (d->plan->node[n].op->flags & MST_OP_VARIABLE)) return MST_OK;
     MST_TRY(follow_joins(d, n));
     const mst_plan_node *node = &d->plan->node[n];
@@ -228,7 +228,7 @@ static mst_status visit(mst_distribution *d, int32_t n) {
     return written ? spread_writer(d, n, written->devices) : move_to(d, n, node->device);
 }
 
-static void count_writers(mst_distribution *d) {
+static void count_writers(mst_distribute_pass *d) {
     for (int64_t n = 0; n < d->plan->num_nodes; n++) {
         const mst_plan_node *node = &d->plan->node[n];
         for (int i = 0; i < node->num_src && node->writer && !node->dead; i++)
@@ -236,7 +236,7 @@ static void count_writers(mst_distribution *d) {
     }
 }
 
-static mst_status distribute(mst_distribution *d) {
+static mst_status distribute(mst_distribute_pass *d) {
     count_writers(d);
     MST_TRY(find_mirrors(d));
     for (int64_t i = 0; i < d->num_imported; i++) MST_TRY(visit(d, (int32_t)i));
@@ -244,7 +244,7 @@ static mst_status distribute(mst_distribution *d) {
 }
 
 mst_status mst_plan_distribute(mst_plan *plan) {
-    mst_distribution d = {.plan = plan, .num_values = plan->num_values, .num_imported = plan->num_nodes};
+    mst_distribute_pass d = {.plan = plan, .num_values = plan->num_values, .num_imported = plan->num_nodes};
     const size_t nodes = (size_t)plan->num_nodes + 1;
     d.mirror_of = calloc((size_t)plan->num_values + 1, sizeof *d.mirror_of);
     d.num_writers = calloc((size_t)plan->num_values + 1, sizeof *d.num_writers);

@@ -21,7 +21,7 @@ typedef struct mst_mirror {
     int32_t *value;
 } mst_mirror;
 
-typedef struct mst_distribution {
+typedef struct mst_distribute_pass {
     mst_plan *plan;
     mst_mirror **mirror_of; /**< by value of a mirrored variable; NULL for others */
     int32_t *num_writers;   /**< by value of a variable: nodes that write it */
@@ -30,15 +30,15 @@ typedef struct mst_distribution {
     int32_t *join_of;       /**< by node that became several: one that comes after all of them; -1 */
     mst_mirror_devices *lists;
     int64_t num_lists, list_capacity;
-} mst_distribution;
+} mst_distribute_pass;
 
 /** The mirror of a value, NULL where it is no mirrored variable. */
-mst_mirror *mst_distribution_mirror(const mst_distribution *d, int32_t value);
+mst_mirror *mst_distribute_mirror(const mst_distribute_pass *d, int32_t value);
 /** The copy that a node on DEVICE works with: its own, or one of its domain, or the first. */
-MST_CHECKED mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_t device, int32_t *out);
+MST_CHECKED mst_status mst_distribute_copy(mst_distribute_pass *d, mst_mirror *mirror, int32_t device, int32_t *out);
 /** Replaces node N, an apply_gradients, by what updates each variable where it is. */
-MST_CHECKED mst_status mst_distribute_update(mst_distribution *d, int32_t n);
+MST_CHECKED mst_status mst_distribute_update(mst_distribute_pass *d, int32_t n);
 /** leaf_rows.c: replaces node N, a leaf_rows, by sums of rows on the devices of the shards, and their sum. */
-MST_CHECKED mst_status mst_distribute_leaf_rows(mst_distribution *d, int32_t n);
+MST_CHECKED mst_status mst_distribute_leaf_rows(mst_distribute_pass *d, int32_t n);
 
 #endif

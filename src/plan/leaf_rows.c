@@ -20,16 +20,16 @@ static mst_sum_rows_options sum_options(const mst_leaf_rows_options *o) {
 }
 
 /* The same values on DEVICE, where they are variables with several copies. */
-static mst_status find_sources(mst_distribution *d, int32_t *src, int count, int32_t device) {
+static mst_status find_sources(mst_distribute_pass *d, int32_t *src, int count, int32_t device) {
     for (int i = 0; i < count; i++) {
-        mst_mirror *mirror = mst_distribution_mirror(d, src[i]);
-        if (mirror) MST_TRY(mst_distribution_copy(d, mirror, device, &src[i]));
+        mst_mirror *mirror = mst_distribute_mirror(d, src[i]);
+        if (mirror) MST_TRY(mst_distribute_copy(d, mirror, device, &src[i]));
     }
     return MST_OK;
 }
 
 /* Adds the sum of the rows of one shard, from COUNT sources of node N. *OUT is the value of its rows. */
-static mst_status add_shard(mst_distribution *d, int32_t n, const int32_t *from, int count, int32_t *out) {
+static mst_status add_shard(mst_distribute_pass *d, int32_t n, const int32_t *from, int count, int32_t *out) {
     mst_plan *plan = d->plan;
     const mst_plan_node *leaf = &plan->node[n];
     const mst_sum_rows_options options = sum_options(leaf->options);
@@ -69,7 +69,7 @@ static mst_status become_sum(mst_plan *plan, int32_t n) {
 }
 
 /* Node N becomes the sum of the sums of its shards. */
-static mst_status become_merge(mst_distribution *d, int32_t n) {
+static mst_status become_merge(mst_distribute_pass *d, int32_t n) {
     mst_plan *plan = d->plan;
     const mst_leaf_rows_options o = *(const mst_leaf_rows_options *)plan->node[n].options;
     const int each = plan->node[n].num_src / o.num_shards;
@@ -91,7 +91,7 @@ static mst_status become_merge(mst_distribution *d, int32_t n) {
     return MST_OK;
 }
 
-mst_status mst_distribute_leaf_rows(mst_distribution *d, int32_t n) {
+mst_status mst_distribute_leaf_rows(mst_distribute_pass *d, int32_t n) {
     const mst_leaf_rows_options *o = d->plan->node[n].options;
     set_counted(d->plan, d->plan->node[n].dst);
     return o->num_shards == 1 ? become_sum(d->plan, n) : become_merge(d, n);

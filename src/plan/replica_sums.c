@@ -114,7 +114,7 @@ static mst_status lower_all(mst_plan *plan, const part *parts, int64_t count) {
     return MST_OK;
 }
 
-mst_status mst_distribute_replica_sums(mst_distribution *d) {
+mst_status mst_distribute_replica_sums(mst_distribute_pass *d) {
     mst_plan *plan = d->plan;
     int64_t count = 0;
     for (int64_t n = 0; n < d->num_imported; n++)

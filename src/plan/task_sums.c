@@ -202,7 +202,7 @@ static void take_sum(mst_plan_node *node, int32_t sum) {
     node->src[0] = sum;
 }
 
-static mst_status lower_round(mst_distribution *d, mst_sum_round round, const char *name) {
+static mst_status lower_round(mst_distribute_pass *d, mst_sum_round round, const char *name) {
     mst_plan *plan = d->plan;
     int32_t count = 0;
     for (int64_t n = 0; n < d->num_imported; n++) {
@@ -230,7 +230,7 @@ static mst_status lower_round(mst_distribution *d, mst_sum_round round, const ch
     return MST_OK;
 }
 
-mst_status mst_distribute_sums(mst_distribution *d) {
+mst_status mst_distribute_sums(mst_distribute_pass *d) {
     mst_plan *plan = d->plan;
     MST_TRY(lower_round(d, MST_SUM_EARLY, "early_sums"));
     MST_TRY(mst_distribute_replica_sums(d));

@@ -25,8 +25,8 @@ MST_CHECKED mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums
 /** Has leaves made in the memory of their exchange, where that is possible. */
 void mst_plan_place_leaves(mst_plan *plan);
 /** Lowers all nodes sum_replicas (plan/replica_sums.c). */
-MST_CHECKED mst_status mst_distribute_replica_sums(mst_distribution *d);
+MST_CHECKED mst_status mst_distribute_replica_sums(mst_distribute_pass *d);
 /** Lowers all nodes sum_shards, those of a round as one exchange, and sum_replicas. */
-MST_CHECKED mst_status mst_distribute_sums(mst_distribution *d);
+MST_CHECKED mst_status mst_distribute_sums(mst_distribute_pass *d);
 
 #endif

@@ -50,13 +50,13 @@ static mst_domain *domain_of(const mst_lowering *l, const mst_gradient_part *par
 }
 
 /* Elements of a row of a variable whose gradient is sparse. */
-static int64_t num_columns(const mst_lowering *l, const mst_updated *v) {
+static int64_t num_columns(const mst_lowering *l, const mst_variable_update *v) {
     const mst_shape shape = *mst_lowering_shape(l, v);
     return mst_shape_count(shape) / shape.dim[0];
 }
 
 /* Fills OUT, which has room for all parts of V, and returns how many windows there are. */
-static int32_t find_windows(const mst_lowering *l, const mst_updated *v, window *out) {
+static int32_t find_windows(const mst_lowering *l, const mst_variable_update *v, window *out) {
     int32_t count = 0;
     for (int32_t first = 0, end; first < v->num_parts; first = end) {
         const mst_domain *domain = domain_of(l, &v->parts[first]);
@@ -76,7 +76,8 @@ static int32_t find_windows(const mst_lowering *l, const mst_updated *v, window 
 /* ---- sums ---- */
 
 /* Adds a part to what is added up: of a dense gradient, its elements in R. */
-static mst_status add_term(mst_lowering *l, const mst_updated *v, range r, const mst_gradient_part *part, terms *out) {
+static mst_status add_term(mst_lowering *l, const mst_variable_update *v, range r, const mst_gradient_part *part,
+                           terms *out) {
     mst_gradient_part *term = &out->part[out->count++];
     *term = *part;
     if (v->kind == MST_GRADIENT_SPARSE) return MST_OK;
@@ -89,7 +90,7 @@ static mst_status add_term(mst_lowering *l, const mst_updated *v, range r, const
 }
 
 /* The rows in R of the sum of terms. */
-static mst_status add_merge(mst_lowering *l, const mst_updated *v, range r, const terms *t, int32_t num_shards,
+static mst_status add_merge(mst_lowering *l, const mst_variable_update *v, range r, const terms *t, int32_t num_shards,
                             const mst_shards *leaf, int32_t device, mst_gradient_part *out) {
     const int64_t columns = num_columns(l, v);
     const mst_merge_rows_options options = {
@@ -109,7 +110,7 @@ static mst_status add_merge(mst_lowering *l, const mst_updated *v, range r, cons
 }
 
 /* The sum over NODE of a gradient's elements in R, made on DEVICE of terms that are all of the node. */
-static mst_status add_sum(mst_lowering *l, const mst_updated *v, range r, const terms *t, mst_shards node,
+static mst_status add_sum(mst_lowering *l, const mst_variable_update *v, range r, const terms *t, mst_shards node,
                           int32_t device, mst_gradient_part *out) {
     mst_shards *leaf = mst_lowering_alloc(l, (size_t)t->count, sizeof *leaf);
     int32_t *src = mst_lowering_alloc(l, (size_t)t->count, sizeof *src);
@@ -133,7 +134,7 @@ static mst_status alloc_terms(mst_lowering *l, int32_t most, terms *out) {
 }
 
 /* What window W sends of R: the sum of its parts, made on one of their devices, for each TURN another. */
-static mst_status sum_window(mst_lowering *l, const mst_updated *v, range r, const window *w, int32_t turn,
+static mst_status sum_window(mst_lowering *l, const mst_variable_update *v, range r, const window *w, int32_t turn,
                              mst_gradient_part *out) {
     const int32_t device = mst_lowering_device(l, v->parts[w->first + turn % w->count].value);
     terms t;
@@ -151,8 +152,8 @@ typedef struct owner {
 } owner;
 
 /* Adds the piece R of V. */
-static mst_status add_piece(mst_lowering *l, mst_updated *v, const window *windows, int32_t num_windows, range r,
-                            owner by) {
+static mst_status add_piece(mst_lowering *l, mst_variable_update *v, const window *windows, int32_t num_windows,
+                            range r, owner by) {
     const mst_update_set *s = &l->sets[v->set];
     const int32_t first = s->domain_start[by.domain], count = s->domain_start[by.domain + 1] - first;
     const int32_t device = s->ordered[first + by.turn % count];
@@ -199,13 +200,13 @@ static owner next_owner(const mst_update_set *s, const bucket *b) {
 }
 
 /* Bytes of a variable's gradient; of a sparse one, at most. */
-static int64_t bytes_of(const mst_lowering *l, const mst_updated *v) {
+static int64_t bytes_of(const mst_lowering *l, const mst_variable_update *v) {
     const mst_spec *spec = &l->plan->value[v->parts[0].value].spec;
     return mst_shape_count(spec->shape) * (int64_t)mst_dtype_size(spec->dtype);
 }
 
 /* Cuts a variable's gradient into pieces, each of which has one owner. */
-static mst_status scatter_variable(mst_lowering *l, mst_updated *v, bucket *b) {
+static mst_status scatter_variable(mst_lowering *l, mst_variable_update *v, bucket *b) {
     const mst_shape *shape = mst_lowering_shape(l, v);
     const mst_update_set *s = &l->sets[v->set];
     const int64_t units = mst_num_units(*shape), each = mst_unit_elements(*shape), count = mst_shape_count(*shape);
@@ -246,14 +247,14 @@ static mst_status scatter(mst_lowering *l, int32_t set) {
 
 /* ---- one domain that keeps them ---- */
 
-static bool is_all_in(const mst_lowering *l, const mst_updated *v, const mst_domain *domain) {
+static bool is_all_in(const mst_lowering *l, const mst_variable_update *v, const mst_domain *domain) {
     bool all = true;
     for (int32_t p = 0; p < v->num_parts && all; p++) all = domain_of(l, &v->parts[p]) == domain;
     return all;
 }
 
 /* Replaces the parts of a gradient that are in other domains by their sums, made there. */
-static mst_status join_windows(mst_lowering *l, mst_updated *v) {
+static mst_status join_windows(mst_lowering *l, mst_variable_update *v) {
     const mst_domain *here = mst_plan_domain(l->plan, l->sets[v->set].device[0]);
     const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};
     if (is_all_in(l, v, here)) return MST_OK;
@@ -279,7 +280,7 @@ static mst_status join_windows(mst_lowering *l, mst_updated *v) {
 
 /* Sets the values of leaf L = 0, 1, ... of this task's window to their sums, made in the domain of the set's first
  * device: value[L], and of a sparse gradient SECOND[L], the numbers of its rows. */
-static mst_status sum_task_leaves(mst_lowering *l, mst_updated *v, int32_t *value, int32_t *second) {
+static mst_status sum_task_leaves(mst_lowering *l, mst_variable_update *v, int32_t *value, int32_t *second) {
     const int32_t device = l->sets[v->set].device[0], end = l->window.first + l->window.count;
     const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};
     int32_t p = 0;
@@ -303,7 +304,7 @@ static mst_status sum_task_leaves(mst_lowering *l, mst_updated *v, int32_t *valu
 }
 
 /* Makes SUM the sum of the gradient of V over all shards; of sharded state, of this task's part of it. */
-static mst_status take_sum(mst_lowering *l, mst_updated *v, mst_gradient_part sum) {
+static mst_status take_sum(mst_lowering *l, mst_variable_update *v, mst_gradient_part sum) {
     v->pieces = mst_lowering_alloc(l, 1, sizeof *v->pieces);
     if (!v->pieces) return MST_NO_MEMORY("for an update");
     sum.leaf = (mst_shards){0, l->options->num_shards};
@@ -314,7 +315,7 @@ static mst_status take_sum(mst_lowering *l, mst_updated *v, mst_gradient_part su
 }
 
 /* Whether V is one of the set's variables whose gradients are of KIND. */
-static bool is_of(const mst_updated *v, int32_t set, mst_gradient_kind kind) {
+static bool is_of(const mst_variable_update *v, int32_t set, mst_gradient_kind kind) {
     return v->set == set && v->kind == kind;
 }
 

@@ -71,7 +71,7 @@ static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s)
 
 /* Whether the update computes the products of V itself. It does where that saves memory: the factors A and B of all
  * shards, which must then be kept until the update, are no larger than the gradients that are not stored. */
-static bool are_products(const mst_lowering *l, const mst_updated *v) {
+static bool are_products(const mst_lowering *l, const mst_variable_update *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
     int64_t factors = 0;
@@ -112,14 +112,14 @@ static bool is_sparse(const mst_lowering *l, int32_t value) {
 }
 
 /* The node that gives the gradient of V as rows; NULL: none does. */
-static const mst_plan_node *find_given_rows(const mst_lowering *l, const mst_updated *v) {
+static const mst_plan_node *find_given_rows(const mst_lowering *l, const mst_variable_update *v) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, v->gradient[0])];
     const bool given = l->window.count == 1 && node->op == &mst_op_sparse_gradient && !mst_lowering_is_part(l) &&
                        !l->plan->value[v->gradient[0]].constant && can_read_sources(l, node);
     return given ? node : NULL;
 }
 
-static bool are_sparse(const mst_lowering *l, const mst_updated *v) {
+static bool are_sparse(const mst_lowering *l, const mst_variable_update *v) {
     bool sparse = mst_shape_count(*mst_lowering_shape(l, v)) > 0;
     if (sparse && find_given_rows(l, v)) return true;
     for (int32_t i = 0; i < l->window.count && sparse; i++) sparse = is_sparse(l, v->gradient[i]);
@@ -140,7 +140,7 @@ static mst_status collect_rows(mst_lowering *l, int32_t value, row_sources *out)
     return MST_OK;
 }
 
-mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered node, int64_t bound,
+mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_update *v, mst_lowered node, int64_t bound,
                              mst_gradient_part *out) {
     const mst_shape shape = *mst_lowering_shape(l, v);
     mst_spec dst[2] = {{.dtype = l->plan->value[v->gradient[0]].spec.dtype, .shape = shape}, {.dtype = MST_I64}};
@@ -157,8 +157,8 @@ mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered 
 }
 
 /* Adds the node that sums the rows of SOURCES by index, on the device of GRADIENT, the value that it replaces. */
-static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const row_sources *sources, int32_t gradient,
-                               mst_gradient_part *out) {
+static mst_status add_sum_rows(mst_lowering *l, const mst_variable_update *v, const row_sources *sources,
+                               int32_t gradient, mst_gradient_part *out) {
     const mst_sum_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0],
                                           .squares = v->squares,
                                           .clip = v->clipped ? l->options->optimizer.clip_value : 0};
@@ -174,7 +174,7 @@ static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const row_
 }
 
 /* Decides whether rows are squared and clipped before those with the same index are added up. */
-static void choose_row_steps(mst_lowering *l, mst_updated *v) {
+static void choose_row_steps(mst_lowering *l, mst_variable_update *v) {
     const mst_optimizer *o = &l->options->optimizer;
     const mst_variable_options *variable = mst_lowering_variable(l, v);
     const mst_row_steps steps = mst_rule_row_steps(o, variable->l1 != 0 || variable->l2 != 0);
@@ -183,7 +183,7 @@ static void choose_row_steps(mst_lowering *l, mst_updated *v) {
 }
 
 /* Takes rows that were added up over all shards before, from NODE, checked. */
-static mst_status take_rows(mst_lowering *l, mst_updated *v, const mst_plan_node *node) {
+static mst_status take_rows(mst_lowering *l, mst_variable_update *v, const mst_plan_node *node) {
     const mst_sparse_gradient_options given = *(const mst_sparse_gradient_options *)node->options;
     const mst_check_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0]};
     const int32_t src[2] = {node->src[0], node->src[1]};
@@ -202,7 +202,7 @@ static mst_status take_rows(mst_lowering *l, mst_updated *v, const mst_plan_node
 }
 
 /* Adds up the rows of each shard on the device of the shard. */
-static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
+static mst_status sum_rows(mst_lowering *l, mst_variable_update *v) {
     row_sources sources = {NULL, 0, 0};
     mst_status status = MST_OK;
     const mst_plan_node *given = find_given_rows(l, v);
@@ -222,7 +222,7 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
 /* ---- dense gradients: sums of shards ---- */
 
 /* Adds the nodes that sum the gradients of SHARDS, a subtree on one device. *OUT is the value of the sum. */
-static mst_status sum_subtree(mst_lowering *l, const mst_updated *v, mst_shards shards, int32_t *out) {
+static mst_status sum_subtree(mst_lowering *l, const mst_variable_update *v, mst_shards shards, int32_t *out) {
     int32_t sum[MST_SHARD_LEVELS] = {-1}, height = 0;
     for (int32_t i = 0; i < shards.count; i++) {
         sum[height++] = v->gradient[shards.first - l->window.first + i];
@@ -238,7 +238,7 @@ static mst_status sum_subtree(mst_lowering *l, const mst_updated *v, mst_shards 
 }
 
 /* Splits the shards into the largest subtrees whose gradients are on one device, and sums the gradients of each. */
-static mst_status sum_dense(mst_lowering *l, mst_updated *v) {
+static mst_status sum_dense(mst_lowering *l, mst_variable_update *v) {
     const int32_t begin = l->window.first, shards = l->window.count;
     for (int32_t first = 0, end = 0; first < shards;) {
         const int32_t device = mst_lowering_device(l, v->gradient[first]);
@@ -252,7 +252,7 @@ static mst_status sum_dense(mst_lowering *l, mst_updated *v) {
     return MST_OK;
 }
 
-mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
+mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_update *v) {
     const int32_t shards = l->window.count;
     v->parts = mst_lowering_alloc(l, (size_t)shards, sizeof *v->parts);
     if (!v->parts) return MST_NO_MEMORY("for an update");

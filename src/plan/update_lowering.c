@@ -45,15 +45,15 @@ int32_t mst_lowering_device(const mst_lowering *l, int32_t value) {
     return l->plan->node[mst_lowering_maker(l, value)].device;
 }
 
-const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v) {
+const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_variable_update *v) {
     return &l->plan->value[l->src[v->source]].spec.shape;
 }
 
-const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_updated *v) {
+const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_variable_update *v) {
     return l->plan->node[mst_lowering_maker(l, l->src[v->source])].options;
 }
 
-static bool has_penalty(const mst_lowering *l, const mst_updated *v) {
+static bool has_penalty(const mst_lowering *l, const mst_variable_update *v) {
     const mst_variable_options *o = mst_lowering_variable(l, v);
     return o->l1 != 0 || o->l2 != 0;
 }
@@ -125,7 +125,7 @@ static mst_status split_domains(mst_lowering *l, mst_update_set *s) {
 }
 
 static mst_status find_set(mst_lowering *l, int32_t value, int32_t *out) {
-    const mst_mirror *mirror = mst_distribution_mirror(l->d, value);
+    const mst_mirror *mirror = mst_distribute_mirror(l->d, value);
     const int32_t device = mst_lowering_device(l, value);
     for (int32_t i = l->num_sets - 1; i >= 0; i--) {
         const mst_update_set *s = &l->sets[i];
@@ -156,29 +156,30 @@ mst_status mst_lowering_push(mst_update_local *x, int32_t value) {
 
 /* Adds a slot, average or master: the domain has one copy, and each device works on its part of it. */
 static mst_status push_slot(mst_lowering *l, mst_update_local *x, int32_t value) {
-    mst_mirror *mirror = mst_distribution_mirror(l->d, value);
-    if (mirror) MST_TRY(mst_distribution_copy(l->d, mirror, x->device[0], &value));
+    mst_mirror *mirror = mst_distribute_mirror(l->d, value);
+    if (mirror) MST_TRY(mst_distribute_copy(l->d, mirror, x->device[0], &value));
     l->plan->state[l->plan->value[value].index].group = x->group;
     return mst_lowering_push(x, value);
 }
 
-static mst_status push_weights(mst_lowering *l, mst_update_local *x, const mst_updated *v) {
-    mst_mirror *mirror = mst_distribution_mirror(l->d, l->src[v->source]);
+static mst_status push_weights(mst_lowering *l, mst_update_local *x, const mst_variable_update *v) {
+    mst_mirror *mirror = mst_distribute_mirror(l->d, l->src[v->source]);
     if (!mirror) return mst_lowering_push(x, l->src[v->source]);
     for (int32_t i = 0; i < x->num_devices; i++) {
         int32_t value;
-        MST_TRY(mst_distribution_copy(l->d, mirror, x->device[i], &value));
+        MST_TRY(mst_distribute_copy(l->d, mirror, x->device[i], &value));
         MST_TRY(mst_lowering_push(x, value));
     }
     return MST_OK;
 }
 
-static mst_status push_part(mst_update_local *x, const mst_updated *v, const mst_gradient_part *part) {
+static mst_status push_part(mst_update_local *x, const mst_variable_update *v, const mst_gradient_part *part) {
     MST_TRY(mst_lowering_push(x, part->value));
     return v->kind == MST_GRADIENT_DENSE ? MST_OK : mst_lowering_push(x, part->second);
 }
 
-static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_updated *v, mst_update_variable *out) {
+static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_variable_update *v,
+                                mst_update_variable *out) {
     mst_shards *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
     const int32_t pieces = v->num_pieces ? v->num_pieces : 1;
     mst_gradient_piece *piece = mst_lowering_alloc(l, (size_t)pieces, sizeof *piece);
@@ -207,7 +208,7 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
     return MST_OK;
 }
 
-static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_updated *v) {
+static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_variable_update *v) {
     const mst_apply_options *o = l->options;
     mst_update_variable *out = &x->variable[x->options.num_variables++];
     const mst_variable_options *variable = mst_lowering_variable(l, v);
@@ -282,7 +283,7 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     int32_t step, penalties;
     bool wants_penalty = false, sole_writer = true;
     for (int32_t k = 0; k < x->options.num_variables && x->first_of_set; k++) {
-        const mst_updated *v = &l->variables[x->variable[k].number];
+        const mst_variable_update *v = &l->variables[x->variable[k].number];
         wants_penalty |= has_penalty(l, v);
         sole_writer &= l->d->num_writers[l->src[v->source]] == 1;
     }
@@ -352,7 +353,7 @@ static mst_status replace(mst_lowering *l) {
 }
 
 /* Finds the gradients of a variable. Where it has a master they are cast to the master's dtype. */
-static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
+static mst_status find_gradients(mst_lowering *l, mst_variable_update *v) {
     const mst_cast_options to = {.dtype = MST_F32};
     v->gradient = mst_lowering_alloc(l, (size_t)l->window.count, sizeof *v->gradient);
     if (!v->gradient) return MST_NO_MEMORY("for an update");
@@ -375,7 +376,7 @@ static mst_status lower(mst_lowering *l) {
     if (mst_lowering_is_part(l)) MST_TRY(mst_plan_check_window(l->plan, l->node, l->window, l->options->num_shards));
     MST_TRY(mst_lowering_scalars(l));
     for (int32_t v = 0; v < num; v++) {
-        mst_updated *variable = &l->variables[v];
+        mst_variable_update *variable = &l->variables[v];
         variable->source = mst_apply_source(l->options, v);
         MST_TRY(find_set(l, l->src[variable->source], &variable->set));
         MST_TRY(find_gradients(l, variable));
@@ -386,7 +387,7 @@ static mst_status lower(mst_lowering *l) {
     return replace(l);
 }
 
-mst_status mst_distribute_update(mst_distribution *d, int32_t n) {
+mst_status mst_distribute_update(mst_distribute_pass *d, int32_t n) {
     const mst_plan_node *node = &d->plan->node[n];
     mst_lowering l = {.d = d,
                       .plan = d->plan,

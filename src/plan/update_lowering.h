@@ -21,7 +21,7 @@ typedef struct mst_gradient_sum {
 } mst_gradient_sum;
 
 /** One variable of the update that is lowered. */
-typedef struct mst_updated {
+typedef struct mst_variable_update {
     int32_t source;    /**< number of the variable itself among the sources of apply_gradients */
     int32_t set;       /**< number of its mst_update_set */
     int32_t *gradient; /**< by shard of the window: value */
@@ -31,7 +31,7 @@ typedef struct mst_updated {
     mst_gradient_part *parts;
     int32_t num_pieces; /**< of its sum, where several domains keep the variable */
     mst_gradient_sum *pieces;
-} mst_updated;
+} mst_variable_update;
 
 /** Devices that keep the same variables. */
 typedef struct mst_update_set {
@@ -45,14 +45,14 @@ typedef struct mst_update_set {
 } mst_update_set;
 
 typedef struct mst_lowering {
-    mst_distribution *d;
+    mst_distribute_pass *d;
     mst_plan *plan;
     int32_t node;
     const mst_apply_options *options;
     mst_shards window;    /**< shards whose gradients are here: of this task */
     const int32_t *src;   /**< of the node */
     const int64_t *parts; /**< sharded state: of the variables (op/state/state_parts.h); else NULL */
-    mst_updated *variables;
+    mst_variable_update *variables;
     mst_update_set *sets;
     int32_t num_sets, set_capacity;
     int32_t scalars;  /**< value */
@@ -81,8 +81,8 @@ typedef struct mst_update_local {
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
 int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
 int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
-const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_updated *v);
-const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
+const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_variable_update *v);
+const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_variable_update *v);
 /** Whether other tasks have shards of the step too. */
 bool mst_lowering_is_part(const mst_lowering *l);
 /** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
@@ -117,9 +117,9 @@ MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
 MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
 
 /** update_gradients.c: finds what the gradient of V is, and adds up what of it is on one device. */
-MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
+MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_update *v);
 /** Adds NODE, which gives at most BOUND rows of the gradient of V, as sum_rows does: name and outputs are filled in. */
-MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered node, int64_t bound,
+MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_update *v, mst_lowered node, int64_t bound,
                                          mst_gradient_part *out);
 
 /** update_exchange.c: the first variable of the bucket of dense gradients whose last one is LAST. */

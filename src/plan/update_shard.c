@@ -123,7 +123,7 @@ static mst_status add_stage(mst_lowering *l, const mst_update_local *x, int32_t 
     mst_spec *dst = mst_lowering_alloc(l, (size_t)num, sizeof *dst);
     if (!dst) return MST_NO_MEMORY("for an update");
     for (int32_t k = 0; k < num; k++) {
-        const mst_updated *v = &l->variables[x->variable[k].number];
+        const mst_variable_update *v = &l->variables[x->variable[k].number];
         dst[k] = (mst_spec){.dtype = l->plan->value[v->parts[0].value].spec.dtype,
                             .shape = mst_shape_make(1, &x->variable[k].own_count)};
     }

@@ -246,9 +246,10 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
             return MST_OK;
         case MST_DO_FEED: return feed(frame, action->first, self, w->team, frame->binding->staging[w->device]);
         case MST_DO_RECEIVE:
-            if (frame->plan->node[action->first].stream) return mst_part_receive(frame, action->first, w->device);
+            if (frame->plan->node[action->first].stream)
+                return mst_session_part_receive(frame, action->first, w->device);
             return receive(frame, action->first, w->device);
-        case MST_DO_SEND: return mst_part_send(frame, action->first);
+        case MST_DO_SEND: return mst_session_part_send(frame, action->first);
         case MST_DO_FETCH: return fetch(frame, action->first);
         case MST_DO_START: return start_exchange(frame, action->first);
         case MST_DO_AWAIT: return await_exchange(frame, action->first);

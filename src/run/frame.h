@@ -59,7 +59,7 @@ typedef struct mst_frame {
     mst_turn turn;                      /**< for the entries of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */
     uint64_t exchange_run;              /**< number of this run among those with exchanges */
-    struct mst_part *part;              /**< where there are devices of other tasks; NULL: there are none */
+    struct mst_session_part *part;      /**< where there are devices of other tasks; NULL: there are none */
     uint64_t part_run;                  /**< number of the run, which is the same on all tasks */
     bool prepared;          /**< for the gate, before the vote: by the device that votes, read at the gate */
     const mst_touch *touch; /**< by the devices, before the frame is ready; NULL: nothing */

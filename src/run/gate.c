@@ -54,7 +54,7 @@ bool mst_gate_is_open(const mst_frame *frame) {
 /* This task can make the step: from now on it is decided together with the others. */
 static void vote(mst_frame *frame) {
     int decided = MST_UNDECIDED;
-    if (atomic_compare_exchange_strong(&frame->decision, &decided, MST_VOTED)) mst_part_vote(frame);
+    if (atomic_compare_exchange_strong(&frame->decision, &decided, MST_VOTED)) mst_session_part_vote(frame);
 }
 
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived) {
@@ -71,7 +71,7 @@ void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int devic
     pthread_mutex_unlock(&frame->lock);
     atomic_store(&frame->failed, true);
     decide(frame, MST_DOES_NOT);
-    if (frame->part) mst_part_wake(frame->part);
+    if (frame->part) mst_session_part_wake(frame->part);
 }
 
 bool mst_frame_stop(mst_frame *frame) {

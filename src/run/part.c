@@ -12,8 +12,8 @@
 #include "run/gate.h"
 #include "run/session.h"
 
-mst_status mst_session_create_part(mst_graph *graph, const mst_session_options *options, const mst_part_options *part,
-                                   mst_session **out) {
+mst_status mst_session_create_part(mst_graph *graph, const mst_session_options *options,
+                                   const mst_session_part_options *part, mst_session **out) {
     if (MST_IS_NULL(options) || MST_IS_NULL(part)) return MST_INVALID;
     if (options->num_frames > 1)
         return MST_FAIL(MST_INVALID, "a session over several tasks has one run under way at a time, not %d",
@@ -23,8 +23,8 @@ mst_status mst_session_create_part(mst_graph *graph, const mst_session_options *
 
 /* ---- plans ---- */
 
-mst_status mst_part_make_plan(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
-                              int num_fetches, mst_cached_plan **out) {
+mst_status mst_session_part_make_plan(mst_session *session, const mst_feed *feeds, int num_feeds,
+                                      const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
     *out = NULL;
     MST_TRY(mst_session_enter(session));
     mst_status status = mst_graph_read_begin(session->graph);
@@ -39,17 +39,17 @@ mst_status mst_part_make_plan(mst_session *session, const mst_feed *feeds, int n
     return status;
 }
 
-mst_part_plan_info mst_part_describe_plan(const mst_cached_plan *cached) {
+mst_session_part_plan_info mst_session_part_describe_plan(const mst_cached_plan *cached) {
     const mst_plan *plan = cached->plan;
-    return (mst_part_plan_info){.hash = plan->order_hash,
-                                .runs_on = plan->runs_on,
-                                .feed_task = plan->feed_task,
-                                .fetch_task = plan->fetch_task,
-                                .commits = plan->commits,
-                                .has_step = plan->step_state >= 0};
+    return (mst_session_part_plan_info){.hash = plan->order_hash,
+                                        .runs_on = plan->runs_on,
+                                        .feed_task = plan->feed_task,
+                                        .fetch_task = plan->fetch_task,
+                                        .commits = plan->commits,
+                                        .has_step = plan->step_state >= 0};
 }
 
-void mst_part_release_plan(mst_session *session, mst_cached_plan *cached, bool forget) {
+void mst_session_part_release_plan(mst_session *session, mst_cached_plan *cached, bool forget) {
     if (!cached) return;
     if (forget) mst_session_forget_plan(session, cached);
     mst_cached_plan_release(session, cached);
@@ -58,7 +58,7 @@ void mst_part_release_plan(mst_session *session, mst_cached_plan *cached, bool f
 /* ---- runs ---- */
 
 /* The feeds of a run: of those that this task needs, the tensors that the plan was made for. */
-static mst_status list_feeds(const mst_cached_plan *cached, const mst_part_run *run, mst_feed *feeds) {
+static mst_status list_feeds(const mst_cached_plan *cached, const mst_session_part_run *run, mst_feed *feeds) {
     for (int i = 0; i < cached->num_feeds; i++) {
         const bool needed = cached->plan->feed_task[i] == cached->plan->host->devices->self;
         feeds[i] = (mst_feed){.value = cached->feeds[i].value, .tensor = needed ? run->feed[i] : NULL};
@@ -70,12 +70,12 @@ static mst_status list_feeds(const mst_cached_plan *cached, const mst_part_run *
     return MST_OK;
 }
 
-static mst_call_purpose purpose_of(const mst_part_run *run) {
+static mst_call_purpose purpose_of(const mst_session_part_run *run) {
     return (mst_call_purpose){.initial = run->initial, .part_run = run->number, .random = run->random};
 }
 
-mst_status mst_part_submit(mst_session *session, mst_cached_plan *cached, const mst_part_run *run) {
-    mst_part *part = session->part;
+mst_status mst_session_part_submit(mst_session *session, mst_cached_plan *cached, const mst_session_part_run *run) {
+    mst_session_part *part = session->part;
     MST_TRY(mst_session_enter(session)); /* left at the end of the run */
     mst_feed *feeds = calloc((size_t)cached->num_feeds + 1, sizeof *feeds);
     mst_status status = feeds ? list_feeds(cached, run, feeds) : MST_NO_MEMORY("for a run");
@@ -94,8 +94,8 @@ mst_status mst_part_submit(mst_session *session, mst_cached_plan *cached, const 
     return status;
 }
 
-mst_status mst_part_finish(mst_session *session, bool *derived, bool *overtaken) {
-    mst_part *part = session->part;
+mst_status mst_session_part_finish(mst_session *session, bool *derived, bool *overtaken) {
+    mst_session_part *part = session->part;
     *derived = *overtaken = false;
     mst_slot *slot = part->slot;
     if (!slot) return MST_FAIL(MST_INVALID, "run: none is under way");
@@ -111,13 +111,13 @@ mst_status mst_part_finish(mst_session *session, bool *derived, bool *overtaken)
 
 /* ---- what comes from the other tasks ---- */
 
-mst_status mst_part_deliver(mst_session *session, int32_t from, uint64_t run, int32_t stream, const void *data,
-                            size_t bytes) {
-    return mst_part_receive_message(session->part, from, run, stream, data, bytes);
+mst_status mst_session_part_deliver(mst_session *session, int32_t from, uint64_t run, int32_t stream, const void *data,
+                                    size_t bytes) {
+    return mst_session_part_receive_message(session->part, from, run, stream, data, bytes);
 }
 
-void mst_part_decide(mst_session *session, uint64_t run, const mst_failure *failure) {
-    mst_part *part = session->part;
+void mst_session_part_decide(mst_session *session, uint64_t run, const mst_failure *failure) {
+    mst_session_part *part = session->part;
     pthread_mutex_lock(&part->running);
     if (part->frame && part->frame->part_run == run) {
         if (failure) mst_frame_fail(part->frame, mst_failure_restore(failure), -1, -1, true);

@@ -8,8 +8,9 @@
  *      task 1    body  --> vote --+--> coordinator -+--> likewise
  *      task 2    body  --> fails, which is told by its status: the coordinator decides that the step does not happen
  *
- *  A part knows no network. Who owns it sends for it (mst_part_host), gives it what comes (mst_part_deliver), and has
- *  one coordinator of all tasks count the votes: the step happens when all tasks that run something have voted.
+ *  A part knows no network. Who owns it sends for it (mst_session_part_host), gives it what comes
+ *  (mst_session_part_deliver), and has one coordinator of all tasks count the votes: the step happens when all tasks
+ *  that run something have voted.
  *
  *  A part has one run under way at a time. All tasks submit the runs of all their sessions in one order, which the
  *  coordinator gives; then two runs never wait for each other crosswise. */
@@ -28,71 +29,73 @@
 struct mst_cached_plan;
 
 /** What a part needs of its owner. The functions are called by threads of devices, and must not wait for the run. */
-typedef struct mst_part_host {
+typedef struct mst_session_part_host {
     void *context;
     /** Sends the bytes of PIECES to part TO as message STREAM of RUN; they may change when it has returned. */
     mst_status (*send)(void *context, int32_t to, uint64_t run, int32_t stream, const struct iovec *pieces, int count);
     /** Tells the coordinator that this task can make the step RUN. From now on only the coordinator decides. */
     void (*vote)(void *context, uint64_t run);
-} mst_part_host;
+} mst_session_part_host;
 
 /** The devices of all tasks, in an order that is the same on all. What is put on no task goes to the first. */
-typedef struct mst_part_options {
+typedef struct mst_session_part_options {
     int32_t num_tasks, self;
     const mst_task_devices *task; /**< [num_tasks] */
-    mst_part_host host;
-} mst_part_options;
+    mst_session_part_host host;
+} mst_session_part_options;
 
 /** Makes a part. OPTIONS are those of a session: the devices, job and task that they name must give those that TASK has
  *  for SELF; at most one frame. What PART points to is needed during the call only. MST_INVALID where a device is of a
  *  type that is not known here. */
 MST_CHECKED mst_status mst_session_create_part(mst_graph *graph, const mst_session_options *options,
-                                               const mst_part_options *part, mst_session **out);
+                                               const mst_session_part_options *part, mst_session **out);
 
 /* ---- plans ---- */
 
 /** What the tasks must agree on, and what the coordinator needs to know. Valid as long as the plan. */
-typedef struct mst_part_plan_info {
+typedef struct mst_session_part_plan_info {
     uint64_t hash;             /**< of the common order: differs where the tasks have other graphs or programs */
     const bool *runs_on;       /**< by task: whether it has anything to do in a run */
     const int32_t *feed_task;  /**< by feed: the task that needs its value, -1: none */
     const int32_t *fetch_task; /**< by fetch: the task that gives its value, -1: it has none */
     bool commits;              /**< changes variables: the tasks vote */
     bool has_step;             /**< a global step numbers its runs for random ops */
-} mst_part_plan_info;
+} mst_session_part_plan_info;
 
 /** The plan for these feeds and fetches. Of a feed only `value` and `spec` count: a run gives the tensor. The caller
- *  owns a reference to *OUT, which it drops with mst_part_release_plan. */
-MST_CHECKED mst_status mst_part_make_plan(mst_session *part, const mst_feed *feeds, int num_feeds,
-                                          const mst_value *fetches, int num_fetches, struct mst_cached_plan **out);
-mst_part_plan_info mst_part_describe_plan(const struct mst_cached_plan *plan);
+ *  owns a reference to *OUT, which it drops with mst_session_part_release_plan. */
+MST_CHECKED mst_status mst_session_part_make_plan(mst_session *part, const mst_feed *feeds, int num_feeds,
+                                                  const mst_value *fetches, int num_fetches,
+                                                  struct mst_cached_plan **out);
+mst_session_part_plan_info mst_session_part_describe_plan(const struct mst_cached_plan *plan);
 /** Drops the caller's reference. With FORGET the plan will not run again. NULL is allowed. */
-void mst_part_release_plan(mst_session *part, struct mst_cached_plan *plan, bool forget);
+void mst_session_part_release_plan(mst_session *part, struct mst_cached_plan *plan, bool forget);
 
 /* ---- runs ---- */
 
-typedef struct mst_part_run {
+typedef struct mst_session_part_run {
     uint64_t number;         /**< of the run: rises, and is the same on all tasks */
     double seconds;          /**< that it may take */
     int64_t random;          /**< number of the step for random ops, where no global step has one: below 0 */
     bool initial;            /**< gives variables their first values */
     mst_tensor *const *feed; /**< by feed of the plan: the values that this task needs, else NULL */
     mst_tensor **output;     /**< by fetch: of those that this task gives; as mst_session_run */
-} mst_part_run;
+} mst_session_part_run;
 
 /** Puts a run of PLAN on the queues of this task's devices. Call it where the plan runs on this task, in the order that
  *  is the same on all tasks. Where it fails, the run is over here, and the coordinator must be told. */
-MST_CHECKED mst_status mst_part_submit(mst_session *part, struct mst_cached_plan *plan, const mst_part_run *run);
+MST_CHECKED mst_status mst_session_part_submit(mst_session *part, struct mst_cached_plan *plan,
+                                               const mst_session_part_run *run);
 /** Waits for the end of the run that was submitted last. *DERIVED: it failed because another task did, which tells the
  *  cause. *OVERTAKEN: an initial run found that another session has
  *  given its variables their values. */
-MST_CHECKED mst_status mst_part_finish(mst_session *part, bool *derived, bool *overtaken);
+MST_CHECKED mst_status mst_session_part_finish(mst_session *part, bool *derived, bool *overtaken);
 
 /** Message STREAM of RUN from part FROM has come, maybe before the run was submitted. Copies DATA. */
-MST_CHECKED mst_status mst_part_deliver(mst_session *part, int32_t from, uint64_t run, int32_t stream, const void *data,
-                                        size_t bytes);
+MST_CHECKED mst_status mst_session_part_deliver(mst_session *part, int32_t from, uint64_t run, int32_t stream,
+                                                const void *data, size_t bytes);
 /** What the coordinator has decided of RUN: that it happens (FAILURE is NULL), or does not, and why. A decision about a
  *  run that is not under way here is ignored. */
-void mst_part_decide(mst_session *part, uint64_t run, const mst_failure *failure);
+void mst_session_part_decide(mst_session *part, uint64_t run, const mst_failure *failure);
 
 #endif

@@ -11,8 +11,8 @@
 
 /* ---- messages that have come ---- */
 
-mst_status mst_part_create(const mst_part_options *options, mst_part **out) {
-    mst_part *part = calloc(1, sizeof *part);
+mst_status mst_session_part_create(const mst_session_part_options *options, mst_session_part **out) {
+    mst_session_part *part = calloc(1, sizeof *part);
     if (!part) return MST_NO_MEMORY("for a session");
     part->host = options->host;
     pthread_mutex_init(&part->lock, NULL);
@@ -23,10 +23,10 @@ mst_status mst_part_create(const mst_part_options *options, mst_part **out) {
 }
 
 /* Frees the messages of runs before BEFORE. */
-static void drop_messages(mst_part *part, uint64_t before) {
+static void drop_messages(mst_session_part *part, uint64_t before) {
     for (int b = 0; b < MST_PART_BINS; b++)
-        for (mst_part_message **at = &part->bin[b]; *at;) {
-            mst_part_message *message = *at;
+        for (mst_session_part_message **at = &part->bin[b]; *at;) {
+            mst_session_part_message *message = *at;
             if (message->run < before) {
                 *at = message->next;
                 free(message);
@@ -36,7 +36,7 @@ static void drop_messages(mst_part *part, uint64_t before) {
         }
 }
 
-void mst_part_destroy(mst_part *part) {
+void mst_session_part_destroy(mst_session_part *part) {
     if (!part) return;
     drop_messages(part, UINT64_MAX);
     pthread_mutex_destroy(&part->lock);
@@ -45,7 +45,7 @@ void mst_part_destroy(mst_part *part) {
     free(part);
 }
 
-void mst_part_begin_run(mst_part *part, mst_frame *frame) {
+void mst_session_part_begin_run(mst_session_part *part, mst_frame *frame) {
     pthread_mutex_lock(&part->running);
     part->frame = frame;
     pthread_mutex_lock(&part->lock);
@@ -55,7 +55,7 @@ void mst_part_begin_run(mst_part *part, mst_frame *frame) {
     pthread_mutex_unlock(&part->running);
 }
 
-void mst_part_end_run(mst_part *part) {
+void mst_session_part_end_run(mst_session_part *part) {
     pthread_mutex_lock(&part->running);
     part->frame = NULL;
     pthread_mutex_lock(&part->lock);
@@ -64,15 +64,15 @@ void mst_part_end_run(mst_part *part) {
     pthread_mutex_unlock(&part->running);
 }
 
-void mst_part_wake(mst_part *part) {
+void mst_session_part_wake(mst_session_part *part) {
     pthread_mutex_lock(&part->lock);
     pthread_cond_broadcast(&part->changed);
     pthread_mutex_unlock(&part->lock);
 }
 
 /* Keeps a message, unless its run is over. */
-static void keep_message(mst_part *part, mst_part_message *message) {
-    mst_part_message **bin = &part->bin[(uint32_t)message->stream % MST_PART_BINS];
+static void keep_message(mst_session_part *part, mst_session_part_message *message) {
+    mst_session_part_message **bin = &part->bin[(uint32_t)message->stream % MST_PART_BINS];
     pthread_mutex_lock(&part->lock);
     if (message->run >= part->last) {
         message->next = *bin;
@@ -84,9 +84,9 @@ static void keep_message(mst_part *part, mst_part_message *message) {
     free(message);
 }
 
-static mst_part_message *take_message(mst_part *part, uint64_t run, int32_t from, int32_t stream) {
-    for (mst_part_message **at = &part->bin[stream % MST_PART_BINS]; *at; at = &(*at)->next) {
-        mst_part_message *message = *at;
+static mst_session_part_message *take_message(mst_session_part *part, uint64_t run, int32_t from, int32_t stream) {
+    for (mst_session_part_message **at = &part->bin[stream % MST_PART_BINS]; *at; at = &(*at)->next) {
+        mst_session_part_message *message = *at;
         if (message->run != run || message->stream != stream || message->from != from) continue;
         *at = message->next;
         return message;
@@ -95,8 +95,8 @@ static mst_part_message *take_message(mst_part *part, uint64_t run, int32_t from
 }
 
 /* Waits for message STREAM of FROM, which the caller frees. */
-static mst_status await_message(mst_frame *frame, int32_t from, int32_t stream, mst_part_message **out) {
-    mst_part *part = frame->part;
+static mst_status await_message(mst_frame *frame, int32_t from, int32_t stream, mst_session_part_message **out) {
+    mst_session_part *part = frame->part;
     mst_status status = MST_OK;
     pthread_mutex_lock(&part->lock);
     while (!status && !(*out = take_message(part, frame->part_run, from, stream))) {
@@ -114,11 +114,11 @@ static mst_status await_message(mst_frame *frame, int32_t from, int32_t stream, 
     return status;
 }
 
-mst_status mst_part_receive_message(mst_part *part, int32_t from, uint64_t run, int32_t stream, const void *data,
-                                    size_t bytes) {
-    mst_part_message *message = malloc(sizeof *message + bytes + 1);
+mst_status mst_session_part_receive_message(mst_session_part *part, int32_t from, uint64_t run, int32_t stream,
+                                            const void *data, size_t bytes) {
+    mst_session_part_message *message = malloc(sizeof *message + bytes + 1);
     if (!message) return MST_NO_MEMORY("for a value of %zu bytes from another task", bytes);
-    *message = (mst_part_message){.run = run, .from = from, .stream = stream, .bytes = bytes};
+    *message = (mst_session_part_message){.run = run, .from = from, .stream = stream, .bytes = bytes};
     if (bytes) memcpy(message->data, data, bytes);
     keep_message(part, message);
     return MST_OK;
@@ -128,7 +128,7 @@ mst_status mst_part_receive_message(mst_part *part, int32_t from, uint64_t run, 
 
 static mst_status send_bytes(const mst_frame *frame, int32_t to, int32_t stream, const void *data, size_t bytes) {
     const struct iovec piece = {.iov_base = (void *)(uintptr_t)data, .iov_len = bytes};
-    const mst_part_host *host = &frame->part->host;
+    const mst_session_part_host *host = &frame->part->host;
     return host->send(host->context, to, frame->part_run, stream, &piece, bytes > 0);
 }
 
@@ -153,7 +153,7 @@ static mst_status send_strings(const mst_frame *frame, const mst_plan_node *node
     return status;
 }
 
-mst_status mst_part_send(mst_frame *frame, int32_t n) {
+mst_status mst_session_part_send(mst_frame *frame, int32_t n) {
     const mst_plan_node *node = &frame->plan->node[n];
     if (node->num_src == 0) return send_bytes(frame, node->peer, node->stream, NULL, 0);
     mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
@@ -176,7 +176,7 @@ static mst_status check_size(const mst_array *dst, size_t bytes) {
                     all);
 }
 
-static mst_status take_value(mst_frame *frame, int32_t n, int device, const mst_part_message *message) {
+static mst_status take_value(mst_frame *frame, int32_t n, int device, const mst_session_part_message *message) {
     const mst_plan_node *node = &frame->plan->node[n];
     mst_domain *domain = frame->devices->device[device].domain;
     if (node->num_dst == 0) return MST_OK; /* a signal */
@@ -188,9 +188,9 @@ static mst_status take_value(mst_frame *frame, int32_t n, int device, const mst_
     return mst_domain_copy(domain, dst.data, &mst_domain_host, message->data, message->bytes);
 }
 
-mst_status mst_part_receive(mst_frame *frame, int32_t n, int device) {
+mst_status mst_session_part_receive(mst_frame *frame, int32_t n, int device) {
     const mst_plan_node *node = &frame->plan->node[n];
-    mst_part_message *message;
+    mst_session_part_message *message;
     MST_TRY(await_message(frame, node->peer, node->stream, &message));
     const mst_status status = take_value(frame, n, device, message);
     free(message);
@@ -199,9 +199,9 @@ mst_status mst_part_receive(mst_frame *frame, int32_t n, int device) {
 
 /* ---- the number of the step ---- */
 
-mst_status mst_part_share_step(mst_frame *frame, int32_t owner) {
+mst_status mst_session_part_share_step(mst_frame *frame, int32_t owner) {
     const int32_t self = frame->devices->self;
-    mst_part_message *message;
+    mst_session_part_message *message;
     if (owner == self) {
         for (int32_t t = 0; t < frame->devices->num_tasks; t++)
             if (t != self && frame->plan->runs_on[t])
@@ -215,7 +215,7 @@ mst_status mst_part_share_step(mst_frame *frame, int32_t owner) {
     return right ? MST_OK : MST_FAIL(MST_INVALID, "the number of the step has come in another size");
 }
 
-void mst_part_vote(mst_frame *frame) {
-    const mst_part_host *host = &frame->part->host;
+void mst_session_part_vote(mst_frame *frame) {
+    const mst_session_part_host *host = &frame->part->host;
     host->vote(host->context, frame->part_run);
 }

@@ -39,14 +39,14 @@ static mst_status check_options(mst_session *session) {
     return MST_OK;
 }
 
-static mst_status make_devices(mst_session *session, const mst_part_options *part) {
+static mst_status make_devices(mst_session *session, const mst_session_part_options *part) {
     mst_session_options *o = &session->options;
     mst_device_name task;
     if (mst_device_name_of_task(o->job_name ? o->job_name : "localhost", o->task_index, &task))
         return mst_error_prefix("session");
     MST_TRY(mst_devices_create(o->devices, o->visible_devices, o->memory_limit, &task, &session->devices));
     if (part) MST_TRY(mst_devices_join(&session->devices, part->task, part->num_tasks, part->self));
-    if (part) MST_TRY(mst_part_create(part, &session->part));
+    if (part) MST_TRY(mst_session_part_create(part, &session->part));
     o->devices = o->visible_devices = o->job_name = NULL; /* the strings are the caller's */
     return MST_OK;
 }
@@ -103,7 +103,7 @@ static void init_lock(mst_session *session) {
     mst_condition_init(&session->plan_made);
 }
 
-static mst_status session_create(mst_session *session, const mst_part_options *part) {
+static mst_status session_create(mst_session *session, const mst_session_part_options *part) {
     mst_session_options *o = &session->options;
     const bool runs_all = o->timeout > 0 || part; /* the caller must come back, whatever device 0 does */
     MST_TRY(check_options(session));
@@ -156,8 +156,8 @@ mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *
     return mst_session_create_with(graph, options, NULL, out);
 }
 
-mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options, const mst_part_options *part,
-                                   mst_session **out) {
+mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
+                                   const mst_session_part_options *part, mst_session **out) {
     if (MST_IS_NULL(graph) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_session *session;
@@ -245,7 +245,7 @@ static void free_session(void *owner) {
     for (int64_t i = 0; i < session->num_used; i++)
         mst_copy_release(session->store, session->used[i].state, session->used[i].copy);
     for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);
-    mst_part_destroy(session->part);
+    mst_session_part_destroy(session->part);
     mst_devices_free(&session->devices);
     mst_store_release(session->store);
     mst_pair_map_free(&session->copies);

@@ -18,8 +18,8 @@
 #include "plan/pair_map.h"
 #include "plan/plan.h"
 #include "run/executor.h"
-#include "run/pace.h"
 #include "run/part_inside.h"
+#include "run/threading_choice.h"
 
 /** Memory of a step in flight. */
 typedef struct mst_slot {
@@ -79,10 +79,10 @@ typedef struct mst_cached_plan {
     int64_t num_uses;
     mst_touch *touch; /**< of the copies that were made with the plan: for its first run */
     int64_t num_touches, touch_capacity;
-    bool touched;          /**< a run has been given them */
-    bool can_run_alone;    /**< one thread may run the programs of all its devices */
-    mst_pace pace;         /**< whether it does; under the session's lock */
-    mst_bound_plan *bound; /**< by slot */
+    bool touched;                   /**< a run has been given them */
+    bool can_run_alone;             /**< one thread may run the programs of all its devices */
+    mst_threading_choice threading; /**< whether it does; under the session's lock */
+    mst_bound_plan *bound;          /**< by slot */
 } mst_cached_plan;
 
 /** A copy of an entry that the session uses. */
@@ -138,13 +138,13 @@ struct mst_session {
     char *plan_pass;                 /**< the option's own copy */
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
-    mst_trace *trace; /**< runs are added to it; NULL: to none */
-    mst_part *part;   /**< where there are devices of other tasks; NULL: there are none */
+    mst_trace *trace;       /**< runs are added to it; NULL: to none */
+    mst_session_part *part; /**< where there are devices of other tasks; NULL: there are none */
 };
 
 /** As mst_session_create_here; PART (NULL: there are none): of which tasks there are devices too. */
 MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
-                                               const mst_part_options *part, mst_session **out);
+                                               const mst_session_part_options *part, mst_session **out);
 /** Whether each of COUNT variables has a value: HAS[i] is 1, else 0. */
 MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count,
                                                unsigned char *has);

@@ -177,7 +177,7 @@ static void release_frame(mst_frame *frame) {
     for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
     if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
     if (frame->has_turn) mst_turn_end(&frame->turn);
-    if (frame->part) mst_part_end_run(frame->part);
+    if (frame->part) mst_session_part_end_run(frame->part);
     mst_run_notes_free(frame->notes);
     frame->notes = NULL;
     pthread_mutex_lock(&session->lock);
@@ -226,12 +226,12 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index, const m
             mst_string_memory_begin(&frame->strings[d], mst_session_string_room(session, d, &frame->strings[d]));
     }
     frame->part_run = purpose->part_run;
-    if (frame->part) mst_part_begin_run(frame->part, frame);
+    if (frame->part) mst_session_part_begin_run(frame->part, frame);
     const mst_bound_plan *bound = &cached->bound[index];
     for (int64_t i = 0; i < bound->num_patches; i++)
         *bound->patch[i].data =
             (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
-    slot->alone = cached->can_run_alone && !frame->touch && mst_pace_is_alone(&cached->pace);
+    slot->alone = cached->can_run_alone && !frame->touch && mst_threading_choice_is_alone(&cached->threading);
     if (slot->alone)
         mst_executor_submit(session->executor, frame, NULL, 0);
     else
@@ -255,7 +255,7 @@ static mst_status number_step(mst_session *session, mst_slot *slot, const mst_ca
         const mst_copy *copy = cached->copy[state];
         MST_TRY(mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number));
     }
-    return session->part ? mst_part_share_step(&slot->frame, owner) : MST_OK;
+    return session->part ? mst_session_part_share_step(&slot->frame, owner) : MST_OK;
 }
 
 /* In a turn that has begun: whether a variable that a plan of initial values writes has got a value meanwhile. */
@@ -310,11 +310,11 @@ static void keep_notes(mst_session *session, const mst_frame *frame) {
 }
 
 /* How long the devices took for a run that went well. */
-static void keep_pace(mst_session *session, const mst_slot *slot, int64_t began) {
+static void keep_time(mst_session *session, const mst_slot *slot, int64_t began) {
     const int64_t now = mst_clock_now();
     if (slot->alone) atomic_fetch_add(&session->runs_alone, 1);
     pthread_mutex_lock(&session->lock);
-    mst_pace_add(&slot->cached->pace, slot->alone, now - began, now);
+    mst_threading_choice_add(&slot->cached->threading, slot->alone, now - began, now);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -333,7 +333,7 @@ mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_p
     mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
     if (status && happened) status = mst_session_tell_torn(session->store, cached);
     if (frame->notes && !status) keep_notes(session, frame);
-    if (cached->can_run_alone && !status) keep_pace(session, slot, began);
+    if (cached->can_run_alone && !status) keep_time(session, slot, began);
     release_frame(frame);
     return status;
 }

@@ -18,7 +18,7 @@ typedef struct mst_lead_plan {
     void *body; /**< of PLAN */
     size_t bytes;
     bool is_made;           /**< by the parts that there are now */
-    bool commits, has_step; /**< as mst_part_plan_info */
+    bool commits, has_step; /**< as mst_session_part_plan_info */
     bool has_hash;
     uint64_t hash;
     int32_t num_tasks, num_feeds, num_fetches, num_runs_on;

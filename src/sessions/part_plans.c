@@ -7,35 +7,35 @@
 
 enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest in a message */ };
 
-struct mst_part_plan {
-    mst_part_plan *next;
+struct mst_session_part_plan {
+    mst_session_part_plan *next;
     uint64_t number;
     struct mst_cached_plan *plan;
     int32_t num_feeds, num_fetches;
 };
 
-static mst_status open_log(mst_part_log *log, bool wanted) {
+static mst_status open_log(mst_session_part_log *log, bool wanted) {
     if (wanted && !(log->file = open_memstream(&log->text, &log->bytes))) return MST_NO_MEMORY("for a log of plans");
     return MST_OK;
 }
 
-mst_status mst_part_plans_init(mst_part_plans *plans, bool logs, bool wants_plans) {
+mst_status mst_session_part_plans_init(mst_session_part_plans *plans, bool logs, bool wants_plans) {
     pthread_mutex_init(&plans->lock, NULL);
     plans->is_used = true;
     MST_TRY(open_log(&plans->placements, logs));
     return open_log(&plans->made, wants_plans);
 }
 
-void mst_part_plans_free(mst_part_plans *plans, mst_session *session) {
-    while (plans->first) mst_part_plans_forget(plans, session, plans->first->number);
+void mst_session_part_plans_free(mst_session_part_plans *plans, mst_session *session) {
+    while (plans->first) mst_session_part_plans_forget(plans, session, plans->first->number);
 }
 
-static void close_log(mst_part_log *log) {
+static void close_log(mst_session_part_log *log) {
     if (log->file) fclose(log->file);
     free(log->text);
 }
 
-void mst_part_plans_close_logs(mst_part_plans *plans) {
+void mst_session_part_plans_close_logs(mst_session_part_plans *plans) {
     close_log(&plans->placements);
     close_log(&plans->made);
     if (plans->is_used) pthread_mutex_destroy(&plans->lock);
@@ -63,7 +63,7 @@ static mst_status get_call(mst_wire_reader *r, const mst_graph *graph, int32_t n
 }
 
 /* What the session has written since the last time. */
-static void put_log(mst_part_log *log, mst_wire_writer *out) {
+static void put_log(mst_session_part_log *log, mst_wire_writer *out) {
     if (!log->file) {
         mst_wire_put_text(out, "");
         return;
@@ -74,8 +74,9 @@ static void put_log(mst_part_log *log, mst_wire_writer *out) {
     rewind(log->file);
 }
 
-static void put_answer(mst_part_plans *plans, const mst_part_plan *plan, int32_t num_tasks, mst_wire_writer *out) {
-    const mst_part_plan_info info = mst_part_describe_plan(plan->plan);
+static void put_answer(mst_session_part_plans *plans, const mst_session_part_plan *plan, int32_t num_tasks,
+                       mst_wire_writer *out) {
+    const mst_session_part_plan_info info = mst_session_part_describe_plan(plan->plan);
     mst_wire_put_number(out, info.hash);
     put_log(&plans->made, out);
     mst_wire_put_number(out, info.commits);
@@ -86,21 +87,23 @@ static void put_answer(mst_part_plans *plans, const mst_part_plan *plan, int32_t
     put_log(&plans->placements, out);
 }
 
-static mst_status make_plan(mst_part_plan *plan, mst_session *session, const mst_graph *graph, mst_wire_reader *r) {
+static mst_status make_plan(mst_session_part_plan *plan, mst_session *session, const mst_graph *graph,
+                            mst_wire_reader *r) {
     plan->num_feeds = mst_wire_get_count(r, EACH_FEED);
     mst_feed *feeds = calloc((size_t)plan->num_feeds + 1, sizeof *feeds);
     mst_value *fetches = NULL;
     mst_status status = feeds ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) status = get_call(r, graph, plan->num_feeds, feeds, &fetches, &plan->num_fetches);
-    if (!status) status = mst_part_make_plan(session, feeds, plan->num_feeds, fetches, plan->num_fetches, &plan->plan);
+    if (!status)
+        status = mst_session_part_make_plan(session, feeds, plan->num_feeds, fetches, plan->num_fetches, &plan->plan);
     free(feeds);
     free(fetches);
     return status;
 }
 
-mst_status mst_part_plans_make(mst_part_plans *plans, mst_session *session, const mst_graph *graph, uint64_t number,
-                               int32_t num_tasks, mst_wire_reader *r, mst_wire_writer *out) {
-    mst_part_plan *plan = calloc(1, sizeof *plan);
+mst_status mst_session_part_plans_make(mst_session_part_plans *plans, mst_session *session, const mst_graph *graph,
+                                       uint64_t number, int32_t num_tasks, mst_wire_reader *r, mst_wire_writer *out) {
+    mst_session_part_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return MST_NO_MEMORY("for a plan");
     plan->number = number;
     const mst_status status = make_plan(plan, session, graph, r);
@@ -118,26 +121,26 @@ mst_status mst_part_plans_make(mst_part_plans *plans, mst_session *session, cons
 
 /* ---- finding ---- */
 
-static mst_part_plan **find_plan(mst_part_plans *plans, uint64_t number) {
-    mst_part_plan **at = &plans->first;
+static mst_session_part_plan **find_plan(mst_session_part_plans *plans, uint64_t number) {
+    mst_session_part_plan **at = &plans->first;
     while (*at && (*at)->number != number) at = &(*at)->next;
     return at;
 }
 
-void mst_part_plans_forget(mst_part_plans *plans, mst_session *session, uint64_t number) {
+void mst_session_part_plans_forget(mst_session_part_plans *plans, mst_session *session, uint64_t number) {
     pthread_mutex_lock(&plans->lock);
-    mst_part_plan **at = find_plan(plans, number), *plan = *at;
+    mst_session_part_plan **at = find_plan(plans, number), *plan = *at;
     if (plan) *at = plan->next;
     pthread_mutex_unlock(&plans->lock);
     if (!plan) return;
-    mst_part_release_plan(session, plan->plan, true);
+    mst_session_part_release_plan(session, plan->plan, true);
     free(plan);
 }
 
-mst_status mst_part_plans_find(mst_part_plans *plans, uint64_t number, int32_t num_feeds, struct mst_cached_plan **out,
-                               int32_t *num_fetches) {
+mst_status mst_session_part_plans_find(mst_session_part_plans *plans, uint64_t number, int32_t num_feeds,
+                                       struct mst_cached_plan **out, int32_t *num_fetches) {
     pthread_mutex_lock(&plans->lock);
-    const mst_part_plan *plan = *find_plan(plans, number);
+    const mst_session_part_plan *plan = *find_plan(plans, number);
     if (plan) {
         *out = plan->plan;
         *num_fetches = plan->num_fetches;

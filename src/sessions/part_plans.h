@@ -9,36 +9,36 @@
 #include "run/part.h"
 #include "sessions/wire_body.h"
 
-typedef struct mst_part_plan mst_part_plan;
+typedef struct mst_session_part_plan mst_session_part_plan;
 
 /** What the session writes, and what goes to the client with each plan. */
-typedef struct mst_part_log {
+typedef struct mst_session_part_log {
     FILE *file; /**< NULL: the client does not want it */
     char *text;
     size_t bytes;
-} mst_part_log;
+} mst_session_part_log;
 
 /** All zeros is one that is not used. */
-typedef struct mst_part_plans {
+typedef struct mst_session_part_plans {
     bool is_used;
     pthread_mutex_t lock;
-    mst_part_plan *first;
-    mst_part_log placements, made; /**< placement log, plan log */
-} mst_part_plans;
+    mst_session_part_plan *first;
+    mst_session_part_log placements, made; /**< placement log, plan log */
+} mst_session_part_plans;
 
 /** LOGS: the client wants the placement log; WANTS_PLANS: the plan log. */
-MST_CHECKED mst_status mst_part_plans_init(mst_part_plans *plans, bool logs, bool wants_plans);
-/** Drops all plans. The logs stay open as long as SESSION writes to them: mst_part_plans_close_logs. */
-void mst_part_plans_free(mst_part_plans *plans, mst_session *session);
-void mst_part_plans_close_logs(mst_part_plans *plans);
+MST_CHECKED mst_status mst_session_part_plans_init(mst_session_part_plans *plans, bool logs, bool wants_plans);
+/** Drops all plans. The logs stay open as long as SESSION writes to them: mst_session_part_plans_close_logs. */
+void mst_session_part_plans_free(mst_session_part_plans *plans, mst_session *session);
+void mst_session_part_plans_close_logs(mst_session_part_plans *plans);
 
 /** Makes plan NUMBER of what READER has, as PLAN of session_message.h; OUT gets the answer. */
-MST_CHECKED mst_status mst_part_plans_make(mst_part_plans *plans, mst_session *session, const mst_graph *graph,
-                                           uint64_t number, int32_t num_tasks, mst_wire_reader *reader,
-                                           mst_wire_writer *out);
-void mst_part_plans_forget(mst_part_plans *plans, mst_session *session, uint64_t number);
+MST_CHECKED mst_status mst_session_part_plans_make(mst_session_part_plans *plans, mst_session *session,
+                                                   const mst_graph *graph, uint64_t number, int32_t num_tasks,
+                                                   mst_wire_reader *reader, mst_wire_writer *out);
+void mst_session_part_plans_forget(mst_session_part_plans *plans, mst_session *session, uint64_t number);
 /** Plan NUMBER, which has NUM_FEEDS; valid until it is forgotten. */
-MST_CHECKED mst_status mst_part_plans_find(mst_part_plans *plans, uint64_t number, int32_t num_feeds,
-                                           struct mst_cached_plan **out, int32_t *num_fetches);
+MST_CHECKED mst_status mst_session_part_plans_find(mst_session_part_plans *plans, uint64_t number, int32_t num_feeds,
+                                                   struct mst_cached_plan **out, int32_t *num_fetches);
 
 #endif

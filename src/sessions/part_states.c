@@ -23,7 +23,8 @@ static mst_status take_entry(mst_task_server *server, int64_t deadline, mst_wire
     return status;
 }
 
-mst_status mst_part_states_take(mst_task_server *server, double seconds, mst_wire_reader *r, mst_wire_writer *out) {
+mst_status mst_session_part_states_take(mst_task_server *server, double seconds, mst_wire_reader *r,
+                                        mst_wire_writer *out) {
     const int64_t deadline = mst_clock_after(seconds);
     const int32_t count = mst_wire_get_count(r, EACH_ENTRY);
     bool *has = calloc((size_t)count + 1, sizeof *has);

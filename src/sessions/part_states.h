@@ -6,7 +6,7 @@
 
 /** Does what READER has, as STATE of session_message.h, with the entries that are SERVER's task's; OUT gets the
  *  answer. Waits at most SECONDS for steps. */
-MST_CHECKED mst_status mst_part_states_take(mst_task_server *server, double seconds, mst_wire_reader *reader,
-                                            mst_wire_writer *out);
+MST_CHECKED mst_status mst_session_part_states_take(mst_task_server *server, double seconds, mst_wire_reader *reader,
+                                                    mst_wire_writer *out);
 
 #endif

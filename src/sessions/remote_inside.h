@@ -40,7 +40,7 @@ typedef struct mst_remote_session {
 typedef struct mst_remote_call {
     bool initial;
     bool uncounted; /**< its number for random operations is not used up */
-    bool overtaken; /**< set: as of mst_part_finish */
+    bool overtaken; /**< set: as of mst_session_part_finish */
 } mst_remote_call;
 
 /* All of these under the lock. */

@@ -32,7 +32,7 @@ typedef struct served_part {
     mst_open_message open; /* graph, plan_pass: not any more */
     mst_graph *graph;
     mst_session *_Atomic session; /* NULL: not open yet, or it cannot be */
-    mst_part_plans plans;
+    mst_session_part_plans plans;
     pthread_t thread;
     pthread_mutex_t lock;   /* of all that follows */
     pthread_cond_t changed; /* there is something for the thread to do */
@@ -97,7 +97,7 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
     mst_open_message_get(r, n, &p->open);
     for (int32_t i = 0; i < n; i++) mst_task_devices_get(r, &task[mst_session_place_of(p->open.first, i)]);
     mst_status status = mst_wire_check_read(r, "the leader");
-    if (!status) status = mst_part_plans_init(&p->plans, p->open.logs, p->open.plans);
+    if (!status) status = mst_session_part_plans_init(&p->plans, p->open.logs, p->open.plans);
     if (!status)
         status = p->open.graph_bytes ? mst_graph_decode(p->open.graph, p->open.graph_bytes, &p->graph)
                                      : mst_graph_create(&p->graph);
@@ -114,10 +114,10 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
         .store = server->store,
         .job_name = self.job,
         .task_index = self.index};
-    const mst_part_options part = {.num_tasks = n,
-                                   .self = mst_session_place_of(p->open.first, server->self),
-                                   .task = task,
-                                   .host = {.context = p, .send = part_send, .vote = part_vote}};
+    const mst_session_part_options part = {.num_tasks = n,
+                                           .self = mst_session_place_of(p->open.first, server->self),
+                                           .task = task,
+                                           .host = {.context = p, .send = part_send, .vote = part_vote}};
     mst_session *session = NULL;
     if (!status) status = mst_session_create_part(p->graph, &options, &part, &session);
     p->session = session;
@@ -152,7 +152,7 @@ static void tell_done(served_part *p, mst_status status, bool derived, bool over
 
 static void finish_run(served_part *p) {
     bool derived = false, overtaken = false;
-    const mst_status status = mst_part_finish(p->session, &derived, &overtaken);
+    const mst_status status = mst_session_part_finish(p->session, &derived, &overtaken);
     if (!status) mst_task_status_step(&p->server->status, (int64_t)p->run.number, 0);
     /* the leader may send the next run as soon as it hears of the end of this one */
     part_run *run = &p->run;
@@ -176,10 +176,10 @@ static void do_request(served_part *p, const mst_parcel *parcel) {
     else if (!p->session)
         status = MST_FAIL(MST_INTERNAL, "a session is used that is not open");
     else if (parcel->head.kind == MST_PART_PLAN)
-        status = mst_part_plans_make(&p->plans, p->session, p->graph, (uint64_t)parcel->head.step, p->server->num_tasks,
-                                     &r, &payload);
+        status = mst_session_part_plans_make(&p->plans, p->session, p->graph, (uint64_t)parcel->head.step,
+                                             p->server->num_tasks, &r, &payload);
     else
-        status = mst_part_states_take(p->server, p->open.timeout, &r, &payload);
+        status = mst_session_part_states_take(p->server, p->open.timeout, &r, &payload);
     put_status(&w, status, false);
     if (!status) mst_wire_append(&w, &payload);
     mst_wire_free(&payload);
@@ -192,10 +192,10 @@ static void free_part(served_part *p) {
         p->first = parcel->next;
         mst_parcel_free(parcel);
     }
-    mst_part_plans_free(&p->plans, p->session);
+    mst_session_part_plans_free(&p->plans, p->session);
     mst_session_destroy(p->session);
     mst_graph_destroy(p->graph);
-    mst_part_plans_close_logs(&p->plans);
+    mst_session_part_plans_close_logs(&p->plans);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
     free(p);
@@ -215,7 +215,7 @@ static void *run_part(void *context) {
         if (finishes)
             finish_run(p);
         else if (parcel->head.kind == MST_PART_FORGET)
-            mst_part_plans_forget(&p->plans, p->session, (uint64_t)parcel->head.step);
+            mst_session_part_plans_forget(&p->plans, p->session, (uint64_t)parcel->head.step);
         else
             do_request(p, parcel);
         mst_parcel_free(parcel);
@@ -271,7 +271,7 @@ static served_part **find_part(mst_served_parts *parts, int64_t id) {
 
 /* A run that is under way does not happen, unless that is decided. */
 static void decide(served_part *p, uint64_t run, const mst_failure *failure) {
-    if (p->session) mst_part_decide(p->session, run, failure);
+    if (p->session) mst_session_part_decide(p->session, run, failure);
 }
 
 static void close_part(served_part **at, const char *why) {
@@ -289,25 +289,25 @@ static void close_part(served_part **at, const char *why) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static mst_status begin_run(served_part *p, mst_wire_reader *r, mst_part_run *run) {
+static mst_status begin_run(served_part *p, mst_wire_reader *r, mst_session_part_run *run) {
     const uint64_t plan = mst_wire_get_number(r);
     run->seconds = mst_wire_get_real(r);
     run->random = (int64_t)mst_wire_get_number(r);
     run->initial = mst_wire_get_within(r, 0, 1);
     p->run.feed = mst_tensors_get(r, &p->run.num_feeds);
     MST_TRY(mst_wire_check_read(r, "the leader"));
-    MST_TRY(mst_part_plans_find(&p->plans, plan, p->run.num_feeds, &p->run.plan, &p->run.num_outputs));
+    MST_TRY(mst_session_part_plans_find(&p->plans, plan, p->run.num_feeds, &p->run.plan, &p->run.num_outputs));
     p->run.output = calloc((size_t)p->run.num_outputs + 1, sizeof *p->run.output);
     if (!p->run.output) return MST_NO_MEMORY("for a run");
     run->feed = p->run.feed;
     run->output = p->run.output;
     if (!(run->seconds > 0)) return MST_FAIL(MST_CORRUPT, "what the leader has sent is damaged");
-    return mst_part_submit(p->session, p->run.plan, run);
+    return mst_session_part_submit(p->session, p->run.plan, run);
 }
 
 static void take_run(served_part *p, const mst_parcel *parcel) {
     mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
-    mst_part_run run = {.number = (uint64_t)parcel->head.step};
+    mst_session_part_run run = {.number = (uint64_t)parcel->head.step};
     pthread_mutex_lock(&p->lock);
     const bool busy = p->run.is_on;
     if (!busy) p->run = (part_run){.is_on = true, .number = run.number, .ticket = mst_wire_get_number(&r)};
@@ -371,7 +371,8 @@ void mst_served_parts_take_value(mst_served_parts *parts, const mst_parcel *parc
     served_part *p = *find_part(parts, head->number);
     if (!p || !p->session || parcel->from >= parts->server->num_tasks || head->request > INT32_MAX) return;
     const int32_t place = mst_session_place_of(p->open.first, parcel->from);
-    if (mst_part_deliver(p->session, place, (uint64_t)head->step, (int32_t)head->request, parcel->body, parcel->bytes))
+    if (mst_session_part_deliver(p->session, place, (uint64_t)head->step, (int32_t)head->request, parcel->body,
+                                 parcel->bytes))
         mst_service_log(parts->server, "a value is lost: %s", mst_error()->message);
 }
 

@@ -10,7 +10,7 @@
 
 /* Variable V in GRAPH, with its value in U as the initial value: moving averages and masters begin with it. 0 if U has
  * no value, where the initial value does not matter. */
-static mst_value copy_variable(mst_graph *graph, const mst_updated *u, int v) {
+static mst_value copy_variable(mst_graph *graph, const mst_update_graph_variables *u, int v) {
     const mst_value variable = u->variable[v];
     const mst_join_kind join = u->join ? u->join[v] : MST_JOIN_DEFAULT;
     mst_variable_options options = *(const mst_variable_options *)mst_node_options(variable.node);
@@ -43,7 +43,8 @@ static mst_value take_update(mst_value variable, mst_value fed, mst_join_kind jo
 }
 
 /* VALUES: [3][count]. */
-static void build(mst_graph *graph, const mst_optimizer *optimizer, const mst_updated *u, mst_value *values) {
+static void build(mst_graph *graph, const mst_optimizer *optimizer, const mst_update_graph_variables *u,
+                  mst_value *values) {
     mst_value *variable = values, *gradient = values + u->count, *all = values + 2 * (ptrdiff_t)u->count;
     mst_optimizer resolved;
     if (!mst_resolve_optimizer(graph, optimizer, &resolved)) return;
@@ -64,7 +65,8 @@ static void build(mst_graph *graph, const mst_optimizer *optimizer, const mst_up
     mst_rename(others ? mst_group(all, 1 + others) : all[0], "train");
 }
 
-mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_updated *updated, mst_graph **out) {
+mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_update_graph_variables *updated,
+                                   mst_graph **out) {
     mst_value *values = calloc((size_t)updated->count * 3 + 1, sizeof *values);
     if (!values) return MST_NO_MEMORY("for %d variables", updated->count);
     mst_status status = mst_graph_create(out);

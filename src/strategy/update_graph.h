@@ -5,7 +5,7 @@
 #include "muster/strategy.h"
 
 /** What is updated. */
-typedef struct mst_updated {
+typedef struct mst_update_graph_variables {
     const mst_value *variable; /**< [count] of another graph */
     int count;
     const bool *sparse;        /**< [count], as in mst_step_values; NULL: none has a sparse gradient */
@@ -15,14 +15,14 @@ typedef struct mst_updated {
      *  initial values of this graph are not used. */
     mst_tensor *const *value;
     int num_shards; /**< whose proposals are added up where a variable is not trained; 0: their changes come */
-} mst_updated;
+} mst_update_graph_variables;
 
 /** A graph with the variables of UPDATED, slots and global_step. Gradient I is fed to "gradient_I", and "train" makes
  *  the update. Where SPARSE[I], the rows of gradient I are fed to "gradient_I", their numbers to "gradient_I_rows", in
  *  the form of mst_step_values, but added up over all shards; so is what is fed for a variable that is not trained.
  *  Names are those of the other graph, so are the entries of the store. The variables are the
  *  collection MST_UPDATED, in the order of the gradients. *OUT is the caller's. */
-MST_CHECKED mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_updated *updated,
-                                               mst_graph **out);
+MST_CHECKED mst_status mst_update_graph_create(const mst_optimizer *optimizer,
+                                               const mst_update_graph_variables *updated, mst_graph **out);
 
 #endif

@@ -305,13 +305,13 @@ typedef struct wanted {
     mst_tensor *value;
 } wanted;
 
-typedef struct work {
+typedef struct checkpoint_file_work {
     const reader *reader;
     wanted *entry;
-} work;
+} checkpoint_file_work;
 
 static mst_status read_some(void *context, int64_t begin, int64_t end, int member) {
-    const work *w = context;
+    const checkpoint_file_work *w = context;
     (void)member;
     for (int64_t k = begin; k < end; k++) MST_TRY(reader_read(w->reader, w->entry[k].i, &w->entry[k].value));
     return MST_OK;
@@ -319,7 +319,7 @@ static mst_status read_some(void *context, int64_t begin, int64_t end, int membe
 
 /* Tensors are read and summed up by several threads. */
 static mst_status checkpoint_file_read_all(const reader *r, wanted *entry, int64_t count) {
-    work w = {.reader = r, .entry = entry};
+    checkpoint_file_work w = {.reader = r, .entry = entry};
     return mst_copy_parallel(INT64_MAX, count, read_some, &w);
 }
 

@@ -32,12 +32,12 @@ static mst_status add_up(const mst_tensor *batch, mst_tensor **total) {
 }
 
 /* What the batches of an evaluation have added up to. */
-typedef struct evaluation {
+typedef struct evaluation_sums {
     double loss, examples;
     mst_tensor *metric[2 * MST_MAX_METRICS]; /* sum and count of each; NULL: there was no batch */
-} evaluation;
+} evaluation_sums;
 
-static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, evaluation *all,
+static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, evaluation_sums *all,
                                  mst_tensor **confusion) {
     mst_sharded_step *step = &trainer->evaluate;
     for (;;) {
@@ -56,7 +56,7 @@ static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, e
     return MST_OK;
 }
 
-static mst_status fill_result(mst_trainer *trainer, const evaluation *all, mst_result *result) {
+static mst_status fill_result(mst_trainer *trainer, const evaluation_sums *all, mst_result *result) {
     mst_position position;
     MST_TRY(mst_position_read(trainer, &position));
     *result = (mst_result){.step = position.step,
@@ -79,7 +79,7 @@ static mst_status evaluate(mst_trainer *trainer, const mst_dataset *data, int64_
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
     MST_TRY(open_pass(trainer, data, true, batch_size, &iterator));
     double began = mst_clock_seconds();
-    evaluation all = {0};
+    evaluation_sums all = {0};
     trainer->evaluate.counts_confusion = confusion != NULL;
     mst_status status = evaluation_run(trainer, iterator, &all, confusion);
     mst_iterator_destroy(iterator);

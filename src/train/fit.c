@@ -144,7 +144,7 @@ static void update_state(fit *f, double now) {
 
 /* Of the batch of all workers, how many are this one's. */
 static int64_t rows_here(const fit *f, const mst_batch *batch) {
-    return mst_window_rows(mst_trainer_window(&f->trainer->train), mst_batch_size(batch)).count;
+    return mst_shard_window_rows(mst_trainer_window(&f->trainer->train), mst_batch_size(batch)).count;
 }
 
 /* Sends the gradients to the servers, and reads what the step has given on all workers. */
@@ -269,7 +269,7 @@ static mst_status store_position(fit *f, const mst_train_state *ended) {
 /* The batches of the epoch from that of the position on; *DONE: there are no more. */
 static mst_status train_epoch(fit *f, bool *done) {
     mst_iterator *iterator;
-    const mst_window here = mst_trainer_window(&f->trainer->train);
+    const mst_shard_window here = mst_trainer_window(&f->trainer->train);
     MST_TRY(mst_iterator_create_window(f->batches, f->position.epoch, here, &iterator));
     mst_status status = mst_iterator_skip(iterator, f->position.batch);
     f->last_step_end = mst_clock_seconds();

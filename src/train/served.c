@@ -98,12 +98,13 @@ static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variabl
         join[count] = values->join[v];
         own[count++] = values->variable[v];
     }
-    const mst_updated updated = {.variable = own,
-                                 .count = count,
-                                 .sparse = sparse,
-                                 .join = join,
-                                 .rows = rows,
-                                 .num_shards = trainer->strategy.synchronous ? trainer->strategy.num_shards : 0};
+    const mst_update_graph_variables updated = {
+        .variable = own,
+        .count = count,
+        .sparse = sparse,
+        .join = join,
+        .rows = rows,
+        .num_shards = trainer->strategy.synchronous ? trainer->strategy.num_shards : 0};
     if (!status) status = mst_update_graph_create(&trainer->optimizer, &updated, graph);
     free(own);
     free(sparse);
@@ -157,16 +158,16 @@ static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
     return MST_OK;
 }
 
-/* Gives initial values to the variables that have none yet: the slots. VALUE: see mst_updated. */
+/* Gives initial values to the variables that have none yet: the slots. VALUE: see mst_update_graph_variables. */
 static mst_status init_beside(const mst_trainer *trainer, mst_tensor *const *value) {
     const mst_step_values *values = &trainer->train.values;
     mst_graph *whole;
     mst_session *session;
-    const mst_updated updated = {.variable = values->variable,
-                                 .count = values->num_variables,
-                                 .sparse = values->sparse,
-                                 .join = values->join,
-                                 .value = value};
+    const mst_update_graph_variables updated = {.variable = values->variable,
+                                                .count = values->num_variables,
+                                                .sparse = values->sparse,
+                                                .join = values->join,
+                                                .value = value};
     MST_TRY(mst_update_graph_create(&trainer->optimizer, &updated, &whole));
     mst_status status = mst_session_create(whole, &(mst_session_options){.store = trainer->model->store}, &session);
     if (!status) {

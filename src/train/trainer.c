@@ -487,8 +487,8 @@ mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {
 
 /* ---- run ---- */
 
-mst_window mst_trainer_window(const mst_sharded_step *step) {
-    return (mst_window){mst_strategy_window(&step->strategy), step->strategy.num_shards};
+mst_shard_window mst_trainer_window(const mst_sharded_step *step) {
+    return (mst_shard_window){mst_strategy_window(&step->strategy), step->strategy.num_shards};
 }
 
 /* The labels of OUTPUT of ROWS. */
@@ -525,7 +525,7 @@ static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch,
 /* A kernel sees the rows of its shard only: names the row of the data that has a wrong label. */
 static mst_status explain(const mst_sharded_step *step, const mst_batch *batch, mst_status status) {
     const mst_trainer *trainer = step->trainer;
-    const mst_row_range rows = mst_window_rows(mst_trainer_window(step), mst_batch_size(batch));
+    const mst_row_range rows = mst_shard_window_rows(mst_trainer_window(step), mst_batch_size(batch));
     mst_failure failure;
     if (status != MST_INVALID) return status;
     mst_failure_keep(&failure, status);
@@ -536,12 +536,12 @@ static mst_status explain(const mst_sharded_step *step, const mst_batch *batch, 
 
 /* BATCH is what a run of STEP reads its rows from. */
 static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
-    const mst_window here = mst_trainer_window(step);
+    const mst_shard_window here = mst_trainer_window(step);
     const int components = step->trainer->num_components;
     pthread_rwlock_wrlock(&step->filling);
     for (int s = 0; s < here.shards.count; s++) {
-        const mst_window shard = {{here.shards.first + s, 1}, here.num_shards};
-        const mst_row_range range = mst_window_rows(shard, mst_batch_size(batch));
+        const mst_shard_window shard = {{here.shards.first + s, 1}, here.num_shards};
+        const mst_row_range range = mst_shard_window_rows(shard, mst_batch_size(batch));
         for (int c = 0; c < components; c++) {
             mst_rows *rows = &step->rows[components * s + c];
             rows->batch = batch;

@@ -42,7 +42,7 @@ typedef struct mst_sharded_step {
 } mst_sharded_step;
 
 /** The shards that STEP, which is built, computes here. */
-mst_window mst_trainer_window(const mst_sharded_step *step);
+mst_shard_window mst_trainer_window(const mst_sharded_step *step);
 
 /** Fetches of a step, in this order:
  *

@@ -24,12 +24,12 @@ typedef struct mst_mailbox_entry {
     /* of the post */
     void *into;
     size_t bytes;
-    mst_kept **lent; /* NULL: the poster does not borrow */
+    mst_kept_part **lent; /* NULL: the poster does not borrow */
     mst_timeline *done;
     /* of the message */
     uint64_t hash;
     size_t total, arrived;
-    mst_kept *kept, **last;
+    mst_kept_part *kept, **last;
     mst_fetch fetch; /* where it is only announced */
     void (*release)(void *source);
     void *source;
@@ -100,8 +100,8 @@ static entry *mailbox_entry(mst_mailbox *box, int32_t from, mst_key key) {
     return e;
 }
 
-void mst_kept_release(mst_kept *kept) {
-    for (mst_kept *next; kept; kept = next) {
+void mst_kept_parts_release(mst_kept_part *kept) {
+    for (mst_kept_part *next; kept; kept = next) {
         next = kept->next;
         kept->release(kept);
     }
@@ -111,8 +111,8 @@ static void mailbox_remove(mst_mailbox *box, entry *e) {
     entry **at = &box->bucket[mailbox_hash(e->from, e->key) & (box->num_buckets - 1)];
     while (*at != e) at = &(*at)->next;
     *at = e->next;
-    for (const mst_kept *kept = e->kept; kept; kept = kept->next) box->bytes_kept -= kept->bytes;
-    mst_kept_release(e->kept);
+    for (const mst_kept_part *kept = e->kept; kept; kept = kept->next) box->bytes_kept -= kept->bytes;
+    mst_kept_parts_release(e->kept);
     if (e->fetch) e->release(e->source);
     e->next = box->spare;
     box->spare = e;
@@ -224,7 +224,7 @@ static bool is_intact(const _Atomic uint64_t *floor, uint32_t generation) {
     return atomic_load(floor) <= generation;
 }
 
-bool mst_kept_are_intact(const mst_kept *kept, uint32_t generation) {
+bool mst_kept_parts_are_intact(const mst_kept_part *kept, uint32_t generation) {
     while (kept && is_intact(kept->floor, generation)) kept = kept->next;
     return !kept;
 }
@@ -249,19 +249,19 @@ static void copied(mst_mailbox *box, entry *e, size_t bytes) {
 
 /* Copies what was kept into the memory that has just been posted for it. */
 static void copy_kept(mst_mailbox *box, entry *e) {
-    mst_kept *kept = e->kept;
+    mst_kept_part *kept = e->kept;
     unsigned char *into = e->into;
     size_t bytes = 0, intact = 0;
     e->kept = NULL;
     e->last = &e->kept;
     e->copying++;
     pthread_mutex_unlock(&box->lock);
-    for (const mst_kept *k = kept; k; k = k->next) {
+    for (const mst_kept_part *k = kept; k; k = k->next) {
         memcpy(into + k->offset, k->data, k->bytes);
         bytes += k->bytes;
         intact += is_intact(k->floor, e->key.generation) ? k->bytes : 0;
     }
-    mst_kept_release(kept);
+    mst_kept_parts_release(kept);
     pthread_mutex_lock(&box->lock);
     box->bytes_kept -= bytes;
     copied(box, e, intact);
@@ -289,8 +289,8 @@ static void begin_fetch(mst_mailbox *box, entry *e) {
     pthread_mutex_lock(&box->lock);
 }
 
-mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
-                              mst_timeline *done) {
+mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
+                              mst_kept_part **lent, mst_timeline *done) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&box->lock);
     entry *e = key.generation < box->floor ? NULL : mailbox_entry(box, from, key);
@@ -325,24 +325,24 @@ mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *i
     return mst_mailbox_borrow(box, from, key, into, bytes, NULL, done);
 }
 
-static void free_copy(mst_kept *kept) {
+static void free_copy(mst_kept_part *kept) {
     free(kept);
 }
 
 /* A copy of a part, with the bytes behind it. */
-static mst_kept *make_copy(const mst_part *part) {
-    mst_kept *kept = malloc(sizeof *kept + part->bytes);
+static mst_kept_part *make_copy(const mst_message_part *part) {
+    mst_kept_part *kept = malloc(sizeof *kept + part->bytes);
     if (!kept) return NULL;
-    *kept = (mst_kept){.data = kept + 1, .release = free_copy};
+    *kept = (mst_kept_part){.data = kept + 1, .release = free_copy};
     memcpy(kept + 1, part->data, part->bytes);
     return kept;
 }
 
-static const char *keep_part(mst_mailbox *box, entry *e, const mst_part *part, mst_kept *(*keep)(void *source),
-                             void *source) {
+static const char *keep_part(mst_mailbox *box, entry *e, const mst_message_part *part,
+                             mst_kept_part *(*keep)(void *source), void *source) {
     if (part->bytes == 0) return NULL;
     if (part->bytes > box->most_kept - box->bytes_kept) return "it sent more data ahead than can be kept";
-    mst_kept *kept = keep ? keep(source) : make_copy(part);
+    mst_kept_part *kept = keep ? keep(source) : make_copy(part);
     if (!kept) return "no memory for what it sent";
     kept->next = NULL;
     kept->offset = part->offset;
@@ -354,7 +354,7 @@ static const char *keep_part(mst_mailbox *box, entry *e, const mst_part *part, m
 }
 
 /* Under the lock, which is given up for the copy. */
-static void copy_part(mst_mailbox *box, entry *e, const mst_part *part) {
+static void copy_part(mst_mailbox *box, entry *e, const mst_message_part *part) {
     unsigned char *into = e->into;
     e->copying++;
     pthread_mutex_unlock(&box->lock);
@@ -365,13 +365,13 @@ static void copy_part(mst_mailbox *box, entry *e, const mst_part *part) {
 }
 
 /* Whether PART is the next one of E's message. */
-static bool follows(const entry *e, const mst_part *part) {
+static bool follows(const entry *e, const mst_message_part *part) {
     return part->offset == e->arrived && part->total == e->total && part->key.hash == e->hash &&
            part->bytes <= e->total - e->arrived && (part->bytes || part->total == 0);
 }
 
 /* The entry to which PART belongs; NULL: it is dropped, because of *WHY where that is not NULL. */
-static entry *arrive(mst_mailbox *box, const mst_part *part, const char **why) {
+static entry *arrive(mst_mailbox *box, const mst_message_part *part, const char **why) {
     *why = NULL;
     if (part->key.generation < box->floor) return NULL;
     entry *e = mailbox_entry(box, part->from, part->key);
@@ -396,11 +396,12 @@ static entry *arrive(mst_mailbox *box, const mst_part *part, const char **why) {
 }
 
 /* Whether E's message, of which PART has come, may still be lent as it is. */
-static bool borrows(const mst_mailbox *box, const entry *e, const mst_part *part) {
+static bool borrows(const mst_mailbox *box, const entry *e, const mst_message_part *part) {
     return e->lent && !e->copied && !e->copying && part->bytes && part->bytes <= box->most_kept - box->bytes_kept;
 }
 
-static const char *deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source), void *source) {
+static const char *deliver(mst_mailbox *box, const mst_message_part *part, mst_kept_part *(*keep)(void *source),
+                           void *source) {
     const char *why;
     entry *e = arrive(box, part, &why);
     if (!e) return why;
@@ -413,14 +414,15 @@ static const char *deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*k
     return NULL;
 }
 
-const char *mst_mailbox_deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source), void *source) {
+const char *mst_mailbox_deliver(mst_mailbox *box, const mst_message_part *part, mst_kept_part *(*keep)(void *source),
+                                void *source) {
     pthread_mutex_lock(&box->lock);
     const char *why = deliver(box, part, keep, source);
     pthread_mutex_unlock(&box->lock);
     return why;
 }
 
-const char *mst_mailbox_announce(mst_mailbox *box, const mst_part *message, mst_fetch fetch,
+const char *mst_mailbox_announce(mst_mailbox *box, const mst_message_part *message, mst_fetch fetch,
                                  void (*release)(void *source), void *source) {
     const char *why;
     pthread_mutex_lock(&box->lock);

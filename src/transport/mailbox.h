@@ -21,7 +21,7 @@
 typedef struct mst_mailbox mst_mailbox;
 
 /** A part of a message. The parts of one message arrive from left to right. */
-typedef struct mst_part {
+typedef struct mst_message_part {
     int32_t from;
     mst_key key;
     size_t total; /**< bytes of the whole message */
@@ -29,7 +29,7 @@ typedef struct mst_part {
     const void *data;
     const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may write again as soon as this is
                                     *   above the key's generation; NULL: nobody writes it */
-} mst_part;
+} mst_message_part;
 
 /** The place of a message that is being fetched, until mst_mailbox_fetched. */
 typedef struct mst_mailbox_entry mst_fetched;
@@ -54,16 +54,16 @@ MST_CHECKED mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key 
                                         mst_timeline *done);
 /** As mst_transport_type.borrow. */
 MST_CHECKED mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
-                                          mst_kept **lent, mst_timeline *done);
+                                          mst_kept_part **lent, mst_timeline *done);
 /** A part has arrived. KEEP(SOURCE) is called where nothing is posted for it yet, and returns NULL where memory is out;
  *  it sets `data`, `floor` and `release`. KEEP NULL: the mailbox keeps a copy. Returns NULL, or in half a sentence why
  *  the sender must be given up. */
-MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source),
-                                            void *source);
+MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_message_part *part,
+                                            mst_kept_part *(*keep)(void *source), void *source);
 /** The sender of MESSAGE, whose parts are one and not empty, keeps its bytes until they are fetched. FETCH(SOURCE) is
  *  called where memory is posted for it, now or later; SOURCE is released where that will not be: RELEASE(SOURCE).
  *  Returns as mst_mailbox_deliver. */
-MST_CHECKED const char *mst_mailbox_announce(mst_mailbox *box, const mst_part *message, mst_fetch fetch,
+MST_CHECKED const char *mst_mailbox_announce(mst_mailbox *box, const mst_message_part *message, mst_fetch fetch,
                                              void (*release)(void *source), void *source);
 /** All bytes of a message are in the posted memory; WHOLE false: they will not come, and nothing writes there any
  *  more. */

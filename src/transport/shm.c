@@ -188,22 +188,22 @@ static void leave_arrival(arrival *a) {
 
 /* A part that lies in the sender's memory until it is posted for. */
 typedef struct kept_place {
-    mst_kept kept;
+    mst_kept_part kept;
     arrival *message;
 } kept_place;
 
 typedef struct delivery {
-    mst_part part;
+    mst_message_part part;
     arrival *message;
 } delivery;
 
-static void release_place(mst_kept *kept) {
+static void release_place(mst_kept_part *kept) {
     kept_place *k = (kept_place *)kept;
     leave_arrival(k->message);
     free(k);
 }
 
-static mst_kept *keep_place(void *source) {
+static mst_kept_part *keep_place(void *source) {
     const delivery *d = source;
     kept_place *k = malloc(sizeof *k);
     if (!k) return NULL;
@@ -219,7 +219,7 @@ static const char *take_control(const mst_shm *shm, const shm_link *l, const mst
 }
 
 static const char *take_small(mst_shm *shm, const shm_link *l, const mst_shm_packet *p) {
-    const mst_part part = {
+    const mst_message_part part = {
         .from = l->task, .key = p->key, .total = p->num_bytes, .bytes = p->num_bytes, .data = p->bytes};
     if (l->is_out || !l->is_up || p->num_places) return "it sent a message in a wrong form";
     return mst_mailbox_deliver(shm->options.mailbox, &part, NULL, NULL);

@@ -50,19 +50,19 @@ typedef struct mst_iov {
 
 /** A part of a message that has arrived, in memory that is not the receiver's: the bytes stay as they are until
  *  `release`, but where a generation has ended meanwhile. */
-typedef struct mst_kept {
-    struct mst_kept *next; /**< the part behind it */
+typedef struct mst_kept_part {
+    struct mst_kept_part *next; /**< the part behind it */
     size_t offset, bytes;
     const void *data;
     const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may write again as soon as this is
                                     *   above the generation of the message's key; NULL: nobody writes it */
-    void (*release)(struct mst_kept *kept);
-} mst_kept;
+    void (*release)(struct mst_kept_part *kept);
+} mst_kept_part;
 
 /** Whether the bytes of all parts from FIRST on, which may be NULL, have been those of the message until now. */
-bool mst_kept_are_intact(const mst_kept *first, uint32_t generation);
+bool mst_kept_parts_are_intact(const mst_kept_part *first, uint32_t generation);
 /** Releases all parts from FIRST on, which may be NULL. */
-void mst_kept_release(mst_kept *first);
+void mst_kept_parts_release(mst_kept_part *first);
 
 /** What a transport tells its owner, on a thread of the transport, maybe before `open` has returned. Calls come one at
  *  a time, and may call the transport but not close it. */
@@ -191,9 +191,9 @@ typedef struct mst_transport_type {
     /** As `post`, but a message that has arrived in memory where the caller can read it is not copied: *LENT, which is
      *  NULL before, gets its parts before DONE rises, from left to right and without gaps, and they are the caller's,
      *  who releases them before the transport is closed. Else its bytes are in INTO, as those of a post. A generation
-     *  that ends does not wait for them: who has read them asks mst_kept_are_intact then. */
-    mst_status (*borrow)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
-                         mst_timeline *done);
+     *  that ends does not wait for them: who has read them asks mst_kept_parts_are_intact then. */
+    mst_status (*borrow)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes,
+                         mst_kept_part **lent, mst_timeline *done);
     /** Receives what comes on the calling thread, which waits for it, in place of the transport's, which need not be
      *  woken then: for as long as GOES_ON, which is called after each look. It may sleep until FD, a file descriptor,
      *  is readable: then there is something to look at. False, at once, where another thread receives already. */

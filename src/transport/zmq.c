@@ -399,8 +399,8 @@ static mst_status zmq_post(mst_transport *t, int32_t from, mst_key key, void *in
     return mst_mailbox_post(t->mailbox, from, key, into, bytes, done);
 }
 
-static mst_status zmq_borrow(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_kept **lent,
-                             mst_timeline *done) {
+static mst_status zmq_borrow(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes,
+                             mst_kept_part **lent, mst_timeline *done) {
     MST_TRY(mst_check_peer(&t->options, from));
     return mst_mailbox_borrow(t->mailbox, from, key, into, bytes, lent, done);
 }

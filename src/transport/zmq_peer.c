@@ -391,24 +391,24 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
 
 /* A frame that is kept until somebody posts for its bytes. */
 typedef struct kept_frame {
-    mst_kept kept;
+    mst_kept_part kept;
     zmq_msg_t frame;
 } kept_frame;
 
-static void release_frame(mst_kept *kept) {
+static void release_frame(mst_kept_part *kept) {
     kept_frame *k = (kept_frame *)kept;
     zmq_msg_close(&k->frame);
     free(k);
 }
 
-static mst_kept *keep_frame(void *source) {
+static mst_kept_part *keep_frame(void *source) {
     arrival *a = source;
     kept_frame *k = malloc(sizeof *k);
     if (!k) return NULL;
     zmq_msg_init(&k->frame);
     zmq_msg_move(&k->frame, &a->frame[a->payload]);
     const unsigned char *data = (unsigned char *)zmq_msg_data(&k->frame) + a->skip; /* short ones lie in the frame */
-    k->kept = (mst_kept){.data = data, .release = release_frame};
+    k->kept = (mst_kept_part){.data = data, .release = release_frame};
     return &k->kept;
 }
 
@@ -463,7 +463,7 @@ static const char *take_payload(mst_transport *t, mst_zmq_peer *p, arrival *a) {
     const mst_message *m = &a->message;
     if (m->kind == MST_MESSAGE_ALIVE) take_alive(p, a);
     if (m->kind == MST_MESSAGE_DATA) {
-        const mst_part part = {m->from, m->key, m->total, m->offset, a->bytes, a->data, NULL};
+        const mst_message_part part = {m->from, m->key, m->total, m->offset, a->bytes, a->data, NULL};
         return mst_mailbox_deliver(t->mailbox, &part, keep_frame, a);
     }
     if (m->kind != MST_MESSAGE_CONTROL) return NULL;

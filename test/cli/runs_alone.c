@@ -1,5 +1,5 @@
 /* Loaded before the library: as many runs of a session were made by one thread alone as RUNS_ALONE says. How many there
- * are depends on what else the machine does; run/pace_test.c shows how it is decided. */
+ * are depends on what else the machine does; run/threading_choice_test.c shows how it is decided. */
 #include <stdlib.h>
 
 #include "muster/session.h"

@@ -375,7 +375,7 @@ static mst_status read_batch(const pipeline *p, const mst_batch *batch, mst_row_
 }
 
 /* Of an iterator of WINDOW. Returns how large the position at the end is: what is still held there is a leak. */
-static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it, mst_window window,
+static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it, mst_shard_window window,
                            const list *expected, int64_t from) {
     static columns c;
     const mst_batch *batch;
@@ -385,7 +385,7 @@ static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it
         const int64_t n = mst_batch_size(batch);
         if (from + n > expected->n)
             fail_msg("%s: %s: more than %d rows", random_pipeline_name(p), what, (int)expected->n);
-        const mst_row_range range = mst_window_rows(window, n);
+        const mst_row_range range = mst_shard_window_rows(window, n);
         if (read_batch(p, batch, range, element % 2, &c))
             fail_msg("%s: %s: %s", random_pipeline_name(p), what, mst_error()->message);
         const row *wanted = &expected->row[from];
@@ -438,7 +438,7 @@ static void check_restart(const pipeline *p, const list *expected, int64_t epoch
     }
     const int64_t from = (elements + more) * each;
     const int64_t size =
-        expect_rest(p, "restored", it, (mst_window){0}, expected, from < expected->n ? from : expected->n);
+        expect_rest(p, "restored", it, (mst_shard_window){0}, expected, from < expected->n ? from : expected->n);
     if (!p->prefetch && size > at_end) /* a prefetch saves where it began */
         fail_msg("%s: %d numbers are saved at the end, at most %d should", random_pipeline_name(p), (int)size,
                  (int)at_end);
@@ -449,7 +449,7 @@ static void check_restart(const pipeline *p, const list *expected, int64_t epoch
 /* Another window in each pipeline and epoch. */
 static void check_window(const pipeline *p, mst_dataset *d, const list *expected, int64_t epoch) {
     const int32_t num_shards = 1 + (int32_t)random_below(4), first = (int32_t)random_below(num_shards);
-    const mst_window window = {{first, 1 + (int32_t)random_below(num_shards - first)}, num_shards};
+    const mst_shard_window window = {{first, 1 + (int32_t)random_below(num_shards - first)}, num_shards};
     mst_iterator *it;
     EXPECT_OK(mst_iterator_create_window(d, epoch, window, &it));
     (void)expect_rest(p, "of a window", it, window, expected, 0);
@@ -471,7 +471,7 @@ static void check(const pipeline *p) {
         random_pipeline_rows(p, p->num_stages, epoch, known, &expected);
         if (mst_dataset_num_rows(d) >= 0) assert_int_equal(mst_dataset_num_rows(d), expected.n);
         EXPECT_OK(mst_iterator_create(d, epoch, &it));
-        const int64_t at_end = expect_rest(p, "from the beginning", it, (mst_window){0}, &expected, 0);
+        const int64_t at_end = expect_rest(p, "from the beginning", it, (mst_shard_window){0}, &expected, 0);
         mst_iterator_destroy(it);
         if (p->batch) check_window(p, d, &expected, epoch);
         const int64_t elements = expected.n / (p->batch ? p->batch : 1);

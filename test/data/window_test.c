@@ -154,7 +154,7 @@ static void expect_same(const mst_dataset *d, const mst_batch *whole, const mst_
 }
 
 /* Compares the rows of WINDOW, made by a task of its own that counts in C, with those of one process. */
-static int64_t run_task(pipeline build, counter *in_one, counter *c, mst_window window, int64_t epoch) {
+static int64_t run_task(pipeline build, counter *in_one, counter *c, mst_shard_window window, int64_t epoch) {
     mst_dataset *whole = build(in_one), *part = build(c);
     mst_iterator *one, *task;
     const mst_batch *expected, *batch;
@@ -167,7 +167,7 @@ static int64_t run_task(pipeline build, counter *in_one, counter *c, mst_window 
         assert_int_equal(batch != NULL, expected != NULL);
         if (!batch) break;
         assert_int_equal(mst_batch_size(batch), mst_batch_size(expected));
-        expect_same(whole, expected, batch, mst_window_rows(window, mst_batch_size(batch)));
+        expect_same(whole, expected, batch, mst_shard_window_rows(window, mst_batch_size(batch)));
         rows += mst_batch_size(batch);
     }
     mst_iterator_destroy(one);
@@ -183,7 +183,7 @@ static void expect_rows_are_made_once(const char *name, pipeline build, const in
         counter in_one = {0}, in_tasks = {0};
         int64_t rows = 0, total = 0;
         int num_tasks = 0;
-        mst_window window = {0};
+        mst_shard_window window = {0};
         for (int i = 0; i < MOST_TASKS; i++) window.num_shards += count[i];
         for (; num_tasks < MOST_TASKS && count[num_tasks]; num_tasks++) {
             window.shards.count = count[num_tasks];
@@ -223,7 +223,7 @@ static void every_row_is_made_once_over_all_tasks(void **state) {
 static void skipped_batches_are_those_of_one_process(void **state) {
     (void)state;
     counter in_one = {0}, in_task = {0};
-    assert_int_equal(run_task(skipped_and_taken, &in_one, &in_task, (mst_window){{1, 2}, 4}, 1), 3 * SIZE);
+    assert_int_equal(run_task(skipped_and_taken, &in_one, &in_task, (mst_shard_window){{1, 2}, 4}, 1), 3 * SIZE);
 }
 
 /* ---- rows that all tasks make ---- */
@@ -252,14 +252,14 @@ static void lists_are_padded_to_the_longest_of_the_whole_batch(void **state) {
     mst_iterator *one, *task;
     const mst_batch *expected, *batch;
     EXPECT_OK(mst_iterator_create(whole, 0, &one));
-    EXPECT_OK(mst_iterator_create_window(part, 0, (mst_window){{1, 1}, 3}, &task));
+    EXPECT_OK(mst_iterator_create_window(part, 0, (mst_shard_window){{1, 1}, 3}, &task));
     for (;;) {
         int64_t a[SIZE * 11], b[SIZE * 11];
         EXPECT_OK(mst_iterator_next(one, &expected));
         EXPECT_OK(mst_iterator_next(task, &batch));
         if (!batch) break;
         const mst_shape shape = mst_batch_shape(batch, 0);
-        const mst_row_range range = mst_window_rows((mst_window){{1, 1}, 3}, shape.dim[0]);
+        const mst_row_range range = mst_shard_window_rows((mst_shard_window){{1, 1}, 3}, shape.dim[0]);
         assert_true(mst_shape_equal(shape, mst_batch_shape(expected, 0)));
         EXPECT_OK(mst_batch_copy(expected, 0, range.first, range.count, a));
         EXPECT_OK(mst_batch_copy(batch, 0, range.first, range.count, b));
@@ -282,7 +282,7 @@ static void rows_of_other_tasks_cannot_be_copied(void **state) {
     const mst_batch *batch;
     mst_tensor *tensor;
     int64_t id[SIZE];
-    EXPECT_OK(mst_iterator_create_window(d, 0, (mst_window){{1, 2}, 4}, &it));
+    EXPECT_OK(mst_iterator_create_window(d, 0, (mst_shard_window){{1, 2}, 4}, &it));
     EXPECT_OK(mst_iterator_next(it, &batch));
     EXPECT_OK(mst_batch_copy(batch, 0, 3, 5, id)); /* shards 1 and 2 of 3, 3, 2 and 2 rows */
     EXPECT_ERROR(mst_batch_copy(batch, 0, 2, 2, id), MST_INVALID,

@@ -90,7 +90,8 @@ static mst_graph *update_of(const served *s) {
     const mst_value variable =
         mst_variable(graph, "table", mst_fill(graph, MST_F32, MST_SHAPE(s->num_rows, COLUMNS), 0));
     EXPECT_OK(mst_update_graph_create(
-        &s->optimizer, &(mst_updated){.variable = &variable, .count = 1, .sparse = &(const bool){true}}, &update));
+        &s->optimizer, &(mst_update_graph_variables){.variable = &variable, .count = 1, .sparse = &(const bool){true}},
+        &update));
     mst_graph_destroy(graph);
     return update;
 }

@@ -87,7 +87,8 @@ static mst_graph *update_of_variable(void) {
     const mst_optimizer optimizer = mst_sgd(.learning_rate = 0.5);
     EXPECT_OK(mst_graph_create(&graph));
     const mst_value variable = mst_variable(graph, "w", mst_fill(graph, MST_F32, MST_SHAPE(COUNT), 0));
-    EXPECT_OK(mst_update_graph_create(&optimizer, &(mst_updated){.variable = &variable, .count = 1}, &update));
+    EXPECT_OK(
+        mst_update_graph_create(&optimizer, &(mst_update_graph_variables){.variable = &variable, .count = 1}, &update));
     mst_graph_destroy(graph);
     return update;
 }

@@ -160,8 +160,8 @@ static void coordinator_may_decide_against_a_step_for_which_all_have_voted(void 
 
 static void cancel(parts *all, uint64_t run) {
     const mst_failure lost = {.code = MST_UNAVAILABLE, .message = "task 1 is lost"};
-    for (int32_t t = 0; t < all->num; t++) mst_part_decide(all->part[t].session, run - 1, NULL); /* is over */
-    for (int32_t t = 0; t < all->num; t++) mst_part_decide(all->part[t].session, run, &lost);
+    for (int32_t t = 0; t < all->num; t++) mst_session_part_decide(all->part[t].session, run - 1, NULL); /* is over */
+    for (int32_t t = 0; t < all->num; t++) mst_session_part_decide(all->part[t].session, run, &lost);
 }
 
 static void run_that_is_cancelled_changes_nothing(void **state) {
@@ -221,13 +221,13 @@ static void plan_says_which_tasks_run_and_who_needs_what(void **state) {
     struct mst_cached_plan *plan;
     EXPECT_OK(parts_open(&all, n.graph, 3, "cpu:2/1", false));
     const mst_feed feed = {.value = n.x, .spec = {MST_F32, MST_SHAPE(6, 4)}};
-    EXPECT_OK(mst_part_make_plan(all.part[1].session, &feed, 1, (mst_value[]){n.train, n.loss}, 2, &plan));
-    const mst_part_plan_info info = mst_part_describe_plan(plan);
+    EXPECT_OK(mst_session_part_make_plan(all.part[1].session, &feed, 1, (mst_value[]){n.train, n.loss}, 2, &plan));
+    const mst_session_part_plan_info info = mst_session_part_describe_plan(plan);
     assert_true(info.runs_on[0] && info.runs_on[1] && !info.runs_on[2] && info.commits);
     assert_int_equal(info.feed_task[0], 0);
     assert_int_equal(info.fetch_task[0], -1);
     assert_int_equal(info.fetch_task[1], 1);
-    mst_part_release_plan(all.part[1].session, plan, true);
+    mst_session_part_release_plan(all.part[1].session, plan, true);
     parts_close(&all);
     mst_graph_destroy(n.graph);
 }
@@ -239,16 +239,16 @@ static void feed_of_another_shape_is_refused(void **state) {
     struct mst_cached_plan *plan;
     EXPECT_OK(parts_open(&all, n.graph, 2, "cpu:2/1", false));
     const mst_feed feed = {.value = n.x, .spec = {MST_F32, MST_SHAPE(6, 4)}};
-    EXPECT_OK(mst_part_make_plan(all.part[0].session, &feed, 1, &n.loss, 1, &plan));
+    EXPECT_OK(mst_session_part_make_plan(all.part[0].session, &feed, 1, &n.loss, 1, &plan));
     mst_tensor *wrong = engine_tensor(MST_F32, MST_SHAPE(5, 4), NULL), *none = NULL;
-    mst_part_run run = {.number = 1, .seconds = 5, .random = -1, .feed = &wrong};
-    EXPECT_ERROR(mst_part_submit(all.part[0].session, plan, &run), MST_INVALID, "'x'");
+    mst_session_part_run run = {.number = 1, .seconds = 5, .random = -1, .feed = &wrong};
+    EXPECT_ERROR(mst_session_part_submit(all.part[0].session, plan, &run), MST_INVALID, "'x'");
     run.feed = &none;
-    EXPECT_ERROR(mst_part_submit(all.part[0].session, plan, &run), MST_INVALID, "'x'");
+    EXPECT_ERROR(mst_session_part_submit(all.part[0].session, plan, &run), MST_INVALID, "'x'");
     bool derived, overtaken;
-    EXPECT_ERROR(mst_part_finish(all.part[0].session, &derived, &overtaken), MST_INVALID, "none is under way");
+    EXPECT_ERROR(mst_session_part_finish(all.part[0].session, &derived, &overtaken), MST_INVALID, "none is under way");
     mst_tensor_release(wrong);
-    mst_part_release_plan(all.part[0].session, plan, false);
+    mst_session_part_release_plan(all.part[0].session, plan, false);
     parts_close(&all);
     mst_graph_destroy(n.graph);
 }

@@ -24,11 +24,11 @@ static mst_status send_message(void *context, int32_t to, uint64_t run, int32_t 
     pthread_mutex_lock(&all->lock);
     all->sent++;
     pthread_mutex_unlock(&all->lock);
-    return mst_part_deliver(all->part[to].session, part->self, run, stream, bytes, size);
+    return mst_session_part_deliver(all->part[to].session, part->self, run, stream, bytes, size);
 }
 
 static void decide(parts *all, uint64_t run, const mst_failure *failure) {
-    for (int32_t t = 0; t < all->num; t++) mst_part_decide(all->part[t].session, run, failure);
+    for (int32_t t = 0; t < all->num; t++) mst_session_part_decide(all->part[t].session, run, failure);
 }
 
 /* Whether the calling thread is the one that decides. */
@@ -82,7 +82,8 @@ mst_status parts_open(parts *all, mst_graph *graph, int32_t num, const char *dev
                                              .store = part->store,
                                              .check_numerics = check_numerics,
                                              .allow_soft_placement = true};
-        const mst_part_options o = {.num_tasks = num, .self = t, .task = task, .host = {part, send_message, vote}};
+        const mst_session_part_options o = {
+            .num_tasks = num, .self = t, .task = task, .host = {part, send_message, vote}};
         MST_TRY(mst_session_create_part(graph, &options, &o, &part->session));
     }
     return MST_OK;
@@ -100,7 +101,7 @@ void parts_close(parts *all) {
 
 static void *finish(void *context) {
     one_part *part = context;
-    part->status = mst_part_finish(part->session, &part->derived, &part->overtaken);
+    part->status = mst_session_part_finish(part->session, &part->derived, &part->overtaken);
     mst_failure_keep(&part->failure, part->status);
     if (part->status && !part->derived && is_to_decide(part->all, false))
         decide(part->all, part->all->run, &part->failure);
@@ -108,11 +109,11 @@ static void *finish(void *context) {
 }
 
 static mst_status make_plans(parts *all, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
-                             int num_fetches, mst_part_plan_info *info) {
+                             int num_fetches, mst_session_part_plan_info *info) {
     for (int32_t t = 0; t < all->num; t++) {
         one_part *part = &all->part[t];
-        MST_TRY(mst_part_make_plan(part->session, feeds, num_feeds, fetches, num_fetches, &part->plan));
-        const mst_part_plan_info own = mst_part_describe_plan(part->plan);
+        MST_TRY(mst_session_part_make_plan(part->session, feeds, num_feeds, fetches, num_fetches, &part->plan));
+        const mst_session_part_plan_info own = mst_session_part_describe_plan(part->plan);
         if (t > 0 && own.hash != info->hash) return MST_FAIL(MST_INTERNAL, "tasks have different plans");
         *info = own;
     }
@@ -120,7 +121,7 @@ static mst_status make_plans(parts *all, const mst_feed *feeds, int num_feeds, c
 }
 
 /* The status of the run: that of the task that failed first, where one did. */
-static mst_status status_of(const parts *all, const mst_part_plan_info *info) {
+static mst_status status_of(const parts *all, const mst_session_part_plan_info *info) {
     const one_part *failed = NULL;
     for (int32_t t = 0; t < all->num; t++) {
         const one_part *part = &all->part[t];
@@ -132,7 +133,7 @@ static mst_status status_of(const parts *all, const mst_part_plan_info *info) {
 
 static mst_status run(parts *all, bool initial, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                       int num_fetches, mst_tensor **outputs) {
-    mst_part_plan_info info = {0};
+    mst_session_part_plan_info info = {0};
     mst_tensor *feed[16] = {NULL}, *output[MOST_PARTS][16] = {{NULL}};
     mst_feed described[16];
     memset(described, 0, sizeof described);
@@ -146,15 +147,15 @@ static mst_status run(parts *all, bool initial, const mst_feed *feeds, int num_f
     all->voted = all->wanted = 0;
     all->decided = false;
     for (int32_t t = 0; t < all->num && !status; t++) all->wanted += info.runs_on[t];
-    const mst_part_run o = {.number = all->run,
-                            .seconds = all->seconds > 0 ? all->seconds : 60,
-                            .random = -(int64_t)all->run,
-                            .initial = initial,
-                            .feed = feed};
+    const mst_session_part_run o = {.number = all->run,
+                                    .seconds = all->seconds > 0 ? all->seconds : 60,
+                                    .random = -(int64_t)all->run,
+                                    .initial = initial,
+                                    .feed = feed};
     for (int32_t t = 0; t < all->num && !status; t++) {
-        mst_part_run own = o;
+        mst_session_part_run own = o;
         own.output = outputs ? output[t] : NULL;
-        if (info.runs_on[t]) status = mst_part_submit(all->part[t].session, all->part[t].plan, &own);
+        if (info.runs_on[t]) status = mst_session_part_submit(all->part[t].session, all->part[t].plan, &own);
     }
     const bool submitted = !status;
     if (submitted && all->began) all->began(all, all->run);
@@ -172,7 +173,7 @@ static mst_status run(parts *all, bool initial, const mst_feed *feeds, int num_f
         }
     }
     for (int32_t t = 0; t < all->num; t++) {
-        mst_part_release_plan(all->part[t].session, all->part[t].plan, false);
+        mst_session_part_release_plan(all->part[t].session, all->part[t].plan, false);
         all->part[t].plan = NULL;
     }
     return status;

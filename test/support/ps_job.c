@@ -49,7 +49,8 @@ mst_graph *ps_job_update(const mst_optimizer *optimizer, int p) {
     mst_graph *graph, *update;
     EXPECT_OK(mst_graph_create(&graph));
     const mst_value variable = mst_variable(graph, names[p], mst_fill(graph, MST_F32, MST_SHAPE(PS_COUNT), 0));
-    EXPECT_OK(mst_update_graph_create(optimizer, &(mst_updated){.variable = &variable, .count = 1}, &update));
+    EXPECT_OK(
+        mst_update_graph_create(optimizer, &(mst_update_graph_variables){.variable = &variable, .count = 1}, &update));
     mst_graph_destroy(graph);
     return update;
 }

@@ -89,7 +89,7 @@ static void who_borrows_reads_the_bytes_where_they_lie(void **state) {
     for (int first = 0; first < 2; first++) { /* which comes first, the message or who borrows it */
         tasks all;
         mst_timeline sent = {0}, got = {0};
-        mst_kept *lent = NULL;
+        mst_kept_part *lent = NULL;
         memset(into, 0, BYTES);
         tasks_open(&all, type, 2, NULL);
         unsigned char *data = task_memory(&all, 0, BYTES);
@@ -104,14 +104,14 @@ static void who_borrows_reads_the_bytes_where_they_lie(void **state) {
         assert_null(lent->next);
         assert_int_equal(lent->bytes, BYTES);
         assert_true(is_all(lent->data, 1));
-        assert_true(mst_kept_are_intact(lent, 1));
+        assert_true(mst_kept_parts_are_intact(lent, 1));
         usleep(20000);
         assert_int_equal(mst_timeline_value(&sent), 0);
         all.type->end(all.task[0].transport); /* and its sender may write it again */
         task_wait(&sent, 1);
         data[BYTES - 1] = 2;
-        assert_false(mst_kept_are_intact(lent, 1));
-        mst_kept_release(lent);
+        assert_false(mst_kept_parts_are_intact(lent, 1));
+        mst_kept_parts_release(lent);
         tasks_close(&all);
     }
 }
@@ -121,7 +121,7 @@ static void what_does_not_lie_in_shared_memory_is_lent_as_it_came(void **state) 
     static unsigned char data[BYTES], into[BYTES]; /* of no file */
     tasks all;
     mst_timeline sent = {0}, got = {0};
-    mst_kept *lent = NULL;
+    mst_kept_part *lent = NULL;
     tasks_open(&all, type, 2, NULL);
     memset(data, 3, BYTES);
     EXPECT_OK(all.type->borrow(all.task[1].transport, 0, key_of(1, 1), into, BYTES, &lent, &got));
@@ -131,12 +131,12 @@ static void what_does_not_lie_in_shared_memory_is_lent_as_it_came(void **state) 
     memset(data, 4, BYTES);
     assert_true(is_all(into, 0));
     size_t bytes = 0;
-    for (const mst_kept *k = lent; k; bytes += k->bytes, k = k->next) {
+    for (const mst_kept_part *k = lent; k; bytes += k->bytes, k = k->next) {
         assert_int_equal(k->offset, bytes);
         for (size_t i = 0; i < k->bytes; i++) assert_int_equal(((const unsigned char *)k->data)[i], 3);
     }
     assert_int_equal(bytes, BYTES);
-    mst_kept_release(lent);
+    mst_kept_parts_release(lent);
     lent = NULL;
     EXPECT_OK(all.type->borrow(all.task[1].transport, 0, key_of(1, 2), into, 0, &lent, &got)); /* and an empty one */
     task_send(&all, 0, 1, key_of(1, 2), data, 0, &sent);

@@ -74,7 +74,7 @@ static void draw_axes(cairo_t *c, const plot_panel *p) {
     draw_label(c, LEFT, TOP - 14, 0, p->tag);
 }
 
-/* A line for each stretch of numbers; a point that stands alone is a dot. */
+/* A line for each run of numbers; a point that stands alone is a dot. */
 static void draw_curve(cairo_t *c, const plot_panel *p, int64_t number) {
     const mst_curve *curve = &p->curve[number];
     bool any = false;

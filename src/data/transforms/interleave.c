@@ -50,7 +50,7 @@ static mst_status interleave_start(mst_cursor *cursor, int64_t epoch) {
 static mst_status take_rows(mst_joined_cursor *c, int p, int64_t *rows, int64_t n, int64_t *got) {
     mst_cursor *part = c->part[p].cursor;
     MST_TRY(part->type->rows(part, rows, n, got));
-    for (int64_t i = 0; i < *got; i++) MST_TRY(mst_joined_give(c, &(mst_part_row){p, rows[i]}, &rows[i]));
+    for (int64_t i = 0; i < *got; i++) MST_TRY(mst_joined_give(c, &(mst_joined_row){p, rows[i]}, &rows[i]));
     return MST_OK;
 }
 

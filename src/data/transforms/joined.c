@@ -56,16 +56,16 @@ void mst_joined_destroy(mst_dataset *dataset) {
 
 /* ---- rows that are held ---- */
 
-static mst_status hold(mst_joined_cursor *c, int64_t number, const mst_part_row *rows) {
+static mst_status hold(mst_joined_cursor *c, int64_t number, const mst_joined_row *rows) {
     const size_t size = (size_t)dataset_of(&c->base)->width * sizeof *rows;
     return mst_record_pool_add(&c->pool, number, 0, &(mst_record){rows, size, 0});
 }
 
-static const mst_part_row *held_rows(const mst_pooled *entry) {
-    return (const mst_part_row *)(const void *)entry->record.data;
+static const mst_joined_row *held_rows(const mst_pooled *entry) {
+    return (const mst_joined_row *)(const void *)entry->record.data;
 }
 
-mst_status mst_joined_give(mst_joined_cursor *c, const mst_part_row *rows, int64_t *number) {
+mst_status mst_joined_give(mst_joined_cursor *c, const mst_joined_row *rows, int64_t *number) {
     MST_TRY(mst_cancel_check());
     *number = c->number++;
     return hold(c, *number, rows);
@@ -82,7 +82,7 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         const mst_pooled *entry = mst_record_pool_find(&c->pool, rows[i]);
         if (!entry) continue;
-        const mst_part_row *held = held_rows(entry);
+        const mst_joined_row *held = held_rows(entry);
         for (int k = 0; entry->count == 1 && k < dataset_of(cursor)->width; k++)
             mst_cursor_forget(c->part[held[k].part].cursor, &held[k].row, 1);
         mst_record_pool_drop(&c->pool, rows[i]);
@@ -93,7 +93,7 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
 static mst_status keep_of_part(mst_joined_cursor *c, int p, const int64_t *rows, int64_t n, int64_t *part_rows) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
-        const mst_part_row *held = held_rows(mst_record_pool_find(&c->pool, rows[i]));
+        const mst_joined_row *held = held_rows(mst_record_pool_find(&c->pool, rows[i]));
         for (int k = 0; rows[i] < c->first_new && k < dataset_of(&c->base)->width; k++)
             if (held[k].part == p) part_rows[count++] = held[k].row;
     }
@@ -138,7 +138,7 @@ void mst_joined_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_bookmark_put(bookmark, c->pool.used);
     for (int64_t i = 0; i < c->pool.capacity; i++) {
         if (!c->pool.place[i].count) continue;
-        const mst_part_row *held = held_rows(&c->pool.place[i]);
+        const mst_joined_row *held = held_rows(&c->pool.place[i]);
         mst_bookmark_put(bookmark, c->pool.place[i].row);
         if (d->width == 1) mst_bookmark_put(bookmark, held->part);
         for (int k = 0; k < d->width; k++) mst_bookmark_put(bookmark, held[k].row);
@@ -265,7 +265,8 @@ static mst_status copy_row(const mst_array *in, void *context) {
 }
 
 /* The components of one part of a row. */
-static mst_status part_values(const mst_joined_cursor *c, const mst_part_row *held, void *const *dst, mst_array *out) {
+static mst_status part_values(const mst_joined_cursor *c, const mst_joined_row *held, void *const *dst,
+                              mst_array *out) {
     const mst_dataset *part = dataset_of(&c->base)->part[held->part];
     const char *name = c->base.dataset->type->name;
     mst_row_fetch *fetch = c->part[held->part].fetch;
@@ -286,7 +287,7 @@ mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_
     const mst_pooled *entry = mst_record_pool_find(&c->pool, row);
     if (!entry) return MST_FAIL(MST_INTERNAL, "%s: row %lld is not held", source->type->name, (long long)row);
     for (int k = 0; k < d->width; k++) {
-        const mst_part_row *held = held_rows(entry) + k;
+        const mst_joined_row *held = held_rows(entry) + k;
         const int num_components = d->part[held->part]->num_components;
         MST_TRY(part_values(c, held, dst, out));
         dst += num_components;
@@ -307,7 +308,7 @@ uint64_t mst_joined_record(const mst_dataset *source, mst_cursor *base, int64_t 
     const mst_pooled *entry = mst_record_pool_find(&c->pool, row);
     uint64_t record = 0;
     for (int k = 0; entry && k < ((const mst_joined *)source)->width; k++) {
-        const mst_part_row *held = held_rows(entry) + k;
+        const mst_joined_row *held = held_rows(entry) + k;
         const mst_row_key key = mst_row_fetch_key(c->part[held->part].fetch, held->row);
         record = mst_rng_mix(mst_rng_mix(mst_rng_mix(record, (uint64_t)held->part), key.pass), key.record);
     }

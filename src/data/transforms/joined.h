@@ -17,21 +17,21 @@ typedef struct mst_joined {
     int width; /**< how many parts a row is made of: all (zip) or 1 (interleave) */
 } mst_joined;
 
-typedef struct mst_part {
+typedef struct mst_joined_part {
     mst_cursor *cursor;
     mst_row_fetch *fetch;
     bool begun; /**< its cursor was started or restored */
-} mst_part;
+} mst_joined_part;
 
 /** A row of one of the parts. */
-typedef struct mst_part_row {
+typedef struct mst_joined_row {
     int64_t part, row;
-} mst_part_row;
+} mst_joined_row;
 
 typedef struct mst_joined_cursor {
     mst_cursor base;
-    mst_part *part;
-    mst_part_row *row;    /**< [width], room for one row that is being made */
+    mst_joined_part *part;
+    mst_joined_row *row;  /**< [width], room for one row that is being made */
     int64_t number;       /**< of the next row */
     mst_record_pool pool; /**< by number: what the rows that are not forgotten are made of */
     /* After a restore: */
@@ -62,7 +62,7 @@ MST_CHECKED mst_status mst_joined_open(const mst_cursor_type *type, size_t size,
 /** Starts part P. */
 MST_CHECKED mst_status mst_joined_start_part(mst_joined_cursor *cursor, int p, int64_t epoch);
 /** Gives out a row made of ROWS, [width]; *NUMBER is the number of the new row. */
-MST_CHECKED mst_status mst_joined_give(mst_joined_cursor *cursor, const mst_part_row *rows, int64_t *number);
+MST_CHECKED mst_status mst_joined_give(mst_joined_cursor *cursor, const mst_joined_row *rows, int64_t *number);
 /** Sets the cursor's count of damaged records to the sum of the parts'. */
 void mst_joined_count_corrupt(mst_joined_cursor *cursor);
 

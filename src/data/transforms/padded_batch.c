@@ -202,7 +202,7 @@ static mst_status padded_batch_next(mst_cursor *cursor, mst_element *element) {
     *element = (mst_element){0};
     MST_TRY(cursor->upstream->type->batch(cursor->upstream, &rows));
     if (!rows.count) return MST_OK;
-    const mst_row_range wanted = mst_window_rows(cursor->window, rows.count);
+    const mst_row_range wanted = mst_shard_window_rows(cursor->window, rows.count);
     mst_status status = hold_rows(c, &rows, wanted);
     mst_cursor_forget(cursor->upstream, rows.rows, rows.count);
     for (int i = 0; i < cursor->dataset->num_components && !status; i++) status = pad(c, i, rows.count, wanted);

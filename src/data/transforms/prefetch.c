@@ -112,7 +112,7 @@ static mst_status keep_strings(const prefetch_cursor *c, slot *s) {
 }
 
 static mst_status prefetch_copy(prefetch_cursor *c, slot *s, const mst_element *element) {
-    s->wanted = mst_window_rows(c->base.window, element->count);
+    s->wanted = mst_shard_window_rows(c->base.window, element->count);
     MST_TRY(make_room(c->base.dataset, s, element, s->wanted.count));
     MST_TRY(mst_team_fetch_copy_all(c->fetch, element, s->wanted.first, s->wanted.count, s->component));
     return keep_strings(c, s);
@@ -183,7 +183,7 @@ static mst_status check_process(const prefetch_cursor *c) {
 /* Room for the largest batch, so that later ones need more only where their rows are longer (padded_batch). */
 static mst_status make_all_room(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
-    const int64_t most = mst_window_rows(c->base.window, mst_dataset_most_rows(dataset)).count;
+    const int64_t most = mst_shard_window_rows(c->base.window, mst_dataset_most_rows(dataset)).count;
     for (int64_t i = 0; i < c->num_slots; i++)
         if (make_room(dataset, &c->slots[i], NULL, most)) return mst_error_prefix("prefetch");
     return MST_OK;

@@ -13,7 +13,7 @@
 #include "op/share.h"
 #include "tensor/buffer.h"
 
-typedef struct state {
+typedef struct depthwise_conv_state {
     mst_conv conv;
     mst_row_ring source;
     int terms; /* source that has those of the batch norm before; 0: there is none */
@@ -25,10 +25,10 @@ typedef struct state {
     int64_t measured_of_part;
     /* The workspace: of each thread its ring, blocks to fill it, and a row that is rounded to be kept; the sums. */
     size_t blocks, row, thread_step, sums;
-} state;
+} depthwise_conv_state;
 
 static mst_status depthwise_conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    state *s = calloc(1, sizeof *s);
+    depthwise_conv_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     s->conv = mst_conv_make(c->options, &c->src[0].shape, &c->src[1].shape, &c->dst[0].shape);
     s->source = mst_depthwise_source(&s->conv);
@@ -60,13 +60,14 @@ static void depthwise_conv_release(void *context) {
 
 static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
     mst_batch_statistics statistics = mst_conv2d_statistics_of(a);
-    statistics.sums = (char *)a->workspace + ((const state *)a->state)->sums;
+    statistics.sums = (char *)a->workspace + ((const depthwise_conv_state *)a->state)->sums;
     return statistics;
 }
 
 /* Memory AT of what THREAD has of the workspace. */
 static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
-    return (float *)(void *)((char *)a->workspace + (size_t)thread * ((const state *)a->state)->thread_step + at);
+    return (float *)(void *)((char *)a->workspace +
+                             (size_t)thread * ((const depthwise_conv_state *)a->state)->thread_step + at);
 }
 
 static mst_status measure_parts(void *context, int64_t begin, int64_t end, int thread) {
@@ -78,16 +79,16 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
 }
 
 /* What a thread works with. */
-typedef struct work {
+typedef struct depthwise_conv_work {
     mst_row_ring source;
     float *blocks, *row;
     mst_batch_statistics statistics; /* where parts of the batch norm behind lie in a part */
     int64_t measured;                /* of these parts */
-} work;
+} depthwise_conv_work;
 
 /* Measures the parts of the batch norm behind that are whole with row Y of EXAMPLE. */
-static void measure_row(const mst_kernel_args *a, work *k, int64_t example, int64_t y) {
-    const state *s = a->state;
+static void measure_row(const mst_kernel_args *a, depthwise_conv_work *k, int64_t example, int64_t y) {
+    const depthwise_conv_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->out + y + 1) * w->out);
     mst_kept_measure(&k->statistics, a->dst[0].dtype == MST_BF16, k->measured, whole);
@@ -95,14 +96,14 @@ static void measure_row(const mst_kernel_args *a, work *k, int64_t example, int6
 }
 
 /* Rows BEGIN to END - 1 of EXAMPLE. */
-static void convolve(const mst_kernel_args *a, work *k, int64_t example, int64_t begin, int64_t end) {
-    const state *s = a->state;
+static void convolve(const mst_kernel_args *a, depthwise_conv_work *k, int64_t example, int64_t begin, int64_t end) {
+    const depthwise_conv_state *s = a->state;
     const mst_window *h = &s->conv.window[0];
     const int64_t count = s->conv.window[1].out * s->conv.out_channels;
     const mst_normalized_conv_options *o = a->options;
     const float *terms = s->terms ? a->src[s->terms].data : NULL;
     const mst_batch_limits limits = mst_batch_limits_for(s->terms ? o->activation : MST_BATCH_LINEAR);
-    const mst_kept src = mst_kept_of(&a->src[0]), dst = mst_kept_of(&a->dst[0]);
+    const mst_kept_array src = mst_kept_array_of(&a->src[0]), dst = mst_kept_array_of(&a->dst[0]);
     const float *weights = a->src[1].data, *zeros = mst_row_ring_row(&k->source, -1);
     int64_t read = begin * h->stride - h->before; /* row of the source that is normalized next */
     if (read < 0) read = 0;
@@ -126,8 +127,8 @@ static void convolve(const mst_kernel_args *a, work *k, int64_t example, int64_t
 
 static mst_status convolve_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const state *s = a->state;
-    work k = {.source = s->source};
+    const depthwise_conv_state *s = a->state;
+    depthwise_conv_work k = {.source = s->source};
     if (s->measured_of_part) k.statistics = statistics_of(a);
     mst_row_ring_begin(&k.source, workspace_at(a, thread, 0));
     k.blocks = workspace_at(a, thread, s->blocks);
@@ -143,7 +144,7 @@ static mst_status convolve_parts(void *context, int64_t begin, int64_t end, int 
 }
 
 static mst_status depthwise_conv_run(const mst_kernel_args *a) {
-    const state *s = a->state;
+    const depthwise_conv_state *s = a->state;
     MST_TRY(mst_parallel(a, s->parts, 1, convolve_parts, mst_context_of(a)));
     if (a->op != &mst_op_conv2d_statistics) return MST_OK;
     const mst_batch_statistics statistics = statistics_of(a);

@@ -17,7 +17,7 @@
 
 enum { SRC = MST_CONV2D_GRADS_SRC, WEIGHTS = MST_CONV2D_GRADS_WEIGHTS, GRADIENT = MST_CONV2D_GRADS_GRADIENT };
 
-typedef struct state {
+typedef struct depthwise_grads_state {
     mst_conv conv;
     mst_row_ring source, gradient;
     int of_src, of_weights; /* outputs; -1: is not made; of_src is 0 otherwise */
@@ -29,10 +29,10 @@ typedef struct state {
     /* The workspace: of each thread its rings, blocks to fill them, a row that is rounded to be kept, a part that is
      * added up; what each part adds to the gradient of the weights; the sums. */
     size_t gradient_ring, blocks, row, added, thread_step, weights_at, sums_at;
-} state;
+} depthwise_grads_state;
 
 /* What OP makes, of what. */
-static void find_outputs(state *s, const mst_infer *c) {
+static void find_outputs(depthwise_grads_state *s, const mst_infer *c) {
     const bool both = c->op == &mst_op_conv2d_grads;
     const bool weights_only = both && ((const mst_conv2d_grads_options *)c->options)->weights_only;
     s->of_src = c->op == &mst_op_conv2d_src_grad || (both && !weights_only) ? 0 : -1;
@@ -43,7 +43,7 @@ static void find_outputs(state *s, const mst_infer *c) {
 }
 
 static mst_status depthwise_grads_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    state *s = calloc(1, sizeof *s);
+    depthwise_grads_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     s->conv = mst_conv_make(c->options, &c->src[SRC].shape, &c->src[WEIGHTS].shape, &c->src[GRADIENT].shape);
     s->source = mst_depthwise_source(&s->conv);
@@ -79,13 +79,14 @@ static void depthwise_grads_release(void *context) {
 
 static mst_batch_sums sums_of(const mst_kernel_args *a) {
     mst_batch_sums sums = mst_conv2d_grads_sums(a);
-    sums.sums = (char *)a->workspace + ((const state *)a->state)->sums_at;
+    sums.sums = (char *)a->workspace + ((const depthwise_grads_state *)a->state)->sums_at;
     return sums;
 }
 
 /* Memory AT of what THREAD has of the workspace. */
 static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
-    return (float *)(void *)((char *)a->workspace + (size_t)thread * ((const state *)a->state)->thread_step + at);
+    return (float *)(void *)((char *)a->workspace +
+                             (size_t)thread * ((const depthwise_grads_state *)a->state)->thread_step + at);
 }
 
 static void add_up_kept(const mst_kernel_args *a, const mst_batch_sums *sums, int64_t begin, int64_t end,
@@ -96,22 +97,22 @@ static void add_up_kept(const mst_kernel_args *a, const mst_batch_sums *sums, in
 static mst_status add_up_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_batch_sums sums = sums_of(a);
-    add_up_kept(a, &sums, begin, end, workspace_at(a, thread, ((const state *)a->state)->added));
+    add_up_kept(a, &sums, begin, end, workspace_at(a, thread, ((const depthwise_grads_state *)a->state)->added));
     return MST_OK;
 }
 
 /* What a thread works with. */
-typedef struct work {
+typedef struct depthwise_grads_work {
     mst_row_ring source, gradient;
     float *blocks, *row, *parts;
     float *dweights;     /* what the part adds to the gradient of the weights */
     mst_batch_sums sums; /* where parts of the batch norm before lie in a part */
     int64_t added_up;    /* of these parts */
-} work;
+} depthwise_grads_work;
 
 /* Adds up the parts of the batch norm before that are whole with row Y of EXAMPLE. */
-static void add_up_row(const mst_kernel_args *a, work *k, int64_t example, int64_t y) {
-    const state *s = a->state;
+static void add_up_row(const mst_kernel_args *a, depthwise_grads_work *k, int64_t example, int64_t y) {
+    const depthwise_grads_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t whole = mst_batch_parts_before(&s->rows, (example * h->in + y + 1) * w->in);
     add_up_kept(a, &k->sums, k->added_up, whole, k->parts);
@@ -119,35 +120,35 @@ static void add_up_row(const mst_kernel_args *a, work *k, int64_t example, int64
 }
 
 /* Row Y of EXAMPLE of what the convolution reads, to the ring. */
-static void read_source(const mst_kernel_args *a, const work *k, int64_t example, int64_t y) {
-    const state *s = a->state;
+static void read_source(const mst_kernel_args *a, const depthwise_grads_work *k, int64_t example, int64_t y) {
+    const depthwise_grads_state *s = a->state;
     const int activation = !s->terms        ? MST_BATCH_LINEAR
                            : s->norm_behind ? ((const mst_conv2d_grads_options *)a->options)->src_activation
                                             : ((const mst_normalized_conv_options *)a->options)->activation;
-    mst_row_ring_read(&k->source, mst_kept_of(&a->src[SRC]), s->terms ? a->src[s->terms].data : NULL,
+    mst_row_ring_read(&k->source, mst_kept_array_of(&a->src[SRC]), s->terms ? a->src[s->terms].data : NULL,
                       mst_batch_limits_for(activation), example, y, k->blocks);
 }
 
 /* Row Y of EXAMPLE of the gradient of the output, to the ring. */
-static void read_gradient(const mst_kernel_args *a, const work *k, int64_t example, int64_t y) {
+static void read_gradient(const mst_kernel_args *a, const depthwise_grads_work *k, int64_t example, int64_t y) {
     const mst_row_ring *ring = &k->gradient;
     const int64_t count = ring->width * ring->channels, first = (example * ring->height + y) * count;
-    const mst_kept gradient = mst_kept_of(&a->src[GRADIENT]), to = {.data = mst_row_ring_inside(ring, y)};
+    const mst_kept_array gradient = mst_kept_array_of(&a->src[GRADIENT]), to = {.data = mst_row_ring_inside(ring, y)};
     mst_batch_limits storage;
-    if (!((const state *)a->state)->norm_behind) {
+    if (!((const depthwise_grads_state *)a->state)->norm_behind) {
         mst_row_ring_read(ring, gradient, NULL, mst_batch_limits_for(MST_BATCH_LINEAR), example, y, k->blocks);
         return;
     }
     mst_kept_differentiate(a->src[MST_CONV2D_GRADS_TERMS].data,
                            mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
-                           mst_kept_from(mst_kept_of(&a->src[MST_CONV2D_GRADS_OUTPUT]), first),
-                           mst_kept_from(gradient, first), count, ring->channels, to, k->blocks);
+                           mst_kept_array_from(mst_kept_array_of(&a->src[MST_CONV2D_GRADS_OUTPUT]), first),
+                           mst_kept_array_from(gradient, first), count, ring->channels, to, k->blocks);
 }
 
 /* One example, row after row of the source. A row of the output adds to the gradient of the weights when the last row
  * of the source that it reads is there. */
-static void differentiate(const mst_kernel_args *a, work *k, int64_t example) {
-    const state *s = a->state;
+static void differentiate(const mst_kernel_args *a, depthwise_grads_work *k, int64_t example) {
+    const depthwise_grads_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];
     const int64_t count = w->in * s->conv.in_channels, reach = MST_DEPTHWISE_SIZE - 1 - h->before;
     int64_t read = 0, weighed = 0; /* rows of the output */
@@ -157,7 +158,7 @@ static void differentiate(const mst_kernel_args *a, work *k, int64_t example) {
         for (; s->of_weights >= 0 && weighed < read && (weighed * h->stride + reach <= y || y == h->in - 1); weighed++)
             mst_depthwise_weights_row(&s->conv, &k->source, &k->gradient, weighed, k->dweights);
         if (s->of_src < 0) continue;
-        const mst_kept dst = mst_kept_from(mst_kept_of(&a->dst[0]), (example * h->in + y) * count);
+        const mst_kept_array dst = mst_kept_array_from(mst_kept_array_of(&a->dst[0]), (example * h->in + y) * count);
         float *made = dst.bf16 ? k->row : dst.data;
         mst_depthwise_source_row(&s->conv, &k->gradient, a->src[WEIGHTS].data, y, made);
         if (dst.bf16) mst_round_to_bf16(made, dst.data, count);
@@ -167,13 +168,13 @@ static void differentiate(const mst_kernel_args *a, work *k, int64_t example) {
 
 static mst_status differentiate_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const state *s = a->state;
+    const depthwise_grads_state *s = a->state;
     const int64_t count = MST_DEPTHWISE_TAPS * s->conv.in_channels;
-    work k = {.source = s->source,
-              .gradient = s->gradient,
-              .blocks = workspace_at(a, thread, s->blocks),
-              .row = workspace_at(a, thread, s->row),
-              .parts = workspace_at(a, thread, s->added)};
+    depthwise_grads_work k = {.source = s->source,
+                              .gradient = s->gradient,
+                              .blocks = workspace_at(a, thread, s->blocks),
+                              .row = workspace_at(a, thread, s->row),
+                              .parts = workspace_at(a, thread, s->added)};
     if (s->sums_of_part) k.sums = sums_of(a);
     mst_row_ring_begin(&k.source, workspace_at(a, thread, 0));
     mst_row_ring_begin(&k.gradient, workspace_at(a, thread, s->gradient_ring));
@@ -195,7 +196,7 @@ MST_SIMD static void join_weights(const float *restrict of_parts, int64_t parts,
 }
 
 static mst_status depthwise_grads_run(const mst_kernel_args *a) {
-    const state *s = a->state;
+    const depthwise_grads_state *s = a->state;
     MST_TRY(mst_parallel(a, s->parts, 1, differentiate_parts, mst_context_of(a)));
     if (s->of_weights >= 0)
         join_weights((const float *)((char *)a->workspace + s->weights_at), s->parts, a->dst[s->of_weights].count,

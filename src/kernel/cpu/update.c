@@ -35,7 +35,7 @@ typedef struct variable {
     mst_product **product; /* by leaf */
 } variable;
 
-typedef struct state {
+typedef struct update_state {
     const mst_update_options *options;
     const mst_rule *rule;
     variable *variables;
@@ -44,11 +44,11 @@ typedef struct state {
     int num_threads;
     int64_t *order; /* sharded: the units, those of this task's part first; else NULL */
     int64_t num_own;
-} state;
+} update_state;
 
 /* What all units of a step share. */
 typedef struct update {
-    const state *state;
+    const update_state *state;
     const mst_kernel_args *args;
     const mst_array *src;
     const double *scalar;
@@ -188,7 +188,7 @@ static void release_products(const mst_update_variable *v, mst_product **product
 }
 
 static void update_release(void *context) {
-    state *s = context;
+    update_state *s = context;
     if (!s) return;
     for (int32_t k = 0; s->variables && k < s->options->num_variables; k++)
         release_products(&s->options->variable[k], s->variables[k].product);
@@ -198,7 +198,7 @@ static void update_release(void *context) {
 }
 
 /* This task's part is shared out among devices and threads for itself: its units take longer than those that come. */
-static mst_status order_units(state *s) {
+static mst_status order_units(update_state *s) {
     const mst_update_options *o = s->options;
     int64_t count = 0;
     if (!o->sharded) return MST_OK;
@@ -216,7 +216,7 @@ static mst_status order_units(state *s) {
     return MST_OK;
 }
 
-static mst_status prepare_all(const mst_infer *c, state *s) {
+static mst_status prepare_all(const mst_infer *c, update_state *s) {
     const mst_update_options *o = s->options;
     for (int32_t k = 0; k < o->num_variables; k++) {
         const mst_update_variable *v = &o->variable[k];
@@ -248,7 +248,7 @@ static mst_status prepare_all(const mst_infer *c, state *s) {
 
 static mst_status update_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     const mst_update_options *o = c->options;
-    state *s = calloc(1, sizeof *s);
+    update_state *s = calloc(1, sizeof *s);
     if (s) s->variables = calloc((size_t)o->num_variables, sizeof *s->variables);
     if (!s || !s->variables) {
         free(s);
@@ -273,7 +273,7 @@ static mst_status update_prepare(const mst_infer *c, int num_threads, void **out
 /* ---- running ---- */
 
 /* The variable that unit U is of. */
-static int32_t find_variable(const state *s, int64_t u) {
+static int32_t find_variable(const update_state *s, int64_t u) {
     int32_t low = 0, high = s->options->num_variables;
     while (high - low > 1) {
         const int32_t middle = (low + high) / 2;
@@ -283,14 +283,14 @@ static int32_t find_variable(const state *s, int64_t u) {
 }
 
 /* Elements before unit U, of all variables. */
-static int64_t elements_before(const state *s, int64_t u) {
+static int64_t elements_before(const update_state *s, int64_t u) {
     if (u >= s->units) return s->elements;
     const variable *v = &s->variables[find_variable(s, u)];
     return v->before + (u - v->first_unit) * v->unit;
 }
 
 /* The first unit of part PART: the one that begins nearest to where parts of the same number of elements would. */
-static int64_t first_of_part(const state *s, int part, int num_parts) {
+static int64_t first_of_part(const update_state *s, int part, int num_parts) {
     const int64_t wanted = (int64_t)((double)s->elements * part / num_parts);
     int64_t low = 0, high = s->units;
     while (low < high) {
@@ -306,7 +306,7 @@ static int64_t first_of_part(const state *s, int part, int num_parts) {
 
 static mst_status run_units(void *context, int64_t begin, int64_t end, int thread) {
     const update *u = context;
-    const state *s = u->state;
+    const update_state *s = u->state;
     char *workspace = (char *)u->args->workspace + (size_t)thread * (s->buffer + s->scratchpad);
     int32_t k = find_variable(s, u->first + begin);
     for (int64_t unit = u->first + begin; unit < u->first + end; unit++) {
@@ -338,7 +338,7 @@ static mst_status run_share(update *u, int64_t from, int64_t to) {
 }
 
 static mst_status update_run(const mst_kernel_args *a) {
-    const state *s = a->state;
+    const update_state *s = a->state;
     update u = {.state = s, .args = a, .src = a->src, .scalar = a->src[MST_UPDATE_SCALARS].data};
     u.sums = mst_accumulates(s->options->optimizer);
     u.only_adds = u.scalar[MST_SCALAR_GRADIENTS] == 0;

@@ -6,20 +6,20 @@
 #include "kernel/row_merge.h"
 #include "op/state/update.h"
 
-typedef struct state {
+typedef struct update_merge_rows_state {
     mst_row_merge merge;
     size_t workspace; /* bytes of a thread */
-} state;
+} update_merge_rows_state;
 
-typedef struct work {
+typedef struct update_merge_rows_work {
     const mst_kernel_args *args;
     mst_row_merge merge;
     const int64_t *number; /* of the rows of the sum */
-} work;
+} update_merge_rows_work;
 
 static mst_status update_merge_rows_prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
     const mst_merge_rows_options *o = c->options;
-    state *s = calloc(1, sizeof *s);
+    update_merge_rows_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     const int64_t bound = c->dst[0].shape.dim[0];
     s->merge = (mst_row_merge){.dtype = c->dst[0].dtype,
@@ -34,9 +34,9 @@ static mst_status update_merge_rows_prepare(const mst_infer *c, int num_threads,
 }
 
 static mst_status sum_rows(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const update_merge_rows_work *w = context;
     const mst_kernel_args *a = w->args;
-    const state *s = a->state;
+    const update_merge_rows_state *s = a->state;
     mst_row_merge_sum(&w->merge, w->number, begin, end, (char *)a->workspace + (size_t)thread * s->workspace,
                       a->dst[0].data);
     return MST_OK;
@@ -44,10 +44,10 @@ static mst_status sum_rows(void *context, int64_t begin, int64_t end, int thread
 
 static mst_status update_merge_rows_run(const mst_kernel_args *a) {
     enum { ELEMENTS = 8192 };
-    const state *s = a->state;
+    const update_merge_rows_state *s = a->state;
     const mst_merge_rows_options *o = a->options;
     int64_t *number = (int64_t *)a->dst[1].data + 1;
-    work w = {.args = a, .merge = s->merge, .number = number};
+    update_merge_rows_work w = {.args = a, .merge = s->merge, .number = number};
     w.merge.src = a->src;
     number[-1] = mst_row_merge_list(&w.merge, o->first_row, o->end_row, a->workspace, number);
     if (number[-1] == 0) return MST_OK;

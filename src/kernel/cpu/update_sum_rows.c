@@ -17,9 +17,9 @@ typedef struct row {
     int32_t at; /* in the source */
 } row;
 
-typedef struct state {
+typedef struct update_sum_rows_state {
     int64_t most; /* rows of all sources */
-} state;
+} update_sum_rows_state;
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
@@ -29,7 +29,7 @@ typedef struct workspace {
     int64_t *start; /* of the run of each number, and the end of the last */
 } workspace;
 
-static size_t divide(const state *s, char *memory, workspace *out) {
+static size_t divide(const update_sum_rows_state *s, char *memory, workspace *out) {
     const size_t rows = mst_align((size_t)s->most * sizeof(row));
     if (out) {
         out->rows = (row *)(void *)memory;
@@ -41,7 +41,7 @@ static size_t divide(const state *s, char *memory, workspace *out) {
 
 static mst_status update_sum_rows_prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
     (void)num_threads;
-    state *s = calloc(1, sizeof *s);
+    update_sum_rows_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     for (int i = 1; i < c->num_src; i += 2) s->most += mst_shape_count(c->src[i].shape);
     *bytes = divide(s, NULL, NULL);
@@ -80,19 +80,19 @@ static void sort(row **rows, row **other, int64_t count, int64_t num_rows) {
     }
 }
 
-typedef struct work {
+typedef struct update_sum_rows_work {
     const mst_kernel_args *args;
     workspace space;
     int64_t columns, width; /* of a row of the sources, and of dst */
     bool squares;
     double clip;
-} work;
+} update_sum_rows_work;
 
 #define MST_TEMPLATE "kernel/cpu/update_sum_rows.inc"
 #include "base/floats.inc"
 
 static mst_status sum_runs(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const update_sum_rows_work *w = context;
     (void)thread;
     (w->args->dst[0].dtype == MST_F64 ? sum_rows_f64 : sum_rows_f32)(w, begin, end);
     return MST_OK;
@@ -103,7 +103,8 @@ static mst_status update_sum_rows_run(const mst_kernel_args *a) {
     const mst_sum_rows_options *o = a->options;
     const int64_t bound = a->dst[0].shape.dim[0];
     int64_t *number = (int64_t *)a->dst[1].data + 1, count = 0, runs = 0;
-    work w = {.args = a, .width = bound ? a->dst[0].count / bound : 0, .squares = o->squares, .clip = o->clip};
+    update_sum_rows_work w = {
+        .args = a, .width = bound ? a->dst[0].count / bound : 0, .squares = o->squares, .clip = o->clip};
     w.columns = o->squares ? w.width / 2 : w.width;
     divide(a->state, a->workspace, &w.space);
     MST_TRY(collect(a, o->num_rows, w.space.rows, &count));

@@ -16,7 +16,7 @@
 #include "op/share.h"
 #include "tensor/buffer.h"
 
-typedef struct state {
+typedef struct conv_state {
     mst_conv_parts parts;
     int terms; /* source that has the terms of the batch norm of the source; 0: there is none */
     /* The workspace: that of the parts; then for each thread what it works on of the output of the batch norm, and
@@ -26,10 +26,10 @@ typedef struct state {
      * behind all that. */
     int64_t measured_of_part;
     size_t sums_bytes;
-} state;
+} conv_state;
 
 static void conv_release(void *context) {
-    state *s = context;
+    conv_state *s = context;
     if (!s) return;
     mst_conv_parts_free(&s->parts);
     free(s);
@@ -39,7 +39,7 @@ static bool is_transposed(const mst_op *op) {
     return op == &mst_op_conv2d_transpose || op == &mst_op_conv3d_transpose;
 }
 
-static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
+static mst_status make_state(conv_state *s, const mst_infer *c, int num_threads) {
     const bool transposed = is_transposed(c->op);
     const bool forward = c->op == &mst_op_conv2d || c->op == &mst_op_conv3d || c->op == &mst_op_fused_conv2d ||
                          c->op == &mst_op_normalized_conv2d || c->op == &mst_op_conv2d_statistics;
@@ -54,7 +54,7 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     MST_TRY(mst_conv_parts_make(&s->parts, kind, &conv, num_threads, 0, forward && !s->terms, c->name));
     if (s->terms) {
         mst_conv_parts_take_rounded(&s->parts, MST_CONVOLUTION_SRC);
-        s->blocks = mst_align(mst_kept_bytes(s->parts.conv.bf16, s->parts.src_step));
+        s->blocks = mst_align(mst_kept_array_bytes(s->parts.conv.bf16, s->parts.src_step));
         s->thread_step = s->blocks + mst_kept_blocks_bytes(conv.in_channels);
     }
     s->normalized = s->parts.workspace;
@@ -65,22 +65,22 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     return MST_OK;
 }
 
-static size_t sums_of(const state *s) {
+static size_t sums_of(const conv_state *s) {
     return s->normalized + (size_t)s->parts.num_threads * s->thread_step;
 }
 
-static size_t workspace_of(const state *s) {
+static size_t workspace_of(const conv_state *s) {
     return sums_of(s) + s->sums_bytes;
 }
 
 /* What THREAD has of the workspace. */
 static char *workspace_for(const mst_kernel_args *a, int thread) {
-    const state *s = a->state;
+    const conv_state *s = a->state;
     return (char *)a->workspace + s->normalized + (size_t)thread * s->thread_step;
 }
 
 static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    state *s = calloc(1, sizeof *s);
+    conv_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     const mst_status status = make_state(s, c, num_threads);
     if (status) {
@@ -94,7 +94,7 @@ static mst_status conv_prepare(const mst_infer *c, int num_threads, void **out, 
 
 static mst_status conv_pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed,
                             size_t *workspace) {
-    state *s = context;
+    conv_state *s = context;
     *packed = NULL;
     if (src != 1 || s->parts.kind == MST_CONVOLUTION_WEIGHTS_GRAD || mst_tensor_dtype(constant) != MST_F32)
         return MST_OK;
@@ -106,13 +106,14 @@ static mst_status conv_pack(void *context, int src, const mst_tensor *constant, 
 
 /* The source of part PART, in the workspace of the thread where it is the output of a batch norm. */
 static void *part_source(const mst_kernel_args *a, int64_t part, int thread) {
-    const state *s = a->state;
-    const mst_kept src = mst_kept_from(mst_kept_of(s->parts.kind == MST_CONVOLUTION_SRC_GRAD ? &a->dst[0] : &a->src[0]),
-                                       mst_conv_part_src(&s->parts, part));
+    const conv_state *s = a->state;
+    const mst_kept_array src =
+        mst_kept_array_from(mst_kept_array_of(s->parts.kind == MST_CONVOLUTION_SRC_GRAD ? &a->dst[0] : &a->src[0]),
+                            mst_conv_part_src(&s->parts, part));
     if (!s->terms) return src.data;
     const mst_normalized_conv_options *o = a->options;
     char *mine = workspace_for(a, thread);
-    const mst_kept normalized = {.data = mine, .bf16 = s->parts.conv.bf16};
+    const mst_kept_array normalized = {.data = mine, .bf16 = s->parts.conv.bf16};
     mst_kept_normalize(a->src[s->terms].data, mst_batch_limits_for(o->activation), src,
                        mst_conv_part_count(part, s->parts.src_step, a->src[0].count), s->parts.conv.in_channels,
                        normalized, (float *)(void *)(mine + s->blocks));
@@ -126,7 +127,7 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
 }
 
 static void measure_part(const mst_kernel_args *a, int64_t part) {
-    const int64_t count = ((const state *)a->state)->measured_of_part, begin = part * count;
+    const int64_t count = ((const conv_state *)a->state)->measured_of_part, begin = part * count;
     const mst_batch_statistics statistics = statistics_of(a);
     mst_kept_measure(&statistics, a->dst[0].dtype == MST_BF16, begin,
                      mst_batch_parts_end(&statistics.rows, begin, count));
@@ -142,13 +143,13 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
 
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const mst_conv_parts *p = &((const state *)a->state)->parts;
+    const mst_conv_parts *p = &((const conv_state *)a->state)->parts;
     const bool transposed = is_transposed(a->op); /* its source is what the others call the gradient */
-    const mst_kept dst = mst_kept_of(p->kind == MST_CONVOLUTION ? &a->dst[0] : &a->src[transposed ? 0 : 2]);
+    const mst_kept_array dst = mst_kept_array_of(p->kind == MST_CONVOLUTION ? &a->dst[0] : &a->src[transposed ? 0 : 2]);
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
     for (int64_t part = begin; part < end; part++) {
         MST_TRY(mst_conv_parts_run(p, a, part, thread, part_source(a, part, thread), weights,
-                                   mst_kept_from(dst, part * p->dst_step).data, a->workspace));
+                                   mst_kept_array_from(dst, part * p->dst_step).data, a->workspace));
         if (a->op == &mst_op_fused_conv2d)
             mst_fused_conv2d_finish_f32(a, part * p->dst_step, mst_conv_part_count(part, p->dst_step, a->dst[0].count));
         if (a->op == &mst_op_conv2d_statistics) measure_part(a, part);
@@ -157,13 +158,13 @@ static mst_status run_parts(void *context, int64_t begin, int64_t end, int threa
 }
 
 static mst_status conv_run(const mst_kernel_args *a) {
-    const mst_conv_parts *p = &((const state *)a->state)->parts;
+    const mst_conv_parts *p = &((const conv_state *)a->state)->parts;
     MST_TRY(mst_conv_parts_begin(p, a, a->src[1].data, a->workspace));
     MST_TRY(mst_parallel(a, p->parts, 1, run_parts, mst_context_of(a)));
     if (a->op != &mst_op_conv2d_statistics)
         return mst_conv_parts_end(p, a, a->dst[0].data, a->dst[0].count, a->workspace);
     const mst_batch_statistics statistics = statistics_of(a);
-    if (!((const state *)a->state)->measured_of_part)
+    if (!((const conv_state *)a->state)->measured_of_part)
         MST_TRY(mst_parallel(a, statistics.rows.parts, 1, measure_parts, mst_context_of(a)));
     mst_batch_conclude_f32(&statistics);
     return MST_OK;

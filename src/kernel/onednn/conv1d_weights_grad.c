@@ -21,23 +21,24 @@
 enum { SRC, WEIGHTS, GRADIENT };
 enum { WHOLE, REST, NUM_SIZES }; /* parts of `chunk` examples, and the last one */
 
-typedef struct state {
+typedef struct conv1d_weights_grad_state {
     mst_conv conv;
     mst_product *product[NUM_SIZES];
     int64_t parts, chunk;
     int64_t width; /* of the matrix of what is read: window times channels */
     /* The workspace: the products of the parts, then for each thread what a part reads, and what the product needs. */
     size_t product_step, threads, read_bytes, thread_step;
-} state;
+} conv1d_weights_grad_state;
 
 static void conv1d_release(void *context) {
-    state *s = context;
+    conv1d_weights_grad_state *s = context;
     if (!s) return;
     for (int i = 0; i < NUM_SIZES; i++) mst_product_destroy(s->product[i]);
     free(s);
 }
 
-static mst_status make_product(const state *s, int64_t examples, int num_threads, const char *name, mst_product **out) {
+static mst_status make_product(const conv1d_weights_grad_state *s, int64_t examples, int num_threads, const char *name,
+                               mst_product **out) {
     const int64_t rows = examples * s->conv.window[1].out, filters = s->conv.out_channels;
     mst_product_shape p = {.ndim = 2};
     mst_product_operand(&p, MST_PRODUCT_A, mst_shape_make(2, (const int64_t[]){rows, s->width}), true);
@@ -50,7 +51,7 @@ static mst_conv conv_of(const mst_infer *c) {
     return mst_conv_make(c->options, &c->src[SRC].shape, &c->src[WEIGHTS].shape, &c->src[GRADIENT].shape);
 }
 
-static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
+static mst_status make_state(conv1d_weights_grad_state *s, const mst_infer *c, int num_threads) {
     s->conv = conv_of(c);
     s->width = s->conv.window[1].size * s->conv.in_channels;
     s->chunk = mst_conv_chunk(&s->conv);
@@ -70,7 +71,7 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
 }
 
 static mst_status conv1d_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    state *s = calloc(1, sizeof *s);
+    conv1d_weights_grad_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     const mst_status status = make_state(s, c, num_threads);
     if (status) {
@@ -100,7 +101,7 @@ static void read_window(const mst_window *w, int64_t channels, const float *row,
 
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const state *s = a->state;
+    const conv1d_weights_grad_state *s = a->state;
     const mst_window *w = &s->conv.window[1];
     const int64_t channels = s->conv.in_channels;
     char *own = (char *)a->workspace + s->threads + (size_t)thread * s->thread_step;
@@ -129,7 +130,7 @@ MST_SIMD static void add_to(const float *restrict a, float *restrict sum, int64_
 /* Elements BEGIN to END - 1 of the gradient: those of part 0 and part 1, then added to them those of part 2, ... */
 static mst_status add_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const state *s = a->state;
+    const conv1d_weights_grad_state *s = a->state;
     const char *part = (const char *)a->workspace + (size_t)begin * sizeof(float);
     float *sum = (float *)a->dst[0].data + begin;
     (void)thread;
@@ -140,7 +141,7 @@ static mst_status add_parts(void *context, int64_t begin, int64_t end, int threa
 }
 
 static mst_status conv1d_run(const mst_kernel_args *a) {
-    const state *s = a->state;
+    const conv1d_weights_grad_state *s = a->state;
     if (mst_parallel(a, s->parts, 1, run_parts, mst_context_of(a)))
         return mst_error_prefix("%s '%s'", a->op->name, a->name);
     if (s->parts == 1) return MST_OK;

@@ -13,7 +13,7 @@
 #include "op/share.h"
 #include "tensor/buffer.h"
 
-typedef struct state {
+typedef struct conv_grads_state {
     mst_conv_parts weights, src; /* both of the same parts; src is all zero where the source has no gradient */
     bool bf16;                   /* both read what is made for them in bf16 */
     /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
@@ -21,17 +21,17 @@ typedef struct state {
     size_t of_weights, scratch, scratch_step, read, blocks, added;
     size_t sums;          /* behind all that: of mst_batch_sums */
     int64_t sums_of_part; /* parts of the batch norm in a part; 0: none lies in one */
-} state;
+} conv_grads_state;
 
 static void conv_grads_release(void *context) {
-    state *s = context;
+    conv_grads_state *s = context;
     if (!s) return;
     mst_conv_parts_free(&s->src);
     mst_conv_parts_free(&s->weights);
     free(s);
 }
 
-static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
+static mst_status make_state(conv_grads_state *s, const mst_infer *c, int num_threads) {
     mst_conv conv = mst_conv_make(c->options, &c->src[MST_CONV2D_GRADS_SRC].shape,
                                   &c->src[MST_CONV2D_GRADS_WEIGHTS].shape, &c->src[MST_CONV2D_GRADS_GRADIENT].shape);
     const bool both = !((const mst_conv2d_grads_options *)c->options)->weights_only;
@@ -56,8 +56,8 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
     s->scratch = s->of_weights + mst_align(s->weights.workspace);
     const mst_batch_rows rows = mst_batch_rows_of(&c->src[MST_CONV2D_GRADS_SRC].shape);
     const int64_t channels = conv.in_channels > conv.out_channels ? conv.in_channels : conv.out_channels;
-    s->read = mst_align(mst_kept_bytes(s->bf16, s->weights.dst_step));
-    s->blocks = s->read + (normalized ? mst_align(mst_kept_bytes(s->bf16, s->weights.src_step)) : 0);
+    s->read = mst_align(mst_kept_array_bytes(s->bf16, s->weights.dst_step));
+    s->blocks = s->read + (normalized ? mst_align(mst_kept_array_bytes(s->bf16, s->weights.src_step)) : 0);
     s->added = s->blocks + mst_kept_blocks_bytes(channels);
     s->scratch_step = s->added + mst_kept_parts_bytes(&rows, c->src[MST_CONV2D_GRADS_SRC].dtype == MST_BF16,
                                                       c->dst[0].dtype == MST_BF16);
@@ -67,7 +67,7 @@ static mst_status make_state(state *s, const mst_infer *c, int num_threads) {
 }
 
 static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    state *s = calloc(1, sizeof *s);
+    conv_grads_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     const mst_status status = make_state(s, c, num_threads);
     if (status) {
@@ -83,25 +83,25 @@ static mst_status conv_grads_prepare(const mst_infer *c, int num_threads, void *
 
 /* The gradient of the output of the convolution in part PART, in SCRATCH. */
 static void differentiate(const mst_kernel_args *a, int64_t part, char *scratch) {
-    const state *s = a->state;
+    const conv_grads_state *s = a->state;
     mst_batch_limits storage;
     const int64_t first = part * s->weights.dst_step;
     mst_kept_differentiate(a->src[MST_CONV2D_GRADS_TERMS].data,
                            mst_batch_grad_limits(((const mst_conv2d_grads_options *)a->options)->activation, &storage),
-                           mst_kept_from(mst_kept_of(&a->src[MST_CONV2D_GRADS_OUTPUT]), first),
-                           mst_kept_from(mst_kept_of(&a->src[MST_CONV2D_GRADS_GRADIENT]), first),
+                           mst_kept_array_from(mst_kept_array_of(&a->src[MST_CONV2D_GRADS_OUTPUT]), first),
+                           mst_kept_array_from(mst_kept_array_of(&a->src[MST_CONV2D_GRADS_GRADIENT]), first),
                            mst_conv_part_count(part, s->weights.dst_step, a->src[MST_CONV2D_GRADS_OUTPUT].count),
-                           s->weights.conv.out_channels, (mst_kept){.data = scratch, .bf16 = s->bf16},
+                           s->weights.conv.out_channels, (mst_kept_array){.data = scratch, .bf16 = s->bf16},
                            (float *)(void *)(scratch + s->blocks));
 }
 
 /* What the convolution reads in part PART, in SCRATCH where it is the output of a batch norm. */
 static void *read_by(const mst_kernel_args *a, int64_t part, char *scratch) {
-    const state *s = a->state;
+    const conv_grads_state *s = a->state;
     const mst_array *all = &a->src[MST_CONV2D_GRADS_SRC];
-    const mst_kept src = mst_kept_from(mst_kept_of(all), part * s->weights.src_step);
+    const mst_kept_array src = mst_kept_array_from(mst_kept_array_of(all), part * s->weights.src_step);
     if (a->num_src <= MST_CONV2D_GRADS_SRC_TERMS) return src.data;
-    const mst_kept read = {.data = scratch + s->read, .bf16 = s->bf16};
+    const mst_kept_array read = {.data = scratch + s->read, .bf16 = s->bf16};
     mst_kept_normalize(a->src[MST_CONV2D_GRADS_SRC_TERMS].data,
                        mst_batch_limits_for(((const mst_conv2d_grads_options *)a->options)->src_activation), src,
                        mst_conv_part_count(part, s->weights.src_step, all->count), s->weights.conv.in_channels, read,
@@ -111,12 +111,12 @@ static void *read_by(const mst_kernel_args *a, int64_t part, char *scratch) {
 
 static mst_batch_sums sums_of(const mst_kernel_args *a) {
     mst_batch_sums sums = mst_conv2d_grads_sums(a);
-    sums.sums = (char *)a->workspace + ((const state *)a->state)->sums;
+    sums.sums = (char *)a->workspace + ((const conv_grads_state *)a->state)->sums;
     return sums;
 }
 
 static void add_up_kept(const mst_kernel_args *a, int64_t begin, int64_t end, int thread) {
-    const state *s = a->state;
+    const conv_grads_state *s = a->state;
     const mst_batch_sums sums = sums_of(a);
     char *scratch = (char *)a->workspace + s->scratch + (size_t)thread * s->scratch_step;
     mst_kept_add_up(&sums, a->src[MST_CONV2D_GRADS_SRC].dtype == MST_BF16, a->dst[0].dtype == MST_BF16, begin, end,
@@ -125,7 +125,7 @@ static void add_up_kept(const mst_kernel_args *a, int64_t begin, int64_t end, in
 
 /* The parts of the batch norm that lie in part PART, whose gradients have just been made. */
 static void add_up_part(const mst_kernel_args *a, int64_t part, int thread) {
-    const int64_t count = ((const state *)a->state)->sums_of_part, begin = part * count;
+    const int64_t count = ((const conv_grads_state *)a->state)->sums_of_part, begin = part * count;
     const mst_batch_rows rows = mst_batch_rows_of(&a->src[MST_CONV2D_GRADS_SRC].shape);
     add_up_kept(a, begin, mst_batch_parts_end(&rows, begin, count), thread);
 }
@@ -137,7 +137,7 @@ static mst_status conv_grads_sums(void *context, int64_t begin, int64_t end, int
 
 static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const state *s = a->state;
+    const conv_grads_state *s = a->state;
     char *workspace = a->workspace, *scratch = workspace + s->scratch + (size_t)thread * s->scratch_step;
     for (int64_t part = begin; part < end; part++) {
         differentiate(a, part, scratch);
@@ -146,7 +146,7 @@ static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, in
                                    workspace + s->of_weights));
         if (!s->src.parts) continue;
         MST_TRY(mst_conv_parts_run(&s->src, a, part, thread,
-                                   mst_kept_from(mst_kept_of(&a->dst[0]), part * s->src.src_step).data,
+                                   mst_kept_array_from(mst_kept_array_of(&a->dst[0]), part * s->src.src_step).data,
                                    a->src[MST_CONV2D_GRADS_WEIGHTS].data, scratch, workspace));
         if (a->num_src > MST_CONV2D_GRADS_VARIANCE && s->sums_of_part) add_up_part(a, part, thread);
     }
@@ -154,7 +154,7 @@ static mst_status conv_grads_parts(void *context, int64_t begin, int64_t end, in
 }
 
 static mst_status conv_grads_run(const mst_kernel_args *a) {
-    const state *s = a->state;
+    const conv_grads_state *s = a->state;
     const mst_array *dweights = &a->dst[mst_conv2d_grads_of_weights(a->options)];
     if (s->src.parts) MST_TRY(mst_conv_parts_begin(&s->src, a, a->src[MST_CONV2D_GRADS_WEIGHTS].data, a->workspace));
     MST_TRY(mst_parallel(a, s->weights.parts, 1, conv_grads_parts, mst_context_of(a)));

@@ -18,11 +18,11 @@
 #include "op/op.h"
 #include "op/state/update.h"
 
-typedef struct state {
+typedef struct matmul_state {
     mst_product *product;
     int activation;
     int num_threads;
-} state;
+} matmul_state;
 
 static mst_product_shape describe(const mst_infer *c, bool *transpose_a, int *activation) {
     mst_product_shape p = {
@@ -80,13 +80,13 @@ static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool
 }
 
 static void matmul_release(void *context) {
-    state *s = context;
+    matmul_state *s = context;
     if (s) mst_product_destroy(s->product);
     free(s);
 }
 
 static mst_status matmul_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    state *s = calloc(1, sizeof *s);
+    matmul_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     bool transpose_a;
     int axis;
@@ -106,7 +106,7 @@ static mst_status matmul_prepare(const mst_infer *c, int num_threads, void **out
 /* The right factor, where it is so large that rearranging it in each step takes noticeable time. */
 static mst_status pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace) {
     enum { SMALL = 64 << 10 };
-    state *s = context;
+    matmul_state *s = context;
     *packed = NULL;
     if (src != 1 || mst_tensor_shape(constant).ndim != 2 || mst_tensor_bytes(constant) < SMALL) return MST_OK;
     MST_TRY(mst_product_pack(&s->product, mst_tensor_data(constant), packed));
@@ -128,7 +128,7 @@ MST_SIMD static void relu6(float *x, int64_t count) {
 
 static mst_status activate(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const state *s = a->state;
+    const matmul_state *s = a->state;
     (void)thread;
     (s->activation == MST_FUSED_RELU ? relu : relu6)((float *)a->dst[0].data + begin, end - begin);
     return MST_OK;
@@ -136,7 +136,7 @@ static mst_status activate(void *context, int64_t begin, int64_t end, int thread
 
 static mst_status multiply(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
-    const state *s = a->state;
+    const matmul_state *s = a->state;
     char *workspace = (char *)a->workspace + (size_t)thread * mst_product_workspace(s->product);
     for (int64_t part = begin; part < end; part++)
         MST_TRY(mst_product_run(s->product, part, thread, workspace, a->src[0].data, a->src[1].data,
@@ -147,7 +147,7 @@ static mst_status multiply(void *context, int64_t begin, int64_t end, int thread
 
 static mst_status matmul_run(const mst_kernel_args *a) {
     enum { ACTIVATION_CHUNK = 1 << 14 };
-    const state *s = a->state;
+    const matmul_state *s = a->state;
     mst_kernel_args *args = (mst_kernel_args *)(uintptr_t)a;
     if (mst_parallel(a, mst_product_parts(s->product), 1, multiply, args))
         return mst_error_prefix("%s '%s'", a->op->name, a->name);

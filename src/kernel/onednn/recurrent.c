@@ -7,14 +7,14 @@
 #include "op/op.h"
 #include "op/recurrent/recurrent.h"
 
-typedef struct state {
+typedef struct recurrent_state {
     mst_recurrence recurrence;
     mst_product *product;
-} state;
+} recurrent_state;
 
 static mst_status step_product(const mst_recurrence *r, int64_t first, int64_t count, int thread, void *scratch,
                                const void *a, void *c) {
-    const state *s = r->args->state;
+    const recurrent_state *s = r->args->state;
     (void)count;
     return mst_product_run(s->product, first / r->chunk, thread, scratch, a, r->args->src[r->backward ? 0 : 1].data,
                            NULL, c);
@@ -33,7 +33,7 @@ static mst_product_shape describe(const mst_recurrence *r) {
 }
 
 static void recurrent_release(void *context) {
-    state *s = context;
+    recurrent_state *s = context;
     if (s) mst_product_destroy(s->product);
     free(s);
 }
@@ -46,7 +46,7 @@ static mst_recurrence recurrence_of(const mst_infer *c) {
 }
 
 static mst_status recurrent_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
-    state *s = calloc(1, sizeof *s);
+    recurrent_state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     s->recurrence = recurrence_of(c);
     const mst_product_shape shape = describe(&s->recurrence);
@@ -62,7 +62,7 @@ static mst_status recurrent_prepare(const mst_infer *c, int num_threads, void **
 }
 
 static mst_status recurrent_run(const mst_kernel_args *a) {
-    mst_recurrence r = ((const state *)a->state)->recurrence;
+    mst_recurrence r = ((const recurrent_state *)a->state)->recurrence;
     return mst_recurrence_run(&r, a) ? mst_error_prefix("%s '%s'", a->op->name, a->name) : MST_OK;
 }
 

@@ -68,14 +68,14 @@ static mst_value gather_grad(mst_grad *c, int i) {
     return mst_gather_grad(c->ddst[0], c->src[1], c->src[0], ((const mst_gather_options *)c->options)->axis);
 }
 
-typedef struct work {
+typedef struct gather_work {
     const mst_kernel_args *args;
     mst_gather_sizes size;
-} work;
+} gather_work;
 
 /* Item i is row i of dst: index i % (number of indices) of outer row i / (number of indices). */
 static mst_status copy_rows(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const gather_work *w = context;
     const mst_array *params = &w->args->src[0], *indices = &w->args->src[1];
     const int64_t row = w->size.inner * (int64_t)mst_dtype_size(params->dtype);
     char *dst = (char *)w->args->dst[0].data + begin * row;
@@ -93,7 +93,7 @@ static mst_status copy_rows(void *context, int64_t begin, int64_t end, int threa
 }
 
 static mst_status gather_reference(const mst_kernel_args *a) {
-    work w = {.args = a, .size = mst_gather_loops(a, &a->src[0])};
+    gather_work w = {.args = a, .size = mst_gather_loops(a, &a->src[0])};
     if (a->dst[0].count == 0) return mst_gather_check(a, &a->src[1], w.size.size, 0, a->src[1].count);
     const int64_t row = w.size.inner * (int64_t)mst_dtype_size(a->src[0].dtype);
     const int64_t rows = w.size.outer * a->src[1].count;
@@ -198,7 +198,7 @@ static mst_value gather_grad_grad(mst_grad *c, int i) {
 #include "op/numbers.inc"
 
 static mst_status check_all(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const gather_work *w = context;
     (void)thread;
     return mst_gather_check(w->args, &w->args->src[1], w->size.size, begin, end);
 }
@@ -208,7 +208,7 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
     static void (*const scatter[MST_NUM_DTYPES])(const mst_gather_sizes *s, const mst_array *indices,
                                                  const void *src_row, void *dst_row, int64_t first,
                                                  int64_t last) = {MST_BY_NUMBER(scatter)};
-    const work *w = context;
+    const gather_work *w = context;
     const mst_gather_sizes *s = &w->size;
     const mst_array *indices = &w->args->src[1], *dst = &w->args->dst[0];
     const int64_t row = s->inner * (int64_t)mst_dtype_size(dst->dtype);
@@ -230,7 +230,7 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
 static mst_status gather_grad_reference(const mst_kernel_args *a) {
     enum { RUNS_PER_THREAD = 2 };
     const mst_array *dst = &a->dst[0];
-    work w = {.args = a, .size = mst_gather_loops(a, dst)};
+    gather_work w = {.args = a, .size = mst_gather_loops(a, dst)};
     MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check_all, &w));
     if (dst->count == 0) return MST_OK;
     const int64_t rows = w.size.outer * w.size.size, moved = (a->src[0].count + dst->count) / rows;

@@ -52,17 +52,17 @@ static int64_t index_at(const mst_array *indices, int64_t i) {
     }
 }
 
-typedef struct work {
+typedef struct one_hot_work {
     const mst_kernel_args *args;
     uint64_t on, off; /* one element of any dtype each */
-} work;
+} one_hot_work;
 
 #define MST_TEMPLATE "op/index/one_hot_rows.inc"
 #include "op/sizes.inc"
 
 /* Rows BEGIN to END - 1. */
 static mst_status one_hot_run(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const one_hot_work *w = context;
     const int64_t depth = ((const mst_one_hot_options *)w->args->options)->depth;
     (void)thread;
     switch (mst_dtype_size(w->args->dst[0].dtype)) {
@@ -76,7 +76,7 @@ static mst_status one_hot_run(void *context, int64_t begin, int64_t end, int thr
 
 static mst_status one_hot_reference(const mst_kernel_args *a) {
     const mst_one_hot_options *o = a->options;
-    work w = {.args = a};
+    one_hot_work w = {.args = a};
     const mst_array on = {.data = &w.on, .count = 1, .dtype = o->dtype};
     const mst_array off = {.data = &w.off, .count = 1, .dtype = o->dtype};
     MST_TRY(mst_array_fill(a, &on, o->on_value));

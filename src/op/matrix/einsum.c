@@ -274,7 +274,7 @@ static axes join_axes(const axes *a, const axes *b) {
 }
 
 /* X with the axes ALL, of which those that it lacks are 1 long. */
-static mst_value stretched(const operand *x, const axes *all) {
+static mst_value expanded(const operand *x, const axes *all) {
     operand arranged = *x;
     axes own = {.count = 0};
     for (int k = 0; k < all->count; k++)
@@ -361,7 +361,7 @@ static bool multiply(const einsum *e, operand *a, const operand *b, int next) {
     const axes whole = join_axes(&r.both, &own);
     if (r.summed.count == 0) {
         const axes all = in_order_of(&whole, &e->dst);
-        *a = (operand){.value = mst_mul(stretched(a, &all), stretched(b, &all)), .axes = all};
+        *a = (operand){.value = mst_mul(expanded(a, &all), expanded(b, &all)), .axes = all};
         return true;
     }
     if (comes_later(e, &r)) {

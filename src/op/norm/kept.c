@@ -49,8 +49,8 @@ MST_SIMD static void widen(const uint16_t *restrict src, float *restrict dst, in
 }
 
 /* COUNT elements of ARRAY from FIRST on: where they are, or in TO. */
-static const float *widened(mst_kept array, int64_t first, int64_t count, float *to) {
-    const mst_kept from = mst_kept_from(array, first);
+static const float *widened(mst_kept_array array, int64_t first, int64_t count, float *to) {
+    const mst_kept_array from = mst_kept_array_from(array, first);
     if (!from.bf16) return from.data;
     widen(from.data, to, count);
     return to;
@@ -77,20 +77,20 @@ static float *block_of(float *blocks, int which, int64_t channels) {
 }
 
 /* Where COUNT elements of DST from FIRST on are made. */
-static float *place_made(mst_kept dst, int64_t first, float *blocks, int64_t channels) {
+static float *place_made(mst_kept_array dst, int64_t first, float *blocks, int64_t channels) {
     return dst.bf16 ? block_of(blocks, MADE, channels) : (float *)dst.data + first;
 }
 
-static void put(const float *made, mst_kept dst, int64_t first, int64_t count) {
+static void put(const float *made, mst_kept_array dst, int64_t first, int64_t count) {
     if (dst.bf16) mst_round_to_bf16(made, (uint16_t *)dst.data + first, count);
 }
 
-void mst_kept_normalize(const float *terms, mst_batch_limits limits, mst_kept src, int64_t count, int64_t channels,
-                        mst_kept dst, float *blocks) {
+void mst_kept_normalize(const float *terms, mst_batch_limits limits, mst_kept_array src, int64_t count,
+                        int64_t channels, mst_kept_array dst, float *blocks) {
     const int64_t step = dst.bf16 ? elements_together(channels) : count;
     for (int64_t i = 0; i < count; i += step) {
         const int64_t here = count - i < step ? count - i : step;
-        const mst_kept from = mst_kept_from(src, i);
+        const mst_kept_array from = mst_kept_array_from(src, i);
         float *made = place_made(dst, i, blocks, channels);
         if (from.bf16)
             mst_batch_normalize_bf16(terms, limits, from.data, here / channels, channels, made);
@@ -100,12 +100,13 @@ void mst_kept_normalize(const float *terms, mst_batch_limits limits, mst_kept sr
     }
 }
 
-void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, mst_kept src, mst_kept gradient,
-                            int64_t count, int64_t channels, mst_kept dst, float *blocks) {
+void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, mst_kept_array src,
+                            mst_kept_array gradient, int64_t count, int64_t channels, mst_kept_array dst,
+                            float *blocks) {
     const int64_t step = src.bf16 || gradient.bf16 || dst.bf16 ? elements_together(channels) : count;
     for (int64_t i = 0; i < count; i += step) {
         const int64_t here = count - i < step ? count - i : step, rows = here / channels;
-        const mst_kept from = mst_kept_from(src, i), behind = mst_kept_from(gradient, i);
+        const mst_kept_array from = mst_kept_array_from(src, i), behind = mst_kept_array_from(gradient, i);
         float *made = place_made(dst, i, blocks, channels);
         if (from.bf16 && behind.bf16)
             mst_batch_differentiate_bf16(terms, limits, from.data, behind.data, rows, channels, made);
@@ -139,12 +140,13 @@ void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t
 void mst_kept_add_up(const mst_batch_sums *sums, bool src_bf16, bool gradient_bf16, int64_t begin, int64_t end,
                      float *parts) {
     const int64_t step = sums->rows.rows_of_part * sums->rows.channels;
-    const mst_kept src = {.data = (void *)(uintptr_t)sums->src, .bf16 = src_bf16}; /* are read */
-    const mst_kept gradient = {.data = (void *)(uintptr_t)sums->gradient, .bf16 = gradient_bf16};
+    const mst_kept_array src = {.data = (void *)(uintptr_t)sums->src, .bf16 = src_bf16}; /* are read */
+    const mst_kept_array gradient = {.data = (void *)(uintptr_t)sums->gradient, .bf16 = gradient_bf16};
     for (int64_t part = begin; part < end; part++) {
         const int64_t first = part * step, count = mst_batch_rows_in(&sums->rows, part) * sums->rows.channels;
         if (src_bf16 && gradient_bf16)
-            mst_batch_add_up_part_bf16(sums, part, mst_kept_from(src, first).data, mst_kept_from(gradient, first).data);
+            mst_batch_add_up_part_bf16(sums, part, mst_kept_array_from(src, first).data,
+                                       mst_kept_array_from(gradient, first).data);
         else
             mst_batch_add_up_part_f32(sums, part, widened(src, first, count, parts),
                                       widened(gradient, first, count, parts));

@@ -7,19 +7,19 @@
 #include "op/norm/batch_norm.h"
 
 /** An array of f32 or bf16. */
-typedef struct mst_kept {
+typedef struct mst_kept_array {
     void *data;
     bool bf16;
-} mst_kept;
-static inline mst_kept mst_kept_of(const mst_array *array) {
-    return (mst_kept){.data = array->data, .bf16 = array->dtype == MST_BF16};
+} mst_kept_array;
+static inline mst_kept_array mst_kept_array_of(const mst_array *array) {
+    return (mst_kept_array){.data = array->data, .bf16 = array->dtype == MST_BF16};
 }
-static inline size_t mst_kept_bytes(bool bf16, int64_t count) {
+static inline size_t mst_kept_array_bytes(bool bf16, int64_t count) {
     return (size_t)count * (bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 /** The array from element FIRST on. */
-static inline mst_kept mst_kept_from(mst_kept array, int64_t first) {
-    return (mst_kept){.data = (char *)array.data + mst_kept_bytes(array.bf16, first), .bf16 = array.bf16};
+static inline mst_kept_array mst_kept_array_from(mst_kept_array array, int64_t first) {
+    return (mst_kept_array){.data = (char *)array.data + mst_kept_array_bytes(array.bf16, first), .bf16 = array.bf16};
 }
 
 /** COUNT elements to the nearest bf16, of two as near the even one; NaN stays NaN. Where the processor has an
@@ -29,11 +29,12 @@ void mst_round_to_bf16(const float *src, uint16_t *dst, int64_t count);
 /** Bytes of BLOCKS, which the next two functions work with. */
 size_t mst_kept_blocks_bytes(int64_t channels);
 /** COUNT elements of SRC to DST by mst_batch_normalize_f32. */
-void mst_kept_normalize(const float *terms, mst_batch_limits limits, mst_kept src, int64_t count, int64_t channels,
-                        mst_kept dst, float *blocks);
+void mst_kept_normalize(const float *terms, mst_batch_limits limits, mst_kept_array src, int64_t count,
+                        int64_t channels, mst_kept_array dst, float *blocks);
 /** COUNT elements of SRC and GRADIENT to DST by mst_batch_differentiate_f32. */
-void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, mst_kept src, mst_kept gradient,
-                            int64_t count, int64_t channels, mst_kept dst, float *blocks);
+void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, mst_kept_array src,
+                            mst_kept_array gradient, int64_t count, int64_t channels, mst_kept_array dst,
+                            float *blocks);
 
 /** mst_batch_measure_f32 where the source is of bf16 if BF16. */
 void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t begin, int64_t end);

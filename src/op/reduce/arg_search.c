@@ -62,13 +62,13 @@ size_t mst_arg_search_workspace(const mst_infer *c, int num_threads) {
     return segments > 1 ? (size_t)(segments * s.outer * s.inner) * sizeof(int64_t) : 0;
 }
 
-typedef struct work {
+typedef struct arg_search_work {
     const mst_kernel_args *args;
     const mst_arg_searcher *searcher;
     mst_arg_search_sizes size;
     int64_t segments, length, blocks; /* blocks of COLUMNS outputs side by side */
     size_t element;                   /* bytes */
-} work;
+} arg_search_work;
 
 static void store(const mst_array *dst, int64_t first, int64_t n, const int64_t *at) {
     if (dst->dtype == MST_I32)
@@ -77,19 +77,19 @@ static void store(const mst_array *dst, int64_t first, int64_t n, const int64_t 
         for (int64_t i = 0; i < n; i++) ((int64_t *)dst->data)[first + i] = at[i];
 }
 
-static const char *column_at(const work *w, int64_t outer, int64_t column) {
+static const char *column_at(const arg_search_work *w, int64_t outer, int64_t column) {
     const int64_t at = outer * w->size.size * w->size.inner + column;
     return (const char *)w->args->src[0].data + (size_t)at * w->element;
 }
 
 /* Places found in segments are in the workspace, [segments, outputs]. */
-static int64_t *place_at(const work *w, int64_t segment, int64_t output) {
+static int64_t *place_at(const arg_search_work *w, int64_t segment, int64_t output) {
     return (int64_t *)w->args->workspace + segment * w->args->dst[0].count + output;
 }
 
 /* Rows BEGIN to END - 1. */
 static mst_status search_rows(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const arg_search_work *w = context;
     (void)thread;
     for (int64_t i = begin; i < end; i += MST_ARG_SEARCH_WIDTH) {
         int64_t at[MST_ARG_SEARCH_WIDTH];
@@ -102,7 +102,7 @@ static mst_status search_rows(void *context, int64_t begin, int64_t end, int thr
 
 /* Item i is block i % blocks of segment i / blocks % segments of outer index i / blocks / segments. */
 static mst_status search_blocks(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const arg_search_work *w = context;
     const mst_arg_search_sizes *s = &w->size;
     (void)thread;
     for (int64_t i = begin; i < end;) {
@@ -122,10 +122,10 @@ static mst_status search_blocks(void *context, int64_t begin, int64_t end, int t
 
 mst_status mst_arg_search(const mst_kernel_args *a, const mst_arg_searcher *searcher) {
     const mst_arg_search_options *o = a->options;
-    work w = {.args = a,
-              .searcher = searcher,
-              .size = mst_arg_search_sizes_of(&a->src[0].shape, o->axis),
-              .element = mst_dtype_size(a->src[0].dtype)};
+    arg_search_work w = {.args = a,
+                         .searcher = searcher,
+                         .size = mst_arg_search_sizes_of(&a->src[0].shape, o->axis),
+                         .element = mst_dtype_size(a->src[0].dtype)};
     const mst_arg_search_sizes *s = &w.size;
     if (a->dst[0].count == 0) return MST_OK;
     w.segments = count_segments(s);

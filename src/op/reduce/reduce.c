@@ -26,8 +26,8 @@ void mst_reduce_mask(const mst_axes *axes, int ndim, bool *reduced) {
     for (int k = 0; k < axes->count; k++) reduced[axes->axis[k] < 0 ? axes->axis[k] + ndim : axes->axis[k]] = true;
 }
 
-mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduced) {
-    mst_reduction r = {.inner = 1, .inner_reduced = true, .count = 1, .outputs = 1};
+mst_reduce_loops mst_reduce_loops_make(int ndim, const int64_t *dim, const bool *reduced) {
+    mst_reduce_loops r = {.inner = 1, .inner_reduced = true, .count = 1, .outputs = 1};
     int num = 0;
     int64_t group[MST_MAX_REDUCED], stride[MST_MAX_REDUCED];
     bool goes[MST_MAX_REDUCED];
@@ -57,13 +57,13 @@ mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduc
     return r;
 }
 
-mst_reduction mst_reduction_over(mst_shape shape, const mst_axes *axes) {
+mst_reduce_loops mst_reduce_loops_over(mst_shape shape, const mst_axes *axes) {
     bool reduced[MST_MAX_NDIM];
     mst_reduce_mask(axes, shape.ndim, reduced);
-    return mst_reduction_make(shape.ndim, shape.dim, reduced);
+    return mst_reduce_loops_make(shape.ndim, shape.dim, reduced);
 }
 
-void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *reduced) {
+void mst_reduce_loops_groups(const mst_reduce_loops *r, mst_loops *kept, mst_loops *reduced) {
     *kept = r->kept;
     *reduced = r->reduced;
     mst_loops *inner = r->inner_reduced ? reduced : kept;
@@ -75,7 +75,7 @@ void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *re
 
 /* The number of segments, of equal length but for the last, into which the elements of one output are cut. It depends
  * on the shape alone. */
-static int64_t count_segments(const mst_reduction *r, size_t element, int64_t *length) {
+static int64_t count_segments(const mst_reduce_loops *r, size_t element, int64_t *length) {
     const int64_t segment = element == 1 ? BYTES * SEGMENT : SEGMENT;
     int64_t most = r->inner_reduced ? segment : segment / r->inner;
     if (most < ROWS) most = ROWS;
@@ -84,7 +84,7 @@ static int64_t count_segments(const mst_reduction *r, size_t element, int64_t *l
     return segments > 1 ? (r->count + *length - 1) / *length : 1;
 }
 
-size_t mst_reduction_workspace(const mst_reduction *r, mst_dtype dtype) {
+size_t mst_reduce_loops_workspace(const mst_reduce_loops *r, mst_dtype dtype) {
     int64_t length;
     if (r->count == 0 || r->outputs == 0) return 0;
     const int64_t segments = count_segments(r, mst_dtype_size(dtype), &length);
@@ -93,32 +93,32 @@ size_t mst_reduction_workspace(const mst_reduction *r, mst_dtype dtype) {
 
 /* ---- the work ---- */
 
-typedef struct work {
+typedef struct reduce_work {
     const mst_kernel_args *args;
-    const mst_reduction *reduction;
+    const mst_reduce_loops *reduction;
     const mst_reducer *reducer;
     size_t element;           /* bytes */
     int64_t segments, length; /* of one output, and elements of each */
     int64_t blocks;           /* of COLUMNS outputs side by side */
-} work;
+} reduce_work;
 
 /* Accumulators are in the workspace, [segments, outputs]. */
-static char *accumulator_at(const work *w, int64_t segment, int64_t output) {
+static char *accumulator_at(const reduce_work *w, int64_t segment, int64_t output) {
     const int64_t at = segment * w->reduction->outputs + output;
     return (char *)w->args->workspace + (size_t)at * w->reducer->accumulator;
 }
 
-static const char *source_at(const work *w, int64_t offset) {
+static const char *source_at(const reduce_work *w, int64_t offset) {
     return (const char *)w->args->src[0].data + (size_t)offset * w->element;
 }
 
-static char *output_at(const work *w, int64_t output) {
+static char *output_at(const reduce_work *w, int64_t output) {
     return (char *)w->args->dst[0].data + (size_t)output * w->element;
 }
 
 /* Outputs BEGIN to END - 1, rows of the source. */
 static mst_status run_rows(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const reduce_work *w = context;
     (void)thread;
     w->reducer->to_values(w->reduction, w->args->src[0].data, begin, end, w->args->dst[0].data);
     return MST_OK;
@@ -126,8 +126,8 @@ static mst_status run_rows(void *context, int64_t begin, int64_t end, int thread
 
 /* Item i is segment i % segments of output i / segments. */
 static mst_status run_segments(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
-    const mst_reduction *r = w->reduction;
+    const reduce_work *w = context;
+    const mst_reduce_loops *r = w->reduction;
     (void)thread;
     for (int64_t i = begin; i < end; i++) {
         const int64_t output = i / w->segments, segment = i % w->segments;
@@ -141,9 +141,10 @@ static mst_status run_segments(void *context, int64_t begin, int64_t end, int th
 }
 
 /* Outputs COLUMN to COLUMN + N - 1 of the kept index KEPT, whose elements begin at OFFSET, of one segment. */
-static void run_columns(const work *w, int64_t kept, int64_t offset, int64_t segment, int64_t column, int64_t n) {
+static void run_columns(const reduce_work *w, int64_t kept, int64_t offset, int64_t segment, int64_t column,
+                        int64_t n) {
     _Alignas(64) char accumulator[WIDTH * MST_MOST_ACCUMULATOR];
-    const mst_reduction *r = w->reduction;
+    const mst_reduce_loops *r = w->reduction;
     const int64_t from = segment * w->length, rest = r->count - from, to = from + (rest < w->length ? rest : w->length);
     for (int64_t j = column; j < column + n; j += WIDTH) {
         const int64_t now = column + n - j < WIDTH ? column + n - j : WIDTH, output = kept * r->inner + j;
@@ -155,8 +156,8 @@ static void run_columns(const work *w, int64_t kept, int64_t offset, int64_t seg
 
 /* Item i is a block of columns: number i % blocks of segment i / blocks % segments of the kept index. */
 static mst_status run_blocks(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
-    const mst_reduction *r = w->reduction;
+    const reduce_work *w = context;
+    const mst_reduce_loops *r = w->reduction;
     int64_t block = begin % w->blocks, row = begin / w->blocks, segment = row % w->segments, kept = row / w->segments;
     int64_t index[MST_MAX_REDUCED], offset;
     (void)thread;
@@ -177,15 +178,15 @@ static mst_status run_blocks(void *context, int64_t begin, int64_t end, int thre
 
 /* Makes outputs BEGIN to END - 1 from the accumulators of all segments. */
 static mst_status finish(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const reduce_work *w = context;
     (void)thread;
     w->reducer->finish(w->reduction, accumulator_at(w, 0, begin), w->segments, w->reduction->outputs, end - begin,
                        output_at(w, begin));
     return MST_OK;
 }
 
-mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const mst_reducer *reducer) {
-    work w = {.args = a, .reduction = r, .reducer = reducer, .element = mst_dtype_size(a->src[0].dtype)};
+mst_status mst_reduce(const mst_kernel_args *a, const mst_reduce_loops *r, const mst_reducer *reducer) {
+    reduce_work w = {.args = a, .reduction = r, .reducer = reducer, .element = mst_dtype_size(a->src[0].dtype)};
     if (r->count == 0 || r->outputs == 0) { /* of nothing, or nothing */
         if (r->outputs) reducer->finish(r, NULL, 0, 0, r->outputs, a->dst[0].data);
         return MST_OK;
@@ -216,7 +217,7 @@ mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const ms
 #define MST_TEMPLATE "op/reduce/reduce_loops.inc"
 #include "op/numbers.inc"
 
-mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r) {
+mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduce_loops *r) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
     return mst_reduce(a, r, reducer[a->src[0].dtype]);
 }
@@ -236,12 +237,12 @@ mst_status mst_reduce_infer(mst_infer *c) {
 
 size_t mst_reduce_workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_options *)c->options)->axes);
-    return mst_reduction_workspace(&r, c->src[0].dtype);
+    const mst_reduce_loops r = mst_reduce_loops_over(c->src[0].shape, &((const mst_reduce_options *)c->options)->axes);
+    return mst_reduce_loops_workspace(&r, c->src[0].dtype);
 }
 
 mst_status mst_reduce_over_axes(const mst_kernel_args *a, const mst_reducer *reducer) {
-    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
+    const mst_reduce_loops r = mst_reduce_loops_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
     return mst_reduce(a, &r, reducer);
 }
 

@@ -21,13 +21,13 @@ typedef struct mst_loops {
     int64_t dim[MST_MAX_REDUCED], stride[MST_MAX_REDUCED]; /**< in elements; the last runs fastest */
 } mst_loops;
 
-typedef struct mst_reduction {
+typedef struct mst_reduce_loops {
     mst_loops kept, reduced; /**< all groups but the innermost */
     int64_t inner;           /**< elements of the innermost group */
     bool inner_reduced;
     int64_t count;   /**< elements that go into one output */
     int64_t outputs; /**< number of outputs */
-} mst_reduction;
+} mst_reduce_loops;
 
 /** What a reduction does with elements and accumulators of one type. reduce_loops.inc makes them. SRC is the place of
  *  the first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1 are counted
@@ -35,32 +35,32 @@ typedef struct mst_reduction {
 typedef struct mst_reducer {
     size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */
     /** Makes outputs BEGIN to END - 1, each of one or more contiguous rows. SRC is the whole source, DST output 0. */
-    void (*to_values)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, void *dst);
+    void (*to_values)(const mst_reduce_loops *r, const void *src, int64_t begin, int64_t end, void *dst);
     /** Folds elements BEGIN to END - 1 of one output, which lie in contiguous rows, into one accumulator. */
-    void (*to_accumulator)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, void *accumulator);
+    void (*to_accumulator)(const mst_reduce_loops *r, const void *src, int64_t begin, int64_t end, void *accumulator);
     /** Folds elements BEGIN to END - 1 of each of N neighbouring outputs into N accumulators. */
-    void (*to_accumulators)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, int64_t n,
+    void (*to_accumulators)(const mst_reduce_loops *r, const void *src, int64_t begin, int64_t end, int64_t n,
                             void *accumulator);
     /** Makes N outputs; output i from accumulators i, i + STRIDE, ... of all SEGMENTS (0: from no element). */
-    void (*finish)(const mst_reduction *r, const void *accumulator, int64_t segments, int64_t stride, int64_t n,
+    void (*finish)(const mst_reduce_loops *r, const void *accumulator, int64_t segments, int64_t stride, int64_t n,
                    void *dst);
 } mst_reducer;
 
 enum { MST_MOST_ACCUMULATOR = sizeof(double) };
 
 /** The reduction of an array of NDIM dimensions DIM over those for which REDUCED is true. */
-mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduced);
+mst_reduce_loops mst_reduce_loops_make(int ndim, const int64_t *dim, const bool *reduced);
 /** REDUCED[k] = whether axis k of NDIM is in AXES (none: all), which are valid. */
 void mst_reduce_mask(const mst_axes *axes, int ndim, bool *reduced);
 /** The reduction of an array of SHAPE over AXES (none: all), which are valid. */
-mst_reduction mst_reduction_over(mst_shape shape, const mst_axes *axes);
+mst_reduce_loops mst_reduce_loops_over(mst_shape shape, const mst_axes *axes);
 /** All kept and all reduced groups of R, the innermost too. */
-void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *reduced);
+void mst_reduce_loops_groups(const mst_reduce_loops *r, mst_loops *kept, mst_loops *reduced);
 
 /** Reduces source 0 to output 0 on the threads of the device. */
-MST_CHECKED mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const mst_reducer *reducer);
+MST_CHECKED mst_status mst_reduce(const mst_kernel_args *a, const mst_reduce_loops *r, const mst_reducer *reducer);
 /** Bytes of workspace that mst_reduce needs for a source of DTYPE. */
-size_t mst_reduction_workspace(const mst_reduction *r, mst_dtype dtype);
+size_t mst_reduce_loops_workspace(const mst_reduce_loops *r, mst_dtype dtype);
 
 /** Goes to the next element of nested loops; false after the last. INDEX begins as zeros, *OFFSET as 0. */
 static inline bool mst_loops_next(const mst_loops *loops, int64_t *index, int64_t *offset) {
@@ -116,7 +116,7 @@ mst_value mst_reduce_extreme_grad(mst_grad *c, int i);
 /** Checks AXES and gives dst[0] the shape and dtype of source 0 reduced over them. */
 MST_CHECKED mst_status mst_reduce_infer_axes(mst_infer *c, const mst_axes *axes, bool keep_dims);
 /** mst_reduce with sums. */
-MST_CHECKED mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r);
+MST_CHECKED mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduce_loops *r);
 
 /* Gradients of reduce_prod, ops that are internal to the library, see reduce_prod_others.c. */
 mst_value mst_reduce_prod_others(mst_value src, mst_axes axes);

@@ -34,7 +34,7 @@ static mst_value reduce_prod_others_grad(mst_grad *c, int i) {
 
 /* for each thread two arrays over the elements of one output: `value` and `others` */
 static size_t reduce_prod_others_workspace(const mst_infer *c, int num_threads) {
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
+    const mst_reduce_loops r = mst_reduce_loops_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
     return 2 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
@@ -51,19 +51,19 @@ static void multiply_others(const double *value, int64_t n, double *others) {
     }
 }
 
-typedef struct work {
+typedef struct prod_others_work {
     const mst_kernel_args *args;
-    mst_reduction reduction;
-} work;
+    mst_reduce_loops reduction;
+} prod_others_work;
 
 /* Computes dst for the elements that go into outputs BEGIN to END - 1 of the reduction. */
 static mst_status reduce_prod_others_run(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const prod_others_work *w = context;
     const bool is_f32 = w->args->src[0].dtype == MST_F32;
     const void *src = w->args->src[0].data;
     void *dst = w->args->dst[0].data;
     mst_loops kept, reduced;
-    mst_reduction_groups(&w->reduction, &kept, &reduced);
+    mst_reduce_loops_groups(&w->reduction, &kept, &reduced);
     double *value = (double *)w->args->workspace + 2 * w->reduction.count * thread;
     double *others = value + w->reduction.count;
     int64_t kept_index[MST_MAX_REDUCED], base;
@@ -86,8 +86,9 @@ static mst_status reduce_prod_others_run(void *context, int64_t begin, int64_t e
 }
 
 static mst_status reduce_prod_others_reference(const mst_kernel_args *a) {
-    work w = {.args = a,
-              .reduction = mst_reduction_over(a->src[0].shape, &((const prod_others_options *)a->options)->axes)};
+    prod_others_work w = {
+        .args = a,
+        .reduction = mst_reduce_loops_over(a->src[0].shape, &((const prod_others_options *)a->options)->axes)};
     if (a->src[0].count == 0) return MST_OK;
     return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count),
                         reduce_prod_others_run, &w);
@@ -165,7 +166,7 @@ static mst_value reduce_prod_others_grad_grad(mst_grad *c, int i) {
 
 /* for each thread four arrays over the elements of one output: g, x, p and q of multiply_others_grad */
 static size_t reduce_prod_others_grad_workspace(const mst_infer *c, int num_threads) {
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
+    const mst_reduce_loops r = mst_reduce_loops_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
     return 4 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
@@ -199,11 +200,11 @@ static double element_f64(const mst_array *array, int64_t i) {
 
 /* Computes dst for the elements that go into outputs BEGIN to END - 1 of the reduction. */
 static mst_status reduce_prod_others_grad_run(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const prod_others_work *w = context;
     const mst_kernel_args *a = w->args;
     const int64_t count = w->reduction.count;
     mst_loops kept, reduced;
-    mst_reduction_groups(&w->reduction, &kept, &reduced);
+    mst_reduce_loops_groups(&w->reduction, &kept, &reduced);
     double *g = (double *)a->workspace + 4 * count * thread, *x = g + count, *p = x + count, *q = p + count;
     int64_t kept_index[MST_MAX_REDUCED], base;
     mst_loops_seek(&kept, begin, kept_index, &base);
@@ -227,7 +228,7 @@ static mst_status reduce_prod_others_grad_run(void *context, int64_t begin, int6
 
 static mst_status reduce_prod_others_grad_reference(const mst_kernel_args *a) {
     const mst_axes *axes = &((const prod_others_options *)a->options)->axes;
-    work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, axes)};
+    prod_others_work w = {.args = a, .reduction = mst_reduce_loops_over(a->src[0].shape, axes)};
     if (a->src[0].count == 0) return MST_OK;
     return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count),
                         reduce_prod_others_grad_run, &w);

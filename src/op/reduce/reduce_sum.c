@@ -21,7 +21,7 @@ static mst_value reduce_sum_grad(mst_grad *c, int i) {
 }
 
 static mst_status reduce_sum_reference(const mst_kernel_args *a) {
-    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
+    const mst_reduce_loops r = mst_reduce_loops_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
     return mst_reduce_sums(a, &r);
 }
 

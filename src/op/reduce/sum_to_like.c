@@ -40,24 +40,24 @@ mst_value mst_unbroadcast(mst_value gradient, mst_value like) {
 }
 
 /* The reduction of SRC to LIKE. */
-static mst_reduction reduction_to(mst_shape src, mst_shape like) {
+static mst_reduce_loops reduction_to(mst_shape src, mst_shape like) {
     const int lead = src.ndim - like.ndim;
     bool reduced[MST_MAX_NDIM];
     for (int k = 0; k < src.ndim; k++) reduced[k] = k < lead || (like.dim[k - lead] == 1 && src.dim[k] != 1);
-    return mst_reduction_make(src.ndim, src.dim, reduced);
+    return mst_reduce_loops_make(src.ndim, src.dim, reduced);
 }
 
 static size_t sum_to_like_workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    const mst_reduction r = reduction_to(c->src[0].shape, c->dst[0].shape);
-    return mst_reduction_workspace(&r, c->src[0].dtype);
+    const mst_reduce_loops r = reduction_to(c->src[0].shape, c->dst[0].shape);
+    return mst_reduce_loops_workspace(&r, c->src[0].dtype);
 }
 
 static mst_status sum_to_like_reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
     if (src->count == dst->count) /* nothing to sum; dst may be src */
         return mst_copy(a, dst->data, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
-    const mst_reduction r = reduction_to(src->shape, dst->shape);
+    const mst_reduce_loops r = reduction_to(src->shape, dst->shape);
     return mst_reduce_sums(a, &r);
 }
 

@@ -148,7 +148,7 @@ static mst_value tile_grad_grad(mst_grad *c, int i) {
 
 /* The reduction over the tiles of an array of shape PART: each dimension counts as two, the tiles, which are reduced,
  * and the elements of one tile. */
-static mst_reduction reduction_of(const mst_shape *multiples, const mst_shape *part) {
+static mst_reduce_loops reduction_of(const mst_shape *multiples, const mst_shape *part) {
     int64_t dim[MST_MAX_REDUCED];
     bool reduced[MST_MAX_REDUCED];
     for (int k = 0; k < part->ndim; k++) {
@@ -157,17 +157,17 @@ static mst_reduction reduction_of(const mst_shape *multiples, const mst_shape *p
         dim[2 * k + 1] = part->dim[k];
         reduced[2 * k + 1] = false;
     }
-    return mst_reduction_make(2 * part->ndim, dim, reduced);
+    return mst_reduce_loops_make(2 * part->ndim, dim, reduced);
 }
 
 static size_t tile_grad_workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    const mst_reduction r = reduction_of(&((const tile_options *)c->options)->multiples, &c->dst[0].shape);
-    return mst_reduction_workspace(&r, c->src[0].dtype);
+    const mst_reduce_loops r = reduction_of(&((const tile_options *)c->options)->multiples, &c->dst[0].shape);
+    return mst_reduce_loops_workspace(&r, c->src[0].dtype);
 }
 
 static mst_status tile_grad_reference(const mst_kernel_args *a) {
-    const mst_reduction r = reduction_of(&((const tile_options *)a->options)->multiples, &a->dst[0].shape);
+    const mst_reduce_loops r = reduction_of(&((const tile_options *)a->options)->multiples, &a->dst[0].shape);
     return mst_reduce_sums(a, &r);
 }
 

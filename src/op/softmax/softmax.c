@@ -26,15 +26,15 @@ mst_value mst_softmax_project(mst_value softmax, mst_value upstream) {
     return mst_mul(softmax, mst_sub(upstream, mean));
 }
 
-typedef struct work {
+typedef struct softmax_work {
     const mst_kernel_args *args;
     mst_softmax_rows_f32 *rows_f32;
     mst_softmax_rows_f64 *rows_f64;
-} work;
+} softmax_work;
 
 /* Rows BEGIN to END - 1. */
 static mst_status softmax_run(void *context, int64_t begin, int64_t end, int thread) {
-    const work *w = context;
+    const softmax_work *w = context;
     const mst_array *src = &w->args->src[0], *dst = &w->args->dst[0];
     const int64_t classes = mst_num_classes(src), at = begin * classes;
     (void)thread;
@@ -46,7 +46,7 @@ static mst_status softmax_run(void *context, int64_t begin, int64_t end, int thr
 }
 
 mst_status mst_softmax_run(const mst_kernel_args *a, mst_softmax_rows_f32 *rows_f32, mst_softmax_rows_f64 *rows_f64) {
-    work w = {.args = a, .rows_f32 = rows_f32, .rows_f64 = rows_f64};
+    softmax_work w = {.args = a, .rows_f32 = rows_f32, .rows_f64 = rows_f64};
     const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
     return mst_parallel(a, rows, mst_softmax_grain(rows, classes), softmax_run, &w);
 }

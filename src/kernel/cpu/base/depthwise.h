@@ -42,7 +42,7 @@ const float *mst_row_ring_row(const mst_row_ring *ring, int64_t y);
 
 /** Row Y of EXAMPLE of SRC, [examples, height, width, channels], to the ring; where TERMS are given, the output of the
  *  batch norm of it, cut to LIMITS, made with BLOCKS of mst_kept_blocks_bytes. */
-void mst_row_ring_read(const mst_row_ring *ring, mst_kept src, const float *terms, mst_batch_limits limits,
+void mst_row_ring_read(const mst_row_ring *ring, mst_kept_array src, const float *terms, mst_batch_limits limits,
                        int64_t example, int64_t y, float *blocks);
 
 /** Row Y of the output of CONV, in DST. */

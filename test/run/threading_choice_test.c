@@ -1,5 +1,5 @@
 /* When one thread runs the programs of all devices, and that the result does not show it. */
-#include "run/pace.h"
+#include "run/threading_choice.h"
 
 #include <stdlib.h>
 
@@ -11,18 +11,18 @@ enum { MILLISECOND = 1000 * 1000 };
 /* A machine on which a run takes so many milliseconds, side by side and alone. */
 typedef struct machine {
     int64_t together, alone, now;
-    mst_pace pace;
+    mst_threading_choice choice;
 } machine;
 
 /* Makes RUNS runs; returns how many of them were made alone. */
 static int run(machine *m, int runs) {
     int count = 0;
     for (int i = 0; i < runs; i++) {
-        const bool alone = mst_pace_is_alone(&m->pace);
+        const bool alone = mst_threading_choice_is_alone(&m->choice);
         const int64_t spent = (alone ? m->alone : m->together) * MILLISECOND;
         count += alone;
         m->now += spent;
-        mst_pace_add(&m->pace, alone, spent, m->now);
+        mst_threading_choice_add(&m->choice, alone, spent, m->now);
     }
     return count;
 }
@@ -40,7 +40,7 @@ static void one_thread_does_the_work_while_a_core_is_busy(void **state) {
     m.together = 40; /* a neighbour comes */
     run(&m, 10);
     assert_true(run(&m, 1000) > 900);
-    assert_true(mst_pace_is_alone(&m.pace) || m.pace.trial);
+    assert_true(mst_threading_choice_is_alone(&m.choice) || m.choice.trial);
 }
 
 static void devices_run_together_again_when_the_core_is_free(void **state) {
@@ -66,10 +66,10 @@ static void run_measured_in_the_other_mode_does_not_count(void **state) {
     (void)state;
     machine m = {.together = 10, .alone = 19};
     run(&m, 100);
-    const mst_pace before = m.pace;
-    mst_pace_add(&m.pace, true, MILLISECOND, m.now);
-    assert_int_equal(m.pace.runs, before.runs);
-    assert_int_equal(m.pace.spent, before.spent);
+    const mst_threading_choice before = m.choice;
+    mst_threading_choice_add(&m.choice, true, MILLISECOND, m.now);
+    assert_int_equal(m.choice.runs, before.runs);
+    assert_int_equal(m.choice.spent, before.spent);
 }
 
 /* The SHA-256 of the weights after an epoch, and how many runs one thread made alone. */

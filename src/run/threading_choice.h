@@ -1,4 +1,5 @@
-/** Whether the devices of a plan run side by side, each on its thread, or one thread runs them one after the other.
+/** The choice of threading: whether the devices of a plan run side by side, each on its thread, or one thread runs them
+ *  one after the other.
  *
  *  Side by side is faster, but for one case: another program keeps one of the cores busy. Then a device is late, all
  *  others wait for it at each crossing, and a step can take longer than one thread needs for the work of all devices.
@@ -8,14 +9,14 @@
  *      alone      a trial together after a pause, which doubles as long as it does not pay
  *
  *  The result is the same bits either way. */
-#ifndef MUSTER_RUN_PACE_H
-#define MUSTER_RUN_PACE_H
+#ifndef MUSTER_RUN_THREADING_CHOICE_H
+#define MUSTER_RUN_THREADING_CHOICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /** All zero: no run has been measured. */
-typedef struct mst_pace {
+typedef struct mst_threading_choice {
     bool alone;        /**< the way that is taken */
     bool trial;        /**< this window tries the other one */
     bool begun;        /**< the first run, which touches memory for the first time, is over */
@@ -25,11 +26,11 @@ typedef struct mst_pace {
     double cost[2];    /**< nanoseconds a run, in the last window together and alone; 0: not measured */
     int64_t pause;     /**< nanoseconds until the next trial, after this one */
     int64_t not_until; /**< when a trial may begin */
-} mst_pace;
+} mst_threading_choice;
 
 /** Whether the next run is to be made by one thread alone. */
-bool mst_pace_is_alone(const mst_pace *pace);
+bool mst_threading_choice_is_alone(const mst_threading_choice *choice);
 /** Adds a run that took so many nanoseconds, and ended NOW (mst_clock_now); ALONE: how it was made. */
-void mst_pace_add(mst_pace *pace, bool alone, int64_t nanoseconds, int64_t now);
+void mst_threading_choice_add(mst_threading_choice *choice, bool alone, int64_t nanoseconds, int64_t now);
 
 #endif

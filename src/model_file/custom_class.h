@@ -1,6 +1,6 @@
-/** Classes of Keras' files that are not Keras', whatever their names. */
-#ifndef MUSTER_MODEL_FILE_OWN_CLASS_H
-#define MUSTER_MODEL_FILE_OWN_CLASS_H
+/** Custom classes: those of Keras' files that are not Keras', whatever their names. */
+#ifndef MUSTER_MODEL_FILE_CUSTOM_CLASS_H
+#define MUSTER_MODEL_FILE_CUSTOM_CLASS_H
 
 #include <stdbool.h>
 
@@ -9,6 +9,6 @@
 /** Whether the class of OBJECT, a layer, an initializer and so on, was written by the user: files of Keras 3 have null,
  *  or another package, as its module. The older form, .h5, has no modules of layers: there only a class that was
  *  registered is told, by its name, "package>Name". */
-bool mst_keras_is_own_class(const json_t *object);
+bool mst_keras_is_custom_class(const json_t *object);
 
 #endif

@@ -1,4 +1,4 @@
-#include "model_file/item_op.h"
+#include "model_file/indexing.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ static int find_part(const json_t *key, int ndim, const json_t **part) {
     return found;
 }
 
-json_t *mst_keras_item_config(const json_t *tensor, const json_t *call) {
+json_t *mst_keras_indexing_config(const json_t *tensor, const json_t *call) {
     const json_t *shape = json_object_get(json_object_get(tensor, "config"), "shape"), *part = NULL;
     const json_t *key = json_array_get(json_object_get(call, "args"), 1);
     const int ndim = (int)json_array_size(shape);

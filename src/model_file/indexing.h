@@ -1,6 +1,6 @@
-/** What Keras' ops that pick elements say, as the configuration of a Take: {"axis": 1, "indices": [0, 2]}. */
-#ifndef MUSTER_MODEL_FILE_ITEM_OP_H
-#define MUSTER_MODEL_FILE_ITEM_OP_H
+/** Indexing: what Keras' ops that pick elements say, as the configuration of a Take: {"axis": 1, "indices": [0, 2]}. */
+#ifndef MUSTER_MODEL_FILE_INDEXING_H
+#define MUSTER_MODEL_FILE_INDEXING_H
 
 #include <jansson.h>
 
@@ -11,7 +11,7 @@
 json_t *mst_keras_take_config(const json_t *layer, const json_t *call);
 /** That of x[:, 1:3] or x[.., 2], where x is TENSOR, in CALL; NULL where it is of more than one axis, of the batch, or
  *  where the length of the axis is not known. */
-json_t *mst_keras_item_config(const json_t *tensor, const json_t *call);
+json_t *mst_keras_indexing_config(const json_t *tensor, const json_t *call);
 /** Sets the indices of OPTIONS from CONFIG, keeping them in MEMORY. */
 MST_CHECKED mst_status mst_keras_take_read(const json_t *config, mst_option_memory *memory,
                                            mst_layer_take_options *options);

@@ -1,11 +1,11 @@
-#include "model_file/own_class.h"
+#include "model_file/custom_class.h"
 
 #include <string.h>
 
 /* The packages that have been Keras. */
 static const char *const packages[] = {"keras", "keras_core", "tf_keras", "tensorflow"};
 
-bool mst_keras_is_own_class(const json_t *object) {
+bool mst_keras_is_custom_class(const json_t *object) {
     const json_t *module = json_object_get(object, "module");
     const char *name = json_string_value(module);
     if (!name) return json_is_null(module);
