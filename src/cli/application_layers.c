@@ -7,34 +7,42 @@
 #include "base/did_you_mean.h"
 #include "model/application/application.h"
 
+/* What --model takes. Each network has a row without ALPHA. */
 static const struct {
-    const char *name;
-    mst_output (*make)(mst_model *model, const mst_application_options *options);
-    bool has_alpha, takes_texts;
-} applications[] = {{"lenet", mst_lenet_with, false, false},
-                    {"mobilenet_v2", mst_mobilenet_v2_with, true, false},
-                    {"resnet50", mst_resnet50_with, false, false},
-                    {"text_cnn", mst_text_cnn_with, false, true}};
-enum { NUM_APPLICATIONS = sizeof applications / sizeof *applications };
+    const char *form, *help;
+    mst_output (*make)(mst_model *model, const mst_application_options *options); /* NULL: of another place */
+    bool takes_texts;
+} models[] = {{"mlp", "dense layers, and linear outputs", NULL, false},
+              {"lenet", "LeNet-5, for pictures", mst_lenet_with, false},
+              {"mobilenet_v2", "that of keras.applications, for pictures", mst_mobilenet_v2_with, false},
+              {"mobilenet_v2:ALPHA", "with ALPHA times as many channels", mst_mobilenet_v2_with, false},
+              {"resnet50", "that of keras.applications, for pictures", mst_resnet50_with, false},
+              {"text_cnn", "an embedding and convolutions, for texts", mst_text_cnn_with, true},
+              {"FILE.keras", "its network and loss, with new initial values", NULL, false},
+              {"FILE.h5", "likewise", NULL, false},
+              {"FILE.json", "likewise", NULL, false}};
+enum { NUM_MODELS = sizeof models / sizeof *models };
 
-/* Which one NAME is, up to its colon; NUM_APPLICATIONS: none. */
-static int find(const char *name) {
+/* The row of the network NAME, up to its colon, with ALPHA or without; NUM_MODELS: none. */
+static int find(const char *name, bool with_alpha) {
     const size_t size = strcspn(name, ":");
     int i = 0;
-    while (i < NUM_APPLICATIONS &&
-           (strncmp(applications[i].name, name, size) != 0 || applications[i].name[size] != '\0'))
+    while (i < NUM_MODELS && (!models[i].make || strncmp(models[i].form, name, size) != 0 ||
+                              models[i].form[size] != (with_alpha ? ':' : '\0')))
         i++;
     return i;
 }
 
 bool application_is(const char *name) {
-    return find(name) < NUM_APPLICATIONS;
+    return find(name, false) < NUM_MODELS;
 }
 
 const char *application_form(int i) {
-    static const char *const forms[] = {"mlp",      "lenet",      "mobilenet_v2", "mobilenet_v2:ALPHA", "resnet50",
-                                        "text_cnn", "FILE.keras", "FILE.h5",      "FILE.json",          NULL};
-    return forms[i];
+    return i < NUM_MODELS ? models[i].form : NULL;
+}
+
+const char *application_help(int i) {
+    return i < NUM_MODELS ? models[i].help : NULL;
 }
 
 static mst_status read_alpha(const char *name, const char *text, double *out) {
@@ -45,11 +53,12 @@ static mst_status read_alpha(const char *name, const char *text, double *out) {
 }
 
 static mst_status fail_unknown(const char *name) {
-    enum { MOST = 12, LIST = 200 };
-    const char *words[MOST] = {NULL};
+    enum { LIST = 400 };
+    const char *words[NUM_MODELS + 1] = {NULL};
     char list[LIST] = "", guess[MST_DID_YOU_MEAN_TEXT];
-    for (int i = 0; i < MOST - 1 && (words[i] = application_form(i)); i++) {
+    for (int i = 0; i < NUM_MODELS; i++) {
         const size_t used = strlen(list);
+        words[i] = models[i].form;
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
     }
     return MST_FAIL(MST_INVALID, "--model: there is no '%s'%s (there is %s)", name,
@@ -59,33 +68,32 @@ static mst_status fail_unknown(const char *name) {
 mst_status application_check(const char *name) {
     double alpha;
     const char *colon = strchr(name, ':');
-    const int number = find(name);
-    if (strcmp(name, "mlp") == 0 || (number < NUM_APPLICATIONS && !colon)) return MST_OK;
-    if (number < NUM_APPLICATIONS && applications[number].has_alpha) return read_alpha(name, colon + 1, &alpha);
-    return fail_unknown(name);
+    if (strcmp(name, "mlp") == 0) return MST_OK;
+    if (find(name, colon != NULL) == NUM_MODELS) return fail_unknown(name);
+    return colon ? read_alpha(name, colon + 1, &alpha) : MST_OK;
 }
 
 bool application_takes_texts(const char *name) {
-    return application_is(name) && applications[find(name)].takes_texts;
+    return application_is(name) && models[find(name, false)].takes_texts;
 }
 
 mst_status application_layers(const char *name, mst_model *model, const mst_dataset *data, int64_t outputs) {
-    const int number = find(name);
+    const int number = find(name, false);
     const char *colon = strchr(name, ':');
     const mst_shape shape = mst_dataset_spec(data, 0).shape;
     mst_application_options options = {.input_shape = shape, .classes = outputs};
     char text[MST_SHAPE_TEXT];
-    if (applications[number].takes_texts)
+    if (models[number].takes_texts)
         options.vocabulary_size = mst_dataset_num_classes(data, 0);
     else if (shape.ndim != 2 && shape.ndim != 3)
         return MST_FAIL(
             MST_INVALID,
             "--model %s: takes pictures: height and width, or these and channels; the data has inputs of shape %s",
             name, mst_shape_print(shape, text, sizeof text));
-    if (applications[number].takes_texts && shape.dim[0] < MST_TEXT_CNN_TOKENS)
+    if (models[number].takes_texts && shape.dim[0] < MST_TEXT_CNN_TOKENS)
         return MST_FAIL(MST_INVALID, "--sequence-length %lld: --model %s takes texts of at least %d tokens",
                         (long long)shape.dim[0], name, MST_TEXT_CNN_TOKENS);
     if (colon) MST_TRY(read_alpha(name, colon + 1, &options.alpha));
-    applications[number].make(model, &options);
+    models[number].make(model, &options);
     return MST_OK;
 }

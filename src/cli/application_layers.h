@@ -8,9 +8,10 @@
 #include "muster/dataset.h"
 #include "muster/model.h"
 
-/** What --model takes, mlp among them, for an option; NULL past the last. */
+/** What --model takes, mlp among them, and what each is, for an option; NULL past the last. */
 const char *application_form(int i);
-/** Whether NAME is one of the networks: lenet, mobilenet_v2, mobilenet_v2:ALPHA, resnet50, text_cnn. */
+const char *application_help(int i);
+/** Whether NAME is one of the networks of muster/applications.h: "lenet", "mobilenet_v2:0.5". */
 bool application_is(const char *name);
 /** MST_INVALID where NAME is neither one of them nor mlp, or ALPHA is no number above 0; it names the nearest. */
 MST_CHECKED mst_status application_check(const char *name);

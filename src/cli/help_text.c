@@ -57,15 +57,29 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(list);
 }
 
+/* The choices, where neither the form of the option nor its help has them yet. */
+static void append_choices(const option *option, char *help, size_t size) {
+    if (!option->choices || (!option->metavar && !option->choice_help)) return;
+    for (int i = 0; option->choices[i]; i++) {
+        const char *what = option->choice_help ? option->choice_help(i) : NULL;
+        append(help, size, "%s %s", i ? "," : ":", option->choices[i]);
+        if (what) append(help, size, " (%s)", what);
+    }
+}
+
+void option_help(const option *option, char *help, size_t size) {
+    *help = '\0';
+    append(help, size, "%s", option->help);
+    append_choices(option, help, size);
+    if (option->initial && option->type != OPTION_FLAG) append(help, size, " (default %s)", option->initial);
+    if (option->type == OPTION_FLAG && option->initial) append(help, size, " (default; --no-%s)", option->name);
+    if (option->alias) append(help, size, " (also --%s)", option->alias);
+}
+
 static void print_option(const option *option) {
-    char form[256], help[4096] = "";
+    char form[256], help[OPTION_HELP_TEXT];
     option_print(option, form, sizeof form);
-    append(help, sizeof help, "%s", option->help);
-    for (int i = 0; option->choice_help && option->choices[i]; i++)
-        append(help, sizeof help, "%s %s (%s)", i ? "," : ":", option->choices[i], option->choice_help(i));
-    if (option->initial && option->type != OPTION_FLAG) append(help, sizeof help, " (default %s)", option->initial);
-    if (option->type == OPTION_FLAG && option->initial) append(help, sizeof help, " (default; --no-%s)", option->name);
-    if (option->alias) append(help, sizeof help, " (also --%s)", option->alias);
+    option_help(option, help, sizeof help);
     const int column = help_column(), width = printf("  %s", form);
     if (width + 2 > column)
         printf("\n%*s", column, "");

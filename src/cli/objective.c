@@ -13,6 +13,7 @@
 #include "cli/class_names.h"
 #include "cli/command.h"
 #include "cli/option_list.h"
+#include "cli/positive_class.h"
 #include "data/column_report.h"
 
 enum { CHECKED_ROWS = 1000, ITEM_SIZE = 512, OUTPUTS_TEXT = 512 };
@@ -262,6 +263,26 @@ mst_status objective_item(const char *option, const char *item, const objective 
                     list_outputs(list, n, outputs));
 }
 
+const char *objective_metric(int i) {
+    return mst_metric_name((mst_metric)(i + 1)); /* without MST_METRIC_NONE */
+}
+
+const char *objective_metric_help(int i) {
+    const mst_metric metric = (mst_metric)(i + 1);
+    if (metric == MST_METRIC_TOP_K_ACCURACY || metric == MST_METRIC_SPARSE_TOP_K_CATEGORICAL_ACCURACY) return "k = 5";
+    return positive_class_counts(metric) ? "of one class: --positive" : NULL;
+}
+
+static mst_status fail_metric(const char *name) {
+    enum { LIST = 600 };
+    char list[LIST] = "";
+    for (int i = 0; objective_metric(i); i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", objective_metric(i));
+    }
+    return MST_FAIL(MST_INVALID, "--metrics: there is no metric '%s': use some of %s", name, list);
+}
+
 static mst_status add_metric(mst_metric metric, int most, int *count, objective *out) {
     if (!*count) memset(out->metric, 0, sizeof out->metric);
     if (*count == most) return MST_FAIL(MST_INVALID, "--metrics: at most %d", most);
@@ -283,7 +304,7 @@ static mst_status find_metric(char *name, mst_metric *out) {
         if (strcmp(keras_metrics[i], name) == 0) word = keras_metrics[i + 1];
     if (!mst_metric_from_name(word, out)) return MST_OK;
     if (strstr(mst_error()->message, "did you mean")) return mst_error_prefix("--metrics");
-    return MST_FAIL(MST_INVALID, "--metrics: there is no metric '%s': use some of " OBJECTIVE_METRICS, name);
+    return fail_metric(name);
 }
 
 mst_status objective_check_metrics(const char *text) {

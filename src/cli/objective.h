@@ -47,13 +47,9 @@ MST_CHECKED mst_status objective_check_every_class(const objective *objective, m
 objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether the labels of DATA say with LOSS of which class an example is: as a number, or a one-hot row. */
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component);
-/** Names of metrics, for the help of options. */
-#define OBJECTIVE_METRICS                                                                                             \
-    "accuracy, top_k_accuracy (k = 5), precision, recall, f1, auc, pr_auc (the last five: for the second of two "     \
-    "classes, or for that of --positive), macro_precision, macro_recall, macro_f1, binary_accuracy, "                 \
-    "categorical_accuracy, "                                                                                          \
-    "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error, rmse, " \
-    "r2"
+/** Names of metrics, for an option, NULL past the last; and what must be said of one, NULL: nothing. */
+const char *objective_metric(int i);
+const char *objective_metric_help(int i);
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
  *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one or all, where there
  *  is none of a name. */

@@ -50,9 +50,10 @@ typedef struct option {
     bool noted;    /**< says what training makes: checkpoints note it, and a training that goes on otherwise warns */
     bool of_field; /**< of a mst_field, in which a number that is 0 was not given: 0 is kept as MST_ZERO */
     const char *help;
-    const char *const *choices;   /**< ended by NULL */
+    const char *const *choices;   /**< ended by NULL; of a text the words that it is made of, which are not checked */
     const char *(*choice)(int i); /**< in place of choices: the I-th of them, NULL past the last */
-    /** What the I-th choice is: where given, the help ends with a list of them; may be NULL. */
+    /** What the I-th choice is, NULL: nothing is said of it. Where this or a metavar is given, the help of the option
+     *  ends with a list of the choices. May be NULL. */
     const char *(*choice_help)(int i);
     const char *const *also;  /**< other words for choices, each followed by the choice, ended by NULL; may be NULL */
     const char *const *later; /**< words that are known and not built yet, ended by NULL */

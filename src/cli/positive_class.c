@@ -71,7 +71,7 @@ mst_status positive_class_choose(const char *text, objective *list, int n) {
 
 /* ---- telling ---- */
 
-static bool is_of_class(mst_metric metric) {
+bool positive_class_counts(mst_metric metric) {
     static const mst_metric all[] = {MST_METRIC_PRECISION, MST_METRIC_RECALL, MST_METRIC_F1, MST_METRIC_AUC,
                                      MST_METRIC_PR_AUC};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -81,7 +81,8 @@ static bool is_of_class(mst_metric metric) {
 
 static int count_metrics(const objective *o) {
     int count = 0;
-    for (int m = 0; o->positive && m < MST_MAX_METRICS && o->metric[m]; m++) count += is_of_class(o->metric[m]);
+    for (int m = 0; o->positive && m < MST_MAX_METRICS && o->metric[m]; m++)
+        count += positive_class_counts(o->metric[m]);
     return count;
 }
 
@@ -103,7 +104,7 @@ void positive_class_print(const objective *list, int n) {
         const int count = count_metrics(o);
         char text[CLASS_TEXT];
         for (int m = 0, k = 0; k < count; m++) {
-            if (!is_of_class(o->metric[m])) continue;
+            if (!positive_class_counts(o->metric[m])) continue;
             printf("%s%s%s%s", k == 0 || k + 1 < count ? ", " : " and ", n > 1 && k == 0 ? o->output : "",
                    n > 1 && k == 0 ? " " : "", mst_metric_name(o->metric[m]));
             k++;

@@ -8,6 +8,8 @@
 
 #include "cli/objective.h"
 
+/** Whether METRIC is one of those. */
+bool positive_class_counts(mst_metric metric);
 /** Chooses the class for each of the N objectives of LIST, whose names are known. TEXT is the value of --positive, or
  *  NULL: CLASS, or OUTPUT=CLASS,OUTPUT=CLASS, by name or number. It may also choose one of more than two classes.
  *  MST_INVALID, saying which classes there are, where there is no such class. */

@@ -48,8 +48,8 @@ const option saved_model_options[] = {
      .help = "of several outputs, as of muster train (default: as in training)"},
     {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation,
      .help = "of the hidden layers (default: as in training)"},
-    {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
-     .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
+    {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...", .choice = objective_metric,
+     .choice_help = objective_metric_help, .help = "what is measured beside the loss (default: as in training)"},
     {"positive", OPTION_TEXT, AT(positive), "CLASS",
      .help = "the class, by name or number, for precision, recall, f1, auc and pr_auc (default: as in training, else "
              "the second of two classes, in the order of names; with more classes all together); OUTPUT=CLASS for one "

@@ -141,4 +141,24 @@ else
     echo "skipped: there is no fish"
 fi
 
+# ---- what is completed is explained -------------------------------------------------------------------
+
+# All words that can stand behind an option are in its help, and in the manual. Options of several commands stand in the
+# help of each.
+"$muster" help man | sed 's/[\\]-/-/g' > manual
+sed -n "s/^        '\([a-z]*\) --\([a-z0-9-]*\)') COMPREPLY=(\$(compgen -W '\([^']*\)'.*/\1 \2 \3/p" script.bash > values
+check values_are_found test "$(wc -l < values)" -ge 20
+while read -r command option words; do
+    "$muster" help "$command" > whole
+    # the help of the option: from its line to that of the next one
+    awk -v option="--$option" '/^  --/ { on = $1 == option } on' whole > text
+    awk -v option="--$option" '/^[.]TP/ { on = 0 } /^[.]B --/ { on = $2 == option } on' manual > text-of-manual
+    missing=
+    for word in $words; do
+        for page in text text-of-manual; do grep -q -w -e "$word" "$page" || missing="$missing $word ($page)"; done
+    done
+    [ -z "$missing" ] || failed "help_has_all_values_of_${command}_$option" "$missing"
+done < values
+ok help_has_been_compared_with_the_values
+
 end_of_checks

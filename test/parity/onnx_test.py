@@ -31,9 +31,9 @@ LEAST_PASSED = 553
 def operators():
     """Those of the tables of the reader."""
     names = set()
-    for file in os.listdir(os.path.join(ROOT, "src", "model_file")):
+    for file in os.listdir(os.path.join(ROOT, "src", "model_file", "onnx")):
         if file.startswith("onnx_") and file.endswith(".c"):
-            with open(os.path.join(ROOT, "src", "model_file", file), encoding="utf-8") as source:
+            with open(os.path.join(ROOT, "src", "model_file", "onnx", file), encoding="utf-8") as source:
                 names |= set(re.findall(r'\{"(\w+)", \.?read', source.read()))
     return names
 

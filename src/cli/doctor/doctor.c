@@ -29,7 +29,7 @@ static const option other_options[] = {
      .help = "data that every worker must see alike: the number of rows, their shapes, and the first 256 rows"},
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the folder in which the chief will write checkpoints"},
-    {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form,
+    {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .choice_help = application_help,
      .help = "with --data: the model whose memory is looked at, as for muster train"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .help = "likewise, of pictures"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true,

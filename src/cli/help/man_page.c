@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/help_text.h"
 #include "muster/version.h"
 
 /* TEXT as roff prints it: no hyphen becomes a dash, and no line is a request. */
@@ -17,7 +18,7 @@ static void man_print(const char *text) {
 
 static int print_command_options(const command *command) {
     option_list list;
-    char form[256];
+    char form[256], help[OPTION_HELP_TEXT];
     if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
     for (int i = 0; i < list.count; i++) {
         const option *option = &list.entry[i].option;
@@ -25,7 +26,8 @@ static int print_command_options(const command *command) {
         option_print(option, form, sizeof form);
         man_print(form);
         putchar('\n');
-        man_print(option->help);
+        option_help(option, help, sizeof help);
+        man_print(help);
         putchar('\n');
     }
     option_list_free(&list);

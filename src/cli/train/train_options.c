@@ -22,11 +22,8 @@ static const char *const pad_sides[] = {"back", "front", NULL};                 
 static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* as PS_PLACEMENT_GREEDY */
 
 static const option model_options[] = {
-    {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .noted = true,
-     .help =
-         "mlp: dense layers, and linear outputs; the others are convolutional networks for pictures, of which "
-         "mobilenet_v2 and resnet50 are those of keras.applications; ALPHA multiplies the numbers of channels; a FILE: "
-         "the network and the loss in it, with new initial values"},
+    {"model", OPTION_FORM, AT(model), "NAME", "mlp", .choice = application_form, .choice_help = application_help,
+     .noted = true, .help = "the network that is trained"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true, .noted = true,
      .help = "units of each hidden layer; none: there is no hidden layer"},
     {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation, .noted = true,
@@ -42,9 +39,9 @@ static const option model_options[] = {
     {"loss-weights", OPTION_TEXT, AT(loss_weights), "OUTPUT=X,OUTPUT=X,...", .noted = true,
      .help = "networks with several outputs: what their losses are multiplied by in the sum (default: as in the file, "
              "else 1)"},
-    {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...", .noted = true,
-     .help = "what is measured beside the loss: " OBJECTIVE_METRICS
-             "; OUTPUT=NAME of one of several outputs (default: what fits the loss)"},
+    {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...", .choice = objective_metric,
+     .choice_help = objective_metric_help, .noted = true,
+     .help = "what is measured beside the loss; OUTPUT=NAME of one of several outputs (default: what fits the loss)"},
     {"positive", OPTION_TEXT, AT(positive), "CLASS", .noted = true,
      .help = "the class, by name or number, for precision, recall, f1, auc and pr_auc (default: the second of two "
              "classes, in the order of names; with more classes all together); OUTPUT=CLASS for one of several "
