@@ -125,7 +125,7 @@ static mst_status read_tensor(external_reader *r, Muster__OnnxTensor *m) {
     return MST_OK;
 }
 
-mst_status mst_onnx_read_external(const Muster__OnnxGraph *graph, const mst_folder *folder) {
+mst_status mst_onnx_read_external(const Muster__OnnxGraph *graph, const mst_folder *folder, int64_t *bytes) {
     external_reader r = {.folder = folder};
     mst_status status = MST_OK;
     for (size_t i = 0; i < graph->n_initializer && !status; i++) status = read_tensor(&r, graph->initializer[i]);
@@ -134,6 +134,7 @@ mst_status mst_onnx_read_external(const Muster__OnnxGraph *graph, const mst_fold
         for (size_t k = 0; k < node->n_attribute && !status; k++)
             if (node->attribute[k]->t) status = read_tensor(&r, node->attribute[k]->t);
     }
+    *bytes += (int64_t)r.used;
     mst_names_free(&r.seen);
     mst_arena_free(&r.arena);
     return status;

@@ -238,7 +238,8 @@ static mst_status parse(const mst_folder *folder, const void *data, size_t size,
     if (!file->graph) return MST_FAIL(MST_CORRUPT, "is no file of ONNX, or has no graph");
     make_plain(file->graph);
     MST_TRY(check_opset(file));
-    MST_TRY(mst_onnx_read_external(file->graph, folder));
+    file->bytes = (int64_t)size;
+    MST_TRY(mst_onnx_read_external(file->graph, folder, &file->bytes));
     return read_initializers(file);
 }
 

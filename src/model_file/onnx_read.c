@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "model_file/onnx_fold.h"
+#include "model_file/onnx_limit.h"
 #include "muster/initializer.h"
 #include "muster/layer.h"
 #include "muster/ops.h"
@@ -191,10 +192,21 @@ mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
     return shape_of(mst_onnx_value_of(c, i));
 }
 
-mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i) {
-    const mst_onnx_value *v = mst_onnx_value_of(c, i);
+static mst_dtype dtype_of(const mst_onnx_value *v) {
     if (v->tensor) return v->open ? v->open : mst_tensor_dtype(v->tensor);
     return mst_value_spec(mst_value_is_none(v->plain) ? v->last : v->plain).dtype;
+}
+
+mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i) {
+    return dtype_of(mst_onnx_value_of(c, i));
+}
+
+mst_value mst_onnx_result(const mst_onnx_call *c, size_t i, mst_spec *spec) {
+    const int64_t at = mst_onnx_wants(c, i) ? mst_names_get(&c->reader->names, c->node->output[i]) : -1;
+    if (at < 0) return MST_NONE;
+    const mst_onnx_value *v = &c->reader->value[at];
+    *spec = (mst_spec){.dtype = dtype_of(v), .shape = shape_of(v)};
+    return mst_value_is_none(v->plain) ? v->last : v->plain;
 }
 
 mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *list, int *count) {
@@ -474,6 +486,7 @@ static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
         if (mst_onnx_wants(&c, i) && mst_names_get(&r->names, node->output[i]) < 0)
             return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not known here", i);
     MST_TRY(mst_graph_check(r->graph));
+    MST_TRY(mst_onnx_limit_check(&c));
     keep_zeros(&c);
     set_rates(&c);
     return MST_OK;
@@ -491,8 +504,10 @@ static mst_status add_initializers(mst_onnx_reader *r) {
 mst_status mst_onnx_build(mst_onnx_reader *r, const mst_value *input, const bool *input_last, mst_value *output,
                           const bool *output_last) {
     const Muster__OnnxGraph *graph = r->file->graph;
+    const size_t num_inputs = mst_onnx_num_inputs(r->file);
+    mst_onnx_limit_begin(r, input, num_inputs);
     MST_TRY(add_initializers(r));
-    for (size_t i = 0; i < mst_onnx_num_inputs(r->file); i++)
+    for (size_t i = 0; i < num_inputs; i++)
         MST_TRY(name_value(r, mst_onnx_input(r->file, i)->name,
                            input_last[i] ? (mst_onnx_value){.last = input[i]} : (mst_onnx_value){.plain = input[i]}));
     for (size_t i = 0; i < graph->n_node; i++) {
@@ -514,6 +529,7 @@ void mst_onnx_reader_free(mst_onnx_reader *r) {
     for (int64_t i = 0; i < r->num_made; i++) mst_tensor_release(r->made[i]);
     free(r->made);
     free(r->open);
+    free(r->depends);
     free(r->value);
     mst_names_free(&r->names);
     mst_names_free(&r->variables);
