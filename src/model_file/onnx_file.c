@@ -208,10 +208,12 @@ static mst_status read_initializers(mst_onnx_file *file) {
     if (!(file->tensor = calloc(graph->n_initializer + 1, sizeof *file->tensor)))
         return MST_NO_MEMORY("for a model file");
     for (size_t i = 0; i < graph->n_initializer; i++) {
-        const Muster__OnnxTensor *m = graph->initializer[i];
+        Muster__OnnxTensor *m = graph->initializer[i];
         if (mst_names_get(&file->names, m->name) >= 0)
             return MST_FAIL(MST_CORRUPT, "has two tensors '%.100s'", m->name);
         MST_TRY(mst_onnx_tensor(m, &file->tensor[i]));
+        free(m->raw_data.data); /* a model is in memory once */
+        m->raw_data = (ProtobufCBinaryData){0, NULL};
         MST_TRY(mst_names_set(&file->names, m->name, (int64_t)i));
     }
     return MST_OK;
