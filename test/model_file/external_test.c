@@ -140,8 +140,7 @@ static void lengths_are_checked(void **state) {
     } cases[] = {
         {"0", "12", "its shape needs 16 bytes, and 'w.bin' has 12 for it from byte 0 on"},
         {"13", "16", "its shape needs 16 bytes, and 'w.bin' has 15 for it from byte 13 on"},
-        {"8", NULL,
-         "its shape needs 16 bytes, and 'w.bin' has 20 for it from byte 8 on"}, /* all that is left must be the tensor's */
+        {"8", NULL, "its shape needs 16 bytes, and 'w.bin' has 20 for it from byte 8 on"}, /* not all that is left */
         {"100", "16", "'w.bin' has 0"},
         {"999999999999999999", "16", "'w.bin' has 0"},
         {"-4", "16", "the offset of its external data is '-4', not a number of bytes"},

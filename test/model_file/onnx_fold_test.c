@@ -180,11 +180,13 @@ static void refused(const char *nodes, mst_status code, const char *why) {
 static void what_only_a_run_knows(void **state) {
     (void)state;
     refused("Slice n s l0 l1;Div k n l2;Expand y one k", MST_UNIMPLEMENTED,
-            "node 'y' (Expand, opset 19): its size is computed from sizes that only a run knows");
-    refused("Slice n s l0 l1;Tile y x s", MST_UNIMPLEMENTED, "depends on sizes that only a run knows");
+            "node 'y' (Expand, opset 19): its shape is computed from a dynamic dimension");
+    refused("Slice n s l0 l1;Tile y x s", MST_UNIMPLEMENTED,
+            "depends on a dynamic dimension, whose size is unknown until the model runs");
     refused("Slice n s l0 l1;Concat t n n minus axis=0;Reshape y x t", MST_UNIMPLEMENTED,
-            "depends on more than one size that only a run knows");
-    refused("Gather y s six", MST_INVALID, "node 'y' (Gather, opset 19): axis 3 of a value of 3 dimensions");
+            "its shape has several dynamic dimensions");
+    refused("Gather y s six", MST_INVALID,
+            "node 'y' (Gather, opset 19): it has the axis 3, and its input has 3 dimensions");
 }
 
 int main(void) {
