@@ -112,6 +112,9 @@ MST_CHECKED mst_status mst_machine_load(void);
 int64_t mst_host_memory(void);
 /** Bytes in memory of this process now, without pages of files, which the system can read again; 0 if not known. */
 int64_t mst_process_memory(void);
+/** To be called before MORE bytes are taken for WHAT ("the predictions"): MST_OUT_OF_MEMORY if these, and what the
+ *  process has, are together more than mst_host_memory. ADVICE ends the message: what to do. */
+MST_CHECKED mst_status mst_host_check(int64_t more, const char *what, const char *advice);
 /** What the calling thread is bound to now, to be given back with mst_restore_binding; NULL where it is not known. */
 void *mst_save_binding(void);
 /** Frees BINDING (NULL is allowed) and, with RESTORE, binds the calling thread to it again. */

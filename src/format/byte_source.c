@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/no_memory.h"
 
 static mst_status byte_source_start(const char *name, mst_bytes *out) {
@@ -50,7 +51,7 @@ static char *next_part(const char **rest, bool *last) {
 }
 
 static mst_status leads_out(const char *path, const char *why) {
-    return MST_FAIL(MST_INVALID, "'%s': %s: put the file beside, and name it alone", path, why);
+    return MST_FAIL(MST_INVALID, "'%s': %s: put the file itself into the folder of the file that names it", path, why);
 }
 
 /* Opens PART in the folder AT: the file if it is the LAST part of the path, else a folder. */
@@ -66,16 +67,19 @@ static mst_status open_part(int at, const char *part, bool last, const char *pat
 }
 
 mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst_bytes *out) {
+    enum { SHOWN = 256 };
+    char shown[SHOWN]; /* the path is of a file: it is not printed as it is */
     const char *rest = path;
     int at = -1;
     bool last;
-    MST_TRY(byte_source_start(path, out));
+    mst_escape_line(path, strlen(path), shown, sizeof shown);
+    MST_TRY(byte_source_start(shown, out));
     mst_status status = MST_OK;
     do {
         char *part = next_part(&rest, &last);
         int next = -1;
         status =
-            part ? open_part(at < 0 ? folder->descriptor : at, part, last, path, &next) : MST_NO_MEMORY("for a path");
+            part ? open_part(at < 0 ? folder->descriptor : at, part, last, shown, &next) : MST_NO_MEMORY("for a path");
         const int cause = errno;
         free(part);
         if (at >= 0) close(at);
@@ -84,7 +88,7 @@ mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst
     } while (!status && at >= 0 && !last);
     if (status) return status;
     out->fd = at;
-    return finish_open(path, out);
+    return finish_open(shown, out);
 }
 
 mst_status mst_bytes_of_memory(const char *name, const void *data, size_t size, mst_bytes *out) {

@@ -47,7 +47,8 @@ mst_status mst_zip_check_names(const mst_zip *zip) {
     for (int64_t i = 1; i < n && !status; i++)
         if (strcmp(name[i - 1], name[i]) == 0)
             status = MST_FAIL(MST_CORRUPT,
-                              "'%s': it has two entries '%s', of which programs take one or the other: write it again",
+                              "'%s': the zip archive has two entries of the name '%s', so it is not clear which one "
+                              "counts: write the file again",
                               zip->bytes->name, name[i]);
     free(name);
     return status;

@@ -92,8 +92,8 @@ mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool train
     mst_graph *graph = mst_value_graph(inputs[0]);
     if (training && model->only_predicts)
         return MST_FAIL(MST_UNIMPLEMENTED,
-                        "%s: is for training alone, and is not known here: the model predicts; save it without that to "
-                        "train it",
+                        "%s: training with this is not supported, the model can only predict and be evaluated: to "
+                        "train it, save it without this in the program that made it",
                         model->only_predicts);
     bool *needed = calloc((size_t)(model->num_nodes + model->num_layers) + 1, sizeof *needed);
     mst_value *masks = calloc((size_t)model->num_nodes + 1, sizeof *masks);

@@ -165,10 +165,10 @@ mst_status mst_keras_network_write(mst_model *model, json_t **config, mst_keras_
     *config = NULL;
     *out = (mst_keras_network){0};
     if (model->only_predicts)
-        return MST_FAIL(
-            MST_UNIMPLEMENTED,
-            "%s: is for training alone, and is not known here: the model is saved as FILE.onnx, or its weights",
-            model->only_predicts);
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "%s: this cannot be written as a file of Keras: save the model as FILE.onnx, or its weights as "
+                        "FILE.safetensors",
+                        model->only_predicts);
     mst_status status = mst_model_describe(model, &d);
     if (!status && !d.graph)
         status = MST_FAIL(MST_INVALID,

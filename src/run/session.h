@@ -236,6 +236,10 @@ MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const
 /** Error if the host's memory has no room for FRESH bytes of arenas and the new copies of CACHED, which a first run
  *  touches, in addition to what the process has now. That includes the code of kernels, made when they were bound. */
 MST_CHECKED mst_status mst_session_check_room(const mst_cached_plan *cached, int64_t fresh);
+/** Error if the host's memory has no room for BYTES of new outputs of CACHED in addition to the arenas that its run
+ *  needs: before memory is taken for any of them. */
+MST_CHECKED mst_status mst_session_check_outputs(const mst_session *session, const mst_cached_plan *cached,
+                                                 int64_t bytes);
 /** Bytes that STRINGS of DEVICE may take in all, beside what else is there now. */
 int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings);
 

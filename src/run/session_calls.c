@@ -43,23 +43,49 @@ mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds,
     return MST_OK;
 }
 
+/* What fetch I needs; false where this task has no value for it. */
+static bool is_wanted(const mst_plan *plan, int i, mst_spec *spec) {
+    const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
+    if (!fetch->num_src || mst_plan_is_elsewhere(plan, fetch)) return false;
+    *spec = plan->value[fetch->src[0]].spec;
+    return true;
+}
+
+/* Whether the caller's tensor can take the value. */
+static bool is_reusable(const mst_tensor *output, const mst_spec *spec) {
+    if (!output || !mst_tensor_owns(output) || mst_tensor_references(output) != 1) return false;
+    const mst_spec own = mst_spec_of(output);
+    return mst_spec_equal(&own, spec);
+}
+
+/* Small ones are not worth a look at what the process has. */
+static mst_status check_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor *const *outputs) {
+    enum { SMALL = 1 << 20 };
+    int64_t bytes = 0;
+    mst_spec spec;
+    for (int i = 0; i < cached->plan->num_fetches; i++)
+        if (is_wanted(cached->plan, i, &spec) && !is_reusable(outputs[i], &spec))
+            bytes += mst_shape_count(spec.shape) * (int64_t)mst_dtype_size(spec.dtype);
+    if (bytes <= SMALL) return MST_OK;
+    pthread_mutex_lock(&session->lock);
+    const mst_status status = mst_session_check_outputs(session, cached, bytes);
+    pthread_mutex_unlock(&session->lock);
+    return status;
+}
+
 /* A tensor for each fetch that has a value, the caller's own where it fits. */
-static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
-    for (int i = 0; outputs && i < plan->num_fetches; i++) {
-        const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
-        mst_tensor *output = outputs[i];
-        if (fetch->num_src && !mst_plan_is_elsewhere(plan, fetch)) {
-            const mst_spec *spec = &plan->value[fetch->src[0]].spec;
-            const mst_spec own = output ? mst_spec_of(output) : (mst_spec){0};
-            const bool fits = output && mst_spec_equal(&own, spec) && mst_tensor_owns(output);
-            if (fits && mst_tensor_references(output) == 1) continue;
-            mst_tensor *fresh;
-            MST_TRY(mst_tensor_create(spec->dtype, spec->shape, &fresh));
-            outputs[i] = fresh;
-        } else {
-            outputs[i] = NULL;
+static mst_status prepare_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor **outputs) {
+    if (!outputs) return MST_OK;
+    MST_TRY(check_outputs(session, cached, outputs));
+    for (int i = 0; i < cached->plan->num_fetches; i++) {
+        mst_tensor *fresh = NULL;
+        mst_spec spec;
+        if (is_wanted(cached->plan, i, &spec)) {
+            if (is_reusable(outputs[i], &spec)) continue;
+            MST_TRY(mst_tensor_create(spec.dtype, spec.shape, &fresh));
         }
-        mst_tensor_release(output);
+        mst_tensor_release(outputs[i]);
+        outputs[i] = fresh;
     }
     return MST_OK;
 }
@@ -393,7 +419,7 @@ mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached, con
     /* an output that is fed too must neither be written in place nor freed before the end */
     for (int i = 0; i < cached->num_feeds; i++)
         if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
-    mst_status status = prepare_outputs(cached->plan, outputs);
+    mst_status status = prepare_outputs(session, cached, outputs);
     pthread_mutex_lock(&session->lock);
     if (!status) status = submit(session, cached, purpose, deadline, feeds, outputs, out);
     pthread_mutex_unlock(&session->lock);

@@ -75,6 +75,21 @@ mst_status mst_session_check_room(const mst_cached_plan *cached, int64_t fresh) 
     return mst_plan_over_host(cached->plan, cached->devices[0], needed, memory);
 }
 
+mst_status mst_session_check_outputs(const mst_session *session, const mst_cached_plan *cached, int64_t bytes) {
+    const int64_t memory = mst_host_memory(), has = memory > 0 ? mst_process_memory() : 0;
+    int64_t used = 0, grows = 0;
+    for (int d = 0; d < session->devices.count; d++) {
+        if (!mst_device_is_here(&session->devices, d) || !session->devices.device[d].domain->type->host) continue;
+        const mst_program *program = &cached->plan->program[d];
+        const int64_t more = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
+        used += used_bytes(session, d);
+        grows += more > 0 ? more : 0;
+    }
+    const int64_t needed = (has > used ? has : used) + grows + bytes;
+    if (memory <= 0 || needed <= memory) return MST_OK;
+    return mst_plan_over_host(cached->plan, cached->devices[0], needed, memory);
+}
+
 /* ---- placing ---- */
 
 /* The first device of the session in the domain of DEVICE: the key of what is one for the domain. */

@@ -9,6 +9,7 @@
 #include "base/argument.h"
 #include "base/clock.h"
 #include "base/no_memory.h"
+#include "device/device.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "train/position.h"
@@ -139,6 +140,29 @@ mst_status mst_trainer_build_predict(mst_trainer *trainer) {
     return mst_session_init_variables(trainer->session);
 }
 
+/* Memory for all predictions of an output is taken in one piece: is there as much? */
+static mst_status check_room(mst_dtype dtype, mst_shape shape) {
+    int64_t count = 1, bytes;
+    for (int i = 0; i < shape.ndim; i++)
+        if (__builtin_mul_overflow(count, shape.dim[i], &count)) count = INT64_MAX;
+    if (__builtin_mul_overflow(count, (int64_t)mst_dtype_size(dtype), &bytes)) bytes = INT64_MAX;
+    return mst_host_check(bytes, "predict: the predictions for all rows", "predict fewer rows at a time");
+}
+
+/* Where it is known before the first batch how many numbers an output has for each row, as it nearly always is, the
+ * predictions of all ROWS are refused before that batch takes memory. */
+static mst_status check_predictions(const mst_trainer *trainer, int64_t rows) {
+    for (int o = 0; o < trainer->num_outputs; o++) {
+        mst_spec spec = mst_value_spec(trainer->predict[trainer->num_inputs + o]);
+        if (spec.shape.ndim < 1) continue;
+        spec.shape.dim[0] = rows;
+        bool known = true;
+        for (int i = 1; i < spec.shape.ndim; i++) known &= spec.shape.dim[i] >= 0;
+        if (known) MST_TRY(check_room(spec.dtype, spec.shape));
+    }
+    return MST_OK;
+}
+
 /* Copies the output NAME of a batch behind the DONE rows of *ALL, which is made of ROWS rows where it is not there. */
 static mst_status keep_output(const char *name, const mst_tensor *output, int64_t batch_size, int64_t rows,
                               int64_t done, mst_tensor **all) {
@@ -154,7 +178,10 @@ static mst_status keep_output(const char *name, const mst_tensor *output, int64_
         return MST_FAIL(MST_INVALID,
                         "predict: rows of an output have another shape than in the batch before: pad the "
                         "data to a given shape (mst_padding)");
-    if (!*all) MST_TRY(mst_tensor_create(mst_tensor_dtype(output), shape, all));
+    if (!*all) {
+        MST_TRY(check_room(mst_tensor_dtype(output), shape));
+        MST_TRY(mst_tensor_create(mst_tensor_dtype(output), shape, all));
+    }
     const size_t row_bytes = mst_tensor_bytes(output) / (size_t)batch_size;
     memcpy((char *)mst_tensor_data(*all) + (size_t)done * row_bytes, mst_tensor_data(output), mst_tensor_bytes(output));
     return MST_OK;
@@ -198,6 +225,7 @@ mst_status mst_predict_all(mst_model *model, const mst_dataset *data, int64_t ba
     int64_t rows = mst_dataset_num_rows(data), done = 0;
     if (rows < 0) return MST_FAIL(MST_INVALID, "predict: the data has no known number of rows");
     MST_TRY(mst_trainer_build_predict(trainer));
+    MST_TRY(check_predictions(trainer, rows));
     MST_TRY(open_pass(trainer, data, false, batch_size, &iterator));
     mst_status status = MST_OK;
     for (const mst_batch *batch; !status;) {

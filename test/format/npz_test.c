@@ -227,7 +227,8 @@ static void two_arrays_of_one_name_are_refused(void **state) {
         zip_add(&zip, "b.npy", &npy, 0);
         zip_add(&zip, names[i], &npy, 8);
         zip_end(&zip);
-        EXPECT_ERROR(read_a(&zip.file, &tensor), MST_CORRUPT, "'a.npz': it has two entries 'a");
+        EXPECT_ERROR(read_a(&zip.file, &tensor), MST_CORRUPT,
+                     "'a.npz': the zip archive has two entries of the name 'a");
         zip_free(&zip);
         blob_free(&npy);
     }

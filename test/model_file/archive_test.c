@@ -121,7 +121,7 @@ static void two_entries_of_one_name_are_refused(void **state) {
         for (int i = 0; i < p.count; i++) zip_add(&zip, p.name[i], &p.data[i], 0);
         zip_add(&zip, p.name[twice], &p.data[twice], 8);
         const char *path = write_zip(&zip, "twice.keras");
-        snprintf(wanted, sizeof wanted, "has two entries '%s'", p.name[twice]);
+        snprintf(wanted, sizeof wanted, "has two entries of the name '%s'", p.name[twice]);
         EXPECT_ERROR(mst_model_load(path, &model, NULL), MST_CORRUPT, wanted);
         EXPECT_ERROR(look_at(path, ": Keras, "), MST_CORRUPT, wanted);
     }

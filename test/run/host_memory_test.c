@@ -93,6 +93,52 @@ static void variables_that_do_not_fit_are_refused(void **state) {
     engine_end(g, session);
 }
 
+/* There is room for the 8 MB of the step, and none for as many that the caller gets. */
+static void outputs_that_do_not_fit_are_refused_before_they_are_made(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    mst_tensor *out = NULL;
+    const mst_value large = mst_random_uniform(g, MST_SHAPE(2 * MANY));
+    memory = 15 * MANY;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1"}, &session));
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &large, 1, &out), MST_OUT_OF_MEMORY,
+                 "with the step this process needs 16.0 MB");
+    assert_null(out);
+    memory = 40 * MANY;
+    EXPECT_OK(mst_session_run(session, NULL, 0, &large, 1, &out));
+    others = 35 * MANY; /* the caller's own tensor takes no more */
+    EXPECT_OK(mst_session_run(session, NULL, 0, &large, 1, &out));
+    others = 0;
+    mst_tensor_release(out);
+    engine_end(g, session);
+}
+
+static mst_value repeat(void *context, mst_value x, bool training) {
+    (void)context, (void)training;
+    return mst_tile(x, MST_SHAPE(1, MANY));
+}
+
+/* 2^20 numbers for each of a million rows: refused before the first batch. */
+static void predictions_that_do_not_fit_are_refused_before_the_first_batch(void **state) {
+    (void)state;
+    enum { ROWS = 1 << 20 };
+    mst_model *model;
+    mst_tensor *x, *out = NULL;
+    mst_dataset *data;
+    memory = INT64_C(1) << 40;
+    EXPECT_OK(mst_model_create(&model));
+    mst_lambda(mst_input(model, MST_SHAPE(1)), repeat);
+    EXPECT_OK(mst_compile(model, .session = {.devices = "cpu:1/1"}));
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(ROWS, 1), &x));
+    EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+    EXPECT_ERROR(mst_predict(model, data, 1, &out), MST_OUT_OF_MEMORY, "the predictions for all rows need 4.0 TB");
+    assert_null(out);
+    mst_dataset_release(data);
+    mst_tensor_release(x);
+    mst_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(step_that_does_not_fit_into_memory_is_refused),
@@ -100,6 +146,8 @@ int main(void) {
         cmocka_unit_test(a_step_that_was_refused_is_refused_again_and_keeps_no_memory),
         cmocka_unit_test(devices_share_the_memory),
         cmocka_unit_test(variables_that_do_not_fit_are_refused),
+        cmocka_unit_test(outputs_that_do_not_fit_are_refused_before_they_are_made),
+        cmocka_unit_test(predictions_that_do_not_fit_are_refused_before_the_first_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

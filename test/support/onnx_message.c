@@ -92,6 +92,63 @@ Muster__OnnxAttribute *onnx_add_attribute(onnx_message *m, const char *name, int
     return a;
 }
 
+static void add_word(onnx_message *m, char *word) {
+    const size_t size = strcspn(word, "=:"), i = m->graph.n_node - 1;
+    const bool is_text = word[size] == ':';
+    char *rest = word + size + 1;
+    word[size] = 0;
+    if (is_text) {
+        Muster__OnnxAttribute *a = onnx_add_attribute(m, word, MST_ONNX_STRING);
+        a->s.data = (uint8_t *)rest;
+        a->s.len = strlen(rest);
+    } else if (strcmp(word, "value") == 0) {
+        muster__onnx_tensor__init(&m->number_tensor);
+        m->number = atoi(rest);
+        m->one = 1;
+        m->number_tensor.data_type = mst_onnx_type(MST_I64);
+        m->number_tensor.int64_data = &m->number;
+        m->number_tensor.n_int64_data = m->number_tensor.n_dims = 1;
+        m->number_tensor.dims = &m->one;
+        onnx_add_attribute(m, word, MST_ONNX_TENSOR)->t = &m->number_tensor;
+    } else if (strchr(rest, ',')) {
+        int64_t *list = m->ints[i][m->node[i].n_attribute];
+        Muster__OnnxAttribute *a = onnx_add_attribute(m, word, MST_ONNX_INTS);
+        a->ints = list;
+        for (char *c = rest; *c && a->n_ints < ONNX_INTS; c += *c == ',') list[a->n_ints++] = strtol(c, &c, 10);
+    } else {
+        onnx_add_attribute(m, word, MST_ONNX_INT)->i = atoi(rest);
+    }
+}
+
+void onnx_add_nodes(onnx_message *m, const char *nodes) {
+    char *rest, *inner;
+    snprintf(m->text, sizeof m->text, "%s", nodes);
+    for (char *node = strtok_r(m->text, ";", &rest); node; node = strtok_r(NULL, ";", &rest)) {
+        char words[200] = "";
+        char *attribute[ONNX_ATTRIBUTES];
+        int count = 0;
+        for (char *word = strtok_r(node, " ", &inner); word; word = strtok_r(NULL, " ", &inner)) {
+            if (strcspn(word, "=:") < strlen(word)) {
+                attribute[count++] = word;
+                continue;
+            }
+            strcat(words, " ");
+            strcat(words, word);
+        }
+        Muster__OnnxNode *made = onnx_add_node(m, words + 1);
+        for (size_t i = 0; i < made->n_input; i++)
+            if (strcmp(made->input[i], "_") == 0) made->input[i] = onnx_text("");
+        for (int i = 0; i < count; i++) add_word(m, attribute[i]);
+    }
+}
+
+bool onnx_nodes_name(const char *nodes, const char *name) {
+    const size_t size = strlen(name);
+    for (const char *at = nodes; (at = strstr(at, name)); at++)
+        if (at > nodes && at[-1] == ' ' && (!at[size] || strchr(" ;", at[size]))) return true;
+    return false;
+}
+
 Muster__OnnxTensor *onnx_add_list(onnx_message *m, const char *name, int64_t *list, size_t count) {
     const size_t i = m->graph.n_initializer++;
     muster__onnx_tensor__init(m->tensors[i] = &m->tensor[i]);

@@ -4,7 +4,7 @@
 
 #include "model_file/onnx/onnx_file.h"
 
-enum { ONNX_MOST = 16, ONNX_ATTRIBUTES = 8, ONNX_NAMES = 9 };
+enum { ONNX_MOST = 16, ONNX_ATTRIBUTES = 8, ONNX_NAMES = 10, ONNX_INTS = 8 };
 
 /** A model of some nodes, each of a list of names: operator, output, inputs. */
 typedef struct onnx_message {
@@ -22,6 +22,10 @@ typedef struct onnx_message {
     int num_values;
     char words[ONNX_MOST][200], *name[ONNX_MOST][ONNX_NAMES];
     int64_t size[ONNX_MOST];
+    char text[1200];
+    int64_t ints[ONNX_MOST][ONNX_ATTRIBUTES][ONNX_INTS];
+    int64_t number, one;
+    Muster__OnnxTensor number_tensor;
 } onnx_message;
 
 char *onnx_text(const char *constant);
@@ -34,6 +38,11 @@ void onnx_add_output(onnx_message *m, const char *name, mst_shape shape);
 Muster__OnnxNode *onnx_add_node(onnx_message *m, const char *words);
 /** Of the last node. */
 Muster__OnnxAttribute *onnx_add_attribute(onnx_message *m, const char *name, int type);
+/** NODES: separated by ';', each of words: operator, output, inputs, _ for none, and attributes: name=1, name=1,2 (a
+ *  list) or name:text. The attribute value is a tensor of i64, one number for all nodes. */
+void onnx_add_nodes(onnx_message *m, const char *nodes);
+/** Whether NODES have NAME as an input. */
+bool onnx_nodes_name(const char *nodes, const char *name);
 /** An initializer of i64, one dimension of COUNT numbers; LIST stays the caller's. */
 Muster__OnnxTensor *onnx_add_list(onnx_message *m, const char *name, int64_t *list, size_t count);
 /** To be freed by the caller. */

@@ -27,7 +27,7 @@ static mst_status activation_of(const ProtobufCBinaryData *text, mst_cell_activa
             *out = (mst_cell_activation)i;
             return MST_OK;
         }
-    return MST_FAIL(MST_UNIMPLEMENTED, "its activation '%.*s' is not known here", text->len < 20 ? (int)text->len : 20,
+    return MST_FAIL(MST_UNIMPLEMENTED, "its activation '%.*s' is not supported", text->len < 20 ? (int)text->len : 20,
                     (const char *)text->data);
 }
 
@@ -35,7 +35,10 @@ static mst_status activation_of(const ProtobufCBinaryData *text, mst_cell_activa
 static mst_status check_numbers(mst_onnx_call *c, const char *name, float want) {
     const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name, MST_ONNX_FLOATS);
     for (size_t i = 0; a && i < a->n_floats; i++)
-        if (a->floats[i] != want) return MST_FAIL(MST_UNIMPLEMENTED, "its %s is not %g", name, (double)want);
+        if (a->floats[i] != want)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "its attribute %s must be %g everywhere: other numbers are not supported", name,
+                            (double)want);
     return MST_OK;
 }
 
@@ -45,13 +48,13 @@ static mst_status read_activations(mst_onnx_call *c, cell *out) {
     for (int i = 0; i < out->functions * out->directions; i++)
         out->activation[i] = out->functions > 1 && i % out->functions == 0 ? MST_CELL_SIGMOID : MST_CELL_TANH;
     if (a && a->n_strings && a->n_strings != count)
-        return MST_FAIL(MST_INVALID, "attribute activations has %zu names, must have %zu", a->n_strings, count);
+        return MST_FAIL(MST_INVALID, "its attribute activations has %zu names, and must have %zu", a->n_strings, count);
     for (size_t i = 0; a && i < a->n_strings; i++) MST_TRY(activation_of(&a->strings[i], &out->activation[i]));
     MST_TRY(check_numbers(c, "activation_alpha", 1));
     MST_TRY(check_numbers(c, "activation_beta", 0));
     for (int i = 0; i < out->directions && out->functions == 3; i++)
         if (out->activation[3 * i + 1] != out->activation[3 * i + 2])
-            return MST_FAIL(MST_UNIMPLEMENTED, "its activations of the gate and of the output differ");
+            return MST_FAIL(MST_UNIMPLEMENTED, "its activations g and h differ, which is not supported");
     return MST_OK;
 }
 
@@ -60,7 +63,7 @@ static mst_status read_direction(mst_onnx_call *c, cell *out) {
     out->directions = both ? MOST_DIRECTIONS : 1;
     out->backwards = mst_onnx_is(c, "direction", "reverse", "forward");
     if (both || out->backwards || mst_onnx_is(c, "direction", "forward", "forward")) return MST_OK;
-    return MST_FAIL(MST_INVALID, "its direction is not known here");
+    return MST_FAIL(MST_INVALID, "its direction is not supported: forward, reverse and bidirectional are");
 }
 
 /* ---- inputs ---- */
@@ -69,24 +72,27 @@ static mst_status check_shape(const mst_onnx_call *c, size_t i, const char *what
     const mst_shape shape = mst_onnx_shape(c, i);
     bool good = shape.ndim == want.ndim;
     for (int k = 0; good && k < want.ndim; k++) good = want.dim[k] < 0 || shape.dim[k] == want.dim[k];
-    return good ? MST_OK : MST_FAIL(MST_INVALID, "its %s do not fit its direction and the size of its state", what);
+    return good ? MST_OK
+                : MST_FAIL(MST_INVALID,
+                           "its %s have a shape that does not fit its direction, its hidden_size and its input", what);
 }
 
 static mst_status check_inputs(mst_onnx_call *c, cell *out) {
     static const char *const names[] = {"lengths of sequences", "a first state", "a first memory", "peepholes"};
     for (size_t i = 0; i <= RECURRENT; i++)
-        if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+        if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     for (size_t i = LENGTHS; i <= PEEPHOLES; i++)
         if (mst_onnx_has(c, i) && (i == LENGTHS || !mst_onnx_is_zero(c, i)))
-            return MST_FAIL(MST_UNIMPLEMENTED, "it has %s", names[i - LENGTHS]);
+            return MST_FAIL(MST_UNIMPLEMENTED, "it has %s, which is not supported", names[i - LENGTHS]);
     for (size_t i = 0; i <= RECURRENT; i++)
         if (mst_onnx_ndim(c, i) != 3)
-            return MST_FAIL(MST_INVALID, "input %zu has %d dimensions, must have three", i, mst_onnx_ndim(c, i));
+            return MST_FAIL(MST_INVALID, "its input %zu has %d dimensions, and must have three", i,
+                            mst_onnx_ndim(c, i));
     const int64_t units = out->units = mst_onnx_shape(c, RECURRENT).dim[2], wide = out->gates * units;
     const int64_t features = mst_onnx_shape(c, 0).dim[2], given = mst_onnx_int(c, "hidden_size", units);
     if (units < 1 || units > INT32_MAX || given != units)
-        return MST_FAIL(MST_INVALID, "its state has %lld numbers, its weights %lld", (long long)given,
-                        (long long)units);
+        return MST_FAIL(MST_INVALID, "its hidden_size is %lld, and its weights have %lld units: they must be equal",
+                        (long long)given, (long long)units);
     MST_TRY(check_shape(c, KERNEL, "weights", MST_SHAPE(out->directions, wide, features)));
     MST_TRY(check_shape(c, RECURRENT, "recurrent weights", MST_SHAPE(out->directions, wide, units)));
     return mst_onnx_has(c, BIAS) ? check_shape(c, BIAS, "biases", MST_SHAPE(out->directions, 2 * wide)) : MST_OK;
@@ -183,9 +189,9 @@ static mst_status read_cell(mst_onnx_call *c, int gates) {
     v.rows_first = mst_onnx_int(c, "layout", 0) != 0;
     MST_TRY(check_inputs(c, &v));
     if (gates == GRU_GATES && mst_onnx_int(c, "linear_before_reset", 0) == 0)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its reset gate comes before the product (linear_before_reset = 0)");
+        return MST_FAIL(MST_UNIMPLEMENTED, "linear_before_reset = 0 is not supported: 1, as PyTorch exports it, is");
     if (gates == LSTM_GATES && mst_onnx_int(c, "input_forget", 0))
-        return MST_FAIL(MST_UNIMPLEMENTED, "its gates are coupled (input_forget)");
+        return MST_FAIL(MST_UNIMPLEMENTED, "input_forget, which couples two gates, is not supported");
     MST_TRY(mst_onnx_plain(c, 0, &x));
     if (!v.rows_first) x = mst_transpose(x, MST_AXES(1, 0, 2));
     for (int i = 0; i < v.directions; i++) MST_TRY(one_direction(c, &v, x, i, &h[i]));

@@ -47,7 +47,7 @@ static mst_status read_variadic(mst_onnx_call *c) {
     mst_value x[MOST];
     bool last;
     if (c->node->n_input < 1 || c->node->n_input > MOST)
-        return MST_FAIL(MST_UNIMPLEMENTED, "%zu inputs, 1 to %d are possible", c->node->n_input, MOST);
+        return MST_FAIL(MST_UNIMPLEMENTED, "it has %zu inputs, and 1 to %d are supported", c->node->n_input, MOST);
     MST_TRY(mst_onnx_operands(c, c->node->n_input, x, &last));
     mst_value y = x[0];
     for (size_t i = 1; i < c->node->n_input; i++) y = c->op->binary(y, x[i]);
@@ -58,7 +58,8 @@ static mst_status read_mean(mst_onnx_call *c) {
     mst_value x[16];
     bool last;
     const size_t count = c->node->n_input;
-    if (count < 1 || count > 16) return MST_FAIL(MST_UNIMPLEMENTED, "%zu inputs, 1 to 16 are possible", count);
+    if (count < 1 || count > 16)
+        return MST_FAIL(MST_UNIMPLEMENTED, "it has %zu inputs, and 1 to 16 are supported", count);
     MST_TRY(mst_onnx_operands(c, count, x, &last));
     mst_value y = x[0];
     for (size_t i = 1; i < count; i++) y = mst_add(y, x[i]);
@@ -107,7 +108,7 @@ static mst_status read_celu(mst_onnx_call *c) {
     mst_value x;
     bool last;
     const double alpha = (double)mst_onnx_float(c, "alpha", 1);
-    if (alpha == 0) return MST_FAIL(MST_INVALID, "alpha is 0");
+    if (alpha == 0) return MST_FAIL(MST_INVALID, "its attribute alpha is 0, which divides its input");
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
     const mst_value below = mst_expm1(mst_scale(mst_minimum(x, mst_zeros_like(x)), 1 / alpha));
     return mst_onnx_put_as(c, mst_add(mst_relu(x), mst_scale(below, alpha)), last);
@@ -176,7 +177,7 @@ static mst_status read_gelu(mst_onnx_call *c) {
     bool last;
     const bool tanh = mst_onnx_is(c, "approximate", "tanh", "none");
     if (!tanh && !mst_onnx_is(c, "approximate", "none", "none"))
-        return MST_FAIL(MST_UNIMPLEMENTED, "its attribute approximate is neither none nor tanh");
+        return MST_FAIL(MST_UNIMPLEMENTED, "its attribute approximate must be none or tanh");
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
     return mst_onnx_put_as(c, mst_gelu(x, .approximate = tanh), last);
 }
@@ -223,7 +224,10 @@ static mst_status read_cast(mst_onnx_call *c) {
     const mst_dtype dtype = to > 0 && to < 100 ? mst_onnx_dtype((int32_t)to) : MST_NO_DTYPE;
     (void)mst_onnx_int(c, "saturate", 1); /* of floats of 8 bits */
     if (!dtype)
-        return MST_FAIL(MST_UNIMPLEMENTED, "casts to ONNX's type %lld, which Muster does not have", (long long)to);
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "it casts to the type %lld of ONNX, which is not supported: float32, double, int32, int64, "
+                        "uint8, bool and bfloat16 are",
+                        (long long)to);
     const mst_onnx_value *v = mst_onnx_has(c, 0) ? mst_onnx_value_of(c, 0) : NULL;
     if (v && v->tensor && mst_onnx_dtype_of(c, 0) == dtype && !v->weight) return mst_onnx_put_constant(c, v);
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
@@ -247,7 +251,8 @@ static mst_status read_dropout(mst_onnx_call *c) {
     (void)mst_onnx_int(c, "seed", 0);
     if (mst_onnx_has(c, 2)) MST_TRY(mst_onnx_number(c, 2, &training));
     if (training != 0)
-        return MST_FAIL(MST_UNIMPLEMENTED, "drops values as in training: export the model for inference");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "it drops values as in training: export the model for inference (model.eval() in PyTorch)");
     MST_TRY(mst_onnx_operands(c, 1, &x, &last));
     if (mst_onnx_wants(c, 1)) {
         const mst_value mask = mst_cast(mst_ones_like(x), MST_BOOL);

@@ -30,8 +30,10 @@ static mst_status no_dtype(const char *what, int32_t type) {
                                         "int32",   "int64",   "string",    "bool",       "float16", "double",
                                         "uint32",  "uint64",  "complex64", "complex128", "bfloat16"};
     const bool known = type >= 0 && type < (int32_t)(sizeof names / sizeof *names);
-    return MST_FAIL(MST_UNIMPLEMENTED, "%s is of ONNX's type %s (%d), which Muster does not have", what,
-                    known ? names[type] : "of another version", (int)type);
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "%s is of the type %s (%d of ONNX), which is not supported: float32, double, int32, int64, uint8, "
+                    "bool and bfloat16 are",
+                    what, known ? names[type] : "of another version", (int)type);
 }
 
 /* ---- tensors ---- */
@@ -64,7 +66,11 @@ static void from_list(const Muster__OnnxTensor *m, mst_tensor *tensor) {
 static mst_status check_bools(const mst_tensor *tensor) {
     const uint8_t *data = mst_tensor_data(tensor);
     for (int64_t i = 0; mst_tensor_dtype(tensor) == MST_BOOL && i < mst_tensor_count(tensor); i++)
-        if (data[i] > 1) return MST_FAIL(MST_CORRUPT, "element %lld of a bool tensor is %d", (long long)i, data[i]);
+        if (data[i] > 1)
+            return MST_FAIL(
+                MST_CORRUPT,
+                "a tensor of bool has %d as its element %lld, where 0 and 1 are possible: the file is damaged", data[i],
+                (long long)i);
     return MST_OK;
 }
 
@@ -74,17 +80,19 @@ mst_status mst_onnx_tensor(const Muster__OnnxTensor *m, mst_tensor **out) {
     mst_shape shape = {.ndim = (int32_t)m->n_dims};
     int64_t count;
     if (m->data_location || m->n_external_data)
-        return MST_FAIL(MST_CORRUPT, "tensor '%.100s' is neither in the model nor in a file beside it", m->name);
+        return MST_FAIL(
+            MST_CORRUPT,
+            "tensor '%.100s' has no data, neither in the model nor in a file beside it: save the model again", m->name);
     if (!dtype) return no_dtype("a tensor", m->data_type);
     if (m->n_dims > MST_MAX_NDIM)
-        return MST_FAIL(MST_INVALID, "tensor '%.100s' has %zu dimensions, at most %d are possible", m->name, m->n_dims,
-                        MST_MAX_NDIM);
+        return MST_FAIL(MST_INVALID, "tensor '%.100s' has %zu dimensions, and at most %d are supported", m->name,
+                        m->n_dims, MST_MAX_NDIM);
     if (m->n_dims) memcpy(shape.dim, m->dims, m->n_dims * sizeof *m->dims);
     MST_TRY(mst_tensor_check(dtype, shape, &count));
     const size_t have = m->raw_data.len ? m->raw_data.len / mst_dtype_size(dtype) : list_length(m, dtype);
     if (have != (size_t)count || m->raw_data.len % mst_dtype_size(dtype))
-        return MST_FAIL(MST_CORRUPT, "tensor '%.100s' has %zu elements, its shape needs %lld", m->name, have,
-                        (long long)count);
+        return MST_FAIL(MST_CORRUPT, "tensor '%.100s' has %zu elements, and its shape needs %lld: the file is damaged",
+                        m->name, have, (long long)count);
     MST_TRY(mst_tensor_create(dtype, shape, out));
     if (m->raw_data.len)
         memcpy(mst_tensor_data(*out), m->raw_data.data, m->raw_data.len);
@@ -139,19 +147,24 @@ mst_status mst_tensor_turn(mst_tensor *tensor, mst_shape from, mst_axes perm, ms
 
 mst_status mst_onnx_spec(const Muster__OnnxValue *value, mst_dtype *dtype, mst_shape *shape) {
     const Muster__OnnxTensorType *type = value->type ? value->type->tensor_type : NULL;
-    if (!type) return MST_FAIL(MST_UNIMPLEMENTED, "'%.100s' is no tensor", value->name);
+    if (!type)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "'%.100s' is a sequence, a map or an optional value: only tensors are supported", value->name);
     *shape = MST_SCALAR;
     if (!(*dtype = mst_onnx_dtype(type->elem_type))) return no_dtype(value->name, type->elem_type);
-    if (!type->shape) return MST_FAIL(MST_UNIMPLEMENTED, "'%.100s' has an unknown number of dimensions", value->name);
+    if (!type->shape)
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%.100s' has no shape: export the model with a known number of dimensions",
+                        value->name);
     if (type->shape->n_dim > MST_MAX_NDIM)
-        return MST_FAIL(MST_INVALID, "'%.100s' has %zu dimensions, at most %d are possible", value->name,
+        return MST_FAIL(MST_INVALID, "'%.100s' has %zu dimensions, and at most %d are supported", value->name,
                         type->shape->n_dim, MST_MAX_NDIM);
     shape->ndim = (int32_t)type->shape->n_dim;
     for (int i = 0; i < shape->ndim; i++) {
         const Muster__OnnxDimension *dim = type->shape->dim[i];
         const bool known = dim->value_case == MUSTER__ONNX_DIMENSION__VALUE_DIM_VALUE;
         if (known && dim->dim_value < 0)
-            return MST_FAIL(MST_CORRUPT, "'%.100s' has a dimension of %lld", value->name, (long long)dim->dim_value);
+            return MST_FAIL(MST_CORRUPT, "'%.100s' has a dimension of size %lld: the file is damaged", value->name,
+                            (long long)dim->dim_value);
         shape->dim[i] = known ? dim->dim_value : -1;
     }
     return MST_OK;
@@ -171,21 +184,25 @@ static mst_status check_opset(mst_onnx_file *file) {
     const Muster__OnnxModel *model = file->model;
     if (model->ir_version > MST_ONNX_MOST_IR)
         return MST_FAIL(MST_UNIMPLEMENTED,
-                        "is of ir_version %lld of ONNX, which is too new: those up to %d are read: write it with an "
-                        "older ir_version",
+                        "has the ir_version %lld of ONNX, and at most %d is supported: save it with a smaller one "
+                        "(model.ir_version = 10; onnx.save)",
                         (long long)model->ir_version, MST_ONNX_MOST_IR);
     for (size_t i = 0; i < model->n_opset_import; i++) {
         const Muster__OnnxOpset *set = model->opset_import[i];
         if (*set->domain && strcmp(set->domain, "ai.onnx") != 0) continue;
         if (file->opset && file->opset != set->version)
-            return MST_FAIL(MST_CORRUPT, "is of two opsets, %lld and %lld: save the model again",
+            return MST_FAIL(MST_CORRUPT,
+                            "has two opsets for the standard operators, %lld and %lld, and may have one: convert it "
+                            "(onnx.version_converter) or export it again",
                             (long long)file->opset, (long long)set->version);
         file->opset = set->version;
     }
     if (file->opset >= MST_ONNX_LEAST_OPSET && file->opset <= MST_ONNX_MOST_OPSET) return MST_OK;
-    return MST_FAIL(MST_UNIMPLEMENTED, "is of opset %lld%s: %d to %d are read", (long long)file->opset,
-                    file->opset > MST_ONNX_MOST_OPSET ? ", which is too new" : "", MST_ONNX_LEAST_OPSET,
-                    MST_ONNX_MOST_OPSET);
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "has the opset %lld%s, and %d to %d are supported: export the model with one of these "
+                    "(opset_version=17 in PyTorch)",
+                    (long long)file->opset, file->opset > MST_ONNX_MOST_OPSET ? ", which is too new" : "",
+                    MST_ONNX_LEAST_OPSET, MST_ONNX_MOST_OPSET);
 }
 
 /* Names of files are printed: they are plain. */
@@ -208,10 +225,14 @@ static mst_status read_initializers(mst_onnx_file *file) {
     if (!(file->tensor = calloc(graph->n_initializer + 1, sizeof *file->tensor)))
         return MST_NO_MEMORY("for a model file");
     for (size_t i = 0; i < graph->n_initializer; i++) {
-        const Muster__OnnxTensor *m = graph->initializer[i];
+        Muster__OnnxTensor *m = graph->initializer[i];
         if (mst_names_get(&file->names, m->name) >= 0)
-            return MST_FAIL(MST_CORRUPT, "has two tensors '%.100s'", m->name);
+            return MST_FAIL(MST_CORRUPT,
+                            "has two tensors of the name '%.100s': the file is damaged: export the model again",
+                            m->name);
         MST_TRY(mst_onnx_tensor(m, &file->tensor[i]));
+        free(m->raw_data.data); /* a model is in memory once */
+        m->raw_data = (ProtobufCBinaryData){0, NULL};
         MST_TRY(mst_names_set(&file->names, m->name, (int64_t)i));
     }
     return MST_OK;
@@ -233,12 +254,14 @@ const Muster__OnnxValue *mst_onnx_input(const mst_onnx_file *file, size_t i) {
 static mst_status parse(const mst_folder *folder, const void *data, size_t size, mst_onnx_file *file) {
     if (!size) return MST_FAIL(MST_CORRUPT, "is empty: save the model again");
     file->model = muster__onnx_model__unpack(NULL, size, data);
-    if (!file->model) return MST_FAIL(MST_CORRUPT, "is no whole file of ONNX: it is damaged or cut off");
+    if (!file->model)
+        return MST_FAIL(MST_CORRUPT, "is not a complete ONNX file: it is damaged or cut off: copy or save it again");
     file->graph = file->model->graph;
-    if (!file->graph) return MST_FAIL(MST_CORRUPT, "is no file of ONNX, or has no graph");
+    if (!file->graph) return MST_FAIL(MST_CORRUPT, "is not an ONNX model, or has no graph: check the path");
     make_plain(file->graph);
     MST_TRY(check_opset(file));
-    MST_TRY(mst_onnx_read_external(file->graph, folder));
+    file->bytes = (int64_t)size;
+    MST_TRY(mst_onnx_read_external(file->graph, folder, &file->bytes));
     return read_initializers(file);
 }
 

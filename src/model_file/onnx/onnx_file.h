@@ -31,6 +31,7 @@ typedef struct mst_onnx_file {
     Muster__OnnxModel *model;
     const Muster__OnnxGraph *graph;
     int64_t opset;
+    int64_t bytes;       /**< of the file, with its tensors in files beside it */
     mst_names names;     /**< of the initializers, by which TENSOR is numbered */
     mst_tensor **tensor; /**< [n_initializer] */
 } mst_onnx_file;

@@ -90,7 +90,9 @@ static mst_status along_axis(const mst_onnx_open *open, int ndim, int axis, mst_
     mst_strided_slice_options o = {.src = open->of, .begin = {.count = from}, .end = {.count = from}};
     mst_shape shape = {.ndim = ndim};
     if (open->axis < 0 || open->times < 1)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its size is computed from sizes that only a run knows");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its shape is computed from a dynamic dimension in a way that is not supported: export the "
+                        "model with a fixed size there");
     for (int i = 0; i < from; i++) {
         o.end.axis[i] = 1;
         if (i != open->axis) o.shrink_mask |= 1 << i;
@@ -271,7 +273,11 @@ static bool compute_open(mst_onnx_reader *r, const char *name, int64_t a, int64_
 
 mst_status mst_onnx_multiply(mst_onnx_reader *r, int64_t a, int64_t b, int64_t *out) {
     if (!mst_onnx_is_open(a) && !mst_onnx_is_open(b))
-        return compute("Mul", a, b, out) ? MST_OK : MST_FAIL(MST_INVALID, "too many elements");
+        return compute("Mul", a, b, out)
+                   ? MST_OK
+                   : MST_FAIL(
+                         MST_INVALID,
+                         "its input has more elements than 64 bits can count: check the sizes that the node is given");
     if (compute_open(r, "Mul", a, b, out)) return MST_OK;
     const mst_value value = mst_mul(mst_onnx_size_value(r, a, MST_I64), mst_onnx_size_value(r, b, MST_I64));
     return mst_onnx_add_open(r, (mst_onnx_open){.of = value, .axis = -1, .times = 1}, out);

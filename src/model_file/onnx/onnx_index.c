@@ -19,18 +19,25 @@ static mst_status read_cumsum(mst_onnx_call *c) {
 
 static mst_status read_block(mst_onnx_call *c, mst_value *x, int64_t *block) {
     *block = mst_onnx_int(c, "blocksize", 0);
-    if (*block < 1 || *block > INT16_MAX) return MST_FAIL(MST_INVALID, "blocks of %lld pixels", (long long)*block);
+    if (*block < 1 || *block > INT16_MAX)
+        return MST_FAIL(MST_INVALID, "its blocksize is %lld: it must be at least 1, and fit into 16 bits",
+                        (long long)*block);
     MST_TRY(mst_onnx_last(c, 0, x));
     const int ndim = mst_value_spec(*x).shape.ndim;
-    return ndim == 4 ? MST_OK : MST_FAIL(MST_INVALID, "its input has %d dimensions, must have four", ndim);
+    return ndim == 4 ? MST_OK
+                     : MST_FAIL(MST_INVALID,
+                                "its input has %d dimensions, and must have four: [n, channels, height, width]", ndim);
 }
 
 /* Reorders the channels of X: [channels / EACH, EACH] becomes [EACH, channels / EACH]. */
 static mst_status turn_channels(mst_value *x, int64_t each) {
     const int64_t all = mst_value_spec(*x).shape.dim[3];
-    if (all < 0) return MST_FAIL(MST_UNIMPLEMENTED, "mode CRD of channels that are not known");
+    if (all < 0)
+        return MST_FAIL(MST_UNIMPLEMENTED, "the mode CRD needs a fixed number of channels: export the model with one");
     if (all % each)
-        return MST_FAIL(MST_INVALID, "%lld channels are no blocks of %lld", (long long)all, (long long)each);
+        return MST_FAIL(MST_INVALID,
+                        "its input has %lld channels, which is no multiple of the square of its blocksize, %lld",
+                        (long long)all, (long long)each);
     const mst_value blocks = mst_reshape(*x, MST_SHAPE(-1, all / each, each));
     *x = mst_reshape_like(mst_transpose(blocks, MST_AXES(0, 2, 1)), *x);
     return MST_OK;
@@ -61,18 +68,20 @@ static mst_status read_range(mst_onnx_call *c) {
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
     mst_value like;
-    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no limits");
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1))
+        return MST_FAIL(MST_CORRUPT, "its start or its limit (inputs 0 and 1) are missing: export the model again");
     const mst_dtype dtype = mst_onnx_dtype_of(c, 0);
     MST_TRY(mst_onnx_number(c, 0, &start));
     MST_TRY(mst_onnx_number(c, 2, &delta));
-    if (delta == 0) return MST_FAIL(MST_INVALID, "a delta of 0");
+    if (delta == 0) return MST_FAIL(MST_INVALID, "its delta is 0: it must be positive or negative");
     if (!mst_onnx_value_of(c, 1)->open) {
         MST_TRY(mst_onnx_number(c, 1, &limit));
         return mst_onnx_put(c, 0, mst_range(c->reader->graph, dtype, start, limit, delta));
     }
     MST_TRY(mst_onnx_sizes(c, 1, true, list, &count));
     if (count != 1 || start != 0 || delta != 1)
-        return MST_FAIL(MST_UNIMPLEMENTED, "up to a size that only a run knows it counts from 0 by 1");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its limit is unknown until the model runs: then its start must be 0 and its delta 1");
     MST_TRY(mst_onnx_like(c->reader, list, count, &like));
     const mst_value ones = mst_cast(mst_ones_like(like), MST_I64);
     return mst_onnx_put(c, 0, mst_cast(mst_cumsum(ones, .exclusive = true), dtype));
@@ -84,7 +93,11 @@ static mst_status from_end(mst_shape shape, mst_value *index) {
     const int64_t count = spec.shape.ndim ? spec.shape.dim[spec.shape.ndim - 1] : -1;
     mst_graph *graph = mst_value_graph(*index);
     mst_tensor *sizes;
-    if (count < 1 || count > shape.ndim) return MST_FAIL(MST_INVALID, "indices of %lld dimensions", (long long)count);
+    if (count < 1 || count > shape.ndim)
+        return MST_FAIL(MST_INVALID,
+                        "its indices have %lld numbers for each element, and its input has %d dimensions: 1 to as many "
+                        "are supported",
+                        (long long)count, shape.ndim);
     MST_TRY(mst_tensor_create(spec.dtype, MST_SHAPE(count), &sizes));
     for (int64_t i = 0; i < count; i++) mst_tensor_set(sizes, i, (double)shape.dim[i]);
     const mst_value turned = mst_add(*index, mst_constant(graph, sizes));
@@ -95,7 +108,8 @@ static mst_status from_end(mst_shape shape, mst_value *index) {
 
 static mst_status read_gather_nd(mst_onnx_call *c) {
     mst_value x, index;
-    if (mst_onnx_int(c, "batch_dims", 0)) return MST_FAIL(MST_UNIMPLEMENTED, "batch_dims");
+    if (mst_onnx_int(c, "batch_dims", 0))
+        return MST_FAIL(MST_UNIMPLEMENTED, "its attribute batch_dims must be 0: other numbers are not supported");
     MST_TRY(mst_onnx_plain(c, 0, &x));
     MST_TRY(mst_onnx_plain(c, 1, &index));
     MST_TRY(from_end(mst_value_spec(x).shape, &index));
@@ -114,8 +128,9 @@ static mst_status read_one_hot(mst_onnx_call *c) {
     const mst_spec spec = mst_value_spec(index);
     MST_TRY(mst_onnx_axis(wanted, spec.shape.ndim + 1, &axis));
     if (!values || mst_onnx_value_of(c, 2)->open || mst_tensor_count(values) != 2)
-        return MST_FAIL(MST_UNIMPLEMENTED, "values that are not constant");
-    if (!(depth >= 1 && depth <= MOST_DEPTH)) return MST_FAIL(MST_INVALID, "a depth of %g", depth);
+        return MST_FAIL(MST_UNIMPLEMENTED, "its values (input 2) must be a constant of two numbers");
+    if (!(depth >= 1 && depth <= MOST_DEPTH))
+        return MST_FAIL(MST_INVALID, "its depth is %g: 1 to 16777216 are supported", depth);
     index = mst_cast(index, MST_I64);
     const mst_value end = mst_scalar(c->reader->graph, MST_I64, (double)(int64_t)depth);
     const mst_value zero = mst_scalar(c->reader->graph, MST_I64, 0);
@@ -155,7 +170,7 @@ static mst_status read_top_k(mst_onnx_call *c) {
     MST_TRY(mst_onnx_numbers(c, 1, k, &count));
     MST_TRY(mst_onnx_axis(wanted, mst_value_spec(x).shape.ndim, &axis));
     if (count != 1 || k[0] < 1 || k[0] > INT32_MAX)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its k is no number from 1 to %d", INT32_MAX);
+        return MST_FAIL(MST_UNIMPLEMENTED, "its k (input 1) must be one number from 1 to %d", INT32_MAX);
     x = with_last(x, axis);
     if (largest) {
         values = mst_top_k(x, .k = (int)k[0]);

@@ -37,8 +37,9 @@ static mst_status read_einsum(mst_onnx_call *c) {
     char equation[LONGEST];
     const Muster__OnnxAttribute *a = mst_onnx_attribute(c, "equation", MST_ONNX_STRING);
     const size_t count = c->node->n_input;
-    if (!a || a->s.len >= LONGEST) return MST_FAIL(MST_INVALID, "has no equation, or a very long one");
-    if (count < 1 || count > MOST) return MST_FAIL(MST_UNIMPLEMENTED, "%zu inputs, 1 to %d are possible", count, MOST);
+    if (!a || a->s.len >= LONGEST) return MST_FAIL(MST_INVALID, "its attribute equation is missing, or too long");
+    if (count < 1 || count > MOST)
+        return MST_FAIL(MST_UNIMPLEMENTED, "it has %zu inputs, and 1 to %d are supported", count, MOST);
     memcpy(equation, a->s.data, a->s.len);
     equation[a->s.len] = '\0';
     for (size_t i = 0; i < count; i++) MST_TRY(mst_onnx_plain(c, i, &x[i]));

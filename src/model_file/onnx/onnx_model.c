@@ -84,7 +84,11 @@ static mst_status add_input(mst_model *model, onnx_layer *layer, size_t i, mst_o
     mst_dtype dtype;
     mst_shape shape;
     MST_TRY(mst_onnx_spec(input, &dtype, &shape));
-    if (shape.ndim < 1) return MST_FAIL(MST_INVALID, "its input '%.100s' has no dimension of examples", input->name);
+    if (shape.ndim < 1)
+        return MST_FAIL(MST_INVALID,
+                        "its input '%.100s' is a scalar: a model's inputs have a first dimension, for the examples; "
+                        "mst_onnx_read reads such a graph",
+                        input->name);
     mst_shape row = mst_shape_make(shape.ndim - 1, shape.dim + 1);
     const mst_axes perm = mst_onnx_last_perm(shape.ndim);
     for (int k = 0; layer->input_last[i] && k < row.ndim; k++) row.dim[k] = shape.dim[perm.axis[1 + k]];

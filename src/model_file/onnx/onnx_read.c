@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "model_file/onnx/onnx_fold.h"
+#include "model_file/onnx/onnx_limit.h"
 #include "muster/initializer.h"
 #include "muster/layer.h"
 #include "muster/ops.h"
@@ -148,20 +149,20 @@ mst_onnx_value *mst_onnx_value_of(const mst_onnx_call *c, size_t i) {
 }
 
 mst_status mst_onnx_plain(const mst_onnx_call *c, size_t i, mst_value *out) {
-    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     return plain_of(c->reader, mst_onnx_value_of(c, i), out);
 }
 
 mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out) {
-    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     return last_of(c->reader, mst_onnx_value_of(c, i), out);
 }
 
 mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_value *out) {
-    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     mst_onnx_value *v = mst_onnx_value_of(c, i);
     if (ndim_of(v) != perm.count)
-        return MST_FAIL(MST_INVALID, "input %zu has %d dimensions, must have %d", i, ndim_of(v), perm.count);
+        return MST_FAIL(MST_INVALID, "its input %zu has %d dimensions, and must have %d", i, ndim_of(v), perm.count);
     if (v->tensor) return make_leaf(c->reader, v, mst_tensor_shape(v->tensor), perm, out);
     MST_TRY(plain_of(c->reader, v, out));
     *out = mst_transpose(*out, perm);
@@ -191,27 +192,44 @@ mst_shape mst_onnx_shape(const mst_onnx_call *c, size_t i) {
     return shape_of(mst_onnx_value_of(c, i));
 }
 
-mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i) {
-    const mst_onnx_value *v = mst_onnx_value_of(c, i);
+static mst_dtype dtype_of(const mst_onnx_value *v) {
     if (v->tensor) return v->open ? v->open : mst_tensor_dtype(v->tensor);
     return mst_value_spec(mst_value_is_none(v->plain) ? v->last : v->plain).dtype;
 }
 
+mst_dtype mst_onnx_dtype_of(const mst_onnx_call *c, size_t i) {
+    return dtype_of(mst_onnx_value_of(c, i));
+}
+
+mst_value mst_onnx_result(const mst_onnx_call *c, size_t i, mst_spec *spec) {
+    const int64_t at = mst_onnx_wants(c, i) ? mst_names_get(&c->reader->names, c->node->output[i]) : -1;
+    if (at < 0) return MST_NONE;
+    const mst_onnx_value *v = &c->reader->value[at];
+    *spec = (mst_spec){.dtype = dtype_of(v), .shape = shape_of(v)};
+    return mst_value_is_none(v->plain) ? v->last : v->plain;
+}
+
 mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool open, int64_t *list, int *count) {
-    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
-    if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
+    if (!tensor)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its input %zu, '%.100s', must be a constant: other values, known when the model runs, are not "
+                        "supported there",
+                        i, c->node->input[i]);
     if (mst_tensor_count(tensor) > MST_ONNX_MOST_LIST || mst_dtype_is_float(mst_tensor_dtype(tensor)))
-        return MST_FAIL(MST_INVALID, "its input %zu is no short list of integers", i);
+        return MST_FAIL(MST_INVALID, "its input %zu must be a list of at most 64 integers", i);
     if (mst_onnx_value_of(c, i)->open && !open)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', depends on sizes that only a run knows", i,
-                        c->node->input[i]);
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its input %zu, '%.100s', depends on a dynamic dimension, whose size is unknown until the "
+                        "model runs: export the model with a fixed size",
+                        i, c->node->input[i]);
     *count = (int)mst_tensor_count(tensor);
     for (int k = 0; k < *count; k++) {
         list[k] = mst_tensor_dtype(tensor) == MST_I64 ? ((const int64_t *)mst_tensor_data(tensor))[k]
                                                       : (int64_t)mst_tensor_get(tensor, k);
         if (open && mst_onnx_is_open(list[k]) && !mst_onnx_value_of(c, i)->open)
-            return MST_FAIL(MST_INVALID, "its input %zu has the size %lld", i, (long long)list[k]);
+            return MST_FAIL(MST_INVALID, "its input %zu has the size %lld, which is too small", i, (long long)list[k]);
     }
     return MST_OK;
 }
@@ -221,12 +239,18 @@ mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int
 }
 
 mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out) {
-    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+    if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
     const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
-    if (!tensor) return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', must be constant", i, c->node->input[i]);
+    if (!tensor)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its input %zu, '%.100s', must be a constant: other values, known when the model runs, are not "
+                        "supported there",
+                        i, c->node->input[i]);
     if (mst_onnx_value_of(c, i)->open)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its input %zu, '%.100s', is a size that only a run knows", i,
-                        c->node->input[i]);
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its input %zu, '%.100s', is the size of a dynamic dimension, unknown until the model runs: "
+                        "export the model with a fixed size",
+                        i, c->node->input[i]);
     if (mst_tensor_count(tensor) != 1) return MST_FAIL(MST_INVALID, "its input %zu must be one number", i);
     *out = mst_tensor_get(tensor, 0);
     return MST_OK;
@@ -268,7 +292,7 @@ mst_status mst_onnx_operands(const mst_onnx_call *c, size_t count, mst_value *ou
     int ndim = 0;
     *last = false;
     for (size_t i = 0; i < count; i++) {
-        if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+        if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
         if (mst_onnx_ndim(c, i) > ndim) ndim = mst_onnx_ndim(c, i);
     }
     for (size_t i = 0; i < count; i++) *last |= mst_onnx_is_last(c, i) && mst_onnx_ndim(c, i) == ndim;
@@ -318,7 +342,9 @@ mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int 
     const Muster__OnnxAttribute *a = mst_onnx_attribute(c, name, MST_ONNX_INTS);
     *count = 0;
     if (!a) return MST_OK;
-    if (a->n_ints > MST_ONNX_MOST_LIST) return MST_FAIL(MST_INVALID, "attribute %s has too many numbers", name);
+    if (a->n_ints > MST_ONNX_MOST_LIST)
+        return MST_FAIL(MST_INVALID, "its attribute %s has %zu numbers, and at most %d are supported", name, a->n_ints,
+                        MST_ONNX_MOST_LIST);
     *count = (int)a->n_ints;
     if (*count) memcpy(list, a->ints, a->n_ints * sizeof *list);
     return MST_OK;
@@ -326,7 +352,7 @@ mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int 
 
 mst_status mst_onnx_axis(int64_t axis, int ndim, int *out) {
     if (axis < -ndim || axis >= ndim)
-        return MST_FAIL(MST_INVALID, "axis %lld of a value of %d dimensions", (long long)axis, ndim);
+        return MST_FAIL(MST_INVALID, "it has the axis %lld, and its input has %d dimensions", (long long)axis, ndim);
     *out = (int)(axis < 0 ? axis + ndim : axis);
     return MST_OK;
 }
@@ -334,14 +360,16 @@ mst_status mst_onnx_axis(int64_t axis, int ndim, int *out) {
 static mst_status check_attributes(const mst_onnx_call *c) {
     for (size_t i = 0; i < c->node->n_attribute; i++)
         if (i >= 64 || !(c->looked >> i & 1))
-            return MST_FAIL(MST_UNIMPLEMENTED, "its attribute '%.60s' is not known here", c->node->attribute[i]->name);
+            return MST_FAIL(MST_UNIMPLEMENTED, "its attribute '%.60s' is not supported", c->node->attribute[i]->name);
     return MST_OK;
 }
 
 /* ---- outputs ---- */
 
 static mst_status name_value(mst_onnx_reader *r, const char *name, mst_onnx_value value) {
-    if (mst_names_get(&r->names, name) >= 0) return MST_FAIL(MST_CORRUPT, "the value '%.100s' is made twice", name);
+    if (mst_names_get(&r->names, name) >= 0)
+        return MST_FAIL(MST_CORRUPT,
+                        "the value '%.100s' has that name already: names are given once: export the model again", name);
     MST_TRY(mst_grow(&r->value, sizeof *r->value, r->num_values + 1, &r->capacity));
     r->value[r->num_values] = value;
     return mst_names_set(&r->names, name, r->num_values++);
@@ -458,22 +486,28 @@ static void set_rates(const mst_onnx_call *c) {
 static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     mst_onnx_call c = {.reader = r, .node = node};
     if ((*node->domain && strcmp(node->domain, "ai.onnx") != 0) || !(c.op = mst_onnx_find(node->op_type)))
-        return MST_FAIL(MST_UNIMPLEMENTED, "the operator is not known here");
+        return MST_FAIL(MST_UNIMPLEMENTED, "the operator is not supported");
     for (size_t i = 0; i < node->n_input; i++)
         if (*node->input[i] && mst_names_get(&r->names, node->input[i]) < 0)
-            return MST_FAIL(MST_CORRUPT, "it needs '%.100s', which no node before it makes", node->input[i]);
+            return MST_FAIL(
+                MST_CORRUPT,
+                "its input '%.100s' is no input, no tensor and no output of an earlier node: export the model again",
+                node->input[i]);
     bool folded = false;
     mst_status status = mst_onnx_fold(&c, &folded);
     if (!status && !folded) status = c.op->read(&c);
     if (c.mistyped)
-        return MST_FAIL(MST_CORRUPT, "its attribute '%.60s' is of type %d, which the operator does not have there",
-                        c.mistyped->name, (int)c.mistyped->type);
+        return MST_FAIL(
+            MST_CORRUPT,
+            "its attribute '%.60s' is of type %d of ONNX, which is not that of the operator: export the model again",
+            c.mistyped->name, (int)c.mistyped->type);
     MST_TRY(status);
     MST_TRY(check_attributes(&c));
     for (size_t i = 0; i < node->n_output; i++)
         if (mst_onnx_wants(&c, i) && mst_names_get(&r->names, node->output[i]) < 0)
-            return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not known here", i);
+            return MST_FAIL(MST_UNIMPLEMENTED, "its output %zu is not supported", i);
     MST_TRY(mst_graph_check(r->graph));
+    MST_TRY(mst_onnx_limit_check(&c));
     keep_zeros(&c);
     set_rates(&c);
     return MST_OK;
@@ -491,8 +525,10 @@ static mst_status add_initializers(mst_onnx_reader *r) {
 mst_status mst_onnx_build(mst_onnx_reader *r, const mst_value *input, const bool *input_last, mst_value *output,
                           const bool *output_last) {
     const Muster__OnnxGraph *graph = r->file->graph;
+    const size_t num_inputs = mst_onnx_num_inputs(r->file);
+    mst_onnx_limit_begin(r, input, num_inputs);
     MST_TRY(add_initializers(r));
-    for (size_t i = 0; i < mst_onnx_num_inputs(r->file); i++)
+    for (size_t i = 0; i < num_inputs; i++)
         MST_TRY(name_value(r, mst_onnx_input(r->file, i)->name,
                            input_last[i] ? (mst_onnx_value){.last = input[i]} : (mst_onnx_value){.plain = input[i]}));
     for (size_t i = 0; i < graph->n_node; i++) {
@@ -504,7 +540,10 @@ mst_status mst_onnx_build(mst_onnx_reader *r, const mst_value *input, const bool
     }
     for (size_t i = 0; i < graph->n_output; i++) {
         const int64_t at = mst_names_get(&r->names, graph->output[i]->name);
-        if (at < 0) return MST_FAIL(MST_CORRUPT, "its output '%.100s' is made by no node", graph->output[i]->name);
+        if (at < 0)
+            return MST_FAIL(MST_CORRUPT,
+                            "its output '%.100s' is made by no node: the file is damaged: export the model again",
+                            graph->output[i]->name);
         MST_TRY((output_last[i] ? last_of : plain_of)(r, &r->value[at], &output[i]));
     }
     return mst_graph_check(r->graph);
@@ -514,6 +553,7 @@ void mst_onnx_reader_free(mst_onnx_reader *r) {
     for (int64_t i = 0; i < r->num_made; i++) mst_tensor_release(r->made[i]);
     free(r->made);
     free(r->open);
+    free(r->depends);
     free(r->value);
     mst_names_free(&r->names);
     mst_names_free(&r->variables);

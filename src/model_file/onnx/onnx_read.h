@@ -60,6 +60,11 @@ typedef struct mst_onnx_reader {
     int64_t num_made, made_capacity;
     mst_onnx_open *open;
     int64_t num_open, open_capacity;
+    int64_t num_before, num_checked; /**< nodes of the graph: older than the file's; checked (onnx_limit.h) */
+    bool *depends;                   /**< of each node from NUM_BEFORE on: whether an input decides about it */
+    int64_t depends_capacity;
+    int64_t most_value, most_constants; /**< bytes: of one value, of all constants that nodes compute */
+    int64_t constant_bytes;             /**< of those so far */
 } mst_onnx_reader;
 
 /** Makes the nodes of FILE in GRAPH. INPUT has a value for each input of the graph that is no initializer, in their
@@ -143,6 +148,8 @@ MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor)
 bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i);
 /** Output 0 is the constant V, as it is. */
 MST_CHECKED mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v);
+/** What was put as output I, and its dtype and shape in ONNX's order; MST_NONE where it was no value of the graph. */
+mst_value mst_onnx_result(const mst_onnx_call *c, size_t i, mst_spec *spec);
 /** Whether output I is used. */
 bool mst_onnx_wants(const mst_onnx_call *c, size_t i);
 /** [n, c, ...] with channels last, and back. */

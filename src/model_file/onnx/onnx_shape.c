@@ -9,12 +9,14 @@
 mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count) {
     MST_TRY(mst_onnx_ints(c, "axes", list, count));
     if (mst_onnx_has(c, i)) MST_TRY(mst_onnx_numbers(c, i, list, count));
-    if (*count > MST_MAX_NDIM) return MST_FAIL(MST_INVALID, "%d axes", *count);
+    if (*count > MST_MAX_NDIM)
+        return MST_FAIL(MST_INVALID, "it has %d axes, and at most %d are supported", *count, MST_MAX_NDIM);
     for (int k = 0, axis; k < *count; k++) {
         MST_TRY(mst_onnx_axis(list[k], ndim, &axis));
         list[k] = axis;
         for (int before = 0; before < k; before++)
-            if (list[before] == axis) return MST_FAIL(MST_INVALID, "axis %d is given twice", axis);
+            if (list[before] == axis)
+                return MST_FAIL(MST_INVALID, "the axis %d is given twice: each may be given once", axis);
     }
     return MST_OK;
 }
@@ -41,7 +43,9 @@ static mst_status read_constant(mst_onnx_call *c) {
     } else if ((a = mst_onnx_attribute(c, "value_floats", MST_ONNX_FLOATS))) {
         MST_TRY(mst_tensor_copy(MST_F32, MST_SHAPE((int64_t)a->n_floats), a->floats, &tensor));
     } else {
-        return MST_FAIL(MST_UNIMPLEMENTED, "its value is of a kind that is not known here");
+        return MST_FAIL(
+            MST_UNIMPLEMENTED,
+            "its value is a string or a sparse tensor: only numbers, lists of them and dense tensors are supported");
     }
     return mst_onnx_put_tensor(c, tensor);
 }
@@ -57,7 +61,7 @@ static mst_status size_of(mst_onnx_call *c, const mst_shape *shape, int axis, in
 }
 
 static mst_status read_shape(mst_onnx_call *c) {
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     const mst_shape shape = mst_onnx_shape(c, 0);
     int64_t list[MST_MAX_NDIM], start = mst_onnx_int(c, "start", 0), end = mst_onnx_int(c, "end", shape.ndim);
     int count = 0;
@@ -69,7 +73,7 @@ static mst_status read_shape(mst_onnx_call *c) {
 }
 
 static mst_status read_size(mst_onnx_call *c) {
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     const mst_shape shape = mst_onnx_shape(c, 0);
     int64_t all = 1, size;
     for (int i = 0; i < shape.ndim; i++) {
@@ -103,13 +107,18 @@ static mst_status settle(const mst_onnx_call *c, const mst_shape *src, mst_shape
         else if (want->dim[i] == -1)
             rest = i;
         else if (__builtin_mul_overflow(known, want->dim[i], &known))
-            return MST_FAIL(MST_INVALID, "too many elements");
+            return MST_FAIL(
+                MST_INVALID,
+                "its shape has more elements than 64 bits can count: check the sizes that the node is given");
     }
     if (!num_open) return MST_OK;
     const int64_t left =
         rest < 0 || num_open > 1 ? 0 : rest_of(c, src, known, mst_onnx_open_of(c->reader, want->dim[open]));
     if (num_open > 1 || left < 0)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its shape depends on more than one size that only a run knows");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its shape has several dynamic dimensions, whose sizes are unknown until the model runs: "
+                        "export the model with one "
+                        "of them, that of the examples, and all others fixed");
     if (rest >= 0) want->dim[rest] = left;
     want->dim[open] = -1;
     return MST_OK;
@@ -124,11 +133,13 @@ static mst_status read_reshape(mst_onnx_call *c) {
     MST_TRY(mst_onnx_plain(c, 0, &x));
     const mst_shape src = mst_value_spec(x).shape;
     if (count > MST_MAX_NDIM)
-        return MST_FAIL(MST_INVALID, "%d dimensions, at most %d are possible", count, MST_MAX_NDIM);
+        return MST_FAIL(MST_INVALID, "its shape has %d dimensions, and at most %d are supported", count, MST_MAX_NDIM);
     mst_shape shape = mst_shape_make(count, list);
     for (int i = 0; i < count; i++)
         if (list[i] < -1 && !mst_onnx_is_open(list[i]))
-            return MST_FAIL(MST_INVALID, "its input 1 has the size %lld", (long long)list[i]);
+            return MST_FAIL(MST_INVALID,
+                            "its shape (input 1) has the size %lld: a size is 0 or more, or -1 for what is left",
+                            (long long)list[i]);
     for (int i = 0; i < count && !zero; i++)
         if (shape.dim[i] == 0 && i < src.ndim) MST_TRY(size_of(c, &src, i, &shape.dim[i]));
     MST_TRY(settle(c, &src, &shape));
@@ -151,10 +162,15 @@ static mst_status read_flatten(mst_onnx_call *c) {
         if (shape.dim[i] < 0 || *p < 0)
             *p = -1;
         else if (__builtin_mul_overflow(*p, shape.dim[i], p))
-            return MST_FAIL(MST_INVALID, "too many elements");
+            return MST_FAIL(
+                MST_INVALID,
+                "its shape has more elements than 64 bits can count: check the sizes that the node is given");
     }
     if (part[0] < 0 && part[1] < 0)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its shape depends on more than one size that only a run knows");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its shape has several dynamic dimensions, whose sizes are unknown until the model runs: "
+                        "export the model with one "
+                        "of them, that of the examples, and all others fixed");
     return mst_onnx_put(c, 0, mst_reshape(x, MST_SHAPE(part[0], part[1])));
 }
 
@@ -162,7 +178,8 @@ static mst_status read_unsqueeze(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST];
     int count;
-    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no axes");
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1))
+        return MST_FAIL(MST_CORRUPT, "its input 0, or its axes (input 1), are missing: export the model again");
     MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     const int ndim = mst_onnx_ndim(c, 0) + count;
     MST_TRY(mst_onnx_read_axes(c, 1, ndim, list, &count));
@@ -189,10 +206,13 @@ static mst_status read_transpose(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST];
     int count, axis;
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_ints(c, "perm", list, &count));
-    if (count && count != ndim) return MST_FAIL(MST_INVALID, "perm has %d axes of %d", count, ndim);
+    if (count && count != ndim)
+        return MST_FAIL(MST_INVALID,
+                        "its attribute perm has %d axes, and its input has %d dimensions: there must be one for each",
+                        count, ndim);
     for (int i = 0; i < ndim; i++) {
         if (!count) list[i] = ndim - 1 - i;
         MST_TRY(mst_onnx_axis(list[i], ndim, &axis));
@@ -217,12 +237,12 @@ static mst_status read_concat(mst_onnx_call *c) {
     int axis;
     const size_t count = c->node->n_input;
     if (count < 1 || count > MOST || !mst_onnx_has(c, 0))
-        return MST_FAIL(MST_UNIMPLEMENTED, "%zu inputs, 1 to %d are possible", count, MOST);
+        return MST_FAIL(MST_UNIMPLEMENTED, "it has %zu inputs, and 1 to %d are supported", count, MOST);
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", 0), ndim, &axis));
     bool last = ndim > 2;
     for (size_t i = 0; i < count; i++) {
-        if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "has no input %zu", i);
+        if (!mst_onnx_has(c, i)) return MST_FAIL(MST_CORRUPT, "its input %zu is missing: export the model again", i);
         last &= mst_onnx_ndim(c, i) == ndim && mst_onnx_is_last(c, i);
     }
     for (size_t i = 0; i < count; i++) MST_TRY((last ? mst_onnx_last : mst_onnx_plain)(c, i, &x[i]));
@@ -242,24 +262,34 @@ static mst_status read_split(mst_onnx_call *c) {
     if (mst_onnx_has(c, 1)) {
         MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     } else {
-        if (size < 0) return MST_FAIL(MST_UNIMPLEMENTED, "it cuts a dimension whose size only a run knows");
-        if (parts < 1 || parts > MST_ONNX_MOST_LIST) return MST_FAIL(MST_INVALID, "%lld parts", (long long)parts);
+        if (size < 0)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "it splits a dynamic dimension, whose size is unknown until the model runs: export the "
+                            "model with a fixed size there");
+        if (parts < 1 || parts > MST_ONNX_MOST_LIST)
+            return MST_FAIL(MST_INVALID, "it splits into %lld parts, and 1 to %d are supported", (long long)parts,
+                            MST_ONNX_MOST_LIST);
         const int64_t each = size / parts + (size % parts != 0);
         for (int64_t left = size; count < parts; left -= each) list[count++] = left < each ? left : each;
     }
     if ((size_t)count != c->node->n_output)
-        return MST_FAIL(MST_INVALID, "%d parts, %zu outputs", count, c->node->n_output);
+        return MST_FAIL(MST_INVALID, "it splits into %d parts and has %zu outputs: there must be one for each part",
+                        count, c->node->n_output);
     for (int i = 0; i < count; i++) {
         mst_shape from = {.ndim = shape.ndim}, part = {.ndim = shape.ndim};
         for (int k = 0; k < shape.ndim; k++) part.dim[k] = -1;
         from.dim[axis] = begin;
         part.dim[axis] = list[i];
         if (list[i] < 0 || __builtin_add_overflow(begin, list[i], &begin))
-            return MST_FAIL(MST_INVALID, "a part of %lld", (long long)list[i]);
+            return MST_FAIL(MST_INVALID, "one of its parts has %lld elements: check its input split",
+                            (long long)list[i]);
         MST_TRY(mst_onnx_put(c, (size_t)i, mst_slice(x, from, part)));
     }
     if (size >= 0 && begin != size)
-        return MST_FAIL(MST_INVALID, "the parts have %lld together, must have %lld", (long long)begin, (long long)size);
+        return MST_FAIL(
+            MST_INVALID,
+            "its parts have %lld elements together, and the dimension that it splits has %lld: they must be equal",
+            (long long)begin, (long long)size);
     return MST_OK;
 }
 
@@ -274,11 +304,11 @@ mst_status mst_onnx_read_cuts(mst_onnx_call *c, int ndim, mst_onnx_cuts *out) {
     if (mst_onnx_has(c, 3)) MST_TRY(mst_onnx_read_axes(c, 3, ndim, out->axis, &axes));
     if (mst_onnx_has(c, 4)) MST_TRY(mst_onnx_numbers(c, 4, out->step, &steps));
     if (ends != out->count || (axes && axes != out->count) || (steps && steps != out->count) || out->count > ndim)
-        return MST_FAIL(MST_INVALID, "starts, ends, axes and steps are not equally many");
+        return MST_FAIL(MST_INVALID, "its starts, ends, axes and steps must have the same length");
     for (int i = 0; i < out->count; i++) {
         if (!axes) out->axis[i] = i;
         if (!steps) out->step[i] = 1;
-        if (!out->step[i]) return MST_FAIL(MST_INVALID, "a step of 0");
+        if (!out->step[i]) return MST_FAIL(MST_INVALID, "it has a step of 0: steps are positive or negative");
     }
     return MST_OK;
 }
@@ -301,7 +331,9 @@ static mst_status cut_axis(const mst_onnx_cuts *k, int i, int64_t size, mst_stri
     const int64_t axis = k->axis[i];
     int64_t start = k->start[i], end = k->end[i];
     if (size < 0 && k->step[i] < 0 && start < -1)
-        return MST_FAIL(MST_UNIMPLEMENTED, "a negative step from %lld on, of a size that only a run knows",
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "it slices backwards from %lld on in a dynamic dimension, whose size is unknown until the "
+                        "model runs: export the model with a fixed size there",
                         (long long)start);
     if (size > 0) mst_onnx_settle_cut(k, i, size, &start, &end);
     o->begin.axis[axis] = within(start);
@@ -315,7 +347,7 @@ static mst_status cut_axis(const mst_onnx_cuts *k, int i, int64_t size, mst_stri
 static mst_status read_slice(mst_onnx_call *c) {
     mst_value x;
     mst_onnx_cuts k;
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_read_cuts(c, ndim, &k));
     MST_TRY(mst_onnx_plain(c, 0, &x));
@@ -336,7 +368,8 @@ static mst_status read_slice(mst_onnx_call *c) {
 static mst_status read_gather(mst_onnx_call *c) {
     mst_value x, index;
     int axis;
-    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has not two inputs");
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1))
+        return MST_FAIL(MST_CORRUPT, "its data (input 0) or its indices (input 1) are missing: export the model again");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", 0), ndim, &axis));
     MST_TRY(mst_onnx_plain(c, 0, &x));
@@ -355,7 +388,10 @@ static mst_status read_arg(mst_onnx_call *c, mst_value (*function)(mst_arg_searc
     mst_value y;
     if (mst_onnx_int(c, "select_last_index", 0)) { /* the first one from the end */
         const int64_t size = mst_value_spec(x).shape.dim[axis];
-        if (size < 0) return MST_FAIL(MST_UNIMPLEMENTED, "select_last_index of a size that is not known");
+        if (size < 0)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "select_last_index is not supported for a dynamic dimension, whose size is unknown until "
+                            "the model runs: export the model with a fixed size there");
         mst_strided_slice_options o = {.src = x, .begin_mask = (2 << axis) - 1, .end_mask = (2 << axis) - 1};
         o.begin.count = o.end.count = o.strides.count = axis + 1;
         for (int i = 0; i <= axis; i++) o.strides.axis[i] = i == axis ? -1 : 1;
@@ -383,7 +419,8 @@ static mst_status expand(mst_onnx_call *c, mst_value x, const int64_t *list, int
     mst_shape shape = {.ndim = count > src.ndim ? count : src.ndim};
     int64_t size[MST_MAX_NDIM];
     bool open = false;
-    if (count > MST_MAX_NDIM) return MST_FAIL(MST_INVALID, "%d dimensions", count);
+    if (count > MST_MAX_NDIM)
+        return MST_FAIL(MST_INVALID, "its shape has %d dimensions, and at most %d are supported", count, MST_MAX_NDIM);
     for (int i = 0; i < shape.ndim; i++) {
         const int in = i - (shape.ndim - src.ndim), given = i - (shape.ndim - count);
         const int64_t own = in < 0 ? 1 : src.dim[in], wanted = given < 0 ? 1 : list[given];
@@ -418,7 +455,7 @@ static mst_status read_constant_of_shape(mst_onnx_call *c) {
     const bool is_number = mst_tensor_count(value) == 1, zero = is_number && mst_tensor_get(value, 0) == 0;
     const mst_value x = is_number ? mst_reshape(mst_constant(c->reader->graph, value), MST_SCALAR) : MST_NONE;
     mst_tensor_release(value);
-    if (!is_number) return MST_FAIL(MST_INVALID, "its value must be one number");
+    if (!is_number) return MST_FAIL(MST_INVALID, "its attribute value must be a tensor of one number");
     MST_TRY(expand(c, x, list, count));
     if (mst_onnx_wants(c, 0)) c->reader->value[c->reader->num_values - 1].is_zero = zero;
     return MST_OK;
@@ -430,7 +467,9 @@ static mst_status read_tile(mst_onnx_call *c) {
     int count;
     MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     MST_TRY(mst_onnx_plain(c, 0, &x));
-    if (count != mst_value_spec(x).shape.ndim) return MST_FAIL(MST_INVALID, "%d repeats", count);
+    if (count != mst_value_spec(x).shape.ndim)
+        return MST_FAIL(MST_INVALID, "it has %d repeats, and its input has %d dimensions: there must be one for each",
+                        count, mst_value_spec(x).shape.ndim);
     return mst_onnx_put(c, 0, mst_tile(x, mst_shape_make(count, list)));
 }
 
@@ -458,12 +497,18 @@ static mst_status pad_axis(mst_value *x, int mode, int64_t axis, int64_t before,
     const int64_t size = shape.dim[axis], most = mode == REFLECT ? size - 1 : size;
     mst_value part[3], *end = part;
     mst_shape times = {.ndim = shape.ndim};
-    if (before < 0 || behind < 0) return MST_FAIL(MST_UNIMPLEMENTED, "negative pads of a mode other than constant");
+    if (before < 0 || behind < 0)
+        return MST_FAIL(MST_UNIMPLEMENTED, "negative pads are supported in the mode constant alone");
     if (!before && !behind) return MST_OK;
-    if (size < 0) return MST_FAIL(MST_UNIMPLEMENTED, "a mode other than constant for a size that only a run knows");
+    if (size < 0)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "only the mode constant is supported for a dynamic dimension, whose size is unknown until the "
+                        "model runs: export the model with a fixed size there");
     if (!size || size > INT32_MAX || (mode != EDGE && (before > most || behind > most)))
-        return MST_FAIL(MST_UNIMPLEMENTED, "pads of %lld and %lld, more than its %lld elements have", (long long)before,
-                        (long long)behind, (long long)size);
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its pads of %lld and %lld are more than a dimension of %lld elements has to repeat: pad it in "
+                        "several steps",
+                        (long long)before, (long long)behind, (long long)size);
     for (int i = 0; i < shape.ndim; i++) times.dim[i] = 1;
     if (before) {
         times.dim[axis] = before;
@@ -491,14 +536,15 @@ static mst_status read_pad(mst_onnx_call *c) {
     const bool constant = mst_onnx_is(c, "mode", "constant", "constant");
     int mode = 0;
     while (!constant && mode <= WRAP && !mst_onnx_is(c, "mode", modes[mode], "constant")) mode++;
-    if (mode > WRAP) return MST_FAIL(MST_INVALID, "its mode is none of constant, reflect, edge and wrap");
+    if (mode > WRAP) return MST_FAIL(MST_INVALID, "its mode is not supported: constant, reflect, edge and wrap are");
     MST_TRY(mst_onnx_plain(c, 0, &x));
     const int ndim = mst_value_spec(x).shape.ndim;
     MST_TRY(mst_onnx_numbers(c, 1, list, &count));
     if (mst_onnx_has(c, 2)) MST_TRY(mst_onnx_number(c, 2, &value));
     if (mst_onnx_has(c, 3)) MST_TRY(mst_onnx_read_axes(c, 3, ndim, axes, &num_axes));
     for (; !mst_onnx_has(c, 3) && num_axes < ndim; num_axes++) axes[num_axes] = num_axes;
-    if (count != 2 * num_axes) return MST_FAIL(MST_INVALID, "%d pads for %d axes", count, num_axes);
+    if (count != 2 * num_axes)
+        return MST_FAIL(MST_INVALID, "it has %d pads for %d axes: there must be two for each axis", count, num_axes);
     for (int i = 0; !constant && i < num_axes; i++) MST_TRY(pad_axis(&x, mode, axes[i], list[i], list[num_axes + i]));
     if (!constant) return mst_onnx_put(c, 0, x);
     mst_shape before = {.ndim = ndim}, after = before, begin = before, size = before;
@@ -507,14 +553,19 @@ static mst_status read_pad(mst_onnx_call *c) {
     for (int i = 0; i < num_axes; i++) {
         const int64_t a = axes[i], first = list[i], behind = list[num_axes + i], have = mst_value_spec(x).shape.dim[a];
         if (within(first) != first || within(behind) != behind)
-            return MST_FAIL(MST_INVALID, "pads of %lld and %lld", (long long)first, (long long)behind);
+            return MST_FAIL(MST_INVALID,
+                            "its pads of %lld and %lld do not fit into 32 bits: check the sizes that the node is given",
+                            (long long)first, (long long)behind);
         before.dim[a] = first > 0 ? first : 0;
         after.dim[a] = behind > 0 ? behind : 0;
         if (first >= 0 && behind >= 0) continue;
-        if (have < 0) return MST_FAIL(MST_UNIMPLEMENTED, "negative pads of a size that only a run knows");
+        if (have < 0)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "negative pads are not supported for a dynamic dimension, whose size is unknown until the "
+                            "model runs: export the model with a fixed size there");
         begin.dim[a] = first < 0 ? -first : 0;
         size.dim[a] = have - begin.dim[a] - (behind < 0 ? -behind : 0);
-        if (size.dim[a] < 0) return MST_FAIL(MST_INVALID, "it cuts more than there is");
+        if (size.dim[a] < 0) return MST_FAIL(MST_INVALID, "its negative pads cut off more elements than there are");
         cuts = true;
     }
     if (cuts) x = mst_slice(x, begin, size);
@@ -548,7 +599,7 @@ static mst_status read_reduction(mst_onnx_call *c) {
     while (strcmp(reductions[k].name, c->op->name) != 0) k++;
     const reduction *r = &reductions[k];
     const bool keep = mst_onnx_int(c, "keepdims", 1) != 0, none = mst_onnx_int(c, "noop_with_empty_axes", 0) != 0;
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_read_axes(c, 1, ndim, list, &count));
     const bool last = mst_onnx_is_last(c, 0) && keep;

@@ -19,11 +19,12 @@ static mst_status window_list(mst_onnx_call *c, const char *name, int64_t least,
     int count;
     MST_TRY(mst_onnx_ints(c, name, list, &count));
     if (count && count != want)
-        return MST_FAIL(MST_INVALID, "attribute %s has %d numbers, must have %d", name, count, want);
+        return MST_FAIL(MST_INVALID, "its attribute %s has %d numbers, and must have %d", name, count, want);
     for (int i = 0; i < want; i++) {
         out[i] = count ? list[i] : otherwise;
         if (out[i] < least || out[i] > INT32_MAX)
-            return MST_FAIL(MST_INVALID, "attribute %s has %lld", name, (long long)out[i]);
+            return MST_FAIL(MST_INVALID, "its attribute %s has %lld: %lld to %d are supported", name, (long long)out[i],
+                            (long long)least, INT32_MAX);
     }
     return MST_OK;
 }
@@ -31,8 +32,13 @@ static mst_status window_list(mst_onnx_call *c, const char *name, int64_t least,
 /* The size of dimension I in space, where WHAT needs it. */
 static mst_status size_in_space(const mst_onnx_call *c, int i, const char *what, int64_t *out) {
     *out = mst_onnx_shape(c, 0).dim[2 + i];
-    if (*out < 0) return MST_FAIL(MST_UNIMPLEMENTED, "%s of a size that is not known", what);
-    if (*out > INT32_MAX) return MST_FAIL(MST_INVALID, "%s of a size of %lld", what, (long long)*out);
+    if (*out < 0)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "%s is not supported for a dynamic dimension, whose size is unknown until the model runs: "
+                        "export the model with a fixed size there",
+                        what);
+    if (*out > INT32_MAX)
+        return MST_FAIL(MST_INVALID, "%s is not supported for a size of %lld: it is too large", what, (long long)*out);
     return MST_OK;
 }
 
@@ -44,7 +50,9 @@ static mst_status same_lower(const mst_onnx_call *c, window *w) {
         const int64_t out = (in + w->strides[i] - 1) / w->strides[i];
         int64_t all = (out - 1) * w->strides[i] + (w->size[i] - 1) * w->dilations[i] + 1 - in;
         if (all < 0) all = 0;
-        if (all > INT32_MAX) return MST_FAIL(MST_INVALID, "auto_pad SAME_LOWER needs pads of %lld", (long long)all);
+        if (all > INT32_MAX)
+            return MST_FAIL(MST_INVALID, "auto_pad SAME_LOWER would need pads of %lld, which is too large",
+                            (long long)all);
         w->behind[i] = all / 2;
         w->before[i] = all - all / 2;
         w->has_pads |= all > 0;
@@ -62,7 +70,8 @@ static mst_status read_pads(mst_onnx_call *c, window *w) {
     if (mst_onnx_is(c, "auto_pad", "SAME_LOWER", "NOTSET")) return same_lower(c, w);
     if (mst_onnx_is(c, "auto_pad", "VALID", "NOTSET")) return MST_OK;
     if (!mst_onnx_is(c, "auto_pad", "NOTSET", "NOTSET"))
-        return MST_FAIL(MST_UNIMPLEMENTED, "its attribute auto_pad is not known here");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its attribute auto_pad is not supported: NOTSET, SAME_UPPER, SAME_LOWER and VALID are");
     for (int i = 0; i < w->ndim; i++) {
         w->before[i] = pads[i];
         w->behind[i] = pads[w->ndim + i];
@@ -74,16 +83,19 @@ static mst_status read_pads(mst_onnx_call *c, window *w) {
 /* SIZE: that of the weights, where the attribute kernel_shape may be left out; else NULL. */
 static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) {
     *w = (window){0};
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     w->ndim = mst_onnx_ndim(c, 0) - 2;
     if (w->ndim < 1 || w->ndim > MOST)
-        return MST_FAIL(MST_UNIMPLEMENTED, "its input has %d dimensions, possible are three to five", w->ndim + 2);
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its input has %d dimensions, and three to five are supported: [n, channels, ...]",
+                        w->ndim + 2);
     int64_t shape[MOST];
     MST_TRY(window_list(c, "kernel_shape", 0, w->ndim, 0, shape));
     for (int i = 0; i < w->ndim; i++) {
         w->size[i] = size ? size[i] : shape[i];
         if (w->size[i] < 1 || w->size[i] > INT32_MAX || (shape[i] && shape[i] != w->size[i]))
-            return MST_FAIL(MST_INVALID, "a window of %lld", (long long)(shape[i] ? shape[i] : w->size[i]));
+            return MST_FAIL(MST_INVALID, "its kernel_shape has %lld, which is too small or not that of its weights",
+                            (long long)(shape[i] ? shape[i] : w->size[i]));
     }
     MST_TRY(window_list(c, "strides", 1, w->ndim, 1, w->strides));
     MST_TRY(window_list(c, "dilations", 1, w->ndim, 1, w->dilations));
@@ -103,7 +115,8 @@ static mst_status add_ceiling(mst_onnx_call *c, window *w) {
         const int64_t begin = all - w->size[i] + more; /* of the last window */
         if (!more || begin >= in + w->before[i]) continue;
         if ((w->behind[i] += more) > INT32_MAX)
-            return MST_FAIL(MST_INVALID, "ceil_mode needs pads of %lld", (long long)w->behind[i]);
+            return MST_FAIL(MST_INVALID, "ceil_mode would need pads of %lld, which is too large",
+                            (long long)w->behind[i]);
         w->has_pads = true;
     }
     return MST_OK;
@@ -139,10 +152,12 @@ static mst_axes window_pads(const window *w) {
 /* ---- convolutions ---- */
 
 static mst_status check_weights(const mst_onnx_call *c) {
-    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1)) return MST_FAIL(MST_CORRUPT, "has no input or no weights");
+    if (!mst_onnx_has(c, 0) || !mst_onnx_has(c, 1))
+        return MST_FAIL(MST_CORRUPT, "its input or its weights are missing: export the model again");
     const int ndim = mst_onnx_ndim(c, 1);
     if (mst_onnx_ndim(c, 0) == ndim && ndim >= 3) return MST_OK;
-    return MST_FAIL(MST_INVALID, "its input has %d dimensions, its weights %d", mst_onnx_ndim(c, 0), ndim);
+    return MST_FAIL(MST_INVALID, "its input has %d dimensions, and its weights have %d: both must have three to five",
+                    mst_onnx_ndim(c, 0), ndim);
 }
 
 /* [filters, channels, height, width] to [height, width, channels, filters]; transposed, it is channels and filters. */
@@ -168,7 +183,9 @@ static mst_status read_conv(mst_onnx_call *c) {
     const int64_t groups = mst_onnx_int(c, "group", 1);
     MST_TRY(check_weights(c));
     const mst_shape shape = mst_onnx_shape(c, 1);
-    if (groups < 1 || groups > INT32_MAX) return MST_FAIL(MST_INVALID, "%lld groups", (long long)groups);
+    if (groups < 1 || groups > INT32_MAX)
+        return MST_FAIL(MST_INVALID, "its attribute group is %lld: it must be at least 1, and fit into 32 bits",
+                        (long long)groups);
     MST_TRY(read_window(c, shape.dim + 2, &w));
     MST_TRY(mst_onnx_last(c, 0, &x));
     MST_TRY(read_weights(c, &w, &weights));
@@ -198,7 +215,9 @@ static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t
         const int64_t cut = all > size[i] ? all - size[i] : 0;
         before[i] = !is_given ? w->before[i] : upper ? cut / 2 : cut - cut / 2;
         if (size[i] < 1 || size[i] > INT32_MAX)
-            return MST_FAIL(MST_INVALID, "it would give a size of %lld", (long long)size[i]);
+            return MST_FAIL(MST_INVALID,
+                            "its output would have a dimension of size %lld: check its pads and output_shape",
+                            (long long)size[i]);
     }
     return MST_OK;
 }
@@ -237,8 +256,10 @@ static mst_status read_conv_transpose(mst_onnx_call *c) {
     MST_TRY(check_weights(c));
     const mst_shape shape = mst_onnx_shape(c, 1);
     if (groups < 1 || groups > MOST_GROUPS || shape.dim[0] % groups)
-        return MST_FAIL(groups < 1 ? MST_INVALID : MST_UNIMPLEMENTED, "%lld groups of %lld channels", (long long)groups,
-                        (long long)shape.dim[0]);
+        return MST_FAIL(
+            groups < 1 ? MST_INVALID : MST_UNIMPLEMENTED,
+            "it has %lld groups of %lld channels: at most 64 are supported, and they must divide the channels",
+            (long long)groups, (long long)shape.dim[0]);
     MST_TRY(read_window(c, shape.dim + 2, &w));
     MST_TRY(sizes_of_transposed(c, &w, before, size));
     MST_TRY(mst_onnx_last(c, 0, &x));
@@ -261,7 +282,8 @@ static mst_status read_conv_transpose(mst_onnx_call *c) {
 static mst_status check_pool(mst_onnx_call *c, window *w) {
     MST_TRY(read_window(c, NULL, w));
     for (int i = 0; i < w->ndim; i++)
-        if (w->dilations[i] != 1) return MST_FAIL(MST_UNIMPLEMENTED, "pooling with dilations");
+        if (w->dilations[i] != 1)
+            return MST_FAIL(MST_UNIMPLEMENTED, "pooling with dilations other than 1 is not supported");
     return MST_OK;
 }
 
@@ -276,7 +298,7 @@ static mst_pool2d_options pool_options(const window *w, mst_value src) {
 static mst_status read_max_pool(mst_onnx_call *c) {
     window w;
     mst_value x;
-    if (mst_onnx_wants(c, 1)) return MST_FAIL(MST_UNIMPLEMENTED, "its second output, indices");
+    if (mst_onnx_wants(c, 1)) return MST_FAIL(MST_UNIMPLEMENTED, "its second output, the indices, is not supported");
     MST_TRY(check_pool(c, &w));
     (void)mst_onnx_int(c, "storage_order", 0); /* of indices */
     if (mst_onnx_int(c, "ceil_mode", 0)) MST_TRY(add_ceiling(c, &w));
@@ -295,7 +317,7 @@ static mst_status read_average_pool(mst_onnx_call *c) {
     MST_TRY(mst_onnx_last(c, 0, &x));
     x = as_row(&w, x);
     if (counts && (w.padding == MST_PADDING_SAME || ceiling))
-        return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad with auto_pad or ceil_mode");
+        return MST_FAIL(MST_UNIMPLEMENTED, "count_include_pad is not supported together with auto_pad or ceil_mode");
     if (counts && w.has_pads) { /* zeros that are counted */
         const mst_axes pads = window_pads(&w);
         mst_shape before = {.ndim = pads.count / 2 + 2}, after = before;
@@ -314,7 +336,9 @@ static mst_status global_pool(mst_onnx_call *c, bool largest) {
     mst_value x;
     MST_TRY(mst_onnx_last(c, 0, &x));
     const int ndim = mst_value_spec(x).shape.ndim;
-    if (ndim < 3) return MST_FAIL(MST_INVALID, "its input has %d dimensions, at least three are needed", ndim);
+    if (ndim < 3)
+        return MST_FAIL(MST_INVALID, "its input has %d dimensions, and must have three or more: [n, channels, ...]",
+                        ndim);
     mst_axes axes = {.count = ndim - 2};
     for (int i = 0; i < axes.count; i++) axes.axis[i] = i + 1;
     return mst_onnx_put_last(
@@ -336,7 +360,8 @@ static mst_status read_batch_norm(mst_onnx_call *c) {
     const double epsilon = (double)mst_onnx_float(c, "epsilon", 1e-5F);
     (void)mst_onnx_float(c, "momentum", 0.9F);
     if (mst_onnx_int(c, "training_mode", 0))
-        return MST_FAIL(MST_UNIMPLEMENTED, "training_mode: export the model for inference");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "training_mode is not supported: export the model for inference (model.eval() in PyTorch)");
     MST_TRY(mst_onnx_last(c, 0, &x));
     mst_status status = MST_OK;
     for (size_t i = 0; i < 4 && !status; i++) {
@@ -390,7 +415,9 @@ static mst_status read_instance_norm(mst_onnx_call *c) {
     normalized y;
     MST_TRY(mst_onnx_last(c, 0, &x));
     const int ndim = mst_value_spec(x).shape.ndim;
-    if (ndim < 3) return MST_FAIL(MST_INVALID, "its input has %d dimensions, at least three are needed", ndim);
+    if (ndim < 3)
+        return MST_FAIL(MST_INVALID, "its input has %d dimensions, and must have three or more: [n, channels, ...]",
+                        ndim);
     mst_axes axes = {.count = ndim - 2};
     for (int i = 0; i < axes.count; i++) axes.axis[i] = i + 1;
     MST_TRY(normalize(c, x, axes, (double)mst_onnx_float(c, "epsilon", 1e-5F), &y));
@@ -410,21 +437,27 @@ static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
     MST_TRY(mst_onnx_ints(c, "axes", list, &num_axes));
     if (!tensor || shape.ndim != 2 + TWO || num_axes || mst_tensor_count(tensor) != 2 + TWO)
         return MST_FAIL(MST_UNIMPLEMENTED,
-                        "it must have four dimensions, and constant scales or sizes for all of them");
+                        "its input must have four dimensions, and its scales or sizes must be constant, four, without "
+                        "the attribute axes");
     if (!scales) MST_TRY(mst_onnx_sizes(c, 3, true, list, &count));
     for (int i = 0; i < 2 + TWO; i++) {
         const double given = scales ? mst_tensor_get(tensor, i) : (double)list[i];
         const mst_onnx_open *open = scales ? NULL : mst_onnx_open_of(c->reader, list[i]);
         const bool as_many = open && open->times == 1 && shape.dim[i] < 0; /* the number of examples */
         if (i < 2 && !as_many && given != (scales ? 1 : (double)shape.dim[i]))
-            return MST_FAIL(MST_UNIMPLEMENTED, "it changes other dimensions than the last two");
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "it resizes the examples or channels: only the last two dimensions are supported");
         if (i < 2) continue;
         const double out = scales ? (double)shape.dim[i] * given : given;
         if (shape.dim[i] < 1 || !(out >= 1 && out <= INT32_MAX))
-            return MST_FAIL(MST_UNIMPLEMENTED, "its size is not known, or none that can be");
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "it resizes a dynamic dimension, or to a size below 1 or above 32 bits: export the model "
+                            "with a fixed size");
         size[i - 2] = (int64_t)(out + 1e-3);
         if ((double)size[i - 2] - out > 1e-3 || out - (double)size[i - 2] > 1e-3)
-            return MST_FAIL(MST_UNIMPLEMENTED, "a scale gives no whole number of rows or columns");
+            return MST_FAIL(
+                MST_UNIMPLEMENTED,
+                "its scales give no whole number of rows or columns: give it the attribute sizes, or other scales");
     }
     return MST_OK;
 }
@@ -449,13 +482,16 @@ static mst_status read_resize(mst_onnx_call *c) {
     const bool half = mst_onnx_is(c, "coordinate_transformation_mode", "half_pixel", "half_pixel");
     const bool nearest = mst_onnx_is(c, "mode", "nearest", "nearest"),
                linear = mst_onnx_is(c, "mode", "linear", "nearest");
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     MST_TRY(read_size_of(c, size));
     const mst_shape shape = mst_onnx_shape(c, 0);
     if (mst_onnx_int(c, "antialias", 0) || mst_onnx_int(c, "exclude_outside", 0) ||
         !mst_onnx_is(c, "keep_aspect_ratio_policy", "stretch", "stretch") ||
         !(nearest ? is_nearest(c, &shape, size) : linear && (half || corners)))
-        return MST_FAIL(MST_UNIMPLEMENTED, "this way to find what is between the pixels is not known here");
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "its mode, or the way in which it finds pixels (coordinate_transformation_mode, nearest_mode, "
+                        "antialias, ...), is not "
+                        "supported: nearest and linear with half_pixel or align_corners are");
     (void)mst_onnx_is(c, "nearest_mode", "", "");
     MST_TRY(mst_onnx_last(c, 0, &x));
     return mst_onnx_put_last(
@@ -470,7 +506,7 @@ static mst_status read_resize(mst_onnx_call *c) {
 static mst_status read_rows(mst_onnx_call *c, mst_value (*function)(mst_value)) {
     mst_value x;
     int axis;
-    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "has no input 0");
+    if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
     const int ndim = mst_onnx_ndim(c, 0);
     MST_TRY(mst_onnx_axis(mst_onnx_int(c, "axis", -1), ndim, &axis));
     if (axis == 1 && ndim > 2) { /* the channels */

@@ -1,9 +1,13 @@
 /* Tensors of ONNX in files beside the model: read where they are, and no name leads elsewhere. */
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "device/device.h"
 #include "model_file/onnx/onnx_file.h"
 #include "muster/inspect.h"
 #include "muster/model_file.h"
@@ -12,6 +16,7 @@
 
 enum { COUNT = 4, MOST_ENTRIES = 5, MOST_TENSORS = 3 };
 
+static size_t nul_at_end; /* 1: values of entries end in a NUL of their own */
 static const float numbers[] = {9, 9, 1, 2, 3, 4, 7};
 
 static char *text(const char *constant) {
@@ -37,7 +42,8 @@ static const char *write_models(const char *const *place, size_t num_tensors, in
     for (; place[2 * num_entries]; num_entries++) {
         muster__onnx_entry__init(entries[num_entries] = &entry[num_entries]);
         entry[num_entries].key = text(place[2 * num_entries]);
-        entry[num_entries].value = text(place[2 * num_entries + 1]);
+        entry[num_entries].value.data = (uint8_t *)text(place[2 * num_entries + 1]);
+        entry[num_entries].value.len = nul_at_end + strlen(place[2 * num_entries + 1]);
     }
     for (size_t i = 0; i < num_tensors; i++) {
         muster__onnx_tensor__init(tensors[i] = &tensor[i]);
@@ -126,32 +132,91 @@ static void names_lead_nowhere_else(void **state) {
     expect_refused(write_model("w.bin/w.bin", NULL, NULL), MST_NOT_FOUND, "no such file");
     expect_refused(write_model("w.bin/", NULL, NULL), MST_NOT_FOUND, "no such file");
     expect_refused(write_model("nowhere", NULL, NULL), MST_NOT_FOUND, "no such file");
-    assert_int_equal(mkfifo(folder_path("pipe"), 0600), 0);
-    expect_refused(write_model("pipe", NULL, NULL), MST_INVALID, "is not a regular file");
 }
 
 static void lengths_are_checked(void **state) {
     static const struct {
         const char *offset, *length, *why;
-    } cases[] = {{"0", "12", "its shape needs 16 bytes, 'w.bin' has 12"},
-                 {"13", "16", "its shape needs 16 bytes, 'w.bin' has 15"},
-                 {"8", NULL, "its shape needs 16 bytes, 'w.bin' has 20"}, /* all that is left must be the tensor's */
-                 {"100", "16", "'w.bin' has 0"},
-                 {"999999999999999999", "16", "'w.bin' has 0"},
-                 {"-4", "16", "'offset' twice, or as '-4'"},
-                 {"1e3", "16", "'offset' twice, or as '1e3'"},
-                 {"", "16", "'offset' twice, or as ''"},
-                 {"0", "18446744073709551616", "'length' twice"}};
+    } cases[] = {
+        {"0", "12", "its shape needs 16 bytes, and 'w.bin' has 12 for it from byte 0 on"},
+        {"13", "16", "its shape needs 16 bytes, and 'w.bin' has 15 for it from byte 13 on"},
+        {"8", NULL, "its shape needs 16 bytes, and 'w.bin' has 20 for it from byte 8 on"}, /* not all that is left */
+        {"100", "16", "'w.bin' has 0"},
+        {"999999999999999999", "16", "'w.bin' has 0"},
+        {"-4", "16", "the offset of its external data is '-4', not a number of bytes"},
+        {"1e3", "16", "the offset of its external data is '1e3'"},
+        {"", "16", "the offset of its external data is ''"},
+        {"0", "18446744073709551616", "the length of its external data is"}};
     (void)state;
     (void)folder_write("w.bin", numbers, sizeof numbers);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_refused(write_model("w.bin", cases[i].offset, cases[i].length), MST_CORRUPT, cases[i].why);
     const char *twice[] = {"location", "w.bin", "location", "w.bin", NULL};
-    expect_refused(write_models(twice, 1, COUNT), MST_CORRUPT, "'location' twice");
+    expect_refused(write_models(twice, 1, COUNT), MST_CORRUPT, "the entry 'location' twice");
     const char *none[] = {"offset", "8", NULL};
-    expect_refused(write_models(none, 1, COUNT), MST_CORRUPT, "no location");
+    expect_refused(write_models(none, 1, COUNT), MST_CORRUPT,
+                   "its data is in a file beside the model that is not named");
     const char *other[] = {"location", "w.bin", "basepath", "/", NULL};
-    expect_refused(write_models(other, 1, COUNT), MST_UNIMPLEMENTED, "'basepath', which is not known here");
+    expect_refused(write_models(other, 1, COUNT), MST_UNIMPLEMENTED, "the entry 'basepath', which is not known here");
+}
+
+/* A name is shown without what would steer a terminal, and an odd one is one error. */
+static void odd_names(void **state) {
+    (void)state;
+    enum { DEEP = 3000 };
+    char deep[2 * DEEP + 1], wide[1001];
+    (void)folder_write("w.bin", numbers + 2, 4 * sizeof *numbers);
+    (void)folder_write("w\\.bin", numbers + 2, 4 * sizeof *numbers);
+    nul_at_end = 1;
+    expect_refused(write_model("w.bin", NULL, NULL), MST_CORRUPT,
+                   "its data is in the file 'w.bin\\x00', which is no name");
+    expect_refused(write_model("", NULL, NULL), MST_CORRUPT, "'\\x00', which is no name of a file");
+    expect_refused(write_model("w.bin", "0", NULL), MST_CORRUPT, "w.bin\\x00");
+    nul_at_end = 0;
+    expect_refused(write_model("", NULL, NULL), MST_CORRUPT, "'', which is no name of a file");
+    expect_refused(write_model("a\nb\033[31m", NULL, NULL), MST_NOT_FOUND, "'a\\nb\\x1b[31m': no such file");
+    expect_refused(write_model("w.bin", "\033", NULL), MST_CORRUPT, "is '\\x1b', not a number");
+    expect_read(write_model("w\\.bin", NULL, NULL));
+    for (int i = 0; i < DEEP; i++) memcpy(deep + 2 * i, "a/", 2);
+    deep[2 * DEEP] = 0;
+    expect_refused(write_model(deep, NULL, NULL), MST_NOT_FOUND, "no such file");
+    memset(wide, 'w', sizeof wide - 1);
+    wide[sizeof wide - 1] = 0;
+    expect_refused(write_model(wide, NULL, NULL), MST_IO, "cannot be opened: File name too long");
+}
+
+/* None of them is waited for, or read. */
+static void what_is_no_regular_file(void **state) {
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_int_equal(mkfifo(folder_path("pipe"), 0600), 0);
+    expect_refused(write_model("pipe", NULL, NULL), MST_INVALID, "is not a regular file");
+    expect_refused(write_model("pipe/w.bin", NULL, NULL), MST_NOT_FOUND, "no such file");
+    const int self = socket(AF_UNIX, SOCK_STREAM, 0);
+    const size_t size = sizeof address.sun_path;
+    if ((size_t)snprintf(address.sun_path, size, "%s", folder_path("socket")) < size) { /* else it cannot be bound */
+        assert_int_equal(bind(self, (const struct sockaddr *)&address, sizeof address), 0);
+        expect_refused(write_model("socket", NULL, NULL), MST_IO, "cannot be opened");
+    }
+    close(self);
+    if (mknod(folder_path("zeros"), S_IFCHR | 0600, makedev(1, 5)) == 0) /* for root alone */
+        expect_refused(write_model("zeros", NULL, "16"), MST_INVALID, "is not a regular file");
+}
+
+/* A file of terabytes that takes no room on the disk: no byte is read before all tensors are known to fit. */
+static void files_larger_than_the_memory(void **state) {
+    (void)state;
+    const int64_t memory = mst_host_memory(), third = (memory / 3 + 4) / 4 * 4;
+    char length[24];
+    if (memory <= 0) skip();
+    const char *path = folder_write("w.bin", numbers, sizeof numbers);
+    if (truncate(path, 4 * third)) skip();
+    snprintf(length, sizeof length, "%lld", (long long)third);
+    const char *place[] = {"location", "w.bin", "length", length, NULL};
+    mst_onnx_file file;
+    EXPECT_ERROR(mst_onnx_file_read(write_models(place, 3, third / 4), &file), MST_OUT_OF_MEMORY,
+                 "m.onnx': the tensors in the files beside the model need ");
+    mst_onnx_file_free(&file);
 }
 
 /* Many tensors of the same bytes: a few hundred bytes of ONNX would become any number. */
@@ -160,7 +225,8 @@ static void tensors_take_no_more_than_their_files_have(void **state) {
     const char *place[] = {"location", "w.bin", NULL};
     (void)folder_write("w.bin", numbers + 2, 4 * sizeof *numbers);
     expect_read(write_models(place, 1, COUNT));
-    expect_refused(write_models(place, 2, COUNT), MST_CORRUPT, "the tensors take more bytes than their files have");
+    expect_refused(write_models(place, 2, COUNT), MST_CORRUPT,
+                   "up to this one the tensors take 32 bytes, more than the files beside the model have (16 bytes)");
     expect_refused(write_models(place, 1, 1000000000000), MST_CORRUPT, "its shape needs 4000000000000 bytes");
 }
 
@@ -172,7 +238,7 @@ static void memory_names_no_files(void **state) {
     mst_graph *graph;
     (void)folder_write("w.bin", numbers + 2, 4 * sizeof *numbers);
     EXPECT_OK(mst_file_read(write_model("w.bin", NULL, NULL), 1 << 20, &data, &size));
-    EXPECT_ERROR(mst_onnx_decode(data, size, &graph), MST_UNIMPLEMENTED, "it is in another file, 'w.bin'");
+    EXPECT_ERROR(mst_onnx_decode(data, size, &graph), MST_UNIMPLEMENTED, "its data is in another file, 'w.bin'");
     free(data);
 }
 
@@ -180,6 +246,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(tensors_beside_the_model_are_read),
         TEST_IN_FOLDER(names_lead_nowhere_else),
+        TEST_IN_FOLDER(odd_names),
+        TEST_IN_FOLDER(what_is_no_regular_file),
+        TEST_IN_FOLDER(files_larger_than_the_memory),
         TEST_IN_FOLDER(lengths_are_checked),
         TEST_IN_FOLDER(tensors_take_no_more_than_their_files_have),
         TEST_IN_FOLDER(memory_names_no_files),

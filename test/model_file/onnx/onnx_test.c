@@ -308,9 +308,9 @@ static void windows_that_are_too_large(void **state) {
     pad->s.data = (uint8_t *)onnx_text("SAME_LOWER");
     pad->s.len = strlen("SAME_LOWER");
     onnx_add_output(&m, "y", MST_SHAPE(1, 1, 5, 5));
-    onnx_expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER needs pads of 46116860");
+    onnx_expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER would need pads of 46116860");
     m.dim[0][2].dim_value = (int64_t)1 << 40;
-    onnx_expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER of a size of 1099511627776");
+    onnx_expect_refused(&m, MST_INVALID, "auto_pad SAME_LOWER is not supported for a size of 1099511627776");
 }
 
 static mst_value resize_to(void *context, mst_value src, bool training) {
@@ -363,21 +363,21 @@ static void what_is_not_known(void **state) {
     one_node(&m, 17, "NonMaxSuppression y x");
     m.node[0].name = onnx_text("boxes\n");
     onnx_expect_refused(&m, MST_UNIMPLEMENTED,
-                        "node 'boxes?' (NonMaxSuppression, opset 17): the operator is not known here");
+                        "node 'boxes?' (NonMaxSuppression, opset 17): the operator is not supported");
     one_node(&m, 17, "Relu y x");
     m.node[0].domain = onnx_text("com.example");
-    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "operator is not known");
+    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "operator is not supported");
     one_node(&m, 12, "Relu y x");
-    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "opset 12: 13 to 21 are read");
+    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "has the opset 12, and 13 to 21 are supported");
     one_node(&m, 17, "Relu y x");
     m.model.ir_version = 99;
-    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "ir_version 99 of ONNX, which is too new");
+    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "ir_version 99 of ONNX, and at most 13 is supported");
     one_node(&m, 22, "Relu y x");
-    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "opset 22, which is too new: 13 to 21 are read");
+    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "has the opset 22, which is too new, and 13 to 21 are supported");
     Muster__OnnxOpset other = MUSTER__ONNX_OPSET__INIT;
     m.model.opset_import = (Muster__OnnxOpset *[]){&m.opset, &other};
     m.model.n_opset_import = 2;
-    onnx_expect_refused(&m, MST_CORRUPT, "is of two opsets, 22 and 0");
+    onnx_expect_refused(&m, MST_CORRUPT, "has two opsets for the standard operators, 22 and 0");
     one_node(&m, 21, "Relu y x");
     onnx_add_attribute(&m, "surprise", MST_ONNX_INT);
     onnx_expect_refused(&m, MST_UNIMPLEMENTED, "node 'y' (Relu, opset 21): its attribute 'surprise'");
@@ -391,22 +391,22 @@ static void what_contradicts_itself(void **state) {
     onnx_message m;
     int64_t list[] = {1, -1};
     one_node(&m, 17, "Relu y nothing");
-    onnx_expect_refused(&m, MST_CORRUPT, "needs 'nothing'");
+    onnx_expect_refused(&m, MST_CORRUPT, "its input 'nothing' is no input, no tensor and no output of an earlier node");
     one_node(&m, 17, "Relu z x");
     onnx_expect_refused(&m, MST_CORRUPT, "output 'y' is made by no node");
     one_node(&m, 17, "Relu x x");
-    onnx_expect_refused(&m, MST_CORRUPT, "made twice");
+    onnx_expect_refused(&m, MST_CORRUPT, "the value 'x' has that name already");
     one_node(&m, 17, "Conv y x x");
     m.name[0][1] = onnx_text("");
-    onnx_expect_refused(&m, MST_CORRUPT, "has no input or no weights");
+    onnx_expect_refused(&m, MST_CORRUPT, "its input or its weights are missing");
     one_node(&m, 17, "Gemm y x");
-    onnx_expect_refused(&m, MST_CORRUPT, "has no input 1");
+    onnx_expect_refused(&m, MST_CORRUPT, "its input 1 is missing");
     one_node(&m, 17, "Reshape y x shape");
     onnx_add_list(&m, "shape", list, 2)->dims[0] = INT64_MAX / 16;
     onnx_expect_refused(&m, MST_CORRUPT, "has 2 elements");
     one_node(&m, 17, "Reshape y x shape");
     onnx_add_list(&m, "shape", list, 2)->dims[0] = 1 << 20;
-    onnx_expect_refused(&m, MST_CORRUPT, "has 2 elements, its shape needs 1048576");
+    onnx_expect_refused(&m, MST_CORRUPT, "has 2 elements, and its shape needs 1048576");
     one_node(&m, 17, "Reshape y x shape");
     onnx_add_list(&m, "shape", list, 2)->dims[0] = -2;
     onnx_expect_refused(&m, MST_INVALID, "");
@@ -419,11 +419,11 @@ static void numbers_that_cannot_be(void **state) {
     int64_t pads[] = {0, INT64_MIN, 0, 0}, parts[] = {3}, shape[] = {INT64_MIN, 4};
     one_node(&m, 17, "Pad y x pads");
     onnx_add_list(&m, "pads", pads, 4);
-    onnx_expect_refused(&m, MST_INVALID, "node 'y' (Pad, opset 17): pads of -9223372036854775808 and 0");
+    onnx_expect_refused(&m, MST_INVALID, "node 'y' (Pad, opset 17): its pads of -9223372036854775808 and 0");
     one_node(&m, 17, "Split y x parts");
     onnx_add_attribute(&m, "axis", MST_ONNX_INT)->i = 1;
     onnx_add_list(&m, "parts", parts, 1);
-    onnx_expect_refused(&m, MST_INVALID, "the parts have 3 together, must have 4");
+    onnx_expect_refused(&m, MST_INVALID, "its parts have 3 elements together, and the dimension that it splits has 4");
     one_node(&m, 17, "Reshape y x shape");
     onnx_add_list(&m, "shape", shape, 2);
     onnx_expect_refused(&m, MST_INVALID, "has the size -9223372036854775808");
@@ -439,20 +439,45 @@ static void cells_that_are_refused(void **state) {
         mst_status code;
         const char *why;
     } cases[] = {
-        {"LSTM y x w r", NULL, 0, {.ndim = 3, .dim = {1, 7, 3}}, MST_INVALID, "its weights do not fit"},
-        {"LSTM y x w r", NULL, 0, {.ndim = 3, .dim = {2, 8, 3}}, MST_INVALID, "its weights do not fit"},
+        {"LSTM y x w r",
+         NULL,
+         0,
+         {.ndim = 3, .dim = {1, 7, 3}},
+         MST_INVALID,
+         "its weights have a shape that does not fit"},
+        {"LSTM y x w r",
+         NULL,
+         0,
+         {.ndim = 3, .dim = {2, 8, 3}},
+         MST_INVALID,
+         "its weights have a shape that does not fit"},
         {"LSTM y x w r", NULL, 0, {.ndim = 2, .dim = {8, 3}}, MST_INVALID, "input 1 has 2 dimensions"},
         {"LSTM y x w r",
          "hidden_size",
          3,
          {.ndim = 3, .dim = {1, 8, 3}},
          MST_INVALID,
-         "its state has 3 numbers, its weights 2"},
-        {"LSTM y x w r", "input_forget", 1, {.ndim = 3, .dim = {1, 8, 3}}, MST_UNIMPLEMENTED, "coupled"},
-        {"LSTM y x w", NULL, 0, {.ndim = 3, .dim = {1, 8, 3}}, MST_CORRUPT, "has no input 2"},
+         "its hidden_size is 3, and its weights have 2 units"},
+        {"LSTM y x w r",
+         "input_forget",
+         1,
+         {.ndim = 3, .dim = {1, 8, 3}},
+         MST_UNIMPLEMENTED,
+         "which couples two gates"},
+        {"LSTM y x w", NULL, 0, {.ndim = 3, .dim = {1, 8, 3}}, MST_CORRUPT, "its input 2 is missing"},
         {"GRU y x w s", NULL, 0, {.ndim = 3, .dim = {1, 6, 3}}, MST_UNIMPLEMENTED, "linear_before_reset = 0"},
-        {"RNN y x w r", NULL, 0, {.ndim = 3, .dim = {1, 2, 3}}, MST_INVALID, "its recurrent weights do not fit"},
-        {"LSTM y x w r w", NULL, 0, {.ndim = 3, .dim = {1, 8, 3}}, MST_INVALID, "its biases do not fit"},
+        {"RNN y x w r",
+         NULL,
+         0,
+         {.ndim = 3, .dim = {1, 2, 3}},
+         MST_INVALID,
+         "its recurrent weights have a shape that does not fit"},
+        {"LSTM y x w r w",
+         NULL,
+         0,
+         {.ndim = 3, .dim = {1, 8, 3}},
+         MST_INVALID,
+         "its biases have a shape that does not fit"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         onnx_message m;
@@ -527,11 +552,12 @@ static void tensors_in_other_files(void **state) {
     Muster__OnnxTensor *tensor = onnx_add_list(&m, "shape", list, 0);
     muster__onnx_entry__init(&entry);
     entry.key = onnx_text("location");
-    entry.value = onnx_text("../../etc/passwd");
+    entry.value.data = (uint8_t *)onnx_text("../../etc/passwd");
+    entry.value.len = strlen("../../etc/passwd");
     tensor->data_location = 1;
     tensor->n_external_data = 1;
     tensor->external_data = &entries;
-    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "tensor 'shape': it is in another file");
+    onnx_expect_refused(&m, MST_UNIMPLEMENTED, "tensor 'shape': its data is in another file, '../../etc/passwd'");
 }
 
 /* Every beginning of a file is an error, or a model of less. */

@@ -1,0 +1,12 @@
+/* The system gives memory that is not there, and ends the process when it is used: so large blocks are compared with
+ * the memory of the machine first. */
+#include "base/byte_count.h"
+#include "device/device.h"
+
+mst_status mst_host_check(int64_t more, const char *what, const char *advice) {
+    const int64_t memory = mst_host_memory(), has = memory > 0 ? mst_process_memory() : 0;
+    char need[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
+    if (memory <= 0 || more <= memory - has) return MST_OK;
+    return MST_FAIL(MST_OUT_OF_MEMORY, "%s need %s, and this machine, or its container (cgroup), has %s: %s", what,
+                    mst_bytes_print(more, need, sizeof need), mst_bytes_print(memory, limit, sizeof limit), advice);
+}
