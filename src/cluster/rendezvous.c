@@ -450,8 +450,10 @@ static mst_status try_to_join(mst_rendezvous *r, int descriptor, int64_t deadlin
     if (*done && answer[0] == '!')
         status = MST_FAIL(MST_DEADLINE, "%.*s", (int)strcspn(answer + 1, "\n"), answer + 1);
     else if (*done && !take_list(r, answer))
-        status = MST_FAIL(MST_CORRUPT, "what worker 0 says is no list of %lld addresses: is it of the same version?",
-                          (long long)r->size);
+        status =
+            MST_FAIL(MST_CORRUPT,
+                     "worker 0 has not sent a list of %lld addresses: run the same version of Muster on all workers",
+                     (long long)r->size);
     free(answer);
     return status;
 }
