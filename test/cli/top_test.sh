@@ -88,7 +88,7 @@ check three_lines [ "$(grep -c . out)" -eq 3 ]
 trained lists_with_servers_are_asked worker:0 --cluster-key key --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts"
 fails wrong_key 1 "localhost:$first does not answer: it ends all connections, as a task with a different cluster key" \
     top --cluster-key other "localhost:$first"
-fails no_key 1 "localhost:$first does not answer: .*\(a cluster key.*: give --cluster-key FILE\|with --cluster-key\)" top "localhost:$first"
+fails no_key 1 "localhost:$first does not answer: .*\(a cluster key.*: give --cluster-key FILE\|another HOME, --cluster-key\)" top "localhost:$first"
 fails wrong_key_of_a_list 1 "as a task with a different cluster key" \
     top --cluster-key other --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts"
 fails key_that_is_missing 1 "muster keygen missing" top --cluster-key missing "localhost:$first"
