@@ -83,8 +83,11 @@ static mst_status find_variables(mst_server *s) {
     mst_value *all = calloc((size_t)count + 1, sizeof *all);
     if (!all) return MST_NO_MEMORY("for %d variables", (int)count);
     const int found = mst_collection(s->graph, MST_UPDATED, NULL, all, count);
-    mst_status status =
-        found == count ? MST_OK : MST_FAIL(MST_INVALID, "%d variables have %d gradients", found, (int)count);
+    mst_status status = found == count ? MST_OK
+                                       : MST_FAIL(MST_INVALID,
+                                                  "the chief's graph updates %d variables, but has gradients of %d: "
+                                                  "run the same version of Muster on all tasks",
+                                                  found, (int)count);
     for (int32_t v = 0; v < count && !status; v++) status = find_variable(s, v, all[v]);
     free(all);
     return status;
@@ -157,7 +160,9 @@ static mst_status restore_variables(mst_server *s, const mst_snapshot *state) {
 static mst_status make_session(mst_server *s, const mst_snapshot *state) {
     const mst_task_info self = mst_cluster_task(s->options.cluster, s->self);
     mst_node *train = mst_graph_find(s->graph, "train");
-    if (!train) return MST_FAIL(MST_INVALID, "the graph has no node 'train'");
+    if (!train)
+        return MST_FAIL(MST_INVALID,
+                        "the chief's graph has no node 'train': run the same version of Muster on all tasks");
     s->train = (mst_value){.node = train};
     const mst_session_options options = {.devices = s->options.devices,
                                          .job_name = self.job,
