@@ -319,7 +319,10 @@ static mst_status check_cluster(const mst_cluster *cluster) {
     const int workers = mst_cluster_num_workers(cluster), self = mst_cluster_self(cluster);
     const mst_task_info info = mst_cluster_task(cluster, self);
     const bool alone = workers < 2 && mst_cluster_num_ps(cluster) == 0;
-    if (alone) return MST_FAIL(MST_INVALID, "task: the cluster has one worker: to train alone no cluster is needed");
+    if (alone)
+        return MST_FAIL(MST_INVALID,
+                        "task: the cluster has one worker, and a task is for several: to train alone, call mst_compile "
+                        "without .task and with another strategy than multi_worker");
     if (self >= workers)
         return MST_FAIL(MST_INVALID, "task: %s:%d is not a worker, and only workers train", info.job, (int)info.index);
     if (mst_cluster_is_sparse(cluster)) return MST_FAIL(MST_INVALID, "task: " MST_SPARSE_CLUSTER);
