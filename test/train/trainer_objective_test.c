@@ -91,7 +91,8 @@ static void a_model_with_two_inputs_and_outputs_learns_both(void **state) {
     assert_int_equal(mst_tensor_shape(out[0]).dim[1], CLASSES);
     assert_int_equal(mst_tensor_shape(out[1]).dim[1], 1);
     for (int i = 0; i < 2; i++) mst_tensor_release(out[i]);
-    EXPECT_ERROR(mst_predict(model, data, BATCH, &out[0]), MST_INVALID, "num_outputs is 1, but the model has 2 outputs");
+    EXPECT_ERROR(mst_predict(model, data, BATCH, &out[0]), MST_INVALID,
+                 "num_outputs is 1, but the model has 2 outputs");
     mst_model_destroy(model);
     mst_dataset_release(data);
 }
