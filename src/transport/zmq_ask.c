@@ -106,7 +106,7 @@ static const char *judge(const asking *a, const asked *q, uint16_t event, int va
     if (is_other && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         return keys    ? "it has no cluster key: leave --cluster-key out"
                : token ? "it has a cluster key or --insecure: give --cluster-key FILE or --insecure too"
-                       : "it has a cluster key or its user's token: give --cluster-key FILE, or leave --insecure out";
+                       : "it has a cluster key or a user's token: give --cluster-key FILE, or leave --insecure out";
     if (is_other) return "what listens there is not a Muster task";
     if (event == ZMQ_EVENT_CLOSED) return "nothing listens there";
     return keys
