@@ -405,8 +405,10 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
         status = MST_FAIL(status, "%s; to predict pictures without classes, name them, or their folder, without --data",
                           mst_error()->message);
     if (status && spec == note->data) status = fail_noted_data(spec);
-    if (status == MST_INVALID && note->data && note->schema && !is_same_kind(spec, note->data) &&
-        strstr(mst_error()->message, "schema: "))
+    const char *of_other_kind = status == MST_INVALID && note->schema       ? "schema: "
+                                : status == MST_NOT_FOUND && is_table(spec) ? "is the train part"
+                                                                            : NULL;
+    if (of_other_kind && note->data && !is_same_kind(spec, note->data) && strstr(mst_error()->message, of_other_kind))
         status = fail_other_kind(o, note->data, spec);
     if (!status && snapshot) status = check_first_layer(o, snapshot, spec, out);
     free(folder);

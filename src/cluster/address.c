@@ -33,7 +33,7 @@ static mst_status parse_ipv6(const char *text, size_t length, char *host) {
     const bool fits = length > 2 && text[length - 1] == ']' && length - 2 < sizeof inside;
     if (fits) memcpy(inside, text + 1, length - 2);
     if (!fits || inet_pton(AF_INET6, inside, &bits) != 1)
-        return MST_FAIL(MST_INVALID, "'%.*s' is no IPv6 address: write it like [2001:db8::1]:2222",
+        return MST_FAIL(MST_INVALID, "'%.*s' is not an IPv6 address: write it like [2001:db8::1]:2222",
                         length < QUOTED ? (int)length : QUOTED, text);
     inet_ntop(AF_INET6, &bits, host, MST_HOST_TEXT);
     return MST_OK;
@@ -43,7 +43,7 @@ static mst_status parse_host(const char *text, size_t length, char *host) {
     const int quoted = length < QUOTED ? (int)length : QUOTED;
     if (length && *text == '[') return parse_ipv6(text, length, host);
     if (memchr(text, ':', length))
-        return MST_FAIL(MST_INVALID, "'%.*s': an IPv6 address stands in brackets, as in [2001:db8::1]:2222", quoted,
+        return MST_FAIL(MST_INVALID, "'%.*s': write an IPv6 address in brackets, as in [2001:db8::1]:2222", quoted,
                         text);
     bool good = length > 0 && length < MST_HOST_TEXT, is_number = true;
     for (size_t i = 0; good && i < length; i++) {
@@ -56,7 +56,7 @@ static mst_status parse_host(const char *text, size_t length, char *host) {
     struct in_addr bits;
     if (good && is_number) good = inet_pton(AF_INET, host, &bits) == 1;
     if (good) return MST_OK;
-    return MST_FAIL(MST_INVALID, "'%.*s' is no name or address of a host: write host:port, such as 10.0.0.1:2222",
+    return MST_FAIL(MST_INVALID, "'%.*s' is not a host's name or address: write host:port, such as 10.0.0.1:2222",
                     quoted, text);
 }
 

@@ -45,11 +45,12 @@ static mst_status read_variable(const char *variable, long least, long most, int
     char *end;
     if (!*value)
         return MST_FAIL(MST_INVALID,
-                        "%s is not set, and others of these variables are: set all that the launcher sets, or none",
+                        "%s is not set, but other variables of this launcher are: set all of them, or unset all",
                         variable);
     const long number = strtol(value, &end, 10);
     if (*end || number < least || number > most)
-        return MST_FAIL(MST_INVALID, "%s is '%.80s', which is no number from %ld to %ld", variable, value, least, most);
+        return MST_FAIL(MST_INVALID, "%s is '%.80s', must be a whole number from %ld to %ld", variable, value, least,
+                        most);
     *out = number;
     return MST_OK;
 }
@@ -196,7 +197,7 @@ static mst_status print_master(char *text, size_t size) {
     if (!*host)
         return MST_FAIL(
             MST_INVALID,
-            "MASTER_ADDR is not set, and others of these variables are: set all that the launcher sets, or none");
+            "MASTER_ADDR is not set, but other variables of this launcher are: set all of them, or unset all");
     MST_TRY(read_variable("MASTER_PORT", 1, MOST_PORT, &port));
     if (strcmp(value_of("TORCHELASTIC_USE_AGENT_STORE"), "True") == 0) port += port < MOST_PORT ? 1 : -1;
     const bool is_ipv6 = strchr(host, ':') && *host != '[';
@@ -279,8 +280,8 @@ static mst_status next_count(repeated *counts, long *out) {
                           counts->number <= MOST_PROCESSES && counts->times > 0;
         if (!good)
             return MST_FAIL(MST_INVALID,
-                            "SLURM_STEP_TASKS_PER_NODE is '%.80s', which is no list like 2(x3),1 with "
-                            "a number for each host",
+                            "SLURM_STEP_TASKS_PER_NODE is '%.80s', must be a list like 2(x3),1 with the number of "
+                            "tasks of each host",
                             all);
         counts->text = *end ? end + 1 : end;
     }
@@ -290,7 +291,9 @@ static mst_status next_count(repeated *counts, long *out) {
 }
 
 static mst_status fail_count(const place *place) {
-    return MST_FAIL(MST_INVALID, "SLURM_STEP_TASKS_PER_NODE has other than the %lld tasks of SLURM_NTASKS",
+    return MST_FAIL(MST_INVALID,
+                    "the tasks in SLURM_STEP_TASKS_PER_NODE do not add up to SLURM_NTASKS, which is %lld: leave both "
+                    "as srun sets them",
                     (long long)place->size);
 }
 
@@ -359,7 +362,7 @@ mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst
     if (MST_IS_NULL(out)) return MST_INVALID;
     if (!options) options = &defaults;
     if (options->port < 0 || options->port > MOST_PORT)
-        return MST_FAIL(MST_INVALID, "port %d: it must be from 1 to %d", options->port, MOST_PORT);
+        return MST_FAIL(MST_INVALID, "port %d: must be from 1 to %d", options->port, MOST_PORT);
     if (is_set("TF_CONFIG")) return mst_cluster_from_tf_config(value_of("TF_CONFIG"), out);
     mst_cluster *cluster;
     MST_TRY(mst_cluster_begin(&cluster));

@@ -15,10 +15,11 @@ mst_status mst_instructions_limit(mst_fingerprint *list, int32_t count, uint64_t
     const uint64_t used = mst_onednn_isa();
     mst_onednn_isa_name(agrees ? used : all, common, sizeof common);
     if (!agrees)
-        return MST_FAIL(MST_INVALID,
-                        "%s has used oneDNN with %s before it came together with tasks that have %s alone: set "
-                        "DNNL_MAX_CPU_ISA=%s in the environment of all tasks",
-                        name, mine, common, common);
+        return MST_FAIL(
+            MST_INVALID,
+            "%s has already computed with oneDNN and %s, but some of the tasks that it joins only have %s: set "
+            "DNNL_MAX_CPU_ISA=%s in the environment of all tasks",
+            name, mine, common, common);
     mst_fingerprints_set_instructions(list, count, used, common);
     snprintf(line, size, "oneDNN uses %s, which all workers have, in place of %s", common, mine);
     return MST_OK;

@@ -55,7 +55,7 @@ static mst_status add_ranges(mst_node_list *list, int64_t most, const pattern *p
         }
         if (!good || (*ranges != ',' && *ranges != ']'))
             return MST_FAIL(MST_INVALID,
-                            "'%.*s' is not understood: in brackets stand numbers and ranges, as in "
+                            "'%.*s' is not understood: write numbers and ranges in brackets, as in "
                             "node[01-03,7]",
                             (int)pattern->length, pattern->text);
         MST_TRY(add_range(list, most, pattern, first, last, width));

@@ -26,14 +26,22 @@ static mst_status read_line(pmi *p) {
     for (;;) {
         const int64_t left = p->deadline - mst_clock_now();
         if (left <= 0)
-            return MST_FAIL(MST_DEADLINE, "PMI: mpiexec has not answered, or not all processes have come, within %g s",
+            return MST_FAIL(MST_DEADLINE,
+                            "PMI: mpiexec has not answered within %g s, perhaps because not all processes have "
+                            "started: look at the output of the others",
                             p->timeout);
         if (poll(&ready, 1, (int)(left / 1000000) + 1) <= 0) continue;
         const ssize_t got = read(p->descriptor, p->line + have, 1);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return MST_FAIL(MST_UNAVAILABLE, "PMI: mpiexec has closed the connection with this process");
+        if (got <= 0)
+            return MST_FAIL(MST_UNAVAILABLE,
+                            "PMI: mpiexec has closed its connection to this process: it has ended, or does not speak "
+                            "PMI-1: look at its output");
         if (p->line[have] == '\n') break;
-        if (++have == sizeof p->line) return MST_FAIL(MST_CORRUPT, "PMI: mpiexec sends a line without an end");
+        if (++have == sizeof p->line)
+            return MST_FAIL(MST_CORRUPT,
+                            "PMI: mpiexec has sent a line that is too long for PMI-1: take the mpiexec of MPICH or of "
+                            "one of its relatives");
     }
     p->line[have] = '\0';
     return MST_OK;
@@ -48,15 +56,18 @@ static mst_status ask(pmi *p, const char *answer, const char *format, ...) {
     const int size = vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (size >= LINE || send(p->descriptor, text, (size_t)size, MSG_NOSIGNAL) != size)
-        return MST_FAIL(MST_UNAVAILABLE, "PMI: mpiexec does not take what this process tells it: it has ended, say");
+        return MST_FAIL(MST_UNAVAILABLE, "PMI: cannot send '%.*s' to mpiexec: it may have ended: look at its output",
+                        (int)strcspn(text, "\n"), text);
     MST_TRY(read_line(p));
     const size_t length = strlen(answer);
     const bool is_it = strncmp(p->line, "cmd=", 4) == 0 && strncmp(p->line + 4, answer, length) == 0 &&
                        (p->line[4 + length] == ' ' || p->line[4 + length] == '\0');
     const char *code = strstr(p->line, " rc=");
     if (is_it && (!code || strcmp(code, " rc=0") == 0 || strncmp(code, " rc=0 ", 6) == 0)) return MST_OK;
-    return MST_FAIL(MST_UNAVAILABLE, "PMI: mpiexec answers '%.100s' to '%.*s'", p->line, (int)strcspn(text, "\n"),
-                    text);
+    return MST_FAIL(
+        MST_UNAVAILABLE,
+        "PMI: mpiexec has answered '%.100s' to '%.*s', not '%s': take the mpiexec of MPICH or of one of its relatives",
+        p->line, (int)strcspn(text, "\n"), text, answer);
 }
 
 /* The value of KEY in the last answer, into TEXT of SIZE bytes. */
@@ -66,7 +77,10 @@ static mst_status read_value(const pmi *p, const char *key, char *text, size_t s
     const char *at = strstr(p->line, word), *value = at ? at + strlen(word) : "";
     const size_t length = strcspn(value, " ");
     if (length == 0 || length >= size)
-        return MST_FAIL(MST_CORRUPT, "PMI: mpiexec answers '%.100s', without %s", p->line, key);
+        return MST_FAIL(MST_CORRUPT,
+                        "PMI: mpiexec has answered '%.100s', in which '%s' is missing: take the mpiexec of MPICH or of "
+                        "one of its relatives",
+                        p->line, key);
     memcpy(text, value, length);
     text[length] = '\0';
     return MST_OK;

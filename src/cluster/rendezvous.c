@@ -124,8 +124,14 @@ mst_status mst_rendezvous_listen(const char *text, int *out, int *port) {
     if (descriptor < 0 && errno == EADDRNOTAVAIL) descriptor = listen_everywhere(*port);
     if (found) freeaddrinfo(found);
     if (descriptor < 0)
-        return MST_FAIL(MST_UNAVAILABLE, "worker 0 cannot listen on port %d for the others: %s: %s", *port,
-                        strerror(errno), errno == EADDRINUSE ? "end the program that does, or take another port" : "");
+        return errno == EADDRINUSE
+                   ? MST_FAIL(MST_UNAVAILABLE,
+                              "worker 0 cannot listen on port %d for the others, because another program does: end it, "
+                              "or take another port",
+                              *port)
+                   : MST_FAIL(MST_UNAVAILABLE,
+                              "worker 0 cannot listen on port %d for the others: %s: take another port", *port,
+                              strerror(errno));
     *out = descriptor;
     return MST_OK;
 }
@@ -195,10 +201,12 @@ static void take_line(meeting *m, guest *g) {
     } else if (tag != r->tag) {
         refuse(m, g, "what listens there is worker 0 of another job");
     } else if (size != r->size || rank < 1 || rank >= size) {
-        snprintf(m->why, sizeof m->why, "worker 0 is one of %lld processes, and another one is number %lld of %lld",
+        snprintf(m->why, sizeof m->why,
+                 "worker 0 was told of %lld processes, and another one that it is number %lld of %lld: start all with "
+                 "one command",
                  (long long)r->size, (long long)rank, (long long)size);
     } else if (*r->address[rank]) {
-        snprintf(m->why, sizeof m->why, "two processes are worker %lld", (long long)rank);
+        snprintf(m->why, sizeof m->why, "two processes are worker %lld: give each its own number", (long long)rank);
     } else {
         host_of(g->descriptor, true, host);
         host_of(g->descriptor, false, here);
@@ -450,8 +458,10 @@ static mst_status try_to_join(mst_rendezvous *r, int descriptor, int64_t deadlin
     if (*done && answer[0] == '!')
         status = MST_FAIL(MST_DEADLINE, "%.*s", (int)strcspn(answer + 1, "\n"), answer + 1);
     else if (*done && !take_list(r, answer))
-        status = MST_FAIL(MST_CORRUPT, "what worker 0 says is no list of %lld addresses: is it of the same version?",
-                          (long long)r->size);
+        status =
+            MST_FAIL(MST_CORRUPT,
+                     "worker 0 has not sent a list of %lld addresses: run the same version of Muster on all workers",
+                     (long long)r->size);
     free(answer);
     return status;
 }

@@ -79,7 +79,8 @@ static mst_status add_sparse(mst_cluster *cluster, const char *job, json_t *obje
     json_object_foreach(object, key, address) {
         int64_t index;
         if (!parse_index(key, &index))
-            return MST_FAIL(MST_INVALID, "job '%.80s': '%.80s' is no index: write {\"1\": \"host:port\"}", job, key);
+            return MST_FAIL(MST_INVALID, "job '%.80s': '%.80s' is not an index: write {\"1\": \"host:port\"}", job,
+                            key);
         MST_TRY(add_one(cluster, job, index, address));
     }
     return MST_OK;
@@ -166,7 +167,7 @@ static mst_status read_text(const char *text, mst_cluster *cluster) {
     json_t *root = mst_json_read_string(text, &error);
     if (!root && json_error_code(&error) == json_error_out_of_memory) return MST_NO_MEMORY("for a cluster");
     if (!root)
-        return MST_FAIL(MST_INVALID, "it is no JSON: line %d, column %d: %s: write it like " EXAMPLE, error.line,
+        return MST_FAIL(MST_INVALID, "it is not JSON: line %d, column %d: %s: write it like " EXAMPLE, error.line,
                         error.column, error.text);
     const mst_status status = read_config(root, cluster);
     json_decref(root);

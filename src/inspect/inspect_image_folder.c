@@ -13,23 +13,32 @@
 
 static const char *const parts[] = {"train", "test"};
 
-/* The pictures of FOLDER, or of its part PART. False where there are none. */
-static bool list(const char *folder, const char *part, mst_image_folder *out) {
+/* The pictures of FOLDER, or of its part PART. After an error OUT is empty. */
+static mst_status list(const char *folder, const char *part, mst_image_folder *out) {
     char *path = NULL;
     *out = (mst_image_folder){0};
-    if (part && asprintf(&path, "%s/%s", folder, part) < 0) return false;
-    const bool found = mst_image_folder_list(path ? path : folder, out) == MST_OK;
-    if (!found) mst_image_folder_free(out);
+    if (part && asprintf(&path, "%s/%s", folder, part) < 0) return MST_NO_MEMORY("for the name of a folder");
+    const mst_status status = mst_image_folder_list(path ? path : folder, out);
+    if (status) mst_image_folder_free(out);
     free(path);
-    return found;
+    return status;
+}
+
+/* Whether STATUS is that of a folder with pictures, though it may be one that training refuses. */
+static bool are_pictures(mst_status status) {
+    return status == MST_OK || (status == MST_INVALID && strstr(mst_error()->message, "pictures"));
+}
+
+static bool has_pictures(const char *folder, const char *part) {
+    mst_image_folder found;
+    const mst_status status = list(folder, part, &found);
+    mst_image_folder_free(&found);
+    return are_pictures(status);
 }
 
 static mst_inspect_match inspect_image_folder_knows(const mst_inspect_source *s) {
-    mst_image_folder folder;
-    if (!s->is_folder) return MST_INSPECT_NO;
-    const bool found = list(s->path, NULL, &folder) || list(s->path, parts[0], &folder);
-    if (found) mst_image_folder_free(&folder);
-    return found ? MST_INSPECT_SURE : MST_INSPECT_NO;
+    const bool knows = s->is_folder && (has_pictures(s->path, NULL) || has_pictures(s->path, parts[0]));
+    return knows ? MST_INSPECT_SURE : MST_INSPECT_NO;
 }
 
 typedef struct sizes {
@@ -94,17 +103,26 @@ static void print_part(mst_report *r, const mst_image_folder *folder, const char
     print_classes(r, folder, part);
 }
 
+/* What training refuses is no damage. */
+static mst_status refused(void) {
+    return MST_FAIL(MST_UNIMPLEMENTED, "%s", mst_error()->message);
+}
+
 static mst_status inspect_image_folder_print(const mst_inspect_source *source, mst_report *report) {
     mst_image_folder folder;
-    const bool has_parts = !list(source->path, NULL, &folder);
-    mst_report_title(report, "folder of pictures", "%s", has_parts ? "train and test" : "one part");
+    const bool has_parts = list(source->path, NULL, &folder) != MST_OK;
+    const bool is_one = has_parts && !has_pictures(source->path, parts[0]);
+    mst_report_title(report, "folder of pictures", "%s", has_parts && !is_one ? "train and test" : "one part");
+    if (is_one) return list(source->path, NULL, &folder) ? refused() : MST_OK;
     if (!has_parts) {
         print_part(report, &folder, parts[0]);
         mst_image_folder_free(&folder);
         return MST_OK;
     }
     for (int i = 0; i < 2; i++) {
-        if (!list(source->path, parts[i], &folder)) continue;
+        const mst_status status = list(source->path, parts[i], &folder);
+        if (are_pictures(status) && status) return refused();
+        if (status) continue;
         print_part(report, &folder, parts[i]);
         mst_image_folder_free(&folder);
     }

@@ -537,7 +537,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
 
 mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     static const size_t MOST = (size_t)16 << 30;
-    if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
+    if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system provides no random numbers");
     mst_mail *mail = aligned_alloc(_Alignof(mst_mail), sizeof *mail);
     if (!mail) return MST_NO_MEMORY("for a task");
     memset(mail, 0, sizeof *mail);

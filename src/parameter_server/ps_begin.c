@@ -64,7 +64,8 @@ mst_status mst_ps_begin_encode(const mst_ps_job *job, int32_t ps, const mst_grap
 static mst_status find(const mst_snapshot *from, const char *name, mst_dtype dtype, int64_t count, mst_tensor **out) {
     *out = mst_snapshot_find(from, MST_PS_CONTAINER, name);
     if (*out && mst_tensor_dtype(*out) == dtype && (count < 0 || mst_tensor_count(*out) == count)) return MST_OK;
-    return MST_FAIL(MST_CORRUPT, "what the chief has sent has no '%s'", name);
+    return MST_FAIL(MST_CORRUPT,
+                    "the chief's description of the job lacks '%s': run the same version of Muster on all tasks", name);
 }
 
 static mst_status read_job(const mst_snapshot *from, mst_ps_job *job, mst_graph **graph) {

@@ -430,7 +430,7 @@ static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how) {
     while (!status && mst_ps_have_order(c) && !r.at_end && !is_one_step(c))
         status = mst_ps_ask(c, &r); /* one has answered again, since its answer was lost */
     if (!status && (mst_ps_unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
-        status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers have no whole state");
+        status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers no longer have the complete state");
     if (!status) status = join_states(c);
     drop_states(c);
     MST_TRY(status);
@@ -456,12 +456,14 @@ mst_status mst_ps_client_collect_last(mst_ps_client *c) {
         status = collect_state(c, &r);
     if (!status) return MST_OK;
     if (!c->has_collected) {
-        mst_ps_say(c, "the servers have no whole state any more, and the chief has none of them: nothing is saved");
+        mst_ps_say(c,
+                   "the parameter servers have lost part of the state, and the chief has not received any state from "
+                   "them: nothing is saved");
         return status;
     }
     MST_TRY(mst_store_restore(c->program.store, c->kept));
     MST_TRY(mst_store_read_to(c->program.store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR}, &step));
-    mst_ps_say(c, "the servers have no whole state any more: the last that the chief has is that of step %lld",
+    mst_ps_say(c, "the parameter servers have lost part of the state: the chief has that of step %lld, and uses it",
                (long long)step);
     return MST_OK;
 }
@@ -601,8 +603,8 @@ mst_status mst_ps_client_leave(mst_ps_client *c) {
     mst_failure lost; /* nobody makes the steps again that the server has lost */
     mst_failure_keep(&lost, status);
     status = MST_FAIL(lost.code,
-                      "%s when this worker had made its last step: start the job again, which goes on from the "
-                      "last checkpoint where it has --checkpoint-dir",
+                      "%s after this worker had made its last step: start the job again; with --checkpoint-dir it goes "
+                      "on from the last checkpoint",
                       lost.message);
     return mst_ps_client_fail(c, status);
 }

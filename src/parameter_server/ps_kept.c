@@ -51,7 +51,10 @@ mst_status mst_ps_kept_decode(const void *data, size_t bytes, mst_snapshot **out
     for (int64_t i = 0; i < mst_snapshot_count(*out) && !status; i++) {
         const mst_state_info info = mst_snapshot_info(*out, i);
         if (!mst_ps_is_kept(&info))
-            status = MST_FAIL(MST_INVALID, "what callbacks keep has an entry '%s' of another kind", info.name);
+            status = MST_FAIL(MST_INVALID,
+                              "the saved state of callbacks has an entry '%s' that no callback saves: run the same "
+                              "version of Muster on all tasks",
+                              info.name);
     }
     if (status) mst_snapshot_release(*out);
     return status;

@@ -95,8 +95,9 @@ static mst_status join_part(const mst_ps_copies *all, int32_t p, const mst_ps_co
     if (fits) memcpy(mst_tensor_data(part), mst_tensor_data(value), mst_tensor_bytes(part));
     mst_tensor_release(part);
     if (fits) return MST_OK;
-    return MST_FAIL(MST_INVALID, "ps:%d has sent what is not its part of '%s': start the same program on all tasks",
-                    (int)p, info->name);
+    return MST_FAIL(MST_INVALID,
+                    "ps:%d has sent data that is not its part of '%s': start the same program on all tasks", (int)p,
+                    info->name);
 }
 
 mst_status mst_ps_join_state(const mst_ps_copies *all, int32_t p, const mst_snapshot *state, mst_snapshot *joined) {

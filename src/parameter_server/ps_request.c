@@ -70,7 +70,7 @@ static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *
     }
     if (fits) return MST_OK;
     return MST_FAIL(MST_INVALID,
-                    "%s has sent %zu bytes that do not say how stale gradients were: start the same program on all "
+                    "%s has sent %zu bytes that are not counts of stale gradients: start the same program on all "
                     "tasks",
                     mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
 }
@@ -83,7 +83,7 @@ static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_parcel *parce
         return MST_OK;
     }
     return MST_FAIL(MST_INVALID,
-                    "%s has sent %zu bytes, which are no learning rate: start the same program on all tasks",
+                    "%s has sent %zu bytes in place of a learning rate: start the same program on all tasks",
                     mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
 }
 
@@ -156,11 +156,11 @@ static mst_status end_job_of_all(mst_ps_client *c, int32_t p, int32_t kind, cons
 
 static mst_status fail_lost(mst_ps_client *c, int32_t p) {
     char name[500], why[1100];
-    snprintf(
-        why, sizeof why,
-        "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, which goes "
-        "on from the last checkpoint where it has --checkpoint-dir",
-        mst_mail_missing(c->mail, c->server[p].task, name, sizeof name), c->server[p].why, c->options.recovery_timeout);
+    snprintf(why, sizeof why,
+             "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again; with "
+             "--checkpoint-dir it goes on from the last checkpoint",
+             mst_mail_missing(c->mail, c->server[p].task, name, sizeof name), c->server[p].why,
+             c->options.recovery_timeout);
     c->is_left = true;
     return end_job_of_all(c, p, MST_PS_FAILED, why);
 }
@@ -255,7 +255,8 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
         case MST_PS_NOTICE: mst_ps_say(c, "%s", (const char *)parcel->body); return MST_OK;
         case MST_PS_LEAVING:
             s->leaves = true;
-            mst_ps_say(c, "%s leaves, and is waited for", mst_mail_name(c->mail, s->task, name, sizeof name));
+            mst_ps_say(c, "%s is leaving: waiting until it is started again",
+                       mst_mail_name(c->mail, s->task, name, sizeof name));
             return MST_OK;
         case MST_PS_FAILED:
             if (c->failed) return MST_OK; /* as this worker knows */
@@ -266,7 +267,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             hear_misfit(s, parcel->body);
             return MST_OK;
         case MST_PARCEL_NO_MEMORY:
-            return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %s that %s has sent: take a smaller model",
+            return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %s, sent by %s: take a smaller model",
                             (const char *)parcel->body, mst_mail_name(c->mail, s->task, name, sizeof name));
         case MST_PS_EMPTY:
             if (!r->joins) return fail_empty(c, p);

@@ -78,7 +78,7 @@ static mst_status take_value(mst_ps_values *values, mst_mail *mail, int32_t p, i
         mst_tensor_release(part);
     }
     if (fits) return MST_OK;
-    return MST_FAIL(MST_INVALID, "%s has sent what is no value of '%s': start the same program on all workers",
+    return MST_FAIL(MST_INVALID, "%s has sent data that is not a value of '%s': start the same program on all workers",
                     mst_mail_name(mail, parcel->from, name, sizeof name), copy->name);
 }
 

@@ -22,7 +22,7 @@ static mst_value find_placeholder(const mst_server *s, int32_t v, const char *su
 }
 
 static mst_status wrong_gradient(mst_value fed, const mst_server_variable *at) {
-    return MST_FAIL(MST_INVALID, "'%s' is no gradient of '%s'", mst_value_name(fed), at->name);
+    return MST_FAIL(MST_INVALID, "'%s' does not fit variable '%s' as its gradient", mst_value_name(fed), at->name);
 }
 
 /* What is fed for a gradient that has only some rows. Memory for these comes with the first of them. */
@@ -52,8 +52,8 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
     at->name = mst_value_name(variable);
     at->spec = spec;
     if (spec.dtype != MST_F32 && spec.dtype != MST_F64)
-        return MST_FAIL(MST_UNIMPLEMENTED, "'%s' is %s: parameter servers keep f32 and f64", at->name,
-                        mst_dtype_name(spec.dtype));
+        return MST_FAIL(MST_UNIMPLEMENTED, "variable '%s' is %s, but parameter servers train only f32 and f64",
+                        at->name, mst_dtype_name(spec.dtype));
     at->bytes = (size_t)mst_shape_count(spec.shape) * mst_dtype_size(spec.dtype);
     at->feed = s->num_feeds;
     s->bytes += at->bytes;
@@ -83,8 +83,11 @@ static mst_status find_variables(mst_server *s) {
     mst_value *all = calloc((size_t)count + 1, sizeof *all);
     if (!all) return MST_NO_MEMORY("for %d variables", (int)count);
     const int found = mst_collection(s->graph, MST_UPDATED, NULL, all, count);
-    mst_status status =
-        found == count ? MST_OK : MST_FAIL(MST_INVALID, "%d variables have %d gradients", found, (int)count);
+    mst_status status = found == count ? MST_OK
+                                       : MST_FAIL(MST_INVALID,
+                                                  "the chief's graph updates %d variables, but has gradients of %d: "
+                                                  "run the same version of Muster on all tasks",
+                                                  found, (int)count);
     for (int32_t v = 0; v < count && !status; v++) status = find_variable(s, v, all[v]);
     free(all);
     return status;
@@ -115,11 +118,12 @@ static mst_status make_leaves(mst_server *s) {
     const int64_t shards = s->job.num_shards;
     enum { MOST = 1 << 20 };
     if (shards < s->num_workers || shards > MOST)
-        return MST_FAIL(MST_INVALID, "%lld shards for %d workers", (long long)shards, (int)s->num_workers);
+        return MST_FAIL(MST_INVALID, "%lld shards are too few or too many for %d workers", (long long)shards,
+                        (int)s->num_workers);
     if (s->job.aggregate == 0) s->job.aggregate = s->num_workers;
     if (s->job.aggregate < 1 || s->job.aggregate > s->num_workers)
-        return MST_FAIL(MST_INVALID, "gradients of %lld of %d workers make no update", (long long)s->job.aggregate,
-                        (int)s->num_workers);
+        return MST_FAIL(MST_INVALID, "an update cannot wait for the gradients of %lld of %d workers",
+                        (long long)s->job.aggregate, (int)s->num_workers);
     s->leaf = calloc((size_t)shards, sizeof *s->leaf);
     s->first_leaf = calloc((size_t)s->num_workers + 1, sizeof *s->first_leaf);
     if (!s->leaf || !s->first_leaf) return MST_NO_MEMORY("for %lld shards", (long long)shards);
@@ -156,7 +160,9 @@ static mst_status restore_variables(mst_server *s, const mst_snapshot *state) {
 static mst_status make_session(mst_server *s, const mst_snapshot *state) {
     const mst_task_info self = mst_cluster_task(s->options.cluster, s->self);
     mst_node *train = mst_graph_find(s->graph, "train");
-    if (!train) return MST_FAIL(MST_INVALID, "the graph has no node 'train'");
+    if (!train)
+        return MST_FAIL(MST_INVALID,
+                        "the chief's graph has no node 'train': run the same version of Muster on all tasks");
     s->train = (mst_value){.node = train};
     const mst_session_options options = {.devices = s->options.devices,
                                          .job_name = self.job,

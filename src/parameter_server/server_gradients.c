@@ -31,7 +31,7 @@ static mst_status check_numbers(mst_server *s, const mst_parcel *parcel, const m
                 mst_server_name(s, parcel->from), (long long)number[i], v->name, (long long)v->num_rows - 1);
         if (number[i] <= last)
             return MST_FAIL(MST_INVALID,
-                            "%s has sent row %lld of the gradient of '%s' behind row %lld: rows must ascend",
+                            "%s has sent row %lld of the gradient of '%s' after row %lld: row numbers must ascend",
                             mst_server_name(s, parcel->from), (long long)number[i], v->name, (long long)last);
     }
     return MST_OK;

@@ -10,8 +10,10 @@
 static mst_status replace(mst_server *s, const mst_parcel *parcel) {
     mst_snapshot *kept;
     if (parcel->from != s->chief)
-        return MST_FAIL(MST_INVALID, "%s, which is not the chief, has sent what callbacks keep",
-                        mst_server_name(s, parcel->from));
+        return MST_FAIL(
+            MST_INVALID,
+            "%s has sent the state of callbacks, which only the chief sends: start the same program on all tasks",
+            mst_server_name(s, parcel->from));
     MST_TRY(mst_ps_kept_decode(parcel->body, parcel->bytes, &kept));
     mst_snapshot_release(s->kept);
     s->kept = kept;

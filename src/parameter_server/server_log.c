@@ -47,13 +47,13 @@ mst_status mst_server_begin_log(mst_server *s) {
     if ((!o->update_log && !o->replay_updates) || s->job.is_last) return MST_OK;
     if (s->job.synchronous && s->job.aggregate == s->num_workers)
         return MST_FAIL(MST_INVALID,
-                        "logs of updates are for asynchronous jobs, and for backup workers: synchronous updates have "
-                        "one order, leave %s out",
+                        "%s is for asynchronous training or backup workers: the order of synchronous updates is fixed: "
+                        "leave it out",
                         o->update_log ? "--update-log" : "--replay-updates");
     if (o->replay_updates && s->round > 1)
-        return MST_FAIL(MST_UNAVAILABLE,
-                        "a parameter server was started again, and has not the variables of the replay: start all "
-                        "tasks again");
+        return MST_FAIL(
+            MST_UNAVAILABLE,
+            "a parameter server was started again, and has lost the variables of the replay: start all tasks again");
     if (!o->update_log) return MST_OK;
     json_t *head = make_log_head(s);
     const mst_status status =

@@ -16,14 +16,19 @@ static mst_status find_rate(const mst_server *s, mst_state_info *out) {
     for (int64_t i = 0; i < count; i++)
         if (list[i].kind == MST_STATE_RATE) *out = list[i];
     free(list);
-    return out->name ? MST_OK : MST_FAIL(MST_INVALID, "a learning rate is asked for, and the updates have a schedule");
+    return out->name ? MST_OK
+                     : MST_FAIL(MST_INVALID,
+                                "a callback reads or sets the learning rate, but the optimizer has a schedule: leave "
+                                "one of them out");
 }
 
 static mst_status set_rate(mst_server *s, const mst_state_info *info, const mst_parcel *parcel) {
     const mst_server_options *o = &s->options;
     float rate;
     if (parcel->from != s->chief || parcel->bytes != sizeof rate)
-        return MST_FAIL(MST_INVALID, "%s has sent %zu bytes, which are no learning rate of the chief's",
+        return MST_FAIL(MST_INVALID,
+                        "%s has sent %zu bytes as a learning rate, which only the chief sends, as one f32: start the "
+                        "same program on all tasks",
                         mst_server_name(s, parcel->from), parcel->bytes);
     if (o->update_log || o->replay_updates)
         return MST_FAIL(MST_UNIMPLEMENTED,

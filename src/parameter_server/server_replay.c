@@ -73,9 +73,10 @@ static mst_status send_due_values(mst_server *s) {
         const mst_logged_gradients *next = next_of(s, w);
         const bool is_of_any = next && next->read < 0; /* its gradients will be dropped */
         if (next && next->read < s->step && !is_of_any)
-            return MST_FAIL(MST_UNAVAILABLE,
-                            "%s asks again for values of step %lld, and the replay is at step %lld: " REPLAY_AGAIN,
-                            mst_server_name(s, w), (long long)next->read, (long long)s->step);
+            return MST_FAIL(
+                MST_UNAVAILABLE,
+                "%s asks for the values of step %lld again, but the replay is already at step %lld: " REPLAY_AGAIN,
+                mst_server_name(s, w), (long long)next->read, (long long)s->step);
         if (!next || next->read == s->step || is_of_any)
             MST_TRY(mst_server_send_values(s, MST_PS_VALUES, w, w + 1, NULL));
     }
@@ -87,8 +88,8 @@ static mst_status send_due_values(mst_server *s) {
 static mst_status are_not_logged(mst_server *s, const mst_parcel *parcel, const char *instead) {
     const int64_t position = parcel->head.number;
     return MST_FAIL(MST_INVALID,
-                    "%s has sent gradients of epoch %lld, batch %lld, of values of step %lld, and '%s' has %s: replay "
-                    "it with the same data and the same program",
+                    "%s has sent the gradients of epoch %lld, batch %lld, computed with the values of step %lld, but "
+                    "'%s' has %s: replay it with the same data and the same program",
                     mst_server_name(s, parcel->from), (long long)mst_epoch_of_position(position),
                     (long long)mst_batch_of_position(position), (long long)parcel->head.step, s->replay->path, instead);
 }
@@ -100,9 +101,10 @@ static mst_status check_with_log(mst_server *s, const mst_parcel *parcel) {
     if (reads_alike && next->position == parcel->head.number) return MST_OK;
     if (!next && s->job.last_step > 0) return MST_OK;
     if (!next)
-        snprintf(text, sizeof text, "no more of this worker in its %lld updates", (long long)s->replay->num_updates);
+        snprintf(text, sizeof text, "no more gradients of this worker in its %lld updates",
+                 (long long)s->replay->num_updates);
     else
-        snprintf(text, sizeof text, "those of epoch %lld, batch %lld, of step %lld",
+        snprintf(text, sizeof text, "those of epoch %lld, batch %lld, with the values of step %lld",
                  (long long)mst_epoch_of_position(next->position), (long long)mst_batch_of_position(next->position),
                  (long long)next->read);
     return are_not_logged(s, parcel, text);
@@ -115,7 +117,8 @@ static mst_status end_replay(mst_server *s) {
         if (!worker->gradients) continue;
         if (!is_at_end(s))
             return MST_FAIL(MST_INVALID,
-                            "'%s' ends at step %lld, and the job goes on: it is the log of a job that did not end",
+                            "'%s' ends at step %lld, before the training does: the job that wrote it did not end, and "
+                            "cannot be replayed",
                             s->replay->path, (long long)s->step);
         MST_TRY(mst_server_log_gradients(s, worker->gradients, MST_LOGGED_LATE));
         if (next_of(s, w)) pass(s, w);
@@ -226,15 +229,15 @@ mst_status mst_server_check_leaving(mst_server *s, int32_t w) {
     const mst_logged_gradients *next = s->replay ? next_of(s, w) : NULL;
     if (!next || next->event == MST_LOGGED_LATE) return MST_OK;
     return MST_FAIL(MST_INVALID,
-                    "%s has done its work, and '%s' has gradients of it that have not come, of epoch %lld, batch %lld: "
+                    "%s has ended without sending the gradients of epoch %lld, batch %lld, which '%s' has: "
                     "replay it with the same data and the same program",
-                    mst_server_name(s, w), s->replay->path, (long long)mst_epoch_of_position(next->position),
-                    (long long)mst_batch_of_position(next->position));
+                    mst_server_name(s, w), (long long)mst_epoch_of_position(next->position),
+                    (long long)mst_batch_of_position(next->position), s->replay->path);
 }
 
 mst_status mst_server_check_instance(mst_server *s, const mst_parcel *hello) {
     const mst_server_worker *w = &s->worker[hello->from];
     if (!s->replay || !w->instance || w->instance == hello->instance) return MST_OK;
-    return MST_FAIL(MST_UNAVAILABLE, "%s was started again, and a replay does not go on then: " REPLAY_AGAIN,
+    return MST_FAIL(MST_UNAVAILABLE, "%s was started again, after which a replay cannot go on: " REPLAY_AGAIN,
                     mst_server_name(s, hello->from));
 }

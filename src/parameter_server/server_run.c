@@ -148,7 +148,7 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     const int32_t count = mst_fingerprints_take(parcel->body, parcel->bytes, theirs);
     char first[sizeof s->text], text[1024];
     if (count < 0)
-        return MST_FAIL(MST_INVALID, "%s is of another version of Muster: run the same on all tasks",
+        return MST_FAIL(MST_INVALID, "%s runs another version of Muster: run the same on all tasks",
                         mst_server_name(s, parcel->from));
     if (!s->num_fingerprints || (!s->round && s->first == parcel->from)) { /* who comes again may have been mended */
         s->first = parcel->from;
@@ -216,8 +216,8 @@ static mst_status send_finished(mst_server *s, int32_t w) {
 
 static void say_staleness(mst_server *s) {
     if (s->job.synchronous && s->job.aggregate < s->num_workers)
-        mst_server_say(s, "%lld updates; gradients of %lld came too late", (long long)s->step,
-                       (long long)s->num_dropped);
+        mst_server_say(s, "%lld updates; the gradients of %lld batches came too late and were dropped",
+                       (long long)s->step, (long long)s->num_dropped);
     else if (s->num_applied > 0)
         mst_server_say(s, "%lld updates; gradients were %.2f steps old on average, and %lld at most",
                        (long long)s->step, (double)s->total_staleness / (double)s->num_applied,
@@ -390,7 +390,7 @@ mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
 static mst_status fail_no_memory(mst_server *s, const mst_parcel *p) {
     char own[300];
     return MST_FAIL(
-        MST_OUT_OF_MEMORY, "%s has no memory for %s that %s has sent: take more parameter servers, or a smaller model",
+        MST_OUT_OF_MEMORY, "%s has no memory for %s, sent by %s: take more parameter servers, or a smaller model",
         mst_mail_name(s->mail, s->self, own, sizeof own), (const char *)p->body, mst_server_name(s, p->from));
 }
 
@@ -463,11 +463,11 @@ static mst_status say_who_is_missing(mst_server *s, int64_t now) {
     s->said_missing = now;
     s->has_said_missing = true;
     if (*list_workers(s, has_not_come, list, sizeof list)) {
-        snprintf(line, sizeof line, "waiting for %s: never came", list);
+        snprintf(line, sizeof line, "waiting for %s: has not connected yet", list);
         MST_TRY(tell_waiting(s, line));
     }
     if (!*list_workers(s, is_waited_for_lost, list, sizeof list)) return MST_OK;
-    snprintf(line, sizeof line, "waiting for %s: came, and was lost", list);
+    snprintf(line, sizeof line, "waiting for %s: was connected, and is lost", list);
     return tell_waiting(s, line);
 }
 
@@ -490,7 +490,7 @@ static mst_status check_lost(mst_server *s, int64_t now) {
         if (s->is_left)
             return MST_FAIL(MST_UNAVAILABLE,
                             "%s is lost (%s) and has not come back within %g s: look at its output, then start the job "
-                            "again, which goes on from the last checkpoint where it has --checkpoint-dir",
+                            "again; with --checkpoint-dir it goes on from the last checkpoint",
                             mst_server_name(s, w), worker->why, s->options.recovery_timeout);
         mst_server_say(s, "goes on without %s", mst_server_name(s, w));
         worker->left = true;
@@ -615,7 +615,7 @@ static mst_status open_server(mst_server *s) {
     s->num_workers = mst_cluster_num_workers(o->cluster);
     const mst_task_info self = mst_cluster_task(o->cluster, s->self);
     if (!self.job || strcmp(self.job, "ps") != 0)
-        return MST_FAIL(MST_INVALID, "server: this task is %s:%d and no parameter server: give it the job 'ps'",
+        return MST_FAIL(MST_INVALID, "server: this task is %s:%d, not a parameter server: give it the job 'ps'",
                         self.job ? self.job : "none", (int)self.index);
     if (mst_cluster_is_sparse(o->cluster)) return MST_FAIL(MST_INVALID, "server: " MST_SPARSE_CLUSTER);
     if (s->num_workers == 0)
@@ -647,7 +647,8 @@ mst_status mst_server_run_with(const mst_server_options *options) {
     if (options->timeout < 0 || options->recovery_timeout < 0 || options->step_timeout < 0)
         return MST_FAIL(MST_INVALID, "server: a timeout must not be negative");
     if (options->update_log && options->replay_updates && strcmp(options->update_log, options->replay_updates) == 0)
-        return MST_FAIL(MST_INVALID, "server: the log '%s' is to be replayed and written anew: write to another folder",
+        return MST_FAIL(MST_INVALID,
+                        "server: the log '%s' cannot be both replayed and written: write the new one to another folder",
                         options->update_log);
     mst_server s = {.options = *options};
     if (s.options.timeout == 0) s.options.timeout = 10;

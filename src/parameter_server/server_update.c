@@ -144,8 +144,8 @@ static mst_status check_together(mst_server *s, int32_t worker) {
         if (!s->worker[w].finished) continue;
         mst_mail_name(s->mail, w, name, sizeof name);
         return MST_FAIL(MST_INVALID,
-                        "a callback of %s has ended the training behind step %lld, and %s goes on: where updates are "
-                        "made of the gradients of all workers it must end on all",
+                        "a callback of %s has ended the training after step %lld, but %s goes on: synchronous updates "
+                        "need all workers, so callbacks must end the training at the same step on all of them",
                         name, (long long)s->step, mst_server_name(s, worker));
     }
     return MST_OK;

@@ -109,7 +109,7 @@ typedef struct log_reader {
 } log_reader;
 
 static mst_status wrong_line(const log_reader *r, const char *why) {
-    return MST_FAIL(MST_CORRUPT, "'%s', line %lld: %s: it is no log of updates, or was changed", r->log->path,
+    return MST_FAIL(MST_CORRUPT, "'%s', line %lld: %s: it is not a log of updates, or it was changed", r->log->path,
                     (long long)r->line, why);
 }
 

@@ -88,10 +88,10 @@ static mst_status check_given(const mst_session_options *o) {
                               : o->precision > MST_FLOAT32 ? "precision"
                                                            : NULL;
     if (!wrong) return MST_OK;
-    return MST_FAIL(MST_INVALID,
-                    "session: '%s' is not given with a target: what the task servers were started with "
-                    "counts",
-                    wrong);
+    return MST_FAIL(
+        MST_INVALID,
+        "session: leave '%s' out when there is a target: the task servers have their own, given when they were started",
+        wrong);
 }
 
 /* PLAN_PASS: that of O, which stays as long as the session. */

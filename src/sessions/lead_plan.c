@@ -130,7 +130,7 @@ mst_status mst_lead_plan_take(mst_lead_session *s, int32_t task, mst_wire_reader
     if (!(plan->made[task] = strdup(made))) return MST_NO_MEMORY("for a plan");
     if (plan->has_hash && hash != plan->hash)
         return MST_FAIL(MST_INVALID,
-                        "task %s plans the graph in another way than others do: see that all tasks run the same "
+                        "task %s plans the graph differently from the others: see that all tasks run the same "
                         "version of Muster with the same modules",
                         mst_service_name(s->lead->server, task, name, sizeof name));
     if (plan->has_hash) return MST_OK;

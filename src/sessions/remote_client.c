@@ -96,11 +96,14 @@ static mst_status ask_target(const mst_remote_client *client, const char *addres
 static mst_status check_report(const mst_task_report *report, const char *target) {
     if (report->sessions == MST_PARCEL_VERSION) return MST_OK;
     if (report->sessions)
-        return MST_FAIL(MST_UNAVAILABLE, "session: the task server at '%s' is of another version of Muster", target);
-    return MST_FAIL(MST_UNAVAILABLE,
-                    "session: the task at '%s' takes no sessions, as one that trains or keeps parameters for training: "
-                    "give the address of a task server (muster server --sessions, mst_task_server_start)",
-                    target);
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "session: the task server at '%s' runs another version of Muster: run the same on both sides",
+                        target);
+    return MST_FAIL(
+        MST_UNAVAILABLE,
+        "session: the task at '%s' accepts no sessions, because it is a worker or parameter server of a training: "
+        "give the address of a task server (muster server --sessions, mst_task_server_start)",
+        target);
 }
 
 static mst_status find_tasks(mst_remote_client *client, const char *target, double seconds) {
@@ -120,7 +123,10 @@ static mst_status find_tasks(mst_remote_client *client, const char *target, doub
                           mst_escape_line(wrong, strlen(wrong), why, sizeof why));
     if (!status) status = check_report(&report, target);
     if (!status && (!read_lines(&report, &line, &count) || report.self >= count))
-        status = MST_FAIL(MST_CORRUPT, "session: the task server at '%s' tells no list of tasks", target);
+        status = MST_FAIL(MST_CORRUPT,
+                          "session: the task server at '%s' has not sent its list of tasks: run the same version of "
+                          "Muster on both sides",
+                          target);
     if (!status) status = make_cluster(line, count, &client->cluster);
     if (!status) client->target = report.self;
     free(line);

@@ -157,7 +157,8 @@ static mst_status put_value(mst_wire_writer *w, mst_value value) {
     const int length = value.index ? snprintf(text, sizeof text, "%s:%d", value.node->name, (int)value.index)
                                    : snprintf(text, sizeof text, "%s", value.node->name);
     if (length >= (int)sizeof text)
-        return MST_FAIL(MST_INVALID, "run: the name '%.40s...' is too long for a session with a target",
+        return MST_FAIL(MST_INVALID,
+                        "run: the name '%.40s...' is too long to be fetched or fed through a session with a target",
                         value.node->name);
     mst_wire_put_text(w, text);
     return MST_OK;
@@ -288,10 +289,13 @@ static mst_status take_result(mst_remote_session *rs, mst_remote_call *call, con
     mst_tensor **value = mst_tensors_get(r, &count);
     mst_status status = mst_wire_check_read(r, "the leader");
     if (!status) status = mst_failure_restore(failure);
-    if (!status && count != plan->num_fetches) status = MST_FAIL(MST_CORRUPT, "what the leader has sent is damaged");
+    if (!status && count != plan->num_fetches)
+        status = MST_FAIL(MST_CORRUPT,
+                          "a message from the task server is damaged: run the same version of Muster on both sides");
     if (!status) rs->runs = runs;
     for (int i = 0; i < count && !status; i++)
-        if (plan->fetch_task[i] >= 0 && !value[i]) status = MST_FAIL(MST_CORRUPT, "a value has not come back");
+        if (plan->fetch_task[i] >= 0 && !value[i])
+            status = MST_FAIL(MST_CORRUPT, "the task server has not sent all fetched values");
     for (int i = 0; i < count && !status && outputs; i++) {
         if (value[i])
             give_output(&outputs[i], value[i]);

@@ -30,7 +30,9 @@ static mst_status ask_states(mst_remote_session *rs, const mst_value *variable, 
     MST_TRY(mst_remote_ask(rs, MST_SESSION_STATE, &w, &parcel, &r, NULL));
     const unsigned char *answer = mst_wire_get_bytes(&r, &bytes);
     mst_status status = mst_wire_check_read(&r, "the leader");
-    if (!status && bytes != (size_t)count) status = MST_FAIL(MST_CORRUPT, "what the leader has sent is damaged");
+    if (!status && bytes != (size_t)count)
+        status = MST_FAIL(MST_CORRUPT,
+                          "a message from the task server is damaged: run the same version of Muster on both sides");
     for (int i = 0; i < count && !status; i++) has[i] = answer[i];
     mst_parcel_free(parcel);
     return status;

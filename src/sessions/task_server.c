@@ -192,9 +192,13 @@ static mst_status describe_devices(mst_task_server *server) {
 
 static mst_status check_cluster(const mst_task_server *server) {
     if (mst_cluster_is_sparse(server->cluster))
-        return MST_FAIL(MST_INVALID, "task server: each task must know all others, and this cluster is sparse");
+        return MST_FAIL(
+            MST_INVALID,
+            "task server: each task must know all others, and this TF_CONFIG (sparseCluster) does not list them all");
     if (server->self >= server->num_tasks)
-        return MST_FAIL(MST_INVALID, "task server: this task is an evaluator, on which no part of a graph can lie");
+        return MST_FAIL(
+            MST_INVALID,
+            "task server: this task is an evaluator, to which no part of a graph can be assigned: give it another job");
     for (int32_t i = 0; i < server->num_tasks; i++) {
         const mst_task_info info = mst_cluster_task(server->cluster, i);
         if (!info.address)

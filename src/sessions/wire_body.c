@@ -229,5 +229,5 @@ void mst_wire_get_failure(mst_wire_reader *r, mst_failure *out) {
 mst_status mst_wire_check_read(const mst_wire_reader *r, const char *who) {
     if (r->no_memory) return MST_NO_MEMORY("for what %s has sent", who);
     if (!r->wrong && r->left == 0) return MST_OK;
-    return MST_FAIL(MST_CORRUPT, "what %s has sent is damaged", who);
+    return MST_FAIL(MST_CORRUPT, "a message from %s is damaged: run the same version of Muster on all tasks", who);
 }

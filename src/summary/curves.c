@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/argument.h"
@@ -15,7 +16,7 @@
 #include "format/events.h"
 #include "muster/summary.h"
 
-enum { MOST_DEPTH = 16 };
+enum { MOST_DEPTH = 16, MOST_LINKS = 1000 };
 
 typedef struct series {
     char *run, *tag;
@@ -29,6 +30,7 @@ struct mst_curves {
     series *series;
     int64_t count, capacity;
     int64_t num_files;
+    int num_links; /* folders that links have led to */
 };
 
 /* ---- points ---- */
@@ -111,7 +113,19 @@ static mst_status read_files(mst_curves *c, const char *folder, const char *run)
     return status;
 }
 
+/* Two links a level lead to 2^n folders n levels below. */
+static mst_status count_link(mst_curves *c, const char *folder) {
+    struct stat info;
+    c->num_links += lstat(folder, &info) == 0 && S_ISLNK(info.st_mode);
+    if (c->num_links <= MOST_LINKS) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "'%s': more than %d folders are read because links lead to them: take out links that lead to the "
+                    "same folders",
+                    folder, MOST_LINKS);
+}
+
 static mst_status read_folder(mst_curves *c, const char *folder, const char *run, int depth) {
+    MST_TRY(count_link(c, folder));
     MST_TRY(read_files(c, folder, run));
     DIR *entries = depth < MOST_DEPTH ? opendir(folder) : NULL;
     mst_status status = MST_OK;

@@ -290,7 +290,7 @@ static mst_status check_transport(const mst_task_options *options) {
     const bool is_mpi = name && strcmp(name, "mpi") == 0;
     const bool is_sim = name && strcmp(name, "sim") == 0; /* for tests (transport/sim.h) */
     if (name && !is_mpi && !is_sim && strcmp(name, "shm") != 0 && strcmp(name, "zmq") != 0)
-        return MST_FAIL(MST_NOT_FOUND, "task: there is no transport '%s': take shm, zmq or mpi", name);
+        return MST_FAIL(MST_NOT_FOUND, "task: unknown transport '%s': take shm, zmq or mpi", name);
     if (is_mpi && mst_cluster_num_ps(options->cluster) > 0)
         return MST_FAIL(MST_INVALID, "task: transport mpi is for workers without parameter servers: take shm or zmq");
     return MST_OK;
@@ -320,9 +320,12 @@ static mst_status check_cluster(const mst_cluster *cluster) {
     const int workers = mst_cluster_num_workers(cluster), self = mst_cluster_self(cluster);
     const mst_task_info info = mst_cluster_task(cluster, self);
     const bool alone = workers < 2 && mst_cluster_num_ps(cluster) == 0;
-    if (alone) return MST_FAIL(MST_INVALID, "task: the cluster has one worker: to train alone no cluster is needed");
+    if (alone)
+        return MST_FAIL(MST_INVALID,
+                        "task: the cluster has one worker, and a task is for several: to train alone, call mst_compile "
+                        "without .task and with another strategy than multi_worker");
     if (self >= workers)
-        return MST_FAIL(MST_INVALID, "task: %s:%d is no worker: it does not train", info.job, (int)info.index);
+        return MST_FAIL(MST_INVALID, "task: %s:%d is not a worker, and only workers train", info.job, (int)info.index);
     if (mst_cluster_is_sparse(cluster)) return MST_FAIL(MST_INVALID, "task: " MST_SPARSE_CLUSTER);
     for (int i = 0; i < workers; i++)
         if (!mst_cluster_task(cluster, i).address)
@@ -587,8 +590,8 @@ mst_status mst_task_share_anew(mst_task *task) {
 
 mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out) {
     if (task->shared && mst_group_num_shards(task->group) != num_shards)
-        return MST_FAIL(MST_INVALID, "task: %d shards, but the tasks share %d already", num_shards,
-                        mst_group_num_shards(task->group));
+        return MST_FAIL(MST_INVALID, "task: %d shards, but these tasks already train with %d: take the same number",
+                        num_shards, mst_group_num_shards(task->group));
     if (num_shards < task->num_workers)
         return MST_FAIL(MST_INVALID, "task: %d shards are too few for %d workers: take at least as many", num_shards,
                         task->num_workers);

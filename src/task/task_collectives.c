@@ -90,7 +90,9 @@ static bool have_all_left(mst_task *task) {
 static mst_status enter_call(mst_task *task) {
     if (!task->group) MST_TRY(mst_task_cut_shards(task, task->num_workers));
     if (!task->state.store) MST_TRY(join_by_call(task));
-    if (have_all_left(task)) return MST_FAIL(MST_INVALID, "the tasks have left (mst_task_leave)");
+    if (have_all_left(task))
+        return MST_FAIL(MST_INVALID,
+                        "the tasks have left the cluster (mst_task_leave), after which they make no more calls");
     return mst_group_check(task->group);
 }
 
@@ -118,7 +120,8 @@ static mst_status compare_calls(mst_task *task, const mst_task_call *call, int64
     if (!status) all[task->self] = *call;
     if (!status) status = mst_group_all_gather(task->group, bytes, all, deadline);
     if (status == MST_DEADLINE)
-        status = MST_FAIL(MST_DEADLINE, "not all tasks have come within %g s", task->options.collective_timeout);
+        status =
+            MST_FAIL(MST_DEADLINE, "not all tasks have made this call within %g s", task->options.collective_timeout);
     if (!status) status = find_difference(task, all);
     free(all);
     free(bytes);

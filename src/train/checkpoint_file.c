@@ -172,7 +172,8 @@ static mst_status write_target(const target *t, const mst_snapshot *snapshot, co
         if (!(names[i] = mst_checkpoint_file_name(&arena, snapshot, i))) status = MST_NO_MEMORY("to write '%s'", path);
     char *description = status ? NULL : checkpoint_file_describe(snapshot, names, t->save);
     if (!status && !description)
-        status = MST_FAIL(MST_INVALID, "'%s' cannot be written: a name or a note is no UTF-8, or memory is out", path);
+        status =
+            MST_FAIL(MST_INVALID, "'%s' cannot be written: a name or note is not UTF-8, or there is no memory", path);
     if (!status)
         status = t->folder || mst_model_file_of(path) == MST_FILE_CHECKPOINT
                      ? write_bundle(t, snapshot, names, description, optimizer)

@@ -296,7 +296,7 @@ static mst_status has_index(const char *prefix, bool *out) {
     if (asprintf(&path, "%s%s", prefix, index_suffix) < 0) return MST_NO_MEMORY("for a path");
     *out = stat(path, &info) == 0;
     const mst_status status =
-        *out || errno == ENOENT ? MST_OK : MST_FAIL(MST_IO, "'%s' cannot be looked at: %s", path, strerror(errno));
+        *out || errno == ENOENT ? MST_OK : MST_FAIL(MST_IO, "'%s' cannot be read: %s", path, strerror(errno));
     free(path);
     return status;
 }

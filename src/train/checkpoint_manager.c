@@ -175,7 +175,8 @@ static mst_status open_lock(mst_checkpoint_manager *m) {
     if (code == ELOOP) return MST_FAIL(MST_INVALID, "'%s/%s' is a symbolic link: remove it", folder, lock_name);
     if (code) return MST_FAIL(MST_IO, "'%s': checkpoints cannot be written to it: %s", folder, strerror(code));
     if (S_ISREG(info.st_mode) && info.st_nlink == 1) return MST_OK;
-    return MST_FAIL(MST_INVALID, "'%s/%s' is no file, or a file with another name too: remove it", folder, lock_name);
+    return MST_FAIL(MST_INVALID, "'%s/%s' is not a plain file, or has several names (hard links): remove it", folder,
+                    lock_name);
 }
 
 /* The lock is the system's: it goes with the process that has it. The file only says whose it is. */
@@ -237,7 +238,8 @@ static mst_status set_options(mst_checkpoint_manager *m, const mst_checkpoint_op
         return MST_FAIL(MST_INVALID, "checkpoints: every_steps, every_seconds and keep_every_hours must be 0 or more");
     const char *prefix = o->prefix ? o->prefix : "model.ckpt";
     if (!*prefix || strchr(prefix, '/'))
-        return MST_FAIL(MST_INVALID, "checkpoints: the prefix '%s' is no name", prefix);
+        return MST_FAIL(MST_INVALID, "checkpoints: the prefix '%s' must be a file name, not empty and without '/'",
+                        prefix);
     m->options = *o;
     if (!o->keep) m->options.keep = DEFAULT_KEEP;
     if (!o->every_steps && !(o->every_seconds > 0)) m->options.every_seconds = DEFAULT_SECONDS;
@@ -312,7 +314,7 @@ mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options, ms
     mst_folder folder = {.path = NULL};
     if (MST_IS_NULL(options) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
-    if (!options->directory || !*options->directory) return MST_FAIL(MST_INVALID, "checkpoints: no directory");
+    if (!options->directory || !*options->directory) return MST_FAIL(MST_INVALID, "checkpoints: no directory is given");
     char *path = without_slashes(options->directory);
     mst_status status = path ? mst_folder_make(path) : MST_NO_MEMORY("for checkpoints");
     if (!status) status = mst_folder_open(path, &folder);

@@ -120,7 +120,7 @@ static mst_status begin_file(mst_csv_logger *c, const mst_train_state *state, bo
 static mst_status train_begin(void *context, mst_train_state *state) {
     mst_csv_logger *c = context;
     (void)state;
-    if (!c->path) return MST_FAIL(MST_INVALID, "csv logger: it has no path");
+    if (!c->path) return MST_FAIL(MST_INVALID, "csv logger: no path is given");
     c->seconds_before = 0;
     return mst_file_check(c->path);
 }

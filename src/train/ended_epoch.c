@@ -60,7 +60,8 @@ mst_status mst_ended_epoch_read(mst_store *store, int64_t epoch, mst_train_state
         mst_tensor_release(value);
     }
     const double *value = r.value;
-    if (*value++ != (double)epoch) return MST_FAIL(MST_NOT_FOUND, "fit: no row of epoch %lld", (long long)epoch);
+    if (*value++ != (double)epoch)
+        return MST_FAIL(MST_NOT_FOUND, "fit: the checkpoint has no results of epoch %lld", (long long)epoch);
     state->step_in_epoch = (int64_t)*value++;
     state->examples = (int64_t)*value++;
     state->learning_rate = *value++;

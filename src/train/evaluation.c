@@ -113,8 +113,8 @@ mst_status mst_evaluate_all(mst_model *model, const mst_dataset *data, int64_t b
     mst_trainer *trainer;
     MST_TRY(mst_trainer_of(model, &trainer));
     if (num_outputs != trainer->num_outputs)
-        return MST_FAIL(MST_INVALID, "evaluate: the model has %d outputs, and %d are asked for", trainer->num_outputs,
-                        num_outputs);
+        return MST_FAIL(MST_INVALID, "evaluate: num_outputs is %d, but the model has %d outputs", num_outputs,
+                        trainer->num_outputs);
     return evaluate(trainer, data, batch_size, result, confusion);
 }
 
@@ -169,14 +169,14 @@ static mst_status keep_output(const char *name, const mst_tensor *output, int64_
     mst_shape shape = mst_tensor_shape(output);
     char text[MST_SHAPE_TEXT];
     if (shape.ndim < 1 || shape.dim[0] != batch_size)
-        return MST_FAIL(MST_INVALID,
-                        "predict: output '%s' is %s for a batch of %lld rows: it has not one row for each row of the "
-                        "data",
-                        name, mst_shape_print(shape, text, sizeof text), (long long)batch_size);
+        return MST_FAIL(
+            MST_INVALID,
+            "predict: output '%s' is %s for a batch of %lld rows: it must have one row for each row of the data", name,
+            mst_shape_print(shape, text, sizeof text), (long long)batch_size);
     shape.dim[0] = rows;
     if (*all && !mst_shape_equal(mst_tensor_shape(*all), shape))
         return MST_FAIL(MST_INVALID,
-                        "predict: rows of an output have another shape than in the batch before: pad the "
+                        "predict: the rows of an output changed their shape from one batch to the next: pad the "
                         "data to a given shape (mst_padding)");
     if (!*all) {
         MST_TRY(check_room(mst_tensor_dtype(output), shape));
@@ -219,11 +219,13 @@ mst_status mst_predict_all(mst_model *model, const mst_dataset *data, int64_t ba
     mst_iterator *iterator;
     MST_TRY(mst_trainer_of(model, &trainer));
     if (num_outputs != trainer->num_outputs)
-        return MST_FAIL(MST_INVALID, "predict: the model has %d outputs, and %d are asked for", trainer->num_outputs,
-                        num_outputs);
+        return MST_FAIL(MST_INVALID, "predict: num_outputs is %d, but the model has %d outputs", num_outputs,
+                        trainer->num_outputs);
     MST_TRY(mst_trainer_check_data(trainer, data, false, batch_size));
     int64_t rows = mst_dataset_num_rows(data), done = 0;
-    if (rows < 0) return MST_FAIL(MST_INVALID, "predict: the data has no known number of rows");
+    if (rows < 0)
+        return MST_FAIL(MST_INVALID,
+                        "predict: the number of rows of the data is not known: take some of them (mst_dataset_take)");
     MST_TRY(mst_trainer_build_predict(trainer));
     MST_TRY(check_predictions(trainer, rows));
     MST_TRY(open_pass(trainer, data, false, batch_size, &iterator));

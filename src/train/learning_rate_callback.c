@@ -6,7 +6,7 @@
 
 static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
     const mst_learning_rate_scheduler *scheduler = context;
-    if (!scheduler->schedule) return MST_FAIL(MST_INVALID, "learning rate scheduler: it has no schedule");
+    if (!scheduler->schedule) return MST_FAIL(MST_INVALID, "learning rate scheduler: no schedule is given");
     if (state->step_in_epoch > 0)
         return MST_OK; /* resumed in the middle of an epoch, whose rate was set at its begin */
     state->learning_rate = scheduler->schedule(scheduler->context, state->epoch, state->learning_rate);

@@ -136,8 +136,8 @@ static mst_status try_ready(mst_monitored_session *s, bool *ready, char *why, si
 }
 
 static mst_status too_late(const mst_monitored_session *s, mst_status status, const char *why) {
-    if (status) return mst_error_prefix("monitored session: not within %g s", s->options.recovery_timeout);
-    return MST_FAIL(MST_UNAVAILABLE, "monitored session: not within %g s: %s: start the chief",
+    if (status) return mst_error_prefix("monitored session: not ready within %g s", s->options.recovery_timeout);
+    return MST_FAIL(MST_UNAVAILABLE, "monitored session: gave up after %g s of %s: start the chief",
                     s->options.recovery_timeout, why);
 }
 
@@ -327,7 +327,7 @@ mst_status mst_monitored_session_run(mst_monitored_session *session, const mst_f
     mst_monitored_session *s = session;
     for (int i = 0; i < num_fetches; i++)
         if (!fetches[i].node || mst_value_graph(fetches[i]) != s->graph)
-            return MST_FAIL(MST_INVALID, "monitored session: fetch %d is no value of its graph", i);
+            return MST_FAIL(MST_INVALID, "monitored session: fetch %d is not a value of its graph", i);
     MST_TRY(know_fetches(s, fetches, num_fetches));
     const size_t most = (size_t)num_fetches + (size_t)s->options.num_summaries + 1;
     call c = {.feeds = feeds,

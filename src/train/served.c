@@ -66,9 +66,8 @@ static mst_status divide(const mst_trainer *trainer, int num_ps, mst_ps_variable
     int kept = 0;
     for (int v = 0; v < count; v++) kept += !is_reported(&variable[v]);
     free(variable);
-    return MST_FAIL(MST_INVALID,
-                    "%d parameter servers for %d variables, which leave ps:%d without one: take fewer servers", num_ps,
-                    kept, without);
+    return MST_FAIL(MST_INVALID, "%d parameter servers for %d variables leave ps:%d without any: take fewer servers",
+                    num_ps, kept, without);
 }
 
 void mst_served_free(mst_trainer *trainer) {
@@ -136,7 +135,7 @@ static mst_status check(const mst_trainer *trainer, int num_ps) {
                         "(--ps-part-bytes) cuts it: leave one of them out");
     const int workers = mst_task_num_workers(trainer->options.task);
     if (strategy->replicas_to_aggregate < 0 || strategy->replicas_to_aggregate > workers)
-        return MST_FAIL(MST_INVALID, "strategy: gradients of %d workers are to make an update, but there are %d",
+        return MST_FAIL(MST_INVALID, "strategy: replicas_to_aggregate is %d, but there are only %d workers",
                         strategy->replicas_to_aggregate, workers);
     if (strategy->max_staleness && strategy->max_staleness < workers - 1)
         return MST_FAIL(MST_INVALID,

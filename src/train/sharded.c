@@ -173,7 +173,9 @@ static mst_status write_kept(FILE *file, const void *data, size_t bytes) {
     rewind(file);
     if (fwrite(&bytes, sizeof bytes, 1, file) == 1 && fwrite(data, 1, bytes, file) == bytes && !fflush(file))
         return MST_OK;
-    return MST_FAIL(MST_IO, "fit: the state to which workers go back cannot be written to a temporary file");
+    return MST_FAIL(MST_IO,
+                    "fit: cannot write the state to which workers go back after a loss to a temporary file in /tmp: "
+                    "see whether its disk is full");
 }
 
 mst_status mst_sharded_keep(mst_trainer *trainer) {
@@ -182,7 +184,8 @@ mst_status mst_sharded_keep(mst_trainer *trainer) {
     size_t bytes;
     if (!mst_is_sharded(trainer) || !mst_task_is_chief(trainer->options.task)) return MST_OK;
     if (!trainer->sharded.kept && !(trainer->sharded.kept = tmpfile()))
-        return MST_FAIL(MST_IO, "fit: no temporary file for the state to which workers go back");
+        return MST_FAIL(
+            MST_IO, "fit: cannot make a temporary file in /tmp for the state to which workers go back after a loss");
     MST_TRY(mst_store_snapshot_wholes(trainer->model->store, &snapshot));
     mst_status status = mst_state_message_encode(snapshot, &data, &bytes);
     mst_snapshot_release(snapshot);
@@ -239,8 +242,8 @@ mst_status mst_sharded_go_back(mst_trainer *trainer) {
     if (!trainer->sharded.has_kept) { /* no step was made since the workers came together */
         if (mst_store_has_wholes(trainer->model->store)) return MST_OK;
         return MST_FAIL(MST_UNAVAILABLE,
-                        "fit: a worker was lost with its part of the optimizer's state, and nothing "
-                        "was kept to which the others can go back");
+                        "fit: a worker was lost with its part of the optimizer's state, and no earlier state was kept: "
+                        "start the job again from its checkpoint");
     }
     MST_TRY(read_kept(trainer->sharded.kept, &kept));
     mst_status status = forget_position(trainer);

@@ -226,7 +226,7 @@ static void write_columns(const mst_tensorboard *t, const mst_train_state *state
 /* ---- hooks ---- */
 
 static mst_status tensorboard_check(const mst_tensorboard *t) {
-    if (!t->folder) return MST_FAIL(MST_INVALID, "tensorboard: it has no folder");
+    if (!t->folder) return MST_FAIL(MST_INVALID, "tensorboard: no folder is given");
     if (t->histograms_every < 0 || t->update_every < 0)
         return MST_FAIL(MST_INVALID, "tensorboard: histograms_every and update_every must not be negative");
     if (t->profile_first < 0 || t->profile_last < t->profile_first || (t->profile_last && !t->profile_first))

@@ -90,11 +90,10 @@ static void take_window(mst_strategy *strategy, const mst_task_group *group) {
 /* The parts of sharded state are cut once, for the workers that are there from the beginning. */
 static mst_status take_part(mst_strategy *strategy, const mst_task *task, const mst_task_group *group) {
     if (mst_task_elastic_min(task))
-        return MST_FAIL(MST_INVALID,
-                        "compile: sharded_state needs the same workers all the time: leave out elastic_min");
+        return MST_FAIL(MST_INVALID, "compile: sharded_state needs a fixed number of workers: leave out elastic_min");
     if (mst_group_size(group) < 2)
         return MST_FAIL(MST_INVALID,
-                        "compile: sharded_state shares the optimizer's slots out among the workers, and there is "
+                        "compile: sharded_state splits the optimizer's state among several workers, and there is only "
                         "one: leave it out");
     strategy->num_parts = mst_group_size(group);
     strategy->part = mst_group_self(group);
@@ -169,7 +168,9 @@ mst_status mst_compile_with(mst_model *model, const mst_compile_options *options
     MST_TRY(mst_failure_restore(&model->failure));
     if (model->num_nodes == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
     if (model->in_fit)
-        return MST_FAIL(MST_INVALID, "compile: the model is in a fit: end it first, by stop where a callback decides");
+        return MST_FAIL(
+            MST_INVALID,
+            "compile: the model is being trained by mst_fit: end that first; a callback ends it with state->stop");
     mst_trainer *trainer = calloc(1, sizeof *trainer);
     if (!trainer) return MST_NO_MEMORY("for a trainer");
     trainer->model = model;
@@ -247,17 +248,19 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
     const int have_components = mst_dataset_num_components(data);
     char name[160];
     if (have_components < needed)
-        return MST_FAIL(MST_INVALID, "the data has %d component%s, needs %d: %s are missing", have_components,
+        return MST_FAIL(MST_INVALID, "the data has %d component%s but needs %d: %s are missing", have_components,
                         have_components == 1 ? "" : "s", needed,
                         mst_objective_component(trainer, have_components, name));
     int64_t rows = mst_dataset_num_rows(data);
     bool batched = data->batch_size > 0;
     if (batched && batch_size != 0 && batch_size != data->batch_size)
-        return MST_FAIL(MST_INVALID, "batch size %lld, but the data comes in batches of %lld: leave the batch size 0",
-                        (long long)batch_size, (long long)data->batch_size);
+        return MST_FAIL(
+            MST_INVALID,
+            "batch size is %lld, but the data already comes in batches of %lld: leave the batch size out (0)",
+            (long long)batch_size, (long long)data->batch_size);
     if (!batched && batch_size < 1)
-        return MST_FAIL(MST_INVALID, "batch size %lld, must be at least 1", (long long)batch_size);
-    if (rows == 0) return MST_FAIL(MST_INVALID, "the data has no rows: there is nothing to compute with");
+        return MST_FAIL(MST_INVALID, "batch size is %lld, must be at least 1", (long long)batch_size);
+    if (rows == 0) return MST_FAIL(MST_INVALID, "the data has no rows");
     if (with_labels) MST_TRY(mst_objective_check_labels(trainer, data));
     for (int i = 0; i < needed; i++) {
         mst_spec spec = data->row[i];
@@ -283,7 +286,7 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
 
 mst_status mst_trainer_check_end(const mst_dataset *data) {
     if (mst_dataset_num_rows(data) == MST_INFINITE)
-        return MST_FAIL(MST_INVALID, "the data has no end: take so many rows of it (mst_dataset_take)");
+        return MST_FAIL(MST_INVALID, "the data has no end: take some rows of it (mst_dataset_take)");
     return MST_OK;
 }
 

@@ -45,7 +45,8 @@ static mst_status make_targets(mst_trainer *trainer) {
     for (int i = 0; i < trainer->num_outputs; i++) {
         mst_target *target = &trainer->target[i];
         if (!mst_loss_name(target->loss))
-            return MST_FAIL(MST_INVALID, "compile: loss number %d is none", (int)target->loss);
+            return MST_FAIL(MST_INVALID, "compile: there is no loss number %d: take one of enum mst_loss",
+                            (int)target->loss);
         if (target->weight == 0 && !signbit(target->weight)) target->weight = 1; /* MST_ZERO is 0 */
     }
     return MST_OK;
@@ -54,7 +55,8 @@ static mst_status make_targets(mst_trainer *trainer) {
 static mst_status add_measure(mst_trainer *trainer, mst_measure measure, const char *name) {
     const char *output = mst_model_output_name(trainer->model, measure.output);
     if (trainer->num_metrics == MST_MAX_METRICS)
-        return MST_FAIL(MST_INVALID, "compile: more than %d metrics, counted for each output", MST_MAX_METRICS);
+        return MST_FAIL(MST_INVALID, "compile: more than %d metrics, those of all outputs together: leave some out",
+                        MST_MAX_METRICS);
     if (trainer->num_outputs > 1) name = mst_arena_print(&trainer->names, "%s_%s", output, name);
     if (!name) return MST_NO_MEMORY("for the name of a metric");
     trainer->metric_name[trainer->num_metrics] = name;
@@ -69,7 +71,9 @@ static mst_status make_measures(mst_trainer *trainer, int output) {
     const int most = own[0] ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS;
     for (int i = 0; i < most && metric[i]; i++) {
         const char *name = mst_metric_name(metric[i]);
-        if (!name) return MST_FAIL(MST_INVALID, "compile: metric number %d is none", (int)metric[i]);
+        if (!name)
+            return MST_FAIL(MST_INVALID, "compile: there is no metric number %d: take one of enum mst_metric",
+                            (int)metric[i]);
         MST_TRY(add_measure(trainer, (mst_measure){output, .metric = metric[i]}, name));
     }
     for (int i = 0; i < MST_MAX_CUSTOM_METRICS && o->custom_metric[i].function; i++) {
@@ -84,10 +88,10 @@ static mst_status make_measures(mst_trainer *trainer, int output) {
 static mst_status make_class_weights(mst_trainer *trainer) {
     const mst_compile_options *o = &trainer->options;
     if (o->class_weight && trainer->num_outputs > 1)
-        return MST_FAIL(
-            MST_INVALID,
-            "compile: class_weight is for models with one output, this one has %d: give it to their targets",
-            trainer->num_outputs);
+        return MST_FAIL(MST_INVALID,
+                        "compile: class_weight is for models with one output, this one has %d: set class_weight of "
+                        "each target instead",
+                        trainer->num_outputs);
     for (int i = 0; i < trainer->num_outputs; i++) {
         const mst_target *target = &trainer->target[i];
         const double *weight = o->class_weight ? o->class_weight : target->class_weight;
@@ -134,8 +138,8 @@ mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_data
         const char *class = mst_dataset_class_name(data, component, 0);
         if (!class || target->loss_function || !mst_loss_measures(target->loss)) continue;
         return MST_FAIL(MST_INVALID,
-                        "%s are numbers of classes, '%.64s' and so on, which %s cannot measure: give numbers, or take "
-                        "a loss of classes",
+                        "%s are class numbers, '%.64s' and so on, which the loss %s cannot use: give numbers, or take "
+                        "a loss for classes",
                         mst_objective_component(trainer, component, name), class, mst_loss_name(target->loss));
     }
     return MST_OK;

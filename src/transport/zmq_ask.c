@@ -105,14 +105,15 @@ static const char *judge(const asking *a, const asked *q, uint16_t event, int va
     *final = is_other;
     if (is_other && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         return keys    ? "it has no cluster key: leave --cluster-key out"
-               : token ? "it has a cluster key, or takes connections of all: give --cluster-key FILE or --insecure"
-                       : "it has a cluster key or its user's token: give --cluster-key FILE, or leave --insecure out";
-    if (is_other) return "what listens there is no task of Muster";
+               : token ? "it has a cluster key or --insecure: give --cluster-key FILE or --insecure too"
+                       : "it has a cluster key or a user's token: give --cluster-key FILE, or leave --insecure out";
+    if (is_other) return "what listens there is not a Muster task";
     if (event == ZMQ_EVENT_CLOSED) return "nothing listens there";
-    return keys    ? "it ends all connections, as one with another cluster key or none does: give the --cluster-key "
-                     "FILE of its tasks"
+    return keys
+               ? "it ends all connections, as a task with a different cluster key or none does: give the --cluster-key "
+                 "FILE of its tasks"
            : token ? mst_zmq_token_missing
-                   : "it ends all connections, as one with a cluster key does: give --cluster-key FILE";
+                   : "it ends all connections, as a task with a cluster key does: give --cluster-key FILE";
 }
 
 static void end_try(const asking *a, asked *q, uint16_t event, int value, int64_t now) {

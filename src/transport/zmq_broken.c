@@ -5,15 +5,23 @@
 #include "transport/zmq_newcomer.h"
 #include "transport/zmq_socket.h"
 
-/* The number of the connection with descriptor FD, which has just ended; 0: unknown. */
+/* The connection of a task or a visitor that has descriptor FD; NULL: none. */
+static mst_zmq_connection *find_open(mst_transport *t, int fd) {
+    for (int32_t i = 0; i < t->options.num_tasks; i++)
+        if (t->peers[i].joined && t->peers[i].connection.fd == fd) return &t->peers[i].connection;
+    for (int i = 0; i < MST_ZMQ_VISITORS; i++)
+        if (t->visitor[i].came && t->visitor[i].connection.fd == fd) return &t->visitor[i].connection;
+    return NULL;
+}
+
+/* The number of the connection with descriptor FD, which has just ended; 0: unknown. The next connection may have the
+ * same descriptor before the end of this one is handled. */
 static uint64_t ended_number(mst_transport *t, int fd) {
     const uint64_t number = mst_zmq_newcomer_ends(t, fd);
-    if (number) return number;
-    for (int32_t i = 0; i < t->options.num_tasks; i++)
-        if (t->peers[i].joined && t->peers[i].connection.fd == fd) return t->peers[i].connection.number;
-    for (int i = 0; i < MST_ZMQ_VISITORS; i++)
-        if (t->visitor[i].came && t->visitor[i].connection.fd == fd) return t->visitor[i].connection.number;
-    return 0;
+    mst_zmq_connection *connection = number ? NULL : find_open(t, fd);
+    if (!connection) return number;
+    connection->fd = -1;
+    return connection->number;
 }
 
 void mst_zmq_broken_look(mst_transport *t) {

@@ -14,7 +14,7 @@ bool mst_zmq_door_open(mst_transport *t) {
 
 /* ---- who was refused ---- */
 
-static const char no_token[] = "it has not this user's token";
+static const char no_token[] = "it does not have this user's token";
 
 /* Whether nobody was refused at HOST before, as far as there is place to note it. */
 static bool is_new(mst_transport *t, const char *host) {
@@ -26,7 +26,7 @@ static bool is_new(mst_transport *t, const char *host) {
 }
 
 static void tell_stranger(mst_transport *t, const char *host, const char *why) {
-    char line[160];
+    char line[256];
     if (!is_new(t, host)) return;
     snprintf(line, sizeof line, "refuses a connection%s%.64s: %s", *host ? " from " : "", host, why);
     mst_event_thread_stranger(t->events, line);
@@ -38,10 +38,11 @@ void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int
     const bool has_other_keys = event && (error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ||
                                           (o->has_keys && error == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC));
     tell_stranger(t, host,
-                  !has_other_keys ? "it has sent nothing that a task sends"
-                  : o->has_keys   ? "it has another cluster key or none"
-                  : o->has_token  ? "it has not this user's token, which counts where there is no --cluster-key FILE"
-                                  : "it has a cluster key or a user's token, and this task neither");
+                  !has_other_keys ? "it does not speak the protocol of Muster's tasks"
+                  : o->has_keys   ? "it has a different cluster key, or none"
+                  : o->has_token
+                      ? "it does not have this user's token, which this task, being without --cluster-key, asks for"
+                      : "it uses a cluster key or a user's token, which this task, being --insecure, does not have");
 }
 
 void mst_zmq_door_unproved(mst_transport *t, const char *host) {
@@ -49,8 +50,7 @@ void mst_zmq_door_unproved(mst_transport *t, const char *host) {
 }
 
 void mst_zmq_door_silent(mst_transport *t, const char *host) {
-    tell_stranger(t, host,
-                  "of all that have connected and say nothing it has waited longest, and there may be no more");
+    tell_stranger(t, host, "too many connections have sent nothing yet, and this is the oldest of them");
 }
 
 /* ---- questions ---- */
@@ -119,7 +119,7 @@ static void send_answer(void *door, const question *q, bool allowed) {
 static void answer_key(mst_transport *t, const question *q) {
     const bool has_shown = q->is_curve && q->has_key;
     send_answer(t->door, q, has_shown);
-    if (!has_shown) tell_stranger(t, q->host, "it has another cluster key");
+    if (!has_shown) tell_stranger(t, q->host, "it has a different cluster key");
 }
 
 /* A task that was stopped while it connected may come too late: it tries again, and is not reported as a stranger. */
@@ -131,7 +131,7 @@ static void answer_token(mst_transport *t, const question *q) {
     send_answer(t->door, q, use == MST_TOKEN_TAKEN);
     if (!has_shown) tell_stranger(t, q->host, no_token);
     if (has_shown && use == MST_TOKEN_OUT_OF_TIME) mst_zmq_newcomer_excuse(t);
-    if (use == MST_TOKEN_USED_BEFORE) tell_stranger(t, q->host, "it shows what another connection has shown before");
+    if (use == MST_TOKEN_USED_BEFORE) tell_stranger(t, q->host, "it repeats the proof of an earlier connection");
 }
 
 static void answer(mst_transport *t, const question *q) {

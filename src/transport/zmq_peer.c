@@ -624,7 +624,7 @@ static void work_router(mst_transport *t, int64_t now) {
 }
 
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"
-#define SAME_WAY "give all tasks the same --cluster-key FILE, or none of them that and --insecure"
+#define SAME_WAY "give all tasks the same --cluster-key FILE, or all of them --insecure, or none of them either"
 
 /* Whether the connection of the peer's DEALER, or the attempt to make one, has ended; with which EVENT. */
 static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
@@ -650,14 +650,14 @@ static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int val
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         tell_refused(t, p,
                      keys    ? "it has no cluster key" SAME_KEY
-                     : token ? "it has a cluster key or --insecure, and this task neither: " SAME_WAY
-                             : "it has a cluster key or its user's token, and this task neither: " SAME_WAY);
+                     : token ? "it has a cluster key or --insecure, and this task has neither: " SAME_WAY
+                             : "it has a cluster key or a user's token, and this task has neither: " SAME_WAY);
     p->cut_short = ended && early ? p->cut_short + 1 : 0;
     if (p->cut_short == ENOUGH)
         tell_refused(t, p,
-                     keys    ? "it ends all connections, as one with another cluster key or none does" SAME_KEY
+                     keys    ? "it ends all connections, as a task with a different cluster key or none does" SAME_KEY
                      : token ? mst_zmq_token_missing
-                             : "it ends all connections, as one with a cluster key does" SAME_KEY);
+                             : "it ends all connections, as a task with a cluster key does" SAME_KEY);
 }
 
 static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {

@@ -32,7 +32,7 @@ enum { MST_ZMQ_HOST = 64 };
 /** A connection that others have made. libzmq names it by its descriptor, which the next connection may get as soon as
  *  this one has ended. libzmq also reports ends later than messages. So each connection has a number, too. */
 typedef struct mst_zmq_connection {
-    int fd;
+    int fd;          /**< -1: it has ended, or is unknown */
     uint64_t number; /**< from 1; 0: none */
 } mst_zmq_connection;
 

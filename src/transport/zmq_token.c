@@ -9,8 +9,8 @@
 #include "transport/zmq_newcomer.h"
 
 const char mst_zmq_token_missing[] =
-    "it has not this user's token: it is a program of another user, or was started "
-    "with another HOME, with --cluster-key or with --insecure";
+    "it does not have this user's token: it was started by another user, or with another HOME, --cluster-key or "
+    "--insecure: start both in the same way";
 
 enum { NONCE = MST_TOKEN_NONCE - 1, PROOF = MST_TOKEN_PROOF - 1, TEXT = 512 /* of a HELLO */ };
 

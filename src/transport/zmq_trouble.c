@@ -63,14 +63,14 @@ static void trouble_probe(mst_zmq_trouble *trouble, const char *numeric) {
 void mst_zmq_trouble_ended(mst_zmq_trouble *trouble, const char *endpoint) {
     if (trouble->reached)
         trouble_set(trouble,
-                    "what listens there ends the connection: it is no task of Muster, or has another cluster key");
+                    "what listens there ends the connection: it is not a Muster task, or has a different cluster key");
     else if (trouble->probe < 0)
         trouble_probe(trouble, endpoint + strlen("tcp://"));
 }
 
 void mst_zmq_trouble_silent(mst_zmq_trouble *trouble) {
     trouble_set(trouble, trouble->reached
-                             ? "what listens there does not answer: it is stopped, or is no task of Muster"
+                             ? "what listens there does not answer: it is stopped, or is not a Muster task"
                              : "no answer from there: a wrong address, or the port is closed by a firewall");
 }
 

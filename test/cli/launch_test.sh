@@ -357,7 +357,7 @@ done
 kinds=$(sed -n 's/^    \([A-Z][A-Za-z]*\):$/\1/p; s/^      replicas: //p' out | tr '\n' ' ')
 check manifest_has_the_replicas_of_each_kind [ "$kinds" = "PS 2 Chief 1 Worker 3 Evaluator 1 " ]
 
-check manifest_says_that_a_key_is_missing grep -q '^# --cluster-key FILE and print this once more' out
+check manifest_says_that_a_key_is_missing grep -q '^# --cluster-key FILE and print this again' out
 for kind in kubernetes mpijob; do
     run launch --print $kind --workers 2 -- train --cluster-key /run/muster/key
     check "${kind}_takes_the_key_from_a_Secret" [ "$(grep -c -F -x -e '                  mountPath: "/run/muster/key"' \

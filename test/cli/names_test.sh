@@ -100,6 +100,8 @@ grep '^ *[0-9] ' out > wanted
 run evaluate --load named.npz --confusion
 grep '^ *[0-9] ' out > got
 check names_and_raw_pixels_of_a_training_are_noted cmp -s wanted got
+fails one_table_is_no_test_part_of_pictures 1 "'named.npz': the model was trained on 'idx:data', and takes no data such as 'csv:r-train.csv'" \
+    predict --load named.npz --data csv:r-train.csv
 for i in 0 1 2 3 4 5 6 7 8 9; do echo "other $i"; done > others.txt
 works names_can_be_given_anew '^ *7 other 7 ' evaluate --load named.npz --confusion --class-names others.txt
 escape=$(printf '\033')

@@ -78,7 +78,7 @@ if ./limited version > out 2> err; then
     muster=$unlimited
     start_task worker_0 --epochs 1 --hidden-units 300000 --transport zmq
     ended_in_error variables_that_a_server_has_no_memory_for_are_an_error_on_every_task \
-        "ps:0 at localhost:[0-9]* has no memory for [0-9]* bytes that worker:0 at localhost:[0-9]* has sent: take more" ps_0 worker_0
+        "ps:0 at localhost:[0-9]* has no memory for [0-9]* bytes, sent by worker:0 at localhost:[0-9]*: take more" ps_0 worker_0
 else
     echo "SKIPPED: a server that has not enough memory, which this build needs to begin with"
 fi
@@ -170,12 +170,12 @@ is_slow=
 start_job "ps_0 worker_0" --epochs 60 --issync 0
 within 20 begun worker_1
 for each in ps_0 worker_0; do
-    check "${each}_says_who_never_came" within 20 grep -q "waiting for worker:2 at localhost:[0-9]*: never came" "err-$each"
+    check "${each}_says_who_never_came" within 20 grep -q "waiting for worker:2 at localhost:[0-9]*: has not connected yet" "err-$each"
 done
 signal 9 worker_1
 wait_for worker_1
 for each in ps_0 worker_0; do
-    check "${each}_says_who_was_lost" within 30 grep -q "waiting for worker:1 at localhost:[0-9]*: came, and was lost" "err-$each"
+    check "${each}_says_who_was_lost" within 30 grep -q "waiting for worker:1 at localhost:[0-9]*: was connected, and is lost" "err-$each"
 done
 speed_up
 for each in worker_1 worker_2; do start_task $each --epochs 60 --issync 0; done
@@ -225,7 +225,7 @@ alone --epochs 3
 make_hosts_with_servers 1 2
 start_job "ps_0 worker_0" --epochs 3 --issync 1 --cluster-key key
 start_task worker_1 --epochs 3 --issync 1 --cluster-key other --recovery-timeout 0.5
-ended_in_error worker_with_another_key_is_told_so "another cluster key or none does: give all tasks the same" worker_1
+ended_in_error worker_with_another_key_is_told_so "a different cluster key or none does: give all tasks the same" worker_1
 start_task worker_1 --epochs 3 --issync 1 --cluster-key key
 ended_alike tasks_with_a_key_give_the_weights_of_one_process "$alone" worker_0 worker_1
 ended_well and_so_ends_their_server ps_0

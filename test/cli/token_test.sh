@@ -13,7 +13,7 @@ write_data data
 mkdir other
 chmod 777 other
 chmod 755 .
-missing="has not this user's token"
+missing="does not have this user's token"
 
 alone --epochs 3
 
@@ -76,8 +76,8 @@ other.sendall(b"GET / HTTP/1.1\r\nHost: muster\r\n\r\n")
 time.sleep(2)' "$first" "$((first + 1))" 2> silent
     speed_up
     check six_hundred_connect [ ! -s silent ]
-    check who_says_nothing_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: of all that" err-0)" = 1 ]
-    check other_protocol_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: it has sent nothing" err-1)" = 1 ]
+    check who_says_nothing_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: too many connections" err-0)" = 1 ]
+    check other_protocol_is_noted_once [ "$(grep -c "refuses a connection from 127.0.0.1: it does not speak" err-1)" = 1 ]
     alone --epochs 1200
     ended_alike connections_that_say_nothing_change_nothing "$alone" 0 1
 else
@@ -96,9 +96,9 @@ other = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 time.sleep(0.5)
 other.sendall(b"GET / HTTP/1.1\r\nHost: muster\r\n\r\n")
 time.sleep(0.5)' "$first"
-    check other_protocol_is_noted_by_an_insecure_task within 10 grep -q "refuses a connection from 127.0.0.1: it has sent nothing that a task sends" err-s
+    check other_protocol_is_noted_by_an_insecure_task within 10 grep -q "refuses a connection from 127.0.0.1: it does not speak the protocol of Muster's tasks" err-s
 fi
-fails insecure_task_is_named 1 "takes connections of all: give --cluster-key FILE or --insecure\|or with --insecure" top --once "localhost:$first"
+fails insecure_task_is_named 1 "it has a cluster key or --insecure: give\|or --insecure: start both in the same way" top --once "localhost:$first"
 works insecure_task_is_asked_as_such "local:0" top --once --insecure "localhost:$first"
 kill "$(pid_of s)"
 wait_for s

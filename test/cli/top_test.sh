@@ -64,7 +64,7 @@ unset TF_CONFIG
 "$muster" keygen other > out 2> err
 fails key_where_there_is_none 1 "it has no cluster key\|cluster key or none does" top --cluster-key key "localhost:$first"
 check job_goes_on [ "$(cat err-0 err-1 | grep -c -e "is lost")" -eq 0 ]
-check who_asks_with_a_key_is_noted_once [ "$(cat err-0 err-1 | grep -c "refuses a connection: it has not this user's token")" -le 1 ]
+check who_asks_with_a_key_is_noted_once [ "$(cat err-0 err-1 | grep -c "refuses a connection: it does not have this user's token")" -le 1 ]
 
 kill -STOP "$(pid_of 1)"
 told task_that_is_stopped_has_a_line "worker:1 .* lost: no answer within 2 s$" "localhost:$first"
@@ -86,10 +86,10 @@ told server_has_a_line '"task":"ps:0",.*"state":"serving","step":[1-9].*"example
     --json --cluster-key key "localhost:$first"
 check three_lines [ "$(grep -c . out)" -eq 3 ]
 trained lists_with_servers_are_asked worker:0 --cluster-key key --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts"
-fails wrong_key 1 "localhost:$first does not answer: it ends all connections, as one with another cluster key" \
+fails wrong_key 1 "localhost:$first does not answer: it ends all connections, as a task with a different cluster key" \
     top --cluster-key other "localhost:$first"
-fails no_key 1 "localhost:$first does not answer: .*\(a cluster key.*: give --cluster-key FILE\|with --cluster-key\)" top "localhost:$first"
-fails wrong_key_of_a_list 1 "as one with another cluster key" \
+fails no_key 1 "localhost:$first does not answer: .*\(a cluster key.*: give --cluster-key FILE\|another HOME, --cluster-key\)" top "localhost:$first"
+fails wrong_key_of_a_list 1 "as a task with a different cluster key" \
     top --cluster-key other --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts"
 fails key_that_is_missing 1 "muster keygen missing" top --cluster-key missing "localhost:$first"
 

@@ -229,20 +229,20 @@ static void contradictions_are_named(void **state) {
     (void)state;
     static const char *const wrong[][2] = {
         {"RANK=2 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1",
-         "environment of torchrun: RANK is '2', which is no number from 0 to 1"},
-        {"RANK=0 WORLD_SIZE=x MASTER_ADDR=a MASTER_PORT=1", "WORLD_SIZE is 'x', which is no number"},
+         "environment of torchrun: RANK is '2', must be a whole number from 0 to 1"},
+        {"RANK=0 WORLD_SIZE=x MASTER_ADDR=a MASTER_PORT=1", "WORLD_SIZE is 'x', must be a whole number"},
         {"RANK=0 WORLD_SIZE=2000000 MASTER_ADDR=a MASTER_PORT=1", "WORLD_SIZE is '2000000'"},
         {"RANK=0 WORLD_SIZE=1 MASTER_ADDR=a MASTER_PORT=99999", "MASTER_PORT is '99999'"},
-        {"RANK=0 WORLD_SIZE=1 MASTER_ADDR=/ MASTER_PORT=1", "worker 0: '/' is no name or address"},
+        {"RANK=0 WORLD_SIZE=1 MASTER_ADDR=/ MASTER_PORT=1", "worker 0: '/' is not a host's name or address"},
         {"OMPI_COMM_WORLD_RANK=0", "environment of mpiexec: OMPI_COMM_WORLD_SIZE is not set"},
-        {"PMI_RANK=0 PMI_SIZE=0", "PMI_SIZE is '0', which is no number from 1"},
+        {"PMI_RANK=0 PMI_SIZE=0", "PMI_SIZE is '0', must be a whole number from 1"},
         {SRUN "SLURM_PROCID=4 SLURM_NODEID=1", "environment of srun: tasks are not numbered host by host"},
         {SRUN "SLURM_PROCID=4", "SLURM_NODEID is not set"},
-        {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_NTASKS=6", "other than the 6 tasks of SLURM_NTASKS"},
-        {SRUN "SLURM_PROCID=3 SLURM_NODEID=1 SLURM_NTASKS=4", "other than the 4 tasks of SLURM_NTASKS"},
+        {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_NTASKS=6", "do not add up to SLURM_NTASKS, which is 6"},
+        {SRUN "SLURM_PROCID=3 SLURM_NODEID=1 SLURM_NTASKS=4", "do not add up to SLURM_NTASKS, which is 4"},
         {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_STEP_NODELIST=n[1-9]", "has more than 5 hosts"},
-        {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_STEP_NODELIST=n[1-4]", "which is no list like 2(x3),1"},
-        {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_STEP_TASKS_PER_NODE=2(x)", "which is no list like 2(x3),1"},
+        {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_STEP_NODELIST=n[1-4]", "must be a list like 2(x3),1"},
+        {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_STEP_TASKS_PER_NODE=2(x)", "must be a list like 2(x3),1"},
         {SRUN "SLURM_PROCID=4 SLURM_NODEID=2 SLURM_STEP_NODELIST=n[1", "SLURM_STEP_NODELIST: 'n[1' is not understood"},
     };
     mst_cluster *cluster;

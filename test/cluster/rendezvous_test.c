@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "cluster/free_ports.h"
+#include "cluster/rendezvous.h"
 #include "muster/cluster.h"
 #include "support/test.h"
 
@@ -158,17 +159,18 @@ static void two_with_one_number_are_an_error(void **state) {
     char text[TEXT];
     const process zero = start(0, 3, 10), one = start(1, 3, 10), second = start(1, 3, 10);
     end(zero, text);
-    assert_string_equal(text, "environment of torchrun: two processes are worker 1");
+    assert_string_equal(text, "environment of torchrun: two processes are worker 1: give each its own number");
     end(one, text);
-    assert_string_equal(text, "environment of torchrun: two processes are worker 1");
+    assert_string_equal(text, "environment of torchrun: two processes are worker 1: give each its own number");
     end(second, text);
-    assert_string_equal(text, "environment of torchrun: two processes are worker 1");
+    assert_string_equal(text, "environment of torchrun: two processes are worker 1: give each its own number");
 }
 
 static void other_number_of_processes_is_an_error(void **state) {
     (void)state;
     static const char wanted[] =
-        "environment of torchrun: worker 0 is one of 2 processes, and another one is number 1 of 3";
+        "environment of torchrun: worker 0 was told of 2 processes, and another one that it is number 1 of 3: "
+        "start all with one command";
     char text[TEXT];
     const process zero = start(0, 2, 10), one = start(1, 3, 10);
     end(zero, text);
@@ -192,6 +194,21 @@ static int disturb(const void *bytes, size_t size) {
         assert_true(mst_clock_now() < deadline);
         usleep(10000);
     }
+}
+
+static void a_port_that_is_taken_is_named(void **state) {
+    (void)state;
+    char address[64], why[160];
+    int held, again, taken;
+    EXPECT_OK(mst_rendezvous_listen("", &held, &taken));
+    snprintf(address, sizeof address, "localhost:%d", taken);
+    snprintf(
+        why, sizeof why,
+        "worker 0 cannot listen on port %d for the others, because another program does: end it, or take another port",
+        taken);
+    assert_int_equal(mst_rendezvous_listen(address, &again, &taken), MST_UNAVAILABLE);
+    assert_string_equal(mst_error()->message, why);
+    close(held);
 }
 
 static void strangers_change_nothing(void **state) {
@@ -224,6 +241,7 @@ int main(void) {
         cmocka_unit_test_setup(who_waits_says_for_whom, find_port),
         cmocka_unit_test_setup(two_with_one_number_are_an_error, find_port),
         cmocka_unit_test_setup(other_number_of_processes_is_an_error, find_port),
+        cmocka_unit_test(a_port_that_is_taken_is_named),
         cmocka_unit_test_setup(strangers_change_nothing, find_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

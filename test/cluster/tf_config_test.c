@@ -93,7 +93,7 @@ static void worker_of_a_sparse_cluster_knows_the_leader_and_no_count(void **stat
 static void bad_text_is_refused_with_place_and_remedy(void **state) {
     (void)state;
     static const char *const wrong[][2] = {
-        {"{\"cluster\": {\"worker\" [\"a:1\"]}}", "TF_CONFIG: it is no JSON: line 1, column 23: "},
+        {"{\"cluster\": {\"worker\" [\"a:1\"]}}", "TF_CONFIG: it is not JSON: line 1, column 23: "},
         {"{\n\n'cluster'}", "line 3, column"},
         {"worker", "write it like {\"cluster\": {\"worker\": [\"a:2222\""},
         {"[]", "TF_CONFIG: it must be an object"},
@@ -121,7 +121,7 @@ static void bad_text_is_refused_with_place_and_remedy(void **state) {
         {"{\"cluster\":{\"worker\":[\"a:1\",\"a:1\"]}," TASK "}",
          "worker 0 at 'a:1' and worker 1 at 'a:1' have one address"},
         {"{\"cluster\":{\"worker\":[\"localhost:1\",\"b:1\"]}," TASK "}", "worker 0 is at 'localhost:1', where"},
-        {"{\"cluster\":{\"worker\":{\"x\":\"a:1\"}}," TASK "}", "job 'worker': 'x' is no index"},
+        {"{\"cluster\":{\"worker\":{\"x\":\"a:1\"}}," TASK "}", "job 'worker': 'x' is not an index"},
         {"{\"cluster\":{\"worker\":{\"1\":\"a:1\"}}," TASK "}", "task 0 of job 'worker', whose address is missing"},
         {"{\"cluster\":{\"worker\":{\"1\":\"a:1\",\"01\":\"b:1\"}}," TASK "}", "worker 1 is described twice"},
         {"{\"cluster\":{\"worker\":{}}," TASK "}", "the cluster has no tasks"},

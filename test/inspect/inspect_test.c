@@ -310,6 +310,33 @@ static void folders_of_pictures_have_classes_and_sizes(void **state) {
     EXPECT_IN("p/train", MST_CORRUPT, "one part");
 }
 
+/* Pictures that training refuses, a file and folders of them. */
+static void pictures_of_other_kinds_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *kind, *bytes;
+        size_t size;
+    } kinds[] = {{"GIF", "GIF89a\1\0\1\0", 10},
+                 {"TIFF", "II*\0\10\0\0\0", 8},
+                 {"WebP", "RIFF\x20\0\0\0WEBPVP8 ", 16},
+                 {"BMP", "BM\x1e\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\1\0\1\0\1\0\x18\0\0\0\xff\0", 30}};
+    FILE *out = tmpfile();
+    char why[80];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        (void)folder_write("other", kinds[i].bytes, kinds[i].size);
+        snprintf(why, sizeof why, "other': is a %s picture, and only PNG and JPEG are read", kinds[i].kind);
+        EXPECT_ERROR(mst_inspect(folder_path("other"), out), MST_INVALID, why);
+    }
+    fclose(out);
+    static const char *const folders[] = {"p", "p/cat", "q", "q/train", "q/train/cat"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(mkdir(folder_path(folders[i]), 0755), 0);
+    (void)folder_write("p/cat/1.gif", "GIF89a", 6);
+    (void)folder_write("q/train/cat/1.gif", "GIF89a", 6);
+    EXPECT_IN("p", MST_UNIMPLEMENTED, "folder of pictures", "p/cat/1.gif': GIF pictures are not read");
+    EXPECT_IN("q", MST_UNIMPLEMENTED, "folder of pictures", "q/train/cat/1.gif': GIF pictures are not read");
+}
+
 static void unknown_file_is_one_error_that_lists_all_formats(void **state) {
     (void)state;
     FILE *out = tmpfile();
@@ -377,6 +404,7 @@ int main(void) {
         TEST_IN_FOLDER(graphs_have_feeds_variables_and_ops),
         TEST_IN_FOLDER(pictures_have_sizes_and_damage),
         TEST_IN_FOLDER(folders_of_pictures_have_classes_and_sizes),
+        TEST_IN_FOLDER(pictures_of_other_kinds_are_named),
         TEST_IN_FOLDER(unknown_file_is_one_error_that_lists_all_formats),
         TEST_IN_FOLDER(damaged_beginning_is_told_by_the_format_of_the_name),
         TEST_IN_FOLDER(names_of_a_file_cannot_write_to_the_terminal),

@@ -88,7 +88,7 @@ static void part_of_another_shape_or_dtype_is_an_error(void **state) {
         EXPECT_OK(mst_snapshot_create(&sent));
         add(sent, "w", value);
         EXPECT_ERROR(mst_ps_join_state(&all, 0, sent, joined), MST_INVALID,
-                     "ps:0 has sent what is not its part of 'w'");
+                     "ps:0 has sent data that is not its part of 'w'");
         mst_snapshot_release(sent);
         mst_tensor_release(value);
     }

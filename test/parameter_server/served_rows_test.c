@@ -291,7 +291,7 @@ static const struct {
     {{1, 4, 0}, 3, "has sent row 4 of the gradient of 'table', which has rows 0 to 3"},
     {{2, 1, -1, 0, 0}, 5, "has sent row -1 of the gradient of 'table', which has rows 0 to 3"},
     {{1, INT64_MAX, 0}, 3, "has sent row 9223372036854775807 of the gradient of 'table'"},
-    {{2, 2, 2, 0, 0}, 5, "has sent row 2 of the gradient of 'table' behind row 2"},
+    {{2, 2, 2, 0, 0}, 5, "has sent row 2 of the gradient of 'table' after row 2"},
     {{5, 0, 1, 2, 3, 3, 0, 0, 0, 0, 0}, 11, "has sent 5 rows of the gradient of 'table', which has 4"},
     {{-1}, 1, "has sent -1 rows of the gradient of 'table', which has 4"},
     {{INT64_MAX}, 1, "has sent 9223372036854775807 rows of the gradient of 'table', which has 4"},

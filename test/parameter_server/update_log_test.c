@@ -457,10 +457,10 @@ static void job_that_does_not_fit_its_log_is_an_error_on_all_tasks(void **state)
     expect_refusal(again, "\"last_step\" was 0 in the job that wrote it, and is 12 in this one");
     again.last_step = 0;
     again.skipped = 1;
-    expect_refusal(again, "has sent gradients of epoch 0, batch 4, of values of step");
+    expect_refusal(again, "has sent the gradients of epoch 0, batch 4, computed with the values of step");
     again.skipped = -1;
     again.synchronous = true;
-    expect_refusal(again, "logs of updates are for asynchronous jobs");
+    expect_refusal(again, "is for asynchronous training or backup workers");
     again.synchronous = false;
     again.replay = folder_path("none");
     expect_refusal(again, "none/updates-ps-");
@@ -471,10 +471,10 @@ static void job_with_more_or_fewer_batches_than_its_log_is_an_error_on_all_tasks
     logged_job first = job_of("log", NULL), again = job_of(NULL, "log");
     first.updates = 4;
     run_job(&first);
-    expect_refusal(again, "has no more of this worker in its 12 updates");
+    expect_refusal(again, "has no more gradients of this worker in its 12 updates");
     first.updates = 6;
     run_job(&first);
-    expect_refusal(again, "has done its work, and '");
+    expect_refusal(again, "has ended without sending the gradients of epoch");
 }
 
 /* The log of server 1 gets another text in place of its line LINE, from 1, or another one behind its end (0). */

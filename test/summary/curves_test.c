@@ -1,5 +1,7 @@
 /* Reading the curves of a log: runs, tags, and what a resumed training replaced. */
 #include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "muster/summary.h"
 #include "support/folder.h"
@@ -47,6 +49,28 @@ static void a_resumed_training_replaces_later_points(void **state) {
     mst_curves_free(curves);
 }
 
+/* Two links in each of 16 folders, to the next one, are 2^16 ways. */
+static void ways_by_links_are_bounded(void **state) {
+    (void)state;
+    mst_curves *curves;
+    char name[32], next[32];
+    write_points("a", 0, "loss", 1, 2, 0.25);
+    assert_int_equal(symlink("a", folder_path("b")), 0);
+    EXPECT_OK(mst_curves_read(folder_path(""), &curves));
+    assert_int_equal(mst_curves_count(curves), 2);
+    mst_curves_free(curves);
+    for (int i = 0; i < 16; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(mkdir(folder_path(name), 0755), 0);
+        snprintf(next, sizeof next, "../%d", i + 1);
+        for (int k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, "%d/%d", i, k);
+            if (i < 15) assert_int_equal(symlink(next, folder_path(name)), 0);
+        }
+    }
+    EXPECT_ERROR(mst_curves_read(folder_path(""), &curves), MST_INVALID, "folders are read because links lead to them");
+}
+
 static void folder_without_a_log_is_an_error(void **state) {
     (void)state;
     mst_curves *curves;
@@ -63,6 +87,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(curves_are_in_order_of_tag_and_run),
         TEST_IN_FOLDER(a_resumed_training_replaces_later_points),
+        TEST_IN_FOLDER(ways_by_links_are_bounded),
         TEST_IN_FOLDER(folder_without_a_log_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,7 +294,7 @@ static void late_task_is_named_on_all(void **state) {
     run_job(&j, NULL, be_late);
     /* where its process gets no time, "worker:1 does not answer" */
     expect_errors(&j, -1, MST_DEADLINE,
-                  (const char *const[]){"barrier: not all tasks have come within 0.1 s; worker:1 ", NULL});
+                  (const char *const[]){"barrier: not all tasks have made this call within 0.1 s; worker:1 ", NULL});
     for (int i = 0; i < WORKERS; i++)
         if (strstr(j.worker[i].error, "; worker:2 ")) fail_msg("worker %d: '%s'", i, j.worker[i].error);
     sem_destroy(&j.given_up);

@@ -75,9 +75,20 @@ static void worker_that_does_not_come_is_named_on_all(void **state) {
     sem_destroy(&j.let_go);
 }
 
+/* A process that trains alone has no task. */
+static void a_task_of_one_worker_says_how_to_train_alone(void **state) {
+    (void)state;
+    mst_cluster *cluster;
+    mst_task *task;
+    EXPECT_OK(mst_cluster_from_hosts(NULL, "localhost:2222", "worker", 0, &cluster));
+    EXPECT_ERROR(mst_task_open(&task, .cluster = cluster), MST_INVALID, "call mst_compile without .task");
+    mst_cluster_release(cluster);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worker_that_does_not_come_is_named_on_all),
+        cmocka_unit_test(a_task_of_one_worker_says_how_to_train_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,7 +248,7 @@ static void callbacks_cannot_compile_or_fit_the_model_that_is_in_a_fit(void **st
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.25));
     EXPECT_ERROR(fit(&f, 1, (mst_callback){.step_end = compile_again}, NULL), MST_INVALID,
-                 "compile: the model is in a fit");
+                 "compile: the model is being trained by mst_fit");
     EXPECT_ERROR(fit(&f, 1, (mst_callback){.context = f.data, .epoch_end = fit_again}, NULL), MST_INVALID,
                  "fit: the model is in a fit already");
     EXPECT_OK(mst_compile(f.model, .optimizer = mst_adam())); /* afterwards it can */

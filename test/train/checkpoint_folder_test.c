@@ -207,7 +207,7 @@ static void lock_that_is_a_link_is_refused(void **state) {
     expect_text("victim", "precious");
     assert_int_equal(unlink(folder_path("run/.muster.lock")), 0);
     assert_int_equal(link(folder_path("victim"), folder_path("run/.muster.lock")), 0);
-    EXPECT_ERROR(mst_checkpoint_manager_open(&options, &manager), MST_INVALID, "with another name too");
+    EXPECT_ERROR(mst_checkpoint_manager_open(&options, &manager), MST_INVALID, "or has several names (hard links)");
     expect_text("victim", "precious");
 }
 
@@ -319,7 +319,7 @@ static void impossible_options_are_named(void **state) {
                                  below = {.directory = folder_path("file/below")};
     EXPECT_ERROR(mst_checkpoint_manager_open(&none, &manager), MST_INVALID, "no directory");
     EXPECT_ERROR(mst_checkpoint_manager_open(&negative, &manager), MST_INVALID, "0 or more");
-    EXPECT_ERROR(mst_checkpoint_manager_open(&prefix, &manager), MST_INVALID, "'a/b' is no name");
+    EXPECT_ERROR(mst_checkpoint_manager_open(&prefix, &manager), MST_INVALID, "prefix 'a/b' must be a file name");
     EXPECT_ERROR(mst_checkpoint_manager_open(&file, &manager), MST_INVALID, "file' is a file");
     EXPECT_ERROR(mst_checkpoint_manager_open(&below, &manager), MST_INVALID, "cannot be made");
 }

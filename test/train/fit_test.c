@@ -332,7 +332,7 @@ static void data_without_end_needs_a_number_of_steps(void **state) {
     EXPECT_ERROR(mst_fit(model, .data = endless, .no_shuffle = true), MST_INVALID, "the data has no end");
     EXPECT_OK(mst_fit(model, .data = endless, .no_shuffle = true, .steps = 12));
     EXPECT_ERROR(mst_evaluate(model, endless, BATCH, NULL, NULL), MST_INVALID, "the data has no end");
-    EXPECT_ERROR(mst_predict(model, endless, BATCH, &out), MST_INVALID, "no known number of rows");
+    EXPECT_ERROR(mst_predict(model, endless, BATCH, &out), MST_INVALID, "the number of rows of the data is not known");
     EXPECT_ERROR(mst_fit(model, .data = data, .validation = endless), MST_INVALID, "the data has no end");
     mst_model_destroy(model);
     mst_dataset_release(endless);
@@ -373,8 +373,8 @@ static void impossible_batch_sizes_are_refused(void **state) {
     EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 11, .drop_remainder = true), MST_INVALID,
                  "fewer rows than a batch");
     mst_dataset_release(none);
-    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = -1), MST_INVALID, "batch size -1");
-    EXPECT_ERROR(mst_evaluate(model, data, 0, NULL, NULL), MST_INVALID, "batch size 0");
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = -1), MST_INVALID, "batch size is -1");
+    EXPECT_ERROR(mst_evaluate(model, data, 0, NULL, NULL), MST_INVALID, "batch size is 0");
     EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 5, .epochs = -1), MST_INVALID, "must not be negative");
     EXPECT_ERROR(mst_fit(model, .batch_size = 5), MST_INVALID, "no data");
     mst_model_destroy(model);

@@ -108,7 +108,7 @@ static void note_that_is_no_utf8_is_refused(void **state) {
         snprintf(path, sizeof path, "latin-%s", files[i]);
         EXPECT_OK(mst_store_set_note(store, "classes", "caf\xe9"));
         EXPECT_OK(mst_store_snapshot(store, &snapshot));
-        EXPECT_ERROR(mst_checkpoint_write(folder_path(path), snapshot, NULL), MST_INVALID, "no UTF-8");
+        EXPECT_ERROR(mst_checkpoint_write(folder_path(path), snapshot, NULL), MST_INVALID, "not UTF-8");
         mst_snapshot_release(snapshot);
         mst_store_release(store);
     }

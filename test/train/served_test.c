@@ -306,7 +306,7 @@ static void a_stop_of_one_worker_that_is_in_step_is_an_error_on_all(void **state
     served_job job = {.one_stops = true};
     run_job(&job);
     for (int i = 0; i < TASKS; i++)
-        if (!strstr(job.error[i], "has ended the training behind step 8, and "))
+        if (!strstr(job.error[i], "has ended the training after step 8, but "))
             fail_msg("task %d ends with '%s'", i, job.error[i]);
 }
 

@@ -236,7 +236,7 @@ static void wrong_options_are_errors_before_the_first_step(void **state) {
     static const struct {
         mst_tensorboard log;
         const char *message;
-    } cases[] = {{{0}, "it has no folder"},
+    } cases[] = {{{0}, "no folder is given"},
                  {{.folder = "x", .update_every = -1}, "must not be negative"},
                  {{.folder = "x", .profile_first = 3, .profile_last = 2}, "steps 3 to 2"},
                  {{.folder = "x", .profile_last = 2}, "steps 0 to 2"}};

@@ -91,7 +91,8 @@ static void a_model_with_two_inputs_and_outputs_learns_both(void **state) {
     assert_int_equal(mst_tensor_shape(out[0]).dim[1], CLASSES);
     assert_int_equal(mst_tensor_shape(out[1]).dim[1], 1);
     for (int i = 0; i < 2; i++) mst_tensor_release(out[i]);
-    EXPECT_ERROR(mst_predict(model, data, BATCH, &out[0]), MST_INVALID, "has 2 outputs, and 1 are asked for");
+    EXPECT_ERROR(mst_predict(model, data, BATCH, &out[0]), MST_INVALID,
+                 "num_outputs is 1, but the model has 2 outputs");
     mst_model_destroy(model);
     mst_dataset_release(data);
 }
@@ -212,7 +213,7 @@ static void data_that_does_not_fit_the_model_is_named(void **state) {
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
     mst_model *model = two_by_two("cpu:1/1", (mst_target){0});
     EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = BATCH), MST_INVALID,
-                 "has 2 components, needs 4: labels of 'class' are missing");
+                 "has 2 components but needs 4: labels of 'class' are missing");
     EXPECT_ERROR(mst_compile(model, .target = {{.output = "klass"}}), MST_INVALID, "output 'klass'");
     mst_model_destroy(model);
     mst_dataset_release(data);
@@ -392,7 +393,7 @@ static void classes_of_one_of_several_outputs_have_weights(void **state) {
     mst_history_free(&history);
     mst_tensor *confusion[2];
     EXPECT_ERROR(mst_evaluate_all(model, data, BATCH, NULL, confusion, 1), MST_INVALID,
-                 "has 2 outputs, and 1 are asked");
+                 "num_outputs is 1, but the model has 2 outputs");
     EXPECT_OK(mst_evaluate_all(model, data, BATCH, NULL, confusion, 2));
     assert_null(confusion[1]);
     const int of_1 = (ROWS + 2) / 3, count[CLASSES] = {ROWS - of_1, of_1};

@@ -75,7 +75,7 @@ static void who_has_not_the_key_is_not_answered(void **state) {
     open_two(&all, &with_report, &keys);
     assert_int_equal(ask(all.address[1], &keys, 1, why), 1);
     assert_int_equal(ask(all.address[1], &other, 1, why), 0);
-    assert_non_null(strstr(why, "as one with another cluster key or none does"));
+    assert_non_null(strstr(why, "as a task with a different cluster key or none does"));
     assert_int_equal(ask(all.address[1], NULL, 1, why), 0);
     assert_non_null(strstr(why, "give --cluster-key FILE"));
     close_undisturbed(&all);
@@ -89,7 +89,7 @@ static void key_where_there_is_none_is_told(void **state) {
     open_two(&all, &with_report, NULL);
     assert_int_equal(ask(all.address[0], &keys, 1, why), 0);
     /* the two find out at the same time: the task may have closed the connection before the other side knows why */
-    assert_true(strstr(why, "it has no cluster key") || strstr(why, "another cluster key or none"));
+    assert_true(strstr(why, "it has no cluster key") || strstr(why, "a different cluster key or none"));
     close_undisturbed(&all);
 }
 

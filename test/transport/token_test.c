@@ -64,15 +64,15 @@ static void expect_refused(const mst_cluster_keys *keys, const mst_cluster_keys 
     tasks_use_keys(NULL);
 }
 
-static const char *const of_token[] = {"has not this user's token",
-                                       "a cluster key or --insecure, and this task neither"};
-static const char *const of_key[] = {"it has no cluster key", "as one with another cluster key or none does"};
-static const char *const of_neither[] = {"a cluster key or its user's token, and this task neither",
+static const char *const of_token[] = {"does not have this user's token",
+                                       "a cluster key or --insecure, and this task has neither"};
+static const char *const of_key[] = {"it has no cluster key", "as a task with a different cluster key or none does"};
+static const char *const of_neither[] = {"a cluster key or a user's token, and this task has neither",
                                          "cluster key does"};
 
 static void task_with_another_token_gets_nowhere(void **state) {
     (void)state;
-    static const char *const why[] = {"has not this user's token", "has not this user's token"};
+    static const char *const why[] = {"does not have this user's token", "does not have this user's token"};
     const mst_cluster_keys token = tasks_token(1), other = tasks_token(2);
     expect_refused(&token, &other, why, why);
 }
@@ -124,11 +124,11 @@ static void visitor_is_answered_where_it_has_the_token(void **state) {
     ask(all.address[0], &token, text);
     assert_string_equal(text, "hello");
     ask(all.address[0], &other, text);
-    assert_non_null(strstr(text, "has not this user's token"));
+    assert_non_null(strstr(text, "does not have this user's token"));
     ask(all.address[0], NULL, text);
-    if (!strstr(text, "its user's token") && !strstr(text, "ends all connections")) fail_msg("%s", text);
+    if (!strstr(text, "a user's token") && !strstr(text, "ends all connections")) fail_msg("%s", text);
     ask(all.address[0], &keys, text);
-    assert_true(strstr(text, "it has no cluster key") || strstr(text, "another cluster key or none"));
+    assert_true(strstr(text, "it has no cluster key") || strstr(text, "a different cluster key or none"));
     tasks_close(&all);
     tasks_use_keys(NULL);
 }
@@ -218,7 +218,7 @@ static void task_behind_a_forwarded_port_is_reached(void **state) {
         ask(reached[i], &token, text);
         assert_string_equal(text, "hello");
         ask(reached[i], &other, text);
-        assert_non_null(strstr(text, "has not this user's token"));
+        assert_non_null(strstr(text, "does not have this user's token"));
     }
     tasks_close(&all);
     shutdown(f.listener, SHUT_RDWR);
@@ -302,7 +302,7 @@ static void program_that_listens_for_a_task_is_not_taken_for_it(void **state) {
         task_say(&all, 0, 1, "a secret");
         const int connection = let_in(listener, hello, &size);
         write_message(connection, (mst_message){.kind = kinds[i], .from = 1, .to = 0, .instance = 7}, "127.0.0.1");
-        assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "has not this user's token"));
+        assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "does not have this user's token"));
         assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
         assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
         assert_int_equal(task_count(&all.task[0], TOLD_TAKEN, -1), 0);
@@ -471,7 +471,7 @@ static void recorded_login_opens_no_task(void **state) {
     tasks_make(&all, type, 2, &options);
     for (int i = 0; i < 2; i++) EXPECT_OK(task_open(&all, i, (uint64_t)i + 100));
     replay(&all, &token, MST_MESSAGE_ASK, MST_MESSAGE_REPORT);
-    assert_non_null(strstr(task_told(&all.task[0], TOLD_STRANGER, -1, 0)->data, "another connection has shown before"));
+    assert_non_null(strstr(task_told(&all.task[0], TOLD_STRANGER, -1, 0)->data, "the proof of an earlier connection"));
     replay(&all, &token, MST_MESSAGE_HELLO, MST_MESSAGE_WELCOME);
     assert_int_equal(task_count(&all.task[0], TOLD_CONTROL, -1), 0);
     tasks_close(&all);
@@ -524,7 +524,7 @@ static void what_a_task_has_said_does_not_open_it(void **state) {
     const unsigned char *proof = hello + 7 + hello[6] + 1;
     snprintf(both, sizeof both, "%032d%.64s", 1, (const char *)proof);
     write_message(connection, (mst_message){.kind = MST_MESSAGE_CHALLENGE, .from = 1, .instance = 7}, both);
-    assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "has not this user's token"));
+    assert_non_null(strstr(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "does not have this user's token"));
     assert_int_equal(task_count(&all.task[0], TOLD_CONNECTED, -1), 0);
     close(connection);
     close(listener);

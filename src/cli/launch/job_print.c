@@ -169,7 +169,7 @@ static mst_status command_text(const job_plan *plan, char **out) {
  * link, and it is that of root, as whom the program must run. */
 static void print_secret_comment(const job_plan *plan) {
     const char *file = key_file_of(plan);
-    print_missing_key(plan, " and print this once more: the file will come from a Secret");
+    print_missing_key(plan, " and print this again (the file then comes from a Secret)");
     if (file)
         printf(
             "# The cluster key comes from a Secret, which is made before with\n"

@@ -35,6 +35,7 @@ static const char *const kind_names[NUM_OTHERS] = {"GIF", "BMP", "WebP", "TIFF",
 typedef struct left_out {
     int64_t count[NUM_OTHERS];
     char *path; /* the first; NULL: none */
+    int kind;   /* its kind */
 } left_out;
 
 static mst_status note_other(left_out *left, const char *dir, const char *name) {
@@ -42,8 +43,11 @@ static mst_status note_other(left_out *left, const char *dir, const char *name) 
     for (size_t i = 0; ending && i < sizeof others / sizeof *others; i++) {
         if (strcasecmp(ending, others[i].ending) != 0) continue;
         left->count[others[i].kind]++;
-        if (!left->path && asprintf(&left->path, "%s/%s", dir, name) < 0)
-            return MST_NO_MEMORY("for the name of a file");
+        if (left->path) continue;
+        left->kind = (int)others[i].kind;
+        if (asprintf(&left->path, "%s/%s", dir, name) >= 0) continue;
+        left->path = NULL;
+        return MST_NO_MEMORY("for the name of a file");
     }
     return MST_OK;
 }
@@ -58,9 +62,11 @@ static mst_status check_left_out(left_out *left, mst_status status) {
                      kind_names[i]);
     }
     if (!status && left->path)
-        status = MST_FAIL(MST_INVALID,
-                          "'%s': files of its kind are not read, PNG and JPEG are (%s): convert them, or take them out",
-                          left->path, list);
+        status =
+            MST_FAIL(MST_INVALID,
+                     "'%s': %s pictures are not read, only PNG and JPEG (%s in all): convert them to one of these, or "
+                     "take them out",
+                     left->path, kind_names[left->kind], list);
     free(left->path);
     return status;
 }
@@ -117,6 +123,14 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n,
     return status;
 }
 
+/* The listing of a folder with the folders in it. */
+typedef struct walk {
+    mst_image_folder *out;
+    left_out *left;
+    int64_t num_links; /* folders that links have led to: two links a level lead to 2^n folders n levels below */
+} walk;
+enum { MOST_LINKS = 10000 };
+
 /* The folders above the present one: following a link back to any of them would never end. */
 typedef struct way {
     const struct way *above; /* NULL: none */
@@ -124,23 +138,33 @@ typedef struct way {
     ino_t number;
 } way;
 
-static mst_status check_way(const char *dir, const way *here) {
-    for (const way *w = here->above; w; w = w->above)
-        if (w->device == here->device && w->number == here->number)
+/* Of the folder DIR. */
+static mst_status find_here(walk *w, const char *dir, const way *above, way *here) {
+    struct stat info, link;
+    if (stat(dir, &info) || lstat(dir, &link)) return MST_FAIL(MST_IO, "'%s': %s", dir, strerror(errno));
+    *here = (way){above, info.st_dev, info.st_ino};
+    for (; above; above = above->above)
+        if (above->device == here->device && above->number == here->number)
             return MST_FAIL(MST_INVALID, "'%s': leads back to a folder that it is in: take this link out", dir);
+    w->num_links += S_ISLNK(link.st_mode);
+    if (w->num_links > MOST_LINKS)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': more than %d folders are listed because links lead to them: take out links that lead to "
+                        "the same folders",
+                        dir, MOST_LINKS);
     return MST_OK;
 }
 
-static mst_status add_pictures(mst_image_folder *folder, const char *dir, const way *above, left_out *left);
+static mst_status add_pictures(walk *w, const char *dir, const way *above);
 
-static mst_status add_below(mst_image_folder *folder, const char *dir, const way *here, left_out *left) {
+static mst_status add_below(walk *w, const char *dir, const way *here) {
     char **names = NULL;
     int64_t n = 0;
     mst_status status = list(dir, true, &names, &n, NULL);
     for (int64_t i = 0; i < n && !status; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/%s", dir, names[i]) < 0) path = NULL;
-        status = path ? add_pictures(folder, path, here, left) : MST_NO_MEMORY("for the name of a folder");
+        status = path ? add_pictures(w, path, here) : MST_NO_MEMORY("for the name of a folder");
         free(path);
     }
     free_names(names, n);
@@ -148,29 +172,26 @@ static mst_status add_below(mst_image_folder *folder, const char *dir, const way
 }
 
 /* Adds the pictures of the folder DIR, then those of the folders in it. */
-static mst_status add_pictures(mst_image_folder *folder, const char *dir, const way *above, left_out *left) {
+static mst_status add_pictures(walk *w, const char *dir, const way *above) {
     char **names = NULL;
     int64_t n = 0;
-    struct stat info;
-    mst_status status = list(dir, false, &names, &n, left);
-    if (!status && stat(dir, &info)) status = MST_FAIL(MST_IO, "'%s': %s", dir, strerror(errno));
+    way here;
+    mst_status status = list(dir, false, &names, &n, w->left);
+    if (!status) status = find_here(w, dir, above, &here);
     for (int64_t i = 0; i < n && !status; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/%s", dir, names[i]) < 0) path = NULL;
-        status = image_folder_add(&folder->path, &folder->num_files, path);
+        status = image_folder_add(&w->out->path, &w->out->num_files, path);
     }
     free_names(names, n);
-    if (status) return status;
-    const way here = {above, info.st_dev, info.st_ino};
-    MST_TRY(check_way(dir, &here));
-    return add_below(folder, dir, &here, left);
+    return status ? status : add_below(w, dir, &here);
 }
 
 static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t label, left_out *left) {
     const int64_t before = folder->num_files;
     char *sub = NULL;
     if (asprintf(&sub, "%s/%s", dir, folder->class_name[label]) < 0) return MST_NO_MEMORY("for the name of a folder");
-    mst_status status = add_pictures(folder, sub, NULL, left);
+    mst_status status = add_pictures(&(walk){.out = folder, .left = left}, sub, NULL);
     free(sub);
     int64_t *grown = realloc(folder->label, (size_t)(folder->num_files + 1) * sizeof *grown);
     if (grown) folder->label = grown;
@@ -213,7 +234,7 @@ static mst_status list_classes(const char *dir, mst_image_folder *out, left_out 
 }
 
 mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
-    left_out left = {{0}, NULL};
+    left_out left = {.path = NULL};
     *out = (mst_image_folder){0};
     mst_status status = list_classes(dir, out, &left);
     const bool found = out->num_files;
@@ -243,13 +264,13 @@ static mst_status take_path(mst_image_folder *folder, const char *path, left_out
         return MST_FAIL(errno == ENOENT || errno == ENOTDIR ? MST_NOT_FOUND : MST_IO, "'%s': %s", path,
                         strerror(errno));
     if (!S_ISDIR(info.st_mode)) return image_folder_add(&folder->path, &folder->num_files, strdup(path));
-    MST_TRY(add_pictures(folder, path, NULL, left));
+    MST_TRY(add_pictures(&(walk){.out = folder, .left = left}, path, NULL));
     if (folder->num_files > before || left->path) return MST_OK;
     return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no .png, .jpg or .jpeg files", path);
 }
 
 mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out) {
-    left_out left = {{0}, NULL};
+    left_out left = {.path = NULL};
     mst_status status = MST_OK;
     *out = (mst_image_folder){0};
     for (int i = 0; i < n && !status; i++) status = take_path(out, paths[i], &left);

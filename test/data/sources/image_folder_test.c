@@ -70,7 +70,7 @@ static void pictures_of_other_kinds_are_counted(void **state) {
         assert_int_equal(unlink(folder_path(name)), 0);
     }
     touch("cat/1.gif"), touch("cat/2.GIF"), touch("cat/more/1.webp");
-    expect_refused("(2 GIF, 1 WebP): convert them, or take them out");
+    expect_refused("': GIF pictures are not read, only PNG and JPEG (2 GIF, 1 WebP in all): convert them");
 }
 
 static void pictures_without_a_class_and_classes_without_pictures(void **state) {
@@ -101,6 +101,42 @@ static void a_link_that_leads_back_is_told(void **state) {
     expect_refused("leads back to a folder that it is in");
 }
 
+static void link_to(const char *target, const char *name) {
+    assert_int_equal(symlink(target, folder_path(name)), 0);
+}
+
+/* A folder that two links lead to is listed twice. Two links in each of 30 folders, to the next one, are 2^30 ways. */
+static void ways_by_links_are_bounded(void **state) {
+    (void)state;
+    mst_image_folder folder;
+    char name[32], next[32];
+    make("cat"), make(".steps");
+    for (int i = 0; i < 30; i++) {
+        snprintf(name, sizeof name, ".steps/%d", i);
+        make(name);
+    }
+    touch(".steps/29/1.png");
+    link_to("../.steps/29", "cat/a"), link_to("../.steps/29", "cat/b");
+    EXPECT_OK(mst_image_folder_list(folder_path(""), &folder));
+    assert_int_equal(folder.num_files, 2);
+    expect_file(&folder, 0, "/cat/a/1.png", 0);
+    expect_file(&folder, 1, "/cat/b/1.png", 0);
+    mst_image_folder_free(&folder);
+    for (int i = 0; i < 29; i++) {
+        snprintf(next, sizeof next, "../%d", i + 1);
+        snprintf(name, sizeof name, ".steps/%d/a", i);
+        link_to(next, name);
+        snprintf(name, sizeof name, ".steps/%d/b", i);
+        link_to(next, name);
+    }
+    link_to("../.steps/0", "cat/c");
+    expect_refused("folders are listed because links lead to them");
+    const char *const path = folder_path("cat");
+    EXPECT_ERROR(mst_image_folder_take(&path, 1, &folder), MST_INVALID,
+                 "folders are listed because links lead to them");
+    mst_image_folder_free(&folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(pictures_of_folders_below_are_of_the_class),
@@ -108,6 +144,7 @@ int main(void) {
         TEST_IN_FOLDER(pictures_without_a_class_and_classes_without_pictures),
         TEST_IN_FOLDER(parts_are_no_classes),
         TEST_IN_FOLDER(a_link_that_leads_back_is_told),
+        TEST_IN_FOLDER(ways_by_links_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
