@@ -139,8 +139,7 @@ mst_status objective_check_every_class(const objective *o, mst_dataset *data) {
     return check_labels(o->loss, o->outputs, data, o->component, true);
 }
 
-/* The name, in quotes, of a table's column of labels; "": DATA is not a table, or has several such columns. */
-static mst_status label_column(const mst_dataset *data, char name[MST_COLUMN_SHOWN]) {
+mst_status objective_label_column(const mst_dataset *data, char *name) {
     mst_column_report *column;
     int count;
     MST_TRY(mst_column_reports(mst_dataset_schema(data), &column, &count));
@@ -155,7 +154,7 @@ static mst_status check_names(mst_loss loss, const mst_dataset *data, int compon
     char column[MST_COLUMN_SHOWN] = "", shown[CLASS_NAME_TEXT];
     const int64_t names = mst_dataset_num_classes(data, component);
     if (!names || !mst_loss_measures(loss)) return MST_OK;
-    MST_TRY(label_column(data, column));
+    MST_TRY(objective_label_column(data, column));
     return MST_FAIL(MST_INVALID,
                     "the labels%s%s are text, of %" PRId64
                     " kinds such as '%s': --loss %s takes numbers: write these "

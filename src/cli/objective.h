@@ -47,6 +47,9 @@ MST_CHECKED mst_status objective_check_every_class(const objective *objective, m
 objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether the labels of DATA say with LOSS of which class an example is: as a number, or a one-hot row. */
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component);
+/** Writes the name, in quotes, of a table's column of labels to NAME, which has room for MST_COLUMN_SHOWN bytes; "":
+ *  DATA is not a table, or has several such columns. */
+MST_CHECKED mst_status objective_label_column(const mst_dataset *data, char *name);
 /** Names of metrics, for the help of options. */
 #define OBJECTIVE_METRICS                                                                                             \
     "accuracy, top_k_accuracy (k = 5), precision, recall, f1, auc, pr_auc (the last five: for the second of two "     \

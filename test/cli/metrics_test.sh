@@ -163,10 +163,37 @@ works halves_are_predicted_as_numbers '^mlp 1-4-1 .*, labels predicted as number
 run train --data csv:counts.csv $tiny --json
 check event_tells_the_loss grep -q '"event":"start".*"chosen_loss":"mean_squared_error"' out
 works digits_are_classes '^mlp 1-4-10 .*cosine)$' train --data csv:digits.csv $tiny
-works few_are_classes '^mlp 1-4-58 .*cosine)$' train --data csv:few.csv $tiny
+run train --data csv:few.csv $tiny
+check few_are_classes grep -q '^mlp 1-4-58 .*cosine)$' out
 works classes_are_classes '^mlp 1-4-50 .*, labels of 50 classes (--loss mean_squared_error predicts them as numbers)' train --data csv:classes.csv $tiny
-works loss_says_what_labels_are '^mlp 1-4-347 .*cosine)$' train --data csv:counts.csv $tiny --loss sparse_categorical_crossentropy
+run train --data csv:counts.csv $tiny --loss sparse_categorical_crossentropy
+check loss_says_what_labels_are grep -q '^mlp 1-4-347 .*cosine)$' out
 works classes_say_what_labels_are '^mlp 1-4-400 ' train --data csv:counts.csv $tiny --classes 400
-works weights_of_classes_say_what_labels_are '^mlp 1-4-347 ' train --data csv:counts.csv $tiny --class-weight balanced
+run train --data csv:counts.csv $tiny --class-weight balanced
+check weights_of_classes_say_what_labels_are grep -q '^mlp 1-4-347 ' out
 works loss_of_numbers_says_it_too '^mlp 1-4-1 .*cosine)$' train --data csv:digits.csv $tiny --loss mse
+
+# ---- class numbers that no example has ----------------------------------------------------------------
+
+labels from_one 60 '1 + i % 2'
+labels gap 60 '2 * (i % 2)'
+labels far 60 '300 * (i % 2)'
+labels constant 60 '0'
+labels scattered 60 '7 * (i % 20)'
+# warns_of NAME CLASSES PATTERN: and so does the same table as arrays
+warns_of() {
+    run train --data csv:$1.csv $tiny
+    check "labels_${1}_are_warned_of" [ "$status" -eq 0 -a "$(grep -c "^warning: no example is of class $3, but the model has an output for each of the $2 classes from 0 to $(($2 - 1)): .*--categories 'y'; --classes $2 is for" err)" -eq 1 ]
+    check "labels_${1}_have_an_output_for_each_number" grep -q "^mlp 1-4-$2 " out
+    run convert csv:$1.csv npz:$1.npz --overwrite
+    run train --data npz:$1.npz $tiny
+    check "arrays_${1}_are_warned_of" grep -q "^warning: no example is of class $3, .* without gaps; --classes $2 is for" err
+    works "classes_of_${1}_may_be_meant_so" "^mlp 1-4-$2 " train --data csv:$1.csv $tiny --classes $2
+}
+warns_of from_one 3 0
+warns_of gap 3 1
+warns_of far 301 '1 to 299'
+warns_of constant 2 1
+warns_of scattered 134 '1 to 6, 8 to 13, .*, \.\.\.'
+works numbers_that_occur_can_be_the_classes '^mlp 1-4-2 ' train --data csv:from_one.csv $tiny --categories y --metrics f1
 end_of_checks

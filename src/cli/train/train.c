@@ -30,6 +30,7 @@
 #include "cli/train/class_weights.h"
 #include "cli/train/column_notes.h"
 #include "cli/train/evaluator.h"
+#include "cli/train/missing_classes.h"
 #include "cli/train/train_augment.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
@@ -38,6 +39,7 @@
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
 #include "cli/train/training_end.h"
+#include "data/column_report.h"
 
 enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
 
@@ -207,15 +209,19 @@ static int choose_loss(training *t) {
 static int count_classes(training *t) {
     const train_options *o = t->o;
     int64_t *count = NULL;
+    char label[MST_COLUMN_SHOWN];
     if (t->network || option_given(t->list, "classes") || o->class_names ||
         t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || !objective_labels_are_classes(t->loss, t->train, 1) ||
         mst_dataset_num_classes(t->train, 1) > 1)
         return EXIT_DONE;
     if (objective_count(t->loss, t->train, 1, MOST_FOUND_CLASSES, &count, &t->label_classes))
         return command_fail_library(EXIT_FAILED, NULL);
-    free(count);
+    const int64_t counted = t->label_classes;
     if (t->label_classes < 2) t->label_classes = 2;
-    return EXIT_DONE;
+    const mst_status status = objective_label_column(t->train, label);
+    if (!status) missing_classes_warn(count, counted, t->label_classes, label);
+    free(count);
+    return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 static bool are_square(mst_shape shape) {
