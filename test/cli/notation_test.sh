@@ -69,6 +69,25 @@ works inspect_shows_the_numbers '^ *size  *floats .*, with a decimal comma' insp
 works other_notation_than_in_training_can_be_said '^test: ' evaluate --load plain.npz --data csv:comma --decimal ,
 fails other_notation_than_in_training_is_named 1 "column 'size': '2235,50' is no number" evaluate --load plain.npz --data csv:comma
 
+# ---- signs beside numbers ------------------------------------------------------------------------------
+
+# signed BEFORE AFTER: a column of amounts with these signs
+signed() { echo 'amount,y' && for i in 1 2 3 4 5 6; do echo "$1$((i * 100))$2,$i"; done; }
+for sign in '$' '€' '£' '¥'; do
+    signed "$sign" '' > amounts.csv
+    works "only_what_is_there_is_told_of_$sign" "'amount' with $sign)" train --data csv:amounts.csv $options --save amounts.npz
+    predicted amounts.npz amounts.csv > want
+    signed '' '' > bare.csv
+    predicted amounts.npz bare.csv > got
+    check "amounts_may_lack_$sign" sh -c '[ -s want ] && cmp -s want got'
+    { echo amount && echo "\"${sign}1,200\""; } > large.csv
+    works "amounts_with_${sign}_may_have_thousands" '^ *0 ' predict --load amounts.npz --data csv:large.csv
+done
+signed '' ' %' > percent.csv
+works only_what_is_there_is_told_of_percent "'amount' with %)" train --data csv:percent.csv $options --save percent.npz
+fails fraction_is_no_percentage 1 "line 2, column 'amount': '100' has no %, as the numbers of the training have: write it as those" predict --load percent.npz --data csv:bare.csv
+fails other_currency_is_told 1 "column 'amount': '.*600.* is no number with ¥, as those of the training are: correct it$" predict --load amounts.npz --data csv:percent.csv
+
 # ---- one column with two readings ---------------------------------------------------------------------
 
 { echo 'x;y' && for i in 1 2 3 4 5; do echo "$i;10$i,500"; done; } > two.csv

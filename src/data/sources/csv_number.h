@@ -12,7 +12,8 @@ enum { MST_CSV_SIGN = 8, MST_CSV_NOTATION_TEXT = 96 };
 /** How the numbers of a column are written. Zero-initialised: as C writes them. */
 typedef struct mst_csv_notation {
     char decimal;   /**< ',' or '.'; 0: '.' */
-    char thousands; /**< between groups of three digits: ',', '.', '\'' or ' ' (also for no-break spaces); 0: nothing */
+    char thousands; /**< between groups of three digits: ',', '.', '\'' or ' ' (also for no-break spaces); 0: nothing,
+                         or with a decimal comma or a sign, ',' or '.' though none was seen */
     char sign[MST_CSV_SIGN]; /**< before or after each number, ignored: "%", "$", "€", ...; "": none */
 } mst_csv_notation;
 
@@ -28,6 +29,10 @@ typedef enum mst_csv_cell_kind {
  *  Numbers are decimal: inf and 0x10 are text. */
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *notation, int64_t *integer,
                                     double *number);
+
+/** The same of a number in NOTATION without its sign. */
+mst_csv_cell_kind mst_csv_cell_read_unsigned(const char *cell, const mst_csv_notation *notation, int64_t *integer,
+                                             double *number);
 
 bool mst_csv_notation_is_plain(const mst_csv_notation *notation);
 /** "a decimal comma and '.' between thousands", in TEXT of MST_CSV_NOTATION_TEXT bytes, which is returned. */

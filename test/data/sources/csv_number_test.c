@@ -83,11 +83,8 @@ static void numbers_are_read_where_the_column_leaves_one_reading(void **state) {
          .type = MST_CSV_FLOATS,
          .value = {1234.5, 5},
          .told = "apostrophes between thousands"},
-        {.cells = {"12%", "7.5 %"}, .type = MST_CSV_FLOATS, .value = {12, 7.5}, .told = "',' between thousands and %"},
-        {.cells = {"12.500%", "7.250%"},
-         .type = MST_CSV_FLOATS,
-         .value = {12.5, 7.25},
-         .told = "',' between thousands and %"},
+        {.cells = {"12%", "7.5 %"}, .type = MST_CSV_FLOATS, .value = {12, 7.5}, .told = "%"},
+        {.cells = {"12.500%", "7.250%"}, .type = MST_CSV_FLOATS, .value = {12.5, 7.25}, .told = "%"},
         {.cells = {"$1,234.50", "-$2", "$-3"},
          .type = MST_CSV_FLOATS,
          .value = {1234.5, -2, -3},
@@ -100,8 +97,19 @@ static void numbers_are_read_where_the_column_leaves_one_reading(void **state) {
                    "1.5",
                    "2"},
          .type = MST_CSV_FLOATS,
-         .value = {-1.5, 2},
-         .told = "',' between thousands"},
+         .value = {-1.5, 2}},
+        {.cells = {"\xe2\x88\x92"
+                   "5",
+                   "2"},
+         .type = MST_CSV_INTEGERS,
+         .value = {-5, 2}},
+        {.cells = {"\xc2\xa0"
+                   "5\xe2\x80\xaf",
+                   "2"},
+         .type = MST_CSV_INTEGERS,
+         .value = {5, 2}},
+        {.cells = {"- 5", "+ 2", "+1"}, .type = MST_CSV_INTEGERS, .value = {-5, 2, 1}},
+        {.cells = {"$5", "-$7"}, .type = MST_CSV_INTEGERS, .value = {5, -7}, .told = "$"},
         {.cells = {"1,5e3", "2"}, .type = MST_CSV_FLOATS, .value = {1500, 2}, .told = "a decimal comma"},
         {.cells = {"100,500", "1"},
          .decimal = ',',
@@ -135,6 +143,9 @@ static void numbers_are_read_where_the_column_leaves_one_reading(void **state) {
         {.cells = {"10-20", "20-30"}, .type = MST_CSV_CATEGORIES},
         {.cells = {"1,23,456", "1,2"}, .type = MST_CSV_CATEGORIES},
         {.cells = {"%", "$"}, .type = MST_CSV_CATEGORIES},
+        {.cells = {"+-5", "-+2"}, .type = MST_CSV_CATEGORIES},
+        {.cells = {"--5", "-$-5"}, .type = MST_CSV_CATEGORIES},
+        {.cells = {"+-$5", "-$+5"}, .type = MST_CSV_CATEGORIES},
         {.cells = {"2020-01-02", "2020-01-03"}, .type = MST_CSV_CATEGORIES},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) expect_reading(&all[i]);
@@ -162,6 +173,7 @@ static void numbers_among_texts_are_an_error_in_any_notation(void **state) {
     expect_refused((const char *[MOST_CELLS]){"1", "a"}, 0, "is no number");
     expect_refused((const char *[MOST_CELLS]){"7", "0.5"}, ',', "'0.5' is no number");
     expect_refused((const char *[MOST_CELLS]){"$5", "7"}, 0, "'7' is a number");
+    expect_refused((const char *[MOST_CELLS]){"7", "+-5"}, 0, "'+-5' is no number");
 }
 
 /* In a notation that was not asked for they would become one category each. */
