@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/number.h"
 
 /* ---- what a column is ---- */
 
@@ -140,6 +141,42 @@ mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_rea
     if (as->part) return find_dates(csv, column, out);
     if (!as->categories) MST_TRY(find_type(csv, column, &as->notation, out));
     return out->type == MST_CSV_CATEGORIES ? find_categories(csv, column, out) : MST_OK;
+}
+
+static bool is_numbers(const mst_csv_column *column) {
+    return !column->part && (column->type == MST_CSV_INTEGERS || column->type == MST_CSV_FLOATS);
+}
+
+/* Fails if the points of COLUMN may be between thousands, as in COMMA, which has a decimal comma. */
+static mst_status check_points(const mst_csv *csv, const mst_csv_column *column, const mst_csv_column *comma) {
+    char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN], text[2][MST_NUMBER_TEXT];
+    mst_csv_notation other = {.decimal = ',', .thousands = '.'};
+    int64_t integer;
+    double number[2] = {0, 0};
+    memcpy(other.sign, column->notation.sign, sizeof other.sign);
+    const int64_t row = mst_csv_notation_doubt(csv, column->place, &column->notation, &other);
+    if (row < 0) return MST_OK;
+    const char *cell = mst_csv_cell(csv, row, column->place);
+    (void)mst_csv_cell_read(cell, &other, &integer, &number[0]);
+    (void)mst_csv_cell_read(cell, &column->notation, &integer, &number[1]);
+    return MST_FAIL(MST_INVALID,
+                    "%s: %s may be %s or %s, since column %s has a decimal comma: say --decimal , (in C: .decimal) if "
+                    "the point is between thousands; else write the numbers of all columns alike",
+                    mst_csv_place(csv, row, column->place, place), mst_csv_show(cell, shown[0]),
+                    mst_number_print_f64(number[0], text[0]), mst_number_print_f64(number[1], text[1]),
+                    mst_csv_show(comma->name, shown[1]));
+}
+
+mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n) {
+    const mst_csv_column *comma = NULL;
+    for (int i = 0; i < n && !comma; i++) {
+        const mst_csv_notation *one = &columns[i].notation;
+        if (is_numbers(&columns[i]) && one->decimal == ',' && one->thousands == '.') comma = &columns[i];
+    }
+    for (int i = 0; i < n && comma; i++)
+        if (is_numbers(&columns[i]) && columns[i].notation.decimal != ',')
+            MST_TRY(check_points(csv, &columns[i], comma));
+    return MST_OK;
 }
 
 void mst_csv_column_free(mst_csv_column *column) {

@@ -253,6 +253,11 @@ static bool has_comma(const cells *c) {
     return false;
 }
 
+int64_t mst_csv_notation_doubt(const mst_csv *csv, int column, const mst_csv_notation *a, const mst_csv_notation *b) {
+    const cells c = {.csv = csv, .column = column, .count = mst_csv_num_rows(csv)};
+    return is_of(&c, b) ? differing_cell(&c, a, b) : -1;
+}
+
 /* Finds the notation *OUT. If a second one, *OTHER, fits too and gives other numbers, *DOUBT is the first such cell. */
 static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
                           int64_t *doubt) {

@@ -224,7 +224,7 @@ static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
             MST_TRY(find_column(t, o, i, o->separate || i == label, column));
         }
     }
-    return MST_OK;
+    return o->decimal || o->thousands ? MST_OK : mst_csv_columns_check(t->like, t->column, t->num_columns);
 }
 
 static bool has_column(const mst_csv *csv, const char *name) {
