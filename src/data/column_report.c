@@ -7,6 +7,7 @@
 #include "base/no_memory.h"
 #include "data/schema.h"
 #include "data/sources/csv_column.h"
+#include "data/sources/csv_date_words.h"
 #include "data/text/tokens.h"
 
 _Static_assert((int)MST_COLUMN_SHOWN >= (int)MST_CSV_SHOWN, "a name fits");
@@ -37,8 +38,13 @@ static mst_status describe_column(const mst_schema_column *column, mst_column_re
     out->num_categories = column->num_categories;
     out->is_utf8 = is_utf8(column->name);
     if (!column->category) return add_notation(column, out);
-    out->is_dates = mst_csv_dates_are(column->category, column->num_categories);
-    mst_csv_show(column->category[column->num_categories / 2], out->example);
+    int64_t example = column->num_categories / 2, odd = -1;
+    out->looks_like_dates = mst_csv_dates_look(column->category, column->num_categories, &example, &odd);
+    if (out->looks_like_dates && odd >= 0) {
+        mst_csv_show(column->category[odd], out->no_date);
+        out->has_other_dates = mst_csv_looks_like_date(column->category[odd]);
+    }
+    mst_csv_show(column->category[example], out->example);
     for (int64_t i = 0; i < column->num_categories && out->is_utf8; i++) {
         out->is_utf8 = is_utf8(column->category[i]);
         if (!out->is_utf8) mst_csv_show(column->category[i], out->example);
@@ -77,4 +83,9 @@ mst_status mst_column_reports(const char *text, mst_column_report **out, int *co
     if (!status && schema.num_columns > 1) status = describe_columns(&schema, out, count);
     mst_schema_free(&schema);
     return status;
+}
+
+bool mst_column_is_named(const mst_column_report *column, const char *name) {
+    char shown[MST_CSV_SHOWN];
+    return strcmp(mst_csv_show(name, shown), column->name) == 0;
 }

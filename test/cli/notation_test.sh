@@ -133,7 +133,7 @@ fails evaluate_refuses_names_as_numbers 1 "in column 'price' are text" evaluate 
 { echo 'when,label' && for d in 01 02 03 04 05 06 07 08 09 10 11 12; do echo "2024-$d-05 10:00,y" && echo "2023-$d-05,n"; done; } > dates.csv
 small="--hidden-units 4 --epochs 1 --devices cpu:1"
 run train --data csv:dates.csv $small
-check dates_are_warned_of grep -q "^warning: column 'when' has dates, such as '20[-0-9: ]*', which become 24 categories.*--dates" err
+check dates_are_warned_of grep -q "^warning: texts in column 'when' look like dates or times, such as '20[-0-9: ]*', and become 24 categories.*--dates makes numbers of them, --drop" err
 works dates_become_four_numbers "^mlp 4-4-2 .*(24 examples: 4 numbers standardized, 'when' as year and month and weekday and seconds)" \
     train --data csv:dates.csv $small --dates when --save dates.npz
 works parts_of_dates_can_be_chosen "^mlp 2-4-2 .*, 'when' as year and month)" train --data csv:dates.csv $small --dates when=month+year
@@ -145,11 +145,43 @@ fails dates_must_be_there 1 "has no column 'whn'" train --data csv:dates.csv $sm
 fails dates_are_dates 1 "column 'x': '1' is no date" train --data csv:unit.csv $small --dates x
 fails label_is_no_date 1 "the column of labels, 'label', cannot be a date" train --data csv:dates.csv $small --dates label
 
+# looks_like_dates NAME FORMAT PATTERN: a column of texts in this format of printf, which are dates or times
+looks_like_dates() {
+    { echo 'when,label' && for i in 1 2 3 4 5 6 7 8 9; do printf "\"$2\",$((i % 2))\n" $i; done; } > look.csv
+    run train --data csv:look.csv $small
+    check "$1_is_warned_of" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "^warning: texts in column .when. look like dates or times, .*, and become 9 categories without an order: $1" err' - "$3"
+    cp err want
+    run convert csv:look.csv npz:look.npz --overwrite
+    check "convert_warns_of_$1" cmp -s want err
+    works "$1_may_be_meant_as_categories" '^mlp 9-4-2' train --data csv:look.csv $small --categories when
+}
+for format in '%d Jan 2020' 'Jan %d, 2020' '2020-Jan-%d' '2020010%dT050700' '2020-01-0%d'; do
+    looks_like_dates "$format" "$format" '--dates makes numbers of them, --drop'
+    works "dates_are_read_from_$format" "^mlp 1-4-2.*'when' as seconds)" train --data csv:look.csv $small --dates when=seconds
+done
+for format in '0%d/10/20' '%d.1.20' '2020-0%d' '0%d:07' '0%d:07 PM' 'Q%d 2020' 'Jan %d'; do
+    looks_like_dates "$format" "$format" "--dates cannot read '.*': write 2024-02-29, "
+    fails "dates_are_not_read_from_$format" 1 "is no date" train --data csv:look.csv $small --dates when
+done
+{ echo 'when,label' && for i in 1 2 3 4 5 6; do echo "2020-01-0$i,0" && echo 'unknown,1'; done; } > unknown.csv
+run train --data csv:unknown.csv $small
+check odd_word_among_dates_is_told grep -q "such as '2020-01-0[0-9]', and become 7 categories .*: --dates cannot read 'unknown': leave such cells empty and take --missing mean" err
+run train --data csv:unknown.csv $small --label when
+check dates_as_labels_are_told grep -q "column 'when' look like dates .*: write numbers in place of them" err
+run convert csv:unknown.csv csv:unknown2.csv
+check convert_to_a_table_keeps_texts [ ! -s err ]
+run convert csv:unknown.csv tfrecord:unknown
+check convert_to_records_warns_too grep -q '^warning: texts in column' err
+works convert_tells_how_numbers_are_read "^  read   'size' with a decimal comma, 'price' with a decimal comma$" convert csv:comma npz:told.npz --delimiter ';'
+works convert_tells_dates "^  read   'when' as year and weekday$" convert csv:dates.csv npz:told2.npz --dates when=year+weekday
+
 # ---- texts that are all different ---------------------------------------------------------------------
 
 { echo 'note,x,label' && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "text $i,$i,$((i % 2))"; done; } > notes.csv
 run train --data csv:notes.csv $small
 check different_texts_are_warned_of grep -q "^warning: column 'note' has 12 different texts in 12 rows, such as 'text [0-9]*'" err
+run convert csv:notes.csv npz:notes.npz
+check convert_warns_of_different_texts grep -q "^warning: column 'note' has 12 different texts in 12 rows" err
 run train --data csv:notes.csv $small --categories note
 check categories_are_meant_so [ ! -s err ]
 run train --data csv:notes.csv $small --drop note

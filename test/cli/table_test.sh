@@ -73,6 +73,20 @@ works comma_of_an_only_name_is_of_it '^mlp 2-4-2 ' train --data csv:comma.csv $t
 works quoted_names_stand_in_a_list '^mlp 1-4-2 ' train --data csv:comma.csv $tiny --drop '"price, EUR",x'
 works quotes_in_quotes_are_doubled '^mlp 1-4-2 ' train --data csv:comma.csv $tiny --drop '"price, EUR","a ""b"""'
 works quoted_names_are_of_categories '^mlp 6-4-2 ' train --data csv:comma.csv $tiny --categories '"price, EUR"'
+fails quote_must_be_closed 1 '^error: --drop: a double quote is never closed: close it' train --data csv:comma.csv $tiny --drop '"price, EUR'
+for option in drop categories; do
+    fails ${option}_has_a_comma_behind_a_quote 1 "^error: --$option: '=x,x' follows a closing quote" train --data csv:comma.csv $tiny --$option '"price, EUR"=x,x'
+done
+fails dates_have_a_comma_behind_a_quote 1 "^error: --dates: ' =year' follows a closing quote" train --data csv:comma.csv $tiny --dates '"price, EUR" =year'
+printf '"born, in",text,label\n2020-01-02,"a, b",1\n2021-01-03,"c, d",0\n' > born.csv
+works parts_follow_a_quoted_name "^mlp 3-4-2 .*'born, in' as year)" train --data csv:born.csv $tiny --dates '"born, in"=year'
+works parts_of_a_quoted_name_stand_in_a_list "^mlp 2-4-2 .*'born, in' as year and month)" train --data csv:born.csv $tiny --dates '"born, in"=year+month,' --drop text
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "\"2020-01-$i\",\"text $i\",$((i % 2))"; done > rows
+{ echo '"born, in","a ""b""",label' && cat rows; } > odd.csv
+works quoted_names_turn_warnings_off '^mlp 24-4-2 ' train --data csv:odd.csv $tiny --categories '"born, in","a ""b"""'
+{ echo "\"born, in\",$(printf 'long%060d' 0),label" && cat rows; } > long.csv
+works long_names_turn_warnings_off '^mlp 24-4-2 ' train --data csv:long.csv $tiny --categories "$(printf 'long%060d' 0),\"born, in\""
+works only_name_with_a_comma_turns_warnings_off '^mlp 12-4-2 ' train --data csv:odd.csv $tiny --categories 'born, in' --drop '"a ""b"""'
 works convert_takes_such_names 'f32 \[2\]' convert csv:comma.csv npz:comma.npz --drop '"price, EUR"'
 fails first_missing_name_is_told 1 "has no column 'nix'" train --data csv:comma.csv $tiny --drop 'nix,"price, EUR"'
 

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/application_layers.h"
+#include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
@@ -28,7 +29,6 @@
 #include "cli/scale_inputs.h"
 #include "cli/signals.h"
 #include "cli/train/class_weights.h"
-#include "cli/train/column_notes.h"
 #include "cli/train/evaluator.h"
 #include "cli/train/missing_classes.h"
 #include "cli/train/train_augment.h"
@@ -230,7 +230,8 @@ static bool are_square(mst_shape shape) {
 
 static int check_columns(const training *t) {
     const char *schema = mst_dataset_schema(t->train), *meant = t->o->table.categories;
-    if (!column_notes_check(schema, meant, mst_dataset_num_rows(t->train))) return EXIT_DONE;
+    if (!column_notes_check(schema) && !column_notes_warn(schema, meant, mst_dataset_num_rows(t->train)))
+        return EXIT_DONE;
     (void)mst_error_prefix("'%s'", t->data);
     return command_fail_library(EXIT_FAILED, NULL);
 }

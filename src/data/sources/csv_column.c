@@ -332,8 +332,8 @@ static mst_status too_large(const mst_csv *csv, int64_t row, int column) {
                     mst_csv_show(mst_csv_cell(csv, row, column), shown));
 }
 
-/* The cell as the number that FORM makes of it. An amount may lack the sign of its currency; but 0.12 beside 12 % may be
- * 0.12 % or 12 %. */
+/* The cell as the number that FORM makes of it. An amount may lack the sign of its currency; but 0.12 beside 12 % may
+ * be 0.12 % or 12 %. */
 static mst_csv_cell_kind read_number(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
                                      int64_t *integer, double *number) {
     const char *cell = mst_csv_cell(csv, row, column);

@@ -1,4 +1,4 @@
-#include "cli/train/column_notes.h"
+#include "cli/column_notes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,17 +6,19 @@
 #include <string.h>
 
 #include "cli/json_events.h"
+#include "cli/table_options.h"
 #include "data/column_report.h"
 
 enum { FEWEST_DIFFERENT = 10 };
 
-void column_notes_print(const char *schema) {
+bool column_notes_print(const char *schema, const char *before) {
     mst_column_report *column;
-    int count;
-    if (mst_column_reports(schema, &column, &count)) return;
+    int count, printed = 0;
+    if (mst_column_reports(schema, &column, &count)) return false;
     for (int i = 0; i < count; i++)
-        if (*column[i].reading) printf(", %s %s", column[i].name, column[i].reading);
+        if (*column[i].reading) printf("%s%s %s", printed++ ? ", " : before, column[i].name, column[i].reading);
     free(column);
+    return printed > 0;
 }
 
 void column_notes_add(const char *schema, json_t **event) {
@@ -36,30 +38,29 @@ void column_notes_add(const char *schema, json_t **event) {
     free(column);
 }
 
-/* Whether LIST, "a,b", contains NAME, which is in quotes. */
-static bool is_listed(const char *list, const char *name) {
-    const size_t size = strlen(name) - 2;
-    for (const char *at = list; at; at = strchr(at, ','), at = at ? at + 1 : NULL)
-        if (strcspn(at, ",") == size && strncmp(at, name + 1, size) == 0) return true;
-    return false;
-}
-
 static void warn_of_dates(const mst_column_report *column) {
-    fprintf(
-        stderr,
-        "warning: column %s has dates, such as %s, which become %" PRId64
-        " categories without an order: %s; "
-        "--categories is for those that are meant so\n",
-        column->name, column->example, column->num_categories,
-        column->is_label ? "write numbers in place of them" : "--dates makes numbers of them, --drop leaves them out");
+    const char *remedy = "--dates makes numbers of them, --drop leaves them out";
+    const bool is_refused = !column->is_label && *column->no_date;
+    if (column->is_label)
+        remedy = "write numbers in place of them";
+    else if (is_refused && column->has_other_dates)
+        remedy =
+            ": write 2024-02-29, 2024-02-29 12:30, or times of day as numbers, or leave the column out with --drop";
+    else if (is_refused)
+        remedy = ": leave such cells empty and take --missing mean, or leave the column out with --drop";
+    fprintf(stderr,
+            "warning: texts in column %s look like dates or times, such as %s, and become %" PRId64
+            " categories without an order: %s%s%s; --categories is for those that are meant so\n",
+            column->name, column->example, column->num_categories, is_refused ? "--dates cannot read " : "",
+            is_refused ? column->no_date : "", remedy);
 }
 
 static void warn_of_texts(const mst_column_report *column, int64_t rows) {
     fprintf(
         stderr,
         "warning: column %s has %" PRId64 " different texts in %" PRId64
-        " rows, such as %s: as %s nothing can be "
-        "learnt from them: %s; --categories is for those that are meant so\n",
+        " rows, such as %s: a network learns nothing from %s that hardly ever repeat: %s; --categories is for those "
+        "that are meant so\n",
         column->name, column->num_categories, rows, column->example, column->is_label ? "classes" : "categories",
         column->is_label ? "write numbers as 1234.5" : "write numbers as 1234.5, or leave the column out with --drop");
 }
@@ -74,20 +75,28 @@ static mst_status check_encoding(const mst_column_report *column) {
         column->name, column->num_categories ? ", such as " : "", column->example);
 }
 
-mst_status column_notes_check(const char *schema, const char *categories, int64_t rows) {
+mst_status column_notes_check(const char *schema) {
     mst_column_report *column;
     int count;
     MST_TRY(mst_column_reports(schema, &column, &count));
     mst_status status = MST_OK;
-    for (int i = 0; i < count && !status; i++) {
+    for (int i = 0; i < count && !status; i++) status = check_encoding(&column[i]);
+    free(column);
+    return status;
+}
+
+mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows) {
+    mst_column_report *column;
+    int count;
+    MST_TRY(mst_column_reports(schema, &column, &count));
+    for (int i = 0; i < count; i++) {
         const int64_t different = column[i].num_categories;
-        status = check_encoding(&column[i]);
-        if (status || is_listed(categories, column[i].name)) continue;
-        if (column[i].is_dates)
+        if (table_options_list_has(categories, &column[i])) continue;
+        if (column[i].looks_like_dates)
             warn_of_dates(&column[i]);
         else if (rows >= 0 && different >= FEWEST_DIFFERENT && different > rows / 2)
             warn_of_texts(&column[i], rows);
     }
     free(column);
-    return status;
+    return MST_OK;
 }
