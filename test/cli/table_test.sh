@@ -81,6 +81,17 @@ fails dates_have_a_comma_behind_a_quote 1 "^error: --dates: ' =year' follows a c
 printf '"born, in",text,label\n2020-01-02,"a, b",1\n2021-01-03,"c, d",0\n' > born.csv
 works parts_follow_a_quoted_name "^mlp 3-4-2 .*'born, in' as year)" train --data csv:born.csv $tiny --dates '"born, in"=year'
 works parts_of_a_quoted_name_stand_in_a_list "^mlp 2-4-2 .*'born, in' as year and month)" train --data csv:born.csv $tiny --dates '"born, in"=year+month,' --drop text
+for pair in drop:categories drop:dates categories:dates; do
+    one=${pair%:*} other=${pair#*:}
+    fails "column_is_not_in_${one}_and_$other" 1 "'born.csv': column 'born, in' is named in --$one and in --$other .*: name it in one of them" \
+        train --data csv:born.csv $tiny --$one '"born, in"' --$other 'text,"born, in"'
+done
+for option in drop categories dates; do
+    fails "texts_are_not_in_$option" 1 "column 'text' is named in --$option and in --text .*: name it in one of them" train --data csv:born.csv --text text --$option text
+    [ $option = drop ] ||
+        fails "column_beside_texts_is_not_in_$option" 1 "column 'born, in' is named in --$option, but with --text only" train --data csv:born.csv --text text --$option '"born, in"'
+done
+fails dates_name_a_column_once 1 "column 'born, in' is named twice in --dates" train --data csv:born.csv $tiny --dates '"born, in"=year,"born, in"=month'
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "\"2020-01-$i\",\"text $i\",$((i % 2))"; done > rows
 { echo '"born, in","a ""b""",label' && cat rows; } > odd.csv
 works quoted_names_turn_warnings_off '^mlp 24-4-2 ' train --data csv:odd.csv $tiny --categories '"born, in","a ""b"""'

@@ -84,7 +84,7 @@ static bool take_digits(const char **at, char mark, date_shape *shape) {
 }
 
 /* False where CELL has a character or a word that no date has. */
-static bool read_shape(const char *cell, date_shape *shape) {
+static bool scan_date_text(const char *cell, date_shape *shape) {
     char mark = 0;
     while (*cell) {
         const bool is_digit = *cell >= '0' && *cell <= '9';
@@ -140,7 +140,7 @@ static bool is_period(const date_shape *s) {
 bool mst_csv_looks_like_date(const char *cell) {
     date_shape shape = {.count = 0};
     while (*cell == ' ') cell++;
-    if (!read_shape(cell, &shape) || !shape.count) return false;
+    if (!scan_date_text(cell, &shape) || !shape.count) return false;
     return shape.has_month || is_numbered_day(&shape) || is_month_of_year(&shape) || is_time(&shape) ||
            is_period(&shape);
 }

@@ -150,6 +150,47 @@ static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int 
     return MST_OK;
 }
 
+/* How often O's dates name the column HEADER. */
+static int count_dates(const csv_table *t, const mst_csv_options *o, const char *header) {
+    const char *parts;
+    int count = 0;
+    for (int i = 0; i < o->num_dates; i++) {
+        const size_t size = split_date(t, o->dates[i], &parts);
+        count += strlen(header) == size && strncmp(o->dates[i], header, size) == 0;
+    }
+    return count;
+}
+
+/* Checks that O says one thing of each column. */
+static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int label) {
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
+        const char *header = mst_csv_header(t->like, i), *option[4];
+        char shown[MST_CSV_SHOWN];
+        const int dates = count_dates(t, o, header);
+        int count = 0;
+        mst_csv_show(header, shown);
+        if (is_named(o->drop, o->num_drop, header)) option[count++] = "drop";
+        if (is_named(o->categories, o->num_categories, header)) option[count++] = "categories";
+        if (dates) option[count++] = "dates";
+        if (is_named(o->texts, o->num_texts, header)) option[count++] = "text";
+        if (count > 1)
+            return MST_FAIL(MST_INVALID,
+                            "'%s': column %s is named in --%s and in --%s (in C: .%s, .%s): name it in one of them",
+                            mst_csv_name(t->like), shown, option[0], option[1], option[0], option[1]);
+        if (dates > 1)
+            return MST_FAIL(
+                MST_INVALID,
+                "'%s': column %s is named twice in --dates: name it once with all parts, as born=year+month",
+                mst_csv_name(t->like), shown);
+        if (o->text && i != label && count && (dates || strcmp(option[0], "categories") == 0))
+            return MST_FAIL(MST_INVALID,
+                            "'%s': column %s is named in --%s, but with --text only the texts and the labels are read: "
+                            "leave it out",
+                            mst_csv_name(t->like), shown, option[0]);
+    }
+    return MST_OK;
+}
+
 /* Writes to PART the numbers that column I becomes, and returns how many. If it is not a date: 1, MST_CSV_NO_DATE. */
 static int parts_of(const csv_table *t, const mst_csv_options *o, int i, mst_csv_date_part part[]) {
     const char *header = mst_csv_header(t->like, i), *parts;
@@ -197,6 +238,7 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
     MST_TRY(find_label(t, o, label));
     MST_TRY(check_dates(t, o, *label));
+    MST_TRY(check_lists(t, o, *label));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) *count += !is_dropped(t, o, i, *label);
     if (o->text && *count < 2)
         return MST_FAIL(MST_INVALID, "'%s': has no column of labels beside the texts in '%s'", mst_csv_name(t->like),
