@@ -12,6 +12,7 @@
 #include "base/no_memory.h"
 #include "cli/class_names.h"
 #include "cli/command.h"
+#include "cli/metric_fit.h"
 #include "cli/option_list.h"
 #include "data/column_report.h"
 
@@ -298,8 +299,25 @@ mst_status objective_check_metrics(const char *text) {
     return MST_OK;
 }
 
-mst_status objective_metrics(const char *text, objective *list, int n) {
+/* Adds METRIC to the objective at PLACE of LIST, below 0 to each that it fits. Where it fits none: an error, if
+ * IS_GIVEN; else it is left out. */
+static mst_status add_fitting(mst_metric metric, int place, bool is_given, int *count, objective *list, int n) {
     const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
+    mst_status misfit = MST_OK;
+    int added = 0;
+    for (int i = n - 1; i >= 0; i--) { /* the error is of the first output */
+        if (place >= 0 && place != i) continue;
+        const mst_status status = metric_fit_check(metric, &list[i]);
+        if (status) misfit = status;
+        if (status && list[i].output && n > 1) misfit = mst_error_prefix("output '%s'", list[i].output);
+        if (status) continue;
+        MST_TRY(add_metric(metric, most, &count[i], &list[i]));
+        added++;
+    }
+    return added || !is_given ? MST_OK : misfit;
+}
+
+mst_status objective_metrics(const char *text, bool is_given, objective *list, int n) {
     int count[MST_MAX_TARGETS] = {0}, place;
     char item[ITEM_SIZE];
     const char *name;
@@ -310,8 +328,7 @@ mst_status objective_metrics(const char *text, objective *list, int n) {
         snprintf(item, sizeof item, "%.*s", (int)size, at);
         MST_TRY(objective_item("metrics", item, list, n, &place, &name));
         MST_TRY(find_metric(item + (name - item), &metric));
-        for (int i = 0; i < n; i++)
-            if (place < 0 || place == i) MST_TRY(add_metric(metric, most, &count[i], &list[i]));
+        MST_TRY(add_fitting(metric, place, is_given, count, list, n));
         at += size;
         if (!*at) return MST_OK;
     }

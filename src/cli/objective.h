@@ -57,10 +57,11 @@ MST_CHECKED mst_status objective_label_column(const mst_dataset *data, char *nam
     "categorical_accuracy, "                                                                                          \
     "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error, rmse, " \
     "r2"
-/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
- *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one or all, where there
- *  is none of a name. */
-MST_CHECKED mst_status objective_metrics(const char *text, objective *list, int n);
+/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, of all that
+ *  they fit (cli/metric_fit.h), or "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the
+ *  nearest one or all, where there is none of a name; or where one fits no output and IS_GIVEN: else it is left out,
+ *  since it was noted by a training for another loss. */
+MST_CHECKED mst_status objective_metrics(const char *text, bool is_given, objective *list, int n);
 /** Fails as that does where TEXT (may be NULL) names a metric that there is not; outputs are not looked at. */
 MST_CHECKED mst_status objective_check_metrics(const char *text);
 /** Reads the name of an output at the beginning of ITEM, "price=...", of OPTION: *PLACE is the one of it in LIST of N

@@ -162,7 +162,8 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
     else
         MST_TRY(objective_choose(loss, out->data, 1, outputs, false, out->objective));
     out->num_objectives = 1;
-    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), out->objective, 1));
+    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), o->metrics != NULL,
+                              out->objective, 1));
     MST_TRY(mst_model_create(&out->model));
     MST_TRY(add_columns(out));
     mlp_layers(out->model, &(mlp_form){.hidden = units,

@@ -173,6 +173,43 @@ run train --data csv:counts.csv $tiny --class-weight balanced
 check weights_of_classes_say_what_labels_are grep -q '^mlp 1-4-347 ' out
 works loss_of_numbers_says_it_too '^mlp 1-4-1 .*cosine)$' train --data csv:digits.csv $tiny --loss mse
 
+# ---- metrics that do not fit the loss ------------------------------------------------------------------
+
+of_classes="accuracy binary_accuracy categorical_accuracy sparse_categorical_accuracy sparse_accuracy top_k_accuracy
+    sparse_top_k_categorical_accuracy precision recall f1 auc pr_auc macro_precision macro_recall macro_f1"
+of_numbers="mean_squared_error mean_absolute_error rmse r2"
+labels bits 60 'i % 2'
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i ",k" i % 3 }' > names.csv
+run train --data csv:halves.csv $tiny --save halves.npz
+run train --data csv:names.csv $tiny --save names.npz
+for metric in $of_classes; do
+    for loss in mse mae huber poisson hinge; do
+        fails "${metric}_is_not_of_$loss" 1 "^error: --metrics $metric: counts examples by their class, which --loss [a-z_]* does not have: take mean_absolute_error" \
+            train --data csv:bits.csv $tiny --loss $loss --metrics $metric
+    done
+    fails "${metric}_is_not_of_numbers" 1 "^error: --metrics $metric: counts examples by their class" train --data csv:halves.csv $tiny --metrics rmse,$metric
+    fails "${metric}_is_not_evaluated_of_numbers" 1 "^error: --metrics $metric: counts examples by their class" evaluate --load halves.npz --data csv:halves.csv --metrics $metric
+done
+for metric in $of_numbers; do
+    for data in bits names; do
+        fails "${metric}_is_not_of_classes_of_$data" 1 "^error: --metrics $metric: measures by how much numbers differ, and --loss sparse_categorical_crossentropy has classes: take accuracy" \
+            train --data csv:$data.csv $tiny --metrics $metric
+    done
+    fails "${metric}_is_not_of_logits" 1 "^error: --metrics $metric: measures" train --data csv:bits.csv $tiny --loss bce --metrics $metric
+    fails "${metric}_is_not_evaluated_of_classes" 1 "^error: --metrics $metric: measures" evaluate --load names.npz --data csv:names.csv --metrics $metric
+    works "${metric}_is_of_numbers" "^done: .*, $metric = " train --data csv:halves.csv $tiny --metrics $metric
+done
+for metric in binary_accuracy categorical_accuracy; do
+    fails "${metric}_is_not_of_class_numbers" 1 "^error: --metrics $metric: does not fit the labels that --loss sparse_categorical_crossentropy takes, class numbers from 0 on: take accuracy" \
+        train --data csv:names.csv $tiny --metrics $metric
+done
+for metric in categorical_accuracy sparse_categorical_accuracy top_k_accuracy; do
+    fails "${metric}_is_not_of_yes_and_no" 1 "^error: --metrics $metric: does not fit the labels that --loss binary_crossentropy takes" train --data csv:bits.csv $tiny --loss bce --metrics $metric
+done
+# what a training has noted is for its loss
+run train --data csv:bits.csv $tiny --loss bce --metrics f1 --save bits.npz
+works noted_metrics_that_do_not_fit_are_left_out '^test: loss = [0-9.]*, mean_absolute_error = [0-9.]* (' evaluate --load bits.npz --data csv:bits.csv --loss mse
+
 # ---- class numbers that no example has ----------------------------------------------------------------
 
 labels from_one 60 '1 + i % 2'
