@@ -157,12 +157,12 @@ static mst_status check_names(mst_loss loss, const mst_dataset *data, int compon
     if (!names || !mst_loss_measures(loss)) return MST_OK;
     MST_TRY(objective_label_column(data, column));
     return MST_FAIL(MST_INVALID,
-                    "the labels%s%s are text, of %" PRId64
-                    " kinds such as '%s': --loss %s takes numbers: write these "
-                    "as 1234.5%s, or leave --loss out for classes",
+                    "the labels%s%s are text, with %" PRId64
+                    " different values such as '%s', and --loss %s needs numbers: write numbers as 1234.5, %sor leave "
+                    "--loss out to predict classes",
                     *column ? " in column " : "", column, names,
                     class_name_shown(mst_dataset_class_name(data, component, names / 2), shown), mst_loss_name(loss),
-                    *column ? ", name the column of labels with --label" : "");
+                    *column ? "choose another column with --label, " : "");
 }
 
 /* ---- the objective ---- */

@@ -13,8 +13,7 @@ const char *const table_missing[] = {[MST_MISSING_REFUSE] = "refuse", [MST_MISSI
 static mst_status read_delimiter(const char *text, char *out) {
     *out = strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0 ? '\t' : *text;
     if (*out == '\t' || (*text && !text[1])) return MST_OK;
-    return MST_FAIL(MST_INVALID,
-                    "--delimiter '%s': is no one character: write ';', '|', tab or what else is between cells", text);
+    return MST_FAIL(MST_INVALID, "--delimiter '%s': must be one character, such as ';' or '|', or the word tab", text);
 }
 
 /* Takes the first name of *REST, in double quotes or up to the next comma. *REST becomes the rest after that comma, or
@@ -84,8 +83,8 @@ static mst_status read_mark(const char *option, const char *text, const char *ma
     if (!text) return MST_OK;
     *out = strcmp(text, "space") == 0 ? ' ' : *text;
     if (*out && strchr(marks, *out) && (*out == ' ' || !text[1])) return MST_OK;
-    return MST_FAIL(MST_INVALID, "--%s '%s': is none of the marks that are possible: %s", option, text,
-                    strchr(marks, ' ') ? "',', '.', \"'\" and space" : "',' and '.'");
+    return MST_FAIL(MST_INVALID, "--%s '%s': must be %s", option, text,
+                    strchr(marks, ' ') ? "',', '.', \"'\" or space" : "',' or '.'");
 }
 
 /* WHOLE: each list of names is one name. */

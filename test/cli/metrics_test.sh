@@ -80,7 +80,7 @@ run evaluate --load first.npz --json
 are_of chosen_class_is_kept d-test.csv often
 run evaluate --load first.npz --positive 1 --json
 are_of class_by_number d-test.csv rare
-fails class_must_be_there 1 "^error: --positive: there is no class 'seldom': numbers are from 0 to 1, and the name of the last is 'rare'" \
+fails class_must_be_there 1 "^error: --positive: there is no class 'seldom': classes are numbered from 0 to 1, and the last is called 'rare'" \
     train --data csv:d $small --devices cpu:1 --positive seldom
 run train --data csv:d $small --devices cpu:1 --metrics $all --save m.keras --evaluate --json
 are_of whole_model d-test.csv rare
@@ -124,7 +124,7 @@ for metric in precision recall f1; do
     check "macro_${metric}_is_the_mean_of_the_classes" close "$(value test_macro_$metric)" "$(mean_of $metric)" 1e-6
 done
 works one_of_three_classes_can_be_chosen ", recall and auc of class 'low'" train --data csv:c $small --devices cpu:1 --metrics recall,auc --positive low
-fails numbers_have_no_classes 1 "^error: --positive 1: names a class, which --loss mean_squared_error does not have" train --data csv:n --loss mse $small --devices cpu:1 --positive 1
+fails numbers_have_no_classes 1 "^error: --positive 1: is for classes, and with --loss mean_squared_error there are none: leave --positive out" train --data csv:n --loss mse $small --devices cpu:1 --positive 1
 
 # ---- numbers ------------------------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ works decimal_says_which "^mlp.*, 'y' with a decimal comma" train --data csv:two
 works decimal_is_kept_for_evaluate '^test: ' evaluate --load two.npz --data csv:two.csv
 works thousands_say_which "^mlp.*, 'y' with ',' between thousands" train --data csv:two.csv $options --delimiter ';' --thousands ,
 works space_is_a_word '^mlp' train --data csv:spaces $options --delimiter ';' --thousands space
-fails decimal_is_a_mark 1 "^error: --decimal ';': is none of the marks" train --data csv:two.csv $options --decimal ';'
+fails decimal_is_a_mark 1 "^error: --decimal ';': must be ',' or '.'" train --data csv:two.csv $options --decimal ';'
 # in a table with a decimal comma, a point may be between thousands in another column
 { echo 'length;distance;y' && for i in 1 2 3 4 5 6; do echo "$i,5;16$i.942;$i"; done; } > german.csv
 fails point_beside_a_decimal_comma_is_doubtful 1 "'german.csv', line 2, column 'distance': '161.942' may be 161942 or 161.942, since column 'length' has a decimal comma: say --decimal ," \
@@ -112,7 +112,7 @@ works number_with_two_places_leaves_no_doubt "^mlp.*, 'length' with a decimal co
 fails point_of_the_label_is_doubtful_too 1 "column 'y': '161.942' may be 161942 or 161.942" train --data csv:label.csv $options --delimiter ';'
 { echo 'sum;share;y' && for i in 1 2 3 4 5 6; do echo "1.23$i.567;1$i.500 %;$i"; done; } > share.csv
 fails points_between_thousands_make_doubt_too 1 "column 'share': '11.500 %' may be 11500 or 11.5, since column 'sum' has a decimal comma" train --data csv:share.csv $options --delimiter ';'
-fails thousands_is_a_mark 1 "^error: --thousands 'xx': is none of the marks" train --data csv:two.csv $options --thousands xx
+fails thousands_is_a_mark 1 "^error: --thousands 'xx': must be ',', '.', " train --data csv:two.csv $options --thousands xx
 fails both_are_different 1 "decimal and thousands are both ','" train --data csv:two.csv $options --decimal , --thousands ,
 for option in decimal thousands dates; do
     fails ${option}_is_for_tables 1 "$option is for csv:FILE" train --data npz:plain.converted.npz $options --$option "$([ $option = dates ] && echo x || echo ,)"
@@ -122,7 +122,7 @@ done
 
 { echo 'x,price' && for i in 1 2 3 4; do echo "$i,${i}00 EUR"; done; } > unit.csv
 for loss in mean_squared_error mean_absolute_error huber poisson mse mae; do
-    fails text_is_no_number_of_$loss 1 "in column 'price' are text, of 4 kinds such as '300 EUR': --loss m*[a-z_]* takes numbers" \
+    fails text_is_no_number_of_$loss 1 "in column 'price' are text, with 4 different values such as '300 EUR', and --loss m*[a-z_]* needs numbers" \
         train --data csv:unit.csv --loss $loss --hidden-units 4 --devices cpu:1
 done
 run train --data csv:unit.csv --hidden-units 4 --epochs 1 --devices cpu:1 --save unit.npz
@@ -140,7 +140,7 @@ works parts_of_dates_can_be_chosen "^mlp 2-4-2 .*, 'when' as year and month)" tr
 works dates_are_read_as_in_training '^ *0 ' predict --load dates.npz --data csv:dates.csv
 works dates_go_into_a_table '^csv:written.csv' convert csv:dates.csv csv:written.csv --dates when=year+weekday
 check dates_are_columns_of_their_own sh -c '[ "$(head -n 2 written.csv | tr "\n" " ")" = "when_year,when_weekday,label 2024,4,y " ]'
-fails dates_have_these_parts 1 "a date has no 'hour': its parts are year, month, weekday and seconds" train --data csv:dates.csv $small --dates when=hour
+fails dates_have_these_parts 1 "dates have no part 'hour': write year, month, weekday or seconds" train --data csv:dates.csv $small --dates when=hour
 fails dates_must_be_there 1 "has no column 'whn'" train --data csv:dates.csv $small --dates whn
 fails dates_are_dates 1 "column 'x': '1' is no date" train --data csv:unit.csv $small --dates x
 fails label_is_no_date 1 "the column of labels, 'label', cannot be a date" train --data csv:dates.csv $small --dates label

@@ -32,7 +32,7 @@ reads_the_same standard_input_is_gzip csv:- < t.csv.gz
 cp t.csv.gz part-train.csv.gz
 head -n 11 t.csv | gzip > part-test.csv.gz
 works parts_are_gzip "test  *10 rows" convert csv:part npz:parts.npz --drop id
-fails delimiter_of_two_characters_is_refused 1 "^error: --delimiter ';;': is no one character" convert csv:t.csv npz:x.npz --delimiter ';;'
+fails delimiter_of_two_characters_is_refused 1 "^error: --delimiter ';;': must be one character, such as ';'" convert csv:t.csv npz:x.npz --delimiter ';;'
 fails delimiter_of_none_is_refused 2 'delimiter: the C is empty' train --data csv:t.csv --delimiter ''
 fails other_delimiter_is_told 1 "has 1 column, inputs and labels are due: check the delimiter" train --data csv:semicolon.csv $options
 fails dropped_column_must_be_there 1 "'t.csv': has no column 'idd': its columns are 'id', 'x', 'y'" train --data csv:t.csv $options --drop idd

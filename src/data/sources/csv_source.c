@@ -125,8 +125,9 @@ static mst_status check_parts(const char *parts) {
             part++;
         if (part == MST_CSV_NUM_DATE_PARTS)
             return MST_FAIL(MST_INVALID,
-                            "from_csv: a date has no '%.*s': its parts are year, month, weekday and seconds", (int)size,
-                            at);
+                            "dates have no part '%.*s': write year, month, weekday or seconds, joined by +, as in "
+                            "born=year+month",
+                            (int)size, at);
     }
     return MST_OK;
 }
@@ -298,7 +299,8 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
     if (o->like || o->num_categories || (o->num_texts && !o->text) || o->num_drop || o->num_dates)
         return MST_FAIL(
             MST_INVALID,
-            "from_csv: the schema says what the columns are: no like, categories, texts, drop or dates beside it");
+            "from_csv: .schema already says how each column is read: leave out .like, .categories, .texts, .drop and "
+            ".dates");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
     if (o->text) MST_TRY(rename_columns(t, o));
     const int label = t->schema.num_columns - 1;
