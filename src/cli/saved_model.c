@@ -386,6 +386,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     mst_data_options options = {.image_size = o->image_size,
                                 .schema = note->schema,
                                 .text = o->text,
+                                .inputs_only = o->predicts,
                                 .unknown_categories = note->encodes_columns};
     const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);

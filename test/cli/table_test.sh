@@ -212,6 +212,22 @@ check records_of_the_table_are_taken same_error "$command"
 fails other_columns_are_told 1 "no column 'city'" predict --load h.npz --data csv:t.csv
 fails data_that_is_no_table_is_told 1 "trained on a table of other columns than the data has" evaluate --load h.npz --data npz:hand.npz
 
+# labels of rows that are only predicted may be missing, or anything
+printf 'a,y\n1,u\n2,v\n3,u\n' > known.csv
+printf 'a,y\n1,0.5\n2,1.5\n3,2\n' > measured.csv
+printf 'a\n1\n2\n' > alone.csv
+for table in known measured; do
+    run train --data csv:$table.csv $tiny --save $table.npz
+    "$muster" predict --load $table.npz --data csv:alone.csv > want
+    for label in '' '?' w 7; do
+        printf "a,y\n1,$label\n2,$label\n" > strange.csv
+        "$muster" predict --load $table.npz --data csv:strange.csv > got
+        check "label_${label:-missing}_of_$table.csv_is_not_read_by_predict" sh -c '[ -s want ] && cmp -s want got'
+        [ $table$label = measured7 ] ||
+            fails "label_${label:-missing}_of_$table.csv_is_told_by_evaluate" 1 "'strange.csv', line 2, column 'y': " evaluate --load $table.npz --data csv:strange.csv
+    done
+done
+
 # what is kept for validation does not count for mean and deviation
 { head -n 301 h-train.csv && awk 'BEGIN { for (i = 0; i < 300; i++) print "city1,flat,1000000,1950,7,1" }'; } > late.csv
 run train --data csv:late.csv $options --validation-split 0.5 --validation-rows last --epochs 1 --save late.npz

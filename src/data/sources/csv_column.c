@@ -313,7 +313,8 @@ static mst_status not_as_before(const mst_csv *csv, int64_t row, int column, con
     const char *cell = mst_csv_cell(csv, row, column), *with = mst_csv_notation_print(&form->notation, notation);
     int64_t integer;
     double number;
-    const bool is_other = !form->part && strpbrk(cell, ".,") && mst_csv_notation_fits(&cell, 1);
+    const bool is_other = !form->part && strpbrk(cell, ".,") && mst_csv_notation_fits(&cell, 1) &&
+                          mst_csv_cell_read(cell, &form->notation, &integer, &number) == MST_CSV_TEXT;
     mst_csv_place(csv, row, column, place);
     mst_csv_show(cell, shown);
     if (*form->notation.sign && mst_csv_cell_read_unsigned(cell, &form->notation, &integer, &number) != MST_CSV_TEXT)

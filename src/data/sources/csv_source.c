@@ -47,6 +47,7 @@ typedef struct mst_csv_options {
                                    (Monday is 0) and seconds since 1970, which f32 holds to within 128;
                                    "born=year+month" by some of these. Not with a schema, which has the dates */
     int num_dates;
+    bool inputs_only; /**< with a schema: the column of labels is not read, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -315,7 +316,7 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
         rewrite_notation(o, &t->column[i].notation);
         if (t->column[i].type == MST_CSV_TEXTS && !o->separate && i < label) return refuse_text(t->column[i].name);
     }
-    t->no_label = !has_column(t->csv, name);
+    t->no_label = o->inputs_only || !has_column(t->csv, name);
     t->num_components -= t->no_label;
     return MST_OK;
 }

@@ -50,7 +50,8 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .decimal = o->decimal,
                              .thousands = o->thousands,
                              .dates = o->dates,
-                             .num_dates = o->num_dates};
+                             .num_dates = o->num_dates,
+                             .inputs_only = o->inputs_only};
 }
 
 /* The table at PATH, of whose texts OPTIONS make numbers where they name a column of these. */
