@@ -65,6 +65,21 @@ static void warn_of_texts(const mst_column_report *column, int64_t rows) {
         column->is_label ? "write numbers as 1234.5" : "write numbers as 1234.5, or leave the column out with --drop");
 }
 
+static void warn_of_numbers(const mst_column_report *column) {
+    fprintf(stderr,
+            "warning: texts in column %s are numbers that are not decimal, such as %s, and become %" PRId64
+            " categories without an order: write numbers as 1234.5%s; --categories is for those that are meant so\n",
+            column->name, column->example, column->num_categories,
+            column->is_label ? "" : ", or leave the column out with --drop");
+}
+
+static void warn_of_missing(const mst_column_report *column) {
+    fprintf(stderr,
+            "warning: the label %s in column %s is a class like the others: leave out rows whose label is missing; "
+            "--categories is for those that are meant so\n",
+            column->missing, column->name);
+}
+
 /* Text that is not UTF-8 is shown with its bytes as numbers. */
 static mst_status check_encoding(const mst_column_report *column) {
     if (column->is_utf8) return MST_OK;
@@ -92,7 +107,10 @@ mst_status column_notes_warn(const char *schema, const char *categories, int64_t
     for (int i = 0; i < count; i++) {
         const int64_t different = column[i].num_categories;
         if (table_options_list_has(categories, &column[i])) continue;
-        if (column[i].looks_like_dates)
+        if (column[i].is_label && *column[i].missing) warn_of_missing(&column[i]);
+        if (column[i].looks_like_numbers)
+            warn_of_numbers(&column[i]);
+        else if (column[i].looks_like_dates)
             warn_of_dates(&column[i]);
         else if (rows >= 0 && different >= FEWEST_DIFFERENT && different > rows / 2)
             warn_of_texts(&column[i], rows);

@@ -17,8 +17,8 @@ void column_notes_add(const char *schema, json_t **event);
 /** MST_INVALID, naming the column, where its name or one of its categories is not UTF-8: models and messages could not
  *  name it. */
 MST_CHECKED mst_status column_notes_check(const char *schema);
-/** Warns of each column of categories that look like dates or times, or of which there are more than half as many as
- *  ROWS (below 0: not known). Columns in the list of --categories (NULL: none) are left out. */
+/** Warns of each column of categories that look like dates, times or numbers, or of which there are more than half as
+ *  many as ROWS (below 0: not known). Columns in the list of --categories (NULL: none) are left out. */
 MST_CHECKED mst_status column_notes_warn(const char *schema, const char *categories, int64_t rows);
 
 #endif

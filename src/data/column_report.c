@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "data/schema.h"
 #include "data/sources/csv_column.h"
 #include "data/sources/csv_date_words.h"
@@ -32,6 +33,26 @@ static mst_status add_notation(const mst_schema_column *column, mst_column_repor
     return status;
 }
 
+static bool is_missing(const char *text) {
+    int64_t integer;
+    double number;
+    return *text && mst_csv_cell_read(text, NULL, &integer, &number) == MST_CSV_MISSING;
+}
+
+/* Whether all categories that are not missing are numbers as strtod reads them: no column has those that are decimal. */
+static bool are_numbers(const mst_schema_column *column) {
+    int64_t numbers = 0;
+    for (int64_t i = 0; i < column->num_categories; i++) {
+        const char *text = column->category[i];
+        char *end;
+        if (!*text || is_missing(text)) continue;
+        (void)mst_number_start(text, &end);
+        if (end == text || *end) return false;
+        numbers++;
+    }
+    return numbers > 0;
+}
+
 static mst_status describe_column(const mst_schema_column *column, mst_column_report *out) {
     mst_csv_show(column->name, out->name);
     if (column->part) add_part(column->part, out);
@@ -44,6 +65,9 @@ static mst_status describe_column(const mst_schema_column *column, mst_column_re
         mst_csv_show(column->category[odd], out->no_date);
         out->has_other_dates = mst_csv_looks_like_date(column->category[odd]);
     }
+    out->looks_like_numbers = are_numbers(column);
+    for (int64_t i = 0; i < column->num_categories && !*out->missing; i++)
+        if (is_missing(column->category[i])) mst_csv_show(column->category[i], out->missing);
     mst_csv_show(column->category[example], out->example);
     for (int64_t i = 0; i < column->num_categories && out->is_utf8; i++) {
         out->is_utf8 = is_utf8(column->category[i]);

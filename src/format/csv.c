@@ -174,6 +174,11 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
         s.at += blank;
         s.line += blank > 0;
     }
+    if (memchr(csv->text, '\r', csv->size) && !memchr(csv->text, '\n', csv->size))
+        return MST_FAIL(
+            MST_CORRUPT,
+            "'%s': its lines end with CR alone: convert it, as by tr '\\r' '\\n', to lines that end with LF",
+            csv->name);
     if (!csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s': is empty: a header with names of columns is due", csv->name);
     if (csv->num_lines < 2) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);

@@ -175,6 +175,24 @@ check convert_to_records_warns_too grep -q '^warning: texts in column' err
 works convert_tells_how_numbers_are_read "^  read   'size' with a decimal comma, 'price' with a decimal comma$" convert csv:comma npz:told.npz --delimiter ';'
 works convert_tells_dates "^  read   'when' as year and weekday$" convert csv:dates.csv npz:told2.npz --dates when=year+weekday
 
+# ---- texts that are numbers, or no values ---------------------------------------------------------------
+
+for pair in 0x10:0x11 inf:-inf 0x1p3:Infinity; do
+    { echo 'x,a,label' && for i in 1 2 3; do echo "$i,${pair%:*},0" && echo "$i,${pair#*:},1"; done; } > strange.csv
+    run train --data csv:strange.csv $small
+    check "numbers_such_as_${pair%:*}_are_warned_of" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "^warning: texts in column .a. are numbers that are not decimal, such as .*, and become 2 categories .*--drop" err'
+    works "numbers_such_as_${pair%:*}_may_be_meant_so" '^mlp 3-4-2' train --data csv:strange.csv $small --categories a
+done
+for word in NA null NaN None; do
+    { echo 'x,label' && for i in 1 2 3; do echo "$i,a" && echo "$i,b" && echo "$i,$word"; done; } > lost.csv
+    run train --data csv:lost.csv $small
+    check "label_${word}_is_told" grep -q "^warning: the label '$word' in column 'label' is a class like the others: leave out rows whose label is missing; --categories" err
+    works "class_${word}_may_be_meant_so" '^mlp 1-4-3' train --data csv:lost.csv $small --categories label
+done
+printf 'x,label\n1,a\n2,a\n' > only.csv
+run train --data csv:only.csv $small
+check only_class_is_told grep -q "^warning: all labels are 'a': there is nothing to tell apart" err
+
 # ---- texts that are all different ---------------------------------------------------------------------
 
 { echo 'note,x,label' && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "text $i,$i,$((i % 2))"; done; } > notes.csv

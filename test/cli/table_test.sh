@@ -113,6 +113,8 @@ printf '\357\273\277x,who\n1,a\n2,b\n' > mark.csv
 works byte_order_mark_is_no_name '^mlp 1-4-2 ' train --data csv:mark.csv $tiny --label who --save mark.npz
 printf '\357\273\277a\nb\n' > names.txt
 works byte_order_mark_of_names_is_none '^ *0 .*a$\|^ *0 *a ' predict --load mark.npz --data csv:mark.csv --class-names names.txt
+printf 'x,who\r1,a\r2,b\r' > old.csv
+fails line_ends_of_cr_alone_are_told 1 "^error: 'old.csv': its lines end with CR alone: convert it, as by tr" train --data csv:old.csv $tiny
 printf 'x,who\n1,a\n2,b\n' | iconv -f utf-8 -t utf-16 > wide.csv
 fails utf_16_is_told 1 "'wide.csv': is UTF-16 .*iconv -f utf-16 -t utf-8" train --data csv:wide.csv $tiny
 mkdir -p wide/a wide/b && printf 'some text' | iconv -f utf-8 -t utf-16 > wide/a/1.txt && printf 'other' > wide/b/1.txt

@@ -205,6 +205,15 @@ static int choose_loss(training *t) {
     return EXIT_DONE;
 }
 
+/* There are two outputs at least. */
+static int warn_of_only_class(training *t) {
+    char shown[CLASS_NAME_TEXT];
+    fprintf(stderr, "warning: all labels are '%s': there is nothing to tell apart, and the model has two outputs\n",
+            class_name_shown(mst_dataset_class_name(t->train, 1, 0), shown));
+    t->label_classes = 2;
+    return EXIT_DONE;
+}
+
 /* The classes that the labels of the whole train part have, where nothing else says how many there are. */
 static int count_classes(training *t) {
     const train_options *o = t->o;
@@ -214,6 +223,7 @@ static int count_classes(training *t) {
         t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || !objective_labels_are_classes(t->loss, t->train, 1) ||
         mst_dataset_num_classes(t->train, 1) > 1)
         return EXIT_DONE;
+    if (mst_dataset_num_classes(t->train, 1) == 1) return warn_of_only_class(t);
     if (objective_count(t->loss, t->train, 1, MOST_FOUND_CLASSES, &count, &t->label_classes))
         return command_fail_library(EXIT_FAILED, NULL);
     const int64_t counted = t->label_classes;
