@@ -80,6 +80,13 @@ static void warn_of_missing(const mst_column_report *column) {
             column->missing, column->name);
 }
 
+static void warn_of_spaces(const mst_column_report *column) {
+    fprintf(stderr,
+            "warning: column %s has the %s %s, and the same without spaces around it as another: write both alike; "
+            "--categories is for those that are meant so\n",
+            column->name, column->is_label ? "class" : "category", column->spaced);
+}
+
 /* Text that is not UTF-8 is shown with its bytes as numbers. */
 static mst_status check_encoding(const mst_column_report *column) {
     if (column->is_utf8) return MST_OK;
@@ -108,6 +115,7 @@ mst_status column_notes_warn(const char *schema, const char *categories, int64_t
         const int64_t different = column[i].num_categories;
         if (table_options_list_has(categories, &column[i])) continue;
         if (column[i].is_label && *column[i].missing) warn_of_missing(&column[i]);
+        if (*column[i].spaced) warn_of_spaces(&column[i]);
         if (column[i].looks_like_numbers)
             warn_of_numbers(&column[i]);
         else if (column[i].looks_like_dates)

@@ -39,7 +39,7 @@ static bool is_missing(const char *text) {
     return *text && mst_csv_cell_read(text, NULL, &integer, &number) == MST_CSV_MISSING;
 }
 
-/* Whether all categories that are not missing are numbers as strtod reads them: no column has those that are decimal. */
+/* Whether all categories that are not missing are numbers as strtod reads them; decimal ones are no categories. */
 static bool are_numbers(const mst_schema_column *column) {
     int64_t numbers = 0;
     for (int64_t i = 0; i < column->num_categories; i++) {
@@ -51,6 +51,27 @@ static bool are_numbers(const mst_schema_column *column) {
         numbers++;
     }
     return numbers > 0;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The first category that is another one but for spaces around it, to OUT. */
+static mst_status find_spaces(const mst_schema_column *column, mst_column_report *out) {
+    for (int64_t i = 0; i < column->num_categories && !*out->spaced; i++) {
+        const char *text = column->category[i], *begin = text + strspn(text, " \t");
+        size_t size = strlen(begin);
+        while (size && (begin[size - 1] == ' ' || begin[size - 1] == '\t')) size--;
+        if (size == strlen(text)) continue;
+        char *const trimmed = strndup(begin, size);
+        if (!trimmed) return MST_NO_MEMORY("for a category");
+        if (bsearch(&trimmed, column->category, (size_t)column->num_categories, sizeof *column->category,
+                    compare_texts))
+            mst_csv_show(text, out->spaced);
+        free(trimmed);
+    }
+    return MST_OK;
 }
 
 static mst_status describe_column(const mst_schema_column *column, mst_column_report *out) {
@@ -66,6 +87,7 @@ static mst_status describe_column(const mst_schema_column *column, mst_column_re
         out->has_other_dates = mst_csv_looks_like_date(column->category[odd]);
     }
     out->looks_like_numbers = are_numbers(column);
+    MST_TRY(find_spaces(column, out));
     for (int64_t i = 0; i < column->num_categories && !*out->missing; i++)
         if (is_missing(column->category[i])) mst_csv_show(column->category[i], out->missing);
     mst_csv_show(column->category[example], out->example);

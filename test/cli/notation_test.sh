@@ -189,6 +189,12 @@ for word in NA null NaN None; do
     check "label_${word}_is_told" grep -q "^warning: the label '$word' in column 'label' is a class like the others: leave out rows whose label is missing; --categories" err
     works "class_${word}_may_be_meant_so" '^mlp 1-4-3' train --data csv:lost.csv $small --categories label
 done
+for text in 'a ' ' a' '	a  '; do
+    { echo 'x,kind,label' && for i in 1 2 3; do echo "$i,a,a" && echo "$i,$text,$text" && echo "$i,b c,b c"; done; } > spaces.csv
+    run train --data csv:spaces.csv $small
+    check "spaces_around_a_category_are_told_of_'$text'" sh -c '[ $(grep -c "^warning: column .* has the .* .*a.*, and the same without spaces around it as another: write both alike" err) -eq 2 ]'
+done
+works spaces_may_be_meant_so '^mlp 4-4-3' train --data csv:spaces.csv $small --categories kind,label
 printf 'x,label\n1,a\n2,a\n' > only.csv
 run train --data csv:only.csv $small
 check only_class_is_told grep -q "^warning: all labels are 'a': there is nothing to tell apart" err

@@ -34,7 +34,12 @@ head -n 11 t.csv | gzip > part-test.csv.gz
 works parts_are_gzip "test  *10 rows" convert csv:part npz:parts.npz --drop id
 fails delimiter_of_two_characters_is_refused 1 "^error: --delimiter ';;': must be one character, such as ';'" convert csv:t.csv npz:x.npz --delimiter ';;'
 fails delimiter_of_none_is_refused 2 'delimiter: the C is empty' train --data csv:t.csv --delimiter ''
-fails other_delimiter_is_told 1 "has 1 column, inputs and labels are due: check the delimiter" train --data csv:semicolon.csv $options
+fails other_delimiter_is_told 1 "has 1 column, inputs and labels are due: for cells between semicolons say --delimiter ';'" train --data csv:semicolon.csv $options
+fails tabs_are_told 1 "has 1 column, inputs and labels are due: for cells between tabs say --delimiter tab" train --data csv:tab.csv $options
+tr ';' '|' < semicolon.csv > bar.csv
+fails bars_are_told 1 "for cells between bars say --delimiter '|'" train --data csv:bar.csv $options
+sed 's/\./,/g' semicolon.csv > german.csv
+fails semicolons_beside_commas_are_told 1 "'german.csv', line 2: has 3 columns, the header has 1: for cells between semicolons say --delimiter ';'" train --data csv:german.csv $options
 fails dropped_column_must_be_there 1 "'t.csv': has no column 'idd': its columns are 'id', 'x', 'y'" train --data csv:t.csv $options --drop idd
 fails label_cannot_be_dropped 1 "the column of labels, 'y', cannot be dropped too" train --data csv:t.csv $options --drop x,y --label y
 fails drop_names_columns 1 "^error: --drop: names no column" train --data csv:t.csv $options --drop ,
@@ -213,6 +218,11 @@ run evaluate --load h.npz --data tfrecord:h --json
 check records_of_the_table_are_taken same_error "$command"
 fails other_columns_are_told 1 "no column 'city'" predict --load h.npz --data csv:t.csv
 fails data_that_is_no_table_is_told 1 "trained on a table of other columns than the data has" evaluate --load h.npz --data npz:hand.npz
+
+printf 'a;y\n1;u\n' > other.csv
+printf 'a,y\n1,u\n2,v\n' > known.csv
+run train --data csv:known.csv $tiny --save known.npz
+fails other_delimiter_is_told_by_evaluate 1 "has no column 'a': its columns are 'a;y': for cells between semicolons say --delimiter ';'" evaluate --load known.npz --data csv:other.csv
 
 # labels of rows that are only predicted may be missing, or anything
 printf 'a,y\n1,u\n2,v\n3,u\n' > known.csv

@@ -247,8 +247,9 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
                         o->text);
     if (*count < 1) return MST_FAIL(MST_INVALID, "'%s': all columns are dropped", mst_csv_name(t->like));
     if (*count < 2 && !o->separate)
-        return MST_FAIL(MST_INVALID, "'%s': has 1 column%s, inputs and labels are due%s", mst_csv_name(t->like),
-                        o->num_drop ? " that is not dropped" : "", o->num_drop ? "" : ": check the delimiter");
+        return MST_FAIL(MST_INVALID, "'%s': has 1 column%s, inputs and labels are due%s%s", mst_csv_name(t->like),
+                        o->num_drop ? " that is not dropped" : "", o->num_drop ? "" : ": ",
+                        o->num_drop ? "" : mst_csv_delimiter_hint(mst_csv_header(t->like, 0)));
     return MST_OK;
 }
 
