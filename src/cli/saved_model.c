@@ -25,6 +25,7 @@
 #include "cli/print_restored.h"
 #include "cli/saved_network.h"
 #include "cli/scale_inputs.h"
+#include "cli/unknown_categories.h"
 #include "model_file/network_end.h"
 
 #define AT(member) offsetof(saved_options, member)
@@ -311,9 +312,11 @@ static bool is_same_kind(const char *a, const char *b) {
 
 /* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
  * source without one would give its train part. */
-static mst_status check_noted_data(const char *spec, const table_options *table, const char *text) {
+static mst_status check_noted_data(const char *spec, const table_options *table, const model_note *note) {
     mst_dataset *data;
-    const mst_data_options options = {.image_size = is_pictures(spec) ? MST_IMAGE_SIZE_FIT : 0, .text = text};
+    const mst_data_options options = {.image_size = is_pictures(spec) ? MST_IMAGE_SIZE_FIT : 0,
+                                      .text = noted(note, "text"),
+                                      .unknown_categories = note->encodes_columns};
     MST_TRY(table_options_open(table, spec, "test", options, &data));
     mst_dataset_release(data);
     return MST_OK;
@@ -399,8 +402,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
-    mst_status status =
-        spec == note->data && note->schema ? check_noted_data(spec, &table, noted(note, "text")) : MST_OK;
+    mst_status status = spec == note->data && note->schema ? check_noted_data(spec, &table, note) : MST_OK;
     if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
     if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
     if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
@@ -591,7 +593,11 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
     if (objective_check_metrics(o->metrics)) return command_fail_usage(command);
     if (o->precision && precision_read(o->precision, &out->precision)) return command_fail_usage(command);
-    return saved_model_open_quietly(o, list, command, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    const char *schema = NULL;
+    mst_status status = saved_model_open_quietly(o, list, command, out);
+    if (!status && out->note.encodes_columns) schema = out->note.schema;
+    if (!status && schema) status = unknown_categories_warn(out->data, schema);
+    return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 mst_status saved_model_show(const saved_model *saved, bool json) {

@@ -224,6 +224,19 @@ printf 'a,y\n1,u\n2,v\n' > known.csv
 run train --data csv:known.csv $tiny --save known.npz
 fails other_delimiter_is_told_by_evaluate 1 "has no column 'a': its columns are 'a;y': for cells between semicolons say --delimiter ';'" evaluate --load known.npz --data csv:other.csv
 
+printf 'x,flag,kind,y\n1,True,a,u\n2,False,b,v\n3,True,a,u\n' > flag-train.csv
+printf 'x,flag,kind,y\n1,true,a,u\n2,false,c,v\n' > flag-test.csv
+warned="^warning: column 'flag' has no category of the training in any row, such as 'False': the model cannot use this column"
+for save in flag.npz flag.keras; do
+    run train --data csv:flag $tiny --evaluate --save $save
+    check "unknown_categories_of_the_test_part_are_told_with_$save" grep -q "$warned" err
+    run evaluate --load $save
+    check "evaluate_of_${save}_tells_unknown_categories" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "$1" err' - "$warned"
+    run predict --load $save --data csv:flag-test.csv
+    check "predict_of_${save}_tells_unknown_categories" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "$1" err' - "$warned"
+    works "known_categories_of_${save}_are_not_told" '^ *2 ' predict --load $save --data csv:flag-train.csv
+done
+
 # labels of rows that are only predicted may be missing, or anything
 printf 'a,y\n1,u\n2,v\n3,u\n' > known.csv
 printf 'a,y\n1,0.5\n2,1.5\n3,2\n' > measured.csv

@@ -39,6 +39,7 @@
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
 #include "cli/train/training_end.h"
+#include "cli/unknown_categories.h"
 #include "data/column_report.h"
 
 enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
@@ -312,6 +313,7 @@ static mst_status add_columns(training *t) {
     if (t->o->raw_columns) return MST_OK;
     MST_TRY(table_layers_find(t->train, mst_dataset_schema(t->train), t->o->embed_above, &t->table));
     t->table.fill_missing = t->o->table.missing == MST_MISSING_NAN;
+    if (t->test) MST_TRY(unknown_categories_warn(t->test, mst_dataset_schema(t->train)));
     MST_TRY(table_layers_add(&t->table, t->model));
     return table_layers_adapt(&t->table, t->train);
 }
