@@ -310,18 +310,6 @@ static bool is_same_kind(const char *a, const char *b) {
     return size == strcspn(b, ":") && strncmp(a, b, size) == 0;
 }
 
-/* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
- * source without one would give its train part. */
-static mst_status check_noted_data(const char *spec, const table_options *table, const model_note *note) {
-    mst_dataset *data;
-    const mst_data_options options = {.image_size = is_pictures(spec) ? MST_IMAGE_SIZE_FIT : 0,
-                                      .text = noted(note, "text"),
-                                      .unknown_categories = note->encodes_columns};
-    MST_TRY(table_options_open(table, spec, "test", options, &data));
-    mst_dataset_release(data);
-    return MST_OK;
-}
-
 /* The shape of an example of the inputs of the model: a network, else of the weights in SNAPSHOT. */
 static mst_status input_shape(const saved_options *o, const mst_snapshot *snapshot, saved_model *out,
                               mst_shape *shape) {
@@ -402,8 +390,8 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
-    mst_status status = spec == note->data && note->schema ? check_noted_data(spec, &table, note) : MST_OK;
-    if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
+    options.parts_only = spec == note->data; /* with a schema a source without parts would give the train part */
+    mst_status status = table_options_open(&table, spec, "test", options, &out->data);
     if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
     if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
         status = MST_FAIL(status, "%s; to predict pictures without classes, name them, or their folder, without --data",

@@ -237,6 +237,15 @@ for save in flag.npz flag.keras; do
     works "known_categories_of_${save}_are_not_told" '^ *2 ' predict --load $save --data csv:flag-train.csv
 done
 
+# the data of the training is read as there, whatever the columns are that it left out
+for part in train test; do
+    printf "id,when,label,\"1,5\",last\n1,2020-01-0$((${#part} - 3)),u,\"1,5\",$part\nx,2020-02-01,v,\"2,5\",b\n" > left-$part.csv
+done
+run train --data csv:left $tiny --drop id --dates when --label label --evaluate --save left.npz --json
+want=$(value test_loss)
+run evaluate --load left.npz --json
+check evaluate_reads_the_data_of_the_training_as_there [ -n "$want" -a "$(value test_loss)" = "$want" ]
+
 # labels of rows that are only predicted may be missing, or anything
 printf 'a,y\n1,u\n2,v\n3,u\n' > known.csv
 printf 'a,y\n1,0.5\n2,1.5\n3,2\n' > measured.csv
