@@ -7,6 +7,7 @@
 
 #include "base/ending.h"
 #include "base/folder.h"
+#include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/convert_network.h"
 #include "cli/network_file.h"
@@ -80,6 +81,17 @@ static mst_status open_parts(const char *spec, const convert_options *o, mst_dat
     return MST_OK;
 }
 
+static bool is_table(const char *spec) {
+    return strncmp(spec, "csv:", strlen("csv:")) == 0;
+}
+
+/* Categories become numbers, except in another table, where they stay texts. */
+static mst_status warn_of_columns(const char *from, const char *to, const convert_options *o,
+                                  const mst_dataset *train) {
+    if (!is_table(from) || is_table(to)) return MST_OK;
+    return column_notes_warn(mst_dataset_schema(train), o->table.categories, mst_dataset_num_rows(train));
+}
+
 /* Whether PATH is a folder of checkpoints, or the prefix of one. */
 static bool is_checkpoint(const char *path) {
     char file[PATH_SIZE];
@@ -103,6 +115,7 @@ static int convert_run(const command_call *call) {
                             ", which muster train --save FILE.keras writes",
                             from);
     mst_status status = open_parts(from, o, part, why, sizeof why);
+    if (!status) status = warn_of_columns(from, to, o, part[0]);
     if (!status)
         status = mst_dataset_write(to, part[0], part[1],
                                    &(mst_write_options){.num_shards = o->shards,
@@ -112,6 +125,7 @@ static int convert_run(const command_call *call) {
         printf("%s from %s\n", to, from);
         print_part("train", part[0]);
         print_part("test", part[1]);
+        if (is_table(from) && column_notes_print(mst_dataset_schema(part[0]), "  read   ")) putchar('\n');
         if (!part[1]) printf("  test   none: %s\n", why);
     }
     int code = EXIT_DONE;

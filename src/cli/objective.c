@@ -12,6 +12,7 @@
 #include "base/no_memory.h"
 #include "cli/class_names.h"
 #include "cli/command.h"
+#include "cli/metric_fit.h"
 #include "cli/option_list.h"
 #include "cli/positive_class.h"
 #include "data/column_report.h"
@@ -140,8 +141,7 @@ mst_status objective_check_every_class(const objective *o, mst_dataset *data) {
     return check_labels(o->loss, o->outputs, data, o->component, true);
 }
 
-/* The name, in quotes, of a table's column of labels; "": DATA is not a table, or has several such columns. */
-static mst_status label_column(const mst_dataset *data, char name[MST_COLUMN_SHOWN]) {
+mst_status objective_label_column(const mst_dataset *data, char *name) {
     mst_column_report *column;
     int count;
     MST_TRY(mst_column_reports(mst_dataset_schema(data), &column, &count));
@@ -156,14 +156,14 @@ static mst_status check_names(mst_loss loss, const mst_dataset *data, int compon
     char column[MST_COLUMN_SHOWN] = "", shown[CLASS_NAME_TEXT];
     const int64_t names = mst_dataset_num_classes(data, component);
     if (!names || !mst_loss_measures(loss)) return MST_OK;
-    MST_TRY(label_column(data, column));
+    MST_TRY(objective_label_column(data, column));
     return MST_FAIL(MST_INVALID,
-                    "the labels%s%s are text, of %" PRId64
-                    " kinds such as '%s': --loss %s takes numbers: write these "
-                    "as 1234.5%s, or leave --loss out for classes",
+                    "the labels%s%s are text, with %" PRId64
+                    " different values such as '%s', and --loss %s needs numbers: write numbers as 1234.5, %sor leave "
+                    "--loss out to predict classes",
                     *column ? " in column " : "", column, names,
                     class_name_shown(mst_dataset_class_name(data, component, names / 2), shown), mst_loss_name(loss),
-                    *column ? ", name the column of labels with --label" : "");
+                    *column ? "choose another column with --label, " : "");
 }
 
 /* ---- the objective ---- */
@@ -320,8 +320,25 @@ mst_status objective_check_metrics(const char *text) {
     return MST_OK;
 }
 
-mst_status objective_metrics(const char *text, objective *list, int n) {
+/* Adds METRIC to the objective at PLACE of LIST, below 0 to each that it fits. Where it fits none: an error, if
+ * IS_GIVEN; else it is left out. */
+static mst_status add_fitting(mst_metric metric, int place, bool is_given, int *count, objective *list, int n) {
     const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
+    mst_status misfit = MST_OK;
+    int added = 0;
+    for (int i = n - 1; i >= 0; i--) { /* the error is of the first output */
+        if (place >= 0 && place != i) continue;
+        const mst_status status = metric_fit_check(metric, &list[i]);
+        if (status) misfit = status;
+        if (status && list[i].output && n > 1) misfit = mst_error_prefix("output '%s'", list[i].output);
+        if (status) continue;
+        MST_TRY(add_metric(metric, most, &count[i], &list[i]));
+        added++;
+    }
+    return added || !is_given ? MST_OK : misfit;
+}
+
+mst_status objective_metrics(const char *text, bool is_given, objective *list, int n) {
     int count[MST_MAX_TARGETS] = {0}, place;
     char item[ITEM_SIZE];
     const char *name;
@@ -332,8 +349,7 @@ mst_status objective_metrics(const char *text, objective *list, int n) {
         snprintf(item, sizeof item, "%.*s", (int)size, at);
         MST_TRY(objective_item("metrics", item, list, n, &place, &name));
         MST_TRY(find_metric(item + (name - item), &metric));
-        for (int i = 0; i < n; i++)
-            if (place < 0 || place == i) MST_TRY(add_metric(metric, most, &count[i], &list[i]));
+        MST_TRY(add_fitting(metric, place, is_given, count, list, n));
         at += size;
         if (!*at) return MST_OK;
     }

@@ -47,13 +47,21 @@ MST_CHECKED mst_status objective_check_every_class(const objective *objective, m
 objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether the labels of DATA say with LOSS of which class an example is: as a number, or a one-hot row. */
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component);
-/** Names of metrics, for an option, NULL past the last; and what must be said of one, NULL: nothing. */
-const char *objective_metric(int i);
-const char *objective_metric_help(int i);
-/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, or
- *  "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the nearest one or all, where there
- *  is none of a name. */
-MST_CHECKED mst_status objective_metrics(const char *text, objective *list, int n);
+/** Writes the name, in quotes, of a table's column of labels to NAME, which has room for MST_COLUMN_SHOWN bytes; "":
+ *  DATA is not a table, or has several such columns. */
+MST_CHECKED mst_status objective_label_column(const mst_dataset *data, char *name);
+/** Names of metrics, for the help of options. */
+#define OBJECTIVE_METRICS                                                                                             \
+    "accuracy, top_k_accuracy (k = 5), precision, recall, f1, auc, pr_auc (the last five: for the second of two "     \
+    "classes, or for that of --positive), macro_precision, macro_recall, macro_f1, binary_accuracy, "                 \
+    "categorical_accuracy, "                                                                                          \
+    "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error, rmse, " \
+    "r2"
+/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, of all that
+ *  they fit (cli/metric_fit.h), or "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the
+ *  nearest one or all, where there is none of a name; or where one fits no output and IS_GIVEN: else it is left out,
+ *  since it was noted by a training for another loss. */
+MST_CHECKED mst_status objective_metrics(const char *text, bool is_given, objective *list, int n);
 /** Fails as that does where TEXT (may be NULL) names a metric that there is not; outputs are not looked at. */
 MST_CHECKED mst_status objective_check_metrics(const char *text);
 /** Reads the name of an output at the beginning of ITEM, "price=...", of OPTION: *PLACE is the one of it in LIST of N

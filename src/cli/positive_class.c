@@ -30,11 +30,13 @@ static mst_status find_class(const objective *o, const char *word, int64_t *out)
         if ((double)*out == number) return MST_OK;
     }
     if (!count)
-        return MST_FAIL(MST_INVALID, "--positive %s: names a class, which --loss %s does not have: leave it out", word,
+        return MST_FAIL(MST_INVALID,
+                        "--positive %s: is for classes, and with --loss %s there are none: leave --positive out", word,
                         mst_loss_name(o->loss));
     const char *last = class_names_at(o->names, count - 1);
-    return MST_FAIL(MST_INVALID, "--positive: there is no class '%.64s': numbers are from 0 to %" PRId64 "%s%s%s", word,
-                    count - 1, last ? ", and the name of the last is '" : "", last ? class_name_shown(last, shown) : "",
+    return MST_FAIL(MST_INVALID,
+                    "--positive: there is no class '%.64s': classes are numbered from 0 to %" PRId64 "%s%s%s", word,
+                    count - 1, last ? ", and the last is called '" : "", last ? class_name_shown(last, shown) : "",
                     last ? "'" : "");
 }
 

@@ -25,6 +25,7 @@
 #include "cli/print_restored.h"
 #include "cli/saved_network.h"
 #include "cli/scale_inputs.h"
+#include "cli/unknown_categories.h"
 #include "model_file/network_end.h"
 
 #define AT(member) offsetof(saved_options, member)
@@ -162,7 +163,8 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
     else
         MST_TRY(objective_choose(loss, out->data, 1, outputs, false, out->objective));
     out->num_objectives = 1;
-    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), out->objective, 1));
+    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), o->metrics != NULL,
+                              out->objective, 1));
     MST_TRY(mst_model_create(&out->model));
     MST_TRY(add_columns(out));
     mlp_layers(out->model, &(mlp_form){.hidden = units,
@@ -308,16 +310,6 @@ static bool is_same_kind(const char *a, const char *b) {
     return size == strcspn(b, ":") && strncmp(a, b, size) == 0;
 }
 
-/* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
- * source without one would give its train part. */
-static mst_status check_noted_data(const char *spec, const table_options *table, const char *text) {
-    mst_dataset *data;
-    const mst_data_options options = {.image_size = is_pictures(spec) ? MST_IMAGE_SIZE_FIT : 0, .text = text};
-    MST_TRY(table_options_open(table, spec, "test", options, &data));
-    mst_dataset_release(data);
-    return MST_OK;
-}
-
 /* The shape of an example of the inputs of the model: a network, else of the weights in SNAPSHOT. */
 static mst_status input_shape(const saved_options *o, const mst_snapshot *snapshot, saved_model *out,
                               mst_shape *shape) {
@@ -385,6 +377,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     mst_data_options options = {.image_size = o->image_size,
                                 .schema = note->schema,
                                 .text = o->text,
+                                .inputs_only = o->predicts,
                                 .unknown_categories = note->encodes_columns};
     const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);
@@ -397,9 +390,8 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
-    mst_status status =
-        spec == note->data && note->schema ? check_noted_data(spec, &table, noted(note, "text")) : MST_OK;
-    if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
+    options.parts_only = spec == note->data; /* with a schema a source without parts would give the train part */
+    mst_status status = table_options_open(&table, spec, "test", options, &out->data);
     if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
     if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
         status = MST_FAIL(status, "%s; to predict pictures without classes, name them, or their folder, without --data",
@@ -591,7 +583,11 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
     if (objective_check_metrics(o->metrics)) return command_fail_usage(command);
     if (o->precision && precision_read(o->precision, &out->precision)) return command_fail_usage(command);
-    return saved_model_open_quietly(o, list, command, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    const char *schema = NULL;
+    mst_status status = saved_model_open_quietly(o, list, command, out);
+    if (!status && out->note.encodes_columns) schema = out->note.schema;
+    if (!status && schema) status = unknown_categories_warn(out->data, schema);
+    return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 mst_status saved_model_show(const saved_model *saved, bool json) {

@@ -61,5 +61,5 @@ mst_status saved_network_objectives(const saved_options *o, const option_list *l
     out->num_objectives = ends.num_outputs;
     if (!predicts && mst_dataset_num_components(out->data) > ends.num_inputs)
         MST_TRY(network_objectives_check(out->objective, out->num_objectives, out->data, false));
-    return objective_metrics(o->metrics ? o->metrics : noted, out->objective, out->num_objectives);
+    return objective_metrics(o->metrics ? o->metrics : noted, o->metrics != NULL, out->objective, out->num_objectives);
 }

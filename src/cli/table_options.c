@@ -13,55 +13,78 @@ const char *const table_missing[] = {[MST_MISSING_REFUSE] = "refuse", [MST_MISSI
 static mst_status read_delimiter(const char *text, char *out) {
     *out = strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0 ? '\t' : *text;
     if (*out == '\t' || (*text && !text[1])) return MST_OK;
-    return MST_FAIL(MST_INVALID,
-                    "--delimiter '%s': is no one character: write ';', '|', tab or what else is between cells", text);
+    return MST_FAIL(MST_INVALID, "--delimiter '%s': must be one character, such as ';' or '|', or the word tab", text);
 }
 
 /* Takes the first name of *REST, in double quotes or up to the next comma. *REST becomes the rest after that comma, or
- * NULL at the end. A name in quotes may be empty or contain commas; a quote in it is written twice, as in a table. */
-static char *take_name(char **rest, bool *quoted) {
-    char *name = *rest, *to = name;
-    *quoted = *name == '"';
-    if (!*quoted) return strsep(rest, ",");
-    for (const char *from = name + 1; *from; from++) {
-        if (*from == '"' && *++from != '"') {
-            *rest = *from == ',' ? (char *)(uintptr_t)from + 1 : NULL;
-            break;
-        }
-        *to++ = *from;
-        *rest = NULL; /* stays so if the quote is never closed */
+ * NULL at the end. A name in quotes may be empty or contain commas; a quote in it is written twice, as in a table.
+ * Behind the closing quote, =PARTS belongs to the name if HAS_PARTS. */
+static mst_status take_name(const char *option, bool has_parts, char **rest, const char **name, bool *quoted) {
+    char *begin = *rest, *to = begin, *from = begin + 1;
+    *name = begin;
+    *quoted = *begin == '"';
+    if (!*quoted) {
+        (void)strsep(rest, ",");
+        return MST_OK;
     }
+    for (; *from && (*from != '"' || from[1] == '"'); from++) {
+        from += *from == '"';
+        *to++ = *from;
+    }
+    if (!*from) return MST_FAIL(MST_INVALID, "--%s: a double quote is never closed: close it", option);
+    from++;
+    if (has_parts && *from == '=')
+        while (*from && *from != ',') *to++ = *from++;
+    if (*from && *from != ',')
+        return MST_FAIL(
+            MST_INVALID,
+            "--%s: '%s' follows a closing quote: write a comma between names, and a quote inside a name twice", option,
+            from);
+    *rest = *from ? from + 1 : NULL;
     *to = '\0';
-    return name;
+    return MST_OK;
 }
 
 /* The names of TEXT, "a,b,c", as *NAMES, one block for free(): the pointers, then the text. WHOLE: all of TEXT is one
- * name. An empty TEXT is one name, too. */
+ * name, unless it begins with a quote. An empty TEXT is one name, too. */
 static mst_status split_names(const char *option, const char *text, bool whole, const char *const **names, int *count) {
     *names = NULL;
     if (!text) return MST_OK;
+    if (*text == '"') whole = false;
     const size_t size = strlen(text) + 1;
+    const bool has_parts = strcmp(option, "dates") == 0;
     size_t most = 1;
     bool quoted;
     for (const char *c = text; *c; c++) most += *c == ',';
-    const char **name = malloc(most * sizeof *name + size);
+    const char **name = malloc(most * sizeof *name + size), *one;
     if (!name) return MST_NO_MEMORY("for names of columns");
+    *names = name;
     char *rest = memcpy(name + most, text, size);
     for (*count = 0; !whole && *text && rest;) {
-        const char *one = take_name(&rest, &quoted);
+        MST_TRY(take_name(option, has_parts, &rest, &one, &quoted));
         if (*one || quoted) name[(*count)++] = one;
     }
     if (whole || !*text) name[(*count)++] = rest;
-    *names = name;
     return *count ? MST_OK : MST_FAIL(MST_INVALID, "--%s: names no column: write --%s NAME,NAME,...", option, option);
+}
+
+bool table_options_list_has(const char *list, const mst_column_report *column) {
+    const char *const *name;
+    int count = 0;
+    if (!list) return false;
+    bool has = mst_column_is_named(column, list); /* with a comma in it */
+    if (!split_names("categories", list, false, &name, &count))
+        for (int i = 0; i < count && !has; i++) has = mst_column_is_named(column, name[i]);
+    free((void *)(uintptr_t)name);
+    return has;
 }
 
 static mst_status read_mark(const char *option, const char *text, const char *marks, char *out) {
     if (!text) return MST_OK;
     *out = strcmp(text, "space") == 0 ? ' ' : *text;
     if (*out && strchr(marks, *out) && (*out == ' ' || !text[1])) return MST_OK;
-    return MST_FAIL(MST_INVALID, "--%s '%s': is none of the marks that are possible: %s", option, text,
-                    strchr(marks, ' ') ? "',', '.', \"'\" and space" : "',' and '.'");
+    return MST_FAIL(MST_INVALID, "--%s '%s': must be %s", option, text,
+                    strchr(marks, ' ') ? "',', '.', \"'\" or space" : "',' or '.'");
 }
 
 /* WHOLE: each list of names is one name. */

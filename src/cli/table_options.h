@@ -2,6 +2,7 @@
 #ifndef MUSTER_CLI_TABLE_OPTIONS_H
 #define MUSTER_CLI_TABLE_OPTIONS_H
 
+#include "data/column_report.h"
 #include "muster/dataset.h"
 
 /** A member that is NULL or 0 was not given. */
@@ -22,5 +23,8 @@ extern const char *const table_missing[];
 /** mst_dataset_open_with, with OPTIONS and what O gives. MST_INVALID where the delimiter is no character. */
 MST_CHECKED mst_status table_options_open(const table_options *o, const char *spec, const char *part,
                                           mst_data_options options, mst_dataset **out);
+
+/** Whether LIST, in the form of `drop` (NULL: none), has the name of COLUMN. */
+bool table_options_list_has(const char *list, const mst_column_report *column);
 
 #endif

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "data/schema.h"
 #include "data/sources/csv_column.h"
+#include "data/sources/csv_date_words.h"
 #include "data/text/tokens.h"
 
 _Static_assert((int)MST_COLUMN_SHOWN >= (int)MST_CSV_SHOWN, "a name fits");
@@ -31,14 +33,64 @@ static mst_status add_notation(const mst_schema_column *column, mst_column_repor
     return status;
 }
 
+static bool is_missing(const char *text) {
+    int64_t integer;
+    double number;
+    return *text && mst_csv_cell_read(text, NULL, &integer, &number) == MST_CSV_MISSING;
+}
+
+/* Whether all categories that are not missing are numbers as strtod reads them; decimal ones are no categories. */
+static bool are_numbers(const mst_schema_column *column) {
+    int64_t numbers = 0;
+    for (int64_t i = 0; i < column->num_categories; i++) {
+        const char *text = column->category[i];
+        char *end;
+        if (!*text || is_missing(text)) continue;
+        (void)mst_number_start(text, &end);
+        if (end == text || *end) return false;
+        numbers++;
+    }
+    return numbers > 0;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The first category that is another one but for spaces around it, to OUT. */
+static mst_status find_spaces(const mst_schema_column *column, mst_column_report *out) {
+    for (int64_t i = 0; i < column->num_categories && !*out->spaced; i++) {
+        const char *text = column->category[i], *begin = text + strspn(text, " \t");
+        size_t size = strlen(begin);
+        while (size && (begin[size - 1] == ' ' || begin[size - 1] == '\t')) size--;
+        if (size == strlen(text)) continue;
+        char *const trimmed = strndup(begin, size);
+        if (!trimmed) return MST_NO_MEMORY("for a category");
+        if (bsearch(&trimmed, column->category, (size_t)column->num_categories, sizeof *column->category,
+                    compare_texts))
+            mst_csv_show(text, out->spaced);
+        free(trimmed);
+    }
+    return MST_OK;
+}
+
 static mst_status describe_column(const mst_schema_column *column, mst_column_report *out) {
     mst_csv_show(column->name, out->name);
     if (column->part) add_part(column->part, out);
     out->num_categories = column->num_categories;
     out->is_utf8 = is_utf8(column->name);
     if (!column->category) return add_notation(column, out);
-    out->is_dates = mst_csv_dates_are(column->category, column->num_categories);
-    mst_csv_show(column->category[column->num_categories / 2], out->example);
+    int64_t example = column->num_categories / 2, odd = -1;
+    out->looks_like_dates = mst_csv_dates_look(column->category, column->num_categories, &example, &odd);
+    if (out->looks_like_dates && odd >= 0) {
+        mst_csv_show(column->category[odd], out->no_date);
+        out->has_other_dates = mst_csv_looks_like_date(column->category[odd]);
+    }
+    out->looks_like_numbers = are_numbers(column);
+    MST_TRY(find_spaces(column, out));
+    for (int64_t i = 0; i < column->num_categories && !*out->missing; i++)
+        if (is_missing(column->category[i])) mst_csv_show(column->category[i], out->missing);
+    mst_csv_show(column->category[example], out->example);
     for (int64_t i = 0; i < column->num_categories && out->is_utf8; i++) {
         out->is_utf8 = is_utf8(column->category[i]);
         if (!out->is_utf8) mst_csv_show(column->category[i], out->example);
@@ -77,4 +129,9 @@ mst_status mst_column_reports(const char *text, mst_column_report **out, int *co
     if (!status && schema.num_columns > 1) status = describe_columns(&schema, out, count);
     mst_schema_free(&schema);
     return status;
+}
+
+bool mst_column_is_named(const mst_column_report *column, const char *name) {
+    char shown[MST_CSV_SHOWN];
+    return strcmp(mst_csv_show(name, shown), column->name) == 0;
 }

@@ -113,6 +113,13 @@ static mst_status scan_cell(scan *s, size_t first, bool *more) {
     return add_cell(s->csv, cell);
 }
 
+const char *mst_csv_delimiter_hint(const char *header) {
+    if (strchr(header, ';')) return "for cells between semicolons say --delimiter ';' (in C: .delimiter)";
+    if (strchr(header, '\t')) return "for cells between tabs say --delimiter tab (in C: .delimiter)";
+    if (strchr(header, '|')) return "for cells between bars say --delimiter '|' (in C: .delimiter)";
+    return "check the delimiter";
+}
+
 static mst_status scan_row(scan *s) {
     mst_csv *csv = s->csv;
     const size_t first = csv->num_cells;
@@ -127,8 +134,9 @@ static mst_status scan_row(scan *s) {
                         (long long)line, count, MOST_COLUMNS);
     if (first == 0) csv->num_columns = (int)count;
     if (count != (size_t)csv->num_columns)
-        return MST_FAIL(MST_CORRUPT, "'%s', line %lld: has %zu columns, the header has %d: check quotes and delimiters",
-                        csv->name, (long long)line, count, csv->num_columns);
+        return MST_FAIL(MST_CORRUPT, "'%s', line %lld: has %zu column%s, the header has %d: %s", csv->name,
+                        (long long)line, count, count == 1 ? "" : "s", csv->num_columns,
+                        csv->num_columns == 1 ? mst_csv_delimiter_hint(csv->cell[0]) : "check quotes and delimiters");
     return MST_OK;
 }
 
@@ -174,6 +182,11 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
         s.at += blank;
         s.line += blank > 0;
     }
+    if (memchr(csv->text, '\r', csv->size) && !memchr(csv->text, '\n', csv->size))
+        return MST_FAIL(
+            MST_CORRUPT,
+            "'%s': its lines end with CR alone: convert it, as by tr '\\r' '\\n', to lines that end with LF",
+            csv->name);
     if (!csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s': is empty: a header with names of columns is due", csv->name);
     if (csv->num_lines < 2) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);
@@ -342,8 +355,10 @@ mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column) {
     char text[LIST_TEXT], shown[MST_CSV_SHOWN];
     for (*column = 0; *column < csv->num_columns; ++*column)
         if (strcmp(csv->cell[*column], name) == 0) return MST_OK;
-    return MST_FAIL(MST_NOT_FOUND, "'%s': has no column %s: its columns are %s", csv->name, mst_csv_show(name, shown),
-                    list_columns(csv, text, sizeof text));
+    const bool is_one = csv->num_columns == 1 && strpbrk(csv->cell[0], ";\t|");
+    return MST_FAIL(MST_NOT_FOUND, "'%s': has no column %s: its columns are %s%s%s", csv->name,
+                    mst_csv_show(name, shown), list_columns(csv, text, sizeof text), is_one ? ": " : "",
+                    is_one ? mst_csv_delimiter_hint(csv->cell[0]) : "");
 }
 
 const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column) {

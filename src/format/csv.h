@@ -43,6 +43,8 @@ MST_CHECKED mst_status mst_csv_find(const mst_csv *csv, const char *name, int *c
 const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column);
 /** Writes "'iris.csv', line 7, column 'width'" to TEXT of MST_CSV_PLACE bytes and returns it: where a cell begins. */
 const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text);
+/** What to do about a table with one column, of this name: which delimiter there seems to be. */
+const char *mst_csv_delimiter_hint(const char *header);
 /** Writes the beginning of CELL to TEXT of MST_CSV_SHOWN bytes, on one line and with its quotes: "'a b'"; returns
  *  TEXT. */
 const char *mst_csv_show(const char *cell, char *text);

@@ -1,6 +1,8 @@
 #include "metric/positives.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 /* Labels and predictions of one shape; numbers of classes become one-hot rows. */
 static bool positives_align(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
@@ -62,8 +64,12 @@ static mst_value odds_of_rows(const mst_metric_options *o, mst_value rows, int64
 bool mst_metric_odds(const mst_metric_options *o, mst_value *labels, mst_value *odds) {
     const mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
     const int64_t columns = columns_of(p), class = o->positive - 1;
-    if (columns < 0 || class < 0 || class >= (columns == 1 ? 2 : columns)) {
-        *labels = mst_metric_fail(o, "there is no such class as the positive one");
+    const int64_t classes = columns == 1 ? 2 : columns;
+    if (class < 0 || class >= classes) {
+        char what[128];
+        snprintf(what, sizeof what, ".positive is class %" PRId64 ", there are %" PRId64 " classes from 0 on", class,
+                 classes);
+        *labels = mst_metric_fail(o, columns < 0 ? "the number of classes must be known" : what);
         return false;
     }
     if (columns == 1) return odds_of_column(o, class == 0, labels, odds);

@@ -581,7 +581,8 @@ mst_status mst_keras_class_check(const mst_keras_class *class, const void *optio
         const member *m = &class->member[i];
         const void *at = (const char *)options + field_of(type, m->name)->offset;
         if (m->form == ACTIVATION && !mst_keras_activation_name(*(const int *)at))
-            return MST_FAIL(MST_UNIMPLEMENTED, "its activation '%s' cannot be saved for Keras 3, which has none such",
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "its activation '%s' cannot be saved for Keras 3, which does not have it",
                             mst_activation_name(*(const mst_activation *)at));
     }
     return inner ? mst_keras_class_check(mst_keras_class_find(mst_keras_class_inside(class, options)), inner->options)

@@ -138,8 +138,8 @@ mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_data
         const char *class = mst_dataset_class_name(data, component, 0);
         if (!class || target->loss_function || !mst_loss_measures(target->loss)) continue;
         return MST_FAIL(MST_INVALID,
-                        "%s are class numbers, '%.64s' and so on, which the loss %s cannot use: give numbers, or take "
-                        "a loss for classes",
+                        "%s are names of classes, such as '%.64s', and the loss %s compares numbers: give numbers as "
+                        "labels, or a loss of classes such as sparse_categorical_crossentropy",
                         mst_objective_component(trainer, component, name), class, mst_loss_name(target->loss));
     }
     return MST_OK;

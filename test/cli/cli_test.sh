@@ -206,7 +206,7 @@ works training_prints_its_result "^done: step 11, loss = .*accuracy = " train $s
 mkdir -p many
 { printf '\000\000\010\002\000\000' && word 10000 && printf '\000\000\000\001' && head -c 10000 /dev/zero; } > many/train-images-idx3-ubyte
 { printf '\000\000\010\001\000\000' && word 10000 && head -c 10000 /dev/zero; } > many/train-labels-idx1-ubyte
-fails more_steps_than_can_be_counted_are_refused 2 "steps in all" train --data idx:many --epochs 1000000000000000 --batch-size 1
+fails more_steps_than_can_be_counted_are_refused 2 "steps in all" train --data idx:many --epochs 1000000000000000 --batch-size 1 --classes 2
 works test_part_is_evaluated "^test: loss = .*accuracy = .*(50 examples)" train $small --epochs 1 --evaluate
 works confusion_matrix_is_printed "^confusion" train $small --epochs 1 --confusion
 works progress_lines_have_the_classic_format \

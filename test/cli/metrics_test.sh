@@ -80,7 +80,7 @@ run evaluate --load first.npz --json
 are_of chosen_class_is_kept d-test.csv often
 run evaluate --load first.npz --positive 1 --json
 are_of class_by_number d-test.csv rare
-fails class_must_be_there 1 "^error: --positive: there is no class 'seldom': numbers are from 0 to 1, and the name of the last is 'rare'" \
+fails class_must_be_there 1 "^error: --positive: there is no class 'seldom': classes are numbered from 0 to 1, and the last is called 'rare'" \
     train --data csv:d $small --devices cpu:1 --positive seldom
 run train --data csv:d $small --devices cpu:1 --metrics $all --save m.keras --evaluate --json
 are_of whole_model d-test.csv rare
@@ -124,7 +124,7 @@ for metric in precision recall f1; do
     check "macro_${metric}_is_the_mean_of_the_classes" close "$(value test_macro_$metric)" "$(mean_of $metric)" 1e-6
 done
 works one_of_three_classes_can_be_chosen ", recall and auc of class 'low'" train --data csv:c $small --devices cpu:1 --metrics recall,auc --positive low
-fails numbers_have_no_classes 1 "^error: --positive 1: names a class, which --loss mean_squared_error does not have" train --data csv:n --loss mse $small --devices cpu:1 --positive 1
+fails numbers_have_no_classes 1 "^error: --positive 1: is for classes, and with --loss mean_squared_error there are none: leave --positive out" train --data csv:n --loss mse $small --devices cpu:1 --positive 1
 
 # ---- numbers ------------------------------------------------------------------------------------------
 
@@ -163,23 +163,74 @@ works halves_are_predicted_as_numbers '^mlp 1-4-1 .*, labels predicted as number
 run train --data csv:counts.csv $tiny --json
 check event_tells_the_loss grep -q '"event":"start".*"chosen_loss":"mean_squared_error"' out
 works digits_are_classes '^mlp 1-4-10 .*cosine)$' train --data csv:digits.csv $tiny
-works few_are_classes '^mlp 1-4-58 .*cosine)$' train --data csv:few.csv $tiny
+run train --data csv:few.csv $tiny
+check few_are_classes grep -q '^mlp 1-4-58 .*cosine)$' out
 works classes_are_classes '^mlp 1-4-50 .*, labels of 50 classes (--loss mean_squared_error predicts them as numbers)' train --data csv:classes.csv $tiny
-works loss_says_what_labels_are '^mlp 1-4-347 .*cosine)$' train --data csv:counts.csv $tiny --loss sparse_categorical_crossentropy
+run train --data csv:counts.csv $tiny --loss sparse_categorical_crossentropy
+check loss_says_what_labels_are grep -q '^mlp 1-4-347 .*cosine)$' out
 works classes_say_what_labels_are '^mlp 1-4-400 ' train --data csv:counts.csv $tiny --classes 400
-works weights_of_classes_say_what_labels_are '^mlp 1-4-347 ' train --data csv:counts.csv $tiny --class-weight balanced
+run train --data csv:counts.csv $tiny --class-weight balanced
+check weights_of_classes_say_what_labels_are grep -q '^mlp 1-4-347 ' out
 works loss_of_numbers_says_it_too '^mlp 1-4-1 .*cosine)$' train --data csv:digits.csv $tiny --loss mse
 
-# ---- every metric is in the help, and in the table of the docs -----------------------------------------
+# ---- metrics that do not fit the loss ------------------------------------------------------------------
 
-# names TEXT: the words between the commas of TEXT, each in a line, in order
-names() { echo "$1" | tr -d '` ' | tr , '\n' | LC_ALL=C sort; }
-# a metric is a file of src/metric with an enumerator
-grep -h -o 'enum { MST_METRIC_[A-Z0-9_]* = [1-9]' "$here"/../src/metric/*.c | sed 's/.*METRIC_//; s/ .*//' | tr A-Z a-z |
-    LC_ALL=C sort > metrics
-check metrics_are_found test "$(wc -l < metrics)" -ge 15
-"$muster" help train | awk '/^  --/ { on = $1 == "--metrics" } on' > text
-check help_has_all_metrics [ -z "$(while read -r metric; do grep -q -w "$metric" text || echo "$metric"; done < metrics)" ]
-names "$(sed -n 's/^| \*\*Metrics\*\* | `--metrics \([^`]*\)`.*/\1/p' "$here/../docs/daily-use.md")" > of-docs
-check docs_have_all_metrics cmp of-docs metrics
+of_classes="accuracy binary_accuracy categorical_accuracy sparse_categorical_accuracy sparse_accuracy top_k_accuracy
+    sparse_top_k_categorical_accuracy precision recall f1 auc pr_auc macro_precision macro_recall macro_f1"
+of_numbers="mean_squared_error mean_absolute_error rmse r2"
+labels bits 60 'i % 2'
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i ",k" i % 3 }' > names.csv
+run train --data csv:halves.csv $tiny --save halves.npz
+run train --data csv:names.csv $tiny --save names.npz
+for metric in $of_classes; do
+    for loss in mse mae huber poisson hinge; do
+        fails "${metric}_is_not_of_$loss" 1 "^error: --metrics $metric: counts examples by their class, which --loss [a-z_]* does not have: take mean_absolute_error" \
+            train --data csv:bits.csv $tiny --loss $loss --metrics $metric
+    done
+    fails "${metric}_is_not_of_numbers" 1 "^error: --metrics $metric: counts examples by their class" train --data csv:halves.csv $tiny --metrics rmse,$metric
+    fails "${metric}_is_not_evaluated_of_numbers" 1 "^error: --metrics $metric: counts examples by their class" evaluate --load halves.npz --data csv:halves.csv --metrics $metric
+done
+for metric in $of_numbers; do
+    for data in bits names; do
+        fails "${metric}_is_not_of_classes_of_$data" 1 "^error: --metrics $metric: measures by how much numbers differ, and --loss sparse_categorical_crossentropy has classes: take accuracy" \
+            train --data csv:$data.csv $tiny --metrics $metric
+    done
+    fails "${metric}_is_not_of_logits" 1 "^error: --metrics $metric: measures" train --data csv:bits.csv $tiny --loss bce --metrics $metric
+    fails "${metric}_is_not_evaluated_of_classes" 1 "^error: --metrics $metric: measures" evaluate --load names.npz --data csv:names.csv --metrics $metric
+    works "${metric}_is_of_numbers" "^done: .*, $metric = " train --data csv:halves.csv $tiny --metrics $metric
+done
+for metric in binary_accuracy categorical_accuracy; do
+    fails "${metric}_is_not_of_class_numbers" 1 "^error: --metrics $metric: does not fit the labels that --loss sparse_categorical_crossentropy takes, class numbers from 0 on: take accuracy" \
+        train --data csv:names.csv $tiny --metrics $metric
+done
+for metric in categorical_accuracy sparse_categorical_accuracy top_k_accuracy; do
+    fails "${metric}_is_not_of_yes_and_no" 1 "^error: --metrics $metric: does not fit the labels that --loss binary_crossentropy takes" train --data csv:bits.csv $tiny --loss bce --metrics $metric
+done
+# what a training has noted is for its loss
+run train --data csv:bits.csv $tiny --loss bce --metrics f1 --save bits.npz
+works noted_metrics_that_do_not_fit_are_left_out '^test: loss = [0-9.]*, mean_absolute_error = [0-9.]* (' evaluate --load bits.npz --data csv:bits.csv --loss mse
+
+# ---- class numbers that no example has ----------------------------------------------------------------
+
+labels from_one 60 '1 + i % 2'
+labels gap 60 '2 * (i % 2)'
+labels far 60 '300 * (i % 2)'
+labels constant 60 '0'
+labels scattered 60 '7 * (i % 20)'
+# warns_of NAME CLASSES PATTERN: and so does the same table as arrays
+warns_of() {
+    run train --data csv:$1.csv $tiny
+    check "labels_${1}_are_warned_of" [ "$status" -eq 0 -a "$(grep -c "^warning: no example is of class $3, but the model has an output for each of the $2 classes from 0 to $(($2 - 1)): .*--categories 'y'; --classes $2 is for" err)" -eq 1 ]
+    check "labels_${1}_have_an_output_for_each_number" grep -q "^mlp 1-4-$2 " out
+    run convert csv:$1.csv npz:$1.npz --overwrite
+    run train --data npz:$1.npz $tiny
+    check "arrays_${1}_are_warned_of" grep -q "^warning: no example is of class $3, .* without gaps; --classes $2 is for" err
+    works "classes_of_${1}_may_be_meant_so" "^mlp 1-4-$2 " train --data csv:$1.csv $tiny --classes $2
+}
+warns_of from_one 3 0
+warns_of gap 3 1
+warns_of far 301 '1 to 299'
+warns_of constant 2 1
+warns_of scattered 134 '1 to 6, 8 to 13, .*, \.\.\.'
+works numbers_that_occur_can_be_the_classes '^mlp 1-4-2 ' train --data csv:from_one.csv $tiny --categories y --metrics f1
 end_of_checks

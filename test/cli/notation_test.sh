@@ -69,6 +69,25 @@ works inspect_shows_the_numbers '^ *size  *floats .*, with a decimal comma' insp
 works other_notation_than_in_training_can_be_said '^test: ' evaluate --load plain.npz --data csv:comma --decimal ,
 fails other_notation_than_in_training_is_named 1 "column 'size': '2235,50' is no number" evaluate --load plain.npz --data csv:comma
 
+# ---- signs beside numbers ------------------------------------------------------------------------------
+
+# signed BEFORE AFTER: a column of amounts with these signs
+signed() { echo 'amount,y' && for i in 1 2 3 4 5 6; do echo "$1$((i * 100))$2,$i"; done; }
+for sign in '$' '€' '£' '¥'; do
+    signed "$sign" '' > amounts.csv
+    works "only_what_is_there_is_told_of_$sign" "'amount' with $sign)" train --data csv:amounts.csv $options --save amounts.npz
+    predicted amounts.npz amounts.csv > want
+    signed '' '' > bare.csv
+    predicted amounts.npz bare.csv > got
+    check "amounts_may_lack_$sign" sh -c '[ -s want ] && cmp -s want got'
+    { echo amount && echo "\"${sign}1,200\""; } > large.csv
+    works "amounts_with_${sign}_may_have_thousands" '^ *0 ' predict --load amounts.npz --data csv:large.csv
+done
+signed '' ' %' > percent.csv
+works only_what_is_there_is_told_of_percent "'amount' with %)" train --data csv:percent.csv $options --save percent.npz
+fails fraction_is_no_percentage 1 "line 2, column 'amount': '100' has no %, as the numbers of the training have: write it as those" predict --load percent.npz --data csv:bare.csv
+fails other_currency_is_told 1 "column 'amount': '100 %' is no number with ¥, as those of the training are: correct it$" predict --load amounts.npz --data csv:percent.csv
+
 # ---- one column with two readings ---------------------------------------------------------------------
 
 { echo 'x;y' && for i in 1 2 3 4 5; do echo "$i;10$i,500"; done; } > two.csv
@@ -77,8 +96,23 @@ works decimal_says_which "^mlp.*, 'y' with a decimal comma" train --data csv:two
 works decimal_is_kept_for_evaluate '^test: ' evaluate --load two.npz --data csv:two.csv
 works thousands_say_which "^mlp.*, 'y' with ',' between thousands" train --data csv:two.csv $options --delimiter ';' --thousands ,
 works space_is_a_word '^mlp' train --data csv:spaces $options --delimiter ';' --thousands space
-fails decimal_is_a_mark 1 "^error: --decimal ';': is none of the marks" train --data csv:two.csv $options --decimal ';'
-fails thousands_is_a_mark 1 "^error: --thousands 'xx': is none of the marks" train --data csv:two.csv $options --thousands xx
+fails decimal_is_a_mark 1 "^error: --decimal ';': must be ',' or '.'" train --data csv:two.csv $options --decimal ';'
+# in a table with a decimal comma, a point may be between thousands in another column
+{ echo 'length;distance;y' && for i in 1 2 3 4 5 6; do echo "$i,5;16$i.942;$i"; done; } > german.csv
+fails point_beside_a_decimal_comma_is_doubtful 1 "'german.csv', line 2, column 'distance': '161.942' may be 161942 or 161.942, since column 'length' has a decimal comma: say --decimal ," \
+    train --data csv:german.csv $options --delimiter ';'
+works decimal_comma_of_all_columns_is_told "^mlp.*, 'length' with a decimal comma, 'distance' with a decimal comma" train --data csv:german.csv $options --delimiter ';' --decimal , --save german.npz
+works decimal_comma_of_all_columns_is_kept '^test: ' evaluate --load german.npz --data csv:german.csv
+fails doubtful_point_is_told_by_convert_too 1 "column 'distance': '161.942' may be" convert csv:german.csv npz:german.converted.npz --delimiter ';'
+works dropped_column_leaves_no_doubt "^mlp.*, 'length' with a decimal comma)" train --data csv:german.csv $options --delimiter ';' --drop distance
+works column_of_points_alone_is_as_in_c '^mlp.*: 1 number standardized)' train --data csv:german.csv $options --delimiter ';' --drop length
+sed '3s/162.942/62.94/' german.csv > sure.csv
+works number_with_two_places_leaves_no_doubt "^mlp.*, 'length' with a decimal comma)" train --data csv:sure.csv $options --delimiter ';'
+{ echo 'length;y' && for i in 1 2 3 4 5 6; do echo "$i,5;16$i.942"; done; } > label.csv
+fails point_of_the_label_is_doubtful_too 1 "column 'y': '161.942' may be 161942 or 161.942" train --data csv:label.csv $options --delimiter ';'
+{ echo 'sum;share;y' && for i in 1 2 3 4 5 6; do echo "1.23$i.567;1$i.500 %;$i"; done; } > share.csv
+fails points_between_thousands_make_doubt_too 1 "column 'share': '11.500 %' may be 11500 or 11.5, since column 'sum' has a decimal comma" train --data csv:share.csv $options --delimiter ';'
+fails thousands_is_a_mark 1 "^error: --thousands 'xx': must be ',', '.', " train --data csv:two.csv $options --thousands xx
 fails both_are_different 1 "decimal and thousands are both ','" train --data csv:two.csv $options --decimal , --thousands ,
 for option in decimal thousands dates; do
     fails ${option}_is_for_tables 1 "$option is for csv:FILE" train --data npz:plain.converted.npz $options --$option "$([ $option = dates ] && echo x || echo ,)"
@@ -88,7 +122,7 @@ done
 
 { echo 'x,price' && for i in 1 2 3 4; do echo "$i,${i}00 EUR"; done; } > unit.csv
 for loss in mean_squared_error mean_absolute_error huber poisson mse mae; do
-    fails text_is_no_number_of_$loss 1 "in column 'price' are text, of 4 kinds such as '300 EUR': --loss m*[a-z_]* takes numbers" \
+    fails text_is_no_number_of_$loss 1 "in column 'price' are text, with 4 different values such as '300 EUR', and --loss m*[a-z_]* needs numbers" \
         train --data csv:unit.csv --loss $loss --hidden-units 4 --devices cpu:1
 done
 run train --data csv:unit.csv --hidden-units 4 --epochs 1 --devices cpu:1 --save unit.npz
@@ -99,23 +133,79 @@ fails evaluate_refuses_names_as_numbers 1 "in column 'price' are text" evaluate 
 { echo 'when,label' && for d in 01 02 03 04 05 06 07 08 09 10 11 12; do echo "2024-$d-05 10:00,y" && echo "2023-$d-05,n"; done; } > dates.csv
 small="--hidden-units 4 --epochs 1 --devices cpu:1"
 run train --data csv:dates.csv $small
-check dates_are_warned_of grep -q "^warning: column 'when' has dates, such as '20[-0-9: ]*', which become 24 categories.*--dates" err
+check dates_are_warned_of grep -q "^warning: texts in column 'when' look like dates or times, such as '20[-0-9: ]*', and become 24 categories.*--dates makes numbers of them, --drop" err
 works dates_become_four_numbers "^mlp 4-4-2 .*(24 examples: 4 numbers standardized, 'when' as year and month and weekday and seconds)" \
     train --data csv:dates.csv $small --dates when --save dates.npz
 works parts_of_dates_can_be_chosen "^mlp 2-4-2 .*, 'when' as year and month)" train --data csv:dates.csv $small --dates when=month+year
 works dates_are_read_as_in_training '^ *0 ' predict --load dates.npz --data csv:dates.csv
 works dates_go_into_a_table '^csv:written.csv' convert csv:dates.csv csv:written.csv --dates when=year+weekday
 check dates_are_columns_of_their_own sh -c '[ "$(head -n 2 written.csv | tr "\n" " ")" = "when_year,when_weekday,label 2024,4,y " ]'
-fails dates_have_these_parts 1 "a date has no 'hour': its parts are year, month, weekday and seconds" train --data csv:dates.csv $small --dates when=hour
+fails dates_have_these_parts 1 "dates have no part 'hour': write year, month, weekday or seconds" train --data csv:dates.csv $small --dates when=hour
 fails dates_must_be_there 1 "has no column 'whn'" train --data csv:dates.csv $small --dates whn
 fails dates_are_dates 1 "column 'x': '1' is no date" train --data csv:unit.csv $small --dates x
 fails label_is_no_date 1 "the column of labels, 'label', cannot be a date" train --data csv:dates.csv $small --dates label
+
+# looks_like_dates NAME FORMAT PATTERN: a column of texts in this format of printf, which are dates or times
+looks_like_dates() {
+    { echo 'when,label' && for i in 1 2 3 4 5 6 7 8 9; do printf "\"$2\",$((i % 2))\n" $i; done; } > look.csv
+    run train --data csv:look.csv $small
+    check "$1_is_warned_of" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "^warning: texts in column .when. look like dates or times, .*, and become 9 categories without an order: $1" err' - "$3"
+    cp err want
+    run convert csv:look.csv npz:look.npz --overwrite
+    check "convert_warns_of_$1" cmp -s want err
+    works "$1_may_be_meant_as_categories" '^mlp 9-4-2' train --data csv:look.csv $small --categories when
+}
+for format in '%d Jan 2020' 'Jan %d, 2020' '2020-Jan-%d' '2020010%dT050700' '2020-01-0%d'; do
+    looks_like_dates "$format" "$format" '--dates makes numbers of them, --drop'
+    works "dates_are_read_from_$format" "^mlp 1-4-2.*'when' as seconds)" train --data csv:look.csv $small --dates when=seconds
+done
+for format in '0%d/10/20' '%d.1.20' '2020-0%d' '0%d:07' '0%d:07 PM' 'Q%d 2020' 'Jan %d'; do
+    looks_like_dates "$format" "$format" "--dates cannot read '.*': write 2024-02-29, "
+    fails "dates_are_not_read_from_$format" 1 "is no date" train --data csv:look.csv $small --dates when
+done
+{ echo 'when,label' && for i in 1 2 3 4 5 6; do echo "2020-01-0$i,0" && echo 'unknown,1'; done; } > unknown.csv
+run train --data csv:unknown.csv $small
+check odd_word_among_dates_is_told grep -q "such as '2020-01-0[0-9]', and become 7 categories .*: --dates cannot read 'unknown': leave such cells empty and take --missing mean" err
+run train --data csv:unknown.csv $small --label when
+check dates_as_labels_are_told grep -q "column 'when' look like dates .*: write numbers in place of them" err
+run convert csv:unknown.csv csv:unknown2.csv
+check convert_to_a_table_keeps_texts [ ! -s err ]
+run convert csv:unknown.csv tfrecord:unknown
+check convert_to_records_warns_too grep -q '^warning: texts in column' err
+works convert_tells_how_numbers_are_read "^  read   'size' with a decimal comma, 'price' with a decimal comma$" convert csv:comma npz:told.npz --delimiter ';'
+works convert_tells_dates "^  read   'when' as year and weekday$" convert csv:dates.csv npz:told2.npz --dates when=year+weekday
+
+# ---- texts that are numbers, or no values ---------------------------------------------------------------
+
+for pair in 0x10:0x11 inf:-inf 0x1p3:Infinity; do
+    { echo 'x,a,label' && for i in 1 2 3; do echo "$i,${pair%:*},0" && echo "$i,${pair#*:},1"; done; } > strange.csv
+    run train --data csv:strange.csv $small
+    check "numbers_such_as_${pair%:*}_are_warned_of" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "^warning: texts in column .a. are numbers that are not decimal, such as .*, and become 2 categories .*--drop" err'
+    works "numbers_such_as_${pair%:*}_may_be_meant_so" '^mlp 3-4-2' train --data csv:strange.csv $small --categories a
+done
+for word in NA null NaN None; do
+    { echo 'x,label' && for i in 1 2 3; do echo "$i,a" && echo "$i,b" && echo "$i,$word"; done; } > lost.csv
+    run train --data csv:lost.csv $small
+    check "label_${word}_is_told" grep -q "^warning: the label '$word' in column 'label' is a class like the others: leave out rows whose label is missing; --categories" err
+    works "class_${word}_may_be_meant_so" '^mlp 1-4-3' train --data csv:lost.csv $small --categories label
+done
+for text in 'a ' ' a' '	a  '; do
+    { echo 'x,kind,label' && for i in 1 2 3; do echo "$i,a,a" && echo "$i,$text,$text" && echo "$i,b c,b c"; done; } > spaces.csv
+    run train --data csv:spaces.csv $small
+    check "spaces_around_a_category_are_told_of_'$text'" sh -c '[ $(grep -c "^warning: column .* has the .* .*a.*, and the same without spaces around it as another: write both alike" err) -eq 2 ]'
+done
+works spaces_may_be_meant_so '^mlp 4-4-3' train --data csv:spaces.csv $small --categories kind,label
+printf 'x,label\n1,a\n2,a\n' > only.csv
+run train --data csv:only.csv $small
+check only_class_is_told grep -q "^warning: all labels are 'a': there is nothing to tell apart" err
 
 # ---- texts that are all different ---------------------------------------------------------------------
 
 { echo 'note,x,label' && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "text $i,$i,$((i % 2))"; done; } > notes.csv
 run train --data csv:notes.csv $small
 check different_texts_are_warned_of grep -q "^warning: column 'note' has 12 different texts in 12 rows, such as 'text [0-9]*'" err
+run convert csv:notes.csv npz:notes.npz
+check convert_warns_of_different_texts grep -q "^warning: column 'note' has 12 different texts in 12 rows" err
 run train --data csv:notes.csv $small --categories note
 check categories_are_meant_so [ ! -s err ]
 run train --data csv:notes.csv $small --drop note

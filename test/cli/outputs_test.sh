@@ -93,6 +93,9 @@ run train $train --data npz:whole.npz --steps 1 --devices cpu:1/1 --loss price=m
     --metrics kind=recall,kind=precision --json
 check metrics_are_those_of_their_output grep -q '"kind_recall":[^,]*,"kind_precision":[^,]*,"price_loss":[^,]*,"price_mean_squared_error"' out
 check weights_of_losses_count awk -v sum="$(value loss)" -v kind="$(value kind_loss)" 'BEGIN { exit (sum - 2 * kind) ^ 2 > 1e-9 }'
+run train $train --data npz:whole.npz --steps 1 --devices cpu:1/1 --metrics accuracy,mae --json
+check metrics_are_of_the_outputs_that_they_fit sh -c 'grep -q "\"kind_accuracy\":" out && grep -q "\"price_mean_absolute_error\":" out && ! grep -q "kind_mean_abs\|price_accuracy" out'
+fails metric_must_fit_the_output_that_is_named 1 "^error: output 'price': --metrics f1: counts examples by their class" train $train --data npz:whole.npz --devices cpu:1/1 --metrics price=f1
 run train $train --data npz:whole.npz --epochs 20 --devices cpu:1/1 --monitor kind_accuracy --best --checkpoint-dir grown \
     --history grown.csv
 best=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kind_accuracy") at = i; next }

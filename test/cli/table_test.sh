@@ -32,9 +32,14 @@ reads_the_same standard_input_is_gzip csv:- < t.csv.gz
 cp t.csv.gz part-train.csv.gz
 head -n 11 t.csv | gzip > part-test.csv.gz
 works parts_are_gzip "test  *10 rows" convert csv:part npz:parts.npz --drop id
-fails delimiter_of_two_characters_is_refused 1 "^error: --delimiter ';;': is no one character" convert csv:t.csv npz:x.npz --delimiter ';;'
+fails delimiter_of_two_characters_is_refused 1 "^error: --delimiter ';;': must be one character, such as ';'" convert csv:t.csv npz:x.npz --delimiter ';;'
 fails delimiter_of_none_is_refused 2 'delimiter: the C is empty' train --data csv:t.csv --delimiter ''
-fails other_delimiter_is_told 1 "has 1 column, inputs and labels are due: check the delimiter" train --data csv:semicolon.csv $options
+fails other_delimiter_is_told 1 "has 1 column, inputs and labels are due: for cells between semicolons say --delimiter ';'" train --data csv:semicolon.csv $options
+fails tabs_are_told 1 "has 1 column, inputs and labels are due: for cells between tabs say --delimiter tab" train --data csv:tab.csv $options
+tr ';' '|' < semicolon.csv > bar.csv
+fails bars_are_told 1 "for cells between bars say --delimiter '|'" train --data csv:bar.csv $options
+sed 's/\./,/g' semicolon.csv > german.csv
+fails semicolons_beside_commas_are_told 1 "'german.csv', line 2: has 3 columns, the header has 1: for cells between semicolons say --delimiter ';'" train --data csv:german.csv $options
 fails dropped_column_must_be_there 1 "'t.csv': has no column 'idd': its columns are 'id', 'x', 'y'" train --data csv:t.csv $options --drop idd
 fails label_cannot_be_dropped 1 "the column of labels, 'y', cannot be dropped too" train --data csv:t.csv $options --drop x,y --label y
 fails drop_names_columns 1 "^error: --drop: names no column" train --data csv:t.csv $options --drop ,
@@ -73,6 +78,31 @@ works comma_of_an_only_name_is_of_it '^mlp 2-4-2 ' train --data csv:comma.csv $t
 works quoted_names_stand_in_a_list '^mlp 1-4-2 ' train --data csv:comma.csv $tiny --drop '"price, EUR",x'
 works quotes_in_quotes_are_doubled '^mlp 1-4-2 ' train --data csv:comma.csv $tiny --drop '"price, EUR","a ""b"""'
 works quoted_names_are_of_categories '^mlp 6-4-2 ' train --data csv:comma.csv $tiny --categories '"price, EUR"'
+fails quote_must_be_closed 1 '^error: --drop: a double quote is never closed: close it' train --data csv:comma.csv $tiny --drop '"price, EUR'
+for option in drop categories; do
+    fails ${option}_has_a_comma_behind_a_quote 1 "^error: --$option: '=x,x' follows a closing quote" train --data csv:comma.csv $tiny --$option '"price, EUR"=x,x'
+done
+fails dates_have_a_comma_behind_a_quote 1 "^error: --dates: ' =year' follows a closing quote" train --data csv:comma.csv $tiny --dates '"price, EUR" =year'
+printf '"born, in",text,label\n2020-01-02,"a, b",1\n2021-01-03,"c, d",0\n' > born.csv
+works parts_follow_a_quoted_name "^mlp 3-4-2 .*'born, in' as year)" train --data csv:born.csv $tiny --dates '"born, in"=year'
+works parts_of_a_quoted_name_stand_in_a_list "^mlp 2-4-2 .*'born, in' as year and month)" train --data csv:born.csv $tiny --dates '"born, in"=year+month,' --drop text
+for pair in drop:categories drop:dates categories:dates; do
+    one=${pair%:*} other=${pair#*:}
+    fails "column_is_not_in_${one}_and_$other" 1 "'born.csv': column 'born, in' is named in --$one and in --$other .*: name it in one of them" \
+        train --data csv:born.csv $tiny --$one '"born, in"' --$other 'text,"born, in"'
+done
+for option in drop categories dates; do
+    fails "texts_are_not_in_$option" 1 "column 'text' is named in --$option and in --text .*: name it in one of them" train --data csv:born.csv --text text --$option text
+    [ $option = drop ] ||
+        fails "column_beside_texts_is_not_in_$option" 1 "column 'born, in' is named in --$option, but with --text only" train --data csv:born.csv --text text --$option '"born, in"'
+done
+fails dates_name_a_column_once 1 "column 'born, in' is named twice in --dates" train --data csv:born.csv $tiny --dates '"born, in"=year,"born, in"=month'
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "\"2020-01-$i\",\"text $i\",$((i % 2))"; done > rows
+{ echo '"born, in","a ""b""",label' && cat rows; } > odd.csv
+works quoted_names_turn_warnings_off '^mlp 24-4-2 ' train --data csv:odd.csv $tiny --categories '"born, in","a ""b"""'
+{ echo "\"born, in\",$(printf 'long%060d' 0),label" && cat rows; } > long.csv
+works long_names_turn_warnings_off '^mlp 24-4-2 ' train --data csv:long.csv $tiny --categories "$(printf 'long%060d' 0),\"born, in\""
+works only_name_with_a_comma_turns_warnings_off '^mlp 12-4-2 ' train --data csv:odd.csv $tiny --categories 'born, in' --drop '"a ""b"""'
 works convert_takes_such_names 'f32 \[2\]' convert csv:comma.csv npz:comma.npz --drop '"price, EUR"'
 fails first_missing_name_is_told 1 "has no column 'nix'" train --data csv:comma.csv $tiny --drop 'nix,"price, EUR"'
 
@@ -88,6 +118,8 @@ printf '\357\273\277x,who\n1,a\n2,b\n' > mark.csv
 works byte_order_mark_is_no_name '^mlp 1-4-2 ' train --data csv:mark.csv $tiny --label who --save mark.npz
 printf '\357\273\277a\nb\n' > names.txt
 works byte_order_mark_of_names_is_none '^ *0 .*a$\|^ *0 *a ' predict --load mark.npz --data csv:mark.csv --class-names names.txt
+printf 'x,who\r1,a\r2,b\r' > old.csv
+fails line_ends_of_cr_alone_are_told 1 "^error: 'old.csv': its lines end with CR alone: convert it, as by tr" train --data csv:old.csv $tiny
 printf 'x,who\n1,a\n2,b\n' | iconv -f utf-8 -t utf-16 > wide.csv
 fails utf_16_is_told 1 "'wide.csv': is UTF-16 .*iconv -f utf-16 -t utf-8" train --data csv:wide.csv $tiny
 mkdir -p wide/a wide/b && printf 'some text' | iconv -f utf-8 -t utf-16 > wide/a/1.txt && printf 'other' > wide/b/1.txt
@@ -186,6 +218,49 @@ run evaluate --load h.npz --data tfrecord:h --json
 check records_of_the_table_are_taken same_error "$command"
 fails other_columns_are_told 1 "no column 'city'" predict --load h.npz --data csv:t.csv
 fails data_that_is_no_table_is_told 1 "trained on a table of other columns than the data has" evaluate --load h.npz --data npz:hand.npz
+
+printf 'a;y\n1;u\n' > other.csv
+printf 'a,y\n1,u\n2,v\n' > known.csv
+run train --data csv:known.csv $tiny --save known.npz
+fails other_delimiter_is_told_by_evaluate 1 "has no column 'a': its columns are 'a;y': for cells between semicolons say --delimiter ';'" evaluate --load known.npz --data csv:other.csv
+
+printf 'x,flag,kind,y\n1,True,a,u\n2,False,b,v\n3,True,a,u\n' > flag-train.csv
+printf 'x,flag,kind,y\n1,true,a,u\n2,false,c,v\n' > flag-test.csv
+warned="^warning: column 'flag' has no category of the training in any row, such as 'False': the model cannot use this column"
+for save in flag.npz flag.keras; do
+    run train --data csv:flag $tiny --evaluate --save $save
+    check "unknown_categories_of_the_test_part_are_told_with_$save" grep -q "$warned" err
+    run evaluate --load $save
+    check "evaluate_of_${save}_tells_unknown_categories" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "$1" err' - "$warned"
+    run predict --load $save --data csv:flag-test.csv
+    check "predict_of_${save}_tells_unknown_categories" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "$1" err' - "$warned"
+    works "known_categories_of_${save}_are_not_told" '^ *2 ' predict --load $save --data csv:flag-train.csv
+done
+
+# the data of the training is read as there, whatever the columns are that it left out
+for part in train test; do
+    printf "id,when,label,\"1,5\",last\n1,2020-01-0$((${#part} - 3)),u,\"1,5\",$part\nx,2020-02-01,v,\"2,5\",b\n" > left-$part.csv
+done
+run train --data csv:left $tiny --drop id --dates when --label label --evaluate --save left.npz --json
+want=$(value test_loss)
+run evaluate --load left.npz --json
+check evaluate_reads_the_data_of_the_training_as_there [ -n "$want" -a "$(value test_loss)" = "$want" ]
+
+# labels of rows that are only predicted may be missing, or anything
+printf 'a,y\n1,u\n2,v\n3,u\n' > known.csv
+printf 'a,y\n1,0.5\n2,1.5\n3,2\n' > measured.csv
+printf 'a\n1\n2\n' > alone.csv
+for table in known measured; do
+    run train --data csv:$table.csv $tiny --save $table.npz
+    "$muster" predict --load $table.npz --data csv:alone.csv > want
+    for label in '' '?' w 7; do
+        printf "a,y\n1,$label\n2,$label\n" > strange.csv
+        "$muster" predict --load $table.npz --data csv:strange.csv > got
+        check "label_${label:-missing}_of_$table.csv_is_not_read_by_predict" sh -c '[ -s want ] && cmp -s want got'
+        [ $table$label = measured7 ] ||
+            fails "label_${label:-missing}_of_$table.csv_is_told_by_evaluate" 1 "'strange.csv', line 2, column 'y': " evaluate --load $table.npz --data csv:strange.csv
+    done
+done
 
 # what is kept for validation does not count for mean and deviation
 { head -n 301 h-train.csv && awk 'BEGIN { for (i = 0; i < 300; i++) print "city1,flat,1000000,1950,7,1" }'; } > late.csv

@@ -97,7 +97,7 @@ static void columns_and_categories_unknown_to_the_training_are_named(void **stat
                  "was 'class' in training");
     const mst_csv_options both = {.schema = schema, .like = folder_path("train.csv")};
     EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &both, &dataset), MST_INVALID,
-                 "no like, categories, texts, drop or dates");
+                 "leave out .like, .categories, .texts, .drop and .dates");
     assert_null(dataset);
     free(schema);
 }

@@ -74,7 +74,7 @@ static void text_that_is_no_table_is_named_with_its_line(void **state) {
         {"", "'f.csv': is empty"},
         {"\n\n", "'f.csv': is empty"},
         {"a,b\n", "has a header and no rows"},
-        {"a,b\n1,2\n3\n", "line 3: has 1 columns, the header has 2"},
+        {"a,b\n1,2\n3\n", "line 3: has 1 column, the header has 2"},
         {"a,b\n1,2,3\n", "line 2: has 3 columns, the header has 2"},
         {"a,b,a\n1,2,3\n", "line 1: two columns have the name 'a'"},
         {"a\n1\n\"x\ny\n", "line 3, column 1: the quote that begins here is never closed"},

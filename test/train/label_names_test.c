@@ -46,7 +46,7 @@ static void losses_that_measure_numbers_refuse_names(void **state) {
         EXPECT_OK(mst_compile(model, .loss = (mst_loss)loss));
         if (measures) {
             EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 2), MST_INVALID,
-                         "labels are class numbers, 'often' and so on");
+                         "labels are names of classes, such as 'often', and the loss ");
             EXPECT_ERROR(mst_evaluate(model, data, 2, &result, NULL), MST_INVALID, name);
         } else {
             EXPECT_OK(mst_fit(model, .data = data, .batch_size = 2));

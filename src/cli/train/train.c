@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/application_layers.h"
+#include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
@@ -28,8 +29,8 @@
 #include "cli/scale_inputs.h"
 #include "cli/signals.h"
 #include "cli/train/class_weights.h"
-#include "cli/train/column_notes.h"
 #include "cli/train/evaluator.h"
+#include "cli/train/missing_classes.h"
 #include "cli/train/train_augment.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_cluster.h"
@@ -38,6 +39,8 @@
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
 #include "cli/train/training_end.h"
+#include "cli/unknown_categories.h"
+#include "data/column_report.h"
 
 enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 20000, DEFAULT_LENGTH = 300 };
 
@@ -203,19 +206,33 @@ static int choose_loss(training *t) {
     return EXIT_DONE;
 }
 
+/* There are two outputs at least. */
+static int warn_of_only_class(training *t) {
+    char shown[CLASS_NAME_TEXT];
+    fprintf(stderr, "warning: all labels are '%s': there is nothing to tell apart, and the model has two outputs\n",
+            class_name_shown(mst_dataset_class_name(t->train, 1, 0), shown));
+    t->label_classes = 2;
+    return EXIT_DONE;
+}
+
 /* The classes that the labels of the whole train part have, where nothing else says how many there are. */
 static int count_classes(training *t) {
     const train_options *o = t->o;
     int64_t *count = NULL;
+    char label[MST_COLUMN_SHOWN];
     if (t->network || option_given(t->list, "classes") || o->class_names ||
         t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || !objective_labels_are_classes(t->loss, t->train, 1) ||
         mst_dataset_num_classes(t->train, 1) > 1)
         return EXIT_DONE;
+    if (mst_dataset_num_classes(t->train, 1) == 1) return warn_of_only_class(t);
     if (objective_count(t->loss, t->train, 1, MOST_FOUND_CLASSES, &count, &t->label_classes))
         return command_fail_library(EXIT_FAILED, NULL);
-    free(count);
+    const int64_t counted = t->label_classes;
     if (t->label_classes < 2) t->label_classes = 2;
-    return EXIT_DONE;
+    const mst_status status = objective_label_column(t->train, label);
+    if (!status) missing_classes_warn(count, counted, t->label_classes, label);
+    free(count);
+    return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 static bool are_square(mst_shape shape) {
@@ -224,7 +241,8 @@ static bool are_square(mst_shape shape) {
 
 static int check_columns(const training *t) {
     const char *schema = mst_dataset_schema(t->train), *meant = t->o->table.categories;
-    if (!column_notes_check(schema, meant, mst_dataset_num_rows(t->train))) return EXIT_DONE;
+    if (!column_notes_check(schema) && !column_notes_warn(schema, meant, mst_dataset_num_rows(t->train)))
+        return EXIT_DONE;
     (void)mst_error_prefix("'%s'", t->data);
     return command_fail_library(EXIT_FAILED, NULL);
 }
@@ -285,7 +303,7 @@ static mst_status choose_objectives(training *t) {
 static mst_status choose_objective(training *t) {
     const bool several = t->network && t->num_objectives > 1;
     MST_TRY(several ? choose_objectives(t) : choose_only_objective(t));
-    MST_TRY(objective_metrics(t->o->metrics, t->objective, t->num_objectives));
+    MST_TRY(objective_metrics(t->o->metrics, true, t->objective, t->num_objectives));
     MST_TRY(positive_class_choose(t->o->positive, t->objective, t->num_objectives));
     return class_weights_read(t->o->class_weight, t);
 }
@@ -295,6 +313,7 @@ static mst_status add_columns(training *t) {
     if (t->o->raw_columns) return MST_OK;
     MST_TRY(table_layers_find(t->train, mst_dataset_schema(t->train), t->o->embed_above, &t->table));
     t->table.fill_missing = t->o->table.missing == MST_MISSING_NAN;
+    if (t->test) MST_TRY(unknown_categories_warn(t->test, mst_dataset_schema(t->train)));
     MST_TRY(table_layers_add(&t->table, t->model));
     return table_layers_adapt(&t->table, t->train);
 }

@@ -8,11 +8,11 @@
 
 #include "base/byte_count.h"
 #include "base/escape.h"
+#include "cli/column_notes.h"
 #include "cli/json_events.h"
 #include "cli/number_text.h"
 #include "cli/positive_class.h"
 #include "cli/precision.h"
-#include "cli/train/column_notes.h"
 #include "cli/train/training.h"
 
 static int64_t num_parameters(const training *t) {
@@ -135,7 +135,7 @@ static void print_start(const training *t) {
     printf(" on %s (%s examples", mst_escape_line(t->data, strlen(t->data), data, sizeof data),
            number_text(mst_dataset_num_rows(t->train), examples));
     print_columns(t);
-    column_notes_print(mst_dataset_schema(t->train));
+    column_notes_print(mst_dataset_schema(t->train), ", ");
     printf("), %s over %s, batch %s", mst_strategy_names[t->strategy.kind], t->devices,
            number_text(t->batch_size, batch));
     print_workers(t);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/number.h"
 
 /* ---- what a column is ---- */
 
@@ -142,6 +143,42 @@ mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_rea
     return out->type == MST_CSV_CATEGORIES ? find_categories(csv, column, out) : MST_OK;
 }
 
+static bool is_numbers(const mst_csv_column *column) {
+    return !column->part && (column->type == MST_CSV_INTEGERS || column->type == MST_CSV_FLOATS);
+}
+
+/* Fails if the points of COLUMN may be between thousands, as in COMMA, which has a decimal comma. */
+static mst_status check_points(const mst_csv *csv, const mst_csv_column *column, const mst_csv_column *comma) {
+    char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN], text[2][MST_NUMBER_TEXT];
+    mst_csv_notation other = {.decimal = ',', .thousands = '.'};
+    int64_t integer;
+    double number[2] = {0, 0};
+    memcpy(other.sign, column->notation.sign, sizeof other.sign);
+    const int64_t row = mst_csv_notation_doubt(csv, column->place, &column->notation, &other);
+    if (row < 0) return MST_OK;
+    const char *cell = mst_csv_cell(csv, row, column->place);
+    (void)mst_csv_cell_read(cell, &other, &integer, &number[0]);
+    (void)mst_csv_cell_read(cell, &column->notation, &integer, &number[1]);
+    return MST_FAIL(MST_INVALID,
+                    "%s: %s may be %s or %s, since column %s has a decimal comma: say --decimal , (in C: .decimal) if "
+                    "the point is between thousands; else write the numbers of all columns alike",
+                    mst_csv_place(csv, row, column->place, place), mst_csv_show(cell, shown[0]),
+                    mst_number_print_f64(number[0], text[0]), mst_number_print_f64(number[1], text[1]),
+                    mst_csv_show(comma->name, shown[1]));
+}
+
+mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n) {
+    const mst_csv_column *comma = NULL;
+    for (int i = 0; i < n && !comma; i++) {
+        const mst_csv_notation *one = &columns[i].notation;
+        if (is_numbers(&columns[i]) && one->decimal == ',' && one->thousands == '.') comma = &columns[i];
+    }
+    for (int i = 0; i < n && comma; i++)
+        if (is_numbers(&columns[i]) && columns[i].notation.decimal != ',')
+            MST_TRY(check_points(csv, &columns[i], comma));
+    return MST_OK;
+}
+
 void mst_csv_column_free(mst_csv_column *column) {
     free(column->category);
     *column = (mst_csv_column){0};
@@ -269,17 +306,43 @@ static mst_status read_category(const mst_csv *csv, int64_t row, int column, con
     return MST_OK;
 }
 
-static mst_status no_number(const mst_csv *csv, int64_t row, int column, const char *what) {
-    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
-    return MST_FAIL(MST_INVALID, "%s: %s is no %s", mst_csv_place(csv, row, column, place),
-                    mst_csv_show(mst_csv_cell(csv, row, column), shown), what);
+/* The error of a cell that is not WHAT, as those of the column in which FORM was found, in another file. */
+static mst_status not_as_before(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
+                                const char *what) {
+    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], notation[MST_CSV_NOTATION_TEXT];
+    const char *cell = mst_csv_cell(csv, row, column), *with = mst_csv_notation_print(&form->notation, notation);
+    int64_t integer;
+    double number;
+    const bool is_other = !form->part && strpbrk(cell, ".,") && mst_csv_notation_fits(&cell, 1) &&
+                          mst_csv_cell_read(cell, &form->notation, &integer, &number) == MST_CSV_TEXT;
+    mst_csv_place(csv, row, column, place);
+    mst_csv_show(cell, shown);
+    if (*form->notation.sign && mst_csv_cell_read_unsigned(cell, &form->notation, &integer, &number) != MST_CSV_TEXT)
+        return MST_FAIL(MST_INVALID, "%s: %s has no %s, as the numbers of the training have: write it as those", place,
+                        shown, form->notation.sign);
+    return MST_FAIL(MST_INVALID, "%s: %s is no %s%s%s, as those of the training are: correct it%s", place, shown,
+                    form->part ? "date" : what, *with ? " with " : "", with,
+                    is_other ? ", or say with --decimal or --thousands how this file writes numbers (in C: .decimal, "
+                               ".thousands)"
+                             : "");
 }
 
-/* The cell as the number that FORM makes of it. */
+static mst_status too_large(const mst_csv *csv, int64_t row, int column) {
+    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
+    return MST_FAIL(MST_INVALID, "%s: %s is no number that f32 can hold", mst_csv_place(csv, row, column, place),
+                    mst_csv_show(mst_csv_cell(csv, row, column), shown));
+}
+
+/* The cell as the number that FORM makes of it. An amount may lack the sign of its currency; but 0.12 beside 12 % may
+ * be 0.12 % or 12 %. */
 static mst_csv_cell_kind read_number(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
                                      int64_t *integer, double *number) {
     const char *cell = mst_csv_cell(csv, row, column);
-    if (!form->part) return mst_csv_cell_read(cell, &form->notation, integer, number);
+    if (!form->part) {
+        const mst_csv_cell_kind kind = mst_csv_cell_read(cell, &form->notation, integer, number);
+        if (kind != MST_CSV_TEXT || strcmp(form->notation.sign, "%") == 0) return kind;
+        return mst_csv_cell_read_unsigned(cell, &form->notation, integer, number);
+    }
     if (!mst_csv_date_read(cell, form->order, form->part, integer))
         return mst_csv_cell_read(cell, NULL, integer, number) == MST_CSV_MISSING ? MST_CSV_MISSING : MST_CSV_TEXT;
     *number = (double)*integer;
@@ -295,7 +358,7 @@ mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv
         }
         const mst_csv_cell_kind kind = read_number(csv, row, column, form, &dst[row], &number);
         if (kind == MST_CSV_MISSING) return missing(csv, row, column, form);
-        if (kind != MST_CSV_INTEGER) return no_number(csv, row, column, "integer, as those of the other rows are");
+        if (kind != MST_CSV_INTEGER) return not_as_before(csv, row, column, form, "whole number");
     }
     return MST_OK;
 }
@@ -313,11 +376,8 @@ mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv
             if (kind == MST_CSV_MISSING && (form->is_label || form->missing == MST_MISSING_REFUSE))
                 return missing(csv, row, column, form);
             if (kind == MST_CSV_MISSING) number = NAN;
-            if (kind == MST_CSV_TEXT)
-                return no_number(
-                    csv, row, column,
-                    form->part ? "date, as those of the other rows are" : "number, as those of the other rows are");
-            if (isinf((float)number)) return no_number(csv, row, column, "number that f32 can hold");
+            if (kind == MST_CSV_TEXT) return not_as_before(csv, row, column, form, "number");
+            if (isinf((float)number)) return too_large(csv, row, column);
         }
         dst[row * stride] = (float)number;
     }

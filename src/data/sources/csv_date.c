@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "data/sources/csv_date_words.h"
 #include "data/sources/csv_number.h"
 
 const char *const mst_csv_date_part_names[MST_CSV_NUM_DATE_PARTS] = {
@@ -20,8 +21,55 @@ static int take_number(const char **at, int most, int64_t *out) {
     return count;
 }
 
+/* Moves behind the letters of a month's name, and a point after a short one. */
+static bool take_month(const char **at, int64_t *out) {
+    size_t size;
+    *out = mst_csv_month_named(*at, &size);
+    *at += size;
+    *at += *out && **at == '.';
+    return *out > 0;
+}
+
+/* Moves behind one space, '-' or '/', and a comma before a space. */
+static bool take_gap(const char **at) {
+    *at += at[0][0] == ',' && at[0][1] == ' ';
+    if (!**at || !strchr(" -/", **at)) return false;
+    return ++*at, true;
+}
+
+/* 29 Feb 2024, 29-Feb-2024, Feb 29, 2024, 29. February 2024, 2024-Feb-29 */
+static bool take_named_day(const char **at, date *d) {
+    int64_t number;
+    const int digits = take_number(at, 4, &number);
+    *at += digits && at[0][0] == '.' && at[0][1] == ' ';
+    if (digits && !take_gap(at)) return false;
+    if (!take_month(at, &d->month) || !take_gap(at)) return false;
+    int64_t *const first = digits == 4 ? &d->year : &d->day, *const last = digits == 4 ? &d->day : &d->year;
+    *first = number;
+    if (digits) {
+        const int rest = take_number(at, 4, last);
+        return digits == 4 ? rest == 1 || rest == 2 : digits <= 2 && rest == 4;
+    }
+    const int days = take_number(at, 2, &d->day);
+    return days && take_gap(at) && take_number(at, 4, &d->year) == 4;
+}
+
+/* 20240229T123005 of ISO 8601, with or without the seconds; without the time it would be a number. */
+static bool take_compact(const char **at, date *d) {
+    int64_t day, time;
+    if (take_number(at, 8, &day) != 8 || **at != 'T') return false;
+    ++*at;
+    const int digits = take_number(at, 6, &time);
+    if (digits == 4) time *= 100;
+    *d = (date){.year = day / 10000,
+                .month = day / 100 % 100,
+                .day = day % 100,
+                .seconds = time / 10000 * 3600 + time / 100 % 100 * 60 + time % 100};
+    return (digits == 4 || digits == 6) && time < 240000 && time / 100 % 100 < 60 && time % 100 <= 60;
+}
+
 /* 2024-02-29, 2024/2/29, 2024.2.29; 29.2.2024; 29/2/2024, 2/29/2024, 29-2-2024 as ORDER says. */
-static bool take_day(const char **at, mst_csv_date_order order, date *d) {
+static bool take_numbered_day(const char **at, mst_csv_date_order order, date *d) {
     int64_t first, second, third;
     const int digits = take_number(at, 4, &first);
     const char mark = **at;
@@ -37,6 +85,13 @@ static bool take_day(const char **at, mst_csv_date_order order, date *d) {
     const bool day_first = mark == '.' || order == MST_CSV_DAY_FIRST;
     *d = (date){.year = third, .month = day_first ? second : first, .day = day_first ? first : second};
     return last == 4;
+}
+
+static bool take_day(const char **at, mst_csv_date_order order, date *d) {
+    const char *begin = *at;
+    if (take_numbered_day(at, order, d)) return true;
+    *at = begin;
+    return take_named_day(at, d);
 }
 
 static bool is_day(const date *d) {
@@ -86,12 +141,22 @@ static bool take_time(const char **at, date *d) {
     return hour < 24 && minute < 60 && second <= 60 && take_zone(at, &d->seconds);
 }
 
+static bool read_compact(const char *cell, date *d) {
+    *d = (date){.year = 0};
+    if (!take_compact(&cell, d) || !is_day(d) || !take_zone(&cell, &d->seconds)) return false;
+    while (*cell == ' ') cell++;
+    return !*cell;
+}
+
 static bool read_date(const char *cell, mst_csv_date_order order, date *d) {
     while (*cell == ' ') cell++;
+    if (read_compact(cell, d)) return true;
+    *d = (date){.year = 0};
     if (!take_day(&cell, order, d) || !is_day(d)) return false;
     const char *rest = cell;
     while (*rest == ' ') rest++;
     if (!*rest) return true;
+    cell += cell[0] == ',' && cell[1] == ' '; /* 2/29/2024, 3:04 PM */
     if (!take_time(&cell, d)) return false;
     while (*cell == ' ') cell++;
     return !*cell;
@@ -163,15 +228,26 @@ mst_status mst_csv_date_find(const mst_csv *csv, int column, mst_csv_date_order 
                     mst_csv_place(csv, doubt, column, place), mst_csv_show(mst_csv_cell(csv, doubt, column), shown));
 }
 
-bool mst_csv_dates_are(const char *const *list, int64_t n) {
-    int64_t dates = 0;
+/* The first of N cells in LIST that is not a date in ORDER; N: all are dates. */
+static int64_t first_no_date(const char *const *list, int64_t n, mst_csv_date_order order) {
+    int64_t i = 0;
     date d;
-    for (int order = MST_CSV_DAY_FIRST; order <= MST_CSV_MONTH_FIRST; order++) {
-        int64_t i = 0;
-        dates = 0;
-        for (; i < n && (is_blank(list[i]) || read_date(list[i], (mst_csv_date_order)order, &d)); i++)
-            dates += !is_blank(list[i]);
-        if (i == n && dates) return true;
+    while (i < n && (is_blank(list[i]) || read_date(list[i], order, &d))) i++;
+    return i;
+}
+
+bool mst_csv_dates_look(const char *const *list, int64_t n, int64_t *like, int64_t *odd) {
+    int64_t dates = 0, others = 0;
+    *like = n / 2;
+    for (int64_t i = 0; i < n; i++) {
+        if (is_blank(list[i])) continue;
+        const bool looks = mst_csv_looks_like_date(list[i]);
+        if (looks && (!dates || i <= n / 2)) *like = i;
+        dates += looks;
+        others += !looks;
     }
-    return false;
+    const int64_t day = first_no_date(list, n, MST_CSV_DAY_FIRST), month = first_no_date(list, n, MST_CSV_MONTH_FIRST);
+    *odd = day > month ? day : month;
+    if (*odd == n) *odd = -1;
+    return dates && (dates >= others || *odd < 0);
 }

@@ -1,4 +1,5 @@
-/** Dates in the cells of a table, as numbers: 2024-02-29, 2024-02-29T12:30:05Z, 29.2.2024, 2/29/2024 12:30 PM. */
+/** Dates in the cells of a table, as numbers: 2024-02-29, 2024-02-29T12:30:05Z, 29.2.2024, 2/29/2024 12:30 PM,
+ *  29 Feb 2024, February 29, 2024, 20240229T123005. */
 #ifndef MUSTER_DATA_SOURCES_CSV_DATE_H
 #define MUSTER_DATA_SOURCES_CSV_DATE_H
 
@@ -26,7 +27,8 @@ bool mst_csv_date_read(const char *cell, mst_csv_date_order order, mst_csv_date_
 /** The order in which all cells of column COLUMN of CSV that are not empty are dates. MST_INVALID, naming a cell, if
  *  there is none, or if both orders fit and give different dates. */
 MST_CHECKED mst_status mst_csv_date_find(const mst_csv *csv, int column, mst_csv_date_order *out);
-/** Whether the N texts of LIST are dates, in whatever order. */
-bool mst_csv_dates_are(const char *const *list, int64_t n);
+/** Whether at least half of the N different texts of LIST look like dates or times, in whatever notation. *LIKE is one
+ *  of these; *ODD the first that mst_csv_date_find would refuse, -1: none. */
+bool mst_csv_dates_look(const char *const *list, int64_t n, int64_t *like, int64_t *odd);
 
 #endif

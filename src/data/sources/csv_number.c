@@ -31,11 +31,21 @@ static const char *skip_spaces(const char *text) {
     return text;
 }
 
+/* How many of the SIZE bytes of TEXT are left without the spaces at its end. */
+static size_t without_spaces(const char *text, size_t size) {
+    for (const char *const *space = spaces; *space;) {
+        const size_t length = strlen(*space);
+        const bool ends = size >= length && memcmp(text + size - length, *space, length) == 0;
+        if (ends) size -= length;
+        space = ends ? spaces : space + 1;
+    }
+    return size;
+}
+
 /* Copies CELL to TEXT without the spaces around it. False if it is too long to be a number. */
 static bool trim(const char *cell, char text[NUMBER_SIZE]) {
-    while (*cell == ' ' || *cell == '\t') cell++;
-    size_t size = strlen(cell);
-    while (size && (cell[size - 1] == ' ' || cell[size - 1] == '\t')) size--;
+    cell = skip_spaces(cell);
+    const size_t size = without_spaces(cell, strlen(cell));
     if (size >= NUMBER_SIZE) return false;
     memcpy(text, cell, size);
     text[size] = '\0';
@@ -94,10 +104,13 @@ static int take_whole(const char **from, char **to, char thousands) {
     return count;
 }
 
-static const char *take_minus(const char *from, char **to) {
+/* Moves behind one '+' or '-', which is written if it is a minus. */
+static const char *take_plus_or_minus(const char *from, char **to, bool *taken) {
     const bool is_long = strncmp(from, minus, sizeof minus - 1) == 0;
-    if (is_long || *from == '-') *(*to)++ = '-';
-    return from + (is_long ? sizeof minus - 1 : *from == '-' || *from == '+');
+    if (*taken || (!is_long && *from != '-' && *from != '+')) return from;
+    *taken = true;
+    if (*from != '+') *(*to)++ = '-';
+    return from + (is_long ? sizeof minus - 1 : 1);
 }
 
 static const char *take_sign(const char *from, const char *sign, bool *taken) {
@@ -107,16 +120,20 @@ static const char *take_sign(const char *from, const char *sign, bool *taken) {
     return at + strlen(sign);
 }
 
+/* A notation in which no thousands separator was seen takes the one that goes with its decimal mark. */
+static char thousands_of(const mst_csv_notation *n) {
+    if (n->thousands || mst_csv_notation_is_plain(n)) return n->thousands;
+    return n->decimal == ',' ? '.' : ',';
+}
+
 /* Writes FROM, a number in notation N, as C writes it; false if it is not a number. TO never has more bytes than
  * FROM. */
 static bool write_anew(const char *from, const mst_csv_notation *n, char to[NUMBER_SIZE]) {
-    char *const begin = to;
-    bool has_sign = false;
-    from = take_minus(skip_spaces(from), &to);
+    bool has_sign = false, has_minus = false;
+    from = take_plus_or_minus(skip_spaces(from), &to, &has_minus);
     from = take_sign(from, n->sign, &has_sign);
-    from = skip_spaces(from);
-    if (to == begin) from = take_minus(from, &to);
-    int digits = take_whole(&from, &to, n->thousands);
+    from = take_plus_or_minus(skip_spaces(from), &to, &has_minus);
+    int digits = take_whole(&from, &to, thousands_of(n));
     if (*from == (n->decimal ? n->decimal : '.')) {
         *to++ = '.';
         from++;
@@ -133,22 +150,34 @@ static bool write_anew(const char *from, const mst_csv_notation *n, char to[NUMB
     return !*from && (has_sign || !*n->sign);
 }
 
-mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *notation, int64_t *integer,
-                                    double *number) {
-    char text[NUMBER_SIZE], anew[NUMBER_SIZE], *end;
-    const char *plain = text;
+/* The number TEXT as C writes it: MST_CSV_TEXT if it is none. */
+static mst_csv_cell_kind read_plain(const char *text, int64_t *integer, double *number) {
     bool numeric, whole;
-    if (!trim(cell, text)) return MST_CSV_TEXT;
-    if (notation && !mst_csv_notation_is_plain(notation)) {
-        plain = anew;
-        if (!write_anew(text, notation, anew)) return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
-    }
-    look_at(plain, &numeric, &whole);
-    if (!numeric || !mst_number_parse_f64(plain, number)) return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
+    char *end;
+    look_at(text, &numeric, &whole);
+    if (!numeric || !mst_number_parse_f64(text, number)) return MST_CSV_TEXT;
     if (!whole) return MST_CSV_FLOAT;
     errno = 0;
-    *integer = strtoll(plain, &end, 10);
+    *integer = strtoll(text, &end, 10);
     return errno || *end ? MST_CSV_FLOAT : MST_CSV_INTEGER;
+}
+
+mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *notation, int64_t *integer,
+                                    double *number) {
+    static const mst_csv_notation as_in_c;
+    char text[NUMBER_SIZE], anew[NUMBER_SIZE];
+    mst_csv_cell_kind kind = MST_CSV_TEXT;
+    if (!trim(cell, text)) return MST_CSV_TEXT;
+    if (!notation) notation = &as_in_c;
+    if (mst_csv_notation_is_plain(notation)) kind = read_plain(text, integer, number);
+    if (kind == MST_CSV_TEXT && write_anew(text, notation, anew)) kind = read_plain(anew, integer, number);
+    return kind == MST_CSV_TEXT && is_missing(text) ? MST_CSV_MISSING : kind;
+}
+
+mst_csv_cell_kind mst_csv_cell_read_unsigned(const char *cell, const mst_csv_notation *notation, int64_t *integer,
+                                             double *number) {
+    const mst_csv_notation without = {.decimal = notation->decimal, .thousands = thousands_of(notation)};
+    return mst_csv_cell_read(cell, &without, integer, number);
 }
 
 /* ---- notations ---- */
@@ -224,6 +253,11 @@ static bool has_comma(const cells *c) {
     return false;
 }
 
+int64_t mst_csv_notation_doubt(const mst_csv *csv, int column, const mst_csv_notation *a, const mst_csv_notation *b) {
+    const cells c = {.csv = csv, .column = column, .count = mst_csv_num_rows(csv)};
+    return is_of(&c, b) ? differing_cell(&c, a, b) : -1;
+}
+
 /* Finds the notation *OUT. If a second one, *OTHER, fits too and gives other numbers, *DOUBT is the first such cell. */
 static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv_notation *out, mst_csv_notation *other,
                           int64_t *doubt) {
@@ -254,6 +288,7 @@ static bool find_notation(const cells *c, const mst_csv_notation *given, mst_csv
         *other = one;
         break;
     }
+    if (found && out->decimal == '.' && out->thousands == ',' && !commas) out->thousands = 0;
     return found;
 }
 

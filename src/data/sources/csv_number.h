@@ -12,7 +12,8 @@ enum { MST_CSV_SIGN = 8, MST_CSV_NOTATION_TEXT = 96 };
 /** How the numbers of a column are written. Zero-initialised: as C writes them. */
 typedef struct mst_csv_notation {
     char decimal;   /**< ',' or '.'; 0: '.' */
-    char thousands; /**< between groups of three digits: ',', '.', '\'' or ' ' (also for no-break spaces); 0: nothing */
+    char thousands; /**< between groups of three digits: ',', '.', '\'' or ' ' (also for no-break spaces); 0: nothing,
+                         or with a decimal comma or a sign, ',' or '.' though none was seen */
     char sign[MST_CSV_SIGN]; /**< before or after each number, ignored: "%", "$", "€", ...; "": none */
 } mst_csv_notation;
 
@@ -29,6 +30,10 @@ typedef enum mst_csv_cell_kind {
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *notation, int64_t *integer,
                                     double *number);
 
+/** The same of a number in NOTATION without its sign. */
+mst_csv_cell_kind mst_csv_cell_read_unsigned(const char *cell, const mst_csv_notation *notation, int64_t *integer,
+                                             double *number);
+
 bool mst_csv_notation_is_plain(const mst_csv_notation *notation);
 /** "a decimal comma and '.' between thousands", in TEXT of MST_CSV_NOTATION_TEXT bytes, which is returned. */
 const char *mst_csv_notation_print(const mst_csv_notation *notation, char *text);
@@ -38,6 +43,9 @@ const char *mst_csv_notation_print(const mst_csv_notation *notation, char *text)
  *  two notations fit and give different numbers: 100,500 is 100.5 or 100500. */
 MST_CHECKED mst_status mst_csv_notation_find(const mst_csv *csv, int column, const mst_csv_notation *given,
                                              mst_csv_notation *out, bool *found);
+/** The first row of column COLUMN of CSV, all of whose cells are numbers in A, that is another number in B; -1: there
+ *  is none, or a cell is no number in B. */
+int64_t mst_csv_notation_doubt(const mst_csv *csv, int column, const mst_csv_notation *a, const mst_csv_notation *b);
 /** Whether there is exactly one such notation for the N cells of LIST. */
 bool mst_csv_notation_fits(const char *const *list, int64_t n);
 

@@ -47,6 +47,7 @@ typedef struct mst_csv_options {
                                    (Monday is 0) and seconds since 1970, which f32 holds to within 128;
                                    "born=year+month" by some of these. Not with a schema, which has the dates */
     int num_dates;
+    bool inputs_only; /**< with a schema: the column of labels is not read, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -125,8 +126,9 @@ static mst_status check_parts(const char *parts) {
             part++;
         if (part == MST_CSV_NUM_DATE_PARTS)
             return MST_FAIL(MST_INVALID,
-                            "from_csv: a date has no '%.*s': its parts are year, month, weekday and seconds", (int)size,
-                            at);
+                            "dates have no part '%.*s': write year, month, weekday or seconds, joined by +, as in "
+                            "born=year+month",
+                            (int)size, at);
     }
     return MST_OK;
 }
@@ -146,6 +148,47 @@ static mst_status check_dates(const csv_table *t, const mst_csv_options *o, int 
         if (column == label)
             return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be a date", mst_csv_name(t->like),
                             mst_csv_header(t->like, column));
+    }
+    return MST_OK;
+}
+
+/* How often O's dates name the column HEADER. */
+static int count_dates(const csv_table *t, const mst_csv_options *o, const char *header) {
+    const char *parts;
+    int count = 0;
+    for (int i = 0; i < o->num_dates; i++) {
+        const size_t size = split_date(t, o->dates[i], &parts);
+        count += strlen(header) == size && strncmp(o->dates[i], header, size) == 0;
+    }
+    return count;
+}
+
+/* Checks that O says one thing of each column. */
+static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int label) {
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
+        const char *header = mst_csv_header(t->like, i), *option[4];
+        char shown[MST_CSV_SHOWN];
+        const int dates = count_dates(t, o, header);
+        int count = 0;
+        mst_csv_show(header, shown);
+        if (is_named(o->drop, o->num_drop, header)) option[count++] = "drop";
+        if (is_named(o->categories, o->num_categories, header)) option[count++] = "categories";
+        if (dates) option[count++] = "dates";
+        if (is_named(o->texts, o->num_texts, header)) option[count++] = "text";
+        if (count > 1)
+            return MST_FAIL(MST_INVALID,
+                            "'%s': column %s is named in --%s and in --%s (in C: .%s, .%s): name it in one of them",
+                            mst_csv_name(t->like), shown, option[0], option[1], option[0], option[1]);
+        if (dates > 1)
+            return MST_FAIL(
+                MST_INVALID,
+                "'%s': column %s is named twice in --dates: name it once with all parts, as born=year+month",
+                mst_csv_name(t->like), shown);
+        if (o->text && i != label && count && (dates || strcmp(option[0], "categories") == 0))
+            return MST_FAIL(MST_INVALID,
+                            "'%s': column %s is named in --%s, but with --text only the texts and the labels are read: "
+                            "leave it out",
+                            mst_csv_name(t->like), shown, option[0]);
     }
     return MST_OK;
 }
@@ -197,14 +240,16 @@ static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
     MST_TRY(find_label(t, o, label));
     MST_TRY(check_dates(t, o, *label));
+    MST_TRY(check_lists(t, o, *label));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) *count += !is_dropped(t, o, i, *label);
     if (o->text && *count < 2)
         return MST_FAIL(MST_INVALID, "'%s': has no column of labels beside the texts in '%s'", mst_csv_name(t->like),
                         o->text);
     if (*count < 1) return MST_FAIL(MST_INVALID, "'%s': all columns are dropped", mst_csv_name(t->like));
     if (*count < 2 && !o->separate)
-        return MST_FAIL(MST_INVALID, "'%s': has 1 column%s, inputs and labels are due%s", mst_csv_name(t->like),
-                        o->num_drop ? " that is not dropped" : "", o->num_drop ? "" : ": check the delimiter");
+        return MST_FAIL(MST_INVALID, "'%s': has 1 column%s, inputs and labels are due%s%s", mst_csv_name(t->like),
+                        o->num_drop ? " that is not dropped" : "", o->num_drop ? "" : ": ",
+                        o->num_drop ? "" : mst_csv_delimiter_hint(mst_csv_header(t->like, 0)));
     return MST_OK;
 }
 
@@ -224,7 +269,7 @@ static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
             MST_TRY(find_column(t, o, i, o->separate || i == label, column));
         }
     }
-    return MST_OK;
+    return o->decimal || o->thousands ? MST_OK : mst_csv_columns_check(t->like, t->column, t->num_columns);
 }
 
 static bool has_column(const mst_csv *csv, const char *name) {
@@ -256,7 +301,8 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
     if (o->like || o->num_categories || (o->num_texts && !o->text) || o->num_drop || o->num_dates)
         return MST_FAIL(
             MST_INVALID,
-            "from_csv: the schema says what the columns are: no like, categories, texts, drop or dates beside it");
+            "from_csv: .schema already says how each column is read: leave out .like, .categories, .texts, .drop and "
+            ".dates");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
     if (o->text) MST_TRY(rename_columns(t, o));
     const int label = t->schema.num_columns - 1;
@@ -271,7 +317,7 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
         rewrite_notation(o, &t->column[i].notation);
         if (t->column[i].type == MST_CSV_TEXTS && !o->separate && i < label) return refuse_text(t->column[i].name);
     }
-    t->no_label = !has_column(t->csv, name);
+    t->no_label = o->inputs_only || !has_column(t->csv, name);
     t->num_components -= t->no_label;
     return MST_OK;
 }

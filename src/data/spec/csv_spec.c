@@ -50,7 +50,8 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .decimal = o->decimal,
                              .thousands = o->thousands,
                              .dates = o->dates,
-                             .num_dates = o->num_dates};
+                             .num_dates = o->num_dates,
+                             .inputs_only = o->inputs_only};
 }
 
 /* The table at PATH, of whose texts OPTIONS make numbers where they name a column of these. */
@@ -108,7 +109,8 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
                                : test ? test_path
                                       : train_path,
                                !alone && test && !o->schema ? train_path : NULL, o, out, &has_labels));
-    if (!alone || !test || !has_labels || o->schema || o->whole_file) return MST_OK;
+    const bool may_be_alone = (o->schema && !o->parts_only) || o->whole_file;
+    if (!alone || !test || !has_labels || may_be_alone) return MST_OK;
     mst_dataset_release(*out);
     *out = NULL;
     return fail_train_part(argument);
@@ -132,7 +134,7 @@ static mst_status csv_spec_open_part(const char *argument, bool test, const mst_
     if (options && (options->num_inputs > 1 || options->num_outputs > 1))
         return open_names(argument, alone, test, options, out);
     if (alone && options && options->whole_file) return open_whole(argument, &o, options, out);
-    if (alone && (!test || o.schema)) return open_table(argument, &o, options, out);
+    if (alone && (!test || (o.schema && !options->parts_only))) return open_table(argument, &o, options, out);
     if (alone) return fail_train_part(argument);
     if (!test || !o.schema) MST_TRY(part_path(argument, "train", train_path));
     if (!test) return open_table(train_path, &o, options, out);

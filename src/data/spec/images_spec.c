@@ -26,7 +26,8 @@ static mst_status images_spec_open_part(const char *folder, bool test, const mst
     if (!mst_is_folder(folder)) return mst_dataset_from_images(folder, &o, out); /* fails, with the reason */
     if (!test) return mst_dataset_from_images(has_parts ? train_path : folder, &o, out);
     /* with a schema DIR/CLASS may be a test part by itself */
-    if (o.schema || (options && options->whole_file && !has_parts))
+    const bool is_whole = o.schema && (!options->parts_only || (has_parts && mst_is_folder(test_path)));
+    if (is_whole || (options && options->whole_file && !has_parts))
         return mst_dataset_from_images(mst_is_folder(test_path) ? test_path : folder, &o, out);
     if (!has_parts || !mst_is_folder(test_path))
         return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: it needs the folders train and test", folder);

@@ -36,8 +36,10 @@ static mst_status texts_spec_open_part(const char *path, bool test, const mst_da
     snprintf(test_path, PATH_SIZE, "%s/test", path);
     const bool has_train = mst_is_folder(train_path), has_test = mst_is_folder(test_path);
     if (!test) return open_folder(has_train ? train_path : path, options, out);
-    if (options && options->schema) return open_folder(has_test ? test_path : path, options, out);
-    if (!has_train || !has_test)
+    const bool has_parts = has_train && has_test;
+    if (options && options->schema && (has_parts || !options->parts_only))
+        return open_folder(has_test ? test_path : path, options, out);
+    if (!has_parts)
         return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: it needs the folders train and test", path);
     return open_test(train_path, test_path, options, out);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "data/sources/csv_column.h"
+#include "data/sources/csv_date_words.h"
 #include "support/expect.h"
 
 enum { MOST_CELLS = 6, TABLE = 512 };
@@ -83,11 +84,8 @@ static void numbers_are_read_where_the_column_leaves_one_reading(void **state) {
          .type = MST_CSV_FLOATS,
          .value = {1234.5, 5},
          .told = "apostrophes between thousands"},
-        {.cells = {"12%", "7.5 %"}, .type = MST_CSV_FLOATS, .value = {12, 7.5}, .told = "',' between thousands and %"},
-        {.cells = {"12.500%", "7.250%"},
-         .type = MST_CSV_FLOATS,
-         .value = {12.5, 7.25},
-         .told = "',' between thousands and %"},
+        {.cells = {"12%", "7.5 %"}, .type = MST_CSV_FLOATS, .value = {12, 7.5}, .told = "%"},
+        {.cells = {"12.500%", "7.250%"}, .type = MST_CSV_FLOATS, .value = {12.5, 7.25}, .told = "%"},
         {.cells = {"$1,234.50", "-$2", "$-3"},
          .type = MST_CSV_FLOATS,
          .value = {1234.5, -2, -3},
@@ -100,8 +98,19 @@ static void numbers_are_read_where_the_column_leaves_one_reading(void **state) {
                    "1.5",
                    "2"},
          .type = MST_CSV_FLOATS,
-         .value = {-1.5, 2},
-         .told = "',' between thousands"},
+         .value = {-1.5, 2}},
+        {.cells = {"\xe2\x88\x92"
+                   "5",
+                   "2"},
+         .type = MST_CSV_INTEGERS,
+         .value = {-5, 2}},
+        {.cells = {"\xc2\xa0"
+                   "5\xe2\x80\xaf",
+                   "2"},
+         .type = MST_CSV_INTEGERS,
+         .value = {5, 2}},
+        {.cells = {"- 5", "+ 2", "+1"}, .type = MST_CSV_INTEGERS, .value = {-5, 2, 1}},
+        {.cells = {"$5", "-$7"}, .type = MST_CSV_INTEGERS, .value = {5, -7}, .told = "$"},
         {.cells = {"1,5e3", "2"}, .type = MST_CSV_FLOATS, .value = {1500, 2}, .told = "a decimal comma"},
         {.cells = {"100,500", "1"},
          .decimal = ',',
@@ -135,6 +144,9 @@ static void numbers_are_read_where_the_column_leaves_one_reading(void **state) {
         {.cells = {"10-20", "20-30"}, .type = MST_CSV_CATEGORIES},
         {.cells = {"1,23,456", "1,2"}, .type = MST_CSV_CATEGORIES},
         {.cells = {"%", "$"}, .type = MST_CSV_CATEGORIES},
+        {.cells = {"+-5", "-+2"}, .type = MST_CSV_CATEGORIES},
+        {.cells = {"--5", "-$-5"}, .type = MST_CSV_CATEGORIES},
+        {.cells = {"+-$5", "-$+5"}, .type = MST_CSV_CATEGORIES},
         {.cells = {"2020-01-02", "2020-01-03"}, .type = MST_CSV_CATEGORIES},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) expect_reading(&all[i]);
@@ -162,6 +174,7 @@ static void numbers_among_texts_are_an_error_in_any_notation(void **state) {
     expect_refused((const char *[MOST_CELLS]){"1", "a"}, 0, "is no number");
     expect_refused((const char *[MOST_CELLS]){"7", "0.5"}, ',', "'0.5' is no number");
     expect_refused((const char *[MOST_CELLS]){"$5", "7"}, 0, "'7' is a number");
+    expect_refused((const char *[MOST_CELLS]){"7", "+-5"}, 0, "'+-5' is no number");
 }
 
 /* In a notation that was not asked for they would become one category each. */
@@ -194,6 +207,15 @@ static void dates_become_their_parts(void **state) {
         {"3/4/2024 3:04 PM", MST_CSV_MONTH_FIRST, {0, 2024, 3, 0, 1709564640}},
         {"1900-03-01", MST_CSV_DAY_FIRST, {0, 1900, 3, 3, -2203891200}},
         {"0001-01-01", MST_CSV_DAY_FIRST, {0, 1, 1, 0, -62135596800}},
+        {"29 Feb 2024", MST_CSV_MONTH_FIRST, {0, 2024, 2, 3, 1709164800}},
+        {"29-feb-2024 12:30:05", MST_CSV_DAY_FIRST, {0, 2024, 2, 3, 1709209805}},
+        {"29. February 2024", MST_CSV_DAY_FIRST, {0, 2024, 2, 3, 1709164800}},
+        {"FEB. 29, 2024", MST_CSV_DAY_FIRST, {0, 2024, 2, 3, 1709164800}},
+        {"February 29 2024 12:30", MST_CSV_DAY_FIRST, {0, 2024, 2, 3, 1709209800}},
+        {"2024-Feb-29", MST_CSV_DAY_FIRST, {0, 2024, 2, 3, 1709164800}},
+        {"3/4/2024, 3:04 PM", MST_CSV_MONTH_FIRST, {0, 2024, 3, 0, 1709564640}},
+        {"20240229T123005", MST_CSV_DAY_FIRST, {0, 2024, 2, 3, 1709209805}},
+        {"20240229T1230Z", MST_CSV_DAY_FIRST, {0, 2024, 2, 3, 1709209800}},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (int part = MST_CSV_YEAR; part < MST_CSV_NUM_DATE_PARTS; part++) {
@@ -205,12 +227,112 @@ static void dates_become_their_parts(void **state) {
 
 static void what_is_no_date_is_refused(void **state) {
     (void)state;
-    static const char *const all[] = {
-        "",    "2023-02-29", "2024-13-01", "2024-00-10",       "20240229",    "2024-02", "12:30", "2024-02-29 24:00",
-        "1.5", "2024-02/29", "31.4.2024",  "2024-02-29 12:60", "2024-02-29x", "1-2-3",   "10-20"};
+    static const char *const all[] = {"",
+                                      "2023-02-29",
+                                      "2024-13-01",
+                                      "2024-00-10",
+                                      "20240229",
+                                      "2024-02",
+                                      "12:30",
+                                      "2024-02-29 24:00",
+                                      "1.5",
+                                      "2024-02/29",
+                                      "31.4.2024",
+                                      "2024-02-29 12:60",
+                                      "2024-02-29x",
+                                      "1-2-3",
+                                      "10-20",
+                                      "30 Feb 2024",
+                                      "10 Jan 20",
+                                      "10 Janu 2020",
+                                      "Jan 2020",
+                                      "10 2020 Jan",
+                                      "Jan 10 , 2020",
+                                      "20240229T",
+                                      "20240229T25",
+                                      "20240229T2500",
+                                      "20241329T1200",
+                                      "20240229T123",
+                                      "01/10/20",
+                                      "10 Jan 2020x"};
     int64_t value;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         assert_false(mst_csv_date_read(all[i], MST_CSV_DAY_FIRST, MST_CSV_YEAR, &value));
+}
+
+static void dates_and_times_are_known_by_their_look(void **state) {
+    (void)state;
+    static const char *const dates[] = {"01/10/20",
+                                        "10.1.20",
+                                        "2020-01",
+                                        "1/2020",
+                                        "2020/01",
+                                        "05:07",
+                                        "5:07:30.25",
+                                        "5:07 PM",
+                                        "5 PM",
+                                        "10 Jan",
+                                        "Jan 2020",
+                                        "Fri 10 Jan 2020",
+                                        "January 1st, 2020",
+                                        "20200110T050700",
+                                        "20200110T05",
+                                        "Q1 2020",
+                                        "2020Q1",
+                                        "2020-W03",
+                                        "2024-02-29",
+                                        "29.2.2024",
+                                        "2024-02-29T12:30:05.75+02:00",
+                                        " 2024-02-29 "};
+    static const char *const others[] = {"",
+                                         "1.2.3",
+                                         "10.4.12.7",
+                                         "10-20",
+                                         "20-29",
+                                         "2019-20",
+                                         "555-12-1234",
+                                         "May",
+                                         "a",
+                                         "5",
+                                         "3:2",
+                                         "10:99",
+                                         "25:00:00:00:00",
+                                         "1/2",
+                                         "Mayor 5",
+                                         "10 apples",
+                                         "12/40/20",
+                                         "T-34",
+                                         "PM",
+                                         "2020-13",
+                                         "Q5",
+                                         "192.168.10.12",
+                                         "123456789012345"};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++)
+        if (!mst_csv_looks_like_date(dates[i])) fail_msg("'%s' looks like a date", dates[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (mst_csv_looks_like_date(others[i])) fail_msg("'%s' looks like no date", others[i]);
+}
+
+static void a_list_looks_like_dates_where_half_of_its_texts_do(void **state) {
+    (void)state;
+    static const struct {
+        const char *cells[MOST_CELLS];
+        bool look;
+        int64_t like, odd;
+    } all[] = {{{"2020-01-02", "2020-01-03", "2020-01-04"}, true, 1, -1},
+               {{"2020-01-02", "2020-01-03", "unknown"}, true, 1, 2},
+               {{"", "NA", "2020-01-03", "unknown"}, true, 2, 3},
+               {{"05:07", "05:08"}, true, 1, 0},
+               {{"2020-01-02", "a", "b"}, false, 0, 1},
+               {{"13/4/2024", "4/13/2024"}, true, 1, 1},
+               {{"", "NA"}, false, 0, -1}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int64_t like, odd, n = 0;
+        while (n < MOST_CELLS && all[i].cells[n]) n++;
+        assert_int_equal(mst_csv_dates_look(all[i].cells, n, &like, &odd), all[i].look);
+        assert_int_equal(odd, all[i].odd);
+        if (all[i].look) assert_int_equal(like, all[i].like);
+    }
 }
 
 static void a_column_has_one_order_of_day_and_month(void **state) {
@@ -247,6 +369,8 @@ int main(void) {
         cmocka_unit_test(numbers_in_another_notation_than_asked_for_are_no_categories),
         cmocka_unit_test(dates_become_their_parts),
         cmocka_unit_test(what_is_no_date_is_refused),
+        cmocka_unit_test(dates_and_times_are_known_by_their_look),
+        cmocka_unit_test(a_list_looks_like_dates_where_half_of_its_texts_do),
         cmocka_unit_test(a_column_has_one_order_of_day_and_month),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
