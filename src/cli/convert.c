@@ -109,10 +109,10 @@ static int convert_run(const command_call *call) {
                                                         .compression = (mst_tfrecord_compression)o->compression,
                                                         .keep_files = !o->overwrite});
     if (!status) {
-        printf("%s from %s\n", to, from);
+        command_print("%s from %s", to, from);
         print_part("train", part[0]);
         print_part("test", part[1]);
-        if (!part[1]) printf("  test   none: %s\n", why);
+        if (!part[1]) command_print("  test   none: %s", why);
     }
     int code = EXIT_DONE;
     if (status == MST_EXISTS && !o->overwrite && strncmp(to, "images:", strlen("images:")) != 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/json_events.h"
 #include "data/column_report.h"
 
@@ -45,21 +46,19 @@ static bool is_listed(const char *list, const char *name) {
 }
 
 static void warn_of_dates(const mst_column_report *column) {
-    fprintf(
-        stderr,
-        "warning: column %s has dates, such as %s, which become %" PRId64
+    command_warn(
+        "column %s has dates, such as %s, which become %" PRId64
         " categories without an order: %s; "
-        "--categories is for those that are meant so\n",
+        "--categories is for those that are meant so",
         column->name, column->example, column->num_categories,
         column->is_label ? "write numbers in place of them" : "--dates makes numbers of them, --drop leaves them out");
 }
 
 static void warn_of_texts(const mst_column_report *column, int64_t rows) {
-    fprintf(
-        stderr,
-        "warning: column %s has %" PRId64 " different texts in %" PRId64
+    command_warn(
+        "column %s has %" PRId64 " different texts in %" PRId64
         " rows, such as %s: as %s nothing can be "
-        "learnt from them: %s; --categories is for those that are meant so\n",
+        "learnt from them: %s; --categories is for those that are meant so",
         column->name, column->num_categories, rows, column->example, column->is_label ? "classes" : "categories",
         column->is_label ? "write numbers as 1234.5" : "write numbers as 1234.5, or leave the column out with --drop");
 }
