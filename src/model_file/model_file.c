@@ -60,12 +60,36 @@ static void read_losses(const json_t *made, const mst_model *model, mst_model_co
     }
 }
 
+static void add_metric(const json_t *metric, char out[MST_METRIC_NAMES]) {
+    const char *name = mst_keras_loss_name(metric);
+    const size_t used = strlen(out);
+    if (name) snprintf(out + used, MST_METRIC_NAMES - used, "%s'%.40s'", used ? ", " : "", name);
+}
+
+/* A list of metrics, of lists of them for each output, or either by the name of the output. */
+static void add_metrics(const json_t *value, int depth, char out[MST_METRIC_NAMES]) {
+    enum { MOST_DEPTH = 3 };
+    const char *key;
+    json_t *item;
+    size_t i;
+    if (depth > MOST_DEPTH) return;
+    if (json_is_array(value)) {
+        json_array_foreach(value, i, item) add_metrics(item, depth + 1, out);
+    } else if (json_is_object(value) && !json_object_get(value, "class_name")) {
+        json_object_foreach((json_t *)(uintptr_t)value, key, item) add_metrics(item, depth + 1, out);
+    } else {
+        add_metric(value, out);
+    }
+}
+
 static mst_status read_compiled(const mst_keras_file *file, const mst_keras_network *network, mst_model *model,
                                 mst_model_compiled *out) {
     const json_t *optimizer = json_object_get(file->made, "optimizer");
     if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
     *out = (mst_model_compiled){.has_loss = false};
     read_losses(file->made, model, out);
+    add_metrics(json_object_get(file->made, "metrics"), 0, out->metrics);
+    add_metrics(json_object_get(file->made, "weighted_metrics"), 0, out->metrics);
     mst_keras_optimizer_read(optimizer, &out->optimizer, out->optimizer_note);
     out->has_optimizer = out->optimizer.rule;
     if (!out->has_optimizer)
