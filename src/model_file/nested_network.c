@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "model_file/call_arguments.h"
+#include "model_file/flat_ends.h"
 #include "model_file/layer_folder.h"
 #include "model_file/own_class.h"
 
@@ -539,6 +540,11 @@ mst_status mst_keras_flatten(const char *name, const json_t *object, json_t **ou
         *out = json_pack("{s:s, s:{s:O, s:O, s:O}}", "class_name", "Functional", "config", "layers", flat.layers,
                          "input_layers", flat.inputs, "output_layers", flat.outputs);
     if (!status && !*out) status = MST_NO_MEMORY("for a network");
+    static const char *const kept[] = {MST_KERAS_INPUT_KEYS, MST_KERAS_OUTPUT_KEYS};
+    for (int k = 0; *out && k < 2; k++) {
+        json_t *keys = json_object_get(json_object_get(object, "config"), kept[k]);
+        if (keys) json_object_set(json_object_get(*out, "config"), kept[k], keys);
+    }
     flat_free(&flat);
     return status;
 }
