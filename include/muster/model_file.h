@@ -40,8 +40,8 @@ typedef struct mst_model_compiled {
     /** The optimizer, and the loss of each output, of the file where Muster has none such, or not with its options: its
      *  name, cut where it is long; "": none. */
     char other_optimizer[MST_OTHER_NAME], other_loss[MST_MAX_OUTPUTS][MST_OTHER_NAME];
-    /** Without has_optimizer: why OTHER_OPTIMIZER is not used, "decay with a schedule". With it: what is computed in
-     *  another way than the file says, or "". */
+    /** Without has_optimizer: why OTHER_OPTIMIZER is not used, "a decay beside a schedule". With it: what is computed
+     *  in another way than the file says, or "". */
     char optimizer_note[MST_OPTIMIZER_NOTE];
     /** The metrics of the file, which Muster does not keep: their names, "'accuracy', 'auc'", cut where they are long;
      *  "": none. */

@@ -127,7 +127,7 @@ typedef struct way {
 static mst_status check_way(const char *dir, const way *here) {
     for (const way *w = here->above; w; w = w->above)
         if (w->device == here->device && w->number == here->number)
-            return MST_FAIL(MST_INVALID, "'%s': leads back to a folder that it is in: take this link out", dir);
+            return MST_FAIL(MST_INVALID, "'%s': is a link to a folder that it lies in itself: remove the link", dir);
     return MST_OK;
 }
 
@@ -186,7 +186,8 @@ static mst_status check_stray(const char *dir, left_out *left) {
     mst_status status = list(dir, false, &names, &n, left);
     if (!status && n)
         status = MST_FAIL(MST_INVALID,
-                          "'%s/%s': is in no folder of a class, %lld such: move pictures into folders of their classes",
+                          "'%s/%s': is a picture beside the folders of the classes, the first of %lld there: move each "
+                          "into the folder of its class",
                           dir, names[0], (long long)n);
     free_names(names, n);
     return status;
