@@ -26,7 +26,7 @@ typedef struct mst_output_loss {
     double weight;           /**< likewise; 0: not given */
 } mst_output_loss;
 
-enum { MST_OTHER_NAME = 48, MST_OPTIMIZER_NOTE = 128 };
+enum { MST_OTHER_NAME = 48, MST_OPTIMIZER_NOTE = 128, MST_METRIC_NAMES = 256 };
 /** What a file has beside the model. */
 typedef struct mst_model_compiled {
     bool has_loss, has_optimizer; /**< that Muster has too */
@@ -40,9 +40,12 @@ typedef struct mst_model_compiled {
     /** The optimizer, and the loss of each output, of the file where Muster has none such, or not with its options: its
      *  name, cut where it is long; "": none. */
     char other_optimizer[MST_OTHER_NAME], other_loss[MST_MAX_OUTPUTS][MST_OTHER_NAME];
-    /** Without has_optimizer: why OTHER_OPTIMIZER is not used, "decay with a schedule". With it: what is computed in
-     *  another way than the file says, or "". */
+    /** Without has_optimizer: why OTHER_OPTIMIZER is not used, "a decay beside a schedule". With it: what is computed
+     *  in another way than the file says, or "". */
     char optimizer_note[MST_OPTIMIZER_NOTE];
+    /** The metrics of the file, which Muster does not keep: their names, "'accuracy', 'auc'", cut where they are long;
+     *  "": none. */
+    char metrics[MST_METRIC_NAMES];
     bool lacks_state; /**< the file has state of the optimizer that cannot be read: the optimizer starts without it */
 } mst_model_compiled;
 

@@ -18,6 +18,11 @@ static bool is_obeyed(const char *data, size_t size) {
            (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
 }
 
+size_t mst_obeyed_size(const char *data, size_t length) {
+    const size_t size = mst_utf8_size(data, length);
+    return is_obeyed(data, size) ? size : 0;
+}
+
 /* Bytes of the character at DATA; 0 where there is no valid character, or one that may not be printed. */
 static size_t shown_size(const char *data, size_t length) {
     const size_t size = mst_utf8_size(data, length);

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/did_you_mean.h"
@@ -15,6 +16,37 @@ const command *command_find(const char *name) {
     for (int i = 0; command_table[i]; i++)
         if (strcmp(command_table[i]->name, name) == 0) return command_table[i];
     return NULL;
+}
+
+/* Prints BEFORE, the formatted text and the end of the line. */
+static void __attribute__((format(printf, 3, 0)))
+print_line(FILE *file, const char *before, const char *format, va_list arguments) {
+    char *line;
+    if (vasprintf(&line, format, arguments) < 0) return;
+    mst_make_plain(line); /* names of files, and names in them, may hold anything */
+    fprintf(file, "%s%s\n", before, line);
+    free(line);
+}
+
+void command_warn(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    print_line(stderr, "warning: ", format, list);
+    va_end(list);
+}
+
+void command_tell(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    print_line(stderr, "", format, list);
+    va_end(list);
+}
+
+void command_print(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    print_line(stdout, "", format, list);
+    va_end(list);
 }
 
 int command_fail(int status, const char *format, ...) {

@@ -55,5 +55,12 @@ int command_fail_usage(const char *command);
 /** EXIT_USAGE, naming the nearest of NAMES where WORD looks like a slip: "unknown WHAT 'WORD'". HINT says what to do
  *  where nothing is near. */
 int command_unknown(const char *what, const char *word, const char *const *names, const char *hint);
+/** Prints a `warning:` line. As in the `error:` line, characters that a terminal would obey, which names of files and
+ *  texts of files may have, become '?'. */
+void command_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** The same without `warning:`, also to standard error. */
+void command_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** The same to standard output. */
+void command_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -122,11 +122,10 @@ static int convert_run(const command_call *call) {
                                                         .compression = (mst_tfrecord_compression)o->compression,
                                                         .keep_files = !o->overwrite});
     if (!status) {
-        printf("%s from %s\n", to, from);
+        command_print("%s from %s", to, from);
         print_part("train", part[0]);
         print_part("test", part[1]);
-        if (is_table(from) && column_notes_print(mst_dataset_schema(part[0]), "  read   ")) putchar('\n');
-        if (!part[1]) printf("  test   none: %s\n", why);
+        if (!part[1]) command_print("  test   none: %s", why);
     }
     int code = EXIT_DONE;
     if (status == MST_EXISTS && !o->overwrite && strncmp(to, "images:", strlen("images:")) != 0)

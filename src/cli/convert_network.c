@@ -49,24 +49,24 @@ static mst_status write_model(mst_model *model, const mst_model_compiled *compil
 static void warn_of_losses(const char *from, const char *to, const mst_model_compiled *c) {
     const bool h5 = mst_ends_in(to, ".h5");
     if (*c->other_optimizer)
-        fprintf(stderr, "warning: '%s': its optimizer '%s' is left out (%s)\n", from, c->other_optimizer,
-                c->optimizer_note);
+        command_warn("'%s': its optimizer '%s' is left out (%s)", from, c->other_optimizer, c->optimizer_note);
     if (c->has_optimizer && !mst_keras_has_optimizer(&c->optimizer))
-        fprintf(stderr, "warning: '%s': its optimizer '%s' is left out: Keras does not have it with its settings\n",
-                from, c->optimizer.rule);
+        command_warn("'%s': its optimizer '%s' is left out: Keras does not have it with its settings", from,
+                     c->optimizer.rule);
     if (c->has_optimizer && *c->optimizer_note)
-        fprintf(stderr, "warning: '%s': its optimizer '%s': %s\n", from, c->optimizer.rule, c->optimizer_note);
+        command_warn("'%s': its optimizer '%s': %s", from, c->optimizer.rule, c->optimizer_note);
     if (c->has_optimizer && c->lacks_state)
-        fprintf(stderr,
-                "warning: '%s': the state of its optimizer '%s' is left out, as it is not that of Keras 3: it begins "
-                "anew\n",
-                from, c->optimizer.rule);
+        command_warn(
+            "'%s': the state of its optimizer '%s' is left out, as it is not that of Keras 3: it begins "
+            "anew",
+            from, c->optimizer.rule);
     for (int i = 0; i < MST_MAX_OUTPUTS; i++)
         if (*c->other_loss[i])
-            fprintf(stderr, "warning: '%s': its loss '%s' is left out: it is not known here, or not with its options\n",
-                    from, c->other_loss[i]);
+            command_warn("'%s': its loss '%s' is left out: it is not known here, or not with its options", from,
+                         c->other_loss[i]);
+    if (*c->metrics) command_warn("'%s': its metrics are left out: %s", from, c->metrics);
     if (h5 && !c->has_optimizer && has_losses(c))
-        fprintf(stderr, "warning: '%s': its loss is left out: an .h5 file has one beside an optimizer only\n", from);
+        command_warn("'%s': its loss is left out: an .h5 file has one beside an optimizer only", from);
 }
 
 /* What a file is converted to depends on what it has: layers, operators of ONNX, or no weights. */
@@ -101,8 +101,8 @@ static mst_status convert(const char *from, const char *to) {
     const bool trained = compiled.has_optimizer || *compiled.other_optimizer || has_losses(&compiled);
     if (!status && has_settings(to)) warn_of_losses(from, to, &compiled);
     if (!status)
-        printf("%s from %s: %s parameters%s\n", to, from, number_text(elements, text),
-               trained && !has_settings(to) ? ", without the optimizer and the loss" : "");
+        command_print("%s from %s: %s parameters%s", to, from, number_text(elements, text),
+                      trained && !has_settings(to) ? ", without the optimizer and the loss" : "");
     mst_model_destroy(model);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cli/signals.h"
 
@@ -61,7 +62,7 @@ mst_status json_check_output(void) {
 }
 
 mst_status json_write(json_t *event) {
-    char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
+    char *text = mst_json_line(event, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
     json_decref(event);
     if (!text) return MST_NO_MEMORY("for a line of JSON");
     errno = 0;

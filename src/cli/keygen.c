@@ -8,8 +8,8 @@ static int keygen_run(const command_call *call) {
     if (!call->num_positional) return command_fail(EXIT_USAGE, "keygen: to which file? write keygen FILE");
     const char *path = call->positional[0];
     if (mst_cluster_key_create(path)) return command_fail_library(EXIT_FAILED, NULL);
-    printf("%s: the key of a cluster. Copy it to every machine (scp -p), and give each task --cluster-key %s\n", path,
-           path);
+    command_print("%s: the key of a cluster. Copy it to every machine (scp -p), and give each task --cluster-key %s",
+                  path, path);
     return EXIT_DONE;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "cli/command.h"
 #include "cli/json_events.h"
 
 static mst_status write_event(const mst_restored *r) {
@@ -30,7 +31,7 @@ static void print_names(const char *what, const char *names) {
 
 mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
     char path[PATH_MAX]; /* of the list in the folder of checkpoints */
-    if (*r->damaged) fprintf(stderr, "warning: an older checkpoint is used: %s\n", r->damaged);
+    if (*r->damaged) command_warn("an older checkpoint is used: %s", r->damaged);
     if (json) return write_event(r);
     if (quiet) return MST_OK;
     printf("restored %s, step %" PRId64 "\n", mst_escape_line(r->path, strlen(r->path), path, sizeof path), r->step);

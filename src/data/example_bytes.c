@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "data/pictures/other_picture.h"
+#include "data/number_bytes.h"
 #include "format/image.h"
 
 /* ---- tf.io.serialize_tensor: a TensorProto (tensorflow/core/framework/tensor.proto) ---- */
@@ -58,18 +58,71 @@ static const char *serialized_dtype(const uint8_t *data, size_t size) {
     return dtype < sizeof dtypes / sizeof *dtypes && dtypes[dtype] ? dtypes[dtype] : "another dtype";
 }
 
+/* ---- pictures ---- */
+
+/* The kind of picture that the bytes begin as, if it is one that is not read; else NULL. */
+static const char *other_picture(const char *data, size_t size) {
+    static const struct {
+        const char *name, *begin;
+        size_t length;
+    } kinds[] = {{"GIF", "GIF87a", 6}, {"GIF", "GIF89a", 6}, {"TIFF", "II*\0", 4}, {"TIFF", "MM\0*", 4}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (size > kinds[i].length && memcmp(data, kinds[i].begin, kinds[i].length) == 0) return kinds[i].name;
+    if (size > 12 && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0) return "WebP";
+    const uint8_t *u = (const uint8_t *)data;
+    if (size < 26 || memcmp(data, "BM", 2) != 0) return NULL; /* "BM" may be chance: the size after it must be right */
+    const size_t told = u[2] | (size_t)u[3] << 8 | (size_t)u[4] << 16 | (size_t)u[5] << 24;
+    return told == size ? "BMP" : NULL;
+}
+
+/* ---- other files ---- */
+
+/* What kind of file with arrays the bytes begin as; NULL: none. CERTAIN: only those that numbers hardly begin as. */
+static const char *array_file(const char *data, size_t size, bool certain) {
+    enum { CERTAIN = 6 };
+    static const struct {
+        const char *name, *begin;
+        size_t length;
+    } kinds[] = {{"a .npy file of NumPy", "\x93NUMPY", 6},
+                 {"an HDF5 file", "\211HDF\r\n\x1a\n", 8},
+                 {"a zip archive, as .npz is", "PK\3\4", 4},
+                 {"a gzip file", "\x1f\x8b\b", 3}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((!certain || kinds[i].length >= CERTAIN) && size > kinds[i].length &&
+            memcmp(data, kinds[i].begin, kinds[i].length) == 0)
+            return kinds[i].name;
+    const bool is_pickle =
+        size > 2 && (uint8_t)data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 && data[size - 1] == '.';
+    return is_pickle && !certain ? "an object of Python's pickle" : NULL;
+}
+
 /* ---- texts ---- */
 
-/* Whether the bytes are the name of a class: short printable text. A single byte is taken as a number. */
+/* Whether the bytes are the name of a class: short printable text. */
 static bool is_text(const char *data, size_t size) {
     enum { MOST_NAME = 80 };
-    if (size < 2 || size > MOST_NAME) return false;
+    if (size < 1 || size > MOST_NAME) return false;
     for (size_t i = 0; i < size;) {
         const size_t length = mst_utf8_size(data + i, size - i);
-        if (!length || (unsigned char)data[i] < ' ') return false;
+        if (!length || (unsigned char)data[i] < ' ' || data[i] == 0x7f) return false;
         i += length;
     }
     return true;
+}
+
+/* One byte may be either. */
+static mst_status check_text_label(const char *name, const char *data, size_t size) {
+    enum { MOST_SHOWN = 40 };
+    if (!is_text(data, size)) return MST_OK;
+    if (size == 1)
+        return MST_FAIL(MST_INVALID,
+                        "feature '%s' is one byte, '%c', which may be a text or the number %d: write the number of the "
+                        "class by tf.train.Int64List",
+                        name, data[0], data[0]);
+    return MST_FAIL(MST_INVALID,
+                    "feature '%s' is text, '%.*s': labels are numbers: write the number of the class, by "
+                    "tf.train.Int64List, and the names of the classes to labels.txt",
+                    name, size < MOST_SHOWN ? (int)size : MOST_SHOWN, data);
 }
 
 /* ---- elements ---- */
@@ -78,9 +131,28 @@ static const char *dtypes_of(int64_t each) {
     return each == 2 ? "int16, uint16 or float16" : each == 4 ? "float32 or int32" : "float64 or int64";
 }
 
-mst_status mst_example_bytes_check(const char *name, const void *data, size_t size, mst_shape told, bool label) {
-    const char *dtype = serialized_dtype(data, size), *kind = mst_other_picture(data, size, size);
+/* TOLD are the dimensions that the Example gives for the SIZE bytes; two of them may be those of a picture in color. */
+static mst_status check_count(const char *name, size_t size, mst_shape told) {
     char text[MST_SHAPE_TEXT];
+    const int64_t count = mst_shape_count(told), each = (int64_t)size / count, rest = (int64_t)size % count;
+    mst_shape_print(told, text, sizeof text);
+    if (!rest && (each == 1 || (each == 3 && told.ndim == 2))) return MST_OK;
+    if (!rest && (each == 2 || each == 4 || each == 8))
+        return MST_FAIL(MST_INVALID,
+                        "feature '%s' has %zu bytes and the shape %s, which is %lld bytes for each element, as of %s: "
+                        "bytes are read as uint8 alone: write the numbers by tf.train.FloatList or Int64List%s",
+                        name, size, text, (long long)each, dtypes_of(each),
+                        told.ndim == 2 ? ", or 'depth' where they are uint8 of several channels" : "");
+    return MST_FAIL(MST_INVALID,
+                    "feature '%s' has %zu bytes, and the Example gives it the shape %s, of %lld elements: write the "
+                    "shape that the bytes have",
+                    name, size, text, (long long)count);
+}
+
+mst_status mst_example_bytes_check(const char *name, const void *data, size_t size, mst_shape told, bool label) {
+    const bool fits = told.ndim > 0 && mst_shape_count(told) == (int64_t)size;
+    const char *dtype = serialized_dtype(data, size), *kind = other_picture(data, size);
+    const char *file = array_file(data, size, fits);
     if (dtype)
         return MST_FAIL(
             MST_INVALID,
@@ -90,22 +162,22 @@ mst_status mst_example_bytes_check(const char *name, const void *data, size_t si
     if (kind)
         return MST_FAIL(MST_INVALID, "feature '%s' is bytes of a %s file, PNG and JPEG are read: convert the pictures",
                         name, kind);
+    if (file)
+        return MST_FAIL(MST_INVALID,
+                        "feature '%s' is bytes of %s, which are not read: write its numbers, by tf.train.FloatList or "
+                        "Int64List, and 'shape'",
+                        name, file);
     if (label && mst_image_begins(data, size))
         return MST_FAIL(MST_INVALID,
                         "feature '%s' is bytes of a picture file, which is not read as a label: write its pixels, by "
                         "tf.train.Int64List",
                         name);
-    if (label && is_text(data, size))
-        return MST_FAIL(MST_INVALID,
-                        "feature '%s' is text, '%.*s': labels are numbers: write the number of the class, by "
-                        "tf.train.Int64List, and the names of the classes to labels.txt",
-                        name, size < 40 ? (int)size : 40, (const char *)data);
-    const int64_t count = mst_shape_count(told), each = told.ndim && count > 0 ? (int64_t)size / count : 1;
-    if (told.ndim && count > 0 && (int64_t)size == each * count && (each == 2 || each == 4 || each == 8))
-        return MST_FAIL(MST_INVALID,
-                        "feature '%s' has %zu bytes, %lld for each element of its shape %s: they are no uint8, perhaps "
-                        "%s: write the numbers, by tf.train.FloatList or Int64List%s",
-                        name, size, (long long)each, mst_shape_print(told, text, sizeof text), dtypes_of(each),
-                        told.ndim == 2 ? "; uint8 of several channels need 'depth'" : "");
-    return MST_OK;
+    if (label) MST_TRY(check_text_label(name, data, size));
+    if (told.ndim > 0) return check_count(name, size, told);
+    const char *numbers = label ? NULL : mst_number_bytes(data, size);
+    if (!numbers) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "feature '%s' is %zu bytes that look like numbers of %s, and bytes are read as uint8 alone: write "
+                    "the numbers, by tf.train.FloatList or Int64List; where they are uint8, write 'shape' beside them",
+                    name, size, numbers);
 }

@@ -29,16 +29,33 @@ static const mst_feature_value *example_form_find(const found *f, const char *co
     return NULL;
 }
 
+/* Names under which an Example tells the size of its picture. */
+static const struct {
+    const char *height, *width, *depth;
+} sizes[] = {{"height", "width", "depth"},    {"height", "width", "channels"},
+             {"rows", "cols", "depth"},       {"rows", "cols", "channels"},
+             {"rows", "columns", "channels"}, {"image/height", "image/width", "image/channels"}};
+enum { NUM_SIZES = sizeof sizes / sizeof *sizes };
+
+static bool has_feature(const found *f, const char *name) {
+    return example_form_find(f, (const char *const[]){name, NULL});
+}
+
 /* What an Example tells of its input. */
-static bool is_about_input(const mst_feature_value *value) {
-    return is_named(value, "shape") || is_named(value, "pixels");
+static bool is_about_input(const found *f, const mst_feature_value *value) {
+    bool is_size = is_named(value, "shape") || is_named(value, "pixels");
+    for (int i = 0; i < NUM_SIZES; i++)
+        is_size |=
+            has_feature(f, sizes[i].height) && has_feature(f, sizes[i].width) &&
+            (is_named(value, sizes[i].height) || is_named(value, sizes[i].width) || is_named(value, sizes[i].depth));
+    return is_size;
 }
 
 /* The only feature that is not the label; NULL where there are more. */
 static const mst_feature_value *only_other(const found *f, const mst_feature_value *label) {
     const mst_feature_value *other = NULL;
     for (int i = 0; i < f->count; i++) {
-        if (&f->value[i] == label || is_about_input(&f->value[i]) || f->value[i].sequence) continue;
+        if (&f->value[i] == label || is_about_input(f, &f->value[i]) || f->value[i].sequence) continue;
         if (other) return NULL;
         other = &f->value[i];
     }
@@ -59,25 +76,84 @@ static bool read_integers(const found *f, const char *name, int64_t count, int64
     return good;
 }
 
-/* The shape that the Example gives; ndim 0 if it gives none, or one that is impossible. */
-static mst_shape told_shape(const found *f) {
-    int64_t dim[MST_MAX_NDIM], product = 1;
-    int ndim = 0;
-    for (int i = 0; i < f->count; i++)
-        if (is_named(&f->value[i], "shape") && f->value[i].kind == MST_FEATURE_INTEGERS && f->value[i].count > 0 &&
-            f->value[i].count < MST_MAX_NDIM && read_integers(f, "shape", f->value[i].count, dim))
-            ndim = (int)f->value[i].count;
-    if (ndim == 0 && read_integers(f, "height", 1, &dim[0]) && read_integers(f, "width", 1, &dim[1]))
-        ndim = dim[0] > 0 && dim[1] > 0 && read_integers(f, "depth", 1, &dim[2]) && dim[2] > 1 ? 3 : 2;
-    for (int i = 0; i < ndim; i++)
-        if (dim[i] < 1 || __builtin_mul_overflow(product, dim[i], &product)) return (mst_shape){.ndim = 0};
-    return mst_shape_make(ndim, dim);
+/* What an Example tells of the shape of its input. */
+typedef struct told_shape {
+    mst_shape shape; /* ndim 0: nothing */
+    bool is_whole;   /* the feature "shape", in place of the size of a picture, or of how many its pixels are */
+} told_shape;
+
+/* Height and width, and the channels where they are more than one. */
+static int told_size(const found *f, int64_t dim[MST_MAX_NDIM]) {
+    for (int i = 0; i < NUM_SIZES; i++) {
+        if (!read_integers(f, sizes[i].height, 1, &dim[0]) || !read_integers(f, sizes[i].width, 1, &dim[1])) continue;
+        for (int k = i; k < NUM_SIZES && strcmp(sizes[k].height, sizes[i].height) == 0; k++)
+            if (read_integers(f, sizes[k].depth, 1, &dim[2]) && dim[2] > 1) return 3;
+        return 2;
+    }
+    return read_integers(f, "pixels", 1, &dim[0]) ? 1 : 0;
 }
 
-/* The shape that the Example gives, if it has COUNT elements; else [COUNT]. */
-static mst_shape shape_of(const found *f, int64_t count) {
-    const mst_shape told = told_shape(f);
-    return told.ndim > 0 && mst_shape_count(told) == count ? told : mst_shape_make(1, &count);
+static bool is_shape(int ndim, const int64_t *dim) {
+    int64_t product = 1;
+    for (int i = 0; i < ndim; i++)
+        if (dim[i] < 1 || __builtin_mul_overflow(product, dim[i], &product)) return false;
+    return true;
+}
+
+/* MST_INVALID where the feature "shape" is none. */
+static mst_status read_told_shape(const found *f, told_shape *told) {
+    int64_t dim[MST_MAX_NDIM];
+    *told = (told_shape){.is_whole = false};
+    for (int i = 0; i < f->count && !told->is_whole; i++) {
+        const int64_t count = f->value[i].count;
+        if (!is_named(&f->value[i], "shape") || f->value[i].kind != MST_FEATURE_INTEGERS || count < 1) continue;
+        if (count >= MST_MAX_NDIM || !read_integers(f, "shape", count, dim) || !is_shape((int)count, dim))
+            return MST_FAIL(
+                MST_INVALID,
+                "the feature 'shape' has %lld numbers that are no dimensions: these are from 1 on, and at most "
+                "%d",
+                (long long)count, MST_MAX_NDIM - 1);
+        *told = (told_shape){mst_shape_make((int)count, dim), true};
+    }
+    const int ndim = told->is_whole ? 0 : told_size(f, dim);
+    if (ndim && is_shape(ndim, dim)) told->shape = mst_shape_make(ndim, dim);
+    return MST_OK;
+}
+
+/* The shape of COUNT elements as the Example tells it; [COUNT] where it tells none of so many. Height and width alone
+ * may be those of a picture of three channels. */
+static mst_shape shape_of(const told_shape *told, int64_t count) {
+    const mst_shape shape = told->shape;
+    const int64_t each = shape.ndim > 0 ? count / mst_shape_count(shape) : 0;
+    if (shape.ndim > 0 && mst_shape_count(shape) == count) return shape;
+    if (shape.ndim == 2 && each == 3 && mst_shape_count(shape) * each == count)
+        return MST_SHAPE(shape.dim[0], shape.dim[1], each);
+    return mst_shape_make(1, &count);
+}
+
+/* Whether the bytes of VALUE, the feature NAME, are a file of a picture. */
+static bool begins_picture(const found *f, const mst_feature_value *value, const char *name) {
+    const mst_feature feature = {.name = name, .dtype = MST_STRING};
+    mst_example_parser *parser;
+    mst_string string = {0};
+    if (value->kind != MST_FEATURE_BYTES || value->count != 1 || mst_example_parser_create(&feature, 1, &parser))
+        return false;
+    const bool good = mst_example_parse(parser, f->data, f->size, (void *const[]){&string}) == MST_OK;
+    mst_example_parser_destroy(parser);
+    return good && mst_image_begins(string.data, string.length);
+}
+
+/* Numbers have as many elements as the feature "shape" says; of bytes, check_bytes looks. */
+static mst_status check_told_count(const mst_feature_value *value, const char *name, const told_shape *told) {
+    char text[MST_SHAPE_TEXT];
+    if (value->kind == MST_FEATURE_BYTES || !told->is_whole || mst_shape_count(told->shape) == value->count)
+        return MST_OK;
+    return MST_FAIL(
+        MST_INVALID,
+        "feature '%s' has %lld numbers, and the feature 'shape' says %s, which is %lld: write the shape that "
+        "the numbers have",
+        name, (long long)value->count, mst_shape_print(told->shape, text, sizeof text),
+        (long long)mst_shape_count(told->shape));
 }
 
 /* Bytes in VALUE, the feature NAME, must be elements of u8 or a picture file. */
@@ -102,9 +178,17 @@ static mst_status use(const found *f, const mst_feature_value *value, bool label
     const int size = value->name_size < MST_FORM_TEXT ? (int)value->name_size : MST_FORM_TEXT - 1;
     snprintf(text, MST_FORM_TEXT, "%.*s", size, value->name);
     if (count < 1) return MST_FAIL(MST_INVALID, "feature '%s' of the first Example is empty", text);
-    MST_TRY(check_bytes(f, value, text, label, label ? (mst_shape){.ndim = 0} : told_shape(f)));
+    told_shape told = {.is_whole = false};
+    const mst_status status = label ? MST_OK : read_told_shape(f, &told);
+    if (begins_picture(f, value, text)) { /* of which the Example may tell the size in pixels */
+        if (status || mst_shape_count(told.shape) != count) told = (told_shape){.is_whole = false};
+    } else if (status) {
+        return status;
+    }
+    MST_TRY(check_bytes(f, value, text, label, told.shape));
+    if (!label) MST_TRY(check_told_count(value, text, &told));
     *out = (mst_feature){.name = text, .dtype = dtypes[value->kind]};
-    if (!(label && count == 1)) out->shape = label ? mst_shape_make(1, &count) : shape_of(f, count);
+    if (!(label && count == 1)) out->shape = shape_of(&told, count);
     return MST_OK;
 }
 

@@ -18,12 +18,14 @@ static const char suffix[] = ".npy";
 
 enum { SUFFIX_SIZE = 4, HEADER_MAX = 1 << 20, NAME_MAX_SHOWN = 300 };
 
-/* Removes ".npy" from the names, so that they are those given to numpy.savez. "x" and "x.npy" are then the same name,
- * which is an error. */
+/* Removes ".npy" from the names, so that they are those given to numpy.savez, and "./" before them, which other
+ * programs write. "x", "x.npy" and "./x.npy" are then the same name, which is an error. */
 static mst_status strip_names(mst_zip *zip) {
     for (int64_t i = 0; i < zip->num_entries; i++) {
-        char *name = zip->entry[i].name;
-        size_t size = strlen(name);
+        char *name = zip->entry[i].name, *own = name;
+        while (strncmp(own, "./", 2) == 0) own += 2;
+        size_t size = strlen(own);
+        memmove(name, own, size + 1);
         if (size > SUFFIX_SIZE && strcmp(name + size - SUFFIX_SIZE, suffix) == 0) name[size - SUFFIX_SIZE] = '\0';
     }
     return mst_zip_check_names(zip);
@@ -82,6 +84,19 @@ const char *mst_npz_name(const mst_npz *npz, int64_t i) {
 
 bool mst_npz_has(const mst_npz *npz, const char *name) {
     return mst_zip_find(&npz->zip, name) != NULL;
+}
+
+mst_status mst_npz_check_case(const mst_npz *npz, const char *name) {
+    for (int64_t i = 0; i < npz->zip.num_entries; i++) {
+        const char *other = npz->zip.entry[i].name;
+        if (strcmp(other, name) != 0 && strcasecmp(other, name) == 0)
+            return MST_FAIL(
+                MST_INVALID,
+                "'%s': has the arrays '%s' and '%s', of which one may be meant in place of the other: leave "
+                "one out, or give it another name",
+                npz->bytes.name, name, other);
+    }
+    return MST_OK;
 }
 
 static mst_status missing(const mst_npz *npz, const char *name) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/argument.h"
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "data/pictures/other_picture.h"
 #include "format/stream.h"
@@ -85,7 +86,7 @@ static mst_status inspector_unknown(const mst_inspect_source *s) {
 /* ---- reports ---- */
 
 static mst_status print_json(mst_report *r, FILE *out) {
-    char *text = r->no_memory ? NULL : json_dumps(r->json, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    char *text = r->no_memory ? NULL : mst_json_line(r->json, JSON_COMPACT | JSON_REAL_PRECISION(10));
     if (!text) return MST_NO_MEMORY("for a line of JSON");
     fprintf(out, "%s\n", text);
     free(text);

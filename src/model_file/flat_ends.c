@@ -1,10 +1,9 @@
 #include "model_file/flat_ends.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/no_memory.h"
+#include "model_file/sorted_keys.h"
 
 enum { MOST_DEPTH = 64 };
 
@@ -13,22 +12,13 @@ static bool is_layer_reference(const json_t *value) {
     return json_is_string(json_array_get(value, 0));
 }
 
-static int compare_keys(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool collect_ends(json_t *value, int depth, json_t *list);
 
 static bool collect_members(json_t *value, int depth, json_t *list) {
-    json_t *member;
-    const char **keys = calloc(json_object_size(value) + 1, sizeof *keys), *key;
-    size_t n = 0;
-    if (!keys) return false;
-    json_object_foreach(value, key, member) keys[n++] = key;
-    qsort((void *)keys, n, sizeof *keys, compare_keys);
-    bool good = true;
-    for (size_t i = 0; i < n && good; i++) good = collect_ends(json_object_get(value, keys[i]), depth + 1, list);
-    free((void *)keys);
+    const char **keys = mst_sorted_keys(value);
+    bool good = keys != NULL;
+    for (size_t i = 0; good && keys[i]; i++) good = collect_ends(json_object_get(value, keys[i]), depth + 1, list);
+    mst_sorted_keys_free(keys);
     return good;
 }
 
@@ -50,8 +40,23 @@ static bool is_nested(const json_t *value) {
     return nested;
 }
 
+/* The sorted keys of END where each of its members is one reference; else NULL. */
+static json_t *keys_of(const json_t *end) {
+    const char **keys = json_is_object(end) ? mst_sorted_keys(end) : NULL;
+    json_t *list = keys ? json_array() : NULL;
+    for (size_t i = 0; list && keys[i]; i++) {
+        if (!is_layer_reference(json_object_get(end, keys[i])) || json_array_append_new(list, json_string(keys[i]))) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    mst_sorted_keys_free(keys);
+    return list;
+}
+
 static bool flatten_ends(json_t *value, int depth) {
     static const char *const ends[] = {"input_layers", "output_layers"};
+    static const char *const names[] = {MST_KERAS_INPUT_KEYS, MST_KERAS_OUTPUT_KEYS};
     json_t *member;
     const char *key;
     size_t i;
@@ -62,7 +67,8 @@ static bool flatten_ends(json_t *value, int depth) {
     for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
         json_t *end = json_object_get(value, ends[k]);
         if (!is_nested(end)) continue;
-        json_t *list = json_array();
+        json_t *list = json_array(), *keys = keys_of(end);
+        good &= !keys || json_object_set_new(value, names[k], keys) == 0;
         good &= list && collect_ends(end, 0, list) && json_object_set(value, ends[k], list) == 0;
         json_decref(list);
     }

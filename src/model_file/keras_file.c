@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "base/no_memory.h"
 #include "format/zip_read.h"
+#include "model_file/dict_calls.h"
 #include "model_file/flat_ends.h"
 #include "model_file/keras2_names.h"
 #include "model_file/layer_folder.h"
@@ -43,7 +44,8 @@ static mst_status check_version(const char *name, const char *version, long *maj
 }
 
 /* Rewrites the network with the names of Keras 3, and with lists of inputs and outputs. */
-static mst_status understand(long major, mst_keras_file *out) {
+static mst_status understand(const char *name, long major, mst_keras_file *out) {
+    MST_TRY(mst_keras_order_dict_calls(name, out->config));
     MST_TRY(mst_keras_flatten_ends(out->config));
     return major == 1 || major == 2 ? mst_keras2_rename(out->config) : MST_OK;
 }
@@ -174,7 +176,7 @@ static mst_status read_archive(const mst_zip *zip, mst_keras_file *out) {
     if (mst_zip_find(zip, "metadata.json")) status = read_json(name, zip, "metadata.json", &out->metadata);
     if (!status) status = check_version(name, version_in(out->metadata), &major);
     if (!status) status = read_json(name, zip, "config.json", &out->config);
-    if (!status) status = understand(major, out);
+    if (!status) status = understand(name, major, out);
     if (!status) status = take_vocabularies(name, zip, "", 0, out->config);
     if (!status) status = read_entry(name, zip, "model.weights.h5", most_bytes, &weights, &size);
     if (!status) status = mst_keras_tree_read(name, weights, size, zip->bytes->size, &out->tree);
@@ -249,7 +251,7 @@ static mst_status read_h5(const char *name, const void *data, size_t size, mst_k
     MST_TRY(check_h5_version(name, &out->tree, &major));
     out->has_weights = true;
     MST_TRY(read_root_json(name, &out->tree, "model_config", &out->config));
-    MST_TRY(understand(major, out));
+    MST_TRY(understand(name, major, out));
     MST_TRY(read_root_json(name, &out->tree, "training_config", &out->training));
     MST_TRY(read_root_json(name, &out->tree, MST_KERAS_METADATA, &out->metadata));
     out->made = out->training;
@@ -260,7 +262,7 @@ static mst_status read_json_file(const char *name, const char *text, size_t size
     long major;
     MST_TRY(parse_json(name, text, size, &out->config));
     MST_TRY(check_version(name, version_in(out->config), &major));
-    return understand(major, out);
+    return understand(name, major, out);
 }
 
 mst_status mst_keras_file_read(const char *path, mst_keras_file *out) {

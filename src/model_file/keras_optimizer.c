@@ -116,8 +116,12 @@ static bool read_rate(const json_t *config, mst_optimizer *out, char why[MST_OPT
         snprintf(why, MST_OPTIMIZER_NOTE, "a learning rate %.60s", name ? name : "that is no number");
         return false;
     }
-    if ((decay && !json_is_number(decay)) || (is_schedule && falls != 0)) {
-        snprintf(why, MST_OPTIMIZER_NOTE, "decay with a schedule of the learning rate, or that is no number");
+    if (decay && !json_is_number(decay)) {
+        snprintf(why, MST_OPTIMIZER_NOTE, "a decay that is no number");
+        return false;
+    }
+    if (is_schedule && falls != 0) {
+        snprintf(why, MST_OPTIMIZER_NOTE, "a decay beside a schedule of the learning rate");
         return false;
     }
     if (is_schedule) return true;

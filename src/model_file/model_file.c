@@ -13,6 +13,7 @@
 #include "format/zip_write.h"
 #include "loss/loss.h"
 #include "model/describe.h"
+#include "model_file/flat_ends.h"
 #include "model_file/keras_file.h"
 #include "model_file/loss.h"
 #include "model_file/network_text.h"
@@ -23,9 +24,11 @@
 
 /* ---- loading ---- */
 
-/* What LIST, an array by place or an object by name, has for output I; LIST itself where it is neither. */
-static const json_t *of_output(const json_t *list, const mst_model *model, int i) {
-    const char *name = mst_model_output_name(model, i);
+/* What LIST, an array by place or an object by name, has for output I; LIST itself where it is neither. KEYS: those of
+ * a dict of outputs, which are their names then; NULL: they have the model's. */
+static const json_t *of_output(const json_t *list, const mst_model *model, const json_t *keys, int i) {
+    const char *key = json_string_value(json_array_get(keys, (size_t)i));
+    const char *name = key ? key : mst_model_output_name(model, i);
     if (json_is_array(list)) return json_array_get(list, (size_t)i);
     if (!json_is_object(list) || json_object_get(list, "class_name")) return list;
     return name ? json_object_get(list, name) : NULL;
@@ -35,28 +38,50 @@ static void keep_name(const char *name, char out[MST_OTHER_NAME]) {
     snprintf(out, MST_OTHER_NAME, "%s", name ? name : "");
 }
 
-static void read_losses(const json_t *made, const mst_model *model, mst_model_compiled *out) {
+static void read_losses(const json_t *made, const json_t *keys, const mst_model *model, mst_model_compiled *out) {
     const json_t *losses = json_object_get(made, "loss"), *weights = json_object_get(made, "loss_weights");
     const int outputs = mst_model_num_outputs(model);
     mst_loss loss;
     bool from_probabilities;
     for (int i = 0; i < outputs && i < MST_MAX_OUTPUTS; i++) {
-        const json_t *value = of_output(losses, model, i);
+        const json_t *value = of_output(losses, model, keys, i);
         if (!mst_keras_loss_read(value, &loss, &from_probabilities))
             keep_name(mst_keras_loss_name(value), out->other_loss[i]);
     }
-    const json_t *weight_of_all = outputs == 1 ? of_output(weights, model, 0) : NULL;
+    const json_t *weight_of_all = outputs == 1 ? of_output(weights, model, keys, 0) : NULL;
     const bool weighted = json_is_number(weight_of_all) && json_number_value(weight_of_all) != 1;
     if (weighted)
         snprintf(out->other_loss[0], MST_OTHER_NAME, "%.20s of weight %g",
-                 mst_keras_loss_name(of_output(losses, model, 0)), json_number_value(weight_of_all));
+                 mst_keras_loss_name(of_output(losses, model, keys, 0)), json_number_value(weight_of_all));
     if (outputs == 1 && !weighted)
-        out->has_loss = mst_keras_loss_read(of_output(losses, model, 0), &out->loss, &out->from_probabilities);
+        out->has_loss = mst_keras_loss_read(of_output(losses, model, keys, 0), &out->loss, &out->from_probabilities);
     for (int i = 0; outputs > 1 && i < outputs && i < MST_MAX_OUTPUTS; i++) {
         mst_output_loss *o = &out->output[i];
-        const json_t *weight = of_output(weights, model, i);
-        o->has_loss = mst_keras_loss_read(of_output(losses, model, i), &o->loss, &o->from_probabilities);
+        const json_t *weight = of_output(weights, model, keys, i);
+        o->has_loss = mst_keras_loss_read(of_output(losses, model, keys, i), &o->loss, &o->from_probabilities);
         if (json_is_number(weight)) o->weight = json_number_value(weight) == 0 ? MST_ZERO : json_number_value(weight);
+    }
+}
+
+static void add_metric(const json_t *metric, char out[MST_METRIC_NAMES]) {
+    const char *name = mst_keras_loss_name(metric);
+    const size_t used = strlen(out);
+    if (name) snprintf(out + used, MST_METRIC_NAMES - used, "%s'%.40s'", used ? ", " : "", name);
+}
+
+/* A list of metrics, of lists of them for each output, or either by the name of the output. */
+static void add_metrics(const json_t *value, int depth, char out[MST_METRIC_NAMES]) {
+    enum { MOST_DEPTH = 3 };
+    const char *key;
+    json_t *item;
+    size_t i;
+    if (depth > MOST_DEPTH) return;
+    if (json_is_array(value)) {
+        json_array_foreach(value, i, item) add_metrics(item, depth + 1, out);
+    } else if (json_is_object(value) && !json_object_get(value, "class_name")) {
+        json_object_foreach((json_t *)(uintptr_t)value, key, item) add_metrics(item, depth + 1, out);
+    } else {
+        add_metric(value, out);
     }
 }
 
@@ -65,7 +90,10 @@ static mst_status read_compiled(const mst_keras_file *file, const mst_keras_netw
     const json_t *optimizer = json_object_get(file->made, "optimizer");
     if (!optimizer) optimizer = json_object_get(file->made, "optimizer_config");
     *out = (mst_model_compiled){.has_loss = false};
-    read_losses(file->made, model, out);
+    const json_t *keys = json_object_get(json_object_get(file->config, "config"), MST_KERAS_OUTPUT_KEYS);
+    read_losses(file->made, keys, model, out);
+    add_metrics(json_object_get(file->made, "metrics"), 0, out->metrics);
+    add_metrics(json_object_get(file->made, "weighted_metrics"), 0, out->metrics);
     mst_keras_optimizer_read(optimizer, &out->optimizer, out->optimizer_note);
     out->has_optimizer = out->optimizer.rule;
     if (!out->has_optimizer)

@@ -6,7 +6,7 @@
 
 #include "base/no_memory.h"
 #include "model_file/call_arguments.h"
-#include "model_file/custom_class.h"
+#include "model_file/flat_ends.h"
 #include "model_file/layer_folder.h"
 
 enum { MOST_DEPTH = 16, MOST_WORK = 1000000, MOST_LAYERS = 100000, MOST_HOPS = 1000, MOST_INPUTS = 1000 };
@@ -539,6 +539,11 @@ mst_status mst_keras_flatten(const char *name, const json_t *object, json_t **ou
         *out = json_pack("{s:s, s:{s:O, s:O, s:O}}", "class_name", "Functional", "config", "layers", flat.layers,
                          "input_layers", flat.inputs, "output_layers", flat.outputs);
     if (!status && !*out) status = MST_NO_MEMORY("for a network");
+    static const char *const kept[] = {MST_KERAS_INPUT_KEYS, MST_KERAS_OUTPUT_KEYS};
+    for (int k = 0; *out && k < 2; k++) {
+        json_t *keys = json_object_get(json_object_get(object, "config"), kept[k]);
+        if (keys) json_object_set(json_object_get(*out, "config"), kept[k], keys);
+    }
     flat_free(&flat);
     return status;
 }

@@ -4,12 +4,13 @@
 
 #include "base/escape.h"
 #include "base/no_memory.h"
+#include "graph/graph.h"
 #include "graph/names.h"
 #include "model/describe.h"
 #include "model_file/arithmetic_ops.h"
 #include "model_file/call_arguments.h"
 #include "model_file/classes.h"
-#include "model_file/custom_class.h"
+#include "model_file/flat_ends.h"
 #include "model_file/initializers.h"
 #include "model_file/mask_ops.h"
 #include "model_file/nested_network.h"
@@ -424,14 +425,21 @@ static const json_t *history_at(const json_t *list, size_t i) {
     return json_array_get(list, i);
 }
 
-static mst_status add_inputs(const network_reader *r, const json_t *list) {
+/* Inputs and outputs of a dict go by its keys in Keras, whatever their layers are called. */
+static const char *key_at(const json_t *keys, size_t i) {
+    const char *key = json_string_value(json_array_get(keys, i));
+    return key && mst_name_is_valid(key) ? key : NULL;
+}
+
+/* KEYS: those of a dict of inputs, or NULL. */
+static mst_status add_inputs(const network_reader *r, const json_t *list, const json_t *keys) {
     for (size_t i = 0; history_at(list, i); i++) {
         keras_call *call = find_call(r, history_at(list, i));
         if (!call || call->done) return malformed(r, "an input that no layer is, or that comes twice");
         const mst_keras_layer *layer = &r->network->layer[call->layer];
         const json_t *config = config_of(r, call->layer);
-        MST_TRY(
-            of_layer(r, call->layer, add_input(r, layer->name, shape_of(config), dtype_text(config), &call->output)));
+        const char *name = key_at(keys, i) ? key_at(keys, i) : layer->name;
+        MST_TRY(of_layer(r, call->layer, add_input(r, name, shape_of(config), dtype_text(config), &call->output)));
         call->done = true;
     }
     return MST_OK;
@@ -449,15 +457,35 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
     return mst_model_check(r->model);
 }
 
+/* Outputs go by the names of their layers here, so no key may be the name of another one's layer. */
+static mst_status check_output_keys(const network_reader *r, const json_t *list, const json_t *keys) {
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        const char *key = json_string_value(json_array_get(keys, i));
+        const char *own = json_string_value(json_array_get(history_at(list, i), 0));
+        for (size_t k = 0; key && own && strcmp(key, own) != 0 && k < json_array_size(list); k++) {
+            const char *name = json_string_value(json_array_get(history_at(list, k), 0));
+            if (!name || strcmp(name, key) != 0) continue;
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "'%s': its output '%.100s' is of the layer '%.100s', while the layer '%.100s' is another "
+                            "output: outputs go by the names of their layers here: give the layers the names of the "
+                            "outputs",
+                            r->file, key, own, key);
+        }
+    }
+    return MST_OK;
+}
+
 static mst_status read_functional(network_reader *r, const json_t *config) {
     r->plain_layers = mst_keras_layers_for_ops(json_object_get(config, "layers"));
     if (!r->plain_layers) return MST_NO_MEMORY("for a network");
     MST_TRY(list_layers(r, r->plain_layers));
     if (mst_keras_masks_find(r->layers, &r->names, &r->masks)) return mst_error_prefix("'%s'", r->file);
     MST_TRY(list_calls(r));
-    MST_TRY(add_inputs(r, json_object_get(config, "input_layers")));
+    MST_TRY(add_inputs(r, json_object_get(config, "input_layers"), json_object_get(config, MST_KERAS_INPUT_KEYS)));
     MST_TRY(make_calls(r));
-    return set_outputs(r, json_object_get(config, "output_layers"));
+    const json_t *outputs = json_object_get(config, "output_layers");
+    MST_TRY(check_output_keys(r, outputs, json_object_get(config, MST_KERAS_OUTPUT_KEYS)));
+    return set_outputs(r, outputs);
 }
 
 /* ---- the whole ---- */

@@ -133,6 +133,10 @@ works averages_and_sums_of_gradients_are_kept "^done" train $small --ema 0.9 --g
     --schedule none --save sums.keras
 works and_go_on_from_a_file_of_keras "an update every 3 steps" train $small --load sums.keras --steps 1
 check where_they_stood grep -q "restored sums.keras, step 4" out
+check weights_of_the_last_step_are_told_as_such grep -q "^weights: those of the last step; --use-ema takes the moving averages, as Keras'" out
+works averages_of_a_file_of_keras_are_taken "^weights: the moving averages, as --use-ema says" train $small --load sums.keras --steps 1 --use-ema
+run train $small --load b.keras --use-ema --steps 1
+check averages_that_a_file_lacks_are_refused sh -c "[ $status -eq 2 ] && grep -q \"that of 'b.keras' keeps none: give --ema X\" err"
 run train $small --ema 0.9 --use-ema --steps 4 --save averages.keras
 check an_optimizer_that_is_not_kept_is_told_of grep -q "^warning: 'averages.keras': does not keep the optimizer: with --use-ema" err
 run train $small --hidden-units 16 --epochs 2 --save cosine.keras
@@ -238,6 +242,38 @@ check an_older_file_trains_on_alike [ "$(sed -n 's/^weights sha256: //p' out)" =
 works a_model_becomes_weights "^c.npz from b.keras" convert b.keras c.npz
 check an_optimizer_that_is_left_out_is_told grep -q "parameters, without the optimizer and the loss" out
 works weights_of_a_model_are_shown "NPZ" inspect c.npz
+if command -v python3 > /dev/null 2>&1; then
+    # names that begin a command to the terminal, turn letters round and end lines
+    python3 - << 'END'
+import json, zipfile
+
+odd = "a\033[31mb\u009b2J\u202ec\u2028d\ne"
+def change(made, what):
+    if what == "optimizer": made["optimizer"]["class_name"] = odd
+    if what == "setting": made["optimizer"]["config"][odd] = odd
+    if what == "loss": made["loss"] = odd
+    if what == "metrics": made["metrics"] = [[odd, {"class_name": odd, "config": {}}], {odd: [odd]}]
+for what in "optimizer", "setting", "loss", "metrics":
+    with zipfile.ZipFile("b.keras") as old, zipfile.ZipFile(what + ".keras", "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "config.json":
+                config = json.loads(data)
+                change(config["compile_config"], what)
+                data = json.dumps(config)
+            new.writestr(name, data)
+END
+    for what in optimizer setting loss metrics; do
+        run convert $what.keras odd.keras --overwrite
+        [ $what = setting ] && left=optimizer || left=$what
+        check "${what}_left_out_is_told_on_one_line" [ "$(grep -c "^warning: '$what.keras': its $left" err)" = 1 ]
+        check "names_of_the_${what}_are_printed_plainly" sh -c "! LC_ALL=C grep -q '$(printf '[\033]\|\302\233\|\342\200')' out err"
+        check "and_nothing_else_of_the_${what}_is_printed" [ "$(grep -c . err)" = 1 ]
+    done
+    run train $small --load optimizer.keras --steps 1
+    check an_odd_optimizer_is_printed_plainly_in_training sh -c "! LC_ALL=C grep -q '$(printf '[\033]\|\302\233\|\342\200')' out err"
+    check metrics_left_out_are_named sh -c "$muster convert metrics.keras odd.keras --overwrite 2>&1 | grep -q 'its metrics are left out: .*, '"
+fi
 cat > new.json << 'EOF'
 {"class_name": "Sequential", "keras_version": "4.1.0", "config": {"name": "s", "layers": [
   {"class_name": "Dense", "config": {"name": "d", "units": 3, "batch_input_shape": [null, 4]}}]}}

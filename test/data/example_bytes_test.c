@@ -20,12 +20,17 @@ static void elements_have_the_bytes_of_their_shape(void **state) {
     const mst_shape square = MST_SHAPE(4, 4);
     expect(data, 16, square, false, NULL);
     expect(data, 48, square, false, NULL); /* three channels, as ever */
-    expect(data, 17, square, false, NULL);
-    expect(data, 32, square, false, "feature 'it' has 32 bytes, 2 for each element of its shape [4, 4]");
-    expect(data, 64, square, false, "perhaps float32 or int32");
-    expect(data, 128, square, false, "perhaps float64 or int64");
-    expect(data, 64, square, false, "need 'depth'");
-    expect(data, 128, MST_SHAPE(4, 4, 2), false, "4 for each element of its shape [4, 4, 2]");
+    expect(data, 17, square, false,
+           "feature 'it' has 17 bytes, and the Example gives it the shape [4, 4], of 16 elements");
+    expect(data, 80, square, false, "of 16 elements: write the shape that the bytes have");
+    expect(data, 48, MST_SHAPE(16), false, "of 16 elements");
+    expect(data, 15, square, false, "of 16 elements");
+    expect(data, 32, square, false,
+           "feature 'it' has 32 bytes and the shape [4, 4], which is 2 bytes for each element");
+    expect(data, 64, square, false, "as of float32 or int32: bytes are read as uint8 alone");
+    expect(data, 128, square, false, "as of float64 or int64");
+    expect(data, 64, square, false, "or 'depth' where they are uint8 of several channels");
+    expect(data, 128, MST_SHAPE(4, 4, 2), false, "the shape [4, 4, 2], which is 4 bytes for each element");
     for (size_t size = 0; size <= sizeof data; size++) expect(data, size, none, false, NULL);
 }
 
@@ -57,15 +62,108 @@ static void pictures_and_texts(void **state) {
     expect("dog", 3, none, true, "feature 'it' is text, 'dog': labels are numbers");
     expect("gr\xc3\xbcn", 5, none, true, "is text");
     expect("dog", 3, none, false, NULL);
-    expect("A", 1, none, true, NULL);
+    for (int c = 0; c < 256; c++) {
+        const char one = (char)c;
+        const bool printed = c >= ' ' && c < 0x7f;
+        expect(&one, 1, none, true, printed ? "which may be a text or the number" : NULL);
+        expect(&one, 1, none, false, NULL);
+    }
+    expect("A", 1, none, true, "feature 'it' is one byte, 'A', which may be a text or the number 65");
     expect("\1\0\0", 3, none, true, NULL);
     expect("do\xff", 3, none, true, NULL);
+}
+
+static void files_with_arrays(void **state) {
+    (void)state;
+    static const struct {
+        const char *begin, *kind;
+        size_t length;
+        bool certain; /* also where a shape says that they are elements */
+    } files[] = {{"\x93NUMPY\1\0", "bytes of a .npy file", 8, true},
+                 {"\x89HDF\r\n\x1a\n", "bytes of an HDF5 file", 8, true},
+                 {"PK\3\4", "bytes of a zip archive, as .npz is", 4, false},
+                 {"\x1f\x8b\x8", "bytes of a gzip file", 3, false},
+                 {"\x80\4", "an object of Python's pickle", 2, false}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char data[40] = "";
+        memcpy(data, files[i].begin, files[i].length);
+        data[sizeof data - 1] = '.';
+        expect(data, sizeof data, none, false, files[i].kind);
+        expect(data, sizeof data, none, true, files[i].kind);
+        expect(data, sizeof data, MST_SHAPE(40), false, files[i].certain ? files[i].kind : NULL);
+    }
+}
+
+enum { NUMBERS = 64 };
+
+static void expect_numbers(const void *data, size_t size, const char *what) {
+    char why[100];
+    snprintf(why, sizeof why, "bytes that look like numbers of %s", what);
+    expect(data, size, none, false, why);
+    expect(data, size, MST_SHAPE((int64_t)size), false, NULL); /* the Example says that they are bytes */
+    expect(data, size - 1, none, false, NULL);
+}
+
+/* Without a shape. */
+static void numbers_of_several_bytes(void **state) {
+    (void)state;
+    float singles[NUMBERS], scaled[NUMBERS];
+    double doubles[NUMBERS];
+    int32_t integers[NUMBERS];
+    int64_t longs[NUMBERS];
+    uint16_t halves[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) {
+        singles[i] = (float)(i % 10); /* among them zeros */
+        scaled[i] = (float)(i * 37 % 256) / 255;
+        doubles[i] = i % 2 ? -0.1 * i : 0.3 * i;
+        integers[i] = i * 5;
+        longs[i] = i * 30;
+        halves[i] = (uint16_t)(0x3000 + i * 49 + (i % 2 ? 0x8000 : 0));
+    }
+    expect_numbers(singles, sizeof singles, "float32 or float64");
+    expect_numbers(scaled, sizeof scaled, "float32 or float64");
+    expect_numbers(doubles, sizeof doubles, "float32 or float64");
+    expect_numbers(integers, sizeof integers, "int32 or int64");
+    expect_numbers(longs, sizeof longs, "int32 or int64");
+    expect_numbers(halves, sizeof halves, "float16");
+}
+
+/* Pictures are not taken for such numbers, whatever they show. */
+static void pictures_are_bytes(void **state) {
+    (void)state;
+    enum { SIDE = 28, PIXELS = SIDE * SIDE, KINDS = 10 };
+    uint8_t pixels[PIXELS];
+    uint32_t random = 1;
+    for (int level = 0; level < 256; level++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            for (int i = 0; i < PIXELS; i++) {
+                const int x = i % SIDE, y = i / SIDE;
+                random = random * 1664525 + 1013904223;
+                const int noise = (int)(random >> 24);
+                const int shown[KINDS] = {level,                               /* even */
+                                          level + noise % 8,                   /* noise */
+                                          noise,                               /* nothing but noise */
+                                          (x + y + level) % 256,               /* a gradient */
+                                          x > 8 && x < 14 ? level : 0,         /* a stroke */
+                                          (x / 2 + y / 2) % 2 ? level : 0,     /* a chessboard */
+                                          x / 2 % 2 ? level : 255 - level / 3, /* stripes */
+                                          x % 2 ? level : 255 - level / 3,
+                                          x / 2 % 2 ? 0 : level,
+                                          noise % 50 ? 0 : level}; /* points */
+                pixels[i] = (uint8_t)shown[kind];
+            }
+            expect(pixels, sizeof pixels, none, false, NULL);
+        }
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_have_the_bytes_of_their_shape),
         cmocka_unit_test(serialized_tensors),
+        cmocka_unit_test(files_with_arrays),
+        cmocka_unit_test(numbers_of_several_bytes),
+        cmocka_unit_test(pictures_are_bytes),
         cmocka_unit_test(pictures_and_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,10 +215,10 @@ static void array_that_is_longer_than_the_directory_says_is_refused(void **state
 
 /* "a.npy" and "a" are both array a. */
 static void two_arrays_of_one_name_are_refused(void **state) {
-    static const char *const names[] = {"a.npy", "a"};
+    static const char *const names[] = {"a.npy", "a", "./a.npy", "././a"};
     (void)state;
     const double one = 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         zip_maker zip = {.num_entries = 0};
         blob npy = {0};
         mst_tensor *tensor;

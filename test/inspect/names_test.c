@@ -1,5 +1,6 @@
-/* Names of files, and names in files of every format, with characters that a terminal obeys: neither a report nor an
- * error shows them as they are. */
+/* Names of files, and names in files of every format, with characters that a terminal obeys: neither a report, as text
+ * and as JSON, nor an error shows them as they are. */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,14 +12,25 @@
 #include "support/samples.h"
 #include "support/test.h"
 
-static void expect_plain(const char *path, const char *what) {
+typedef mst_status (*inspect_fn)(const char *path, FILE *out);
+
+/* What FUNCTION prints of PATH, to be freed. */
+static char *plain_report(inspect_fn function, const char *path, const char *what, mst_status *status) {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    const mst_status status = mst_inspect(path, out);
+    *status = function(path, out);
     fclose(out);
     if (has_obeyed(text, size, true)) fail_msg("the report of %s has such a character: %s", what, text);
+    return text;
+}
+
+static void expect_plain(const char *path, const char *what) {
+    mst_status status;
+    char *json = plain_report(mst_inspect_json, path, what, &status);
+    free(json);
+    char *text = plain_report(mst_inspect, path, what, &status);
     free(text);
     const char *message = status ? mst_error()->message : "";
     if (has_obeyed(message, strlen(message), false))
@@ -75,8 +87,28 @@ static void names_in_files(void **state) {
     }
 }
 
+/* A program that reads the JSON gets the name as it is. */
+static void json_has_the_same_names(void **state) {
+    (void)state;
+    for (int i = 0; obeyed_names[i]; i++) {
+        mst_status status;
+        json_t *name = json_string(obeyed_names[i]);
+        if (!name) continue; /* no UTF-8 */
+        const char *path = folder_write(obeyed_names[i], "a,b\n1,2\n", strlen("a,b\n1,2\n"));
+        char *text = plain_report(mst_inspect_json, path, "a table", &status);
+        EXPECT_OK(status);
+        json_t *report = json_loads(text, 0, NULL);
+        assert_non_null(report);
+        assert_string_equal(json_string_value(json_object_get(report, "file")), path);
+        json_decref(report);
+        json_decref(name);
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(json_has_the_same_names),
         TEST_IN_FOLDER(names_of_files),
         TEST_IN_FOLDER(names_in_files),
     };

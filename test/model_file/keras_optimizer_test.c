@@ -46,7 +46,7 @@ static void decay_of_keras_2_is_a_schedule(void **state) {
     assert_true(none.optimizer.learning_rate == 0.1 && none.optimizer.momentum == 0.9 && none.optimizer.nesterov);
     assert_int_equal(none.optimizer.schedule.kind, MST_SCHEDULE_NONE);
     assert_true(expect_taken("SGD", "\"lr\": 0.2, \"decay\": 0", "").optimizer.learning_rate == 0.2);
-    expect_refused("SGD", SCHEDULE ", \"decay\": 0.25", "decay with a schedule");
+    expect_refused("SGD", SCHEDULE ", \"decay\": 0.25", "a decay beside a schedule of the learning rate");
     expect_refused("SGD", RATE ", \"decay\": \"fast\"", "decay");
 }
 

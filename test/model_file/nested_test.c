@@ -112,6 +112,115 @@ static void a_model_keeps_its_name(void **state) {
     mst_model_destroy(copy);
 }
 
+#define INPUT_OF(name, size)                                                                              \
+    "{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, " #size "], \"name\": \"" name \
+    "\"}, \"inbound_nodes\": []}"
+#define DEFINED(name, size, calls)                                                       \
+    "{\"class_name\": \"Dense\", \"config\": {\"name\": \"" name "\", \"units\": " #size \
+    "}, \"inbound_nodes\": [" calls "]}"
+#define PAIR(a, b)                                                                                   \
+    "{\"class_name\": \"Concatenate\", \"config\": {\"name\": \"pair\"}, \"inbound_nodes\": [[[\"" a \
+    "\", 0, 0, {}], "                                                                                \
+    "[\"" b "\", 0, 0, {}]]]}"
+#define TENSOR(name) "{\"class_name\": \"__keras_tensor__\", \"config\": {\"keras_history\": [\"" name "\", 0, 0]}}"
+/* An inner model of inputs left [2] and right [5], called with CALL: the outer one has inputs p [2] and q [5]. */
+#define DICT_MODEL(ends, call)                                                                                  \
+    MODEL("m",                                                                                                  \
+          INPUT_OF("p", 2) ", " INPUT_OF("q", 5) ", " MODEL(                                                    \
+              "inner",                                                                                          \
+              INPUT_OF("left", 2) ", " INPUT_OF("right", 5) ", " DEFINED("l", 1, CALL("left", 0)) ", " DEFINED( \
+                  "r", 1, CALL("right", 0)) ", " PAIR("l", "r"),                                                \
+              ends, AT("pair", 0), call),                                                                       \
+          AT("p", 0) ", " AT("q", 0), AT("inner", 1), "")
+#define DICT_CALL(member) "{\"args\": [{" member "}], \"kwargs\": {\"mask\": {\"right\": null, \"left\": null}}}"
+#define P_IS(key) "\"" key "\": " TENSOR("p")
+#define Q_IS(key) "\"" key "\": " TENSOR("q")
+
+/* As text, because the inputs of MODEL are a dict there, not a list in brackets. */
+static char *with_dict_of_inputs(const char *text, const char *list, const char *dict) {
+    const char *at = strstr(text, list);
+    char *out;
+    assert_non_null(at);
+    assert_true(asprintf(&out, "%.*s%s%s", (int)(at - text), text, dict, at + strlen(list)) > 0);
+    return out;
+}
+
+/* The sizes of the inputs of the layers l and r, which have two weights each. */
+static void expect_sources(const char *text, int l, int r) {
+    mst_model *model;
+    const mst_weight *weights;
+    int64_t count;
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", text), &model, NULL));
+    EXPECT_OK(mst_model_weights(model, &weights, &count));
+    assert_int_equal(count, 4);
+    assert_string_equal(weights[0].name, "inner.l/kernel");
+    assert_int_equal(weights[0].spec.shape.dim[0], l);
+    assert_int_equal(weights[2].spec.shape.dim[0], r);
+    mst_model_destroy(model);
+}
+
+/* By the keys of the inner model's inputs, or by their names where these are no dict, in both generations' form. */
+static void dicts_are_taken_by_name(void **state) {
+    (void)state;
+    static const char ends[] = "[[\"left\", 0, 0], [\"right\", 0, 0]]";
+    static const char dict[] = "{\"right\": [\"right\", 0, 0], \"left\": [\"left\", 0, 0]}";
+    static const char swapped[] = "{\"left\": [\"right\", 0, 0], \"right\": [\"left\", 0, 0]}";
+    static const char *const calls[] = {
+        DICT_MODEL(AT("left", 0) ", " AT("right", 0), DICT_CALL(P_IS("left") ", " Q_IS("right"))),
+        DICT_MODEL(AT("left", 0) ", " AT("right", 0), DICT_CALL(Q_IS("right") ", " P_IS("left"))),
+        DICT_MODEL(AT("left", 0) ", " AT("right", 0), "{\"right\": [\"q\", 0, 0, {}], \"left\": [\"p\", 0, 0, {}]}")};
+    for (int i = 0; i < 3; i++) {
+        char *text = with_dict_of_inputs(calls[i], ends, dict);
+        expect_sources(calls[i], 2, 5);
+        expect_sources(text, 2, 5);
+        free(text);
+    }
+    const char *other = DICT_MODEL(AT("left", 0) ", " AT("right", 0), DICT_CALL(P_IS("right") ", " Q_IS("left")));
+    char *by_keys = with_dict_of_inputs(other, ends, swapped);
+    expect_sources(by_keys, 2, 5);
+    expect_sources(other, 5, 2);
+    free(by_keys);
+}
+
+static void other_members_of_dicts_are_told(void **state) {
+    (void)state;
+    static const char ends[] = "[[\"left\", 0, 0], [\"right\", 0, 0]]";
+    static const char dict[] = "{\"right\": [\"right\", 0, 0], \"left\": [\"left\", 0, 0]}";
+    const char *more =
+        DICT_MODEL(AT("left", 0) ", " AT("right", 0), DICT_CALL(Q_IS("right") ", " Q_IS("other") ", " P_IS("left")));
+    expect_sources(more, 2, 5); /* by name, as in Keras */
+    char *by_keys = with_dict_of_inputs(more, ends, dict);
+    expect_refused(by_keys, MST_UNIMPLEMENTED, "the model 'inner' in it is called with a dict");
+    free(by_keys);
+    expect_refused(DICT_MODEL(AT("left", 0) ", " AT("right", 0), DICT_CALL(P_IS("left") ", " Q_IS("r"))),
+                   MST_UNIMPLEMENTED, "look at 'right'");
+}
+
+/* The inputs of the whole model, too: by their keys, whatever their layers are called. */
+static void inputs_of_a_dict_have_the_names_of_its_keys(void **state) {
+    (void)state;
+    mst_model *model;
+    const char *text = MODEL("m",
+                             INPUT_OF("left", 2) ", " INPUT_OF("right", 5) ", " DEFINED(
+                                 "l", 1, CALL("left", 0)) ", " DEFINED("r", 1, CALL("right", 0)) ", " PAIR("l", "r"),
+                             AT("left", 0) ", " AT("right", 0), AT("pair", 0), "");
+    char *swapped = with_dict_of_inputs(text, "[[\"left\", 0, 0], [\"right\", 0, 0]]",
+                                        "{\"right\": [\"left\", 0, 0], \"left\": [\"right\", 0, 0]}");
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", swapped), &model, NULL));
+    for (int i = 0; i < 2; i++) {
+        const bool left = strcmp(mst_model_input_name(model, i), "left") == 0;
+        assert_int_equal(model->input[i].row.shape.dim[0], left ? 5 : 2);
+    }
+    mst_model_destroy(model);
+    free(swapped);
+    text = MODEL("m", INPUT("in") ", " DENSE("a", CALL("in", 0)) ", " DENSE("b", CALL("in", 0)), AT("in", 0),
+                 AT("a", 0) ", " AT("b", 0), "");
+    swapped =
+        with_dict_of_inputs(text, "[[\"a\", 0, 0], [\"b\", 0, 0]]", "{\"a\": [\"b\", 0, 0], \"b\": [\"a\", 0, 0]}");
+    expect_refused(swapped, MST_UNIMPLEMENTED, "its output 'a' is of the layer 'b'");
+    free(swapped);
+}
+
 /* A model whose second output is its input. */
 static void an_output_may_be_an_input(void **state) {
     (void)state;
@@ -222,6 +331,9 @@ int main(void) {
         TEST_IN_FOLDER(models_may_be_applied_to_their_own_output),
         TEST_IN_FOLDER(an_output_may_be_of_a_call_that_is_not_the_last),
         TEST_IN_FOLDER(a_model_keeps_its_name),
+        TEST_IN_FOLDER(dicts_are_taken_by_name),
+        TEST_IN_FOLDER(other_members_of_dicts_are_told),
+        TEST_IN_FOLDER(inputs_of_a_dict_have_the_names_of_its_keys),
         TEST_IN_FOLDER(an_output_may_be_an_input),
         cmocka_unit_test(layers_are_where_the_file_keeps_them),
         TEST_IN_FOLDER(what_is_not_there_is_told),

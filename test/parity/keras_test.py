@@ -231,6 +231,20 @@ def repeated():
     return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
 
 
+def named():
+    """Models that are called with dicts, whose members have another order than the inputs of the model."""
+    def pair(name, make):
+        left, right = keras.Input((12,), name="left"), keras.Input((12,), name="right")
+        return keras.Model(make(left, right), L.Subtract()([L.Dense(6)(left), L.Dense(6, activation="tanh")(right)]),
+                           name=name)
+
+    start = keras.Input((12,))
+    half = L.Rescaling(0.5)(start)
+    by_key, by_name = pair("by_key", lambda a, b: {"right": b, "left": a}), pair("by_name", lambda a, b: [a, b])
+    rows = [model({"right": a, "left": b}) for model in (by_key, by_name) for a, b in ((start, half), (half, start))]
+    return keras.Model(start, L.Dense(4, activation="softmax")(L.Concatenate()(rows)))
+
+
 def nested_frozen():
     """Transfer learning as Keras' guide does it: a frozen model first in a stack, called with training=False."""
     x = start = keras.Input((8, 8, 3))
@@ -293,13 +307,13 @@ def normalized():
 
 FROZEN = ["stays", "stays_too"]
 FROZEN_IN = {frozen: FROZEN, nested_frozen: ["base.first", "base.second", "base.pool"]}  # names that Muster writes
-NESTED = (nested, repeated, nested_frozen, stacks)
+NESTED = (nested, repeated, named, nested_frozen, stacks)
 MODELS = {"text CNN": (text_cnn, WORDS), "blocks": (blocks, PICTURES), "frozen": (frozen, PICTURES),
           "normalizations": (normalizations, PICTURES), "volumes": (volumes, PICTURES),
           "separable": (separable, PICTURES), "recurrent": (recurrent, WORDS), "both ways": (both_ways, PADDED), "each step": (each_step, PADDED), "masked": (masked, STEPS), "attention": (attention, WORDS),
           "activations": (activations, PICTURES), "logits": (logits, PICTURES), "probabilities": (probabilities, PICTURES),
           "operators": (operators, PICTURES), "prepared": (prepared, PICTURES), "normalized": (normalized, PICTURES),
-          "nested": (nested, PICTURES), "repeated": (repeated, STEPS[:, :, 0]),
+          "nested": (nested, PICTURES), "repeated": (repeated, STEPS[:, :, 0]), "named": (named, STEPS[:, :, 0]),
           "nested and frozen": (nested_frozen, PICTURES), "stacks": (stacks, PICTURES)}
 SEQUENCES = (recurrent, both_ways, each_step, masked, attention)
 ONE_OPTIMIZER = (normalizations, volumes, separable, *SEQUENCES, activations, logits, probabilities, operators, prepared,
@@ -629,7 +643,7 @@ def main():
             for optimizer in ["adam"] if make in ONE_OPTIMIZER else OPTIMIZERS:
                 train(report, folder, name, make, rows, optimizer)
             files(report, folder, name, make, rows)
-            if make not in (*SEQUENCES, nested, repeated, stacks):  # the command is the same for all layers
+            if make not in (*SEQUENCES, nested, repeated, named, stacks):  # the command is the same for all layers
                 commands(report, folder, name, make, rows)
         policies(report, folder)
         lookups(report, folder)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "base/no_memory.h"
 #include "cli/launch/remote_command.h"
 #include "cli/launch/shell_words.h"
@@ -160,7 +161,7 @@ static mst_status command_text(const job_plan *plan, char **out) {
     json_t *list = json_array();
     mst_status status = MST_OK;
     for (int i = 0; !status && i < plan->num_arguments; i++) status = add_argument(list, plan->arguments[i]);
-    *out = status ? NULL : json_dumps(list, JSON_ENSURE_ASCII);
+    *out = status ? NULL : mst_json_line(list, JSON_ENSURE_ASCII);
     json_decref(list);
     return status || *out ? status : MST_NO_MEMORY("for %d arguments", plan->num_arguments);
 }
@@ -188,7 +189,7 @@ static mst_status key_text(const job_plan *plan, char **out) {
                         "/run/muster/cluster.key",
                         file);
     json_t *path = json_string(file);
-    *out = path ? json_dumps(path, JSON_ENSURE_ASCII | JSON_ENCODE_ANY) : NULL;
+    *out = mst_json_line(path, JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
     json_decref(path);
     return *out ? MST_OK : MST_NO_MEMORY("for a manifest");
 }

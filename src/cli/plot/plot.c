@@ -117,7 +117,7 @@ static int show(const plot_panel *panel, int64_t count, const plot_options *o) {
     const bool color = isatty(fileno(stdout)) && !getenv("NO_COLOR");
     if (o->output) {
         if (write_picture(panel, count, o->output)) return command_fail_library(EXIT_FAILED, "output");
-        printf("%s: %lld plots\n", o->output, (long long)count);
+        command_print("%s: %lld plots", o->output, (long long)count);
         return EXIT_DONE;
     }
     for (int64_t i = 0; i < count; i++) plot_text(&panel[i], columns(), (int)o->height, color, stdout);

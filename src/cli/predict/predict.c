@@ -110,7 +110,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
         if (o->out) json_add(&event, "", "path", json_text(o->out));
         return json_write(event);
     }
-    if (o->out) printf("predictions: %s\n", o->out);
+    if (o->out) command_print("predictions: %s", o->out);
     return MST_OK;
 }
 

@@ -100,10 +100,10 @@ static void say_waiting(evaluator *e) {
     if (e->o->progress == MST_PROGRESS_NONE || (e->said > 0 && now - e->said < seconds_between_lines)) return;
     e->said = now;
     if (e->path)
-        fprintf(stderr, "evaluator:0: waiting for a checkpoint after that of step %" PRId64 " in '%s'\n",
-                e->saved.restored.step, e->o->checkpoint_dir);
+        command_tell("evaluator:0: waiting for a checkpoint after that of step %" PRId64 " in '%s'",
+                     e->saved.restored.step, e->o->checkpoint_dir);
     else
-        fprintf(stderr, "evaluator:0: waiting for a checkpoint in '%s'\n", e->o->checkpoint_dir);
+        command_tell("evaluator:0: waiting for a checkpoint in '%s'", e->o->checkpoint_dir);
 }
 
 /* ---- the newest checkpoint ---- */

@@ -41,8 +41,9 @@ void noted_options_compare(const json_t *before, const option_list *list) {
         const char *name = list->entry[i].option.name, *now = value_of(&list->entry[i]);
         const char *old = json_string_value(json_object_get(before, name));
         if (!list->entry[i].option.noted || !differs(old, now)) continue;
-        char shown[OLD_TEXT]; /* it comes from a file */
+        char shown[OLD_TEXT], shown_now[OLD_TEXT];
         if (old) old = mst_escape_line(old, strlen(old), shown, sizeof shown);
+        if (now) now = mst_escape_line(now, strlen(now), shown_now, sizeof shown_now);
         fprintf(stderr, "%s--%s %s (now %s%s)", join, name, old ? old : "not given", now ? now : "not given",
                 strcmp(name, "seed") == 0 ? ", which counts for a new training only" : "");
         join = ", ";

@@ -47,7 +47,8 @@ enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000, DEFAULT_MAX_TOKENS = 
 /* ---- options ---- */
 
 static int check_options(training *t) {
-    if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
+    const bool file_has_optimizer = t->network && t->network == t->o->load && !train_optimizer_is_given(t->list);
+    if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0) && !file_has_optimizer)
         return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
     if (t->o->use_ema && t->o->restore_best_weights)
         return command_fail(
@@ -192,7 +193,7 @@ static int split_validation(training *t) {
     const mst_status status = mst_dataset_split(all, &split, &t->train, &t->validation, &report);
     mst_dataset_release(all);
     if (status) return command_fail_library(EXIT_FAILED, "validation-split");
-    if (report.num_missing) fprintf(stderr, "warning: --validation-split: %s\n", report.warning);
+    if (report.num_missing) command_warn("--validation-split: %s", report.warning);
     return EXIT_DONE;
 }
 
@@ -355,6 +356,11 @@ static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
     if (!train_optimizer_is_given(t->list)) train_network_take_optimizer(t);
+    if (t->o->use_ema && !(t->optimizer.ema_decay > 0))
+        return command_fail(EXIT_USAGE,
+                            "train: --use-ema takes the averages that an optimizer keeps, and that of '%s' keeps none: "
+                            "give --ema X, with which the optimizer begins anew",
+                            t->network);
     if (choose_objective(t) || check_measured_parts(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && objective_check_confusion("train", t->objective, t->num_objectives)) return EXIT_USAGE;
     if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))
@@ -528,7 +534,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "waited_for_data", json_number(result->waited_for_data));
     json_add(&event, "", "runs_alone", json_integer(runs_alone(t)));
     json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
-    if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
+    if (t->optimizer.ema_decay > 0 || has_best_weights(t))
         json_add(&event, "", "weights", json_string(has_best_weights(t) ? "best" : t->o->use_ema ? "ema" : "last"));
     if (t->checkpoint) json_add(&event, "", "checkpoint", json_text(t->checkpoint));
     json_add(&event, "", "saved", t->o->save && t->writes ? json_text(t->o->save) : json_null());
@@ -558,8 +564,8 @@ static void print_summary(const training *t) {
     const mst_result *result = &t->result;
     bool skipped = is_interrupted(t) && t->test;
     if (is_interrupted(t))
-        printf("interrupted after step %" PRId64 "%s%s%s\n", result->step, t->checkpoint ? ", kept in " : "",
-               t->checkpoint ? t->checkpoint : "", skipped ? ": the test part was not used" : "");
+        command_print("interrupted after step %" PRId64 "%s%s%s", result->step, t->checkpoint ? ", kept in " : "",
+                      t->checkpoint ? t->checkpoint : "", skipped ? ": the test part was not used" : "");
     if (result->stopped && !is_interrupted(t) && t->stopping.counted == 0)
         printf("stopped early: %s has ended the training\n", train_cluster_is_served(t) ? "the chief" : "a worker");
     else if (result->stopped && !is_interrupted(t))
@@ -569,13 +575,16 @@ static void print_summary(const training *t) {
     if (has_best_weights(t))
         printf("weights: those after epoch %" PRId64 ", whose %s was best\n", t->stopping.best_epoch + 1,
                t->stopping.monitor);
-    else if (t->o->optimizer.ema_decay > 0)
-        printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
-                                              : "those of the last step; --use-ema takes the moving averages");
+    else if (t->optimizer.ema_decay > 0)
+        printf("weights: %s\n", t->o->use_ema
+                                    ? "the moving averages, as --use-ema says"
+                                    : "those of the last step; --use-ema takes the moving averages, as Keras' "
+                                      "fit with use_ema does at its end");
     if (t->tested.result.examples) evaluate_print(&t->tested);
-    if (t->o->predict && t->writes && !skipped) printf("predictions: %s\n", t->o->predict);
+    if (t->o->predict && t->writes && !skipped) command_print("predictions: %s", t->o->predict);
     if (t->log.folder)
-        printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);
+        command_print("log: %s (tensorboard --logdir %s, or muster plot %s)", t->log.folder, t->log.folder,
+                      t->log.folder);
     printf("weights sha256: %s\n", t->sha256);
     if (!t->o->save && !t->checkpoint && t->writes)
         printf("the weights are gone now: --save FILE.safetensors or --checkpoint-dir DIR keeps them\n");
@@ -652,15 +661,15 @@ static int leave(training *t) {
 }
 
 static int tell_ended(const training *t) {
-    fprintf(stderr, "worker:%d: the job has ended: '%s' has its last step; a greater --%s goes on\n",
-            mst_cluster_self(t->cluster), t->o->checkpoint_dir, t->o->steps ? "steps" : "epochs");
+    command_tell("worker:%d: the job has ended: '%s' has its last step; a greater --%s goes on",
+                 mst_cluster_self(t->cluster), t->o->checkpoint_dir, t->o->steps ? "steps" : "epochs");
     return EXIT_DONE;
 }
 
 /* It is no failure if the others had made all steps before this worker came, or came back. */
 static int tell_failure(const training *t) {
     if (!t->task || !mst_task_has_ended(t->task)) return command_fail_library(EXIT_FAILED, NULL);
-    fprintf(stderr, "%s\n", mst_error()->message);
+    command_tell("%s", mst_error()->message);
     return EXIT_DONE;
 }
 

@@ -247,8 +247,7 @@ static mst_status check_note(training *t) {
                           "go on with the same data, or begin anew with --no-resume",
                           t->o->checkpoint_dir, t->data);
     else if (!status && differs)
-        fprintf(stderr, "warning: '%s' was trained with other columns, categories or classes than '%s' has\n",
-                t->o->load, t->data);
+        command_warn("'%s' was trained with other columns, categories or classes than '%s' has", t->o->load, t->data);
     if (!status && t->resumes) {
         noted_options_compare(old.options, t->list);
         t->new_rate = noted_option_differs(old.options, t->list, "learning-rate") ||
@@ -307,7 +306,7 @@ static mst_status open_for_saves(void *context, const mst_train_state *state, ms
     if (status == MST_UNAVAILABLE && !state->resumed)
         return MST_FAIL(MST_EXISTS, "%s", mst_error()->message); /* another job has the folder */
     if (status == MST_UNAVAILABLE && !t->has_told && t->o->progress != MST_PROGRESS_NONE)
-        fprintf(stderr, "worker:%d: cannot save for now: %s\n", mst_cluster_self(t->cluster), mst_error()->message);
+        command_tell("worker:%d: cannot save for now: %s", mst_cluster_self(t->cluster), mst_error()->message);
     t->has_told = status == MST_UNAVAILABLE;
     if (!status) *work = mst_checkpoint_callback(t->checkpoints);
     return status;

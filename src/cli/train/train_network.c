@@ -109,7 +109,7 @@ static mst_status load_network(training *t, const char *path) {
     const bool is_cut = t->o->sharded_state, ended = has_ended(t);
     if (ended) t->compiled.has_optimizer = false;
     if (t->compiled.has_optimizer_state && (is_cut || ended || train_optimizer_is_given(t->list))) {
-        if (is_cut) fprintf(stderr, "warning: --sharded-state: the optimizer of '%s' begins anew\n", path);
+        if (is_cut) command_warn("--sharded-state: the optimizer of '%s' begins anew", path);
         mst_model_destroy(t->model);
         t->model = NULL;
         MST_TRY(mst_model_load(path, &t->model, NULL));
@@ -124,17 +124,15 @@ void train_network_take_optimizer(training *t) {
     const mst_model_compiled *c = &t->compiled;
     if (c->has_optimizer) t->optimizer = c->optimizer;
     if (*c->other_optimizer)
-        fprintf(stderr,
-                "warning: '%s': its optimizer '%s' is not taken from a file (%s): %s begins anew in its place; "
-                "--optimizer takes another\n",
-                t->network, c->other_optimizer, c->optimizer_note, t->optimizer.rule);
+        command_warn(
+            "'%s': its optimizer '%s' is not taken from a file (%s): %s begins anew in its place; "
+            "--optimizer takes another",
+            t->network, c->other_optimizer, c->optimizer_note, t->optimizer.rule);
     if (c->has_optimizer && *c->optimizer_note)
-        fprintf(stderr, "warning: '%s': its optimizer '%s': %s\n", t->network, t->optimizer.rule, c->optimizer_note);
+        command_warn("'%s': its optimizer '%s': %s", t->network, t->optimizer.rule, c->optimizer_note);
     if (c->has_optimizer && c->lacks_state)
-        fprintf(
-            stderr,
-            "warning: '%s': the state of its optimizer '%s' is not the one of Keras 3, and not read: it begins anew\n",
-            t->network, t->optimizer.rule);
+        command_warn("'%s': the state of its optimizer '%s' is not the one of Keras 3, and not read: it begins anew",
+                     t->network, t->optimizer.rule);
 }
 
 /* What belongs to pictures and texts of an only input. */
@@ -158,10 +156,9 @@ int train_network_adapt(const training *t) {
     if (!t->network || t->network != t->o->model) return EXIT_DONE;
     if (mst_network_adapt(t->model, t->train, &left)) return command_fail_library(EXIT_FAILED, "model");
     if (left)
-        fprintf(
-            stderr,
-            "warning: '%s': layer '%s' is not applied to an input and learns nothing before training: it begins with "
-            "a mean of 0 and a variance of 1\n",
+        command_warn(
+            "'%s': layer '%s' is not applied to an input and learns nothing before training: it begins with "
+            "a mean of 0 and a variance of 1",
             t->network, left);
     return EXIT_DONE;
 }
@@ -172,10 +169,9 @@ static void warn_of_logits(const training *t) {
         const objective *o = &t->objective[i];
         const char *activation = mst_activation_name(objective_finish_of(o->loss));
         if (!o->wants_logits) continue;
-        fprintf(
-            stderr,
-            "warning: '%s': its loss '%s' has from_logits=True, but %s%s%s ends in a %s, which gives probabilities: "
-            "the loss is computed from the logits before the %s; in Keras leave one of the two out\n",
+        command_warn(
+            "'%s': its loss '%s' has from_logits=True, but %s%s%s ends in a %s, which gives probabilities: "
+            "the loss is computed from the logits before the %s; in Keras leave one of the two out",
             t->network, mst_loss_name(o->loss), t->num_objectives > 1 ? "output '" : "the network",
             t->num_objectives > 1 ? o->output : "", t->num_objectives > 1 ? "'" : "", activation, activation);
     }
@@ -294,8 +290,7 @@ mst_status train_network_save(const training *t) {
     const char *reason = why_no_optimizer(t);
     const bool optimizer = kept && !reason;
     if (kept && reason)
-        fprintf(stderr, "warning: '%s': does not keep the optimizer: %s; --checkpoint-dir keeps it\n", t->o->save,
-                reason);
+        command_warn("'%s': does not keep the optimizer: %s; --checkpoint-dir keeps it", t->o->save, reason);
     const bool several = t->num_objectives > 1;
     mst_output_loss losses[MST_MAX_TARGETS];
     for (int i = 0; i < t->num_objectives; i++) {

@@ -40,9 +40,11 @@ static int64_t kept_bytes(const training *t, unsigned kinds) {
 }
 
 static void print_model(const training *t) {
-    char text[NUMBER_TEXT], bytes[MST_BYTES_TEXT];
+    char text[NUMBER_TEXT], bytes[MST_BYTES_TEXT], shown[PATH_MAX];
     if (t->network || t->is_application) {
-        printf("%s (%s parameters, ", t->network ? t->network : t->o->model, number_text(num_parameters(t), text));
+        const char *name = t->network ? t->network : t->o->model;
+        printf("%s (%s parameters, ", mst_escape_line(name, strlen(name), shown, sizeof shown),
+               number_text(num_parameters(t), text));
         printf("%s with the optimizer)", mst_bytes_print(kept_bytes(t, WEIGHTS_AND_SLOTS), bytes, sizeof bytes));
         return;
     }

@@ -138,20 +138,10 @@ typedef struct way {
     ino_t number;
 } way;
 
-/* Of the folder DIR. */
-static mst_status find_here(walk *w, const char *dir, const way *above, way *here) {
-    struct stat info, link;
-    if (stat(dir, &info) || lstat(dir, &link)) return MST_FAIL(MST_IO, "'%s': %s", dir, strerror(errno));
-    *here = (way){above, info.st_dev, info.st_ino};
-    for (; above; above = above->above)
-        if (above->device == here->device && above->number == here->number)
-            return MST_FAIL(MST_INVALID, "'%s': leads back to a folder that it is in: take this link out", dir);
-    w->num_links += S_ISLNK(link.st_mode);
-    if (w->num_links > MOST_LINKS)
-        return MST_FAIL(MST_INVALID,
-                        "'%s': more than %d folders are listed because links lead to them: take out links that lead to "
-                        "the same folders",
-                        dir, MOST_LINKS);
+static mst_status check_way(const char *dir, const way *here) {
+    for (const way *w = here->above; w; w = w->above)
+        if (w->device == here->device && w->number == here->number)
+            return MST_FAIL(MST_INVALID, "'%s': is a link to a folder that it lies in itself: remove the link", dir);
     return MST_OK;
 }
 
@@ -207,7 +197,8 @@ static mst_status check_stray(const char *dir, left_out *left) {
     mst_status status = list(dir, false, &names, &n, left);
     if (!status && n)
         status = MST_FAIL(MST_INVALID,
-                          "'%s/%s': is in no folder of a class, %lld such: move pictures into folders of their classes",
+                          "'%s/%s': is a picture beside the folders of the classes, the first of %lld there: move each "
+                          "into the folder of its class",
                           dir, names[0], (long long)n);
     free_names(names, n);
     return status;

@@ -1,0 +1,102 @@
+/* What an Example tells of the shape of its input: taken where it fits, else told. */
+#include "data/example_form.h"
+
+#include <string.h>
+
+#include "support/test.h"
+
+enum { MOST = 8, BYTES = 600 };
+
+/* Features of integers, beside the input x. */
+typedef struct about {
+    const char *name;
+    int64_t count, value[4];
+} about;
+
+static mst_status find(mst_dtype dtype, int64_t count, const about *list, mst_feature features[2], int *num) {
+    static const uint8_t bytes[BYTES] = {200, 7};
+    static const float numbers[BYTES];
+    static uint8_t example[4 * BYTES + 1000];
+    static char text[2][MST_FORM_TEXT];
+    mst_feature_data data[MOST] = {{"x", dtype, dtype == MST_U8 ? (const void *)bytes : numbers, count}};
+    int n = 1;
+    for (; list[n - 1].name; n++)
+        data[n] = (mst_feature_data){list[n - 1].name, MST_I64, list[n - 1].value, list[n - 1].count};
+    assert_true(mst_example_size(data, n) <= sizeof example);
+    mst_example_encode(data, n, example);
+    return mst_example_form_find(example, mst_example_size(data, n), features, text, num);
+}
+
+/* Of the input of COUNT elements; WHY: the error. */
+static void expect(mst_dtype dtype, int64_t count, const about *list, mst_shape shape, const char *why) {
+    mst_feature features[2];
+    int num;
+    if (why) {
+        EXPECT_ERROR(find(dtype, count, list, features, &num), MST_INVALID, why);
+        return;
+    }
+    EXPECT_OK(find(dtype, count, list, features, &num));
+    assert_string_equal(features[0].name, "x");
+    assert_true(mst_shape_equal(features[0].shape, shape));
+}
+
+static const mst_shape none = {.ndim = 0};
+
+static void sizes_of_pictures_have_several_names(void **state) {
+    (void)state;
+    static const char *const sizes[][3] = {
+        {"height", "width", "depth"},    {"height", "width", "channels"},
+        {"rows", "cols", "depth"},       {"rows", "cols", "channels"},
+        {"rows", "columns", "channels"}, {"image/height", "image/width", "image/channels"}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        about list[4] = {{sizes[i][0], 1, {4}}, {sizes[i][1], 1, {5}}};
+        expect(MST_U8, 20, list, MST_SHAPE(4, 5), NULL);
+        expect(MST_U8, 60, list, MST_SHAPE(4, 5, 3), NULL); /* in color */
+        expect(MST_U8, 21, list, none, "has 21 bytes, and the Example gives it the shape [4, 5], of 20 elements");
+        expect(MST_U8, 80, list, none, "which is 4 bytes for each element");
+        expect(MST_F32, 20, list, MST_SHAPE(4, 5), NULL);
+        expect(MST_F32, 21, list, MST_SHAPE(21), NULL); /* they need not be about numbers */
+        list[2] = (about){sizes[i][2], 1, {2}};
+        expect(MST_U8, 40, list, MST_SHAPE(4, 5, 2), NULL);
+        expect(MST_U8, 60, list, none, "the shape [4, 5, 2], of 40 elements");
+        list[2].value[0] = 1;
+        expect(MST_U8, 20, list, MST_SHAPE(4, 5), NULL);
+    }
+}
+
+static void a_shape_is_that_of_the_input(void **state) {
+    (void)state;
+    static const mst_dtype dtypes[] = {MST_U8, MST_F32};
+    for (int i = 0; i < 2; i++) {
+        about list[4] = {{"shape", 2, {4, 5}}, {"height", 1, {7}}, {"width", 1, {7}}};
+        expect(dtypes[i], 20, list, MST_SHAPE(4, 5), NULL);
+        expect(dtypes[i], 21, list, none,
+               i ? "feature 'x' has 21 numbers, and the feature 'shape' says [4, 5]" : "[4, 5]");
+        list[0].value[1] = 0;
+        expect(dtypes[i], 20, list, none, "the feature 'shape' has 2 numbers that are no dimensions");
+        list[0].value[1] = -1;
+        expect(dtypes[i], 20, list, none, "the feature 'shape' has 2 numbers that are no dimensions");
+    }
+    expect(MST_U8, 20, (const about[]){{"pixels", 1, {20}}, {0}}, MST_SHAPE(20), NULL);
+    expect(MST_U8, 20, (const about[]){{"pixels", 1, {21}}, {0}}, none, "the shape [21]");
+}
+
+/* A label is not of that shape; nor are numbers that have one of the names alone taken for a size. */
+static void other_features_are_not_about_the_input(void **state) {
+    (void)state;
+    mst_feature features[2];
+    int num;
+    EXPECT_OK(find(MST_U8, 20, (const about[]){{"label", 1, {3}}, {"shape", 2, {4, 5}}, {0}}, features, &num));
+    assert_int_equal(num, 2);
+    assert_int_equal(features[1].shape.ndim, 0);
+    expect(MST_U8, 20, (const about[]){{"rows", 1, {3}}, {"depth", 1, {3}}, {0}}, MST_SHAPE(20), NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_of_pictures_have_several_names),
+        cmocka_unit_test(a_shape_is_that_of_the_input),
+        cmocka_unit_test(other_features_are_not_about_the_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
