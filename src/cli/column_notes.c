@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/table_options.h"
 #include "data/column_report.h"
@@ -48,43 +49,40 @@ static void warn_of_dates(const mst_column_report *column) {
             ": write 2024-02-29, 2024-02-29 12:30, or times of day as numbers, or leave the column out with --drop";
     else if (is_refused)
         remedy = ": leave such cells empty and take --missing mean, or leave the column out with --drop";
-    fprintf(stderr,
-            "warning: texts in column %s look like dates or times, such as %s, and become %" PRId64
-            " categories without an order: %s%s%s; --categories is for those that are meant so\n",
-            column->name, column->example, column->num_categories, is_refused ? "--dates cannot read " : "",
-            is_refused ? column->no_date : "", remedy);
+    command_warn("texts in column %s look like dates or times, such as %s, and become %" PRId64
+                 " categories without an order: %s%s%s; --categories is for those that are meant so",
+                 column->name, column->example, column->num_categories, is_refused ? "--dates cannot read " : "",
+                 is_refused ? column->no_date : "", remedy);
 }
 
 static void warn_of_texts(const mst_column_report *column, int64_t rows) {
-    fprintf(
-        stderr,
-        "warning: column %s has %" PRId64 " different texts in %" PRId64
+    command_warn(
+        "column %s has %" PRId64 " different texts in %" PRId64
         " rows, such as %s: a network learns nothing from %s that hardly ever repeat: %s; --categories is for those "
-        "that are meant so\n",
+        "that are meant so",
         column->name, column->num_categories, rows, column->example, column->is_label ? "classes" : "categories",
         column->is_label ? "write numbers as 1234.5" : "write numbers as 1234.5, or leave the column out with --drop");
 }
 
 static void warn_of_numbers(const mst_column_report *column) {
-    fprintf(stderr,
-            "warning: texts in column %s are numbers that are not decimal, such as %s, and become %" PRId64
-            " categories without an order: write numbers as 1234.5%s; --categories is for those that are meant so\n",
-            column->name, column->example, column->num_categories,
-            column->is_label ? "" : ", or leave the column out with --drop");
+    command_warn("texts in column %s are numbers that are not decimal, such as %s, and become %" PRId64
+                 " categories without an order: write numbers as 1234.5%s; --categories is for those that are meant so",
+                 column->name, column->example, column->num_categories,
+                 column->is_label ? "" : ", or leave the column out with --drop");
 }
 
 static void warn_of_missing(const mst_column_report *column) {
-    fprintf(stderr,
-            "warning: the label %s in column %s is a class like the others: leave out rows whose label is missing; "
-            "--categories is for those that are meant so\n",
-            column->missing, column->name);
+    command_warn(
+        "the label %s in column %s is a class like the others: leave out rows whose label is missing; "
+        "--categories is for those that are meant so",
+        column->missing, column->name);
 }
 
 static void warn_of_spaces(const mst_column_report *column) {
-    fprintf(stderr,
-            "warning: column %s has the %s %s, and the same without spaces around it as another: write both alike; "
-            "--categories is for those that are meant so\n",
-            column->name, column->is_label ? "class" : "category", column->spaced);
+    command_warn(
+        "column %s has the %s %s, and the same without spaces around it as another: write both alike; "
+        "--categories is for those that are meant so",
+        column->name, column->is_label ? "class" : "category", column->spaced);
 }
 
 /* Text that is not UTF-8 is shown with its bytes as numbers. */

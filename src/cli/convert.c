@@ -125,6 +125,7 @@ static int convert_run(const command_call *call) {
         command_print("%s from %s", to, from);
         print_part("train", part[0]);
         print_part("test", part[1]);
+        if (is_table(from) && column_notes_print(mst_dataset_schema(part[0]), "  read   ")) putchar('\n');
         if (!part[1]) command_print("  test   none: %s", why);
     }
     int code = EXIT_DONE;

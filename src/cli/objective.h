@@ -50,13 +50,9 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int co
 /** Writes the name, in quotes, of a table's column of labels to NAME, which has room for MST_COLUMN_SHOWN bytes; "":
  *  DATA is not a table, or has several such columns. */
 MST_CHECKED mst_status objective_label_column(const mst_dataset *data, char *name);
-/** Names of metrics, for the help of options. */
-#define OBJECTIVE_METRICS                                                                                             \
-    "accuracy, top_k_accuracy (k = 5), precision, recall, f1, auc, pr_auc (the last five: for the second of two "     \
-    "classes, or for that of --positive), macro_precision, macro_recall, macro_f1, binary_accuracy, "                 \
-    "categorical_accuracy, "                                                                                          \
-    "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, mean_squared_error, mean_absolute_error, rmse, " \
-    "r2"
+/** Names of metrics, for an option, NULL past the last; and what must be said of one, NULL: nothing. */
+const char *objective_metric(int i);
+const char *objective_metric_help(int i);
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, of all that
  *  they fit (cli/metric_fit.h), or "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID, naming the
  *  nearest one or all, where there is none of a name; or where one fits no output and IS_GIVEN: else it is left out,

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "data/number_bytes.h"
+#include "data/pictures/other_picture.h"
 #include "format/image.h"
 
 /* ---- tf.io.serialize_tensor: a TensorProto (tensorflow/core/framework/tensor.proto) ---- */
@@ -56,23 +57,6 @@ static const char *serialized_dtype(const uint8_t *data, size_t size) {
     while (b.at < b.end)
         if (!take_field(&b, &number, &value) || number < SHAPE || number > MOST_FIELD) return NULL;
     return dtype < sizeof dtypes / sizeof *dtypes && dtypes[dtype] ? dtypes[dtype] : "another dtype";
-}
-
-/* ---- pictures ---- */
-
-/* The kind of picture that the bytes begin as, if it is one that is not read; else NULL. */
-static const char *other_picture(const char *data, size_t size) {
-    static const struct {
-        const char *name, *begin;
-        size_t length;
-    } kinds[] = {{"GIF", "GIF87a", 6}, {"GIF", "GIF89a", 6}, {"TIFF", "II*\0", 4}, {"TIFF", "MM\0*", 4}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (size > kinds[i].length && memcmp(data, kinds[i].begin, kinds[i].length) == 0) return kinds[i].name;
-    if (size > 12 && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0) return "WebP";
-    const uint8_t *u = (const uint8_t *)data;
-    if (size < 26 || memcmp(data, "BM", 2) != 0) return NULL; /* "BM" may be chance: the size after it must be right */
-    const size_t told = u[2] | (size_t)u[3] << 8 | (size_t)u[4] << 16 | (size_t)u[5] << 24;
-    return told == size ? "BMP" : NULL;
 }
 
 /* ---- other files ---- */
@@ -151,7 +135,7 @@ static mst_status check_count(const char *name, size_t size, mst_shape told) {
 
 mst_status mst_example_bytes_check(const char *name, const void *data, size_t size, mst_shape told, bool label) {
     const bool fits = told.ndim > 0 && mst_shape_count(told) == (int64_t)size;
-    const char *dtype = serialized_dtype(data, size), *kind = other_picture(data, size);
+    const char *dtype = serialized_dtype(data, size), *kind = mst_other_picture(data, size, size);
     const char *file = array_file(data, size, fits);
     if (dtype)
         return MST_FAIL(

@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "model_file/call_arguments.h"
+#include "model_file/custom_class.h"
 #include "model_file/flat_ends.h"
 #include "model_file/layer_folder.h"
 

@@ -10,6 +10,7 @@
 #include "model_file/arithmetic_ops.h"
 #include "model_file/call_arguments.h"
 #include "model_file/classes.h"
+#include "model_file/custom_class.h"
 #include "model_file/flat_ends.h"
 #include "model_file/initializers.h"
 #include "model_file/mask_ops.h"

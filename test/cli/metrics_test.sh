@@ -173,6 +173,19 @@ run train --data csv:counts.csv $tiny --class-weight balanced
 check weights_of_classes_say_what_labels_are grep -q '^mlp 1-4-347 ' out
 works loss_of_numbers_says_it_too '^mlp 1-4-1 .*cosine)$' train --data csv:digits.csv $tiny --loss mse
 
+# ---- every metric is in the help, and in the table of the docs -----------------------------------------
+
+# names TEXT: the words between the commas of TEXT, each in a line, in order
+names() { echo "$1" | tr -d '` ' | tr , '\n' | LC_ALL=C sort; }
+# a metric is a file of src/metric with an enumerator
+grep -h -o 'enum { MST_METRIC_[A-Z0-9_]* = [1-9]' "$here"/../src/metric/*.c | sed 's/.*METRIC_//; s/ .*//' | tr A-Z a-z |
+    LC_ALL=C sort > metrics
+check metrics_are_found test "$(wc -l < metrics)" -ge 15
+"$muster" help train | awk '/^  --/ { on = $1 == "--metrics" } on' > text
+check help_has_all_metrics [ -z "$(while read -r metric; do grep -q -w "$metric" text || echo "$metric"; done < metrics)" ]
+names "$(sed -n 's/^| \*\*Metrics\*\* | `--metrics \([^`]*\)`.*/\1/p' "$here/../docs/daily-use.md")" > of-docs
+check docs_have_all_metrics cmp of-docs metrics
+
 # ---- metrics that do not fit the loss ------------------------------------------------------------------
 
 of_classes="accuracy binary_accuracy categorical_accuracy sparse_categorical_accuracy sparse_accuracy top_k_accuracy

@@ -6,7 +6,7 @@
 
 #include "base/no_memory.h"
 #include "cli/launch/shell_words.h"
-#include "cluster/task.h"
+#include "task/task.h"
 
 static void write_program(FILE *file, const job_task *task) {
     fputs("env ", file);

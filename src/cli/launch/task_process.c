@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cluster/task.h"
+#include "task/task.h"
 
 enum { INPUT, OUTPUT, ERROR, REPORT, NUM_PIPES };
 

@@ -15,7 +15,7 @@ typedef struct task_process {
 } task_process;
 
 /** Starts it with the signal mask MASK, and standard input from NULL_INPUT where it reads no signals. RESTARTED: the
- *  value of MST_RESTARTED (cluster/task.h); NULL: it is not set. The kernel kills the process when this one ends.
+ *  value of MST_RESTARTED (task/task.h); NULL: it is not set. The kernel kills the process when this one ends.
  *  MST_NOT_FOUND where there is no such program. */
 MST_CHECKED mst_status task_process_start(const task_spec *spec, const char *restarted, const sigset_t *mask,
                                           int null_input, task_process *out);

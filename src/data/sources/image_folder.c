@@ -124,11 +124,11 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n,
 }
 
 /* The listing of a folder with the folders in it. */
-typedef struct walk {
+typedef struct listing {
     mst_image_folder *out;
     left_out *left;
     int64_t num_links; /* folders that links have led to: two links a level lead to 2^n folders n levels below */
-} walk;
+} listing;
 enum { MOST_LINKS = 10000 };
 
 /* The folders above the present one: following a link back to any of them would never end. */
@@ -138,16 +138,26 @@ typedef struct way {
     ino_t number;
 } way;
 
-static mst_status check_way(const char *dir, const way *here) {
-    for (const way *w = here->above; w; w = w->above)
-        if (w->device == here->device && w->number == here->number)
+/* Of the folder DIR. */
+static mst_status find_here(listing *w, const char *dir, const way *above, way *here) {
+    struct stat info, link;
+    if (stat(dir, &info) || lstat(dir, &link)) return MST_FAIL(MST_IO, "'%s': %s", dir, strerror(errno));
+    *here = (way){above, info.st_dev, info.st_ino};
+    for (; above; above = above->above)
+        if (above->device == here->device && above->number == here->number)
             return MST_FAIL(MST_INVALID, "'%s': is a link to a folder that it lies in itself: remove the link", dir);
+    w->num_links += S_ISLNK(link.st_mode);
+    if (w->num_links > MOST_LINKS)
+        return MST_FAIL(MST_INVALID,
+                        "'%s': more than %d folders are listed because links lead to them: take out links that lead to "
+                        "the same folders",
+                        dir, MOST_LINKS);
     return MST_OK;
 }
 
-static mst_status add_pictures(walk *w, const char *dir, const way *above);
+static mst_status add_pictures(listing *w, const char *dir, const way *above);
 
-static mst_status add_below(walk *w, const char *dir, const way *here) {
+static mst_status add_below(listing *w, const char *dir, const way *here) {
     char **names = NULL;
     int64_t n = 0;
     mst_status status = list(dir, true, &names, &n, NULL);
@@ -162,7 +172,7 @@ static mst_status add_below(walk *w, const char *dir, const way *here) {
 }
 
 /* Adds the pictures of the folder DIR, then those of the folders in it. */
-static mst_status add_pictures(walk *w, const char *dir, const way *above) {
+static mst_status add_pictures(listing *w, const char *dir, const way *above) {
     char **names = NULL;
     int64_t n = 0;
     way here;
@@ -181,7 +191,7 @@ static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t 
     const int64_t before = folder->num_files;
     char *sub = NULL;
     if (asprintf(&sub, "%s/%s", dir, folder->class_name[label]) < 0) return MST_NO_MEMORY("for the name of a folder");
-    mst_status status = add_pictures(&(walk){.out = folder, .left = left}, sub, NULL);
+    mst_status status = add_pictures(&(listing){.out = folder, .left = left}, sub, NULL);
     free(sub);
     int64_t *grown = realloc(folder->label, (size_t)(folder->num_files + 1) * sizeof *grown);
     if (grown) folder->label = grown;
@@ -255,7 +265,7 @@ static mst_status take_path(mst_image_folder *folder, const char *path, left_out
         return MST_FAIL(errno == ENOENT || errno == ENOTDIR ? MST_NOT_FOUND : MST_IO, "'%s': %s", path,
                         strerror(errno));
     if (!S_ISDIR(info.st_mode)) return image_folder_add(&folder->path, &folder->num_files, strdup(path));
-    MST_TRY(add_pictures(&(walk){.out = folder, .left = left}, path, NULL));
+    MST_TRY(add_pictures(&(listing){.out = folder, .left = left}, path, NULL));
     if (folder->num_files > before || left->path) return MST_OK;
     return MST_FAIL(MST_NOT_FOUND, "'%s': the folder has no .png, .jpg or .jpeg files", path);
 }

@@ -1,8 +1,8 @@
 /** How much memory the nodes of a file of ONNX may ask for: a few bytes can name a tensor of any size. */
-#ifndef MUSTER_MODEL_FILE_ONNX_LIMIT_H
-#define MUSTER_MODEL_FILE_ONNX_LIMIT_H
+#ifndef MUSTER_MODEL_FILE_ONNX_ONNX_LIMIT_H
+#define MUSTER_MODEL_FILE_ONNX_ONNX_LIMIT_H
 
-#include "model_file/onnx_read.h"
+#include "model_file/onnx/onnx_read.h"
 
 /** What every file may ask for, and how many times its own bytes: for each value that depends on an input of the model,
  *  computed for one example, and for all constants that nodes compute together. */

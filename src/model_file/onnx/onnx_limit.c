@@ -6,7 +6,7 @@
  *
  * A size that only a run knows, such as the number of examples, counts as 1 here; the plan of the run knows it, and
  * checks the memory of the machine. Tensors that the file has whole do not count. */
-#include "model_file/onnx_limit.h"
+#include "model_file/onnx/onnx_limit.h"
 
 #include "base/byte_count.h"
 #include "base/no_memory.h"
