@@ -48,7 +48,7 @@ static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
     for (int i = 0; outputs && i < plan->num_fetches; i++) {
         const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
         mst_tensor *output = outputs[i];
-        if (fetch->num_src && !mst_plan_is_elsewhere(plan, fetch)) {
+        if (fetch->num_src && !mst_plan_is_in_another_task(plan, fetch)) {
             const mst_spec *spec = &plan->value[fetch->src[0]].spec;
             const mst_spec own = output ? mst_spec_of(output) : (mst_spec){0};
             const bool fits = output && mst_spec_equal(&own, spec) && mst_tensor_owns(output);
@@ -425,8 +425,8 @@ mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_
         return MST_FAIL(MST_INVALID, "run: %d feeds and %d fetches, must be 0 or more", num_feeds, num_fetches);
     MST_TRY(mst_session_enter(session));
     const mst_status status =
-        session->elsewhere
-            ? session->elsewhere->run(session->elsewhere_context, feeds, num_feeds, fetches, num_fetches, outputs)
+        session->other_tasks
+            ? session->other_tasks->run(session->other_tasks_context, feeds, num_feeds, fetches, num_fetches, outputs)
             : mst_session_call(session, &(mst_call_purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
     mst_session_leave(session);
     return status;
