@@ -43,7 +43,7 @@ static size_t host_length(const char *address) {
 }
 
 /* Whether ADDRESS is on another host than OWN, as far as this host knows. */
-static bool is_elsewhere(const char *own, const char *address) {
+static bool is_on_another_host(const char *own, const char *address) {
     char numeric[MST_NUMERIC_SIZE];
     const size_t length = host_length(own);
     if (host_length(address) == length && strncmp(address, own, length) == 0) return false;
@@ -59,7 +59,7 @@ static mst_status check_own_name(const mst_task_transport *which, const mst_tran
     MST_TRY(look_up_own(which, own, numeric));
     if (options->bind || !mst_endpoint_is_loopback(numeric)) return MST_OK;
     for (int32_t i = 0; i < options->num_tasks; i++)
-        if (i != options->self && options->address[i] && is_elsewhere(own, options->address[i]))
+        if (i != options->self && options->address[i] && is_on_another_host(own, options->address[i]))
             return MST_FAIL(MST_INVALID,
                             "address '%s': on this host its name is %s, where tasks on other hosts, such as that at "
                             "'%s', cannot reach it: take the name out of the lines of 127.0.0.1 and 127.0.1.1 in "

@@ -153,7 +153,7 @@ mst_status mst_devices_create(const char *spec, const char *visible, int64_t mem
 void mst_devices_free(mst_devices *devices) {
     mst_names_free(&devices->index);
     free(devices->device);
-    free(devices->elsewhere);
+    free(devices->other_domains);
     free(devices->host);
     *devices = (mst_devices){0};
 }

@@ -47,10 +47,10 @@ typedef struct mst_device {
 typedef struct mst_devices {
     mst_device *device;
     int count;
-    mst_names index;         /**< full name -> place */
-    int32_t num_tasks, self; /**< tasks, and which of them this process is: 1 and 0 where it is alone */
-    mst_domain *elsewhere;   /**< domains of other tasks, for comparing only: no memory can be had there */
-    mst_domain **host;       /**< by task: the domain of the host's memory there; NULL: this process is alone */
+    mst_names index;           /**< full name -> place */
+    int32_t num_tasks, self;   /**< tasks, and which of them this process is: 1 and 0 where it is alone */
+    mst_domain *other_domains; /**< domains of other tasks, for comparing only: no memory can be had there */
+    mst_domain **host;         /**< by task: the domain of the host's memory there; NULL: this process is alone */
 } mst_devices;
 
 /** A device, as tasks describe theirs to each other. */

@@ -25,14 +25,17 @@ static mst_status no_copy(mst_domain *to, void *dst, mst_domain *from, const voi
     return MST_FAIL(MST_INTERNAL, "memory of a device of another task was copied");
 }
 
-static const mst_domain_type host_elsewhere = {.size = sizeof host_elsewhere,
-                                               .name = "host of another task",
-                                               .host = true,
-                                               .alloc = no_alloc,
-                                               .free = no_free,
-                                               .copy = no_copy};
-static const mst_domain_type other_elsewhere = {
-    .size = sizeof other_elsewhere, .name = "of another task", .alloc = no_alloc, .free = no_free, .copy = no_copy};
+static const mst_domain_type host_of_another_task = {.size = sizeof host_of_another_task,
+                                                     .name = "host of another task",
+                                                     .host = true,
+                                                     .alloc = no_alloc,
+                                                     .free = no_free,
+                                                     .copy = no_copy};
+static const mst_domain_type memory_of_another_task = {.size = sizeof memory_of_another_task,
+                                                       .name = "of another task",
+                                                       .alloc = no_alloc,
+                                                       .free = no_free,
+                                                       .copy = no_copy};
 
 /* ---- describing ---- */
 
@@ -92,7 +95,7 @@ static mst_status join_own(const mst_devices *own, const mst_task_devices *task,
 /* A task has as many domains as devices, and that of the host. */
 static mst_status join_other(const mst_task_devices *task, int32_t number, mst_domain *domain, mst_devices *out) {
     for (int32_t i = 0; i <= task->count; i++)
-        domain[i] = (mst_domain){.type = i ? &other_elsewhere : &host_elsewhere, .index = i};
+        domain[i] = (mst_domain){.type = i ? &memory_of_another_task : &host_of_another_task, .index = i};
     for (int32_t i = 0; i < task->count; i++) {
         MST_TRY(describe(&task->device[i], number, domain, task->count, &out->device[out->count]));
         out->count++;
@@ -101,7 +104,7 @@ static mst_status join_other(const mst_task_devices *task, int32_t number, mst_d
 }
 
 static mst_status join_all(const mst_devices *own, const mst_task_devices *task, mst_devices *out, mst_names *index) {
-    mst_domain *domain = out->elsewhere;
+    mst_domain *domain = out->other_domains;
     for (int32_t t = 0; t < out->num_tasks; t++) {
         out->host[t] = t == out->self ? &mst_domain_host : domain;
         if (t == out->self)
@@ -129,9 +132,9 @@ mst_status mst_devices_join(mst_devices *own, const mst_task_devices *task, int3
         count += (size_t)task[t].count;
     }
     joined.device = calloc(count, sizeof *joined.device);
-    joined.elsewhere = calloc(count + (size_t)num_tasks, sizeof *joined.elsewhere);
+    joined.other_domains = calloc(count + (size_t)num_tasks, sizeof *joined.other_domains);
     joined.host = calloc((size_t)num_tasks, sizeof *joined.host);
-    const bool room = joined.device && joined.elsewhere && joined.host;
+    const bool room = joined.device && joined.other_domains && joined.host;
     const mst_status status = room ? join_all(own, task, &joined, &index) : MST_NO_MEMORY("for %zu devices", count);
     joined.index = index;
     if (status) {

@@ -35,6 +35,7 @@ typedef struct mst_layer_conv1d_options {
     MST_LAYER(conv1d, source, MST_NAMED_2(mst_layer_conv1d_options, filters, kernel_size, __VA_ARGS__))
 #endif
 #include "layer/activation/activation.h"
+#include "layer/conv_fields.h"
 #include "layer/initializer/initializer.h"
 #include "layer/kernel_bias.h"
 #include "muster/ops.h"
@@ -50,13 +51,7 @@ static const mst_field fields[] = {
     FIELD(BOOL, causal, "pads before the source only"),
     FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
     FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
-    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
-    FIELD(BOOL, no_bias, "leaves the bias out"),
-    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
-    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
-    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
-    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
-    FIELD(STRING, name, "of the layer"),
+    MST_CONV_FIELDS(FIELD, kernel_initializer),
     FIELD(ENUM, precision, MST_PRECISION_DEFAULT, mst_precision_names, "of its products; default the session's"),
     MST_FIELD_END,
 };

@@ -32,6 +32,7 @@ typedef struct mst_layer_conv1d_transpose_options {
               MST_NAMED_2(mst_layer_conv1d_transpose_options, filters, kernel_size, __VA_ARGS__))
 #endif
 #include "layer/activation/activation.h"
+#include "layer/conv_fields.h"
 #include "layer/initializer/initializer.h"
 #include "layer/kernel_bias.h"
 #include "muster/ops.h"
@@ -45,13 +46,7 @@ static const mst_field fields[] = {
     FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
     FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "of the convolution that it is the transpose of"),
     FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
-    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
-    FIELD(BOOL, no_bias, "leaves the bias out"),
-    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
-    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
-    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
-    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
-    FIELD(STRING, name, "of the layer"),
+    MST_CONV_FIELDS(FIELD, kernel_initializer),
     MST_FIELD_END,
 };
 

@@ -33,6 +33,7 @@ typedef struct mst_layer_conv3d_options {
     MST_LAYER(conv3d, source, MST_NAMED_2(mst_layer_conv3d_options, filters, kernel_size, __VA_ARGS__))
 #endif
 #include "layer/activation/activation.h"
+#include "layer/conv_fields.h"
 #include "layer/initializer/initializer.h"
 #include "layer/kernel_bias.h"
 #include "layer/three_axes.h"
@@ -48,13 +49,7 @@ static const mst_field fields[] = {
     FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
     FIELD(AXES, dilation_rate, "between the elements of a window; none: 1"),
     FIELD(I32, groups, 1, 1, 1e6, "groups of channels that do not mix"),
-    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
-    FIELD(BOOL, no_bias, "leaves the bias out"),
-    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
-    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
-    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
-    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
-    FIELD(STRING, name, "of the layer"),
+    MST_CONV_FIELDS(FIELD, kernel_initializer),
     MST_FIELD_END,
 };
 

@@ -31,6 +31,7 @@ typedef struct mst_layer_depthwise_conv1d_options {
     MST_LAYER(depthwise_conv1d, source, MST_NAMED_1(mst_layer_depthwise_conv1d_options, kernel_size, __VA_ARGS__))
 #endif
 #include "layer/activation/activation.h"
+#include "layer/conv_fields.h"
 #include "layer/initializer/initializer.h"
 #include "layer/kernel_bias.h"
 #include "muster/ops.h"
@@ -44,13 +45,7 @@ static const mst_field fields[] = {
     FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
     FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
     FIELD(I32, depth_multiplier, 1, 1, 1e6, "filters of each channel"),
-    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
-    FIELD(BOOL, no_bias, "leaves the bias out"),
-    FIELD(NESTED, depthwise_initializer, mst_initializer_fields, "of the kernel"),
-    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
-    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
-    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
-    FIELD(STRING, name, "of the layer"),
+    MST_CONV_FIELDS(FIELD, depthwise_initializer),
     MST_FIELD_END,
 };
 

@@ -41,6 +41,7 @@ typedef struct mst_layer_separable_conv2d_options {
               MST_NAMED_2(mst_layer_separable_conv2d_options, filters, kernel_size, __VA_ARGS__))
 #endif
 #include "layer/activation/activation.h"
+#include "layer/conv_fields.h"
 #include "layer/initializer/initializer.h"
 #include "layer/kernel_bias.h"
 #include "layer/separable.h"
@@ -51,24 +52,9 @@ typedef struct mst_layer_separable_conv2d_options {
 
 static const mst_field fields[] = {
     FIELD(I64, filters, 0, 1, 1e9, "channels of the output"),
-    FIELD(I32, kernel_size, 0, 1, 1e6, "rows of a window"),
-    FIELD(I32, kernel_width, 0, 0, 1e6, "columns of a window; 0: as many as rows"),
-    FIELD(I32, strides, 1, 1, 1e6, "from one window to the next"),
-    FIELD(I32, strides_width, 0, 0, 1e6, "the same along rows; 0: strides"),
-    FIELD(ENUM, padding, MST_PADDING_VALID, mst_window_paddings, "around the source"),
-    FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),
-    FIELD(I32, dilation_width, 0, 0, 1e6, "the same along rows; 0: dilation_rate"),
+    MST_CONV2D_WINDOW_FIELDS(FIELD, "around the source"),
     FIELD(I32, depth_multiplier, 1, 1, 1e6, "filters of each channel"),
-    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
-    FIELD(BOOL, no_bias, "leaves the bias out"),
-    FIELD(NESTED, depthwise_initializer, mst_initializer_fields, "of the depthwise kernel"),
-    FIELD(NESTED, pointwise_initializer, mst_initializer_fields, "of the pointwise kernel"),
-    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
-    FIELD(F32, depthwise_l1, 0, 0, 1e30, "penalty of the depthwise kernel's magnitudes"),
-    FIELD(F32, depthwise_l2, 0, 0, 1e30, "penalty of the depthwise kernel's squares"),
-    FIELD(F32, pointwise_l1, 0, 0, 1e30, "penalty of the pointwise kernel's magnitudes"),
-    FIELD(F32, pointwise_l2, 0, 0, 1e30, "penalty of the pointwise kernel's squares"),
-    FIELD(STRING, name, "of the layer"),
+    MST_SEPARABLE_CONV_FIELDS(FIELD),
     MST_FIELD_END,
 };
 

@@ -65,7 +65,7 @@ mst_status mst_plan_keep_own(mst_plan *plan) {
     MST_TRY(list_tasks(plan));
     plan->order_hash = hash_order(plan);
     for (int64_t k = 0; k < plan->num_order; k++)
-        if (!mst_plan_is_elsewhere(plan, &plan->node[plan->order[k]])) plan->order[kept++] = plan->order[k];
+        if (!mst_plan_is_in_another_task(plan, &plan->node[plan->order[k]])) plan->order[kept++] = plan->order[k];
     plan->num_order = kept;
     return MST_OK;
 }

@@ -67,7 +67,7 @@ static mst_status collect(cut *c, int32_t user, int32_t from) {
     const mst_plan *plan = c->plan;
     const mst_plan_node *node = &plan->node[from];
     if (c->met[from] == user || (plan->node[user].region == MST_COMMIT && node->region == MST_BODY)) return MST_OK;
-    if (mst_plan_is_elsewhere(plan, node)) return MST_OK;
+    if (mst_plan_is_in_another_task(plan, node)) return MST_OK;
     c->met[from] = user;
     if (!mst_plan_is_silent(plan, node)) {
         MST_TRY(mst_grow(&c->needed, sizeof *c->needed, c->num_needed + 1, &c->capacity));

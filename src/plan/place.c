@@ -65,7 +65,7 @@ static mst_status fail_placement(const mst_plan *plan, const mst_plan_node *node
     return mst_error_at(node->name, full);
 }
 
-static mst_status place_elsewhere(const mst_plan *plan, mst_plan_node *node, const char *asked) {
+static mst_status place_on_another_device(const mst_plan *plan, mst_plan_node *node, const char *asked) {
     mst_device_name name;
     mst_spec spec[FEW];
     const int count = read_specs(plan, node, spec);
@@ -91,7 +91,7 @@ static mst_status place_asked(const mst_plan *plan, mst_plan_node *node, const c
         MST_TRY(find_device(plan, asked, &name, &last->device));
         last->asked = asked;
     }
-    if (last->device < 0 || !supports(plan, node, last->device)) return place_elsewhere(plan, node, asked);
+    if (last->device < 0 || !supports(plan, node, last->device)) return place_on_another_device(plan, node, asked);
     node->device = last->device;
     return MST_OK;
 }

@@ -163,7 +163,7 @@ bool mst_plan_has_tasks(const mst_plan *plan) {
     return plan->host->devices->num_tasks > 1;
 }
 
-bool mst_plan_is_elsewhere(const mst_plan *plan, const mst_plan_node *node) {
+bool mst_plan_is_in_another_task(const mst_plan *plan, const mst_plan_node *node) {
     return mst_plan_task(plan, node) != plan->host->devices->self;
 }
 

@@ -241,7 +241,7 @@ int32_t mst_plan_task(const mst_plan *plan, const mst_plan_node *node);
 /** Whether there are devices of several tasks. */
 bool mst_plan_has_tasks(const mst_plan *plan);
 /** Whether another task runs NODE. */
-bool mst_plan_is_elsewhere(const mst_plan *plan, const mst_plan_node *node);
+bool mst_plan_is_in_another_task(const mst_plan *plan, const mst_plan_node *node);
 /** Bytes of a value, rounded up to the alignment. */
 int64_t mst_plan_bytes(const mst_plan_value *value);
 

@@ -77,7 +77,7 @@ mst_status mst_plan_select(mst_plan *plan) {
     mst_spec *src = calloc((size_t)most, sizeof *src), *dst = calloc((size_t)most, sizeof *dst);
     mst_status status = src && dst ? MST_OK : MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < plan->num_nodes && !status; i++)
-        if (!plan->node[i].dead && !mst_plan_is_elsewhere(plan, &plan->node[i])) {
+        if (!plan->node[i].dead && !mst_plan_is_in_another_task(plan, &plan->node[i])) {
             status = select_node(plan, &plan->node[i], src, dst);
             if (status) mst_error_at(plan->node[i].name, NULL);
         }

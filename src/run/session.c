@@ -135,8 +135,8 @@ static mst_status alloc_session(mst_graph *graph, const mst_session_options *opt
     return MST_OK;
 }
 
-mst_status mst_session_create_elsewhere(mst_graph *graph, const mst_session_options *options,
-                                        const mst_elsewhere_type *type, void *context, mst_session **out) {
+mst_status mst_session_create_in_other_tasks(mst_graph *graph, const mst_session_options *options,
+                                             const mst_other_tasks_type *type, void *context, mst_session **out) {
     mst_session *session;
     MST_TRY(alloc_session(graph, options, &session));
     const mst_status status = check_options(session);
@@ -144,8 +144,8 @@ mst_status mst_session_create_elsewhere(mst_graph *graph, const mst_session_opti
         mst_session_destroy(session);
         return status;
     }
-    session->elsewhere = type;
-    session->elsewhere_context = context;
+    session->other_tasks = type;
+    session->other_tasks_context = context;
     *out = session;
     return MST_OK;
 }
@@ -264,7 +264,7 @@ static void free_session(void *owner) {
 void mst_session_destroy(mst_session *session) {
     /* in a child process there are no threads to end, and what they held is never given back */
     if (!session || mst_process_check(session->process, "session") || !wait_for_callers(session)) return;
-    if (session->elsewhere) session->elsewhere->destroy(session->elsewhere_context);
+    if (session->other_tasks) session->other_tasks->destroy(session->other_tasks_context);
     if (session->executor)
         mst_executor_destroy(session->executor, session->options.timeout, free_session, session);
     else
@@ -280,13 +280,13 @@ mst_store *mst_session_store(const mst_session *session) {
 
 int mst_session_num_devices(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;
-    if (session->elsewhere) return session->elsewhere->num_devices(session->elsewhere_context);
+    if (session->other_tasks) return session->other_tasks->num_devices(session->other_tasks_context);
     return session->devices.count;
 }
 
 const char *mst_session_device(const mst_session *session, int i) {
     if (MST_IS_NULL(session)) return "";
-    if (session->elsewhere) return session->elsewhere->device(session->elsewhere_context, i);
+    if (session->other_tasks) return session->other_tasks->device(session->other_tasks_context, i);
     return i >= 0 && i < session->devices.count ? session->devices.device[i].text : "";
 }
 
@@ -311,7 +311,7 @@ int64_t mst_session_runs_alone(const mst_session *session) {
 
 int64_t mst_session_num_plans(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;
-    if (session->elsewhere) return session->elsewhere->num_plans(session->elsewhere_context);
+    if (session->other_tasks) return session->other_tasks->num_plans(session->other_tasks_context);
     return session->plans_made;
 }
 

@@ -92,8 +92,8 @@ typedef struct mst_used_copy {
 } mst_used_copy;
 
 /** What a session does whose devices belong to other processes, in place of what is done here. No pointer may be NULL.
- *  CONTEXT is that of mst_session_create_elsewhere; a call has begun, but for the first three. */
-typedef struct mst_elsewhere_type {
+ *  CONTEXT is that of mst_session_create_in_other_tasks; a call has begun, but for the first three. */
+typedef struct mst_other_tasks_type {
     void (*destroy)(void *context);
     int (*num_devices)(const void *context);
     const char *(*device)(const void *context, int i);
@@ -105,12 +105,12 @@ typedef struct mst_elsewhere_type {
     /** As mst_session_have_values. */
     mst_status (*have_values)(void *context, const mst_value *variable, int count, unsigned char *has);
     int64_t (*num_plans)(void *context);
-} mst_elsewhere_type;
+} mst_other_tasks_type;
 
 struct mst_session {
     mst_graph *graph;
-    const mst_elsewhere_type *elsewhere; /**< NULL: its devices are here */
-    void *elsewhere_context;
+    const mst_other_tasks_type *other_tasks; /**< NULL: its devices are here */
+    void *other_tasks_context;
     uint64_t process;    /**< in which it was made */
     _Atomic int callers; /**< calls under way, of all threads */
     atomic_bool closing; /**< it is being destroyed: no call begins any more */
@@ -151,8 +151,9 @@ MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_v
 /** mst_session_create for devices of this process. MST_INVALID where OPTIONS name a target. */
 MST_CHECKED mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out);
 /** Makes a session of which TYPE does everything. CONTEXT is the session's where it succeeds. */
-MST_CHECKED mst_status mst_session_create_elsewhere(mst_graph *graph, const mst_session_options *options,
-                                                    const mst_elsewhere_type *type, void *context, mst_session **out);
+MST_CHECKED mst_status mst_session_create_in_other_tasks(mst_graph *graph, const mst_session_options *options,
+                                                         const mst_other_tasks_type *type, void *context,
+                                                         mst_session **out);
 
 /** Makes the session one of GROUP, whose members make each step together; before its first run. GROUP must outlive
  *  it. NULL is allowed. */

@@ -451,8 +451,8 @@ mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_
         return MST_FAIL(MST_INVALID, "run: %d feeds and %d fetches, must be 0 or more", num_feeds, num_fetches);
     MST_TRY(mst_session_enter(session));
     const mst_status status =
-        session->elsewhere
-            ? session->elsewhere->run(session->elsewhere_context, feeds, num_feeds, fetches, num_fetches, outputs)
+        session->other_tasks
+            ? session->other_tasks->run(session->other_tasks_context, feeds, num_feeds, fetches, num_fetches, outputs)
             : mst_session_call(session, &(mst_call_purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
     mst_session_leave(session);
     return status;

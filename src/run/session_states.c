@@ -181,7 +181,8 @@ static bool are_together(const mst_session *session, const mst_plan_state *a, co
 }
 
 /* Finds a copy that another session has made. */
-static mst_status find_elsewhere(mst_session *session, const mst_plan_state *state, mst_state *entry, bool *found) {
+static mst_status find_copy_of_others(mst_session *session, const mst_plan_state *state, mst_state *entry,
+                                      bool *found) {
     const mst_device *device = &session->devices.device[state->device];
     mst_copy *copy = mst_state_use_copy(session->store, entry, device->domain, state->of_domain ? "" : device->text);
     *found = copy != NULL;
@@ -232,7 +233,7 @@ static mst_status place_all(mst_session *session, mst_cached_plan *cached, const
         if (b->count && !are_together(session, b->plan_state[0], state)) MST_TRY(place_batch(session, cached, b));
         MST_TRY(find_used(session, state, cached->state[index], &used));
         bool found = *used >= 0; /* read now: noting a copy moves the places */
-        if (!found) MST_TRY(find_elsewhere(session, state, cached->state[index], &found));
+        if (!found) MST_TRY(find_copy_of_others(session, state, cached->state[index], &found));
         if (found) continue;
         b->plan_state[b->count] = state;
         b->state[b->count++] = cached->state[index];

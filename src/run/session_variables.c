@@ -26,8 +26,8 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
         return MST_FAIL(MST_INVALID, "get_variable: '%s' is no variable", mst_value_name(variable));
     MST_TRY(mst_session_enter(session));
     mst_status status;
-    if (session->elsewhere)
-        status = session->elsewhere->get_variable(session->elsewhere_context, variable, out);
+    if (session->other_tasks)
+        status = session->other_tasks->get_variable(session->other_tasks_context, variable, out);
     else
         status = mst_store_read(session->store, variable_options(variable)->container, variable.node->name,
                                 mst_clock_after(session->options.timeout), out);
@@ -51,8 +51,8 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
     MST_TRY(mst_session_enter(session));
     const mst_variable_options *o = variable_options(variable);
     mst_status status;
-    if (session->elsewhere)
-        status = session->elsewhere->set_variable(session->elsewhere_context, variable, value);
+    if (session->other_tasks)
+        status = session->other_tasks->set_variable(session->other_tasks_context, variable, value);
     else
         status = mst_store_write(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value,
                                  mst_clock_after(session->options.timeout));
@@ -70,8 +70,8 @@ static bool is_bare(void *context, const mst_node *variable) {
 mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count, unsigned char *has) {
     mst_status status = MST_OK;
     MST_TRY(mst_session_enter(session));
-    if (session->elsewhere)
-        status = session->elsewhere->have_values(session->elsewhere_context, variable, count, has);
+    if (session->other_tasks)
+        status = session->other_tasks->have_values(session->other_tasks_context, variable, count, has);
     else
         for (int i = 0; i < count; i++) has[i] = !is_bare(session, variable[i].node);
     mst_session_leave(session);
@@ -100,8 +100,8 @@ static mst_status init_variables(mst_session *session) {
 mst_status mst_session_init_variables(mst_session *session) {
     if (MST_IS_NULL(session)) return MST_INVALID;
     MST_TRY(mst_session_enter(session));
-    const mst_status status =
-        session->elsewhere ? session->elsewhere->init_variables(session->elsewhere_context) : init_variables(session);
+    const mst_status status = session->other_tasks ? session->other_tasks->init_variables(session->other_tasks_context)
+                                                   : init_variables(session);
     mst_session_leave(session);
     return status;
 }

@@ -20,25 +20,25 @@ static void free_remote(mst_remote_session *rs) {
     free(rs);
 }
 
-static void elsewhere_destroy(void *context) {
+static void other_tasks_destroy(void *context) {
     free_remote(context);
 }
 
-static int elsewhere_num_devices(const void *context) {
+static int other_tasks_num_devices(const void *context) {
     return ((const mst_remote_session *)context)->num_devices;
 }
 
-static const char *elsewhere_device(const void *context, int i) {
+static const char *other_tasks_device(const void *context, int i) {
     const mst_remote_session *rs = context;
     return i >= 0 && i < rs->num_devices ? rs->device[i] : "";
 }
 
-static mst_status elsewhere_init_variables(void *context) {
+static mst_status other_tasks_init_variables(void *context) {
     return mst_remote_init_variables(context);
 }
 
-static mst_status elsewhere_run(void *context, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
-                                int num_fetches, mst_tensor **outputs) {
+static mst_status other_tasks_run(void *context, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
+                                  int num_fetches, mst_tensor **outputs) {
     mst_remote_session *rs = context;
     MST_TRY(mst_session_check_call(rs->graph, feeds, num_feeds, fetches, num_fetches));
     pthread_mutex_lock(&rs->lock);
@@ -48,19 +48,19 @@ static mst_status elsewhere_run(void *context, const mst_feed *feeds, int num_fe
     return status;
 }
 
-static mst_status elsewhere_get_variable(void *context, mst_value variable, mst_tensor **out) {
+static mst_status other_tasks_get_variable(void *context, mst_value variable, mst_tensor **out) {
     return mst_remote_get_variable(context, variable, out);
 }
 
-static mst_status elsewhere_set_variable(void *context, mst_value variable, const mst_tensor *value) {
+static mst_status other_tasks_set_variable(void *context, mst_value variable, const mst_tensor *value) {
     return mst_remote_set_variable(context, variable, value);
 }
 
-static mst_status elsewhere_have_values(void *context, const mst_value *variable, int count, unsigned char *has) {
+static mst_status other_tasks_have_values(void *context, const mst_value *variable, int count, unsigned char *has) {
     return mst_remote_have_values(context, variable, count, has);
 }
 
-static int64_t elsewhere_num_plans(void *context) {
+static int64_t other_tasks_num_plans(void *context) {
     mst_remote_session *rs = context;
     pthread_mutex_lock(&rs->lock);
     const int64_t count = rs->plans_made;
@@ -68,15 +68,15 @@ static int64_t elsewhere_num_plans(void *context) {
     return count;
 }
 
-static const mst_elsewhere_type task_servers = {.destroy = elsewhere_destroy,
-                                                .num_devices = elsewhere_num_devices,
-                                                .device = elsewhere_device,
-                                                .init_variables = elsewhere_init_variables,
-                                                .run = elsewhere_run,
-                                                .get_variable = elsewhere_get_variable,
-                                                .set_variable = elsewhere_set_variable,
-                                                .have_values = elsewhere_have_values,
-                                                .num_plans = elsewhere_num_plans};
+static const mst_other_tasks_type task_servers = {.destroy = other_tasks_destroy,
+                                                  .num_devices = other_tasks_num_devices,
+                                                  .device = other_tasks_device,
+                                                  .init_variables = other_tasks_init_variables,
+                                                  .run = other_tasks_run,
+                                                  .get_variable = other_tasks_get_variable,
+                                                  .set_variable = other_tasks_set_variable,
+                                                  .have_values = other_tasks_have_values,
+                                                  .num_plans = other_tasks_num_plans};
 
 static mst_status check_given(const mst_session_options *o) {
     const char *const wrong = o->devices                   ? "devices"
@@ -124,14 +124,14 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     mst_session_options own = *options;
     mst_remote_session *rs;
     own.target = own.key_file = NULL; /* the strings are the caller's */
-    MST_TRY(mst_session_create_elsewhere(graph, &own, &task_servers, NULL, out));
+    MST_TRY(mst_session_create_in_other_tasks(graph, &own, &task_servers, NULL, out));
     const mst_status status = make_remote(graph, options, (*out)->plan_pass, &rs);
     if (status) {
-        (*out)->elsewhere = NULL;
+        (*out)->other_tasks = NULL;
         mst_session_destroy(*out);
         *out = NULL;
         return status;
     }
-    (*out)->elsewhere_context = rs;
+    (*out)->other_tasks_context = rs;
     return MST_OK;
 }

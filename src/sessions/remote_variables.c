@@ -79,7 +79,7 @@ typedef struct variable_list {
     int count;
 } variable_list;
 
-static bool is_bare_elsewhere(void *context, const mst_node *variable) {
+static bool is_bare_in_other_tasks(void *context, const mst_node *variable) {
     const variable_list *list = context;
     int first = 0, end = list->count;
     while (end - first > 1) {
@@ -115,7 +115,7 @@ static mst_status init_some(mst_remote_session *rs, int *wanted) {
     if (!status && list.count) status = ask_states(rs, list.variable, list.count, NULL, list.has);
     if (!status) status = mst_graph_read_begin(rs->graph);
     if (!status) {
-        status = mst_list_bare(rs->graph, is_bare_elsewhere, &list, &assigns, wanted);
+        status = mst_list_bare(rs->graph, is_bare_in_other_tasks, &list, &assigns, wanted);
         mst_graph_read_end(rs->graph);
     }
     if (!status && *wanted) status = mst_remote_run(rs, &call, NULL, 0, assigns, *wanted, NULL);

@@ -32,8 +32,8 @@ double engine_number(mst_session *session, mst_value fetch);
 /** Runs without feeds and outputs. */
 void engine_run(mst_session *session, mst_value fetch);
 
-/** TEXT with the type of device that the tests run on in place of "cpu" or "CPU" (support/elsewhere.c); one of the last
- *  four is valid. */
+/** TEXT with the type of device that the tests run on in place of "cpu" or "CPU" (support/other_device.c); one of the
+ *  last four is valid. */
 const char *engine_here(const char *text);
 /** The number of the next run, which random ops see: runs that make no step are counted from 0. */
 void engine_set_run(mst_session *session, int64_t number);

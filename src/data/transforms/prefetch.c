@@ -308,13 +308,13 @@ static mst_status prefetch_skip(mst_cursor *cursor, int64_t n, int64_t *skipped)
 
 /* After a fork the child does not have this thread, and what the thread held or waited for is never released:
  * destroying it would wait for ever. */
-static bool is_elsewhere(const prefetch_cursor *c) {
+static bool is_in_another_process(const prefetch_cursor *c) {
     return c->has_thread && c->process != mst_process_number();
 }
 
 static void stop(mst_cursor *cursor) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
-    if (is_elsewhere(c)) return;
+    if (is_in_another_process(c)) return;
     pthread_mutex_lock(&c->lock);
     c->quit = true;
     pthread_cond_broadcast(&c->changed);
@@ -323,7 +323,7 @@ static void stop(mst_cursor *cursor) {
 
 /* The thread was stopped. */
 static void end_thread(prefetch_cursor *c) {
-    if (is_elsewhere(c)) return;
+    if (is_in_another_process(c)) return;
     if (c->has_thread) pthread_join(c->thread, NULL);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);

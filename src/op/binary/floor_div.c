@@ -27,22 +27,12 @@ static mst_status floor_div_reference(const mst_kernel_args *a) {
     return mst_divide(a, floor_div_unchecked_reference);
 }
 
+#define LAST_AXIS 6, 3, 2, 9, 5, 4
+#define OUTER 7, 3, 1, 9, 4, 2
+#define SCALAR 2, 3, 4
+#define NO_GRAD true
 static const mst_example floor_div_examples[] = {
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}, .no_grad = true},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}, .no_grad = true}},
-     .expect = {(const double[]){6, 3, 2, 9, 5, 4}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}, .no_grad = true},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}, .no_grad = true}},
-     .expect = {(const double[]){7, 3, 1, 9, 4, 2}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}, .no_grad = true},
-             {.value = (const double[]){2}, .no_grad = true}},
-     .expect = {(const double[]){2, 3, 4}}},
+#include "op/binary/broadcast_examples.inc"
     {.num_src = 2,
      .dtypes = MST_INDICES,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},

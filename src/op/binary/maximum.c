@@ -22,41 +22,12 @@ static mst_value maximum_grad(mst_grad *c, int i) {
 #define FORMULA (x > y || IS_NAN(x) ? x : y)
 #include "op/binary/binary_numbers.inc"
 
-static const mst_example maximum_examples[] = {
-    {.num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 2}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 6}}},
-     .expect = {(const double[]){3, 5, 6}}},
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){0, 5, 2, 4, 1, 9}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 6}}},
-     .expect = {(const double[]){3, 5, 6, 4, 4, 9}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){3, 6}},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 4, 9}}},
-     .expect = {(const double[]){3, 4, 9, 6, 6, 9}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 3, 5}}, {.value = (const double[]){2}}},
-     .expect = {(const double[]){2, 3, 5}}},
-    {.num_src = 2,
-     .dtypes = MST_FLOATS | MST_INDICES,
-     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
-             {.ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
-     .expect = {(const double[]){2, 4}}},
-    {.num_src = 2,
-     .dtypes = MST_FLOATS,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){NAN, 1, NAN}, .no_grad = true},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){1, NAN, NAN}, .no_grad = true}},
-     .expect = {(const double[]){NAN, NAN, NAN}}},
-    {.num_src = 2,
-     .src = {{.ndim = 2, .dim = {3, 1}, .low = 0, .high = 1}, {.ndim = 1, .dim = {4}, .low = 1.5, .high = 3}}},
-    {.num_src = 2,
-     .src = {{.ndim = 2, .dim = {3, 1}, .low = 1.5, .high = 3}, {.ndim = 1, .dim = {4}, .low = 0, .high = 1}}},
-    MST_BINARY_EXAMPLES,
-};
+#define ONE_AXIS 3, 5, 6
+#define LAST_AXIS 3, 5, 6, 4, 4, 9
+#define OUTER 3, 4, 9, 6, 6, 9
+#define SCALAR 2, 3, 5
+#define NEGATIVE 2, 4
+#include "op/binary/extreme_examples.inc"
 
 const mst_op mst_op_maximum = {
     .name = "maximum",
@@ -69,7 +40,7 @@ const mst_op mst_op_maximum = {
     .infer = mst_infer_binary,
     .grad = maximum_grad,
     .reference = maximum_reference,
-    MST_EXAMPLES(maximum_examples),
+    MST_EXAMPLES(extreme_examples),
 };
 
 mst_value mst_maximum(mst_value a, mst_value b) {

@@ -40,22 +40,12 @@ static mst_status mod_reference(const mst_kernel_args *a) {
     return mst_divide(a, mod_unchecked_reference);
 }
 
+#define LAST_AXIS 0, 1, 2, 0, 0, 0
+#define OUTER 0, 1, 3, 0, 1, 1
+#define SCALAR 1, 0, 1
+#define NO_GRAD true
 static const mst_example mod_examples[] = {
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}, .no_grad = true},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}, .no_grad = true}},
-     .expect = {(const double[]){0, 1, 2, 0, 0, 0}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}, .no_grad = true},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}, .no_grad = true}},
-     .expect = {(const double[]){0, 1, 3, 0, 1, 1}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}, .no_grad = true},
-             {.value = (const double[]){2}, .no_grad = true}},
-     .expect = {(const double[]){1, 0, 1}}},
+#include "op/binary/broadcast_examples.inc"
     {.num_src = 2,
      .dtypes = MST_FLOATS | MST_INDICES,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},

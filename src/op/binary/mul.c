@@ -19,25 +19,15 @@ static mst_value mul_grad(mst_grad *c, int i) {
 #define FORMULA (x * y)
 #include "op/binary/binary_numbers.inc"
 
+#define LAST_AXIS 6, 14, 24, 9, 20, 36
+#define OUTER 7, 14, 28, 9, 18, 36
+#define SCALAR 10, 12, 18
 static const mst_example mul_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 2}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 5}}},
      .expect = {(const double[]){0, 4, 10}}},
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
-     .expect = {(const double[]){6, 14, 24, 9, 20, 36}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
-     .expect = {(const double[]){7, 14, 28, 9, 18, 36}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}}, {.value = (const double[]){2}}},
-     .expect = {(const double[]){10, 12, 18}}},
+#include "op/binary/broadcast_examples.inc"
     {.num_src = 2,
      .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){65536, -3}},
              {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){65536, 4}}},

@@ -20,25 +20,15 @@ static mst_value squared_difference_grad(mst_grad *c, int i) {
 #define FORMULA ((x - y) * (x - y))
 #include "op/binary/binary_numbers.inc"
 
+#define LAST_AXIS 25, 25, 25, 64, 64, 81
+#define OUTER 36, 25, 9, 64, 49, 25
+#define SCALAR 9, 16, 49
 static const mst_example squared_difference_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 9}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 5}}},
      .expect = {(const double[]){9, 1, 16}}},
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
-     .expect = {(const double[]){25, 25, 25, 64, 64, 81}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
-     .expect = {(const double[]){36, 25, 9, 64, 49, 25}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}}, {.value = (const double[]){2}}},
-     .expect = {(const double[]){9, 16, 49}}},
+#include "op/binary/broadcast_examples.inc"
     {.num_src = 2,
      .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-3, -0x1p31}},
              {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){4, 0}}},

@@ -19,25 +19,15 @@ static mst_value sub_grad(mst_grad *c, int i) {
 #define FORMULA (x - y)
 #include "op/binary/binary_numbers.inc"
 
+#define LAST_AXIS 5, 5, 5, 8, 8, 9
+#define OUTER 6, 5, 3, 8, 7, 5
+#define SCALAR 3, 4, 7
 static const mst_example sub_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 9}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 5}}},
      .expect = {(const double[]){3, 3, 4}}},
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
-     .expect = {(const double[]){5, 5, 5, 8, 8, 9}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
-     .expect = {(const double[]){6, 5, 3, 8, 7, 5}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}}, {.value = (const double[]){2}}},
-     .expect = {(const double[]){3, 4, 7}}},
+#include "op/binary/broadcast_examples.inc"
     {.num_src = 2,
      .src = {{.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){-0x1p31}},
              {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){1}}},

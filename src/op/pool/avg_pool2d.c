@@ -11,6 +11,8 @@
 MST_API mst_value mst_avg_pool2d_with(mst_pool2d_options options);
 #define mst_avg_pool2d(...) mst_avg_pool2d_with(MST_NAMED_2(mst_pool2d_options, src, size, __VA_ARGS__))
 #endif
+#include <math.h>
+
 #include "op/list.h"
 #include "op/op.h"
 #include "op/pool/pool.h"
@@ -24,70 +26,13 @@ static mst_status avg_pool2d_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_avg_pool_f32, mst_avg_pool_f64});
 }
 
-#define SRC                                                         \
-    {                                                               \
-        .ndim = 4, .dim = {1, 3, 3, 1}, .value = (const double[]) { \
-            7, 2, 3, 4, 5, 6, 1, 8, 9                               \
-        }                                                           \
-    }
-
-static const mst_example avg_pool2d_examples[] = {
-    {.name = "valid, windows that overlap",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .strides = {.count = 1, .axis = {1}}},
-     .expect = {(const double[]){4.5, 4, 4.5, 7}}},
-    {.name = "same",
-     .num_src = 1,
-     .src = {SRC},
-     .options =
-         &(const mst_pool2d_options){
-             .size = {.count = 1, .axis = {2}}, .strides = {.count = 1, .axis = {1}}, .padding = MST_PADDING_SAME},
-     .expect = {(const double[]){4.5, 4, 4.5, 4.5, 7, 7.5, 4.5, 8.5, 9}}},
-    {.name = "strides are the size, same",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME},
-     .expect = {(const double[]){4.5, 4.5, 4.5, 9}}},
-    {.name = "pads",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}},
-                                            .strides = {.count = 1, .axis = {1}},
-                                            .pads = {.count = 4, .axis = {1, 0, 1, 0}}},
-     .expect = {(const double[]){7, 4.5, 2.5, 5.5, 4.5, 4, 2.5, 4.5, 7}}},
-    {.name = "channels, two sizes and strides",
-     .num_src = 1,
-     .src = {{.ndim = 4, .dim = {2, 5, 6, 5}}},
-     .options =
-         &(const mst_pool2d_options){.size = {.count = 2, .axis = {2, 3}}, .strides = {.count = 2, .axis = {3, 1}}}},
-    {.name = "many channels",
-     .num_src = 1,
-     .src = {{.ndim = 4, .dim = {1, 4, 2, 300}}},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}}},
-    {.name = "a window outside",
-     .num_src = 1,
-     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){3, 4}, .no_grad = true}},
-     .options =
-         &(const mst_pool2d_options){.size = {.count = 1, .axis = {1}}, .pads = {.count = 4, .axis = {0, 0, 0, 1}}},
-     .expect = {(const double[]){3, 4, 0}}},
-    {.name = "no size", .num_src = 1, .src = {SRC}, .fails = MST_INVALID},
-    {.name = "a size of 0",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {0}}},
-     .fails = MST_INVALID},
-    {.name = "a window that does not fit",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {4}}},
-     .fails = MST_INVALID},
-    {.name = "integers",
-     .num_src = 1,
-     .src = {{.dtype = MST_I32, .ndim = 4, .dim = {1, 3, 3, 1}}},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}},
-     .fails = MST_INVALID},
-};
+#define OVERLAPPING 4.5, 4, 4.5, 7
+#define SAME 4.5, 4, 4.5, 4.5, 7, 7.5, 4.5, 8.5, 9
+#define STRIDES_ARE_SIZE 4.5, 4.5, 4.5, 9
+#define PADDED 7, 4.5, 2.5, 5.5, 4.5, 4, 2.5, 4.5, 7
+#define PAIRS 1.5, 3.5, NAN, NAN
+#define OUTSIDE 3, 4, 0
+#include "op/pool/pool2d_examples.inc"
 
 const mst_op mst_op_avg_pool2d = {
     .name = "avg_pool2d",
@@ -100,7 +45,7 @@ const mst_op mst_op_avg_pool2d = {
     .infer = mst_pool_infer,
     .grad = avg_pool2d_grad,
     .reference = avg_pool2d_reference,
-    MST_EXAMPLES(avg_pool2d_examples),
+    MST_EXAMPLES(pool2d_examples),
 };
 
 mst_value mst_avg_pool2d_with(mst_pool2d_options options) {

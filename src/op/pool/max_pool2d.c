@@ -28,78 +28,13 @@ static mst_status max_pool2d_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_max_pool_f32, mst_max_pool_f64});
 }
 
-#define SRC                                                         \
-    {                                                               \
-        .ndim = 4, .dim = {1, 3, 3, 1}, .value = (const double[]) { \
-            7, 2, 3, 4, 5, 6, 1, 8, 9                               \
-        }                                                           \
-    }
-
-static const mst_example max_pool2d_examples[] = {
-    {.name = "valid, windows that overlap",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .strides = {.count = 1, .axis = {1}}},
-     .expect = {(const double[]){7, 6, 8, 9}}},
-    {.name = "same",
-     .num_src = 1,
-     .src = {SRC},
-     .options =
-         &(const mst_pool2d_options){
-             .size = {.count = 1, .axis = {2}}, .strides = {.count = 1, .axis = {1}}, .padding = MST_PADDING_SAME},
-     .expect = {(const double[]){7, 6, 6, 8, 9, 9, 8, 9, 9}}},
-    {.name = "strides are the size, same",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME},
-     .expect = {(const double[]){7, 6, 8, 9}}},
-    {.name = "pads",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}},
-                                            .strides = {.count = 1, .axis = {1}},
-                                            .pads = {.count = 4, .axis = {1, 0, 1, 0}}},
-     .expect = {(const double[]){7, 7, 3, 7, 7, 6, 4, 8, 9}}},
-    {.name = "channels, two sizes and strides",
-     .num_src = 1,
-     .src = {{.ndim = 4, .dim = {2, 5, 6, 5}}},
-     .options =
-         &(const mst_pool2d_options){.size = {.count = 2, .axis = {2, 3}}, .strides = {.count = 2, .axis = {3, 1}}}},
-    {.name = "many channels",
-     .num_src = 1,
-     .src = {{.ndim = 4, .dim = {1, 4, 2, 300}}},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}}},
-    {.name = "pairs in a row, and one more; what is no number stays",
-     .num_src = 1,
-     .src = {{.ndim = 4,
-              .dim = {1, 2, 5, 1},
-              .value = (const double[]){1, 2, 4, 3, 9, NAN, 0, 1, NAN, 5},
-              .no_grad = true}},
-     .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {1, 2}}},
-     .expect = {(const double[]){2, 4, NAN, NAN}}},
-    {.name = "a window outside",
-     .num_src = 1,
-     .src = {{.ndim = 4, .dim = {1, 1, 2, 1}, .value = (const double[]){3, 4}, .no_grad = true}},
-     .options =
-         &(const mst_pool2d_options){.size = {.count = 1, .axis = {1}}, .pads = {.count = 4, .axis = {0, 0, 0, 1}}},
-     .expect = {(const double[]){3, 4, -INFINITY}}},
-    {.name = "no size", .num_src = 1, .src = {SRC}, .fails = MST_INVALID},
-    {.name = "a size of 0",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {0}}},
-     .fails = MST_INVALID},
-    {.name = "a window that does not fit",
-     .num_src = 1,
-     .src = {SRC},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {4}}},
-     .fails = MST_INVALID},
-    {.name = "integers",
-     .num_src = 1,
-     .src = {{.dtype = MST_I32, .ndim = 4, .dim = {1, 3, 3, 1}}},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}},
-     .fails = MST_INVALID},
-};
+#define OVERLAPPING 7, 6, 8, 9
+#define SAME 7, 6, 6, 8, 9, 9, 8, 9, 9
+#define STRIDES_ARE_SIZE 7, 6, 8, 9
+#define PADDED 7, 7, 3, 7, 7, 6, 4, 8, 9
+#define PAIRS 2, 4, NAN, NAN
+#define OUTSIDE 3, 4, -INFINITY
+#include "op/pool/pool2d_examples.inc"
 
 const mst_op mst_op_max_pool2d = {
     .name = "max_pool2d",
@@ -112,7 +47,7 @@ const mst_op mst_op_max_pool2d = {
     .infer = mst_pool_infer,
     .grad = max_pool2d_grad,
     .reference = max_pool2d_reference,
-    MST_EXAMPLES(max_pool2d_examples),
+    MST_EXAMPLES(pool2d_examples),
 };
 
 mst_value mst_max_pool2d_with(mst_pool2d_options options) {

@@ -27,55 +27,10 @@ static mst_status max_pool3d_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_max_pool_f32, mst_max_pool_f64});
 }
 
-/* clang-format off */
-#define CUBE {.ndim = 5, .dim = {1, 2, 2, 2, 1}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}}
-/* clang-format on */
-
-static const mst_example max_pool3d_examples[] = {
-    {.name = "one window",
-     .num_src = 1,
-     .src = {CUBE},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}},
-     .expect = {(const double[]){8}}},
-    {.name = "windows over slices alone",
-     .num_src = 1,
-     .src = {CUBE},
-     .options = &(const mst_pool2d_options){.size = {.count = 3, .axis = {2, 1, 1}}},
-     .expect = {(const double[]){5, 6, 7, 8}}},
-    {.name = "pads in front and behind",
-     .num_src = 1,
-     .src = {{.ndim = 5, .dim = {1, 2, 1, 4, 1}, .value = (const double[]){1, 4, 2, 0, 1, 4, 5, 8}}},
-     .options = &(const mst_pool2d_options){.size = {.count = 3, .axis = {2, 1, 2}},
-                                            .pads = {.count = 6, .axis = {1, 1, 0, 0, 0, 0}}},
-     .expect = {(const double[]){4, 2, 4, 8}}},
-    {.name = "channels, sizes and strides of each axis",
-     .num_src = 1,
-     .src = {{.ndim = 5, .dim = {2, 4, 5, 6, 5}}},
-     .options = &(const mst_pool2d_options){.size = {.count = 3, .axis = {2, 3, 1}},
-                                            .strides = {.count = 3, .axis = {1, 2, 3}}}},
-    {.name = "windows that overlap, same",
-     .num_src = 1,
-     .src = {{.ndim = 5, .dim = {1, 3, 4, 3, 2}}},
-     .options =
-         &(const mst_pool2d_options){
-             .size = {.count = 1, .axis = {3}}, .strides = {.count = 1, .axis = {2}}, .padding = MST_PADDING_SAME}},
-    {.name = "no size", .num_src = 1, .src = {CUBE}, .fails = MST_INVALID},
-    {.name = "a size of two numbers",
-     .num_src = 1,
-     .src = {CUBE},
-     .options = &(const mst_pool2d_options){.size = {.count = 2, .axis = {2, 2}}},
-     .fails = MST_INVALID},
-    {.name = "a size of 0",
-     .num_src = 1,
-     .src = {CUBE},
-     .options = &(const mst_pool2d_options){.size = {.count = 3, .axis = {1, 1, 0}}},
-     .fails = MST_INVALID},
-    {.name = "four dimensions",
-     .num_src = 1,
-     .src = {{.ndim = 4, .dim = {1, 3, 3, 1}}},
-     .options = &(const mst_pool2d_options){.size = {.count = 1, .axis = {2}}},
-     .fails = MST_INVALID},
-};
+#define ONE_WINDOW 8
+#define OVER_SLICES 5, 6, 7, 8
+#define PADDED 4, 2, 4, 8
+#include "op/pool/pool3d_examples.inc"
 
 const mst_op mst_op_max_pool3d = {
     .name = "max_pool3d",
@@ -88,7 +43,7 @@ const mst_op mst_op_max_pool3d = {
     .infer = mst_pool_infer_deep,
     .grad = max_pool3d_grad,
     .reference = max_pool3d_reference,
-    MST_EXAMPLES(max_pool3d_examples),
+    MST_EXAMPLES(pool3d_examples),
 };
 
 mst_value mst_max_pool3d_with(mst_pool2d_options options) {
