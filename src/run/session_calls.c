@@ -46,7 +46,7 @@ mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds,
 /* What fetch I needs; false where this task has no value for it. */
 static bool is_wanted(const mst_plan *plan, int i, mst_spec *spec) {
     const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
-    if (!fetch->num_src || mst_plan_is_elsewhere(plan, fetch)) return false;
+    if (!fetch->num_src || mst_plan_is_in_another_task(plan, fetch)) return false;
     *spec = plan->value[fetch->src[0]].spec;
     return true;
 }
