@@ -93,6 +93,9 @@ static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) 
     MST_TRY(window_list(c, "kernel_shape", 0, w->ndim, 0, shape));
     for (int i = 0; i < w->ndim; i++) {
         w->size[i] = size ? size[i] : shape[i];
+        if (w->size[i] < 0)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "its weights have a dynamic dimension: export the model with weights of a fixed shape");
         if (w->size[i] < 1 || w->size[i] > INT32_MAX || (shape[i] && shape[i] != w->size[i]))
             return MST_FAIL(MST_INVALID, "its kernel_shape has %lld, which is too small or not that of its weights",
                             (long long)(shape[i] ? shape[i] : w->size[i]));
@@ -462,10 +465,18 @@ static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
     return MST_OK;
 }
 
+/* pytorch_half_pixel differs for an output of one row or column alone, half_pixel_symmetric for sizes that are no whole
+ * numbers. */
+static bool is_half_pixel(mst_onnx_call *c, const int64_t size[TWO]) {
+    static const char name[] = "coordinate_transformation_mode";
+    return mst_onnx_is(c, name, "half_pixel", "half_pixel") || mst_onnx_is(c, name, "half_pixel_symmetric", "") ||
+           (mst_onnx_is(c, name, "pytorch_half_pixel", "") && size[0] > 1 && size[1] > 1);
+}
+
 /* Where all sizes are multiples of what was there, the ways to choose the nearest are one: none lies in the middle. */
 static bool is_nearest(mst_onnx_call *c, const mst_shape *shape, const int64_t size[TWO]) {
     const bool whole = size[0] % shape->dim[2] == 0 && size[1] % shape->dim[3] == 0;
-    const bool half = mst_onnx_is(c, "coordinate_transformation_mode", "half_pixel", "half_pixel");
+    const bool half = is_half_pixel(c, size);
     const bool corner = mst_onnx_is(c, "coordinate_transformation_mode", "asymmetric", "half_pixel");
     const bool ceil = mst_onnx_is(c, "nearest_mode", "round_prefer_ceil", "round_prefer_floor");
     const bool floor = mst_onnx_is(c, "nearest_mode", "round_prefer_floor", "round_prefer_floor");
@@ -479,7 +490,6 @@ static mst_status read_resize(mst_onnx_call *c) {
     (void)mst_onnx_float(c, "cubic_coeff_a", 0);
     (void)mst_onnx_float(c, "extrapolation_value", 0);
     const bool corners = mst_onnx_is(c, "coordinate_transformation_mode", "align_corners", "half_pixel");
-    const bool half = mst_onnx_is(c, "coordinate_transformation_mode", "half_pixel", "half_pixel");
     const bool nearest = mst_onnx_is(c, "mode", "nearest", "nearest"),
                linear = mst_onnx_is(c, "mode", "linear", "nearest");
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
@@ -487,7 +497,7 @@ static mst_status read_resize(mst_onnx_call *c) {
     const mst_shape shape = mst_onnx_shape(c, 0);
     if (mst_onnx_int(c, "antialias", 0) || mst_onnx_int(c, "exclude_outside", 0) ||
         !mst_onnx_is(c, "keep_aspect_ratio_policy", "stretch", "stretch") ||
-        !(nearest ? is_nearest(c, &shape, size) : linear && (half || corners)))
+        !(nearest ? is_nearest(c, &shape, size) : linear && (is_half_pixel(c, size) || corners)))
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "its mode, or the way in which it finds pixels (coordinate_transformation_mode, nearest_mode, "
                         "antialias, ...), is not "

@@ -176,7 +176,12 @@ static mst_status predict_and_write(const char *path) {
     MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(ROWS, 1, 1), &x));
     MST_TRY(mst_dataset_from_tensors(&x, 1, &data));
     MST_TRY(mst_predict(model, data, ROWS, &y));
-    return mst_model_save(model, folder_path("written.onnx"));
+    const mst_status status = mst_model_save(model, folder_path("written.onnx"));
+    mst_tensor_release(x);
+    mst_tensor_release(y);
+    mst_dataset_release(data);
+    mst_model_destroy(model);
+    return status;
 }
 
 static const char *write_case(const char *nodes, bool constant) {
