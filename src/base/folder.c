@@ -25,6 +25,12 @@ static mst_status make_one(const char *path, const char *whole) {
         if (S_ISDIR(info.st_mode)) return MST_OK;
         return MST_FAIL(MST_INVALID, "the folder '%s' cannot be made: '%s' is a file: name another", whole, path);
     }
+    if (cause == EEXIST)
+        return MST_FAIL(
+            MST_INVALID,
+            "the folder '%s' cannot be made: '%s' is a symbolic link to what is not there: make that folder, "
+            "or name another",
+            whole, path);
     return MST_FAIL(MST_IO, "the folder '%s' cannot be made: %s", whole, strerror(cause));
 }
 

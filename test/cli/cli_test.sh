@@ -581,6 +581,9 @@ fails save_every_without_folder_says_so 2 "checkpoint-dir" train $small --save-e
 fails saved_file_must_have_a_known_ending 2 "safetensors or .npz" train $small --save model.pt
 fails monitor_without_use_is_refused 2 "patience" train $small --monitor loss
 fails checkpoints_in_a_file_are_refused 1 "is a file" train $small --checkpoint-dir data/train-images-idx3-ubyte
+ln -s no-such-folder link
+fails nor_behind_a_link_to_what_is_not_there 1 "'link/run' cannot be made: 'link' is a symbolic link to what is not there: make that folder" \
+    train $small --checkpoint-dir link/run
 fails evaluate_of_no_folder_says_so 1 "no such folder" evaluate --checkpoint-dir none --data idx:data
 mkdir no_checkpoint
 fails evaluate_of_folder_without_checkpoint_says_so 1 "no checkpoint" evaluate --checkpoint-dir no_checkpoint --data idx:data
