@@ -65,7 +65,7 @@ static void warn_of_texts(const mst_column_report *column, int64_t rows) {
 }
 
 static void warn_of_numbers(const mst_column_report *column) {
-    command_warn("texts in column %s are numbers that are not decimal, such as %s, and become %" PRId64
+    command_warn("texts in column %s look like numbers, such as %s, and become %" PRId64
                  " categories without an order: write numbers as 1234.5%s; --categories is for those that are meant so",
                  column->name, column->example, column->num_categories,
                  column->is_label ? "" : ", or leave the column out with --drop");

@@ -39,18 +39,38 @@ static bool is_missing(const char *text) {
     return *text && mst_csv_cell_read(text, NULL, &integer, &number) == MST_CSV_MISSING;
 }
 
-/* Whether all categories that are not missing are numbers as strtod reads them; decimal ones are no categories. */
-static bool are_numbers(const mst_schema_column *column) {
-    int64_t numbers = 0;
+/* Whether TEXT is a number that is not decimal, as strtod reads it: 0x10, inf. */
+static bool is_other_number(const char *text) {
+    char *end;
+    (void)mst_number_start(text, &end);
+    return end > text && !*end;
+}
+
+/* What stands behind the number at the beginning of TEXT: " EUR" of "5 EUR", ")" of "(5)"; NULL: there is none, or it
+ * has digits again, as 20-29, 1.2.3 and 12a4 have. */
+static const char *unit_of(const char *text) {
+    const char *number = text + strspn(text, " +-("), *rest = number + strspn(number, "0123456789.,'");
+    const char *point = strchr(number, '.');
+    const bool is_version = point && point < rest && !memchr(number, ',', (size_t)(rest - number)) &&
+                            memchr(point + 1, '.', (size_t)(rest - point - 1));
+    if (is_version || !strpbrk(number, "0123456789") || rest == number) return NULL;
+    return strpbrk(rest, "0123456789") ? NULL : rest;
+}
+
+/* Whether all categories that are not missing are numbers in a notation that is not read, or numbers with one unit. */
+static bool look_like_numbers(const mst_schema_column *column) {
+    const char *unit = NULL;
+    int64_t numbers = 0, with_unit = 0;
     for (int64_t i = 0; i < column->num_categories; i++) {
-        const char *text = column->category[i];
-        char *end;
+        const char *text = column->category[i], *rest = unit_of(text);
         if (!*text || is_missing(text)) continue;
-        (void)mst_number_start(text, &end);
-        if (end == text || *end) return false;
+        const bool is_other = is_other_number(text), has_unit = rest && (!unit || strcmp(rest, unit) == 0);
+        if (!is_other && !has_unit) return false;
+        if (!is_other) unit = rest;
         numbers++;
+        with_unit += !is_other;
     }
-    return numbers > 0;
+    return numbers > 1 || (numbers == 1 && !with_unit);
 }
 
 static int compare_texts(const void *a, const void *b) {
@@ -86,7 +106,7 @@ static mst_status describe_column(const mst_schema_column *column, mst_column_re
         mst_csv_show(column->category[odd], out->no_date);
         out->has_other_dates = mst_csv_looks_like_date(column->category[odd]);
     }
-    out->looks_like_numbers = are_numbers(column);
+    out->looks_like_numbers = look_like_numbers(column);
     MST_TRY(find_spaces(column, out));
     for (int64_t i = 0; i < column->num_categories && !*out->missing; i++)
         if (is_missing(column->category[i])) mst_csv_show(column->category[i], out->missing);

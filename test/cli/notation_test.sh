@@ -177,11 +177,15 @@ works convert_tells_dates "^  read   'when' as year and weekday$" convert csv:da
 
 # ---- texts that are numbers, or no values ---------------------------------------------------------------
 
-for pair in 0x10:0x11 inf:-inf 0x1p3:Infinity; do
+for pair in 0x10:0x11 inf:-inf 0x1p3:Infinity '5 EUR:6 EUR' '12kg:.5kg' '(5):(6)' '"1,23,456":"2,34,567"' '"1.234,5":"1,234.5"' '5 m²:-6 m²'; do
     { echo 'x,a,label' && for i in 1 2 3; do echo "$i,${pair%:*},0" && echo "$i,${pair#*:},1"; done; } > strange.csv
     run train --data csv:strange.csv $small
-    check "numbers_such_as_${pair%:*}_are_warned_of" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "^warning: texts in column .a. are numbers that are not decimal, such as .*, and become 2 categories .*--drop" err'
+    check "numbers_such_as_${pair%:*}_are_warned_of" sh -c '[ "$(grep -c . err)" -eq 1 ] && grep -q "^warning: texts in column .a. look like numbers, such as .*, and become 2 categories .*--drop" err'
     works "numbers_such_as_${pair%:*}_may_be_meant_so" '^mlp 3-4-2' train --data csv:strange.csv $small --categories a
+done
+for pair in 20-29:30-39 1.2.3:1.2.4 12a:13b a1:a2 'text 1:text 2' 10.0.0.1:10.0.0.2; do
+    { echo 'x,a,label' && for i in 1 2 3; do echo "$i,${pair%:*},0" && echo "$i,${pair#*:},1"; done; } > strange.csv
+    works "texts_such_as_${pair%:*}_are_no_numbers" '^mlp 3-4-2' train --data csv:strange.csv $small
 done
 for word in NA null NaN None; do
     { echo 'x,label' && for i in 1 2 3; do echo "$i,a" && echo "$i,b" && echo "$i,$word"; done; } > lost.csv

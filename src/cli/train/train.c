@@ -241,9 +241,7 @@ static bool are_square(mst_shape shape) {
 }
 
 static int check_columns(const training *t) {
-    const char *schema = mst_dataset_schema(t->train), *meant = t->o->table.categories;
-    if (!column_notes_check(schema) && !column_notes_warn(schema, meant, mst_dataset_num_rows(t->train)))
-        return EXIT_DONE;
+    if (!column_notes_check(mst_dataset_schema(t->train))) return EXIT_DONE;
     (void)mst_error_prefix("'%s'", t->data);
     return command_fail_library(EXIT_FAILED, NULL);
 }
@@ -352,6 +350,13 @@ static mst_status check_measured_parts(const training *t) {
     return MST_OK;
 }
 
+static mst_status warn_of_columns(const training *t) {
+    if (!is_table(t)) return MST_OK;
+    const int64_t kept = t->validation ? mst_dataset_num_rows(t->validation) : 0;
+    return column_notes_warn(mst_dataset_schema(t->train), t->o->table.categories,
+                             mst_dataset_num_rows(t->train) + kept);
+}
+
 static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
@@ -361,7 +366,8 @@ static int make_model(training *t) {
                             "train: --use-ema takes the averages that an optimizer keeps, and that of '%s' keeps none: "
                             "give --ema X, with which the optimizer begins anew",
                             t->network);
-    if (choose_objective(t) || check_measured_parts(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (choose_objective(t) || check_measured_parts(t) || warn_of_columns(t))
+        return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && objective_check_confusion("train", t->objective, t->num_objectives)) return EXIT_USAGE;
     if (o->predict && predict_check_file("predict", o->predict, t->num_objectives))
         return command_fail_library(EXIT_USAGE, NULL);
