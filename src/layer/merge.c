@@ -1,6 +1,7 @@
 /** merge: dst = src 0 (+) src 1 (+) ..., element by element
  *
- *  src   two or more outputs of the same shape, or of shapes that broadcast: MST_OUTPUTS(a, b)
+ *  src   two or more outputs of the same shape, or of shapes that broadcast: MST_OUTPUTS(a, b). One with fewer
+ *        dimensions gets dimensions of 1 behind the batch, as in Keras: [n, 5] is added to [n, 7, 5] as [n, 1, 5]
  *  kind  MST_MERGE_ADD, ...: sum, difference (of two), product, mean, largest, smallest, quotient (of two)
  *  name  default add, subtract, multiply, average, maximum, minimum or divide, with _1, ...
  *  dst   of the shape that the sources broadcast to
@@ -56,6 +57,12 @@ static mst_value join(mst_merge_kind kind, mst_value a, mst_value b) {
     }
 }
 
+/* SRC with NDIM dimensions. */
+static mst_value behind_batch(mst_value src, int ndim) {
+    for (int have = mst_value_spec(src).shape.ndim; have > 0 && have < ndim; have++) src = mst_expand_dims(src, 1);
+    return src;
+}
+
 static mst_value merge_build(const mst_layer_call *call) {
     const mst_merge_kind kind = ((const mst_layer_merge_options *)call->options)->kind;
     if ((kind == MST_MERGE_SUBTRACT || kind == MST_MERGE_DIVIDE) && call->num_src != 2) {
@@ -64,8 +71,13 @@ static mst_value merge_build(const mst_layer_call *call) {
                  call->num_src);
         return mst_layer_fail(call);
     }
-    mst_value y = call->src[0];
-    for (int i = 1; i < call->num_src; i++) y = join(kind, y, call->src[i]);
+    int ndim = 0;
+    for (int i = 0; i < call->num_src; i++) {
+        const int own = mst_value_spec(call->src[i]).shape.ndim;
+        if (own > ndim) ndim = own;
+    }
+    mst_value y = behind_batch(call->src[0], ndim);
+    for (int i = 1; i < call->num_src; i++) y = join(kind, y, behind_batch(call->src[i], ndim));
     return kind == MST_MERGE_AVERAGE ? mst_scale(y, 1.0 / call->num_src) : y;
 }
 

@@ -194,11 +194,18 @@ static json_t *layer_call(const op_kind *kind, const json_t *call) {
     return json_is_object(call) ? json_pack("{s:[o]}", "args", tensors) : tensors;
 }
 
+static const char was_op[] = "muster_was_op";
+
+bool mst_keras_was_op(const json_t *layer) {
+    return json_is_true(json_object_get(layer, was_op));
+}
+
 /* LAYER as the layer that EQUIVALENT is, with CALLS, which it takes over. */
 static json_t *replaced(const json_t *layer, const equivalent *e, json_t *calls) {
     json_t *out = json_copy((json_t *)(uintptr_t)layer); /* it is where the op was */
     json_t *config = json_copy(e->config);
     json_object_del(out, "module");
+    json_object_set_new(out, was_op, json_true());
     json_object_set(config, "name", json_object_get(json_object_get(layer, "config"), "name"));
     json_object_set_new(out, "class_name", json_string(e->class_name));
     json_object_set_new(out, "config", config);

@@ -20,6 +20,8 @@
 json_t *mst_keras_layers_for_ops(const json_t *layers);
 /** Whether LAYER, of such a list, is an op. */
 bool mst_keras_is_op(const json_t *layer);
+/** Whether LAYER, of such a list, is in the place of an op. */
+bool mst_keras_was_op(const json_t *layer);
 
 /** The op of Keras 3 that LAYER is there, "Power"; NULL: it is a layer there too. */
 const char *mst_keras_op_name(const mst_model_layer *layer);

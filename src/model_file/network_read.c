@@ -498,6 +498,21 @@ static mst_status check_source(const mst_model_layer *layer, int64_t axis, mst_s
     return mst_keras_preprocessing_check(layer, source);
 }
 
+/* Layers put dimensions of 1 behind the batch of a source with fewer dimensions. Ops line up the last dimensions, so
+ * that the batch of such a source meets another dimension. */
+static mst_status check_op(const network_reader *r, int64_t at, const mst_model_node *node,
+                           const mst_model_description *d) {
+    const int ndim = mst_value_spec(d->value[node->src[0]]).shape.ndim;
+    if (!mst_keras_was_op(json_array_get(r->layers, (size_t)at))) return MST_OK;
+    for (int i = 1; i < node->num_src; i++)
+        if (mst_value_spec(d->value[node->src[i]]).shape.ndim != ndim)
+            return MST_FAIL(MST_UNIMPLEMENTED,
+                            "is an op of outputs with %d and %d dimensions, whose batches do not meet: reshape one of "
+                            "them, or take the layer that does the same",
+                            ndim, mst_value_spec(d->value[node->src[i]]).shape.ndim);
+    return MST_OK;
+}
+
 /* What depends on the shapes of what layers are applied to. */
 static mst_status check_sources(const network_reader *r) {
     mst_model_description d;
@@ -508,6 +523,7 @@ static mst_status check_sources(const network_reader *r) {
         const int64_t at = mst_names_get(&r->names, layer->name);
         if (at < 0 || node->num_src < 1 || !d.order.has_node[i]) continue;
         status = of_layer(r, at, check_source(layer, r->axis[at], mst_value_spec(d.value[node->src[0]]).shape));
+        if (!status) status = of_layer(r, at, check_op(r, at, node, &d));
     }
     mst_model_forget(&d);
     return status;

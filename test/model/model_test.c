@@ -157,6 +157,30 @@ static void merges_join_element_by_element(void **state) {
     }
 }
 
+/* Batches meet, also where the number of examples is that of another dimension. */
+static void merges_line_up_batches(void **state) {
+    (void)state;
+    enum { N = 3 };
+    static const double wide[N * N * N], rows[N * N] = {1, 2, 3, 10, 20, 30, 100, 200, 300};
+    for (int first = 0; first < 2; first++) {
+        mst_model *model = new_model();
+        mst_graph *graph = engine_graph();
+        const mst_output a = mst_input(model, MST_SHAPE(N, N)), b = mst_input(model, MST_SHAPE(N));
+        mst_merge(first ? MST_OUTPUTS(b, a) : MST_OUTPUTS(a, b), MST_MERGE_ADD);
+        mst_tensor *tensor[2] = {engine_tensor(MST_F32, MST_SHAPE(N, N, N), wide),
+                                 engine_tensor(MST_F32, MST_SHAPE(N, N), rows)};
+        const mst_value in[2] = {mst_constant(graph, tensor[0]), mst_constant(graph, tensor[1])};
+        mst_value out;
+        double expected[N * N * N];
+        for (int i = 0; i < N * N * N; i++) expected[i] = rows[i / (N * N) * N + i % N];
+        mst_model_call_all(model, in, 2, false, &out, 1);
+        check_is(graph, out, expected, N * N * N);
+        for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
+        mst_model_destroy(model);
+        mst_graph_destroy(graph);
+    }
+}
+
 static void concatenate_joins_along_an_axis(void **state) {
     (void)state;
     mst_model *model = new_model();
@@ -561,6 +585,7 @@ int main(void) {
         cmocka_unit_test(a_layer_is_built_on_a_value_too),
         cmocka_unit_test(dense_maps_the_last_axis),
         cmocka_unit_test(merges_join_element_by_element),
+        cmocka_unit_test(merges_line_up_batches),
         cmocka_unit_test(concatenate_joins_along_an_axis),
         cmocka_unit_test(embedding_takes_rows_by_number),
         cmocka_unit_test(embedding_refuses_what_is_no_number),

@@ -37,6 +37,8 @@ static void expect(const char *op, const char *expected) {
     assert_non_null(wanted);
     json_t *out = mst_keras_layers_for_ops(list);
     assert_int_equal(json_array_size(out), 1);
+    assert_int_equal(mst_keras_was_op(json_array_get(out, 0)), expected != NULL);
+    if (expected) json_object_set_new(wanted, "muster_was_op", json_true());
     if (!json_equal(json_array_get(out, 0), wanted))
         fail_msg("%s\nis %s", op, json_dumps(json_array_get(out, 0), JSON_COMPACT));
     json_decref(out);

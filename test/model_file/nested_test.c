@@ -221,6 +221,27 @@ static void inputs_of_a_dict_have_the_names_of_its_keys(void **state) {
     free(swapped);
 }
 
+/* As Keras 3 writes x + y; as a layer the same is computed. */
+static void ops_of_outputs_with_other_dimensions_are_refused(void **state) {
+    (void)state;
+#define WIDE                                                                                             \
+    "{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, 3, 3], \"name\": \"wide\"}, " \
+    "\"inbound_nodes\": "                                                                                \
+    "[]}"
+#define SUM(module, args)                                                              \
+    MODEL("m",                                                                         \
+          INPUT("in") ", " WIDE ", {\"module\": \"" module                             \
+                      "\", \"class_name\": \"Add\", \"config\": {\"name\": \"add\"}, " \
+                      "\"inbound_nodes\": [{\"args\": " args ", \"kwargs\": {}}]}",    \
+          AT("in", 0) ", " AT("wide", 0), AT("add", 0), "")
+    mst_model *model;
+    const char *const op = SUM("keras.src.ops.numpy", "[" TENSOR("wide") ", " TENSOR("in") "]");
+    expect_refused(op, MST_UNIMPLEMENTED, "layer 'add' (Add): is an op of outputs with 3 and 2 dimensions");
+    const char *const layer = SUM("keras.layers", "[[" TENSOR("wide") ", " TENSOR("in") "]]");
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", layer), &model, NULL));
+    mst_model_destroy(model);
+}
+
 /* A model whose second output is its input. */
 static void an_output_may_be_an_input(void **state) {
     (void)state;
@@ -334,6 +355,7 @@ int main(void) {
         TEST_IN_FOLDER(dicts_are_taken_by_name),
         TEST_IN_FOLDER(other_members_of_dicts_are_told),
         TEST_IN_FOLDER(inputs_of_a_dict_have_the_names_of_its_keys),
+        TEST_IN_FOLDER(ops_of_outputs_with_other_dimensions_are_refused),
         TEST_IN_FOLDER(an_output_may_be_an_input),
         cmocka_unit_test(layers_are_where_the_file_keeps_them),
         TEST_IN_FOLDER(what_is_not_there_is_told),
