@@ -54,7 +54,7 @@ struct mst_task {
     bool has_ended;     /**< the others had done their work when this task came */
     bool was_together;
     const char *restarted; /**< MST_RESTARTED; NULL: it is not set */
-    bool says_routes; /**< it is to say how data go, once that is known */
+    bool says_routes;      /**< it is to say how data go, once that is known */
     mst_task_failure failure;
     int64_t looked, paused; /* whether a step waits long: when it was looked last; how long nobody did in this wait */
     int64_t warned, waited; /* ... when it was said last, 0: it was not; for how long by now */

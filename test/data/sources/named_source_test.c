@@ -74,9 +74,9 @@ static void names_that_differ_in_case_alone_are_told(void **state) {
     static const char *const names[] = {"x_train", "y_train", "x_test", "y_test"};
     static const char *const other[] = {"X_train", "Y_TRAIN", "x_Test", "Y_test"};
     const mst_data_options cases = {.inputs = (const char *const[]){"in", "IN"},
-                                           .outputs = (const char *const[]){"price"},
-                                           .num_inputs = 2,
-                                           .num_outputs = 1};
+                                    .outputs = (const char *const[]){"price"},
+                                    .num_inputs = 2,
+                                    .num_outputs = 1};
     mst_dataset *dataset;
     for (int i = 0; i < 4; i++) {
         char text[100];
