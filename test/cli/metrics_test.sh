@@ -238,6 +238,9 @@ warns_of() {
     run convert csv:$1.csv npz:$1.npz --overwrite
     run train --data npz:$1.npz $tiny
     check "arrays_${1}_are_warned_of" grep -q "^warning: no example is of class $3, .* without gaps; --classes $2 is for" err
+    run convert csv:$1.csv tfrecord:$1
+    run train --data tfrecord:$1 $tiny
+    check "records_${1}_are_warned_of" grep -q "^warning: no example is of class $3, .* without gaps; --classes $2 is for" err
     works "classes_of_${1}_may_be_meant_so" "^mlp 1-4-$2 " train --data csv:$1.csv $tiny --classes $2
 }
 warns_of from_one 3 0

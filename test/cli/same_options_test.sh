@@ -22,7 +22,7 @@ sed '1s/.*/n,m,k,value/; s/yes$/1.5/; s/no$/2.5/' table.csv > numbers.csv
 awk 'BEGIN { print "text,class"; for (i = 0; i < 60; i++)
     printf "the %s of word%d and word%d,%s\n", i % 2 ? "atom" : "ball", i % 7, i % 9, i % 2 ? "science" : "sport" }' > texts.csv
 awk 'BEGIN { print "n;m;class"; for (i = 0; i < 80; i++)
-    printf "%d,25;1.%d00;%s\n", i, 1 + i % 8, i % 3 ? "yes" : "no" }' > comma.csv
+    printf "%d,25;1.%d0;%s\n", i, 1 + i % 8, i % 3 ? "yes" : "no" }' > comma.csv
 awk 'BEGIN { print "n,day,class"; for (i = 0; i < 80; i++)
     printf "%d,2024-01-%02d,%s\n", i, 1 + i % 28, i % 3 ? "yes" : "no" }' > dates.csv
 layer() { printf '{"class_name": "%s", "config": {"name": "%s"%s}}' "$1" "$2" "$3"; }

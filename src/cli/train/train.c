@@ -220,7 +220,7 @@ static int warn_of_only_class(training *t) {
 static int count_classes(training *t) {
     const train_options *o = t->o;
     int64_t *count = NULL;
-    char label[MST_COLUMN_SHOWN];
+    char label[MST_COLUMN_SHOWN] = "";
     if (t->network || option_given(t->list, "classes") || o->class_names ||
         t->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || !objective_labels_are_classes(t->loss, t->train, 1) ||
         mst_dataset_num_classes(t->train, 1) > 1)
@@ -230,7 +230,7 @@ static int count_classes(training *t) {
         return command_fail_library(EXIT_FAILED, NULL);
     const int64_t counted = t->label_classes;
     if (t->label_classes < 2) t->label_classes = 2;
-    const mst_status status = objective_label_column(t->train, label);
+    const mst_status status = is_table(t) ? objective_label_column(t->train, label) : MST_OK;
     if (!status) missing_classes_warn(count, counted, t->label_classes, label);
     free(count);
     return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
