@@ -124,8 +124,12 @@ static mst_status unknown_op(void) {
                     "layers, or to one and to numbers, and a layer does the same");
 }
 
+/* A policy of another class says how weights are quantized, or has one for each layer inside. */
 static mst_status check_policy(const json_t *config) {
     const char *dtype = dtype_text(config);
+    const char *class_name = json_string_value(json_object_get(json_object_get(config, "dtype"), "class_name"));
+    if (!*dtype && class_name)
+        return MST_FAIL(MST_UNIMPLEMENTED, "weights of a %.50s are not read: f32 is", class_name);
     if (!*dtype || strcmp(dtype, "float32") == 0 || strncmp(dtype, "mixed_", strlen("mixed_")) == 0) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED, "weights of dtype %.50s are not read: f32 is", dtype);
 }

@@ -588,6 +588,9 @@ static void policies_are_the_precision_of_layers(void **state) {
     EXPECT_OK(mst_network_parse("plain", SEQUENTIAL(INPUT NAMED("a", "\"float32\"")), &model));
     assert_int_equal(precision_of(model, 1), MST_PRECISION_DEFAULT);
     mst_model_destroy(model);
+    EXPECT_ERROR(mst_network_parse("quantized",
+                                   SEQUENTIAL(INPUT NAMED("a", "{\"class_name\": \"QuantizedDTypePolicy\"}")), &model),
+                 MST_UNIMPLEMENTED, "layer 'a' (Dense): weights of a QuantizedDTypePolicy are not read");
 #undef NAMED
 }
 
