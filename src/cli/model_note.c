@@ -58,6 +58,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     if (note->from_probabilities) json_add(&json, "", "from_probabilities", json_true());
     if (note->image_size) json_add(&json, "", "image_size", json_integer(note->image_size));
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
+    if (note->divides_pixels) json_add(&json, "", "divides_pixels", json_true());
     if (note->encodes_columns) json_add(&json, "", "encodes_columns", json_true());
     if (note->options) json_add(&json, "", "options", json_incref(note->options));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
@@ -111,6 +112,7 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     out->schema = json_string_value(json_object_get(out->json, "schema"));
     out->image_size = json_integer_value(json_object_get(out->json, "image_size"));
     out->encodes_columns = json_is_true(json_object_get(out->json, "encodes_columns"));
+    out->divides_pixels = json_is_true(json_object_get(out->json, "divides_pixels"));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
     out->options = json_object_get(out->json, "options");
     MST_TRY(read_names(json_object_get(out->json, "classes"), &out->names));

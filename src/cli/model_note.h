@@ -30,6 +30,7 @@ typedef struct model_note {
     const char *const *classes;
     int64_t image_size;
     bool raw_pixels;
+    bool divides_pixels;  /**< inputs of u8 were divided by 255 */
     bool encodes_columns; /**< the model begins with the layers of a table's columns */
     json_t *options;      /**< noted_options */
     json_t *json;         /**< of a note that was read: the members point into it */

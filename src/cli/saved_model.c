@@ -420,8 +420,11 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     int64_t num_paths;
     mst_network_ends ends;
     if (out->model) MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
+    const int num_inputs = out->model ? ends.num_inputs : 1;
     MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
+    if (out->note.divides_pixels && o->data && o->data != out->note.data)
+        for (int i = 0; i < num_inputs; i++) MST_TRY(scale_inputs_warn(o->data, i, out->data));
     return scale_all_inputs(raw, &ends, out);
 }
 

@@ -358,6 +358,18 @@ fi
 
 # ---- other losses ------------------------------------------------------------------------------------
 
+# ---- pixels that were divided by 255, and others ------------------------------------------------------
+
+run convert idx:data csv:pixels --overwrite
+run train --data idx:data --hidden-units 4 --steps 5 --save divided.npz
+run evaluate --load divided.npz --data csv:pixels
+check numbers_of_pixels_are_warned_of [ "$status" -eq 0 -a "$(grep -c "^warning: 'csv:pixels': the inputs are numbers up to [0-9]*, and the model was trained on pixels that were divided by 255" err)" = 1 ]
+run predict --load divided.npz --data csv:pixels
+check numbers_to_predict_too grep -q "^warning: 'csv:pixels': the inputs are numbers" err
+works pixels_are_divided_again '^test: loss' evaluate --load divided.npz --data idx:data
+run train --data idx:data --hidden-units 4 --steps 5 --raw-pixels --save raw.npz
+works numbers_are_what_raw_pixels_are '^test: loss' evaluate --load raw.npz --data csv:pixels
+
 if ! command -v python3 > /dev/null 2>&1; then
     printf 'skip other_losses: python3 writes their data\n'
     end_of_checks

@@ -22,6 +22,7 @@
 #include "cli/model_note.h"
 #include "cli/network_file.h"
 #include "cli/print_restored.h"
+#include "cli/scale_inputs.h"
 #include "cli/train/noted_options.h"
 #include "cli/train/training_end.h"
 #include "model_file/network_text.h"
@@ -190,6 +191,13 @@ static int finish_restore(const training *t, mst_status status, const char *opti
 
 /* ---- what is noted of the model ---- */
 
+static bool divides_pixels(const training *t) {
+    bool divides = false;
+    for (int i = 0; i < train_num_inputs(t); i++)
+        divides |= scale_inputs_divides(t->o->raw_pixels, t->stored_inputs[i], t->network ? &t->ends.input[i] : NULL);
+    return divides;
+}
+
 static mst_status write_note(const training *t) {
     const bool several = t->num_objectives > 1, classes = !several && objective_has_classes(t->objective);
     json_t *options = noted_options(t->list), *outputs = several ? json_array() : NULL;
@@ -212,6 +220,7 @@ static mst_status write_note(const training *t) {
                              .classes = classes ? t->objective->names : NULL,
                              .image_size = t->o->image_size,
                              .raw_pixels = t->o->raw_pixels,
+                             .divides_pixels = divides_pixels(t),
                              .options = options};
     if (!status) status = model_note_write(&note, mst_model_store(t->model));
     free(network);
