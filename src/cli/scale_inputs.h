@@ -13,8 +13,8 @@ bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const mst_network_in
 MST_CHECKED mst_status scale_inputs(bool raw_pixels, int component, const mst_network_input *input,
                                     mst_dataset **dataset);
 
-/** Of a model that was trained on pixels divided by 255: warns where the inputs COMPONENT of DATA, which SPEC names, are
- *  stored as numbers of another kind and are not from 0 to 1. Looks at the first rows. */
+/** Of a model that was trained on pixels divided by 255: warns where the inputs COMPONENT of DATA, which SPEC names,
+ *  are stored as numbers of another kind and are not from 0 to 1. Looks at the first rows. */
 MST_CHECKED mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data);
 
 #endif
