@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "base/rng.h"
 
-static const char onednn[] = "oneDNN";
+static const char onednn[] = "oneDNN", onednn_version[] = "oneDNN version";
 static const char advice[] = "start all tasks with the same command";
 
 const char *mst_fingerprint_words(const char *name) {
@@ -35,7 +35,8 @@ mst_fingerprint mst_fingerprint_option(const char *name, const char *value) {
 }
 
 bool mst_fingerprint_is_of_machine(const char *name) {
-    return strcmp(name, "kernels") == 0 || strcmp(name, onednn) == 0 || strcmp(name, "processor") == 0;
+    return strcmp(name, "kernels") == 0 || strcmp(name, onednn) == 0 || strcmp(name, "processor") == 0 ||
+           strcmp(name, onednn_version) == 0;
 }
 
 /* Two lists: first all of A's, then all of B's are looked at. */
@@ -133,13 +134,18 @@ bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *
                            int32_t num_b, const char *second, bool agreed, char *text, size_t size) {
     char list[300] = "", advice[120] = "";
     size_t used = 0;
-    bool others = false;
+    bool sets = false, others = false, versions = false;
     for (int32_t i = 0; i < num_a && i < num_b; i++) {
         if (!mst_fingerprint_is_of_machine(a[i].name) || strcmp(a[i].name, b[i].name) != 0 || a[i].hash == b[i].hash ||
             (agreed && strcmp(a[i].name, onednn) == 0))
             continue;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s and %s", used ? ", " : "", a[i].name,
                                  a[i].value, b[i].value);
+        if (strcmp(a[i].name, onednn_version) == 0) {
+            versions = true;
+            continue;
+        }
+        sets = true;
         if (strcmp(a[i].name, onednn) == 0)
             snprintf(advice, sizeof advice, "set DNNL_MAX_CPU_ISA=%s in the environment of all tasks",
                      common_set(&a[i], &b[i]));
@@ -148,10 +154,10 @@ bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *
     }
     if (used)
         snprintf(text, size,
-                 "instruction sets differ between %s and %s: %s: weights may get other bits than those of "
-                 "one process: %s%s%s",
-                 first, second, list, advice, others && *advice ? ", and " : "",
-                 others ? "take machines of one type" : "");
+                 "%s differ between %s and %s: %s: weights may get other bits than those of one process: %s%s%s%s%s",
+                 sets ? "instruction sets" : "versions of a library", first, second, list, advice,
+                 others && *advice ? ", and " : "", others ? "take machines of one type" : "",
+                 versions && sets ? ", and " : "", versions ? "install one version of oneDNN on all" : "");
     return used > 0;
 }
 

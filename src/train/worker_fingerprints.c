@@ -200,6 +200,8 @@ static void add_machine(fingerprint_list *list) {
     add_option(list, "kernels", m.isa);
     add_part(list, "oneDNN", m.onednn_isa, m.onednn_isa_bits);
     add_option(list, "processor", m.cpu);
+    const mst_library *library;
+    if (mst_libraries(&library) > 0) add_option(list, "oneDNN version", library->version); /* it is the first */
 }
 
 /* ---- the weights ---- */

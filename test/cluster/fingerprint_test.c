@@ -106,6 +106,25 @@ static void machines_that_differ_are_a_warning_that_says_what_to_set(void **stat
         strstr(text, ": set DNNL_MAX_CPU_ISA=AVX2 in the environment of all tasks, and take machines of one"));
 }
 
+static void another_version_of_onednn_is_a_warning(void **state) {
+    (void)state;
+    const mst_fingerprint a[] = {mst_fingerprint_option("processor", "A"),
+                                 mst_fingerprint_option("oneDNN version", "2.6.3")};
+    mst_fingerprint b[] = {a[0], mst_fingerprint_option("oneDNN version", "3.7.2")};
+    char text[TEXT];
+    assert_false(mst_fingerprints_differ(a, 2, "x", b, 2, "y", text, sizeof text));
+    assert_true(mst_fingerprints_warn(a, 2, "x", b, 2, "y", true, text, sizeof text));
+    assert_string_equal(text,
+                        "versions of a library differ between x and y: oneDNN version 2.6.3 and 3.7.2: weights may get "
+                        "other bits than those of one process: install one version of oneDNN on all");
+    b[0] = mst_fingerprint_option("processor", "B");
+    assert_true(mst_fingerprints_warn(a, 2, "x", b, 2, "y", true, text, sizeof text));
+    assert_string_equal(text,
+                        "instruction sets differ between x and y: processor A and B, oneDNN version 2.6.3 and 3.7.2: "
+                        "weights may get other bits than those of one process: take machines of one type, and install "
+                        "one version of oneDNN on all");
+}
+
 static void what_another_task_has_sent_is_made_safe(void **state) {
     (void)state;
     static mst_fingerprint sent[MST_FINGERPRINTS_MOST + 1];
@@ -129,6 +148,7 @@ int main(void) {
         cmocka_unit_test(a_long_list_is_cut_off),
         cmocka_unit_test(a_value_that_is_cut_off_still_differs),
         cmocka_unit_test(machines_that_differ_are_a_warning_that_says_what_to_set),
+        cmocka_unit_test(another_version_of_onednn_is_a_warning),
         cmocka_unit_test(what_another_task_has_sent_is_made_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
