@@ -89,6 +89,7 @@ static mst_status make_sizes(const mst_onnx_reader *r, const mst_onnx_value *v, 
     mst_value size[MST_ONNX_MOST_LIST];
     const int count = (int)mst_tensor_count(v->tensor);
     const int64_t *item = mst_tensor_data(v->tensor);
+    size[0] = MST_NONE;
     for (int i = 0; i < count; i++) size[i] = mst_onnx_size_value(r, item[i], v->open);
     *out = mst_tensor_shape(v->tensor).ndim ? mst_reshape(mst_stack(size, count, 0), mst_tensor_shape(v->tensor))
                                             : size[0];
