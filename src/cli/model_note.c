@@ -46,6 +46,18 @@ mst_output_loss model_note_output(const model_note *note, const char *output) {
     return loss;
 }
 
+/* A boolean for each input up to the last that is divided; nothing where none is. */
+static void add_divided(json_t **json, const bool *divided) {
+    json_t *all = json_array();
+    int count = MST_MAX_TARGETS;
+    while (count > 0 && !divided[count - 1]) count--;
+    for (int i = 0; i < count; i++) json_array_append_new(all, json_boolean(divided[i]));
+    if (count)
+        json_add(json, "", "divides_pixels", all);
+    else
+        json_decref(all);
+}
+
 mst_status model_note_write(const model_note *note, mst_store *store) {
     json_t *json = json_object();
     add_text(&json, "loss", note->loss);
@@ -58,7 +70,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     if (note->from_probabilities) json_add(&json, "", "from_probabilities", json_true());
     if (note->image_size) json_add(&json, "", "image_size", json_integer(note->image_size));
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
-    if (note->divides_pixels) json_add(&json, "", "divides_pixels", json_true());
+    add_divided(&json, note->divides_pixels);
     if (note->encodes_columns) json_add(&json, "", "encodes_columns", json_true());
     if (note->options) json_add(&json, "", "options", json_incref(note->options));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
@@ -112,7 +124,8 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     out->schema = json_string_value(json_object_get(out->json, "schema"));
     out->image_size = json_integer_value(json_object_get(out->json, "image_size"));
     out->encodes_columns = json_is_true(json_object_get(out->json, "encodes_columns"));
-    out->divides_pixels = json_is_true(json_object_get(out->json, "divides_pixels"));
+    const json_t *divided = json_object_get(out->json, "divides_pixels");
+    for (size_t i = 0; i < MST_MAX_TARGETS; i++) out->divides_pixels[i] = json_is_true(json_array_get(divided, i));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
     out->options = json_object_get(out->json, "options");
     MST_TRY(read_names(json_object_get(out->json, "classes"), &out->names));

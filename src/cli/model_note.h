@@ -30,11 +30,11 @@ typedef struct model_note {
     const char *const *classes;
     int64_t image_size;
     bool raw_pixels;
-    bool divides_pixels;  /**< inputs of u8 were divided by 255 */
-    bool encodes_columns; /**< the model begins with the layers of a table's columns */
-    json_t *options;      /**< noted_options */
-    json_t *json;         /**< of a note that was read: the members point into it */
-    class_names names;    /**< of such a note too */
+    bool divides_pixels[MST_MAX_TARGETS]; /**< of each input: it was u8, and was divided by 255 */
+    bool encodes_columns;                 /**< the model begins with the layers of a table's columns */
+    json_t *options;                      /**< noted_options */
+    json_t *json;                         /**< of a note that was read: the members point into it */
+    class_names names;                    /**< of such a note too */
 } model_note;
 
 /** Adds the loss of one of several outputs to OUTPUTS, an array, and the names of its classes, where CLASSES is not

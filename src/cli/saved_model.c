@@ -423,8 +423,8 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     const int num_inputs = out->model ? ends.num_inputs : 1;
     MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
-    if (out->note.divides_pixels && o->data && o->data != out->note.data)
-        for (int i = 0; i < num_inputs; i++) MST_TRY(scale_inputs_warn(o->data, i, out->data));
+    for (int i = 0; i < num_inputs && o->data && o->data != out->note.data; i++)
+        if (out->note.divides_pixels[i]) MST_TRY(scale_inputs_warn(o->data, i, out->data));
     return scale_all_inputs(raw, &ends, out);
 }
 

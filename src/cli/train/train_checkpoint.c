@@ -191,13 +191,6 @@ static int finish_restore(const training *t, mst_status status, const char *opti
 
 /* ---- what is noted of the model ---- */
 
-static bool divides_pixels(const training *t) {
-    bool divides = false;
-    for (int i = 0; i < train_num_inputs(t); i++)
-        divides |= scale_inputs_divides(t->o->raw_pixels, t->stored_inputs[i], t->network ? &t->ends.input[i] : NULL);
-    return divides;
-}
-
 static mst_status write_note(const training *t) {
     const bool several = t->num_objectives > 1, classes = !several && objective_has_classes(t->objective);
     json_t *options = noted_options(t->list), *outputs = several ? json_array() : NULL;
@@ -210,18 +203,20 @@ static mst_status write_note(const training *t) {
     }
     const bool is_noted = t->network || t->is_application;
     mst_status status = is_noted ? mst_network_print(t->model, &network) : MST_OK;
-    const model_note note = {.loss = several ? NULL : mst_loss_name(t->objective->loss),
-                             .outputs = outputs,
-                             .data = t->data,
-                             .network = network,
-                             .from_probabilities = !several && t->objective->from_probabilities,
-                             .schema = mst_dataset_schema(t->train),
-                             .encodes_columns = t->table.num_columns > 0,
-                             .classes = classes ? t->objective->names : NULL,
-                             .image_size = t->o->image_size,
-                             .raw_pixels = t->o->raw_pixels,
-                             .divides_pixels = divides_pixels(t),
-                             .options = options};
+    model_note note = {.loss = several ? NULL : mst_loss_name(t->objective->loss),
+                       .outputs = outputs,
+                       .data = t->data,
+                       .network = network,
+                       .from_probabilities = !several && t->objective->from_probabilities,
+                       .schema = mst_dataset_schema(t->train),
+                       .encodes_columns = t->table.num_columns > 0,
+                       .classes = classes ? t->objective->names : NULL,
+                       .image_size = t->o->image_size,
+                       .raw_pixels = t->o->raw_pixels,
+                       .options = options};
+    for (int i = 0; i < train_num_inputs(t); i++)
+        note.divides_pixels[i] =
+            scale_inputs_divides(t->o->raw_pixels, t->stored_inputs[i], t->network ? &t->ends.input[i] : NULL);
     if (!status) status = model_note_write(&note, mst_model_store(t->model));
     free(network);
     json_decref(options);
