@@ -18,6 +18,7 @@
 #include "cli/class_names.h"
 #include "muster/model_file.h"
 #include "muster/store.h"
+#include "muster/train.h"
 
 /** A member that is NULL, 0 or false is not known. */
 typedef struct model_note {

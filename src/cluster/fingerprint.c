@@ -139,8 +139,9 @@ bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *
         if (!mst_fingerprint_is_of_machine(a[i].name) || strcmp(a[i].name, b[i].name) != 0 || a[i].hash == b[i].hash ||
             (agreed && strcmp(a[i].name, onednn) == 0))
             continue;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s and %s", used ? ", " : "", a[i].name,
-                                 a[i].value, b[i].value);
+        if (used < sizeof list) /* a peer may have sent a name many times */
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s and %s", used ? ", " : "", a[i].name,
+                                     a[i].value, b[i].value);
         if (strcmp(a[i].name, onednn_version) == 0) {
             versions = true;
             continue;

@@ -28,8 +28,8 @@ const char *mst_fingerprint_words(const char *name);
 bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                              int32_t num_b, const char *second, char *text, size_t size);
 
-/** Whether a fingerprint of this name is of the machine: "kernels", "oneDNN", "processor". These may differ; then bits
- *  may, too. */
+/** Whether a fingerprint of this name is of the machine: "kernels", "oneDNN", "processor", "oneDNN version". These
+ *  may differ; then bits may, too. */
 bool mst_fingerprint_is_of_machine(const char *name);
 /** The instructions of oneDNN that a task has or uses, a bit each; 0: they are not among its fingerprints. */
 uint64_t mst_fingerprints_instructions(const mst_fingerprint *list, int32_t count);

@@ -482,7 +482,11 @@ void mst_members_left(mst_members *members, uint32_t generation) {
 }
 
 bool mst_members_have_all_left(const mst_members *members) {
-    return members->phase == FINISHED;
+    return members->all_left;
+}
+
+bool mst_members_is_alone(const mst_members *members) {
+    return members->leader ? mst_leader_is_alone(members->leader) : !members->connected;
 }
 
 void mst_members_stop(mst_members *members, int64_t state_number) {

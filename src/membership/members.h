@@ -161,8 +161,10 @@ void mst_members_committed(mst_members *members, int64_t state_number);
 void mst_members_started(mst_members *members, const mst_group_progress *last, int32_t count);
 /** The program has done its work in GENERATION. Nothing where that has ended. */
 void mst_members_left(mst_members *members, uint32_t generation);
-/** Whether all programs have done their work in the generation that is under way: `bye` comes soon. */
+/** Whether all programs have done their work once, as far as this task knows: `bye` comes soon, if the leader lives. */
 bool mst_members_have_all_left(const mst_members *members);
+/** Whether no other task is connected with this one: with the leader, or with any where this task leads. */
+bool mst_members_is_alone(const mst_members *members);
 /** The program ends the training after the state of this number: `stopped` or `ended` comes next. In a generation. */
 void mst_members_stop(mst_members *members, int64_t state_number);
 /** The program has failed: the job ends with FAILURE on every task. Where it is derived, the failure that caused it has

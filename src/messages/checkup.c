@@ -180,7 +180,7 @@ static mst_status take(mst_checkup *c, const mst_parcel *parcel) {
             c->ended = true;
             c->num_links = 0; /* the leader's list has those of this task */
             return take_links(c, parcel, -1);
-        default: return MST_OK; /* of a task that trains */
+        default: return MST_OK; /* what has happened to a task that is no part of this */
     }
 }
 

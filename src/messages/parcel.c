@@ -96,8 +96,19 @@ static bool is_text(const mst_protocol *protocol, int32_t kind) {
     return kind == MST_PARCEL_CANNOT_JOIN || is_in(protocol->texts, protocol, kind);
 }
 
+static uint64_t range_of(uint64_t kind) {
+    return kind / MST_PARCEL_CHECKUP;
+}
+
+/* A kind of another protocol, such as of `muster doctor` for a task that trains. */
+static bool is_of_other(const mst_protocol *protocol, uint64_t kind) {
+    return kind >= MST_PARCEL_CHECKUP && kind < MST_PARCEL_RANGES_END &&
+           range_of(kind) != range_of((uint64_t)protocol->first);
+}
+
 static bool is_known(const mst_protocol *protocol, uint64_t kind) {
-    return kind == MST_PARCEL_CANNOT_JOIN || (kind >= (uint64_t)protocol->first && kind < (uint64_t)protocol->end);
+    return kind == MST_PARCEL_CANNOT_JOIN || (kind >= (uint64_t)protocol->first && kind < (uint64_t)protocol->end) ||
+           is_of_other(protocol, kind);
 }
 
 const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
@@ -200,6 +211,7 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     size_t bytes = 0;
     uint64_t run = 0;
     const char *why = mst_parcel_head_decode(mail->protocol, data, size, mail->most_bytes, &head, &bytes, &run);
+    if (!why && !run && is_of_other(mail->protocol, (uint64_t)head.kind)) return;
     if (!why && !(parcel = make_parcel(&head, from, instance, bytes))) {
         starve(mail, from, instance, bytes, run);
         return;

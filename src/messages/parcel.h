@@ -46,7 +46,8 @@ enum {
 enum {
     MST_PARCEL_CHECKUP = 0x100,          /**< messages/checkup.c */
     MST_PARCEL_PARAMETER_SERVER = 0x200, /**< kinds that parameter servers and their workers send */
-    MST_PARCEL_SESSIONS = 0x300          /**< kinds of sessions over several tasks */
+    MST_PARCEL_SESSIONS = 0x300,         /**< kinds of sessions over several tasks */
+    MST_PARCEL_RANGES_END = 0x400
 };
 
 /** What must be known of the kinds of a protocol, FIRST to END - 1, to carry them. A set of kinds has for each the bit
@@ -79,7 +80,8 @@ typedef struct mst_parcel_head {
 enum { MST_PARCEL_HEAD = 56 };
 void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
                             unsigned char at[MST_PARCEL_HEAD]);
-/** From a message of SIZE bytes. Returns NULL, or why that is no head of a parcel of PROTOCOL, half a sentence. */
+/** From a message of SIZE bytes. Returns NULL, or why that is no head of a parcel, half a sentence: a kind in the range
+ *  of PROTOCOL is one of its kinds. */
 const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
                                    mst_parcel_head *head, size_t *bytes, uint64_t *run);
 
@@ -98,7 +100,7 @@ typedef struct mst_parcel {
 
 typedef struct mst_mail_options {
     const mst_cluster *cluster;
-    const mst_protocol *protocol;   /**< of all that is sent and received; what comes of another one is an error */
+    const mst_protocol *protocol;   /**< of all that is sent and received; what comes of another one is left out */
     const char *bind, *key_file;    /**< as in mst_task_options */
     const char *transport;          /**< as in mst_task_options */
     const mst_transport_type *type; /**< another transport, without a key; NULL: that of the option */

@@ -2,6 +2,8 @@
 
 #define BIT(kind) MST_PARCEL_BIT(MST_PARCEL_PARAMETER_SERVER, MST_PS_##kind)
 
+_Static_assert(MST_PS_END - MST_PARCEL_PARAMETER_SERVER <= 64, "a set of kinds is 64 bits");
+
 const mst_protocol mst_ps_protocol = {
     .first = MST_PARCEL_PARAMETER_SERVER,
     .end = MST_PS_END,

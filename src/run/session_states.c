@@ -83,7 +83,7 @@ mst_status mst_session_check_outputs(const mst_session *session, const mst_cache
         const mst_program *program = &cached->plan->program[d];
         const int64_t more = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
         used += used_bytes(session, d);
-        grows += more > 0 ? more : 0;
+        grows += more > 0 ? more * session->num_slots : 0;
     }
     const int64_t needed = (has > used ? has : used) + grows + bytes;
     if (memory <= 0 || needed <= memory) return MST_OK;

@@ -7,6 +7,8 @@
 #define SESSION(kind) MST_PARCEL_BIT(MST_PARCEL_SESSIONS, MST_SESSION_##kind)
 #define PART(kind) MST_PARCEL_BIT(MST_PARCEL_SESSIONS, MST_PART_##kind)
 
+_Static_assert(MST_SESSION_END - MST_PARCEL_SESSIONS <= 64, "a set of kinds is 64 bits");
+
 const mst_protocol mst_session_protocol = {
     .first = MST_PARCEL_SESSIONS,
     .end = MST_SESSION_END,

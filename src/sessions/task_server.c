@@ -131,7 +131,7 @@ static void take_parcel(mst_task_server *server, mst_parcel *parcel) {
     } else if (server->lead && kind >= MST_SESSION_OPEN && kind < MST_PART_VALUE) {
         mst_lead_take(server->lead, parcel);
         return;
-    } /* all others are of tasks that train */
+    } /* CONNECTED, and WAKE of this task itself: the loop looks around */
     mst_parcel_free(parcel);
 }
 

@@ -67,6 +67,8 @@ MST_CHECKED mst_status mst_task_stop(mst_task *task, int64_t number);
 /** Whether a program has ended the training after the state NUMBER or a later one. True only once: the answer is then
  *  forgotten. Where it is false this program goes on. */
 bool mst_task_is_stopped(mst_task *task, int64_t number);
+/** A program that has trained before goes on with its training (resume): that it was ended counts no more. */
+void mst_task_goes_on(mst_task *task);
 /** Whether this process is to end, as `stop` of its options says. */
 bool mst_task_must_end(const mst_task *task);
 /** The job ends on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. Where that is

@@ -158,7 +158,7 @@ static bool is_stopped(const mst_task *task) {
 }
 
 /* A process that a launcher has started again may have come when the job had ended: it does not wait for ever. SINCE:
- * when it began to wait. */
+ * since when it has waited, and nobody has been there who may still come together with it. */
 static mst_status check_is_not_late(const mst_task *task, int64_t since) {
     enum { OTHERS_MAY_BE_THERE = 2 }; /* seconds */
     const char *ended = task->restarted;
@@ -180,12 +180,17 @@ static mst_status check_is_not_late(const mst_task *task, int64_t since) {
  * by then. */
 static mst_status wait_for_generation(mst_task *task, const mst_member_state *state) {
     const uint32_t before = task->generation;
-    const int64_t since = mst_clock_now();
+    int64_t since = mst_clock_now();
     const char *stopped = "stopped while waiting for the other tasks";
+    if (is_stopped(task) && mst_members_have_all_left(task->members)) { /* the leader has ended before it said BYE */
+        task->phase = ALL_LEFT;
+        return MST_OK;
+    }
     if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped); /* it may be ready since an earlier call */
     MST_TRY(mst_members_ready(task->members, state));
     while (task->phase == APART && task->generation == before) {
         if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "%s", stopped);
+        if (!mst_members_is_alone(task->members)) since = mst_clock_now();
         MST_TRY(check_is_not_late(task, since));
         mst_task_wait_a_tick(task);
     }
@@ -433,6 +438,12 @@ mst_status mst_task_stop(mst_task *task, int64_t number) {
         status = MST_FAIL(MST_UNAVAILABLE, "the tasks come together again");
     pthread_mutex_unlock(&task->lock);
     return status;
+}
+
+void mst_task_goes_on(mst_task *task) {
+    pthread_mutex_lock(&task->lock);
+    if (task->was_together && task->stopped_at == MST_NO_STATE) task->ended_at = MST_NO_STATE;
+    pthread_mutex_unlock(&task->lock);
 }
 
 bool mst_task_is_stopped(mst_task *task, int64_t number) {

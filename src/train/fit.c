@@ -237,7 +237,7 @@ static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **o
  * from a process that is to end: it counts as lost. */
 static bool must_look_behind_stop(const fit *f) {
     return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
-           mst_workers_stop_together(f->trainer);
+           (f->state.num_steps < 0 || f->state.step < f->state.num_steps) && mst_workers_stop_together(f->trainer);
 }
 
 /* Trains on batches until the epoch (*DONE) or the training ends. */
@@ -251,9 +251,8 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     if (!*done && must_look_behind_stop(f)) {
-        const mst_batch *batch;
-        MST_TRY(next_batch(f, iterator, &batch));
-        *done = !batch;
+        const mst_batch *batch; /* where it cannot be read, that is an error of a training that goes on */
+        if (next_batch(f, iterator, &batch) == MST_OK) *done = !batch;
     }
     return MST_OK;
 }
@@ -349,7 +348,7 @@ static mst_status run_epoch(fit *f) {
     bool whole = false;
     f->has_begun = true;
     if (f->brings_rate) MST_TRY(bring_rate(f));
-    MST_TRY(keep_state(f));
+    if (!f->state.stop) MST_TRY(keep_state(f)); /* else the epoch only ends here, as it has on the others */
     MST_TRY(begin_epoch(f));
     MST_TRY(train_epoch(f, &whole));
     return end_epoch(f, whole);
@@ -750,6 +749,7 @@ static mst_status fit_prepare(fit *f, mst_model *model) {
     MST_TRY(check_validation(f));
     MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));
     mst_task_joined joined;
+    if (o->resume) mst_workers_go_on(f->trainer);
     MST_TRY(mst_workers_join(f->trainer, o, f->batch_size, &joined));
     f->copied = joined.copied;
     f->returns = joined.returns;

@@ -53,6 +53,10 @@ mst_status mst_workers_stop(const mst_trainer *trainer, int64_t number) {
     return mst_workers_stop_together(trainer) ? mst_task_stop(trainer->options.task, number) : MST_OK;
 }
 
+void mst_workers_go_on(const mst_trainer *trainer) {
+    if (trainer->options.task && !mst_is_served(trainer)) mst_task_goes_on(trainer->options.task);
+}
+
 bool mst_workers_are_stopped(const mst_trainer *trainer, int64_t first) {
     mst_task *task = trainer->options.task;
     return task && !mst_is_served(trainer) && mst_task_is_stopped(task, first);

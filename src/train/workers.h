@@ -32,6 +32,8 @@ bool mst_workers_stop_together(const mst_trainer *trainer);
 /** A callback has ended the training here after the state NUMBER, behind which steps are left. MST_OK: it ends there on
  *  all workers. An error for which mst_workers_lost is true: the workers must come together first. */
 MST_CHECKED mst_status mst_workers_stop(const mst_trainer *trainer, int64_t number);
+/** Before a training is resumed: that a callback has ended it before counts no more. */
+void mst_workers_go_on(const mst_trainer *trainer);
 /** Whether a callback of a worker has ended the training that began with the state FIRST. */
 bool mst_workers_are_stopped(const mst_trainer *trainer, int64_t first);
 

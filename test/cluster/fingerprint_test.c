@@ -125,6 +125,23 @@ static void another_version_of_onednn_is_a_warning(void **state) {
                         "one version of oneDNN on all");
 }
 
+/* Lists come from other tasks. */
+static void long_lists_are_cut_off(void **state) {
+    (void)state;
+    mst_fingerprint a[MST_FINGERPRINTS_MOST], b[MST_FINGERPRINTS_MOST];
+    char text[TEXT], value[MST_FINGERPRINT_VALUE];
+    for (int i = 0; i < MST_FINGERPRINTS_MOST; i++) {
+        memset(value, 'v', sizeof value - 1);
+        value[sizeof value - 1] = '\0';
+        a[i] = mst_fingerprint_option(i % 2 ? "processor" : "oneDNN version", value);
+        value[0] = 'w';
+        b[i] = mst_fingerprint_option(i % 2 ? "processor" : "oneDNN version", value);
+    }
+    assert_true(
+        mst_fingerprints_warn(a, MST_FINGERPRINTS_MOST, "x", b, MST_FINGERPRINTS_MOST, "y", false, text, sizeof text));
+    assert_true(strlen(text) < sizeof text);
+}
+
 static void what_another_task_has_sent_is_made_safe(void **state) {
     (void)state;
     static mst_fingerprint sent[MST_FINGERPRINTS_MOST + 1];
@@ -149,6 +166,7 @@ int main(void) {
         cmocka_unit_test(a_value_that_is_cut_off_still_differs),
         cmocka_unit_test(machines_that_differ_are_a_warning_that_says_what_to_set),
         cmocka_unit_test(another_version_of_onednn_is_a_warning),
+        cmocka_unit_test(long_lists_are_cut_off),
         cmocka_unit_test(what_another_task_has_sent_is_made_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
