@@ -278,14 +278,14 @@ static bool is_table(const char *spec) {
 }
 
 /* How a table is read: as the user says, else as in training. Where the training's schema is known, it says which
- * columns are taken. */
+ * columns are taken, and how the numbers of each are written, which need not be alike. */
 static table_options choose_table(const saved_options *o, const model_note *note, const char *spec) {
     table_options table = o->table;
     if (!is_table(spec)) return table;
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
     const char *missing = noted(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
-    if (!table.decimal && !table.thousands) {
+    if (!note->schema && !table.decimal && !table.thousands) {
         table.decimal = noted(note, "decimal");
         table.thousands = noted(note, "thousands");
     }
