@@ -116,6 +116,14 @@ fails point_beside_a_decimal_comma_is_doubtful 1 "'german.csv', line 2, column '
 works decimal_comma_of_all_columns_is_told "^mlp.*, 'length' with a decimal comma, 'distance' with a decimal comma" train --data csv:german.csv $options --delimiter ';' --decimal , --save german.npz
 works decimal_comma_of_all_columns_is_kept '^test: ' evaluate --load german.npz --data csv:german.csv
 fails doubtful_point_is_told_by_convert_too 1 "column 'distance': '161.942' may be" convert csv:german.csv npz:german.converted.npz --delimiter ';'
+# the error says both ways out, if both are
+{ echo 'city;latitude;price' && for i in 1 2 3 4 5 6; do echo "a;48.13$i;$i,5"; done; } > city.csv
+fails decimal_point_beside_a_decimal_comma_has_a_way_out 1 "'48.131' may be 48131 or 48.131, since column 'price' has a decimal comma: say --decimal , .* if the point is between thousands; --thousands space .* if it is a decimal point$" \
+    train --data csv:city.csv $options --delimiter ';'
+works decimal_point_beside_a_decimal_comma_can_be_said "^mlp.*: 1 number standardized, .*, 'price' with a decimal comma" train --data csv:city.csv $options --delimiter ';' --thousands space --save city.npz
+works decimal_point_beside_a_decimal_comma_is_kept '^test: ' evaluate --load city.npz --data csv:city.csv
+sed 's/;\([1-6]\),5/;1.00\1,5/' city.csv > sums.csv
+fails way_out_is_one_for_all_columns 1 "since column 'price' has a decimal comma: say --decimal , .*; if it is a decimal point, write the numbers of all columns alike$" train --data csv:sums.csv $options --delimiter ';'
 works dropped_column_leaves_no_doubt "^mlp.*, 'length' with a decimal comma)" train --data csv:german.csv $options --delimiter ';' --drop distance
 works column_of_points_alone_is_as_in_c '^mlp.*: 1 number standardized)' train --data csv:german.csv $options --delimiter ';' --drop length
 sed '3s/162.942/62.94/' german.csv > sure.csv
@@ -123,7 +131,7 @@ works number_with_two_places_leaves_no_doubt "^mlp.*, 'length' with a decimal co
 { echo 'length;y' && for i in 1 2 3 4 5 6; do echo "$i,5;16$i.942"; done; } > label.csv
 fails point_of_the_label_is_doubtful_too 1 "column 'y': '161.942' may be 161942 or 161.942" train --data csv:label.csv $options --delimiter ';'
 { echo 'sum;share;y' && for i in 1 2 3 4 5 6; do echo "1.23$i.567;1$i.500 %;$i"; done; } > share.csv
-fails points_between_thousands_make_doubt_too 1 "column 'share': '11.500 %' may be 11500 or 11.5, since column 'sum' has a decimal comma" train --data csv:share.csv $options --delimiter ';'
+fails points_between_thousands_make_doubt_too 1 "column 'share': '11.500 %' may be 11500 or 11.5, since column 'sum' has points between thousands: .*; if it is a decimal point, write the numbers of all columns alike$" train --data csv:share.csv $options --delimiter ';'
 fails thousands_is_a_mark 1 "^error: --thousands 'xx': must be ',', '.', " train --data csv:two.csv $options --thousands xx
 fails both_are_different 1 "decimal and thousands are both ','" train --data csv:two.csv $options --decimal , --thousands ,
 for option in decimal thousands dates; do

@@ -147,8 +147,27 @@ static bool is_numbers(const mst_csv_column *column) {
     return !column->part && (column->type == MST_CSV_INTEGERS || column->type == MST_CSV_FLOATS);
 }
 
-/* Fails if the points of COLUMN may be between thousands, as in COMMA, which has a decimal comma. */
-static mst_status check_points(const mst_csv *csv, const mst_csv_column *column, const mst_csv_column *comma) {
+static bool has_comma(const mst_csv *csv, int column) {
+    for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
+        if (strchr(mst_csv_cell(csv, row, column), ',')) return true;
+    return false;
+}
+
+/* Whether all COLUMNS are read if spaces are said to be between thousands, so that no point is. */
+static bool are_read_with_spaces(const mst_csv *csv, const mst_csv_column *columns, int n) {
+    static const mst_csv_notation spaces = {.thousands = ' '};
+    mst_csv_notation other;
+    bool found;
+    for (int i = 0; i < n; i++)
+        if (is_numbers(&columns[i]) && !mst_csv_notation_is_plain(&columns[i].notation) &&
+            (mst_csv_notation_find(csv, columns[i].place, &spaces, &other, &found) || !found))
+            return false;
+    return true;
+}
+
+/* Fails if the points of COLUMN, one of N COLUMNS, may be between thousands, as in COMMA. */
+static mst_status check_points(const mst_csv *csv, const mst_csv_column *column, const mst_csv_column *comma,
+                               const mst_csv_column *columns, int n) {
     char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN], text[2][MST_NUMBER_TEXT];
     mst_csv_notation other = {.decimal = ',', .thousands = '.'};
     int64_t integer;
@@ -160,11 +179,15 @@ static mst_status check_points(const mst_csv *csv, const mst_csv_column *column,
     (void)mst_csv_cell_read(cell, &other, &integer, &number[0]);
     (void)mst_csv_cell_read(cell, &column->notation, &integer, &number[1]);
     return MST_FAIL(MST_INVALID,
-                    "%s: %s may be %s or %s, since column %s has a decimal comma: say --decimal , (in C: .decimal) if "
-                    "the point is between thousands; else write the numbers of all columns alike",
+                    "%s: %s may be %s or %s, since column %s has %s: say --decimal , (in C: .decimal) if the point is "
+                    "between thousands; %s",
                     mst_csv_place(csv, row, column->place, place), mst_csv_show(cell, shown[0]),
                     mst_number_print_f64(number[0], text[0]), mst_number_print_f64(number[1], text[1]),
-                    mst_csv_show(comma->name, shown[1]));
+                    mst_csv_show(comma->name, shown[1]),
+                    has_comma(csv, comma->place) ? "a decimal comma" : "points between thousands",
+                    are_read_with_spaces(csv, columns, n)
+                        ? "--thousands space (in C: .thousands) if it is a decimal point"
+                        : "if it is a decimal point, write the numbers of all columns alike");
 }
 
 mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n) {
@@ -175,7 +198,7 @@ mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *colum
     }
     for (int i = 0; i < n && comma; i++)
         if (is_numbers(&columns[i]) && columns[i].notation.decimal != ',')
-            MST_TRY(check_points(csv, &columns[i], comma));
+            MST_TRY(check_points(csv, &columns[i], comma, columns, n));
     return MST_OK;
 }
 
