@@ -266,12 +266,25 @@ check a_table_gives_the_predictions_of_arrays cmp -s a.csv b.csv
 sed 's/,[^,]*$//; s/^[^,]*,//' parts-test.csv > new.csv
 run predict --load both.onnx --data csv:new.csv --out c.csv --devices cpu:1
 check a_table_needs_no_labels_to_predict cmp -s a.csv c.csv
+# labels of rows that are only predicted may be missing, or anything
+for label in '' z 1.500 2.5; do
+    awk -F, -v OFS=, -v label="$label" 'NR > 1 { $1 = $13 = label; if (NR == 3 && label == "2.5") $1 = $13 = "z" } 1' parts-test.csv > strange.csv
+    run predict --load both.onnx --data csv:strange.csv --out d.csv --devices cpu:1
+    check "labels_${label:-missing}_are_not_read_by_predict" cmp -s a.csv d.csv
+    rm -f d.csv
+done
 works a_table_is_evaluated_as_it_is "^test: loss" evaluate --load both.onnx --data csv:parts-test.csv --loss price=mse
 table named-train.csv 100 yak,cat,fish
 table one-kind.csv 1 yak
 run train $train --data csv:named --steps 2 --devices cpu:1/1 --save named.keras
 works classes_are_those_of_the_table '^ *2 yak ' evaluate --load named.keras --data csv:one-kind.csv --confusion
 check and_are_numbered_as_in_training [ "$(grep '^ *2 yak ' out | tail -n 1 | awk '{ print $NF }')" = 1 ]
+run predict --load named.keras --data csv:one-kind.csv --json
+grep '"prediction"' out > want
+sed 's/yak$/cow/; s/^[^p,]*,/,/' one-kind.csv > strange.csv
+run predict --load named.keras --data csv:strange.csv --json
+grep '"prediction"' out > got
+check classes_that_training_lacked_are_not_read_by_predict sh -c '[ -s want ] && cmp -s want got'
 sed 's/left_3/up/' new.csv > short.csv
 fails a_row_that_is_too_short_is_told 1 "'both.onnx': takes inputs 'left' of shape \[6\], those of 'csv:short.csv' are \[3\]$" predict --load both.onnx --data csv:short.csv
 sed 's/left_/up_/g' new.csv > short.csv
@@ -298,6 +311,12 @@ for data in npz:only.npz csv:inputs.csv csv:labelled.csv; do
 done
 check a_table_of_inputs_alone_is_predicted cmp -s only.npz.out.csv inputs.csv.out.csv
 check and_one_with_labels cmp -s only.npz.out.csv labelled.csv.out.csv
+for label in '' z 1.500; do
+    sed "2,\$s/[^,]*\$/$label/" labelled.csv > strange.csv
+    rm -f d.csv
+    run predict --load only.onnx --data csv:strange.csv --out d.csv --devices cpu:1
+    check "label_${label:-missing}_of_one_output_is_not_read_by_predict" cmp -s only.npz.out.csv d.csv
+done
 works which_is_evaluated_too "^test: loss.* .20 examples" evaluate --load only.onnx --data csv:labelled.csv
 fails a_table_without_labels_is_not 1 "has no labels: evaluate needs them" evaluate --load only.onnx --data csv:inputs.csv
 fails columns_go_by_their_names 1 "leave label out" predict --load both.onnx --data csv:new.csv --label kind

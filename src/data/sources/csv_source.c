@@ -47,7 +47,7 @@ typedef struct mst_csv_options {
                                    (Monday is 0) and seconds since 1970, which f32 holds to within 128;
                                    "born=year+month" by some of these. Not with a schema, which has the dates */
     int num_dates;
-    bool inputs_only; /**< with a schema: the column of labels is not read, as if the file did not have it */
+    bool inputs_only; /**< the column of labels is not read: with a schema, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -266,10 +266,16 @@ static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
         for (int p = 0; p < parts; p++) {
             mst_csv_column *column = &t->column[i == label ? t->num_columns - 1 : place++];
             *column = (mst_csv_column){.missing = o->missing, .is_label = i == label, .part = part[p]};
-            MST_TRY(find_column(t, o, i, o->separate || i == label, column));
+            if (i == label && o->inputs_only)
+                *column = (mst_csv_column){.name = mst_csv_header(t->like, i), .place = i, .is_label = true};
+            else
+                MST_TRY(find_column(t, o, i, o->separate || i == label, column));
         }
     }
-    return o->decimal || o->thousands ? MST_OK : mst_csv_columns_check(t->like, t->column, t->num_columns);
+    t->no_label = o->inputs_only;
+    t->num_components -= t->no_label;
+    if (o->decimal || o->thousands) return MST_OK;
+    return mst_csv_columns_check(t->like, t->column, t->num_columns - t->no_label);
 }
 
 static bool has_column(const mst_csv *csv, const char *name) {

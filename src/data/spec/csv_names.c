@@ -102,7 +102,7 @@ static mst_status find_end(csv_names *t, int i, csv_end *end) {
 
 static mst_status find_ends(csv_names *t, bool *has_labels) {
     const mst_data_options *o = t->options;
-    const int all = o->num_inputs + o->num_outputs;
+    const int all = o->num_inputs + (o->inputs_only ? 0 : o->num_outputs);
     int missing = -1, labels = 0;
     if (all > MOST_ENDS) return MST_FAIL(MST_INVALID, "more than %d inputs and outputs", MOST_ENDS);
     for (int i = 0; i < all; i++) {
