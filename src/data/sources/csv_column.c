@@ -267,7 +267,7 @@ static bool take_date(const mst_schema_column *from, mst_csv_column *out) {
 static bool take_notation(const mst_schema_column *from, mst_csv_notation *out) {
     if (from->decimal && strcmp(from->decimal, ",") != 0 && strcmp(from->decimal, ".") != 0) return false;
     if (from->thousands && (!from->thousands[0] || from->thousands[1] || !mark_name(*from->thousands))) return false;
-    if (from->sign && strlen(from->sign) >= MST_CSV_SIGN) return false;
+    if (from->sign && !mst_csv_sign_is_known(from->sign)) return false;
     out->decimal = from->decimal ? *from->decimal : 0;
     out->thousands = from->thousands ? *from->thousands : 0;
     if (from->sign) memcpy(out->sign, from->sign, strlen(from->sign) + 1);
