@@ -130,6 +130,28 @@ sed '3s/162.942/62.94/' german.csv > sure.csv
 works number_with_two_places_leaves_no_doubt "^mlp.*, 'length' with a decimal comma)" train --data csv:sure.csv $options --delimiter ';'
 { echo 'length;y' && for i in 1 2 3 4 5 6; do echo "$i,5;16$i.942"; done; } > label.csv
 fails point_of_the_label_is_doubtful_too 1 "column 'y': '161.942' may be 161942 or 161.942" train --data csv:label.csv $options --delimiter ';'
+# so is it in a test part and in new rows, where the training had no points
+{ echo 'length;distance;y' && for i in 1 2 3 4 5 6; do echo "$i,5;5${i}0;$i"; done; } > road-train.csv
+{ echo 'length;distance;y' && for i in 1 2 3; do echo "$i,5;1.5${i}0;$i"; done; } > road-test.csv
+{ echo 'length;distance' && echo '3;1.500'; } > road.csv
+fails doubtful_point_of_a_test_part_is_told 1 "'road-test.csv', line 2, column 'distance': '1.510' may be 1510 or 1.51, since column 'length' has a decimal comma: say .*; --thousands space" \
+    train --data csv:road $options --delimiter ';' --evaluate
+run train --data csv:road-train.csv $options --delimiter ';' --save road.npz
+fails doubtful_point_of_new_rows_is_told 1 "'road.csv', line 2, column 'distance': '1.500' may be 1500 or 1.5, since column 'length' had a decimal comma in training: say " predict --load road.npz --data csv:road.csv
+for way in decimal:,:1500 thousands:space:1.5; do
+    option="--${way%%:*} $(echo $way | cut -d : -f 2)"
+    works "point_of_new_rows_can_be_said_by_${way%%:*}" '^ *0 ' predict --load road.npz --data csv:road.csv $option
+    grep '^ *0 ' out > got
+    { echo 'length;distance' && echo "3;${way##*:}" | tr . ,; } > sure.csv
+    sed 's/,5$/,50/' sure.csv > surer.csv
+    run predict --load road.npz --data csv:surer.csv --decimal ,
+    grep '^ *0 ' out > want
+    check "point_of_new_rows_is_read_so_by_${way%%:*}" sh -c '[ -s want ] && cmp -s want got'
+    works "test_part_can_be_said_by_${way%%:*}" '^test: ' evaluate --load road.npz --data csv:road-test.csv $option
+done
+sed 's/;5\([1-6]\)0;/;5.\1;/' road-train.csv > points-train.csv
+sed 's/1\.5/5.5/' road-test.csv > points-test.csv
+works points_of_the_training_leave_no_doubt '^test: ' train --data csv:points $options --delimiter ';' --evaluate
 { echo 'sum;share;y' && for i in 1 2 3 4 5 6; do echo "1.23$i.567;1$i.500 %;$i"; done; } > share.csv
 fails points_between_thousands_make_doubt_too 1 "column 'share': '11.500 %' may be 11500 or 11.5, since column 'sum' has points between thousands: .*; if it is a decimal point, write the numbers of all columns alike$" train --data csv:share.csv $options --delimiter ';'
 fails thousands_is_a_mark 1 "^error: --thousands 'xx': must be ',', '.', " train --data csv:two.csv $options --thousands xx

@@ -147,10 +147,17 @@ static bool is_numbers(const mst_csv_column *column) {
     return !column->part && (column->type == MST_CSV_INTEGERS || column->type == MST_CSV_FLOATS);
 }
 
-static bool has_comma(const mst_csv *csv, int column) {
+static bool has_mark(const mst_csv *csv, int column, char mark) {
     for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
-        if (strchr(mst_csv_cell(csv, row, column), ',')) return true;
+        if (strchr(mst_csv_cell(csv, row, column), mark)) return true;
     return false;
+}
+
+/* Why points in other columns than COMMA, which has a decimal comma, are doubtful. */
+static const char *why_doubtful(const mst_csv *csv, const mst_csv_column *comma) {
+    if (has_mark(csv, comma->place, ',')) return "has a decimal comma";
+    if (has_mark(csv, comma->place, '.')) return "has points between thousands";
+    return "had a decimal comma in training";
 }
 
 /* Whether all COLUMNS are read if spaces are said to be between thousands, so that no point is. */
@@ -179,25 +186,25 @@ static mst_status check_points(const mst_csv *csv, const mst_csv_column *column,
     (void)mst_csv_cell_read(cell, &other, &integer, &number[0]);
     (void)mst_csv_cell_read(cell, &column->notation, &integer, &number[1]);
     return MST_FAIL(MST_INVALID,
-                    "%s: %s may be %s or %s, since column %s has %s: say --decimal , (in C: .decimal) if the point is "
+                    "%s: %s may be %s or %s, since column %s %s: say --decimal , (in C: .decimal) if the point is "
                     "between thousands; %s",
                     mst_csv_place(csv, row, column->place, place), mst_csv_show(cell, shown[0]),
                     mst_number_print_f64(number[0], text[0]), mst_number_print_f64(number[1], text[1]),
-                    mst_csv_show(comma->name, shown[1]),
-                    has_comma(csv, comma->place) ? "a decimal comma" : "points between thousands",
+                    mst_csv_show(comma->name, shown[1]), why_doubtful(csv, comma),
                     are_read_with_spaces(csv, columns, n)
                         ? "--thousands space (in C: .thousands) if it is a decimal point"
                         : "if it is a decimal point, write the numbers of all columns alike");
 }
 
-mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n) {
+mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n, bool is_new) {
     const mst_csv_column *comma = NULL;
     for (int i = 0; i < n && !comma; i++) {
         const mst_csv_notation *one = &columns[i].notation;
         if (is_numbers(&columns[i]) && one->decimal == ',' && one->thousands == '.') comma = &columns[i];
     }
     for (int i = 0; i < n && comma; i++)
-        if (is_numbers(&columns[i]) && columns[i].notation.decimal != ',')
+        if (is_numbers(&columns[i]) && columns[i].notation.decimal != ',' &&
+            (!is_new || columns[i].type == MST_CSV_INTEGERS))
             MST_TRY(check_points(csv, &columns[i], comma, columns, n));
     return MST_OK;
 }

@@ -181,7 +181,8 @@ static mst_status describe_rows(const csv_names *t, mst_dataset **dataset) {
 static mst_status make_rows(csv_names *t, mst_dataset **out) {
     const mst_data_options *o = t->options;
     for (int i = 0; i < t->num_ends; i++) MST_TRY(read_end(t, &t->end[i], &t->tensor[i]));
-    if (!o->schema && !o->decimal && !o->thousands) MST_TRY(mst_csv_columns_check(t->like, t->column, t->num_columns));
+    if (!o->schema && !o->decimal && !o->thousands)
+        MST_TRY(mst_csv_columns_check(t->like, t->column, t->num_columns, false));
     MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_ends, out));
     const mst_status status = describe_rows(t, out);
     if (!status) return MST_OK;
