@@ -201,9 +201,21 @@ for format in '%d Jan 2020' 'Jan %d, 2020' '2020-Jan-%d' '2020010%dT050700' '202
     looks_like_dates "$format" "$format" '--dates makes numbers of them, --drop'
     works "dates_are_read_from_$format" "^mlp 1-4-2.*'when' as seconds)" train --data csv:look.csv $small --dates when=seconds
 done
-for format in '0%d/10/20' '%d.1.20' '2020-0%d' '0%d:07' '0%d:07 PM' 'Q%d 2020' 'Jan %d'; do
+for format in '0%d/10/20' '1%d.1.20' '2020-0%d' '201%d/12' '1%d:07' '0%d:07' '0%d:07 PM' 'Q%d 2020' 'Jan %d'; do
     looks_like_dates "$format" "$format" "--dates cannot read '.*': write 2024-02-29, "
     fails "dates_are_not_read_from_$format" 1 "is no date" train --data csv:look.csv $small --dates when
+done
+# texts that could be dates, but not all of the column, or in no way but one
+for texts in '1.2.13 1.2.14 1.3.10 2.0.12' '10.2.13 1.12.12 12.11.10' '12-10-33 40-47-84 08-02-10' '2009/10 2010/11 2011/12' '2010/11 2011/12 2012/13' \
+    '2010-11 2011-12' '3:16 2:10 4:3' '16:10 16:9 4:3' '10/11/12 11/12/13 none' '3:16 2:10 draw'; do
+    { echo 'x,a,label' && for i in 1 2 3; do for text in $texts; do echo "$i,$text,$((i % 2))"; done; done; } > like.csv
+    run train --data csv:like.csv $small
+    check "no_dates_are_$(echo $texts | tr ' ' _)" [ $status -eq 0 -a ! -s err ]
+done
+for texts in '1.2.13 14.2.13 2.10.12' '12-10-33 08-02-10' '2010/10 2010/11 2010/12' '2010/11 2010/12 2010/9 unknown' '3:16 2:10 21:05' '05:07 06:10 closed' '1.2.13 3.4.2013'; do
+    { echo 'x,a,label' && for i in 1 2 3; do for text in $texts; do echo "$i,$text,$((i % 2))"; done; done; } > like.csv
+    run train --data csv:like.csv $small
+    check "dates_are_$(echo $texts | tr ' ' _)" grep -q "^warning: texts in column 'a' look like dates" err
 done
 { echo 'when,label' && for i in 1 2 3 4 5 6; do echo "2020-01-0$i,0" && echo 'unknown,1'; done; } > unknown.csv
 run train --data csv:unknown.csv $small
