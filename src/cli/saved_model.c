@@ -14,6 +14,7 @@
 
 #include "base/json_text.h"
 #include "base/no_memory.h"
+#include "cli/array_notes.h"
 #include "cli/command.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
@@ -422,6 +423,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     if (out->model) MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
     const int num_inputs = out->model ? ends.num_inputs : 1;
     MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
+    if (!o->num_pictures) array_notes_warn(choose_spec(o, &out->note));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     if (out->note.divides_pixels && o->data && o->data != out->note.data)
         for (int i = 0; i < num_inputs; i++) MST_TRY(scale_inputs_warn(o->data, i, out->data));

@@ -234,6 +234,23 @@ check classes_are_not_of_all_rows_of_an_example grep -q '^row,output_0,output_1,
 fails they_are_not_evaluated 1 "an example of its output 'pixels_out' is \[?, 2\]: it must have a size that is known" evaluate \
     --load open.keras --data npz:known.npz
 
+# ---- arrays whose names differ in case alone ---------------------------------------------------------
+
+npz plain.npz x_train y_train x_test=20 y_test=20
+npz cased.npz X_train x_train y_train Y_train x_test=20 y_test=20
+small="--loss mse --hidden-units 4 --epochs 1 --seed 3 --devices cpu:1 --json"
+run train --data npz:plain.npz $small --save plain.model.npz
+want=$(value weights_sha256)
+run train --data npz:cased.npz $small
+check the_array_of_the_exact_name_is_read [ -n "$want" -a "$(value weights_sha256)" = "$want" ]
+for what in "train --data npz:cased.npz $small" "evaluate --load plain.model.npz --data npz:cased.npz" "convert npz:cased.npz csv:cased"; do
+    run $what
+    check "and_the_other_one_is_told_by_${what%% *}" sh -c '[ "$1" -eq 0 -a "$(grep -c "^warning: .npz:cased.npz.: has the arrays" err)" -eq 2 ] &&
+        grep -q "arrays .y_train. and .Y_train., and .y_train. is read: leave one out" err' - $status
+done
+npz neither.npz x_train Y_train y_Train
+fails without_the_exact_name_none_is_read 1 "has no array 'y_train': it has x_train, Y_train, y_Train" train --data npz:neither.npz $small
+
 # ---- tables --------------------------------------------------------------------------------------------
 
 # table FILE ROWS [KINDS]: what data.py writes, as columns; KINDS are names of the classes in place of their numbers
