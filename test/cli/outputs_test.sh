@@ -302,6 +302,15 @@ sed 's/yak$/cow/; s/^[^p,]*,/,/' one-kind.csv > strange.csv
 run predict --load named.keras --data csv:strange.csv --json
 grep '"prediction"' out > got
 check classes_that_training_lacked_are_not_read_by_predict sh -c '[ -s want ] && cmp -s want got'
+# a point that is doubtful beside a decimal comma is told in a test part and in new rows
+for part in train test; do tr ,. ';,' < parts-$part.csv > comma-$part.csv; done
+run train $train --data csv:comma --delimiter ';' --steps 2 --devices cpu:1/1 --evaluate --save comma.keras
+check columns_may_have_a_decimal_comma [ $status -eq 0 ]
+awk -F';' -v OFS=';' 'NR > 1 { $9 = "1.500" } 1' comma-test.csv > new-comma.csv
+fails a_doubtful_point_of_new_rows_is_told 1 "'new-comma.csv', line 2, column 'words_0': '1.500' may be 1500 or 1.5, since column '.*' has a decimal comma: say" \
+    predict --load comma.keras --data csv:new-comma.csv
+cp new-comma.csv comma-test.csv
+fails and_one_of_a_test_part 1 "'comma-test.csv', line 2, column 'words_0': '1.500' may be" train $train --data csv:comma --delimiter ';' --steps 2 --evaluate
 sed 's/left_3/up/' new.csv > short.csv
 fails a_row_that_is_too_short_is_told 1 "'both.onnx': takes inputs 'left' of shape \[6\], those of 'csv:short.csv' are \[3\]$" predict --load both.onnx --data csv:short.csv
 sed 's/left_/up_/g' new.csv > short.csv
