@@ -151,11 +151,11 @@ run convert csv:read.csv tfrecord:read --dates born=year+month
 works columns_of_records_are_read_so "'born' as year and month, 'sum' with .)" train --data tfrecord:read $options --epochs 1
 cp read-schema.json good.json
 for member in 'part":"year' 'part":"month' 'sign":"\$'; do
-    name=$(echo "$member" | tr -dc "a-z")
+    which=$(echo "$member" | tr -dc "a-z")
     sed "s/$member/${member%:*}:\"\\\\u001b[31m/" good.json > read-schema.json
-    check "schema_has_a_strange_$name" grep -q '"\\u001b' read-schema.json
-    fails "strange_${name}_of_a_schema_is_refused" 1 "is not one of a table" train --data tfrecord:read $options --epochs 1
-    plain "strange_${name}_of_a_schema_is_not_printed" train --data tfrecord:read $options --epochs 1
+    check "schema_has_a_strange_$which" grep -q '"\\u001b' read-schema.json
+    fails "strange_${which}_of_a_schema_is_refused" 1 "is not one of a table" train --data tfrecord:read $options --epochs 1
+    plain "strange_${which}_of_a_schema_is_not_printed" train --data tfrecord:read $options --epochs 1
 done
 mkdir -p lists
 printf 'model_checkpoint_path: "%s"\n' "$odd" > lists/checkpoint

@@ -100,12 +100,12 @@ printf 'x;y\n1 234,5;1,5\n2 345,5;2,25\n3 345,25;3,5\n' > space.csv
 printf 'x;y\n1 234.5;1.5\n2 345.5;2.25\n3 345.25;3.5\n' > point.csv
 printf "x;y\n1'234,5;1,5\n2'345,5;2,25\n3'345,25;3,5\n" > apostrophe.csv
 for of in space:thousands:space space:decimal:, point:thousands:space point:decimal:. "apostrophe:thousands:'" apostrophe:decimal:,; do
-    file=${of%%:*} option=${of#*:}
-    run train --data csv:$file.csv $options --delimiter ';' --${option%:*} "${option#*:}" --save "$file.$option.npz" --checkpoint-dir "$file.$option"
-    check "${file}_is_trained_with_$option" [ $status -eq 0 ]
-    works "${file}_is_evaluated_after_$option" '^test: ' evaluate --load "$file.$option.npz" --data csv:$file.csv
-    works "${file}_is_evaluated_by_a_checkpoint_after_$option" '^test: ' evaluate --checkpoint-dir "$file.$option" --data csv:$file.csv
-    works "${file}_is_predicted_after_$option" '^ *0 ' predict --load "$file.$option.npz" --data csv:$file.csv
+    table=${of%%:*} option=${of#*:}
+    run train --data csv:$table.csv $options --delimiter ';' --${option%:*} "${option#*:}" --save "$table.$option.npz" --checkpoint-dir "$table.$option"
+    check "${table}_is_trained_with_$option" [ $status -eq 0 ]
+    works "${table}_is_evaluated_after_$option" '^test: ' evaluate --load "$table.$option.npz" --data csv:$table.csv
+    works "${table}_is_evaluated_by_a_checkpoint_after_$option" '^test: ' evaluate --checkpoint-dir "$table.$option" --data csv:$table.csv
+    works "${table}_is_predicted_after_$option" '^ *0 ' predict --load "$table.$option.npz" --data csv:$table.csv
 done
 works space_is_a_word '^mlp' train --data csv:spaces $options --delimiter ';' --thousands space
 fails decimal_is_a_mark 1 "^error: --decimal ';': must be ',' or '.'" train --data csv:two.csv $options --decimal ';'

@@ -121,7 +121,7 @@ works byte_order_mark_of_names_is_none '^ *0 .*a$\|^ *0 *a ' predict --load mark
 printf 'x,who\r1,a\r2,b\r' > old.csv
 fails line_ends_of_cr_alone_are_told 1 "^error: 'old.csv': its lines end with CR alone: convert it, as by tr" train --data csv:old.csv $tiny
 # also where it has many rows, or quotes, or the last line ends with LF
-{ echo x,who && awk 'BEGIN { for (i = 0; i < 60000; i++) print i ",a" }'; } | tr '\n' '\r' > old-rows.csv
+{ echo x,z,who && awk 'BEGIN { for (i = 0; i < 60000; i++) print i ",2,a" }'; } | tr '\n' '\r' > old-rows.csv
 printf '"x","who"\r"1","a"\r"2","b"\r' > old-quotes.csv
 printf 'x,who\r1,a\r2,"b"\n' > old-lf.csv
 printf 'x,who\r1,a\r2,"b"\r\n' > old-crlf.csv
