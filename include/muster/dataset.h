@@ -160,7 +160,7 @@ typedef struct mst_data_options {
     bool whole_file;       /**< csv:FILE, npz:FILE or images:DIR without parts is the test part too, as it is */
     int64_t input_columns; /**< with whole_file: a table of so many columns has inputs alone (csv); 0: not known */
     bool parts_only;  /**< with a schema: a test part must be beside a train part all the same (csv, images, texts) */
-    bool inputs_only; /**< with a schema: the column of labels is not read (csv); other kinds ignore it */
+    bool inputs_only; /**< columns of labels are not read (csv); other kinds ignore it */
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,

@@ -7,6 +7,7 @@
 
 #include "base/ending.h"
 #include "base/folder.h"
+#include "cli/array_notes.h"
 #include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/convert_network.h"
@@ -115,6 +116,7 @@ static int convert_run(const command_call *call) {
                             ", which muster train --save FILE.keras writes",
                             from);
     mst_status status = open_parts(from, o, part, why, sizeof why);
+    if (!status) array_notes_warn(from);
     if (!status) status = warn_of_columns(from, to, o, part[0]);
     if (!status)
         status = mst_dataset_write(to, part[0], part[1],

@@ -14,6 +14,7 @@
 
 #include "base/json_text.h"
 #include "base/no_memory.h"
+#include "cli/array_notes.h"
 #include "cli/command.h"
 #include "cli/mlp_layers.h"
 #include "cli/network_file.h"
@@ -278,14 +279,14 @@ static bool is_table(const char *spec) {
 }
 
 /* How a table is read: as the user says, else as in training. Where the training's schema is known, it says which
- * columns are taken. */
+ * columns are taken, and how the numbers of each are written, which need not be alike. */
 static table_options choose_table(const saved_options *o, const model_note *note, const char *spec) {
     table_options table = o->table;
     if (!is_table(spec)) return table;
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
     const char *missing = noted(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
-    if (!table.decimal && !table.thousands) {
+    if (!note->schema && !table.decimal && !table.thousands) {
         table.decimal = noted(note, "decimal");
         table.thousands = noted(note, "thousands");
     }
@@ -422,6 +423,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
     if (out->model) MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
     const int num_inputs = out->model ? ends.num_inputs : 1;
     MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
+    if (!o->num_pictures) array_notes_warn(choose_spec(o, &out->note));
     if (!o->num_pictures && mst_dataset_file_paths(out->data, &num_paths)) out->files = out->data;
     for (int i = 0; i < num_inputs && o->data && o->data != out->note.data; i++)
         if (out->note.divides_pixels[i]) MST_TRY(scale_inputs_warn(o->data, i, out->data));

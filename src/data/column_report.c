@@ -22,12 +22,16 @@ static void add_part(const char *part, mst_column_report *out) {
     snprintf(out->reading + used, sizeof out->reading - used, "%s%s", used ? " and " : "as ", part);
 }
 
-static mst_status add_notation(const mst_schema_column *column, mst_column_report *out) {
+/* How the cells of COLUMN are read. A schema may be anyone's: parts of dates and signs that there are not are refused,
+ * since they are printed. */
+static mst_status add_reading(const mst_schema_column *column, mst_column_report *out) {
     char text[MST_CSV_NOTATION_TEXT];
     mst_csv_column form = {0};
-    if (!column->decimal) return MST_OK;
+    if (!column->part && !column->decimal) return MST_OK;
     const mst_status status = mst_csv_column_from_schema(column, 0, &form);
-    if (!status)
+    if (!status && column->part)
+        add_part(column->part, out);
+    else if (!status)
         snprintf(out->reading, sizeof out->reading, "with %.80s", mst_csv_notation_print(&form.notation, text));
     mst_csv_column_free(&form);
     return status;
@@ -96,10 +100,10 @@ static mst_status find_spaces(const mst_schema_column *column, mst_column_report
 
 static mst_status describe_column(const mst_schema_column *column, mst_column_report *out) {
     mst_csv_show(column->name, out->name);
-    if (column->part) add_part(column->part, out);
     out->num_categories = column->num_categories;
     out->is_utf8 = is_utf8(column->name);
-    if (!column->category) return add_notation(column, out);
+    MST_TRY(add_reading(column, out));
+    if (!column->category) return MST_OK;
     int64_t example = column->num_categories / 2, odd = -1;
     out->looks_like_dates = mst_csv_dates_look(column->category, column->num_categories, &example, &odd);
     if (out->looks_like_dates && odd >= 0) {
@@ -126,7 +130,7 @@ static mst_status describe_columns(const mst_schema *schema, mst_column_report *
         const mst_schema_column *column = &schema->column[i];
         const bool same_date = i && column->part && strcmp(column->name, schema->column[i - 1].name) == 0;
         if (same_date)
-            add_part(column->part, &all[n - 1]);
+            status = add_reading(column, &all[n - 1]);
         else
             status = describe_column(column, &all[n++]);
     }

@@ -168,6 +168,13 @@ static bool is_hollow(const mst_csv *csv, int i) {
     return true;
 }
 
+/* Whether no line but the last ends with LF, as a table must, and there is a CR before its end. */
+static bool ends_lines_with_cr(const mst_csv *csv) {
+    size_t size = csv->size;
+    if (size && csv->text[size - 1] == '\n') size -= size > 1 && csv->text[size - 2] == '\r' ? 2 : 1;
+    return size && memchr(csv->text, '\r', size) && !memchr(csv->text, '\n', size);
+}
+
 static mst_status scan_all(mst_csv *csv, char delimiter) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     scan s = {.csv = csv, .at = csv->text, .end = csv->text + csv->size, .delimiter = delimiter, .line = 1};
@@ -176,17 +183,17 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
         return MST_FAIL(MST_CORRUPT,
                         "'%s': is UTF-16 by its first two bytes: convert it, as by iconv -f utf-16 -t utf-8",
                         csv->name);
+    if (ends_lines_with_cr(csv))
+        return MST_FAIL(
+            MST_CORRUPT,
+            "'%s': its lines end with CR alone: convert it, as by tr '\\r' '\\n', to lines that end with LF",
+            csv->name);
     while (s.at < s.end) {
         const size_t blank = line_end(s.at, s.end);
         if (!blank) MST_TRY(scan_row(&s));
         s.at += blank;
         s.line += blank > 0;
     }
-    if (memchr(csv->text, '\r', csv->size) && !memchr(csv->text, '\n', csv->size))
-        return MST_FAIL(
-            MST_CORRUPT,
-            "'%s': its lines end with CR alone: convert it, as by tr '\\r' '\\n', to lines that end with LF",
-            csv->name);
     if (!csv->num_columns)
         return MST_FAIL(MST_CORRUPT, "'%s': is empty: a header with names of columns is due", csv->name);
     if (csv->num_lines < 2) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);

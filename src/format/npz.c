@@ -86,17 +86,12 @@ bool mst_npz_has(const mst_npz *npz, const char *name) {
     return mst_zip_find(&npz->zip, name) != NULL;
 }
 
-mst_status mst_npz_check_case(const mst_npz *npz, const char *name) {
+const char *mst_npz_other_case(const mst_npz *npz, const char *name) {
     for (int64_t i = 0; i < npz->zip.num_entries; i++) {
         const char *other = npz->zip.entry[i].name;
-        if (strcmp(other, name) != 0 && strcasecmp(other, name) == 0)
-            return MST_FAIL(
-                MST_INVALID,
-                "'%s': has the arrays '%s' and '%s', of which one may be meant in place of the other: leave "
-                "one out, or give it another name",
-                npz->bytes.name, name, other);
+        if (strcmp(other, name) != 0 && strcasecmp(other, name) == 0) return other;
     }
-    return MST_OK;
+    return NULL;
 }
 
 static mst_status missing(const mst_npz *npz, const char *name) {

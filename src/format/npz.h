@@ -23,8 +23,8 @@ int64_t mst_npz_num_arrays(const mst_npz *npz);
 /** Name of array I, without ".npy". */
 const char *mst_npz_name(const mst_npz *npz, int64_t i);
 bool mst_npz_has(const mst_npz *npz, const char *name);
-/** MST_INVALID where, beside the array NAME, the archive has one whose name differs in upper and lower case alone. */
-MST_CHECKED mst_status mst_npz_check_case(const mst_npz *npz, const char *name);
+/** The name of an array that differs from NAME in upper and lower case alone; NULL: there is none. */
+const char *mst_npz_other_case(const mst_npz *npz, const char *name);
 
 /** The array NAME. Fails with MST_NOT_FOUND, saying which arrays there are; MST_CORRUPT where its bytes are damaged;
  *  MST_UNIMPLEMENTED for other dtypes, orders and compressions. *OUT is NULL on failure. */

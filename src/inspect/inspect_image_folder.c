@@ -13,32 +13,39 @@
 
 static const char *const parts[] = {"train", "test"};
 
-/* The pictures of FOLDER, or of its part PART. After an error OUT is empty. */
+/* The pictures of FOLDER, or of its part PART. After an error OUT has no files, but may have has_pictures. */
 static mst_status list(const char *folder, const char *part, mst_image_folder *out) {
     char *path = NULL;
     *out = (mst_image_folder){0};
     if (part && asprintf(&path, "%s/%s", folder, part) < 0) return MST_NO_MEMORY("for the name of a folder");
     const mst_status status = mst_image_folder_list(path ? path : folder, out);
+    const bool has_pictures = out->has_pictures;
     if (status) mst_image_folder_free(out);
+    out->has_pictures = has_pictures;
     free(path);
     return status;
 }
 
-/* Whether STATUS is that of a folder with pictures, though it may be one that training refuses. */
-static bool are_pictures(mst_status status) {
-    return status == MST_OK || (status == MST_INVALID && strstr(mst_error()->message, "pictures"));
+/* Whether STATUS, of listing FOLDER, says that it has pictures which training refuses. */
+static bool are_refused(mst_status status, const mst_image_folder *folder) {
+    return status == MST_INVALID && folder->has_pictures;
 }
 
-static bool has_pictures(const char *folder, const char *part) {
+/* Pictures that training refuses may be beside what the folder is for, such as plots beside checkpoints. */
+static mst_inspect_match match_of(const char *folder, const char *part) {
     mst_image_folder found;
     const mst_status status = list(folder, part, &found);
+    const bool refused = are_refused(status, &found);
     mst_image_folder_free(&found);
-    return are_pictures(status);
+    return !status ? MST_INSPECT_SURE : refused ? MST_INSPECT_LIKELY : MST_INSPECT_NO;
 }
 
 static mst_inspect_match inspect_image_folder_knows(const mst_inspect_source *s) {
-    const bool knows = s->is_folder && (has_pictures(s->path, NULL) || has_pictures(s->path, parts[0]));
-    return knows ? MST_INSPECT_SURE : MST_INSPECT_NO;
+    if (!s->is_folder) return MST_INSPECT_NO;
+    const mst_inspect_match whole = match_of(s->path, NULL);
+    if (whole == MST_INSPECT_SURE) return whole;
+    const mst_inspect_match part = match_of(s->path, parts[0]);
+    return part > whole ? part : whole;
 }
 
 typedef struct sizes {
@@ -111,7 +118,7 @@ static mst_status refused(void) {
 static mst_status inspect_image_folder_print(const mst_inspect_source *source, mst_report *report) {
     mst_image_folder folder;
     const bool has_parts = list(source->path, NULL, &folder) != MST_OK;
-    const bool is_one = has_parts && !has_pictures(source->path, parts[0]);
+    const bool is_one = has_parts && !match_of(source->path, parts[0]);
     mst_report_title(report, "folder of pictures", "%s", has_parts && !is_one ? "train and test" : "one part");
     if (is_one) return list(source->path, NULL, &folder) ? refused() : MST_OK;
     if (!has_parts) {
@@ -121,7 +128,7 @@ static mst_status inspect_image_folder_print(const mst_inspect_source *source, m
     }
     for (int i = 0; i < 2; i++) {
         const mst_status status = list(source->path, parts[i], &folder);
-        if (are_pictures(status) && status) return refused();
+        if (are_refused(status, &folder)) return refused();
         if (status) continue;
         print_part(report, &folder, parts[i]);
         mst_image_folder_free(&folder);

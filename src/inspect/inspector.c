@@ -127,16 +127,23 @@ static mst_status report(const mst_inspector *inspector, const mst_inspect_sourc
     return end_report(&r, out);
 }
 
-/* Of a folder, all that is in it. */
-static mst_status report_folder(const mst_inspect_source *s, bool json, FILE *out) {
-    mst_failure first = {0};
+/* Of a folder, what inspectors find in it that are at least as sure of it as LEAST. */
+static bool report_matches(const mst_inspect_source *s, mst_inspect_match least, bool json, FILE *out,
+                           mst_failure *first) {
     bool found = false;
     for (const mst_inspector *const *i = mst_inspector_table; *i; i++) {
-        if (!match_of(*i, s)) continue;
+        if (match_of(*i, s) < least) continue;
         const mst_status status = report(*i, s, json, out);
-        if (status && !first.code) mst_failure_keep(&first, status);
+        if (status && !first->code) mst_failure_keep(first, status);
         found = true;
     }
+    return found;
+}
+
+static mst_status report_folder(const mst_inspect_source *s, bool json, FILE *out) {
+    mst_failure first = {0};
+    const bool found = report_matches(s, MST_INSPECT_SURE, json, out, &first) ||
+                       report_matches(s, MST_INSPECT_POSSIBLE, json, out, &first);
     return found ? mst_failure_restore(&first) : inspector_unknown(s);
 }
 

@@ -29,7 +29,7 @@ typedef struct mst_inspect_source {
 } mst_inspect_source;
 
 /** Whether a source is of a format; the inspector that is most sure of a file has it. Of a folder, all inspectors that
- *  know something in it. */
+ *  are sure of something in it, or if none is, all that know something. */
 typedef enum mst_inspect_match {
     MST_INSPECT_NO = 0,
     MST_INSPECT_POSSIBLE, /**< nothing speaks against it, or only the name speaks for it */

@@ -145,6 +145,18 @@ plain first_line_of_a_training_is_plain train --data "csv:$odd.csv" $options --e
 plain columns_of_a_table_are_plain inspect odd.csv
 plain column_in_an_error_is_plain train --data csv:odd.csv $options --loss mse --epochs 1
 plain label_in_an_error_is_plain train --data csv:odd.csv $options --label "$odd" --epochs 1 --progress none
+# the schema beside records says how the columns of their table were read
+{ echo 'born,sum,kind' && for i in 1 2 3; do echo "2024-01-0$i,\$$i.50,a" && echo "2024-02-0$i,\$$i.25,b"; done; } > read.csv
+run convert csv:read.csv tfrecord:read --dates born=year+month
+works columns_of_records_are_read_so "'born' as year and month, 'sum' with .)" train --data tfrecord:read $options --epochs 1
+cp read-schema.json good.json
+for member in 'part":"year' 'part":"month' 'sign":"\$'; do
+    which=$(echo "$member" | tr -dc "a-z")
+    sed "s/$member/${member%:*}:\"\\\\u001b[31m/" good.json > read-schema.json
+    check "schema_has_a_strange_$which" grep -q '"\\u001b' read-schema.json
+    fails "strange_${which}_of_a_schema_is_refused" 1 "is not one of a table" train --data tfrecord:read $options --epochs 1
+    plain "strange_${which}_of_a_schema_is_not_printed" train --data tfrecord:read $options --epochs 1
+done
 mkdir -p lists
 printf 'model_checkpoint_path: "%s"\n' "$odd" > lists/checkpoint
 plain checkpoint_of_a_list_is_plain evaluate --checkpoint-dir lists --data idx:data

@@ -95,6 +95,18 @@ fails two_readings_are_refused 1 "line 2, column 'y': '101,500' may be 101500 or
 works decimal_says_which "^mlp.*, 'y' with a decimal comma" train --data csv:two.csv $options --delimiter ';' --decimal , --save two.npz
 works decimal_is_kept_for_evaluate '^test: ' evaluate --load two.npz --data csv:two.csv
 works thousands_say_which "^mlp.*, 'y' with ',' between thousands" train --data csv:two.csv $options --delimiter ';' --thousands ,
+# what an option of training leaves open may differ between columns, and is read again as it was found
+printf 'x;y\n1 234,5;1,5\n2 345,5;2,25\n3 345,25;3,5\n' > space.csv
+printf 'x;y\n1 234.5;1.5\n2 345.5;2.25\n3 345.25;3.5\n' > point.csv
+printf "x;y\n1'234,5;1,5\n2'345,5;2,25\n3'345,25;3,5\n" > apostrophe.csv
+for of in space:thousands:space space:decimal:, point:thousands:space point:decimal:. "apostrophe:thousands:'" apostrophe:decimal:,; do
+    table=${of%%:*} option=${of#*:}
+    run train --data csv:$table.csv $options --delimiter ';' --${option%:*} "${option#*:}" --save "$table.$option.npz" --checkpoint-dir "$table.$option"
+    check "${table}_is_trained_with_$option" [ $status -eq 0 ]
+    works "${table}_is_evaluated_after_$option" '^test: ' evaluate --load "$table.$option.npz" --data csv:$table.csv
+    works "${table}_is_evaluated_by_a_checkpoint_after_$option" '^test: ' evaluate --checkpoint-dir "$table.$option" --data csv:$table.csv
+    works "${table}_is_predicted_after_$option" '^ *0 ' predict --load "$table.$option.npz" --data csv:$table.csv
+done
 works space_is_a_word '^mlp' train --data csv:spaces $options --delimiter ';' --thousands space
 fails decimal_is_a_mark 1 "^error: --decimal ';': must be ',' or '.'" train --data csv:two.csv $options --decimal ';'
 # in a table with a decimal comma, a point may be between thousands in another column
@@ -104,14 +116,44 @@ fails point_beside_a_decimal_comma_is_doubtful 1 "'german.csv', line 2, column '
 works decimal_comma_of_all_columns_is_told "^mlp.*, 'length' with a decimal comma, 'distance' with a decimal comma" train --data csv:german.csv $options --delimiter ';' --decimal , --save german.npz
 works decimal_comma_of_all_columns_is_kept '^test: ' evaluate --load german.npz --data csv:german.csv
 fails doubtful_point_is_told_by_convert_too 1 "column 'distance': '161.942' may be" convert csv:german.csv npz:german.converted.npz --delimiter ';'
+# the error says both ways out, if both are
+{ echo 'city;latitude;price' && for i in 1 2 3 4 5 6; do echo "a;48.13$i;$i,5"; done; } > city.csv
+fails decimal_point_beside_a_decimal_comma_has_a_way_out 1 "'48.131' may be 48131 or 48.131, since column 'price' has a decimal comma: say --decimal , .* if the point is between thousands; --thousands space .* if it is a decimal point$" \
+    train --data csv:city.csv $options --delimiter ';'
+works decimal_point_beside_a_decimal_comma_can_be_said "^mlp.*: 1 number standardized, .*, 'price' with a decimal comma" train --data csv:city.csv $options --delimiter ';' --thousands space --save city.npz
+works decimal_point_beside_a_decimal_comma_is_kept '^test: ' evaluate --load city.npz --data csv:city.csv
+sed 's/;\([1-6]\),5/;1.00\1,5/' city.csv > sums.csv
+fails way_out_is_one_for_all_columns 1 "since column 'price' has a decimal comma: say --decimal , .*; if it is a decimal point, write the numbers of all columns alike$" train --data csv:sums.csv $options --delimiter ';'
 works dropped_column_leaves_no_doubt "^mlp.*, 'length' with a decimal comma)" train --data csv:german.csv $options --delimiter ';' --drop distance
 works column_of_points_alone_is_as_in_c '^mlp.*: 1 number standardized)' train --data csv:german.csv $options --delimiter ';' --drop length
 sed '3s/162.942/62.94/' german.csv > sure.csv
 works number_with_two_places_leaves_no_doubt "^mlp.*, 'length' with a decimal comma)" train --data csv:sure.csv $options --delimiter ';'
 { echo 'length;y' && for i in 1 2 3 4 5 6; do echo "$i,5;16$i.942"; done; } > label.csv
 fails point_of_the_label_is_doubtful_too 1 "column 'y': '161.942' may be 161942 or 161.942" train --data csv:label.csv $options --delimiter ';'
+# so is it in a test part and in new rows, where the training had no points
+{ echo 'length;distance;y' && for i in 1 2 3 4 5 6; do echo "$i,5;5${i}0;$i"; done; } > road-train.csv
+{ echo 'length;distance;y' && for i in 1 2 3; do echo "$i,5;1.5${i}0;$i"; done; } > road-test.csv
+{ echo 'length;distance' && echo '3;1.500'; } > road.csv
+fails doubtful_point_of_a_test_part_is_told 1 "'road-test.csv', line 2, column 'distance': '1.510' may be 1510 or 1.51, since column 'length' has a decimal comma: say .*; --thousands space" \
+    train --data csv:road $options --delimiter ';' --evaluate
+run train --data csv:road-train.csv $options --delimiter ';' --save road.npz
+fails doubtful_point_of_new_rows_is_told 1 "'road.csv', line 2, column 'distance': '1.500' may be 1500 or 1.5, since column 'length' had a decimal comma in training: say " predict --load road.npz --data csv:road.csv
+for way in decimal:,:1500 thousands:space:1.5; do
+    option="--${way%%:*} $(echo $way | cut -d : -f 2)"
+    works "point_of_new_rows_can_be_said_by_${way%%:*}" '^ *0 ' predict --load road.npz --data csv:road.csv $option
+    grep '^ *0 ' out > got
+    { echo 'length;distance' && echo "3;${way##*:}" | tr . ,; } > sure.csv
+    sed 's/,5$/,50/' sure.csv > surer.csv
+    run predict --load road.npz --data csv:surer.csv --decimal ,
+    grep '^ *0 ' out > want
+    check "point_of_new_rows_is_read_so_by_${way%%:*}" sh -c '[ -s want ] && cmp -s want got'
+    works "test_part_can_be_said_by_${way%%:*}" '^test: ' evaluate --load road.npz --data csv:road-test.csv $option
+done
+sed 's/;5\([1-6]\)0;/;5.\1;/' road-train.csv > points-train.csv
+sed 's/1\.5/5.5/' road-test.csv > points-test.csv
+works points_of_the_training_leave_no_doubt '^test: ' train --data csv:points $options --delimiter ';' --evaluate
 { echo 'sum;share;y' && for i in 1 2 3 4 5 6; do echo "1.23$i.567;1$i.500 %;$i"; done; } > share.csv
-fails points_between_thousands_make_doubt_too 1 "column 'share': '11.500 %' may be 11500 or 11.5, since column 'sum' has a decimal comma" train --data csv:share.csv $options --delimiter ';'
+fails points_between_thousands_make_doubt_too 1 "column 'share': '11.500 %' may be 11500 or 11.5, since column 'sum' has points between thousands: .*; if it is a decimal point, write the numbers of all columns alike$" train --data csv:share.csv $options --delimiter ';'
 fails thousands_is_a_mark 1 "^error: --thousands 'xx': must be ',', '.', " train --data csv:two.csv $options --thousands xx
 fails both_are_different 1 "decimal and thousands are both ','" train --data csv:two.csv $options --decimal , --thousands ,
 for option in decimal thousands dates; do
@@ -159,9 +201,21 @@ for format in '%d Jan 2020' 'Jan %d, 2020' '2020-Jan-%d' '2020010%dT050700' '202
     looks_like_dates "$format" "$format" '--dates makes numbers of them, --drop'
     works "dates_are_read_from_$format" "^mlp 1-4-2.*'when' as seconds)" train --data csv:look.csv $small --dates when=seconds
 done
-for format in '0%d/10/20' '%d.1.20' '2020-0%d' '0%d:07' '0%d:07 PM' 'Q%d 2020' 'Jan %d'; do
+for format in '0%d/10/20' '1%d.1.20' '2020-0%d' '201%d/12' '1%d:07' '0%d:07' '0%d:07 PM' 'Q%d 2020' 'Jan %d'; do
     looks_like_dates "$format" "$format" "--dates cannot read '.*': write 2024-02-29, "
     fails "dates_are_not_read_from_$format" 1 "is no date" train --data csv:look.csv $small --dates when
+done
+# texts that could be dates, but not all of the column, or in no way but one
+for texts in '1.2.13 1.2.14 1.3.10 2.0.12' '10.2.13 1.12.12 12.11.10' '12-10-33 40-47-84 08-02-10' '2009/10 2010/11 2011/12' '2010/11 2011/12 2012/13' \
+    '2010-11 2011-12' '3:16 2:10 4:3' '16:10 16:9 4:3' '10/11/12 11/12/13 none' '3:16 2:10 draw'; do
+    { echo 'x,a,label' && for i in 1 2 3; do for text in $texts; do echo "$i,$text,$((i % 2))"; done; done; } > like.csv
+    run train --data csv:like.csv $small
+    check "no_dates_are_$(echo $texts | tr ' ' _)" [ $status -eq 0 -a ! -s err ]
+done
+for texts in '1.2.13 14.2.13 2.10.12' '12-10-33 08-02-10' '2010/10 2010/11 2010/12' '2010/11 2010/12 2010/9 unknown' '3:16 2:10 21:05' '05:07 06:10 closed' '1.2.13 3.4.2013'; do
+    { echo 'x,a,label' && for i in 1 2 3; do for text in $texts; do echo "$i,$text,$((i % 2))"; done; done; } > like.csv
+    run train --data csv:like.csv $small
+    check "dates_are_$(echo $texts | tr ' ' _)" grep -q "^warning: texts in column 'a' look like dates" err
 done
 { echo 'when,label' && for i in 1 2 3 4 5 6; do echo "2020-01-0$i,0" && echo 'unknown,1'; done; } > unknown.csv
 run train --data csv:unknown.csv $small

@@ -234,6 +234,23 @@ check classes_are_not_of_all_rows_of_an_example grep -q '^row,output_0,output_1,
 fails they_are_not_evaluated 1 "an example of its output 'pixels_out' is \[?, 2\]: it must have a size that is known" evaluate \
     --load open.keras --data npz:known.npz
 
+# ---- arrays whose names differ in case alone ---------------------------------------------------------
+
+npz plain.npz x_train y_train x_test=20 y_test=20
+npz cased.npz X_train x_train y_train Y_train x_test=20 y_test=20
+small="--loss mse --hidden-units 4 --epochs 1 --seed 3 --devices cpu:1 --json"
+run train --data npz:plain.npz $small --save plain.model.npz
+want=$(value weights_sha256)
+run train --data npz:cased.npz $small
+check the_array_of_the_exact_name_is_read [ -n "$want" -a "$(value weights_sha256)" = "$want" ]
+for what in "train --data npz:cased.npz $small" "evaluate --load plain.model.npz --data npz:cased.npz" "convert npz:cased.npz csv:cased"; do
+    run $what
+    check "and_the_other_one_is_told_by_${what%% *}" sh -c '[ "$1" -eq 0 -a "$(grep -c "^warning: .npz:cased.npz.: has the arrays" err)" -eq 2 ] &&
+        grep -q "arrays .y_train. and .Y_train., and .y_train. is read: leave one out" err' - $status
+done
+npz neither.npz x_train Y_train y_Train
+fails without_the_exact_name_none_is_read 1 "has no array 'y_train': it has x_train, Y_train, y_Train" train --data npz:neither.npz $small
+
 # ---- tables --------------------------------------------------------------------------------------------
 
 # table FILE ROWS [KINDS]: what data.py writes, as columns; KINDS are names of the classes in place of their numbers
@@ -266,12 +283,34 @@ check a_table_gives_the_predictions_of_arrays cmp -s a.csv b.csv
 sed 's/,[^,]*$//; s/^[^,]*,//' parts-test.csv > new.csv
 run predict --load both.onnx --data csv:new.csv --out c.csv --devices cpu:1
 check a_table_needs_no_labels_to_predict cmp -s a.csv c.csv
+# labels of rows that are only predicted may be missing, or anything
+for label in '' z 1.500 2.5; do
+    awk -F, -v OFS=, -v label="$label" 'NR > 1 { $1 = $13 = label; if (NR == 3 && label == "2.5") $1 = $13 = "z" } 1' parts-test.csv > strange.csv
+    run predict --load both.onnx --data csv:strange.csv --out d.csv --devices cpu:1
+    check "labels_${label:-missing}_are_not_read_by_predict" cmp -s a.csv d.csv
+    rm -f d.csv
+done
 works a_table_is_evaluated_as_it_is "^test: loss" evaluate --load both.onnx --data csv:parts-test.csv --loss price=mse
 table named-train.csv 100 yak,cat,fish
 table one-kind.csv 1 yak
 run train $train --data csv:named --steps 2 --devices cpu:1/1 --save named.keras
 works classes_are_those_of_the_table '^ *2 yak ' evaluate --load named.keras --data csv:one-kind.csv --confusion
 check and_are_numbered_as_in_training [ "$(grep '^ *2 yak ' out | tail -n 1 | awk '{ print $NF }')" = 1 ]
+run predict --load named.keras --data csv:one-kind.csv --json
+grep '"prediction"' out > want
+sed 's/yak$/cow/; s/^[^p,]*,/,/' one-kind.csv > strange.csv
+run predict --load named.keras --data csv:strange.csv --json
+grep '"prediction"' out > got
+check classes_that_training_lacked_are_not_read_by_predict sh -c '[ -s want ] && cmp -s want got'
+# a point that is doubtful beside a decimal comma is told in a test part and in new rows
+for part in train test; do tr ,. ';,' < parts-$part.csv > comma-$part.csv; done
+run train $train --data csv:comma --delimiter ';' --steps 2 --devices cpu:1/1 --evaluate --save comma.keras
+check columns_may_have_a_decimal_comma [ $status -eq 0 ]
+awk -F';' -v OFS=';' 'NR > 1 { $9 = "1.500" } 1' comma-test.csv > new-comma.csv
+fails a_doubtful_point_of_new_rows_is_told 1 "'new-comma.csv', line 2, column 'words_0': '1.500' may be 1500 or 1.5, since column '.*' has a decimal comma: say" \
+    predict --load comma.keras --data csv:new-comma.csv
+cp new-comma.csv comma-test.csv
+fails and_one_of_a_test_part 1 "'comma-test.csv', line 2, column 'words_0': '1.500' may be" train $train --data csv:comma --delimiter ';' --steps 2 --evaluate
 sed 's/left_3/up/' new.csv > short.csv
 fails a_row_that_is_too_short_is_told 1 "'both.onnx': takes inputs 'left' of shape \[6\], those of 'csv:short.csv' are \[3\]$" predict --load both.onnx --data csv:short.csv
 sed 's/left_/up_/g' new.csv > short.csv
@@ -298,6 +337,12 @@ for data in npz:only.npz csv:inputs.csv csv:labelled.csv; do
 done
 check a_table_of_inputs_alone_is_predicted cmp -s only.npz.out.csv inputs.csv.out.csv
 check and_one_with_labels cmp -s only.npz.out.csv labelled.csv.out.csv
+for label in '' z 1.500; do
+    sed "2,\$s/[^,]*\$/$label/" labelled.csv > strange.csv
+    rm -f d.csv
+    run predict --load only.onnx --data csv:strange.csv --out d.csv --devices cpu:1
+    check "label_${label:-missing}_of_one_output_is_not_read_by_predict" cmp -s only.npz.out.csv d.csv
+done
 works which_is_evaluated_too "^test: loss.* .20 examples" evaluate --load only.onnx --data csv:labelled.csv
 fails a_table_without_labels_is_not 1 "has no labels: evaluate needs them" evaluate --load only.onnx --data csv:inputs.csv
 fails columns_go_by_their_names 1 "leave label out" predict --load both.onnx --data csv:new.csv --label kind

@@ -120,6 +120,18 @@ printf '\357\273\277a\nb\n' > names.txt
 works byte_order_mark_of_names_is_none '^ *0 .*a$\|^ *0 *a ' predict --load mark.npz --data csv:mark.csv --class-names names.txt
 printf 'x,who\r1,a\r2,b\r' > old.csv
 fails line_ends_of_cr_alone_are_told 1 "^error: 'old.csv': its lines end with CR alone: convert it, as by tr" train --data csv:old.csv $tiny
+# also where it has many rows, or quotes, or the last line ends with LF
+{ echo x,z,who && awk 'BEGIN { for (i = 0; i < 60000; i++) print i ",2,a" }'; } | tr '\n' '\r' > old-rows.csv
+printf '"x","who"\r"1","a"\r"2","b"\r' > old-quotes.csv
+printf 'x,who\r1,a\r2,"b"\n' > old-lf.csv
+printf 'x,who\r1,a\r2,"b"\r\n' > old-crlf.csv
+for table in rows quotes lf crlf; do
+    fails line_ends_of_cr_alone_are_told_with_$table 1 "^error: 'old-$table.csv': its lines end with CR alone: " train --data csv:old-$table.csv $tiny
+done
+printf 'x,who\r\n' > header-crlf.csv
+fails line_end_of_a_header_is_no_cr_alone 1 "'header-crlf.csv': has a header and no rows" train --data csv:header-crlf.csv $tiny
+printf 'x,"wh\ro"\n1,a\n2,b\n' > cr.csv
+works cr_in_a_cell_is_no_line_end '^mlp 1-4-2 ' train --data csv:cr.csv $tiny
 printf 'x,who\n1,a\n2,b\n' | iconv -f utf-8 -t utf-16 > wide.csv
 fails utf_16_is_told 1 "'wide.csv': is UTF-16 .*iconv -f utf-16 -t utf-8" train --data csv:wide.csv $tiny
 mkdir -p wide/a wide/b && printf 'some text' | iconv -f utf-8 -t utf-16 > wide/a/1.txt && printf 'other' > wide/b/1.txt

@@ -115,6 +115,13 @@ static void checkpoint_is_found_by_prefix_files_and_folder(void **state) {
     expect_in("run/model.ckpt-7.data-00000-of-00001", MST_OK, lines);
     expect_in("run", MST_OK, lines);
     EXPECT_IN("run", MST_OK, "folder of checkpoints, 1\n", "  model.ckpt-7             step 7, good\n");
+    /* pictures beside it that training would refuse are no data */
+    assert_int_equal(mkdir(folder_path("run/plots"), 0755), 0);
+    (void)folder_write("run/plots/loss.gif", "GIF89a", 6);
+    EXPECT_IN("run", MST_OK, "folder of checkpoints, 1\n", "  model.ckpt-7             step 7, good\n");
+    (void)folder_write("run/loss.png", "", 0);
+    (void)folder_write("run/plots/loss.png", "", 0);
+    EXPECT_IN("run", MST_OK, "folder of checkpoints, 1\n", "  model.ckpt-7             step 7, good\n");
 }
 
 static void wrong_check_sum_is_named_with_its_tensor(void **state) {
@@ -335,6 +342,12 @@ static void pictures_of_other_kinds_are_named(void **state) {
     (void)folder_write("q/train/cat/1.gif", "GIF89a", 6);
     EXPECT_IN("p", MST_UNIMPLEMENTED, "folder of pictures", "p/cat/1.gif': GIF pictures are not read");
     EXPECT_IN("q", MST_UNIMPLEMENTED, "folder of pictures", "q/train/cat/1.gif': GIF pictures are not read");
+    /* a name is no picture */
+    assert_int_equal(mkdir(folder_path("pictures"), 0755), 0);
+    (void)folder_write("pictures/train", "text", 4);
+    out = tmpfile();
+    EXPECT_ERROR(mst_inspect(folder_path("pictures"), out), MST_INVALID, "is of no format that is known");
+    fclose(out);
 }
 
 static void unknown_file_is_one_error_that_lists_all_formats(void **state) {

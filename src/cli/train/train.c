@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/application_layers.h"
+#include "cli/array_notes.h"
 #include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
@@ -260,6 +261,7 @@ static int open_data(training *t, train_options *o) {
     if (!status) status = split_validation(t);
     if (!status) status = train_augment(t);
     if (status) return status;
+    array_notes_warn(t->data);
     if (train_total_steps(t) > MOST_STEPS)
         return command_fail(EXIT_USAGE, "train: --epochs %" PRId64 ": more than 10^15 steps in all: give fewer",
                             o->epochs);

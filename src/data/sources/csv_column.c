@@ -147,8 +147,34 @@ static bool is_numbers(const mst_csv_column *column) {
     return !column->part && (column->type == MST_CSV_INTEGERS || column->type == MST_CSV_FLOATS);
 }
 
-/* Fails if the points of COLUMN may be between thousands, as in COMMA, which has a decimal comma. */
-static mst_status check_points(const mst_csv *csv, const mst_csv_column *column, const mst_csv_column *comma) {
+static bool has_mark(const mst_csv *csv, int column, char mark) {
+    for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
+        if (strchr(mst_csv_cell(csv, row, column), mark)) return true;
+    return false;
+}
+
+/* Why points in other columns than COMMA, which has a decimal comma, are doubtful. */
+static const char *why_doubtful(const mst_csv *csv, const mst_csv_column *comma) {
+    if (has_mark(csv, comma->place, ',')) return "has a decimal comma";
+    if (has_mark(csv, comma->place, '.')) return "has points between thousands";
+    return "had a decimal comma in training";
+}
+
+/* Whether all COLUMNS are read if spaces are said to be between thousands, so that no point is. */
+static bool are_read_with_spaces(const mst_csv *csv, const mst_csv_column *columns, int n) {
+    static const mst_csv_notation spaces = {.thousands = ' '};
+    mst_csv_notation other;
+    bool found;
+    for (int i = 0; i < n; i++)
+        if (is_numbers(&columns[i]) && !mst_csv_notation_is_plain(&columns[i].notation) &&
+            (mst_csv_notation_find(csv, columns[i].place, &spaces, &other, &found) || !found))
+            return false;
+    return true;
+}
+
+/* Fails if the points of COLUMN, one of N COLUMNS, may be between thousands, as in COMMA. */
+static mst_status check_points(const mst_csv *csv, const mst_csv_column *column, const mst_csv_column *comma,
+                               const mst_csv_column *columns, int n) {
     char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN], text[2][MST_NUMBER_TEXT];
     mst_csv_notation other = {.decimal = ',', .thousands = '.'};
     int64_t integer;
@@ -160,22 +186,26 @@ static mst_status check_points(const mst_csv *csv, const mst_csv_column *column,
     (void)mst_csv_cell_read(cell, &other, &integer, &number[0]);
     (void)mst_csv_cell_read(cell, &column->notation, &integer, &number[1]);
     return MST_FAIL(MST_INVALID,
-                    "%s: %s may be %s or %s, since column %s has a decimal comma: say --decimal , (in C: .decimal) if "
-                    "the point is between thousands; else write the numbers of all columns alike",
+                    "%s: %s may be %s or %s, since column %s %s: say --decimal , (in C: .decimal) if the point is "
+                    "between thousands; %s",
                     mst_csv_place(csv, row, column->place, place), mst_csv_show(cell, shown[0]),
                     mst_number_print_f64(number[0], text[0]), mst_number_print_f64(number[1], text[1]),
-                    mst_csv_show(comma->name, shown[1]));
+                    mst_csv_show(comma->name, shown[1]), why_doubtful(csv, comma),
+                    are_read_with_spaces(csv, columns, n)
+                        ? "--thousands space (in C: .thousands) if it is a decimal point"
+                        : "if it is a decimal point, write the numbers of all columns alike");
 }
 
-mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n) {
+mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n, bool is_new) {
     const mst_csv_column *comma = NULL;
     for (int i = 0; i < n && !comma; i++) {
         const mst_csv_notation *one = &columns[i].notation;
         if (is_numbers(&columns[i]) && one->decimal == ',' && one->thousands == '.') comma = &columns[i];
     }
     for (int i = 0; i < n && comma; i++)
-        if (is_numbers(&columns[i]) && columns[i].notation.decimal != ',')
-            MST_TRY(check_points(csv, &columns[i], comma));
+        if (is_numbers(&columns[i]) && columns[i].notation.decimal != ',' &&
+            (!is_new || columns[i].type == MST_CSV_INTEGERS))
+            MST_TRY(check_points(csv, &columns[i], comma, columns, n));
     return MST_OK;
 }
 
@@ -244,7 +274,7 @@ static bool take_date(const mst_schema_column *from, mst_csv_column *out) {
 static bool take_notation(const mst_schema_column *from, mst_csv_notation *out) {
     if (from->decimal && strcmp(from->decimal, ",") != 0 && strcmp(from->decimal, ".") != 0) return false;
     if (from->thousands && (!from->thousands[0] || from->thousands[1] || !mark_name(*from->thousands))) return false;
-    if (from->sign && strlen(from->sign) >= MST_CSV_SIGN) return false;
+    if (from->sign && !mst_csv_sign_is_known(from->sign)) return false;
     out->decimal = from->decimal ? *from->decimal : 0;
     out->thousands = from->thousands ? *from->thousands : 0;
     if (from->sign) memcpy(out->sign, from->sign, strlen(from->sign) + 1);

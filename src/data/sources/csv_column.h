@@ -45,9 +45,10 @@ typedef struct mst_csv_reading {
  *  also after a failure. */
 MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_reading *as,
                                            mst_csv_column *out);
-/** MST_INVALID, naming a cell, if one of the N COLUMNS found in CSV has a decimal comma, and the points of another one
- *  may be between thousands: 167.942 beside 3,5. */
-MST_CHECKED mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n);
+/** MST_INVALID, naming a cell, if one of the N COLUMNS of CSV has a decimal comma, and the points of another one may be
+ *  between thousands: 167.942 beside 3,5. IS_NEW: they were found in another file, which does not have to tell that of
+ *  columns whose numbers had points there. */
+MST_CHECKED mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n, bool is_new);
 void mst_csv_column_free(mst_csv_column *column);
 
 /** A column as a schema has it, and back: what OUT points to is FROM's. MST_INVALID where FROM is no column of a

@@ -236,12 +236,24 @@ static int64_t first_no_date(const char *const *list, int64_t n, mst_csv_date_or
     return i;
 }
 
+/* The look of the least date of the N cells in LIST that counts as one. */
+static mst_csv_date_look least_look(const char *const *list, int64_t n) {
+    bool any_if_all = false;
+    for (int64_t i = 0; i < n; i++) {
+        const mst_csv_date_look look = is_blank(list[i]) ? MST_CSV_DATE_LOOK_BESIDE : mst_csv_date_look_of(list[i]);
+        if (look == MST_CSV_NO_DATE_LOOK) return MST_CSV_DATE_LOOK;
+        any_if_all |= look >= MST_CSV_DATE_LOOK_IF_ALL;
+    }
+    return any_if_all ? MST_CSV_DATE_LOOK_BESIDE : MST_CSV_DATE_LOOK;
+}
+
 bool mst_csv_dates_look(const char *const *list, int64_t n, int64_t *like, int64_t *odd) {
+    const mst_csv_date_look least = least_look(list, n);
     int64_t dates = 0, others = 0;
     *like = n / 2;
     for (int64_t i = 0; i < n; i++) {
         if (is_blank(list[i])) continue;
-        const bool looks = mst_csv_looks_like_date(list[i]);
+        const bool looks = mst_csv_date_look_of(list[i]) >= least;
         if (looks && (!dates || i <= n / 2)) *like = i;
         dates += looks;
         others += !looks;

@@ -137,10 +137,35 @@ static bool is_period(const date_shape *s) {
     return s->digits[0] == 8 || (s->digits[0] == 4 && is_year(s, 0)) || (s->digits[1] == 4 && is_year(s, 1));
 }
 
-bool mst_csv_looks_like_date(const char *cell) {
+/* 1.2.13 is a version; with 13.2.13, it is a date. */
+static mst_csv_date_look look_of_day(const date_shape *s) {
+    const bool has_long_year = s->digits[0] == 4 || s->digits[2] == 4;
+    if (has_long_year || s->count > 3) return MST_CSV_DATE_LOOK;
+    return s->mark[1] == '.' && s->number[0] <= 12 ? MST_CSV_DATE_LOOK_BESIDE : MST_CSV_DATE_LOOK_IF_ALL;
+}
+
+/* 2010/11 is a season. */
+static mst_csv_date_look look_of_month(const date_shape *s) {
+    const bool is_season = s->digits[0] == 4 && s->digits[1] == 2 && s->number[1] == (s->number[0] + 1) % 100;
+    return is_season ? MST_CSV_DATE_LOOK_BESIDE : MST_CSV_DATE_LOOK;
+}
+
+/* 3:16 is a score, 16:10 a ratio. */
+static mst_csv_date_look look_of_time(const date_shape *s) {
+    const bool begins_with_zero = s->digits[0] == 2 && s->number[0] < 10;
+    return s->count > 2 || s->has_half || begins_with_zero ? MST_CSV_DATE_LOOK : MST_CSV_DATE_LOOK_IF_ALL;
+}
+
+mst_csv_date_look mst_csv_date_look_of(const char *cell) {
     date_shape shape = {.count = 0};
     while (*cell == ' ') cell++;
-    if (!scan_date_text(cell, &shape) || !shape.count) return false;
-    return shape.has_month || is_numbered_day(&shape) || is_month_of_year(&shape) || is_time(&shape) ||
-           is_period(&shape);
+    if (!scan_date_text(cell, &shape) || !shape.count) return MST_CSV_NO_DATE_LOOK;
+    if (shape.has_month || is_period(&shape)) return MST_CSV_DATE_LOOK;
+    if (is_numbered_day(&shape)) return look_of_day(&shape);
+    if (is_month_of_year(&shape)) return look_of_month(&shape);
+    return is_time(&shape) ? look_of_time(&shape) : MST_CSV_NO_DATE_LOOK;
+}
+
+bool mst_csv_looks_like_date(const char *cell) {
+    return mst_csv_date_look_of(cell) != MST_CSV_NO_DATE_LOOK;
 }

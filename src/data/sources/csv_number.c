@@ -182,6 +182,12 @@ mst_csv_cell_kind mst_csv_cell_read_unsigned(const char *cell, const mst_csv_not
 
 /* ---- notations ---- */
 
+bool mst_csv_sign_is_known(const char *sign) {
+    const char *const *known = signs;
+    while (*known && strcmp(*known, sign) != 0) known++;
+    return *known;
+}
+
 bool mst_csv_notation_is_plain(const mst_csv_notation *n) {
     return (!n->decimal || n->decimal == '.') && !n->thousands && !*n->sign;
 }

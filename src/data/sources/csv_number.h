@@ -34,6 +34,8 @@ mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *no
 mst_csv_cell_kind mst_csv_cell_read_unsigned(const char *cell, const mst_csv_notation *notation, int64_t *integer,
                                              double *number);
 
+/** Whether SIGN is one that numbers may have: "%", "$", "€", "£" or "¥". */
+bool mst_csv_sign_is_known(const char *sign);
 bool mst_csv_notation_is_plain(const mst_csv_notation *notation);
 /** "a decimal comma and '.' between thousands", in TEXT of MST_CSV_NOTATION_TEXT bytes, which is returned. */
 const char *mst_csv_notation_print(const mst_csv_notation *notation, char *text);

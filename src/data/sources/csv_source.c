@@ -47,7 +47,7 @@ typedef struct mst_csv_options {
                                    (Monday is 0) and seconds since 1970, which f32 holds to within 128;
                                    "born=year+month" by some of these. Not with a schema, which has the dates */
     int num_dates;
-    bool inputs_only; /**< with a schema: the column of labels is not read, as if the file did not have it */
+    bool inputs_only; /**< the column of labels is not read: with a schema, as if the file did not have it */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -266,10 +266,16 @@ static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
         for (int p = 0; p < parts; p++) {
             mst_csv_column *column = &t->column[i == label ? t->num_columns - 1 : place++];
             *column = (mst_csv_column){.missing = o->missing, .is_label = i == label, .part = part[p]};
-            MST_TRY(find_column(t, o, i, o->separate || i == label, column));
+            if (i == label && o->inputs_only)
+                *column = (mst_csv_column){.name = mst_csv_header(t->like, i), .place = i, .is_label = true};
+            else
+                MST_TRY(find_column(t, o, i, o->separate || i == label, column));
         }
     }
-    return o->decimal || o->thousands ? MST_OK : mst_csv_columns_check(t->like, t->column, t->num_columns);
+    t->no_label = o->inputs_only;
+    t->num_components -= t->no_label;
+    if (o->decimal || o->thousands) return MST_OK;
+    return mst_csv_columns_check(t->like, t->column, t->num_columns - t->no_label, false);
 }
 
 static bool has_column(const mst_csv *csv, const char *name) {
@@ -290,10 +296,12 @@ static mst_status rename_columns(csv_table *t, const mst_csv_options *o) {
                     column[label].name);
 }
 
-/* Another file may be written in another notation than the one that was trained on. */
+/* Another file may be written in another notation than the one that was trained on. What the options leave open is as
+ * there. */
 static void rewrite_notation(const mst_csv_options *o, mst_csv_notation *notation) {
     if (!o->decimal && !o->thousands) return;
-    notation->decimal = o->decimal ? o->decimal : o->thousands == '.' ? ',' : '.';
+    if (o->decimal || o->thousands == '.' || o->thousands == ',')
+        notation->decimal = o->decimal ? o->decimal : o->thousands == '.' ? ',' : '.';
     notation->thousands = o->thousands ? o->thousands : o->decimal == ',' ? '.' : ',';
 }
 
@@ -329,6 +337,20 @@ static mst_status place_of(const csv_table *t, int i, int *place) {
     if (*place < mst_csv_num_columns(t->csv) && name && strcmp(mst_csv_header(t->csv, *place), name) == 0)
         return MST_OK;
     return mst_csv_find(t->csv, name, place);
+}
+
+/* Points in the file of the rows may be as doubtful as they would have been in the file that tells the columns. */
+static mst_status check_new_points(const csv_table *t, const mst_csv_options *o) {
+    const int n = t->num_columns - t->no_label;
+    if (t->like == t->csv || o->decimal || o->thousands) return MST_OK;
+    mst_csv_column *placed = malloc((size_t)t->num_columns * sizeof *placed);
+    if (!placed) return MST_NO_MEMORY("for %d columns", n);
+    memcpy(placed, t->column, (size_t)t->num_columns * sizeof *placed);
+    mst_status status = MST_OK;
+    for (int i = 0; i < n && !status; i++) status = place_of(t, i, &placed[i].place);
+    if (!status) status = mst_csv_columns_check(t->csv, placed, n, true);
+    free(placed);
+    return status;
 }
 
 static mst_status read_inputs(csv_table *t) {
@@ -404,6 +426,7 @@ static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_
         column->missing = o->missing;
         column->unknown_categories = o->unknown_categories && t->like != t->csv && !column->is_label;
     }
+    MST_TRY(check_new_points(t, o));
     MST_TRY(read_values(t, o));
     MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_components, out));
     mst_status status = name_classes(t, o->separate, out);

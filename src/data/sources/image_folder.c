@@ -240,6 +240,7 @@ mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
     mst_status status = list_classes(dir, out, &left);
     const bool found = out->num_files;
     if (!status && found) status = check_stray(dir, &left);
+    out->has_pictures = found || left.path;
     MST_TRY(check_left_out(&left, status));
     if (found) return check_parts(dir, out);
     return MST_FAIL(MST_NOT_FOUND, "'%s': has no folder with .png, .jpg or .jpeg files: a folder for each class is due",

@@ -14,6 +14,7 @@ typedef struct mst_image_folder {
     char **path;    /**< files, class after class and sorted */
     int64_t *label; /**< NULL: the files have no classes */
     int64_t num_files;
+    bool has_pictures; /**< mst_image_folder_list found some, though it may have failed because of them */
 } mst_image_folder;
 
 /** Lists the pictures of DIR, whose folders are the classes. Pictures in subfolders of a class belong to it too; they

@@ -139,8 +139,6 @@ static mst_status shuffle_texts(texts *t, int64_t max_length, mst_numpy_random *
 static mst_status read_texts(const char *path, const mst_npz *npz, const char *x, const char *y, int64_t max_length,
                              mst_numpy_random *random, texts *out) {
     MST_TRY(mst_npz_read_lists(npz, x, &out->x));
-    MST_TRY(mst_npz_check_case(npz, x));
-    MST_TRY(mst_npz_check_case(npz, y));
     MST_TRY(mst_npz_read_lists(npz, y, &out->y));
     MST_TRY(check_texts(path, x, y, out));
     return shuffle_texts(out, max_length, random);

@@ -102,7 +102,7 @@ static mst_status find_end(csv_names *t, int i, csv_end *end) {
 
 static mst_status find_ends(csv_names *t, bool *has_labels) {
     const mst_data_options *o = t->options;
-    const int all = o->num_inputs + o->num_outputs;
+    const int all = o->num_inputs + (o->inputs_only ? 0 : o->num_outputs);
     int missing = -1, labels = 0;
     if (all > MOST_ENDS) return MST_FAIL(MST_INVALID, "more than %d inputs and outputs", MOST_ENDS);
     for (int i = 0; i < all; i++) {
@@ -118,11 +118,16 @@ static mst_status find_ends(csv_names *t, bool *has_labels) {
 
 /* ---- what is in them ---- */
 
+/* What the schema says of the column NAME; NULL: nothing. */
+static const mst_schema_column *noted_column(const csv_names *t, const char *name) {
+    for (int i = 0; name && i < t->schema.num_columns; i++)
+        if (strcmp(t->schema.column[i].name, name) == 0) return &t->schema.column[i];
+    return NULL;
+}
+
 static mst_status find_form(const csv_names *t, const csv_end *end, mst_csv_column *column) {
-    const mst_schema_column *noted = NULL;
     const mst_csv_column asked = *column;
-    for (int i = 0; asked.name && i < t->schema.num_columns; i++)
-        if (strcmp(t->schema.column[i].name, asked.name) == 0) noted = &t->schema.column[i];
+    const mst_schema_column *noted = noted_column(t, asked.name);
     const mst_csv_notation notation = {.decimal = t->options->decimal, .thousands = t->options->thousands};
     const bool has_notation = noted && (noted->decimal || noted->sign);
     if (noted && (end->is_label || has_notation))
@@ -178,10 +183,36 @@ static mst_status describe_rows(const csv_names *t, mst_dataset **dataset) {
     return MST_OK;
 }
 
+/* COLUMN as it is in the file of the rows, with the type that it had in training. */
+static mst_status place_column(const csv_names *t, mst_csv_column *column) {
+    const mst_schema_column *noted = noted_column(t, column->name);
+    mst_csv_column before = {.type = column->type};
+    if (noted) MST_TRY(mst_csv_column_from_schema(noted, 0, &before));
+    column->type = before.type;
+    mst_csv_column_free(&before);
+    return mst_csv_find(t->csv, column->name, &column->place);
+}
+
+/* Whether points in numbers may be between thousands, in the file that tells the columns and in that of the rows. */
+static mst_status check_points(const csv_names *t) {
+    const bool is_new = t->options->schema || t->like != t->csv;
+    if (!t->options->schema) MST_TRY(mst_csv_columns_check(t->like, t->column, t->num_columns, false));
+    if (!is_new) return MST_OK;
+    const size_t bytes = (size_t)t->num_columns * sizeof *t->column;
+    mst_csv_column *placed = malloc(bytes);
+    if (!placed) return MST_NO_MEMORY("for %d columns", t->num_columns);
+    memcpy(placed, t->column, bytes);
+    mst_status status = MST_OK;
+    for (int i = 0; i < t->num_columns && !status; i++) status = place_column(t, &placed[i]);
+    if (!status) status = mst_csv_columns_check(t->csv, placed, t->num_columns, true);
+    free(placed);
+    return status;
+}
+
 static mst_status make_rows(csv_names *t, mst_dataset **out) {
     const mst_data_options *o = t->options;
     for (int i = 0; i < t->num_ends; i++) MST_TRY(read_end(t, &t->end[i], &t->tensor[i]));
-    if (!o->schema && !o->decimal && !o->thousands) MST_TRY(mst_csv_columns_check(t->like, t->column, t->num_columns));
+    if (!o->decimal && !o->thousands) MST_TRY(check_points(t));
     MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_ends, out));
     const mst_status status = describe_rows(t, out);
     if (!status) return MST_OK;

@@ -51,7 +51,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .thousands = o->thousands,
                              .dates = o->dates,
                              .num_dates = o->num_dates,
-                             .inputs_only = o->inputs_only};
+                             .inputs_only = o->inputs_only && (o->schema || !o->text)};
 }
 
 /* The table at PATH, of whose texts OPTIONS make numbers where they name a column of these. */

@@ -142,8 +142,6 @@ static mst_status open_xy(const char *path, const mst_npz *npz, bool test, bool 
         return MST_FAIL(MST_NOT_FOUND,
                         "'%s': has arrays x and y, which are the train part: add x_test and y_test for a test part",
                         path);
-    for (int i = 0; i <= has_labels; i++)
-        if (mst_npz_has(npz, names[i])) MST_TRY(mst_npz_check_case(npz, names[i]));
     return mst_dataset_from_npz(path, names, has_labels ? 2 : 1, out);
 }
 

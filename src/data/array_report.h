@@ -1,0 +1,19 @@
+/** What users should know of the arrays of an npz file, beside those that are read. */
+#ifndef MUSTER_DATA_ARRAY_REPORT_H
+#define MUSTER_DATA_ARRAY_REPORT_H
+
+#include "muster/status.h"
+
+enum { MST_MOST_ARRAY_PAIRS = 6 };
+
+/** Two arrays whose names differ in upper and lower case alone. */
+typedef struct mst_array_pair {
+    const char *read; /**< x, y, x_train, y_train, x_test or y_test */
+    char other[8];
+} mst_array_pair;
+
+/** The pairs of SPEC, npz:FILE or word-ids:FILE. Returns how many; 0 for other kinds of data, and for a file that
+ *  cannot be read. */
+MST_API int mst_array_pairs(const char *spec, mst_array_pair out[MST_MOST_ARRAY_PAIRS]);
+
+#endif
