@@ -115,12 +115,12 @@ static const char *dtypes_of(int64_t each) {
     return each == 2 ? "int16, uint16 or float16" : each == 4 ? "float32 or int32" : "float64 or int64";
 }
 
-/* TOLD are the dimensions that the Example gives for the SIZE bytes; two of them may be those of a picture in color. */
+/* TOLD are the dimensions that the Example gives for the SIZE bytes. */
 static mst_status check_count(const char *name, size_t size, mst_shape told) {
     char text[MST_SHAPE_TEXT];
     const int64_t count = mst_shape_count(told), each = (int64_t)size / count, rest = (int64_t)size % count;
     mst_shape_print(told, text, sizeof text);
-    if (!rest && (each == 1 || (each == 3 && told.ndim == 2))) return MST_OK;
+    if (!rest && each == 1) return MST_OK;
     if (!rest && (each == 2 || each == 4 || each == 8))
         return MST_FAIL(MST_INVALID,
                         "feature '%s' has %zu bytes and the shape %s, which is %lld bytes for each element, as of %s: "
@@ -129,7 +129,8 @@ static mst_status check_count(const char *name, size_t size, mst_shape told) {
                         told.ndim == 2 ? ", or 'depth' where they are uint8 of several channels" : "");
     return MST_FAIL(MST_INVALID,
                     "feature '%s' has %zu bytes, and the Example gives it the shape %s, of %lld elements: write the "
-                    "shape that the bytes have",
+                    "shape that the bytes have; a size that is not theirs, as of a picture before it was resized, "
+                    "needs another name",
                     name, size, text, (long long)count);
 }
 

@@ -19,7 +19,8 @@ static void elements_have_the_bytes_of_their_shape(void **state) {
     static const uint8_t data[128] = {200};
     const mst_shape square = MST_SHAPE(4, 4);
     expect(data, 16, square, false, NULL);
-    expect(data, 48, square, false, NULL); /* three channels, as ever */
+    expect(data, 48, MST_SHAPE(4, 4, 3), false, NULL);
+    expect(data, 48, square, false, "has 48 bytes, and the Example gives it the shape [4, 4], of 16 elements");
     expect(data, 17, square, false,
            "feature 'it' has 17 bytes, and the Example gives it the shape [4, 4], of 16 elements");
     expect(data, 80, square, false, "of 16 elements: write the shape that the bytes have");
