@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "data/number_bytes.h"
 #include "data/pictures/other_picture.h"
 #include "format/image.h"
 
@@ -158,11 +157,14 @@ mst_status mst_example_bytes_check(const char *name, const void *data, size_t si
                         "tf.train.Int64List",
                         name);
     if (label) MST_TRY(check_text_label(name, data, size));
-    if (told.ndim > 0) return check_count(name, size, told);
-    const char *numbers = label ? NULL : mst_number_bytes(data, size);
+    return told.ndim > 0 ? check_count(name, size, told) : MST_OK;
+}
+
+mst_status mst_example_bytes_check_look(const char *name, const mst_number_look *look) {
+    const char *numbers = mst_number_look_kind(look);
     if (!numbers) return MST_OK;
     return MST_FAIL(MST_INVALID,
-                    "feature '%s' is %zu bytes that look like numbers of %s, and bytes are read as uint8 alone: write "
-                    "the numbers, by tf.train.FloatList or Int64List; where they are uint8, write 'shape' beside them",
-                    name, size, numbers);
+                    "feature '%s' is bytes that look like numbers of %s, and bytes are read as uint8 alone: write the "
+                    "numbers, by tf.train.FloatList or Int64List; where they are uint8, write 'shape' beside them",
+                    name, numbers);
 }

@@ -169,16 +169,21 @@ static const mst_feature_value *only_other(const found *f, const mst_feature_val
     return other;
 }
 
-/* Whether the bytes of VALUE, the feature NAME, are a file of a picture. */
-static bool begins_picture(const found *f, const mst_feature_value *value, const char *name) {
+/* The bytes of feature NAME, which is one value. */
+static mst_status example_form_bytes(const found *f, const char *name, mst_string *bytes) {
     const mst_feature feature = {.name = name, .dtype = MST_STRING};
     mst_example_parser *parser;
-    mst_string string = {0};
-    if (value->kind != MST_FEATURE_BYTES || value->count != 1 || mst_example_parser_create(&feature, 1, &parser))
-        return false;
-    const bool good = mst_example_parse(parser, f->data, f->size, (void *const[]){&string}) == MST_OK;
+    MST_TRY(mst_example_parser_create(&feature, 1, &parser));
+    const mst_status status = mst_example_parse(parser, f->data, f->size, (void *const[]){bytes});
     mst_example_parser_destroy(parser);
-    return good && mst_image_begins(string.data, string.length);
+    return status;
+}
+
+/* Whether the bytes of VALUE, the feature NAME, are a file of a picture. */
+static bool begins_picture(const found *f, const mst_feature_value *value, const char *name) {
+    mst_string bytes;
+    return value->kind == MST_FEATURE_BYTES && value->count == 1 && example_form_bytes(f, name, &bytes) == MST_OK &&
+           mst_image_begins(bytes.data, bytes.length);
 }
 
 /* Numbers have as many elements as the feature "shape" says; of bytes, check_bytes looks. */
@@ -197,15 +202,11 @@ static mst_status check_told_count(const mst_feature_value *value, const char *n
 /* Bytes in VALUE, the feature NAME, must be elements of u8 or a picture file. */
 static mst_status check_bytes(const found *f, const mst_feature_value *value, const char *name, bool label,
                               mst_shape told) {
-    const mst_feature feature = {.name = name, .dtype = MST_STRING};
-    mst_example_parser *parser;
-    mst_string string = {0};
+    mst_string bytes;
     if (value->kind != MST_FEATURE_BYTES || value->count != 1) return MST_OK;
-    MST_TRY(mst_example_parser_create(&feature, 1, &parser));
-    mst_status status = mst_example_parse(parser, f->data, f->size, (void *const[]){&string});
-    mst_example_parser_destroy(parser);
-    if (!status && !label && mst_image_begins(string.data, string.length)) return MST_OK;
-    return status ? status : mst_example_bytes_check(name, string.data, string.length, told, label);
+    MST_TRY(example_form_bytes(f, name, &bytes));
+    if (!label && mst_image_begins(bytes.data, bytes.length)) return MST_OK;
+    return mst_example_bytes_check(name, bytes.data, bytes.length, told, label);
 }
 
 static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64}; /* by mst_feature_kind */
@@ -291,4 +292,17 @@ mst_status mst_example_form_named(const void *data, size_t size, const char *con
                         missing < num_inputs ? "an input" : "an output", list_features(&f, list));
     *count = labels ? n : num_inputs;
     return MST_OK;
+}
+
+bool mst_example_form_look(const void *data, size_t size, const mst_feature *input, mst_number_look *look) {
+    found f;
+    told_shape told;
+    mst_string bytes;
+    if (input->dtype != MST_U8 || read_features(data, size, &f)) return false;
+    const mst_feature_value *value = example_form_find(&f, (const char *const[]){input->name, NULL});
+    if (!value || value->kind != MST_FEATURE_BYTES || value->count != 1) return false;
+    if (read_told_shape(&f, value, &told) || told.shape.ndim > 0 || example_form_bytes(&f, input->name, &bytes))
+        return false;
+    mst_number_look_at(look, bytes.data, bytes.length);
+    return mst_number_look_is_open(look);
 }
