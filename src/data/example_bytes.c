@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "data/number_bytes.h"
 #include "data/pictures/other_picture.h"
 #include "format/image.h"
 
@@ -115,12 +114,12 @@ static const char *dtypes_of(int64_t each) {
     return each == 2 ? "int16, uint16 or float16" : each == 4 ? "float32 or int32" : "float64 or int64";
 }
 
-/* TOLD are the dimensions that the Example gives for the SIZE bytes; two of them may be those of a picture in color. */
+/* TOLD are the dimensions that the Example gives for the SIZE bytes. */
 static mst_status check_count(const char *name, size_t size, mst_shape told) {
     char text[MST_SHAPE_TEXT];
     const int64_t count = mst_shape_count(told), each = (int64_t)size / count, rest = (int64_t)size % count;
     mst_shape_print(told, text, sizeof text);
-    if (!rest && (each == 1 || (each == 3 && told.ndim == 2))) return MST_OK;
+    if (!rest && each == 1) return MST_OK;
     if (!rest && (each == 2 || each == 4 || each == 8))
         return MST_FAIL(MST_INVALID,
                         "feature '%s' has %zu bytes and the shape %s, which is %lld bytes for each element, as of %s: "
@@ -129,7 +128,8 @@ static mst_status check_count(const char *name, size_t size, mst_shape told) {
                         told.ndim == 2 ? ", or 'depth' where they are uint8 of several channels" : "");
     return MST_FAIL(MST_INVALID,
                     "feature '%s' has %zu bytes, and the Example gives it the shape %s, of %lld elements: write the "
-                    "shape that the bytes have",
+                    "shape that the bytes have; a size that is not theirs, as of a picture before it was resized, "
+                    "needs another name",
                     name, size, text, (long long)count);
 }
 
@@ -157,11 +157,14 @@ mst_status mst_example_bytes_check(const char *name, const void *data, size_t si
                         "tf.train.Int64List",
                         name);
     if (label) MST_TRY(check_text_label(name, data, size));
-    if (told.ndim > 0) return check_count(name, size, told);
-    const char *numbers = label ? NULL : mst_number_bytes(data, size);
+    return told.ndim > 0 ? check_count(name, size, told) : MST_OK;
+}
+
+mst_status mst_example_bytes_check_look(const char *name, const mst_number_look *look) {
+    const char *numbers = mst_number_look_kind(look);
     if (!numbers) return MST_OK;
     return MST_FAIL(MST_INVALID,
-                    "feature '%s' is %zu bytes that look like numbers of %s, and bytes are read as uint8 alone: write "
-                    "the numbers, by tf.train.FloatList or Int64List; where they are uint8, write 'shape' beside them",
-                    name, size, numbers);
+                    "feature '%s' is bytes that look like numbers of %s, and bytes are read as uint8 alone: write the "
+                    "numbers, by tf.train.FloatList or Int64List; where they are uint8, write 'shape' beside them",
+                    name, numbers);
 }

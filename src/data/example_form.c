@@ -37,31 +37,6 @@ static const struct {
              {"rows", "columns", "channels"}, {"image/height", "image/width", "image/channels"}};
 enum { NUM_SIZES = sizeof sizes / sizeof *sizes };
 
-static bool has_feature(const found *f, const char *name) {
-    return example_form_find(f, (const char *const[]){name, NULL});
-}
-
-/* What an Example tells of its input. */
-static bool is_about_input(const found *f, const mst_feature_value *value) {
-    bool is_size = is_named(value, "shape") || is_named(value, "pixels");
-    for (int i = 0; i < NUM_SIZES; i++)
-        is_size |=
-            has_feature(f, sizes[i].height) && has_feature(f, sizes[i].width) &&
-            (is_named(value, sizes[i].height) || is_named(value, sizes[i].width) || is_named(value, sizes[i].depth));
-    return is_size;
-}
-
-/* The only feature that is not the label; NULL where there are more. */
-static const mst_feature_value *only_other(const found *f, const mst_feature_value *label) {
-    const mst_feature_value *other = NULL;
-    for (int i = 0; i < f->count; i++) {
-        if (&f->value[i] == label || is_about_input(f, &f->value[i]) || f->value[i].sequence) continue;
-        if (other) return NULL;
-        other = &f->value[i];
-    }
-    return other;
-}
-
 static int64_t num_elements(const mst_feature_value *value) {
     return value->kind == MST_FEATURE_BYTES ? value->num_bytes : value->count;
 }
@@ -76,21 +51,17 @@ static bool read_integers(const found *f, const char *name, int64_t count, int64
     return good;
 }
 
-/* What an Example tells of the shape of its input. */
-typedef struct told_shape {
-    mst_shape shape; /* ndim 0: nothing */
-    bool is_whole;   /* the feature "shape", in place of the size of a picture, or of how many its pixels are */
-} told_shape;
-
-/* Height and width, and the channels where they are more than one. */
+/* Height and width, and the channels where they are told; 0 where there are none. */
 static int told_size(const found *f, int64_t dim[MST_MAX_NDIM]) {
     for (int i = 0; i < NUM_SIZES; i++) {
+        int64_t depth;
         if (!read_integers(f, sizes[i].height, 1, &dim[0]) || !read_integers(f, sizes[i].width, 1, &dim[1])) continue;
+        dim[2] = 0;
         for (int k = i; k < NUM_SIZES && strcmp(sizes[k].height, sizes[i].height) == 0; k++)
-            if (read_integers(f, sizes[k].depth, 1, &dim[2]) && dim[2] > 1) return 3;
-        return 2;
+            if (read_integers(f, sizes[k].depth, 1, &depth) && depth > dim[2]) dim[2] = depth;
+        return dim[2] > 0 ? 3 : 2;
     }
-    return read_integers(f, "pixels", 1, &dim[0]) ? 1 : 0;
+    return 0;
 }
 
 static bool is_shape(int ndim, const int64_t *dim) {
@@ -100,47 +71,119 @@ static bool is_shape(int ndim, const int64_t *dim) {
     return true;
 }
 
-/* MST_INVALID where the feature "shape" is none. */
-static mst_status read_told_shape(const found *f, told_shape *told) {
-    int64_t dim[MST_MAX_NDIM];
-    *told = (told_shape){.is_whole = false};
-    for (int i = 0; i < f->count && !told->is_whole; i++) {
-        const int64_t count = f->value[i].count;
-        if (!is_named(&f->value[i], "shape") || f->value[i].kind != MST_FEATURE_INTEGERS || count < 1) continue;
-        if (count >= MST_MAX_NDIM || !read_integers(f, "shape", count, dim) || !is_shape((int)count, dim))
-            return MST_FAIL(
-                MST_INVALID,
-                "the feature 'shape' has %lld numbers that are no dimensions: these are from 1 on, and at most "
-                "%d",
-                (long long)count, MST_MAX_NDIM - 1);
-        *told = (told_shape){mst_shape_make((int)count, dim), true};
-    }
-    const int ndim = told->is_whole ? 0 : told_size(f, dim);
-    if (ndim && is_shape(ndim, dim)) told->shape = mst_shape_make(ndim, dim);
+/* What an Example tells of the shape of its input. */
+typedef struct told_shape {
+    mst_shape shape; /* ndim 0: nothing */
+    bool is_whole;   /* the feature "shape", in place of the size of a picture, or of how many its pixels are */
+} told_shape;
+
+/* SHAPE, of COUNT elements; height and width alone may be those of a picture of three channels. */
+static told_shape told_size_of(mst_shape shape, int64_t count) {
+    int64_t pixels;
+    if (shape.ndim == 2 && !__builtin_mul_overflow(mst_shape_count(shape), 3, &pixels) && pixels == count)
+        shape = MST_SHAPE(shape.dim[0], shape.dim[1], 3);
+    return (told_shape){.shape = shape};
+}
+
+/* The feature "shape" of an input with other than bytes may be a number of any meaning where it is only one. */
+static bool is_whole_shape(const mst_feature_value *shape, const mst_feature_value *input) {
+    return is_named(shape, "shape") && shape->kind == MST_FEATURE_INTEGERS &&
+           (shape->count > 1 || (shape->count == 1 && input->kind == MST_FEATURE_BYTES));
+}
+
+/* A first dimension of -1 is that of the batch. MST_INVALID where SHAPE is none. */
+static mst_status read_whole_shape(const found *f, const mst_feature_value *shape, told_shape *told) {
+    enum { MOST = MST_MAX_NDIM };
+    int64_t dim[MOST];
+    const bool good = shape->count <= MOST && read_integers(f, "shape", shape->count, dim);
+    const int batch = good && dim[0] == -1, ndim = (int)shape->count - batch;
+    if (!good || ndim >= MOST || !is_shape(ndim, dim + batch))
+        return MST_FAIL(MST_INVALID,
+                        "the feature 'shape' has %lld numbers that are no dimensions: these are from 1 on, and at most "
+                        "%d; where it is not the shape of the input, give it another name",
+                        (long long)shape->count, MOST - 1);
+    if (ndim) *told = (told_shape){mst_shape_make(ndim, dim + batch), true};
     return MST_OK;
 }
 
-/* The shape of COUNT elements as the Example tells it; [COUNT] where it tells none of so many. Height and width alone
- * may be those of a picture of three channels. */
+/* MST_INVALID where the feature "shape" is none. */
+static mst_status read_told_shape(const found *f, const mst_feature_value *input, told_shape *told) {
+    int64_t dim[MST_MAX_NDIM];
+    *told = (told_shape){.is_whole = false};
+    for (int i = 0; i < f->count && !told->is_whole; i++)
+        if (is_whole_shape(&f->value[i], input)) MST_TRY(read_whole_shape(f, &f->value[i], told));
+    if (told->is_whole) return MST_OK;
+    int ndim = told_size(f, dim);
+    if (!ndim && read_integers(f, "pixels", 1, dim)) ndim = 1;
+    if (ndim && is_shape(ndim, dim)) *told = told_size_of(mst_shape_make(ndim, dim), num_elements(input));
+    return MST_OK;
+}
+
+/* The shape of COUNT elements as the Example tells it, one channel left out; [COUNT] where it tells none of so many. */
 static mst_shape shape_of(const told_shape *told, int64_t count) {
     const mst_shape shape = told->shape;
-    const int64_t each = shape.ndim > 0 ? count / mst_shape_count(shape) : 0;
-    if (shape.ndim > 0 && mst_shape_count(shape) == count) return shape;
-    if (shape.ndim == 2 && each == 3 && mst_shape_count(shape) * each == count)
-        return MST_SHAPE(shape.dim[0], shape.dim[1], each);
-    return mst_shape_make(1, &count);
+    if (shape.ndim < 1 || mst_shape_count(shape) != count) return mst_shape_make(1, &count);
+    return !told->is_whole && shape.ndim == 3 && shape.dim[2] == 1 ? MST_SHAPE(shape.dim[0], shape.dim[1]) : shape;
+}
+
+/* Whether VALUE is one of the features that tell the size of a picture. */
+static bool is_size(const found *f, const mst_feature_value *value) {
+    int64_t height, width;
+    for (int i = 0; i < NUM_SIZES; i++)
+        if ((is_named(value, sizes[i].height) || is_named(value, sizes[i].width) || is_named(value, sizes[i].depth)) &&
+            read_integers(f, sizes[i].height, 1, &height) && read_integers(f, sizes[i].width, 1, &width))
+            return value->kind == MST_FEATURE_INTEGERS && value->count == 1;
+    return false;
+}
+
+static bool is_about_input(const found *f, const mst_feature_value *value) {
+    const bool is_integer = value->kind == MST_FEATURE_INTEGERS && value->count == 1;
+    return (is_named(value, "shape") && value->kind == MST_FEATURE_INTEGERS) ||
+           (is_named(value, "pixels") && is_integer) || is_size(f, value);
+}
+
+/* Whether VALUE, which has the name of a feature about the input, is one: INPUT is bytes, or numbers, several, as many
+ * as it says. Of a whole shape more is looked at where it is read. */
+static bool tells_of(const found *f, const mst_feature_value *value, const mst_feature_value *input) {
+    int64_t dim[MST_MAX_NDIM];
+    if (input->kind == MST_FEATURE_BYTES || is_whole_shape(value, input)) return true;
+    if (!is_size(f, value)) {
+        const char *name = is_named(value, "shape") ? "shape" : "pixels";
+        return input->count > 1 && read_integers(f, name, 1, dim) && dim[0] == input->count;
+    }
+    const int ndim = told_size(f, dim);
+    return input->count > 1 && is_shape(ndim, dim) &&
+           mst_shape_count(told_size_of(mst_shape_make(ndim, dim), input->count).shape) == input->count;
+}
+
+/* The only feature that is not the label, beside those that tell of it; NULL where there are more. */
+static const mst_feature_value *only_other(const found *f, const mst_feature_value *label) {
+    const mst_feature_value *other = NULL;
+    for (int i = 0; i < f->count; i++) {
+        if (&f->value[i] == label || is_about_input(f, &f->value[i]) || f->value[i].sequence) continue;
+        if (other) return NULL;
+        other = &f->value[i];
+    }
+    for (int i = 0; i < f->count && other; i++)
+        if (&f->value[i] != label && is_about_input(f, &f->value[i]) && !tells_of(f, &f->value[i], other)) return NULL;
+    return other;
+}
+
+/* The bytes of feature NAME, which is one value. */
+static mst_status example_form_bytes(const found *f, const char *name, mst_string *bytes) {
+    const mst_feature feature = {.name = name, .dtype = MST_STRING};
+    mst_example_parser *parser;
+    MST_TRY(mst_example_parser_create(&feature, 1, &parser));
+    const mst_status status = mst_example_parse(parser, f->data, f->size, (void *const[]){bytes});
+    mst_example_parser_destroy(parser);
+    return status;
 }
 
 /* Whether the bytes of VALUE, the feature NAME, are a file of a picture. */
 static bool begins_picture(const found *f, const mst_feature_value *value, const char *name) {
-    const mst_feature feature = {.name = name, .dtype = MST_STRING};
-    mst_example_parser *parser;
-    mst_string string = {0};
-    if (value->kind != MST_FEATURE_BYTES || value->count != 1 || mst_example_parser_create(&feature, 1, &parser))
-        return false;
-    const bool good = mst_example_parse(parser, f->data, f->size, (void *const[]){&string}) == MST_OK;
-    mst_example_parser_destroy(parser);
-    return good && mst_image_begins(string.data, string.length);
+    mst_string bytes;
+    return value->kind == MST_FEATURE_BYTES && value->count == 1 && example_form_bytes(f, name, &bytes) == MST_OK &&
+           mst_image_begins(bytes.data, bytes.length);
 }
 
 /* Numbers have as many elements as the feature "shape" says; of bytes, check_bytes looks. */
@@ -151,7 +194,7 @@ static mst_status check_told_count(const mst_feature_value *value, const char *n
     return MST_FAIL(
         MST_INVALID,
         "feature '%s' has %lld numbers, and the feature 'shape' says %s, which is %lld: write the shape that "
-        "the numbers have",
+        "the numbers have, or give what is not their shape another name",
         name, (long long)value->count, mst_shape_print(told->shape, text, sizeof text),
         (long long)mst_shape_count(told->shape));
 }
@@ -159,15 +202,11 @@ static mst_status check_told_count(const mst_feature_value *value, const char *n
 /* Bytes in VALUE, the feature NAME, must be elements of u8 or a picture file. */
 static mst_status check_bytes(const found *f, const mst_feature_value *value, const char *name, bool label,
                               mst_shape told) {
-    const mst_feature feature = {.name = name, .dtype = MST_STRING};
-    mst_example_parser *parser;
-    mst_string string = {0};
+    mst_string bytes;
     if (value->kind != MST_FEATURE_BYTES || value->count != 1) return MST_OK;
-    MST_TRY(mst_example_parser_create(&feature, 1, &parser));
-    mst_status status = mst_example_parse(parser, f->data, f->size, (void *const[]){&string});
-    mst_example_parser_destroy(parser);
-    if (!status && !label && mst_image_begins(string.data, string.length)) return MST_OK;
-    return status ? status : mst_example_bytes_check(name, string.data, string.length, told, label);
+    MST_TRY(example_form_bytes(f, name, &bytes));
+    if (!label && mst_image_begins(bytes.data, bytes.length)) return MST_OK;
+    return mst_example_bytes_check(name, bytes.data, bytes.length, told, label);
 }
 
 static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64}; /* by mst_feature_kind */
@@ -179,7 +218,7 @@ static mst_status use(const found *f, const mst_feature_value *value, bool label
     snprintf(text, MST_FORM_TEXT, "%.*s", size, value->name);
     if (count < 1) return MST_FAIL(MST_INVALID, "feature '%s' of the first Example is empty", text);
     told_shape told = {.is_whole = false};
-    const mst_status status = label ? MST_OK : read_told_shape(f, &told);
+    const mst_status status = label ? MST_OK : read_told_shape(f, value, &told);
     if (begins_picture(f, value, text)) { /* of which the Example may tell the size in pixels */
         if (status || mst_shape_count(told.shape) != count) told = (told_shape){.is_whole = false};
     } else if (status) {
@@ -253,4 +292,17 @@ mst_status mst_example_form_named(const void *data, size_t size, const char *con
                         missing < num_inputs ? "an input" : "an output", list_features(&f, list));
     *count = labels ? n : num_inputs;
     return MST_OK;
+}
+
+bool mst_example_form_look(const void *data, size_t size, const mst_feature *input, mst_number_look *look) {
+    found f;
+    told_shape told;
+    mst_string bytes;
+    if (input->dtype != MST_U8 || read_features(data, size, &f)) return false;
+    const mst_feature_value *value = example_form_find(&f, (const char *const[]){input->name, NULL});
+    if (!value || value->kind != MST_FEATURE_BYTES || value->count != 1) return false;
+    if (read_told_shape(&f, value, &told) || told.shape.ndim > 0 || example_form_bytes(&f, input->name, &bytes))
+        return false;
+    mst_number_look_at(look, bytes.data, bytes.length);
+    return mst_number_look_is_open(look);
 }

@@ -8,6 +8,7 @@
 #define MUSTER_DATA_EXAMPLE_FORM_H
 
 #include "data/dataset.h"
+#include "data/number_bytes.h"
 
 /** Inputs, and labels where there are any, as features of the Example in SIZE bytes at DATA: their number to *COUNT, 1
  *  or 2. Names are copied to TEXT. MST_INVALID where inputs cannot be told or used. */
@@ -19,5 +20,9 @@ MST_CHECKED mst_status mst_example_form_find(const void *data, size_t size, mst_
  *  NUM_INPUTS where the Example has no label. MST_NOT_FOUND, naming what there is, where another name is missing. */
 MST_CHECKED mst_status mst_example_form_named(const void *data, size_t size, const char *const *names, int num_inputs,
                                               int n, mst_feature *features, int *count);
+
+/** Looks at the bytes of INPUT, elements of u8, in another Example too: of one that tells their shape nothing is to be
+ *  seen. Whether still another may show more. */
+bool mst_example_form_look(const void *data, size_t size, const mst_feature *input, mst_number_look *look);
 
 #endif

@@ -1,6 +1,7 @@
 /* Bytes that are no elements of u8 are told by what they are. */
 #include "data/example_bytes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/test.h"
@@ -19,7 +20,8 @@ static void elements_have_the_bytes_of_their_shape(void **state) {
     static const uint8_t data[128] = {200};
     const mst_shape square = MST_SHAPE(4, 4);
     expect(data, 16, square, false, NULL);
-    expect(data, 48, square, false, NULL); /* three channels, as ever */
+    expect(data, 48, MST_SHAPE(4, 4, 3), false, NULL);
+    expect(data, 48, square, false, "has 48 bytes, and the Example gives it the shape [4, 4], of 16 elements");
     expect(data, 17, square, false,
            "feature 'it' has 17 bytes, and the Example gives it the shape [4, 4], of 16 elements");
     expect(data, 80, square, false, "of 16 elements: write the shape that the bytes have");
@@ -96,12 +98,31 @@ static void files_with_arrays(void **state) {
 
 enum { NUMBERS = 64 };
 
-static void expect_numbers(const void *data, size_t size, const char *what) {
+/* KIND: what the COUNT arrays of SIZE bytes each look like; NULL: numbers of one byte. */
+static void expect_look(const void *data, size_t size, int count, const char *kind) {
+    mst_number_look look = {0};
     char why[100];
-    snprintf(why, sizeof why, "bytes that look like numbers of %s", what);
-    expect(data, size, none, false, why);
-    expect(data, size, MST_SHAPE((int64_t)size), false, NULL); /* the Example says that they are bytes */
-    expect(data, size - 1, none, false, NULL);
+    for (int i = 0; i < count; i++) mst_number_look_at(&look, (const char *)data + (size_t)i * size, size);
+    if (!kind) {
+        EXPECT_OK(mst_example_bytes_check_look("it", &look));
+        return;
+    }
+    snprintf(why, sizeof why, "feature 'it' is bytes that look like numbers of %s", kind);
+    EXPECT_ERROR(mst_example_bytes_check_look("it", &look), MST_INVALID, why);
+}
+
+static void expect_numbers(const void *data, size_t size, const char *what) {
+    uint8_t arrays[3 * 1024] = {0}, noise[2 * 1024];
+    assert_true(size <= 1024);
+    expect_look(data, size, 1, what);
+    expect_look(data, size - 1, 1, NULL);
+    memcpy(arrays + size, data, size);
+    expect_look(arrays, size, 1, NULL);
+    expect_look(arrays, size, 2, what); /* the first is zeros only */
+    expect_look(arrays, size, 3, what);
+    memcpy(noise, data, size);
+    for (size_t i = 0; i < size; i++) noise[size + i] = (uint8_t)(i * i * 7 + 3);
+    expect_look(noise, size, 2, NULL); /* the second is none */
 }
 
 /* Without a shape. */
@@ -109,8 +130,8 @@ static void numbers_of_several_bytes(void **state) {
     (void)state;
     float singles[NUMBERS], scaled[NUMBERS];
     double doubles[NUMBERS];
-    int32_t integers[NUMBERS];
-    int64_t longs[NUMBERS];
+    int32_t integers[NUMBERS], negative[NUMBERS], both[NUMBERS];
+    int64_t longs[NUMBERS], long_both[NUMBERS];
     uint16_t halves[NUMBERS];
     for (int i = 0; i < NUMBERS; i++) {
         singles[i] = (float)(i % 10); /* among them zeros */
@@ -118,6 +139,9 @@ static void numbers_of_several_bytes(void **state) {
         doubles[i] = i % 2 ? -0.1 * i : 0.3 * i;
         integers[i] = i * 5;
         longs[i] = i * 30;
+        negative[i] = -i * 500;
+        both[i] = i * 37 % 200 - 100;
+        long_both[i] = both[i];
         halves[i] = (uint16_t)(0x3000 + i * 49 + (i % 2 ? 0x8000 : 0));
     }
     expect_numbers(singles, sizeof singles, "float32 or float64");
@@ -125,14 +149,25 @@ static void numbers_of_several_bytes(void **state) {
     expect_numbers(doubles, sizeof doubles, "float32 or float64");
     expect_numbers(integers, sizeof integers, "int32 or int64");
     expect_numbers(longs, sizeof longs, "int32 or int64");
+    expect_numbers(negative, sizeof negative, "int32 or int64");
+    expect_numbers(both, sizeof both, "int32 or int64");
+    expect_numbers(long_both, sizeof long_both, "int32 or int64");
     expect_numbers(halves, sizeof halves, "float16");
 }
 
-/* Pictures are not taken for such numbers, whatever they show. */
+static void few_numbers_may_be_anything(void **state) {
+    (void)state;
+    float singles[16];
+    for (int i = 0; i < 16; i++) singles[i] = 0.1F * (float)(i + 1);
+    expect_look(singles, sizeof singles, 1, "float32 or float64");
+    expect_look(singles, sizeof singles / 2, 2, NULL);
+}
+
+/* Pictures are not taken for such numbers, whatever they show, also next to black ones. */
 static void pictures_are_bytes(void **state) {
     (void)state;
-    enum { SIDE = 28, PIXELS = SIDE * SIDE, KINDS = 10 };
-    uint8_t pixels[PIXELS];
+    enum { SIDE = 28, PIXELS = SIDE * SIDE, KINDS = 17 };
+    uint8_t pixels[2 * PIXELS] = {0};
     uint32_t random = 1;
     for (int level = 0; level < 256; level++) {
         for (int kind = 0; kind < KINDS; kind++) {
@@ -147,12 +182,23 @@ static void pictures_are_bytes(void **state) {
                                           x > 8 && x < 14 ? level : 0,         /* a stroke */
                                           (x / 2 + y / 2) % 2 ? level : 0,     /* a chessboard */
                                           x / 2 % 2 ? level : 255 - level / 3, /* stripes */
-                                          x % 2 ? level : 255 - level / 3,
-                                          x / 2 % 2 ? 0 : level,
-                                          noise % 50 ? 0 : level}; /* points */
-                pixels[i] = (uint8_t)shown[kind];
+                                          x % 2 ? level : 255 - level / 3, x / 2 % 2 ? 0 : level,
+                                          noise % 50 ? 0 : level, /* points */
+                                          x == 8 ? level : 0,     /* a line */
+                                          x == 9 ? level : 255,
+                                          /* a bar with soft edges */
+                                          x == 8 || x == 12 ? level
+                                          : x > 8 && x < 12 ? 255
+                                                            : 0,
+                                          x == 8 || x == 12 ? level
+                                          : x > 8 && x < 12 ? 0
+                                                            : 255,
+                                          noise > level ? 255 : 0, /* masks */
+                                          noise > level, x * x + y * y > 2 * level ? 255 : x / 8};
+                pixels[PIXELS + i] = (uint8_t)shown[kind];
             }
-            expect(pixels, sizeof pixels, none, false, NULL);
+            expect_look(pixels + PIXELS, PIXELS, 1, NULL);
+            expect_look(pixels, PIXELS, 2, NULL);
         }
     }
 }
@@ -163,6 +209,7 @@ int main(void) {
         cmocka_unit_test(serialized_tensors),
         cmocka_unit_test(files_with_arrays),
         cmocka_unit_test(numbers_of_several_bytes),
+        cmocka_unit_test(few_numbers_may_be_anything),
         cmocka_unit_test(pictures_are_bytes),
         cmocka_unit_test(pictures_and_texts),
     };

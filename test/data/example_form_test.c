@@ -1,30 +1,37 @@
 /* What an Example tells of the shape of its input: taken where it fits, else told. */
 #include "data/example_form.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/test.h"
 
 enum { MOST = 8, BYTES = 600 };
 
-/* Features of integers, beside the input x. */
+/* Features of integers beside the input; of -COUNT floats, which are 0. */
 typedef struct about {
     const char *name;
     int64_t count, value[4];
 } about;
 
-static mst_status find(mst_dtype dtype, int64_t count, const about *list, mst_feature features[2], int *num) {
+static mst_status find_named(const char *name, mst_dtype dtype, int64_t count, const about *list,
+                             mst_feature features[2], int *num) {
     static const uint8_t bytes[BYTES] = {200, 7};
     static const float numbers[BYTES];
     static uint8_t example[4 * BYTES + 1000];
     static char text[2][MST_FORM_TEXT];
-    mst_feature_data data[MOST] = {{"x", dtype, dtype == MST_U8 ? (const void *)bytes : numbers, count}};
+    mst_feature_data data[MOST] = {{name, dtype, dtype == MST_U8 ? (const void *)bytes : numbers, count}};
     int n = 1;
-    for (; list[n - 1].name; n++)
-        data[n] = (mst_feature_data){list[n - 1].name, MST_I64, list[n - 1].value, list[n - 1].count};
+    for (const about *a = list; a->name; a++, n++)
+        data[n] = a->count < 0 ? (mst_feature_data){a->name, MST_F32, numbers, -a->count}
+                               : (mst_feature_data){a->name, MST_I64, a->value, a->count};
     assert_true(mst_example_size(data, n) <= sizeof example);
     mst_example_encode(data, n, example);
     return mst_example_form_find(example, mst_example_size(data, n), features, text, num);
+}
+
+static mst_status find(mst_dtype dtype, int64_t count, const about *list, mst_feature features[2], int *num) {
+    return find_named("x", dtype, count, list, features, num);
 }
 
 /* Of the input of COUNT elements; WHY: the error. */
@@ -61,6 +68,9 @@ static void sizes_of_pictures_have_several_names(void **state) {
         expect(MST_U8, 60, list, none, "the shape [4, 5, 2], of 40 elements");
         list[2].value[0] = 1;
         expect(MST_U8, 20, list, MST_SHAPE(4, 5), NULL);
+        expect(MST_U8, 60, list, none, "has 60 bytes, and the Example gives it the shape [4, 5, 1], of 20 elements");
+        expect(MST_F32, 20, list, MST_SHAPE(4, 5), NULL);
+        expect(MST_F32, 60, list, MST_SHAPE(60), NULL);
     }
 }
 
@@ -76,7 +86,24 @@ static void a_shape_is_that_of_the_input(void **state) {
         expect(dtypes[i], 20, list, none, "the feature 'shape' has 2 numbers that are no dimensions");
         list[0].value[1] = -1;
         expect(dtypes[i], 20, list, none, "the feature 'shape' has 2 numbers that are no dimensions");
+        expect(dtypes[i], 20, list, none, "where it is not the shape of the input, give it another name");
+        list[0] = (about){"shape", 3, {-1, 4, 5}}; /* of a batch */
+        expect(dtypes[i], 20, list, MST_SHAPE(4, 5), NULL);
+        expect(dtypes[i], 21, list, none, "the shape that the");
+        expect(dtypes[i], 21, list, none, "another name");
+        list[0] = (about){"shape", 3, {0, 4, 5}};
+        expect(dtypes[i], 20, list, none, "give it another name");
+        list[0] = (about){"shape", 2, {4, 5}};
+        expect(dtypes[i], 60, list, none, "[4, 5]"); /* it has no channels */
     }
+    expect(MST_U8, 20, (const about[]){{"shape", 1, {20}}, {0}}, MST_SHAPE(20), NULL);
+    expect(MST_U8, 20, (const about[]){{"shape", 1, {-1}}, {0}}, MST_SHAPE(20), NULL);
+    expect(MST_U8, 20, (const about[]){{"shape", 1, {3}}, {0}}, none, "the shape [3], of 3 elements");
+    expect(MST_U8, 20, (const about[]){{"shape", 1, {3}}, {0}}, none, "needs another name");
+    for (int one = -1; one < 4; one++) /* one number may be of any meaning */
+        expect(MST_F32, 20, (const about[]){{"shape", 1, {one}}, {0}}, MST_SHAPE(20), NULL);
+    expect(MST_U8, 64, (const about[]){{"height", 1, {480}}, {"width", 1, {640}}, {0}}, none,
+           "a size that is not theirs, as of a picture before it was resized, needs another name");
     expect(MST_U8, 20, (const about[]){{"pixels", 1, {20}}, {0}}, MST_SHAPE(20), NULL);
     expect(MST_U8, 20, (const about[]){{"pixels", 1, {21}}, {0}}, none, "the shape [21]");
 }
@@ -92,11 +119,52 @@ static void other_features_are_not_about_the_input(void **state) {
     expect(MST_U8, 20, (const about[]){{"rows", 1, {3}}, {"depth", 1, {3}}, {0}}, MST_SHAPE(20), NULL);
 }
 
+/* What has the name of a size is left out only where it is one; else it may be an input as the others. */
+static void sizes_of_nothing_are_features(void **state) {
+    (void)state;
+    static const about lists[][4] = {
+        {{"height", 1, {2}}, {"width", 1, {3}}, {"label", 1, {1}}},
+        {{"rows", 1, {2}}, {"cols", 1, {3}}, {"label", 1, {1}}},
+        {{"height", 1, {1}}, {"width", 1, {1}}, {"label", 1, {1}}},
+        {{"height", -1, {0}}, {"width", -1, {0}}, {"label", 1, {1}}},
+        {{"height", 1, {4}}, {"width", -1, {0}}, {"label", 1, {1}}},
+        {{"height", 1, {4}}, {"width", 1, {5}}, {"depth", -1, {0}}},
+        {{"height", 2, {4, 5}}, {"width", 2, {4, 5}}, {"label", 1, {1}}},
+        {{"shape", 1, {1}}, {"label", 1, {1}}},
+        {{"pixels", 1, {1}}, {"label", 1, {1}}},
+        {{"pixels", -1, {0}}, {"label", 1, {1}}},
+    };
+    mst_feature features[2];
+    int num;
+    char why[100];
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        snprintf(why, sizeof why, "which feature is the input? Examples have weight, %s", lists[i][0].name);
+        EXPECT_ERROR(find_named("weight", MST_F32, 1, lists[i], features, &num), MST_INVALID, why);
+    }
+    static const about size[] = {{"height", 1, {4}}, {"width", 1, {5}}, {"label", 1, {1}}, {0}};
+    static const int64_t depths[] = {1, 3};
+    for (int i = 0; i < 2; i++) {
+        static const mst_dtype dtypes[] = {MST_U8, MST_F32};
+        for (int k = 0; k < 2; k++) {
+            EXPECT_OK(find_named("it", dtypes[k], 20 * depths[i], size, features, &num));
+            assert_string_equal(features[0].name, "it");
+            assert_true(mst_shape_equal(features[0].shape, i ? MST_SHAPE(4, 5, 3) : MST_SHAPE(4, 5)));
+            assert_int_equal(num, 2);
+        }
+    }
+    EXPECT_ERROR(find_named("it", MST_F32, 21, size, features, &num), MST_INVALID, "which feature is the input?");
+    EXPECT_ERROR(find_named("it", MST_U8, 21, size, features, &num), MST_INVALID, "the shape [4, 5]");
+    EXPECT_OK(find_named("it", MST_F32, 6, (const about[]){{"shape", 1, {6}}, {0}}, features, &num));
+    EXPECT_OK(find_named("it", MST_F32, 6, (const about[]){{"shape", 2, {2, 3}}, {0}}, features, &num));
+    EXPECT_OK(find_named("it", MST_F32, 6, (const about[]){{"pixels", 1, {6}}, {0}}, features, &num));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_of_pictures_have_several_names),
         cmocka_unit_test(a_shape_is_that_of_the_input),
         cmocka_unit_test(other_features_are_not_about_the_input),
+        cmocka_unit_test(sizes_of_nothing_are_features),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

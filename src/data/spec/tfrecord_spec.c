@@ -9,6 +9,7 @@
 
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "data/example_bytes.h"
 #include "data/example_form.h"
 #include "data/labels_file.h"
 #include "data/schema_file.h"
@@ -112,6 +113,23 @@ static void find_pictures(const mst_record *record, mst_feature *features, int n
             features[i] = (mst_feature){.name = features[i].name, .dtype = MST_STRING};
 }
 
+/* Elements of u8 must not look like numbers of several bytes in the first records, of which IT has given RECORD. */
+static mst_status tfrecord_spec_numbers(mst_iterator *it, mst_record record, const mst_feature *inputs,
+                                        int num_inputs) {
+    enum { MOST_RECORDS = 8 };
+    mst_number_look looks[MOST_FEATURES] = {{0}};
+    const mst_batch *batch;
+    for (int n = 1;; n++) {
+        bool is_open = false;
+        for (int i = 0; i < num_inputs; i++)
+            is_open |= mst_example_form_look(record.data, record.size, &inputs[i], &looks[i]);
+        if (!is_open || n == MOST_RECORDS) break;
+        if (mst_iterator_next(it, &batch) || !batch || mst_batch_record(batch, 0, &record)) break;
+    }
+    for (int i = 0; i < num_inputs; i++) MST_TRY(mst_example_bytes_check_look(inputs[i].name, &looks[i]));
+    return MST_OK;
+}
+
 /* The features of the first record. */
 static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument, const mst_data_options *options,
                                       mst_dataset **out) {
@@ -129,7 +147,10 @@ static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument
     if (!status && (several ? find_named(&record, options, features, &count)
                             : mst_example_form_find(record.data, record.size, features, text, &count)))
         status = mst_error_prefix("data: '%s'", argument);
-    if (!status) find_pictures(&record, features, several ? options->num_inputs : 1);
+    const int num_inputs = several ? options->num_inputs : 1;
+    if (!status) find_pictures(&record, features, num_inputs);
+    if (!status && tfrecord_spec_numbers(it, record, features, num_inputs))
+        status = mst_error_prefix("data: '%s'", argument);
     mst_iterator_destroy(it);
     return status ? status : mst_dataset_parse_example(records, features, count, out);
 }

@@ -1,4 +1,5 @@
-/* tfrecord:FILE whose Examples hold PNG files: they are decoded and resized, and other bytes are elements as before. */
+/* tfrecord:FILE whose Examples hold PNG files: they are decoded and resized, and other bytes are elements as before,
+ * unless they look like numbers of several bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -123,12 +124,70 @@ static void a_record_that_is_no_picture_is_named(void **state) {
     mst_dataset_release(rows);
 }
 
+/* Records of the inputs "image" and "jmage": floats by tobytes in all rows but the first ZEROS and the one that has
+ * PIXELS, with a shape or without one. */
+static void write_floats(mst_tfrecord_compression compression, int zeros, int pixels, bool told) {
+    enum { FLOATS = 64 };
+    mst_tfrecord_writer *writer;
+    EXPECT_OK(mst_tfrecord_writer_open(folder_path("f"), compression, &writer));
+    for (int i = 0; i < ROWS; i++) {
+        static const float none[FLOATS];
+        static const int64_t shape = sizeof none;
+        float numbers[FLOATS];
+        uint8_t bytes[sizeof numbers], record[2000];
+        const int64_t label = i % 2;
+        for (int k = 0; k < FLOATS; k++) numbers[k] = i < zeros ? 0 : 0.01F * (float)(k + i);
+        memcpy(bytes, numbers, sizeof bytes);
+        for (int k = 0; k < FLOATS && i == pixels; k++) memcpy(&bytes[4 * k], (uint8_t[]){1, 2, 3, 4}, 4);
+        const mst_feature_data features[] = {{"image", MST_U8, bytes, sizeof bytes},
+                                             {"jmage", MST_U8, none, sizeof none},
+                                             {"label", MST_I64, &label, 1},
+                                             {"shape", MST_I64, &shape, 1}};
+        const size_t size = mst_example_size(features, told ? 4 : 3);
+        assert_true(size <= sizeof record);
+        mst_example_encode(features, told ? 4 : 3, record);
+        EXPECT_OK(mst_tfrecord_writer_add(writer, record, size));
+    }
+    EXPECT_OK(mst_tfrecord_writer_commit(writer));
+    mst_tfrecord_writer_close(writer);
+}
+
+/* The first record may be of zeros only; one that holds no such numbers is enough to tell. */
+static void bytes_that_look_like_numbers_are_told(void **state) {
+    (void)state;
+    static const char *const inputs[] = {"jmage", "image"}, *const outputs[] = {"label"};
+    const mst_data_options several = {.inputs = inputs, .num_inputs = 2, .outputs = outputs, .num_outputs = 1};
+    mst_dataset *rows;
+    for (int compression = 0; compression < 2; compression++) {
+        for (int zeros = 0; zeros <= ROWS; zeros++) {
+            for (int i = 0; i < 2; i++) {
+                const mst_data_options *options = i ? &several : NULL;
+                write_floats((mst_tfrecord_compression)compression, zeros, ROWS, false);
+                if (zeros < ROWS) {
+                    EXPECT_ERROR(open_records("f", options, &rows), MST_INVALID,
+                                 "': feature 'image' is bytes that look like numbers of float32");
+                } else {
+                    EXPECT_OK(open_records("f", options, &rows));
+                    mst_dataset_release(rows);
+                }
+                for (int told = 0; told < 2; told++) {
+                    write_floats((mst_tfrecord_compression)compression, zeros, told ? ROWS : 2, told);
+                    EXPECT_OK(open_records("f", options, &rows));
+                    assert_int_equal(mst_dataset_num_rows(rows), ROWS);
+                    mst_dataset_release(rows);
+                }
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(picture_files_are_decoded_and_resized),
         TEST_IN_FOLDER(each_of_several_inputs_may_be_pictures),
         TEST_IN_FOLDER(other_bytes_are_elements),
         TEST_IN_FOLDER(a_record_that_is_no_picture_is_named),
+        TEST_IN_FOLDER(bytes_that_look_like_numbers_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
