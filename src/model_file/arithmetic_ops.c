@@ -106,7 +106,7 @@ typedef struct equivalent {
     json_t *config;         /* but the name */
 } equivalent;
 
-/* CONFIG, which it takes over, is NULL where a number in it is not finite. */
+/* CONFIG, which it takes over, is NULL if a number in it is not finite. */
 static equivalent equivalent_with(const char *class_name, json_t *config) {
     return (equivalent){config ? class_name : NULL, config};
 }
@@ -123,7 +123,7 @@ static double inverse(double x) {
     return 1 / x;
 }
 
-/* NULL where one is not finite. */
+/* NULL if one is not finite. */
 static json_t *each(const json_t *numbers, double (*f)(double)) {
     if (!json_is_array(numbers)) return json_real(f(json_number_value(numbers)));
     json_t *list = json_array();
@@ -213,7 +213,7 @@ static json_t *replaced(const json_t *layer, const equivalent *e, json_t *calls)
     return out;
 }
 
-/* The layer that does what the op LAYER does; LAYER itself where there is none. */
+/* The layer that does what the op LAYER does; LAYER itself if there is none. */
 static json_t *layer_for(const json_t *layer) {
     const json_t *calls = json_object_get(layer, "inbound_nodes"), *call;
     const op_kind *kind = json_object_get(json_object_get(layer, "config"), "name") ? kind_of(layer) : NULL;

@@ -27,7 +27,7 @@ bool mst_keras_was_op(const json_t *layer);
 const char *mst_keras_op_name(const mst_model_layer *layer);
 /** What such an op is applied to in a call with TENSORS, which it takes over: [tensor, 2.0]. */
 json_t *mst_keras_op_arguments(const mst_model_layer *layer, json_t *tensors);
-/** Adds to CONFIG, that of such an op, what is no argument of a call. MST_UNIMPLEMENTED where Keras has none such. */
+/** Adds to CONFIG, that of such an op, what is no argument of a call. MST_UNIMPLEMENTED if Keras has none such. */
 MST_CHECKED mst_status mst_keras_op_write(const mst_model_layer *layer, json_t *config);
 
 #endif

@@ -16,7 +16,7 @@ const json_t *mst_keras_arguments_of(const json_t *call);
 bool mst_keras_training_matters(const json_t *layer);
 /** Whether CALL of Keras 2 says training=False, and LAYER would compute something else in training. */
 bool mst_keras_is_without_training(const json_t *layer, const json_t *call);
-/** MST_UNIMPLEMENTED where CALL gives LAYER an argument that changes what it computes, and that is not known here. The
+/** MST_UNIMPLEMENTED if CALL gives LAYER an argument that changes what it computes, and that is not known here. The
  *  argument "mask" is looked at elsewhere (model_file/mask_ops.h). */
 MST_CHECKED mst_status mst_keras_arguments_check(const json_t *layer, const json_t *call);
 

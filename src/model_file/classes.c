@@ -27,7 +27,7 @@ typedef enum form {
     NO,      /* its opposite */
     INITIALIZER,
     REGULARIZER, /* to members l1 and l2, which have the name before theirs */
-    SIDES_OF_1,  /* [before, behind], or a number for both, to two numbers */
+    SIDES_OF_1,  /* [before, after], or a number for both, to two numbers */
     SIDES_OF_2,  /* [[top, bottom], [left, right]] to four numbers */
     SIDES_OF_3,  /* likewise to six */
     SHAPE,       /* a list of numbers, of which one may be -1 */
@@ -87,14 +87,14 @@ const mst_layer_type *mst_keras_class_type(const mst_keras_class *class) {
     return mst_layer_find(class->type);
 }
 
-/* The field of this name; the end of the list, without a name, where there is none. */
+/* The field of this name; the end of the list, without a name, if there is none. */
 static const mst_field *field_of(const mst_layer_type *type, const char *name) {
     const mst_field *field = type->fields;
     while (field->name && strcmp(field->name, name) != 0) field++;
     return field;
 }
 
-/* The member of this name behind that of M. */
+/* The field whose name is that of M with NAME appended; the end of the list if there is none. */
 static const mst_field *penalty_of(const mst_layer_type *type, const member *m, const char *name) {
     char whole[MOST_NAME];
     snprintf(whole, sizeof whole, "%s%s", m->name, name);
@@ -123,7 +123,7 @@ static void set_number(const mst_field *field, void *options, double number) {
     }
 }
 
-/* A number in range of FIELD, whole where that is. */
+/* A number in range of FIELD, whole if that is. */
 static mst_status read_number(const char *key, const json_t *value, const mst_field *field, void *options) {
     const bool whole = field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64;
     const double number = json_number_value(value);
@@ -424,12 +424,12 @@ static void write_list(const mst_layer_type *type, const member *m, const void *
     if (m->form == FIRST) {
         if (number_of(field, options) != 0)
             json_object_set_new(config, m->key, json_pack("[o]", json_of(field, options)));
-    } else if (list) { /* the second is the first where it is not given */
+    } else if (list) { /* the second is the first if it is not given */
         json_array_append_new(list, number_of(field, options) != 0
                                         ? json_of(field, options)
                                         : json_integer(json_integer_value(json_array_get(list, 0))));
     } else if (number_of(field, options) != 0) {
-        const mst_field *rows = field_of(type, "pool_size"); /* strides are the window's where they are not given */
+        const mst_field *rows = field_of(type, "pool_size"); /* strides are the window's if they are not given */
         json_object_set_new(config, m->key,
                             json_pack("[o, o]", json_of(rows->name ? rows : field, options), json_of(field, options)));
     }
@@ -446,7 +446,7 @@ static void write_padding(const mst_layer_type *type, const void *options, json_
     json_object_set_new(config, "padding", json_string(before ? "causal" : same ? "same" : "valid"));
 }
 
-/* Two numbers for each axis; where the layer has one for all, it is under Keras' key. */
+/* Two numbers for each axis; if the layer has one for all, it is under Keras' key. */
 static json_t *sides_json(const mst_layer_type *type, const member *m, const mst_axes *sides, const void *options) {
     const int all = (int)number_of(field_of(type, m->key), options), num_axes = num_sided(m);
     json_t *list = json_array();

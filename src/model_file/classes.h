@@ -9,7 +9,7 @@
 
 typedef struct mst_keras_class mst_keras_class;
 
-/** The class of this name; NULL where Muster has none, InputLayer and nested models among them. */
+/** The class of this name; NULL if Muster has none, InputLayer and nested models among them. */
 const mst_keras_class *mst_keras_class_find(const char *name);
 const mst_layer_type *mst_keras_class_type(const mst_keras_class *class);
 
@@ -26,12 +26,12 @@ const char *mst_keras_only_trains(const json_t *layer);
 /** MST_UNIMPLEMENTED if OPTIONS have something that Keras 3 does not have, such as an activation of Keras 2. If there
  *  is a layer inside, Keras must have its class. */
 MST_CHECKED mst_status mst_keras_class_check(const mst_keras_class *class, const void *options);
-/** Adds to CONFIG what OPTIONS say, but what model_file/preprocessing.h does; where there is a layer inside, Keras must
+/** Adds to CONFIG what OPTIONS say, but what model_file/preprocessing.h does; if there is a layer inside, Keras must
  *  have its class. */
 void mst_keras_class_write(const mst_keras_class *class, const void *options, json_t *config);
 /** Frees what mst_keras_class_read put into OPTIONS, also after a failure. */
 void mst_keras_class_free(const mst_keras_class *class, void *options);
-/** The name of the class of the layer inside of a TimeDistributed with these OPTIONS, "" where Keras has no such layer;
+/** The name of the class of the layer inside of a TimeDistributed with these OPTIONS, "" if Keras has no such layer;
  *  NULL: the class has none inside. */
 const char *mst_keras_class_inside(const mst_keras_class *class, const void *options);
 /** The folders of the layers inside of which a class is made, ended by NULL; each has as many weights as the others.

@@ -92,8 +92,8 @@ static mst_status order(const dict_call *c, const json_t *ends, const json_t *va
     return MST_OK;
 }
 
-/* Replaces VALUE, which takes the place of all inputs or masks in a call, where there is a dict in it; *OUT stays NULL
- * where there is none. */
+/* Replaces VALUE, which takes the place of all inputs or masks in a call, if there is a dict in it; *OUT stays NULL
+ * if there is none. */
 static mst_status make_list(dict_call *c, const json_t *ends, const json_t *value, json_t **out) {
     *out = NULL;
     if (!has_dict(value, 0)) return MST_OK;

@@ -101,7 +101,7 @@ static bool is_lookup(const char *class_name) {
     return strcmp(class_name, "StringLookup") == 0 || is_integer_lookup(class_name);
 }
 
-/* LINE, as an integer where it is one of INTEGERS and not of strings. */
+/* LINE, as an integer if it is one of INTEGERS and not of strings. */
 static json_t *token_of(const char *line, bool integers) {
     char *end = NULL;
     const long long number = integers ? strtoll(line, &end, 10) : 0;

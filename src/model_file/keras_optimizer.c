@@ -82,7 +82,7 @@ static bool check_keys(const json_t *config, char why[MST_OPTIMIZER_NOTE]) {
     return true;
 }
 
-/* Moving averages, and gradients of several steps. False where there is more of it than Muster has. */
+/* Moving averages, and gradients of several steps. False if there is more of it than Muster has. */
 static bool read_more(const json_t *config, mst_optimizer *out, char why[MST_OPTIMIZER_NOTE]) {
     const json_t *steps = json_object_get(config, "gradient_accumulation_steps");
     const json_int_t number = json_integer_value(steps);

@@ -19,7 +19,7 @@ enum { NUM_SCHEDULES = sizeof schedules / sizeof *schedules };
 
 /* ---- reading ---- */
 
-/* KEY as a number: OTHERWISE where there is none; NaN where it is something else. */
+/* KEY as a number: OTHERWISE if there is none; NaN if it is something else. */
 static double number_of(const json_t *config, const char *key, double otherwise) {
     const json_t *value = json_object_get(config, key);
     if (!value || json_is_null(value)) return otherwise;

@@ -41,7 +41,7 @@ static const json_t *only_of(const json_t *value) {
     return json_is_array(value) && json_array_size(value) == 1 ? json_array_get(value, 0) : value;
 }
 
-/* Keras finds functions by their name alone, whosever they are; NULL where VALUE is none. */
+/* Keras finds functions by their name alone, whosever they are; NULL if VALUE is none. */
 static const char *function_name(const json_t *value) {
     const char *class_name = json_string_value(json_object_get(value, "class_name"));
     return class_name && strcmp(class_name, "function") == 0 ? json_string_value(json_object_get(value, "config"))

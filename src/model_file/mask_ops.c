@@ -17,7 +17,7 @@ static bool has_class(const json_t *layer, const char *name) {
     return class_name && strcmp(class_name, name) == 0;
 }
 
-/* [layer, number, tensor]; NULL where TENSOR is none. */
+/* [layer, number, tensor]; NULL if TENSOR is none. */
 static const json_t *history_of(const json_t *tensor) {
     return json_object_get(json_object_get(tensor, "config"), "keras_history");
 }

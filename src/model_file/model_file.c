@@ -24,7 +24,7 @@
 
 /* ---- loading ---- */
 
-/* What LIST, an array by place or an object by name, has for output I; LIST itself where it is neither. KEYS: those of
+/* What LIST, an array by place or an object by name, has for output I; LIST itself if it is neither. KEYS: those of
  * a dict of outputs, which are their names then; NULL: they have the model's. */
 static const json_t *of_output(const json_t *list, const mst_model *model, const json_t *keys, int i) {
     const char *key = json_string_value(json_array_get(keys, (size_t)i));
@@ -236,7 +236,7 @@ static mst_status write_archive(mst_model *model, const char *path, const char *
     return status;
 }
 
-/* The loss of output I as Keras writes it. It is from logits where it sees them there: an output that ends in a softmax
+/* The loss of output I as Keras writes it. It is from logits if it sees them there: an output that ends in a softmax
  * gives probabilities. */
 static json_t *print_loss(const mst_model *model, const mst_model_description *d, int i, const mst_output_loss *loss) {
     const mst_value end = d->value[mst_model_get_outputs(model).output[i].node];

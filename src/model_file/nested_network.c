@@ -375,7 +375,7 @@ static const json_t *stack_shape(const json_t *object) {
     return NULL;
 }
 
-/* A copy of the layers of a stack, each applied to the one before it, behind an InputLayer. */
+/* An InputLayer, then a copy of the layers of a stack. Each layer is applied to the one before it. */
 static json_t *layers_of_stack(const json_t *object) {
     json_t *layers = json_array(), *layer;
     const char *before = NULL;
@@ -396,7 +396,7 @@ static json_t *layers_of_stack(const json_t *object) {
     return layers;
 }
 
-/* Sets BASE to 1 where one of REFERENCES is to the last call of an inner model, counted from 1. */
+/* Sets BASE to 1 if one of REFERENCES is to the last call of an inner model, counted from 1. */
 static void find_base(const outer_model *m, const json_t *references, int64_t *base) {
     const json_t *reference;
     size_t i;
@@ -408,7 +408,7 @@ static void find_base(const outer_model *m, const json_t *references, int64_t *b
     }
 }
 
-/* The first call of an inner model is number 0, or 1 where Keras counts that in which it was made. Keras 2 counts alike
+/* The first call of an inner model is number 0, or 1 if Keras counts that in which it was made. Keras 2 counts alike
  * everywhere, so that there is a reference to the last call; Keras 3 counts it in the outputs of the outer model alone,
  * and there of functional models. */
 static void find_bases(const outer_model *m, const json_t *outputs) {

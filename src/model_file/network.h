@@ -15,7 +15,7 @@ typedef struct mst_keras_layer {
     const char *group;      /**< the model inside of the model that it is of; NULL: it is of the model itself */
 } mst_keras_layer;
 
-/** The layers in the file's order, InputLayer among them where the file lists it. */
+/** The layers in the file's order, InputLayer among them if the file lists it. */
 typedef struct mst_keras_network {
     mst_arena arena;
     mst_keras_layer *layer;
@@ -25,7 +25,7 @@ typedef struct mst_keras_network {
 
 /** Adds the layers of CONFIG, an object with class_name and config, to MODEL, which is empty; those of models inside of
  *  it with their names before the layers' (model_file/nested_network.h). NAME is the file's, for
- *  messages. MST_UNIMPLEMENTED, naming the layer, where one is not known or would run code: nothing of it is run. OUT
+ *  messages. MST_UNIMPLEMENTED, naming the layer, if one is not known or would run code: nothing of it is run. OUT
  *  is to be freed with mst_keras_network_free also after a failure. */
 MST_CHECKED mst_status mst_keras_network_read(const char *name, const json_t *config, mst_model *model,
                                               mst_keras_network *out);

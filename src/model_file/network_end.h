@@ -30,7 +30,7 @@ typedef struct mst_network_ends {
     mst_network_output output[MST_MAX_ENDS];
 } mst_network_ends;
 
-/** Looks at the ends of MODEL, that of PATH. MST_INVALID where it has too many of them, or an output of a size that is
+/** Looks at the ends of MODEL, that of PATH. MST_INVALID if it has too many of them, or an output of a size that is
  *  not known: the commands cannot use it. */
 MST_API MST_CHECKED mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out);
 /** The same with outputs of any size, as predictions may have. */

@@ -73,7 +73,7 @@ static const json_t *config_of(const network_reader *r, int64_t i) {
 
 /* ---- single layers ---- */
 
-/* A name, or an object with it; "" where there is none. */
+/* A name, or an object with it; "" if there is none. */
 static const char *dtype_text(const json_t *config) {
     const json_t *dtype = json_object_get(config, "dtype");
     const char *text = json_string_value(dtype);
@@ -138,7 +138,7 @@ static bool is_bf16(const json_t *config) {
     return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
 }
 
-/* The name of layer I in its OPTIONS, and its precision, where the file says it and the layer can have its own. */
+/* The name of layer I in its OPTIONS, and its precision, if the file says it and the layer can have its own. */
 static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, char *options) {
     for (const mst_field *field = type->fields; field->name; field++) {
         if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = r->network->layer[i].name;
@@ -156,7 +156,7 @@ static mst_status check_class(const network_reader *r, int64_t i) {
     return mst_keras_class_find(class_name) ? MST_OK : unknown_class(class_name);
 }
 
-/* Also where only the layer inside of it is. */
+/* Also if only the layer inside of it is. */
 static bool is_frozen(const json_t *config) {
     const json_t *inside = json_object_get(json_object_get(config, "layer"), "config");
     return json_is_false(json_object_get(config, "trainable")) || json_is_false(json_object_get(inside, "trainable"));
@@ -277,7 +277,7 @@ static mst_status read_sequential(network_reader *r, const json_t *object) {
 
 /* ---- graphs of layers ---- */
 
-/* The call whose result is [layer, number, tensor]; NULL where there is none. */
+/* The call whose result is [layer, number, tensor]; NULL if there is none. */
 static keras_call *find_call(const network_reader *r, const json_t *history) {
     const char *name = json_string_value(json_array_get(history, 0));
     const json_int_t number = json_integer_value(json_array_get(history, 1));
@@ -318,7 +318,7 @@ static bool histories_of(const json_t *call, json_t *out) {
     return add_histories(args, out) && add_named(call, out);
 }
 
-/* The outputs that CALL is applied to; or, where one of them is not there yet, *MISSING is the call that gives it. */
+/* The outputs that CALL is applied to; or, if one of them is not there yet, *MISSING is the call that gives it. */
 static mst_status find_sources(const network_reader *r, const json_t *histories, mst_outputs *sources,
                                keras_call **missing) {
     const size_t count = json_array_size(histories);
@@ -352,7 +352,7 @@ static mst_status check_arguments(const network_reader *r, const keras_call *cal
     return MST_OK;
 }
 
-/* Makes CALL; or, where another must be made before it, *MISSING is that one. */
+/* Makes CALL; or, if another must be made before it, *MISSING is that one. */
 static mst_status make_call(const network_reader *r, keras_call *call, keras_call **missing) {
     mst_outputs sources;
     keras_call *first = &r->call[r->first_call[call->layer]]; /* of the layer */
@@ -502,8 +502,8 @@ static mst_status check_source(const mst_model_layer *layer, int64_t axis, mst_s
     return mst_keras_preprocessing_check(layer, source);
 }
 
-/* Layers put dimensions of 1 behind the batch of a source with fewer dimensions. Ops line up the last dimensions, so
- * that the batch of such a source meets another dimension. */
+/* If a source has fewer dimensions, layers insert dimensions of 1 after its batch. Ops line up the last dimensions, so
+ * the batch of such a source would meet another dimension. */
 static mst_status check_op(const network_reader *r, int64_t at, const mst_model_node *node,
                            const mst_model_description *d) {
     const int ndim = mst_value_spec(d->value[node->src[0]]).shape.ndim;

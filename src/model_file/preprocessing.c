@@ -18,7 +18,7 @@ typedef mst_layer_rescaling_options rescaling_options;
 typedef mst_layer_string_lookup_options string_lookup_options;
 typedef mst_layer_integer_lookup_options integer_lookup_options;
 
-/* KEY of CONFIG; NULL where it is null. */
+/* KEY of CONFIG; NULL if it is null. */
 static const json_t *given(const json_t *config, const char *key) {
     const json_t *value = json_object_get(config, key);
     return json_is_null(value) ? NULL : value;
@@ -153,17 +153,17 @@ static lookup integer_lookup_of(integer_lookup_options *o) {
     return (lookup){true, &o->vocabulary, &o->num_oov_indices, &o->no_oov, &o->output_mode};
 }
 
-/* What stands for all tokens that are not in a vocabulary, where CONFIG does not say it; a new reference. */
+/* What stands for all tokens that are not in a vocabulary, if CONFIG does not say it; a new reference. */
 static json_t *unknown_token(bool integers) {
     return integers ? json_integer(-1) : json_string("[UNK]");
 }
 
-/* MASK where it has a number, in mode INT; else NULL. */
+/* MASK if it has a number, in mode INT; else NULL. */
 static const json_t *numbered(lookup o, const json_t *mask) {
     return *o.output_mode <= MST_OUTPUT_MODE_INT ? mask : NULL; /* INT is the default of both */
 }
 
-/* How many of the LIST's first tokens are none of the vocabulary: MASK, where it is not NULL, and UNKNOWN as many
+/* How many of the LIST's first tokens are none of the vocabulary: MASK, if it is not NULL, and UNKNOWN as many
  * times as there are numbers for other tokens. They are all there, or none of them is. */
 static size_t num_special(const json_t *list, const json_t *mask, const json_t *unknown, size_t others) {
     const size_t masked = mask ? 1 : 0;
@@ -226,7 +226,7 @@ static mst_status read_integer_lookup(const json_t *config, mst_option_memory *m
     return read_lookup(config, mask, memory, integer_lookup_of(o));
 }
 
-/* The tokens of a vocabulary; NULL where one is no UTF-8. */
+/* The tokens of a vocabulary; NULL if one is no UTF-8. */
 static json_t *list_of(const mst_tensor *vocabulary) {
     const bool integers = mst_tensor_dtype(vocabulary) == MST_I64;
     json_t *list = json_array();
@@ -246,7 +246,7 @@ static mst_status write_lookup(const char *name, const mst_tensor *vocabulary, j
     json_t *list = list_of(vocabulary), *unknown = unknown_token(o.integers);
     const size_t others = *o.no_oov ? 0 : (size_t)*o.num_oov_indices;
     const json_t *before = numbered(o, mask);
-    /* a token of the vocabulary that Keras would take off stands behind another one, which is taken off instead */
+    /* Keras would drop the first token as a special one: a token put before it is dropped instead */
     if (num_special(list, before, unknown, others) > 0) json_array_insert(list, 0, unknown);
     json_decref(unknown);
     const int failed = json_object_set_new(config, "vocabulary", list);
@@ -288,7 +288,7 @@ static mst_status integers_in_places(const char *name, const mst_tensor *keys, c
     return MST_OK;
 }
 
-/* The vocabulary that was learnt, where the model is built. */
+/* The vocabulary that was learnt, if the model is built. */
 static mst_status learnt_integers(mst_model *model, const char *name, const integer_lookup_options *o,
                                   mst_tensor **out) {
     mst_tensor *keys = NULL, *places = NULL;

@@ -62,7 +62,7 @@ static mst_status read_layer_name(void *context, const char *name) {
 
 /* ---- Keras 3: a folder "vars" of each layer, with its name ---- */
 
-/* The folder of PATH, ".../layers/lstm/vars", in OUT. False where it is none of a layer, but of a part of one. */
+/* The folder of PATH, ".../layers/lstm/vars", in OUT. False if it is none of a layer, but of a part of one. */
 static bool layer_folder(const char *path, char out[PATH_SIZE]) {
     static const char list[] = "/layers", vars[] = "/vars";
     const size_t size = strlen(path), end = strlen(vars);

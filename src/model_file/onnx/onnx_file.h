@@ -36,7 +36,7 @@ typedef struct mst_onnx_file {
     mst_tensor **tensor; /**< [n_initializer] */
 } mst_onnx_file;
 
-/** ONNX's number of a dtype, and back: MST_NO_DTYPE where Muster has none such. */
+/** ONNX's number of a dtype, and back: MST_NO_DTYPE if Muster has none such. */
 int32_t mst_onnx_type(mst_dtype dtype);
 mst_dtype mst_onnx_dtype(int32_t type);
 

@@ -4,7 +4,7 @@
 
 #include "model_file/onnx/onnx_read.h"
 
-/** Computes the node where all its inputs are short tensors of integers or truth values and nothing that only a run
+/** Computes the node if all its inputs are short tensors of integers or truth values and nothing that only a run
  *  knows decides its result; else *DONE is false, and nothing has happened. */
 MST_CHECKED mst_status mst_onnx_fold(mst_onnx_call *c, bool *done);
 

@@ -50,7 +50,7 @@ static bool depends(const mst_onnx_reader *r, const mst_node *node) {
     return false;
 }
 
-/* Output OUT of NODE takes BYTES. Where it is a result of the file's node, it is shown in ONNX's order. */
+/* Output OUT of NODE takes BYTES. If it is a result of the file's node, it is shown in ONNX's order. */
 static mst_status refuse_result(const mst_onnx_call *c, const mst_node *node, int out, int64_t bytes) {
     const mst_onnx_reader *r = c->reader;
     const bool constant = !r->depends[node->id - r->num_before];

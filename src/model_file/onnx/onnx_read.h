@@ -2,7 +2,7 @@
  *
  *  A value of ONNX with at least three dimensions has its channels second: [n, channels, height, width]. Convolutions,
  *  pooling and normalizations here have them last. So each value is kept in the order in which it was made, and is
- *  turned round only where a node needs the other: between a convolution and the next, nothing is. */
+ *  turned round only if a node needs the other: between a convolution and the next, nothing is. */
 #ifndef MUSTER_MODEL_FILE_ONNX_ONNX_READ_H
 #define MUSTER_MODEL_FILE_ONNX_ONNX_READ_H
 
@@ -68,7 +68,7 @@ typedef struct mst_onnx_reader {
 } mst_onnx_reader;
 
 /** Makes the nodes of FILE in GRAPH. INPUT has a value for each input of the graph that is no initializer, in their
- *  order, with channels last where INPUT_LAST says so; OUTPUT takes those of its outputs, likewise. Errors name
+ *  order, with channels last if INPUT_LAST says so; OUTPUT takes those of its outputs, likewise. Errors name
  *  operator, node and opset. */
 MST_CHECKED mst_status mst_onnx_build(mst_onnx_reader *reader, const mst_value *input, const bool *input_last,
                                       mst_value *output, const bool *output_last);
@@ -95,7 +95,7 @@ typedef struct mst_onnx_op {
 /** Tables, each ended by a name that is NULL. */
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
     mst_onnx_index_ops[], mst_onnx_cell_ops[];
-/** NULL where it is not known. */
+/** NULL if it is not known. */
 const mst_onnx_op *mst_onnx_find(const char *name);
 
 /** Whether there is an input I. */
@@ -103,13 +103,13 @@ bool mst_onnx_has(const mst_onnx_call *c, size_t i);
 /** Input I, which is there. */
 mst_onnx_value *mst_onnx_value_of(const mst_onnx_call *c, size_t i);
 MST_CHECKED mst_status mst_onnx_plain(const mst_onnx_call *c, size_t i, mst_value *out);
-/** With channels last, where it has three or more dimensions. */
+/** With channels last, if it has three or more dimensions. */
 MST_CHECKED mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out);
 /** The input with the axes PERM; a constant is turned round before it becomes a variable. */
 MST_CHECKED mst_status mst_onnx_turned(const mst_onnx_call *c, size_t i, mst_axes perm, mst_value *out);
 /** The first COUNT inputs, at most four, for an operator of elements: all with channels last (*LAST), or none. */
 MST_CHECKED mst_status mst_onnx_operands(const mst_onnx_call *c, size_t count, mst_value *out, bool *last);
-/** Output 0 becomes VALUE, with channels last where LAST says so. */
+/** Output 0 becomes VALUE, with channels last if LAST says so. */
 MST_CHECKED mst_status mst_onnx_put_as(mst_onnx_call *c, mst_value value, bool last);
 /** Whether input I is at hand with channels last, and not in ONNX's order. */
 bool mst_onnx_is_last(const mst_onnx_call *c, size_t i);
@@ -123,16 +123,16 @@ MST_CHECKED mst_status mst_onnx_sizes(const mst_onnx_call *c, size_t i, bool ope
 MST_CHECKED mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_t *list, int *count);
 MST_CHECKED mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out);
 
-/** Attributes; the second where it is not there. */
+/** Attributes; the second if it is not there. */
 int64_t mst_onnx_int(mst_onnx_call *c, const char *name, int64_t otherwise);
 float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise);
-/** Whether the attribute is TEXT; where it is not there, OTHERWISE is. */
+/** Whether the attribute is TEXT; if it is not there, OTHERWISE is. */
 bool mst_onnx_is(mst_onnx_call *c, const char *name, const char *text, const char *otherwise);
-/** *COUNT is 0 where it is not there. */
+/** *COUNT is 0 if it is not there. */
 MST_CHECKED mst_status mst_onnx_ints(mst_onnx_call *c, const char *name, int64_t *list, int *count);
-/** NULL also where it is not of TYPE, which is an error when the node has been read. */
+/** NULL also if it is not of TYPE, which is an error when the node has been read. */
 const Muster__OnnxAttribute *mst_onnx_attribute(mst_onnx_call *c, const char *name, int type);
-/** AXIS counted from the end where it is negative; an error where it is none of NDIM. */
+/** AXIS counted from the end if it is negative; an error if it is none of NDIM. */
 MST_CHECKED mst_status mst_onnx_axis(int64_t axis, int ndim, int *out);
 
 /** Output I becomes VALUE. */
@@ -148,7 +148,7 @@ MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor)
 bool mst_onnx_is_zero(const mst_onnx_call *c, size_t i);
 /** Output 0 is the constant V, as it is. */
 MST_CHECKED mst_status mst_onnx_put_constant(mst_onnx_call *c, const mst_onnx_value *v);
-/** What was put as output I, and its dtype and shape in ONNX's order; MST_NONE where it was no value of the graph. */
+/** What was put as output I, and its dtype and shape in ONNX's order; MST_NONE if it was no value of the graph. */
 mst_value mst_onnx_result(const mst_onnx_call *c, size_t i, mst_spec *spec);
 /** Whether output I is used. */
 bool mst_onnx_wants(const mst_onnx_call *c, size_t i);
@@ -158,14 +158,14 @@ mst_value mst_onnx_to_plain(mst_value last);
 
 /* ---- sizes (onnx_fold.c) ---- */
 
-/** How many sizes are open, and the product of those that are not; -1 where it is too large. */
+/** How many sizes are open, and the product of those that are not; -1 if it is too large. */
 int mst_onnx_num_open(const mst_shape *shape);
 int64_t mst_onnx_known(const mst_shape *shape);
 /** RATE as a fraction. */
 mst_onnx_rate mst_onnx_rate_of(mst_onnx_rate rate);
-/** RATE behind a node that makes sizes DST of SRC, which have one open size each. */
+/** The rate after a node that reshapes SRC to DST; RATE is that before it. Both shapes have one open size. */
 mst_onnx_rate mst_onnx_reshaped(mst_onnx_rate rate, const mst_shape *src, const mst_shape *dst);
-/** NULL where ITEM is a number. */
+/** NULL if ITEM is a number. */
 const mst_onnx_open *mst_onnx_open_of(const mst_onnx_reader *r, int64_t item);
 MST_CHECKED mst_status mst_onnx_add_open(mst_onnx_reader *r, mst_onnx_open open, int64_t *item);
 MST_CHECKED mst_status mst_onnx_multiply(mst_onnx_reader *r, int64_t a, int64_t b, int64_t *out);
@@ -174,7 +174,7 @@ mst_value mst_onnx_size_value(const mst_onnx_reader *r, int64_t item, mst_dtype 
 /** A value whose sizes are SIZES, of which one at least is open, for ops that take no more than its shape. */
 MST_CHECKED mst_status mst_onnx_like(mst_onnx_reader *r, const int64_t *sizes, int count, mst_value *out);
 
-/** Axes of input I, or of the attribute axes before it was an input; *COUNT is 0 where there are none. */
+/** Axes of input I, or of the attribute axes before it was an input; *COUNT is 0 if there are none. */
 MST_CHECKED mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count);
 /** Those of Slice. */
 typedef struct mst_onnx_cuts {

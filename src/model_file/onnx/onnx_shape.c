@@ -491,7 +491,7 @@ static mst_value cut_strip(mst_value x, int64_t axis, int64_t begin, int64_t cou
 
 enum { REFLECT, EDGE, WRAP };
 
-/* Elements of X itself before and behind it along AXIS. */
+/* Pads X along AXIS with elements of its own: BEFORE of them at the start, BEHIND at the end. */
 static mst_status pad_axis(mst_value *x, int mode, int64_t axis, int64_t before, int64_t behind) {
     const mst_shape shape = mst_value_spec(*x).shape;
     const int64_t size = shape.dim[axis], most = mode == REFLECT ? size - 1 : size;

@@ -31,21 +31,21 @@ typedef struct mst_onnx_writer {
 
 /** The source of a recurrent cell: x kernel + bias. */
 typedef struct mst_onnx_gates {
-    mst_value x, kernel, bias; /**< bias: MST_NONE where there is none */
+    mst_value x, kernel, bias; /**< bias: MST_NONE if there is none */
 } mst_onnx_gates;
 /** Whether NODE is such a cell with such a source: it is written from these three in place of its source 0. */
 bool mst_onnx_gates_of(const mst_node *node, mst_onnx_gates *out);
 
-/** The nodes of FROM, which depends on an input, and where its outputs are. MST_UNIMPLEMENTED where ONNX has no equal
+/** The nodes of FROM, which depends on an input, and where its outputs are. MST_UNIMPLEMENTED if ONNX has no equal
  *  of it. */
 MST_CHECKED mst_status mst_onnx_write_node(mst_onnx_writer *w, const mst_node *from);
 
-/* All that follow set no_memory where there is none, and give NULL or "". */
+/* All that follow set no_memory if there is none, and give NULL or "". */
 
 /** A name like TEXT that no other value has. */
 const char *mst_onnx_name(mst_onnx_writer *w, const char *text);
 mst_onnx_out *mst_onnx_out_of(mst_onnx_writer *w, mst_value value);
-/** The name of VALUE, which is written where it was not yet. */
+/** The name of VALUE, which is written if it was not yet. */
 const char *mst_onnx_plain_name(mst_onnx_writer *w, mst_value value);
 /** The same of its other order; VALUE has four or five dimensions. */
 const char *mst_onnx_first_name(mst_onnx_writer *w, mst_value value);

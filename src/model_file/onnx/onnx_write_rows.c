@@ -80,7 +80,7 @@ static mst_status write_layer_norm(mst_onnx_writer *w, const mst_node *node, con
     return MST_OK;
 }
 
-/* A number for each channel, behind which are DIMS dimensions of 1. */
+/* A number for each channel, followed by DIMS dimensions of 1. */
 static const char *channel_numbers(mst_onnx_writer *w, mst_value value, int dims) {
     mst_tensor *tensor = mst_onnx_out_of(w, value)->tensor;
     mst_shape shape = {.ndim = 1 + dims};
