@@ -10,7 +10,7 @@
 /** From now on the calling thread watches FLAG (NULL: none), which must stay until it watches another. Returns the one
  *  that it watched before. */
 const atomic_bool *mst_cancel_watch(const atomic_bool *flag);
-/** MST_CANCELLED where the flag that the calling thread watches is set. */
+/** MST_CANCELLED if the flag that the calling thread watches is set. */
 MST_CHECKED mst_status mst_cancel_check(void);
 
 #endif

@@ -46,8 +46,8 @@ static bool is_other_number(const char *text) {
     return end > text && !*end;
 }
 
-/* What stands behind the number at the beginning of TEXT: " EUR" of "5 EUR", ")" of "(5)"; NULL: there is none, or it
- * has digits again, as 20-29, 1.2.3 and 12a4 have. */
+/* The text after the number at the beginning of TEXT: " EUR" of "5 EUR", ")" of "(5)". NULL: there is none, or it has
+ * digits again, as in 20-29, 1.2.3 and 12a4. */
 static const char *unit_of(const char *text) {
     const char *number = text + strspn(text, " +-("), *rest = number + strspn(number, "0123456789.,'");
     const char *point = strchr(number, '.');

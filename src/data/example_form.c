@@ -51,7 +51,7 @@ static bool is_about_input(const found *f, const mst_feature_value *value) {
     return is_size;
 }
 
-/* The only feature that is not the label; NULL where there are more. */
+/* The only feature that is not the label; NULL if there are more. */
 static const mst_feature_value *only_other(const found *f, const mst_feature_value *label) {
     const mst_feature_value *other = NULL;
     for (int i = 0; i < f->count; i++) {
@@ -82,7 +82,7 @@ typedef struct told_shape {
     bool is_whole;   /* the feature "shape", in place of the size of a picture, or of how many its pixels are */
 } told_shape;
 
-/* Height and width, and the channels where they are more than one. */
+/* Height and width, and the channels if they are more than one. */
 static int told_size(const found *f, int64_t dim[MST_MAX_NDIM]) {
     for (int i = 0; i < NUM_SIZES; i++) {
         if (!read_integers(f, sizes[i].height, 1, &dim[0]) || !read_integers(f, sizes[i].width, 1, &dim[1])) continue;
@@ -100,7 +100,7 @@ static bool is_shape(int ndim, const int64_t *dim) {
     return true;
 }
 
-/* MST_INVALID where the feature "shape" is none. */
+/* MST_INVALID if the feature "shape" is none. */
 static mst_status read_told_shape(const found *f, told_shape *told) {
     int64_t dim[MST_MAX_NDIM];
     *told = (told_shape){.is_whole = false};
@@ -120,7 +120,7 @@ static mst_status read_told_shape(const found *f, told_shape *told) {
     return MST_OK;
 }
 
-/* The shape of COUNT elements as the Example tells it; [COUNT] where it tells none of so many. Height and width alone
+/* The shape of COUNT elements as the Example tells it; [COUNT] if it tells none of so many. Height and width alone
  * may be those of a picture of three channels. */
 static mst_shape shape_of(const told_shape *told, int64_t count) {
     const mst_shape shape = told->shape;

@@ -25,7 +25,7 @@ struct mst_iterator {
     mst_dataset *dataset;
     mst_cursor *cursor;
     mst_batch batch;
-    int64_t row; /* the element where the dataset has no batches */
+    int64_t row; /* the element if the dataset has no batches */
 };
 
 /* Not started. */

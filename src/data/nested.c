@@ -22,7 +22,7 @@ mst_status mst_dataset_check(const mst_dataset *dataset) {
     return dataset->type == &failed_type ? mst_failure_restore(&((const failed *)dataset)->failure) : MST_OK;
 }
 
-/* A dataset that has the calling thread's error; NULL where there is no memory for it. */
+/* A dataset that has the calling thread's error; NULL if there is no memory for it. */
 static mst_dataset *keep_failure(mst_status status) {
     failed *f;
     mst_failure failure;

@@ -10,11 +10,11 @@
 
 #include "muster/data.h"
 
-/** What was made of SOURCE (NULL: of nothing), which is released: *OUT, or where STATUS is an error a dataset that
- *  keeps it; NULL where there is no memory for that. */
+/** What was made of SOURCE (NULL: of nothing), which is released: *OUT, or if STATUS is an error a dataset that
+ *  keeps it; NULL if there is no memory for that. */
 mst_dataset *mst_dataset_made(mst_dataset *source, mst_status status, mst_dataset **out);
 
-/** The body of such a transform: CALL sets `out`, and is made where SOURCE has no mistake. */
+/** The body of such a transform: CALL sets `out`, and is made if SOURCE has no mistake. */
 #define MST_DATASET_NEST(source, call)                   \
     mst_dataset *out = NULL;                             \
     const mst_status status = mst_dataset_check(source); \

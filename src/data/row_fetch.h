@@ -32,7 +32,7 @@ void mst_row_fetch_forget_strings(mst_row_fetch *fetch);
  *  sees is valid until it returns. */
 MST_CHECKED mst_status mst_row_fetch_look(mst_row_fetch *fetch, const char *what, const mst_element *element, int64_t i,
                                           mst_status (*look)(const mst_array *in, void *context), void *context);
-/** Record I of ELEMENT as the source has it, valid until the next call. MST_INVALID where the source has no records. */
+/** Record I of ELEMENT as the source has it, valid until the next call. MST_INVALID if the source has no records. */
 MST_CHECKED mst_status mst_row_fetch_record(mst_row_fetch *fetch, const mst_element *element, int64_t i,
                                             mst_record *record);
 

@@ -65,7 +65,7 @@ static mst_status begin_member(void *context, int member) {
     return MST_OK;
 }
 
-/* Starts the threads; where none can be had, the caller works alone. */
+/* Starts the threads; if none can be had, the caller works alone. */
 static void start_team(mst_team_fetch *f) {
     const size_t num_components = (size_t)f->dataset->num_components;
     if (!f->threads) f->threads = mst_num_cores();

@@ -19,7 +19,7 @@ typedef struct mst_bookmark {
 } mst_bookmark;
 
 void mst_bookmark_put(mst_bookmark *bookmark, int64_t number);
-/** Takes the next number. MST_CORRUPT where there is none, or it is not from LOW to HIGH: the bookmark is of something
+/** Takes the next number. MST_CORRUPT if there is none, or it is not from LOW to HIGH: the bookmark is of something
  *  else. */
 MST_CHECKED mst_status mst_bookmark_take(mst_bookmark *bookmark, int64_t low, int64_t high, int64_t *number);
 /** All numbers of OTHER, with their count first. */

@@ -1,6 +1,6 @@
 /** A row as it flows along cursors: its number in the source, and in which pass over the source it was given out. A
  *  pass is an epoch of the source: mst_dataset_repeat starts repetition r of epoch e as epoch e * count + r. So rows of
- *  several passes can be mixed, as a shuffle behind a repeat does, and each still tells its own.
+ *  several passes can be mixed, as a shuffle after a repeat does, and each still tells its own pass.
  *
  *      bit 62 ... 40   bit 39 ... 0
  *      pass            number
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define MST_ROW_MOST_NUMBER (((int64_t)1 << 40) - 1)
-/** The passes that differ; counting starts again behind them. */
+/** The number of different passes; counting starts again after them. */
 #define MST_ROW_NUM_PASSES ((int64_t)1 << 22)
 
 static inline int64_t mst_row_number(int64_t row) {

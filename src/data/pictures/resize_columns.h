@@ -12,7 +12,7 @@
 
 enum {
     MST_COLUMNS_AT_ONCE = 8, /**< a row of the result is written in whole groups of so many elements */
-    MST_COLUMNS_BEYOND = 16, /**< bytes that a row must have behind it */
+    MST_COLUMNS_BEYOND = 16, /**< bytes that must be readable after a row */
 };
 
 /** Where the elements of a row come from. The row has COUNT elements; the arrays are rounded up to whole groups. */

@@ -104,7 +104,7 @@ static int take_whole(const char **from, char **to, char thousands) {
     return count;
 }
 
-/* Moves behind one '+' or '-', which is written if it is a minus. */
+/* Moves past one '+' or '-'. A minus is written to the output. */
 static const char *take_plus_or_minus(const char *from, char **to, bool *taken) {
     const bool is_long = strncmp(from, minus, sizeof minus - 1) == 0;
     if (*taken || (!is_long && *from != '-' && *from != '+')) return from;

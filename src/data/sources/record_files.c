@@ -121,7 +121,7 @@ static mst_status add_path(mst_record_files *s, const char *path) {
     return MST_OK;
 }
 
-/* A name that is a pattern too is taken as a name where there is such a file. */
+/* A name that is a pattern too is taken as a name if there is such a file. */
 static mst_status add_paths(mst_record_files *s, const char *pattern) {
     glob_t found;
     if (!strpbrk(pattern, "*?[")) return add_path(s, pattern);

@@ -8,8 +8,8 @@
  *  of it. Every number becomes 3 more, and 1 comes first; 2 takes the place of a number below skip_top, and of
  *  num_words and above, so that 0 is left to pad.
  *
- *  Fails as mst_dataset_from_npz does, with MST_UNIMPLEMENTED where a pickle is of anything else, with MST_INVALID
- *  where texts and labels differ in number, a number of a word is negative or too large, or nothing is left. OPTIONS
+ *  Fails as mst_dataset_from_npz does, with MST_UNIMPLEMENTED if a pickle is of anything else, with MST_INVALID
+ *  if texts and labels differ in number, a number of a word is negative or too large, or nothing is left. OPTIONS
  *  may be NULL. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_word_ids_options {

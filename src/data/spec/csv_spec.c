@@ -54,7 +54,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .inputs_only = o->inputs_only};
 }
 
-/* The table at PATH, of whose texts OPTIONS make numbers where they name a column of these. */
+/* The table at PATH, of whose texts OPTIONS make numbers if they name a column of these. */
 static mst_status open_table(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     mst_csv_options o = *table;
@@ -116,7 +116,7 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
     return fail_train_part(argument);
 }
 
-/* A table for a model of one input; where all its columns are that input, it has no labels. */
+/* A table for a model of one input; if all its columns are that input, it has no labels. */
 static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     if (options->input_columns && !table->schema && !table->label && !table->num_drop && strcmp(path, "-") != 0) {

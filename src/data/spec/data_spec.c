@@ -11,7 +11,7 @@
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
 
-/* The length of the name of KIND, including the colon where an argument follows. */
+/* The length of the name of KIND, including the colon if an argument follows. */
 static size_t name_size(const mst_data_spec *kind) {
     const size_t size = strcspn(kind->form, ":");
     return size + (kind->form[size] == ':');
@@ -120,7 +120,7 @@ static mst_status data_spec_unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use %s", spec, list_forms(list, sizeof list));
 }
 
-/* Fails where an option is given that KIND does not take, or a number of channels that no kind has. */
+/* Fails if an option is given that KIND does not take, or a number of channels that no kind has. */
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);

@@ -173,8 +173,8 @@ static mst_status tfrecord_spec_decode(mst_dataset *rows, const char *argument, 
     return status;
 }
 
-/* Rows whose number is known, as pictures where they are files of these, with the names of their classes and a schema
- * where there are files of these. */
+/* Rows whose number is known, as pictures if they are files of these, with the names of their classes and a schema
+ * if there are files of these. */
 static mst_status complete(mst_dataset *rows, const char *argument, const mst_data_options *options,
                            mst_dataset **out) {
     mst_dataset *counted, *decoded, *named;

@@ -12,7 +12,7 @@
 
 #include "muster/dataset.h"
 
-/** MST_INVALID where TEXT is not UTF-8 or has a zero byte: the message says where. */
+/** MST_INVALID if TEXT is not UTF-8 or has a zero byte: the message says where. */
 MST_API MST_CHECKED mst_status mst_text_check(mst_string text);
 
 /** Whether tokens end at C. */

@@ -20,7 +20,7 @@ MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const m
 #include "base/rng.h"
 #include "data/dataset.h"
 
-/* Two cursors. Where the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is
+/* Two cursors. If the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is
  * then an epoch, a count, and where upstream began. Else each row out is drawn from the buffer and the next row in
  * takes its place; a position then has the rows of the buffer too. What is drawn depends on seed, epoch and count
  * only. */

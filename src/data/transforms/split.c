@@ -7,21 +7,21 @@
  *  pass, when the parts are made.
  *
  *  REPORT (may be NULL) says which classes have no row in one of the parts; that is no error. Memory: 8 bytes per row,
- *  while the parts are made 32. Fails with MST_INVALID where the elements are no rows or their number is not known,
- *  where .fraction leaves a part without rows, where .labels is no component of numbers, and as reading them does. */
+ *  while the parts are made 32. Fails with MST_INVALID if the elements are no rows or their number is not known,
+ *  if .fraction leaves a part without rows, if .labels is no component of numbers, and as reading them does. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_split_options {
     int zero_;
     double fraction; /**< of the rows that are in *SECOND; above 0, below 1 */
     uint64_t seed;
-    /** Component whose value, or where it is a row of numbers the place of the largest, is the class of a row; 0: none,
+    /** Component whose value, or if it is a row of numbers the place of the largest, is the class of a row; 0: none,
      *  and the rows are drawn from all alike. */
     int labels;
     bool last; /**< *SECOND is the last rows, as in Keras; .labels count for REPORT only */
 } mst_split_options;
 typedef struct mst_split_report {
     int64_t num_missing; /**< classes that have no row in one of the parts */
-    char warning[256];   /**< one line that names the first of them; empty where there is none */
+    char warning[256];   /**< one line that names the first of them; empty if there is none */
 } mst_split_report;
 MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst_split_options *options,
                                                  mst_dataset **first, mst_dataset **second, mst_split_report *report);

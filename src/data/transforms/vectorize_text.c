@@ -9,7 +9,7 @@
  *  become numbers in the same way, as for predictions of a saved model.
  *
  *  All texts are read now; the result is in memory, 4 bytes for each number. OPTIONS may be NULL. Fails with
- *  MST_INVALID where the component is not strings, the number of rows is not known, a text is not UTF-8 (the message
+ *  MST_INVALID if the component is not strings, the number of rows is not known, a text is not UTF-8 (the message
  *  names the row), or no text has a token. */
 #ifdef MST_DATASET_HEADER
 typedef enum mst_text_standardize {
@@ -23,7 +23,7 @@ typedef struct mst_text_options {
     int zero_;
     int component;
     int64_t max_tokens;      /**< size of the vocabulary at most, 0 and 1 included; 0: all tokens */
-    int64_t sequence_length; /**< longer texts lose what is behind it; 0: the length of the longest */
+    int64_t sequence_length; /**< longer texts are cut to it; 0: the length of the longest */
     mst_text_standardize standardize;
     mst_text_split split;
     bool pad_front;      /**< short texts are padded in front, as Keras' pad_sequences does */

@@ -13,7 +13,7 @@ enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 4 };
 /* The part (train or test) that is being written, and its files. */
 typedef struct part {
     const char *prefix, *name;
-    mst_dataset *rows; /* with labels in i64 where they are integers */
+    mst_dataset *rows; /* with labels in i64 if they are integers */
     int64_t num_rows, num_shards;
     mst_tfrecord_compression compression;
     mst_feature_data feature[MOST_FEATURES];
