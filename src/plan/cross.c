@@ -1,11 +1,11 @@
 /* cross: a value that is used in another memory domain than its own gets a send on the device that makes it and a
  * receive on one that uses it, one pair for each domain.
  *
- * The receive copies: it waits until the value is made, and takes it right before its first use. Where only some of
+ * The receive copies: it waits until the value is made, and takes it right before its first use. If only some of
  * the rows of a value count (counted_by), only these are copied. Constants are not sent: each domain has a copy of
  * them, which is made once, with the plan.
  *
- * Between tasks the send and the receive are the ends of a message, a stream with a number. Where a node has to come
+ * Between tasks the send and the receive are the ends of a message, a stream with a number. If a node has to come
  * after one of another task whose value it does not take, the message has no bytes: it says that it was made. Behind
  * the gate there are none: devices come there when the body is done on all tasks, and what is written then is read by
  * no other task. */
@@ -61,7 +61,7 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
     return MST_OK;
 }
 
-/* Sets OUT to the source of a receive of VALUE: its send, or the value itself where it is fed. */
+/* Sets OUT to the source of a receive of VALUE: its send, or the value itself if it is fed. */
 static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
     mst_plan *plan = x->plan;
     *out = value;
@@ -100,7 +100,7 @@ static mst_status add_message(crossing *x, int32_t value, int32_t device, int32_
     return MST_OK;
 }
 
-/* An end of a message without bytes, behind node AFTER. */
+/* An end of a message without bytes, which comes after node AFTER. */
 static mst_status add_signal_end(crossing *x, const mst_op *op, const char *suffix, int32_t after, int32_t device,
                                  int32_t *out) {
     mst_plan *plan = x->plan;

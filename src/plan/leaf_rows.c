@@ -19,7 +19,7 @@ static mst_sum_rows_options sum_options(const mst_leaf_rows_options *o) {
     return (mst_sum_rows_options){.num_rows = o->num_rows, .squares = o->squares, .clip = o->clip};
 }
 
-/* The same values on DEVICE, where they are variables with several copies. */
+/* The same values on DEVICE, if they are variables with several copies. */
 static mst_status find_sources(mst_distribute_pass *d, int32_t *src, int count, int32_t device) {
     for (int i = 0; i < count; i++) {
         mst_mirror *mirror = mst_distribute_mirror(d, src[i]);

@@ -22,7 +22,7 @@ static bool is_given(const mst_plan *plan, int32_t value) {
     return maker->num_src == 0 && maker->num_control == 0;
 }
 
-/* The convolution that STATISTICS are of, where it can make them; else NULL. */
+/* The convolution that STATISTICS are of, if it can make them; else NULL. */
 static const mst_plan_node *conv_of(const mst_plan *plan, const mst_plan_node *statistics) {
     const mst_plan_node *conv = &plan->node[plan->value[statistics->src[0]].node];
     if (conv->op != &mst_op_conv2d && conv->op != &mst_op_normalized_conv2d) return NULL;

@@ -1,4 +1,4 @@
-/* narrow: where products are of bf16, what only convolutions and their gradients read between two batch norms is kept
+/* narrow: if products are of bf16, what only convolutions and their gradients read between two batch norms is kept
  * in bf16: half of the bytes that a step of such a network writes and reads.
  *
  *     h, ... = conv2d_statistics(x, u, ...)                 h and dh are of bf16
@@ -6,8 +6,8 @@
  *     dh, dv, ... = conv2d_grads(h, v, dy, y, ...)
  *
  * Kernels round h and dh as they write them, part by part, and compute with f32 as before. The statistics are those of
- * the rounded h. Where one of the convolutions is to be of f32, or something else reads the value, it stays f32, and so
- * do all where the plan is that of several tasks. Convolutions in groups, whose products are of f32 in any case, do not
+ * the rounded h. If one of the convolutions is to be of f32, or something else reads the value, it stays f32, and so
+ * do all if the plan is that of several tasks. Convolutions in groups, whose products are of f32 in any case, do not
  * count. */
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
  *     dx = conv2d_src_grad(x, u, dh)
  *
- * where h = conv2d(x, u); without dx where x has no gradient, as pictures have none. Where x is the output of another
+ * where h = conv2d(x, u); without dx if x has no gradient, as pictures have none. If x is the output of another
  * batch norm, the same node also makes the sums of that one:
  *
  *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,

@@ -224,7 +224,7 @@ static int64_t peak_bytes(recompute *r, component c, int32_t num_segments) {
     return kept + largest;
 }
 
-/* The segments with which a step takes least; one where cuts gain nothing worth its time. */
+/* The segments with which a step takes least; one if cuts gain nothing worth its time. */
 static int32_t choose_segments(recompute *r, component c) {
     enum { MOST_SEGMENTS = 64 };
     weigh(r, c);
@@ -267,8 +267,8 @@ static int32_t made_again(const recompute *r, int32_t n, int i) {
     return r->plan->value[node->src[i]].node;
 }
 
-/* When the first gradient comes to each segment, and who reads it. Positions are those of the order without copies, so
- * that all readers of a segment come behind what its copies wait for. */
+/* When the first gradient comes to each segment, and who reads it. Positions are those of the order without copies. So
+ * all readers of a segment come after what its copies wait for. */
 static void find_gates(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int32_t s = 0; s < r->num_segments; s++) r->gate[s] = INT32_MAX;

@@ -28,7 +28,7 @@ static int by_number_and_shard(const void *a, const void *b) {
     return (x->shard > y->shard) - (x->shard < y->shard);
 }
 
-/* The COUNT parts that have the number of the first; an error where they are not those of all shards, or not alike. */
+/* The COUNT parts that have the number of the first; an error if they are not those of all shards, or not alike. */
 static mst_status find_group(const mst_plan *plan, const part *parts, int64_t left, int32_t *count) {
     const mst_sum_replicas_options *o = parts[0].options;
     const mst_plan_node *first = &plan->node[parts[0].node];

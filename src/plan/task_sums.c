@@ -138,7 +138,7 @@ mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int3
 
 /* ---- where leaves are made ---- */
 
-/* The value whose memory VALUE is; -1 where it is only a part of it. */
+/* The value whose memory VALUE is; -1 if it is only a part of it. */
 static int32_t whole_root(const mst_plan *plan, int32_t value) {
     for (const mst_plan_node *node = &plan->node[plan->value[value].node]; mst_plan_is_view(node);
          node = &plan->node[plan->value[value].node]) {

@@ -1,6 +1,6 @@
 /* Gradients between memory domains, a part of the lowering of apply_gradients.
  *
- * Where several domains keep the variables, gradients go in buckets, runs of variables from the last to the first. The
+ * If several domains keep the variables, gradients go in buckets, runs of variables from the last to the first. The
  * units of a bucket are shared out among the domains, and those of a domain cut into as many pieces as the largest
  * domain has devices. Each domain sends the sum of its own shards of a piece to the owner, one value for each node of
  * the tree (base/shard_tree.h) that its shards make up; the owner adds up what has come and sends the sum to all. The
@@ -17,7 +17,7 @@
  * Sparse gradients go the same way: a piece is a range of row numbers, a sum is that of the rows in it (merge_rows),
  * and only the rows that are there cross (cross.c).
  *
- * Where the variables are in one domain, as towers have them, the others send what they have in the same way, one sum
+ * If the variables are in one domain, as towers have them, the others send what they have in the same way, one sum
  * for each node of the tree.
  *
  * Where a piece is added up does not show in its bits: every sum is that of a node of the tree over all shards. */
