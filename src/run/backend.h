@@ -23,7 +23,7 @@ void *mst_bound_exchange_leaf(const mst_bound_exchange *exchange, int32_t leaf, 
 typedef struct mst_binding {
     const mst_plan *plan;
     char *const *arena;                 /**< by device */
-    char *const *constants;             /**< by device; NULL where its domain is the host's */
+    char *const *constants;             /**< by device; NULL if its domain is the host's */
     char *const *staging;               /**< by device: host memory for what a function feeds; NULL: it needs none */
     void *const *state;                 /**< by state of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */

@@ -2,7 +2,7 @@
  *
  * A plan has offsets: into the arena of a device, its constants, an entry of the store. Binding adds them to where
  * these lie in this slot and lets each backend prepare its calls once. Only the addresses of fed tensors change from
- * step to step: they are kept in a list of patches, which are set before each run. Where a larger plan makes an
+ * step to step: they are kept in a list of patches, which are set before each run. If a larger plan makes an
  * arena grow, the slot's `generation` changes, and each plan is bound again at its next use. */
 #include <stdlib.h>
 #include <string.h>

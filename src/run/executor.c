@@ -33,7 +33,7 @@ typedef struct worker {
     pthread_t thread;
     bool started;
     mst_timeline ended;
-    mst_team *team; /* threads of the device, where it has more than one */
+    mst_team *team; /* threads of the device, if it has more than one */
 } worker;
 
 struct mst_executor {

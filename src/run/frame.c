@@ -203,12 +203,12 @@ static void complete(const mst_frame *frame, mst_status status, int32_t n, uint6
 /* Where a device is in its program. */
 struct mst_walk {
     int device;
-    bool alone;    /* one thread walks for all devices: it goes on with another where this one would wait */
+    bool alone;    /* one thread walks for all devices: it goes on with another if this one would wait */
     bool at_gate;  /* the device has arrived there */
     bool happens;  /* it is behind the gate */
-    bool ended;    /* at the end of the program, or where the frame failed */
+    bool ended;    /* at the end of the program, or if the frame failed */
     int64_t next;  /* action */
-    int64_t began; /* when the action began, where notes are taken */
+    int64_t began; /* when the action began, if notes are taken */
     mst_team *team;
     mst_timeline *lines; /* by device */
 };
@@ -260,7 +260,7 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
     }
 }
 
-/* Walks the program of a device to its end, to the first failure or, where one thread walks alone, to where it would
+/* Walks the program of a device to its end, to the first failure or, if one thread walks alone, to where it would
  * wait. *NODE says where it failed, *DERIVED whether that only follows from the failure of another device. */
 static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived) {
     const mst_program *program = &frame->plan->program[w->device];
@@ -353,7 +353,7 @@ void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_d
 
 /* ---- first touch ---- */
 
-/* A page gets its place in memory when it is first written. Where another step has written it already, this changes
+/* A page gets its place in memory when it is first written. If another step has written it already, this changes
  * nothing: a device that was stuck may come very late. */
 static void touch(char *data, size_t bytes) {
     enum { PAGE = 4096 };

@@ -8,7 +8,7 @@
  * decision is known (mst_gate_wait). The decision is one of two:
  *
  *   it happens    The last device to arrive waits until nobody reads the old values any more, takes the memory in
- *                 reserve (base/reserve.h) where it has been spent, and decides so. All devices write.
+ *                 reserve (base/reserve.h) if it has been spent, and decides so. All devices write.
  *   it does not   A device or the caller has failed before (mst_frame_fail), or the deadline has passed. No device
  *                 writes, and the variables are as if there had been no step.
  *
@@ -17,7 +17,7 @@
  * step never happens on one device and not on another. After that a failure is only kept, to be told: the decision
  * stays. A plan that writes nothing has no gate; its step may still be stopped.
  *
- * Where devices of other tasks take part, the last device to arrive votes in place of deciding, and the coordinator of
+ * If devices of other tasks take part, the last device to arrive votes in place of deciding, and the coordinator of
  * all tasks decides (part.h). Who has voted waits for that as long as it takes: the others may write already. */
 #include "run/gate.h"
 

@@ -276,7 +276,7 @@ static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached,
     return status;
 }
 
-/* Drops all plans of the cache; false where there is none. */
+/* Drops all plans of the cache; false if there is none. */
 static bool drop_all(mst_session *session) {
     mst_cached_plan *dropped = NULL;
     pthread_mutex_lock(&session->lock);
@@ -297,7 +297,7 @@ static void end_making(mst_session *session, const mst_cached_plan *cached) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* The plan for the call among PLANS, NULL where it is not there. */
+/* The plan for the call among PLANS, NULL if it is not there. */
 static mst_cached_plan *plan_cache_find(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                                         const mst_value *fetches, int num_fetches) {
     for (int64_t i = 0; i < session->num_plans; i++) {

@@ -210,7 +210,7 @@ void mst_session_end_allocation(mst_session *session) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* False where a call does not end within the timeout of runs. */
+/* False if a call does not end within the timeout of runs. */
 static bool wait_for_callers(mst_session *session) {
     const struct timespec moment = {.tv_nsec = 200000};
     const int64_t deadline = mst_clock_after(session->options.timeout);

@@ -71,8 +71,8 @@ typedef struct mst_cached_plan {
     int32_t *devices; /**< that have something to do */
     int32_t num_devices;
     void **executable; /**< by device */
-    char **constants;  /**< by device; NULL where the domain is the host's */
-    mst_state **state; /**< by state of the plan; NULL where it is not used */
+    char **constants;  /**< by device; NULL if the domain is the host's */
+    mst_state **state; /**< by state of the plan; NULL if it is not used */
     mst_copy **copy;
     void **data;  /**< of the copies */
     mst_use *use; /**< of each entry once: what a turn is taken for */
@@ -139,7 +139,7 @@ struct mst_session {
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
     mst_trace *trace;       /**< runs are added to it; NULL: to none */
-    mst_session_part *part; /**< where there are devices of other tasks; NULL: there are none */
+    mst_session_part *part; /**< if there are devices of other tasks; NULL: there are none */
 };
 
 /** As mst_session_create_here; PART (NULL: there are none): of which tasks there are devices too. */
@@ -148,9 +148,9 @@ MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_sessi
 /** Whether each of COUNT variables has a value: HAS[i] is 1, else 0. */
 MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count,
                                                unsigned char *has);
-/** mst_session_create for devices of this process. MST_INVALID where OPTIONS name a target. */
+/** mst_session_create for devices of this process. MST_INVALID if OPTIONS name a target. */
 MST_CHECKED mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out);
-/** Makes a session of which TYPE does everything. CONTEXT is the session's where it succeeds. */
+/** Makes a session of which TYPE does everything. CONTEXT is the session's if it succeeds. */
 MST_CHECKED mst_status mst_session_create_in_other_tasks(mst_graph *graph, const mst_session_options *options,
                                                          const mst_other_tasks_type *type, void *context,
                                                          mst_session **out);
@@ -184,7 +184,7 @@ MST_CHECKED mst_status mst_session_submit(mst_session *session, mst_cached_plan 
                                           mst_tensor **outputs, mst_slot **out);
 /** Runs what was put on the queues to its end, or its deadline. */
 MST_CHECKED mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_purpose *purpose);
-/** Waits on CONDITION, under the lock, for some time; false where DEADLINE has come. */
+/** Waits on CONDITION, under the lock, for some time; false if DEADLINE has come. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 
 /* ---- plans: plan_cache.c ---- */

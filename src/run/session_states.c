@@ -1,6 +1,6 @@
 /* Connects the plans of a session to the entries of its store: which copy of an entry each state of a plan uses.
  *
- * Copies are shared by all plans of a session, and with other sessions of the store where they have made one in the
+ * Copies are shared by all plans of a session, and with other sessions of the store if they have made one in the
  * same place. What is missing is placed in batches, one block of memory for each device or domain, within the memory
  * limits. Before a step mst_session_check_states sees that each entry that is read has a value and refreshes stale
  * copies; after one, mst_session_commit_states gives the entries that it wrote a new version. */
@@ -99,7 +99,7 @@ static int32_t first_of_domain(const mst_session *session, int32_t device) {
     return first;
 }
 
-/* The copy of one state of a plan that the session has in use; NULL where it has none yet. */
+/* The copy of one state of a plan that the session has in use; NULL if it has none yet. */
 static mst_status find_used(mst_session *session, const mst_plan_state *state, const mst_state *entry, int32_t **out) {
     const int32_t place =
         state->of_domain ? session->devices.count + first_of_domain(session, state->device) : state->device;

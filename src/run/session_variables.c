@@ -82,7 +82,7 @@ static mst_status init_variables(mst_session *session) {
     mst_value *assigns = NULL;
     mst_status status;
     int wanted;
-    /* Again for those that are computed from the first ones, and where another session of the store was faster with
+    /* Again for those that are computed from the first ones, and if another session of the store was faster with
      * some of them, and has trained since. */
     do {
         if ((status = mst_graph_read_begin(session->graph))) break;
