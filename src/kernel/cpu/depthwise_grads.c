@@ -1,6 +1,6 @@
-/* Gradients of depthwise convolutions of 3x3, row by row: the gradient of the output where it follows from that of the
- * batch norm behind, what the convolution reads, both gradients, and what these add to the sums of the batch norm
- * before, are made of a row while it is in the cache. */
+/* Gradients of depthwise convolutions of 3x3, row by row. All of this is made of a row while it is in the cache: the
+ * gradient of the output, if it follows from that of the next batch norm; what the convolution reads; both gradients;
+ * what these add to the sums of the batch norm before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +22,9 @@ typedef struct depthwise_grads_state {
     mst_row_ring source, gradient;
     int of_src, of_weights; /* outputs; -1: is not made; of_src is 0 otherwise */
     int terms;              /* source that has those of the batch norm before; 0: there is none */
-    bool norm_behind, sums; /* whether there is a batch norm behind, and the sums of the one before are made */
+    bool norm_behind, sums; /* whether a batch norm follows, and whether the sums of the one before are made */
     int64_t chunk, parts;   /* examples of a part; the same on any number of threads */
-    mst_batch_rows rows;    /* of the batch norm before, where there are sums */
+    mst_batch_rows rows;    /* of the batch norm before, if there are sums */
     int64_t sums_of_part;   /* its parts in a part; 0: some do not lie in one */
     /* The workspace: of each thread its rings, blocks to fill them, a row that is rounded to be kept, a part that is
      * added up; what each part adds to the gradient of the weights; the sums. */

@@ -59,13 +59,13 @@ typedef struct update {
 /* A unit of a variable, and the workspace of the thread that makes it. */
 typedef struct unit {
     int64_t begin, count;
-    int64_t elements; /* of its gradient: less than `count` where rows are left out */
+    int64_t elements; /* of its gradient: less than `count` if rows are left out */
     int32_t *place;   /* by row of a sparse gradient: where the row begins in buffers of the gradient, -1 */
     void *pad;
     int thread;
 } unit;
 
-/* Source of leaf I of a variable's gradient: the first of its two where it has two. */
+/* Source of leaf I of a variable's gradient: the first of its two if it has two. */
 static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
     return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
 }
@@ -90,7 +90,7 @@ static void round_copy(uint16_t *copy, const void *master, int64_t count) {
     round_floats(copy, master, count);
 }
 
-/* The values to compute with: those of the master. Where the master, rounded, is not the weight, the weight was
+/* The values to compute with: those of the master. If the master, rounded, is not the weight, the weight was
  * assigned since the last step, and its value counts. OUT may be the master. */
 MST_SIMD static void join_floats(float *out, const uint16_t *copy, const float *master, int64_t count) {
     for (int64_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
-/* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (kernel/onednn/base/conv_parts.h). Where the
- * source is the output of a batch norm, each part makes its own of it, right before it is read; where there is one
- * behind, each part is measured right after it is written. */
+/* conv2d, conv3d and their gradients by oneDNN, in parts of the batch (kernel/onednn/base/conv_parts.h). If the source
+ * is the output of a batch norm, each part makes its share of that output right before it is read. If a batch norm
+ * follows, each part is measured right after it is written. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -22,8 +22,8 @@ typedef struct conv_state {
     /* The workspace: that of the parts; then for each thread what it works on of the output of the batch norm, and
      * blocks to make that. */
     size_t normalized, blocks, thread_step;
-    /* Of conv2d_statistics: parts of the batch norm behind it in a part; 0: some do not lie in one. Their sums are
-     * behind all that. */
+    /* Of conv2d_statistics: parts of the batch norm after it in a part; 0: some do not lie in one. Their sums are the
+     * last of the workspace. */
     int64_t measured_of_part;
     size_t sums_bytes;
 } conv_state;
@@ -104,7 +104,7 @@ static mst_status conv_pack(void *context, int src, const mst_tensor *constant, 
     return MST_OK;
 }
 
-/* The source of part PART, in the workspace of the thread where it is the output of a batch norm. */
+/* The source of part PART, in the workspace of the thread if it is the output of a batch norm. */
 static void *part_source(const mst_kernel_args *a, int64_t part, int thread) {
     const conv_state *s = a->state;
     const mst_kept_array src =

@@ -14,12 +14,12 @@
 #include "tensor/buffer.h"
 
 typedef struct conv_grads_state {
-    mst_conv_parts weights, src; /* both of the same parts; src is all zero where the source has no gradient */
+    mst_conv_parts weights, src; /* both of the same parts; src is all zero if the source has no gradient */
     bool bf16;                   /* both read what is made for them in bf16 */
     /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
      * the part that it works on, blocks to make these, and parts that are added up. */
     size_t of_weights, scratch, scratch_step, read, blocks, added;
-    size_t sums;          /* behind all that: of mst_batch_sums */
+    size_t sums;          /* after all that: of mst_batch_sums */
     int64_t sums_of_part; /* parts of the batch norm in a part; 0: none lies in one */
 } conv_grads_state;
 
@@ -95,7 +95,7 @@ static void differentiate(const mst_kernel_args *a, int64_t part, char *scratch)
                            (float *)(void *)(scratch + s->blocks));
 }
 
-/* What the convolution reads in part PART, in SCRATCH where it is the output of a batch norm. */
+/* What the convolution reads in part PART, in SCRATCH if it is the output of a batch norm. */
 static void *read_by(const mst_kernel_args *a, int64_t part, char *scratch) {
     const conv_grads_state *s = a->state;
     const mst_array *all = &a->src[MST_CONV2D_GRADS_SRC];

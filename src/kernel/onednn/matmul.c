@@ -103,7 +103,7 @@ static mst_status matmul_prepare(const mst_infer *c, int num_threads, void **out
     return MST_OK;
 }
 
-/* The right factor, where it is so large that rearranging it in each step takes noticeable time. */
+/* The right factor, if it is so large that rearranging it in each step takes noticeable time. */
 static mst_status pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace) {
     enum { SMALL = 64 << 10 };
     matmul_state *s = context;

@@ -59,7 +59,7 @@ static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops)
     return parts;
 }
 
-/* Parts for sixteen threads. More where these exceed the cache, as long as the gradients of the weights, one of each
+/* Parts for sixteen threads. More if these exceed the cache, as long as the gradients of the weights, one of each
  * part, are less than what they are made of. */
 int64_t mst_conv_chunk(const mst_conv *v) {
     enum { PARTS = 16 };
@@ -78,7 +78,7 @@ bool mst_conv_grad_is_product(const mst_conv *v) {
            v->out_channels >= LEAST_FILTERS && mst_conv_chunk(v) * w->out >= LEAST_ROWS;
 }
 
-/* A convolution of single pixels, without zeros around, knows nothing of examples: where one has more than a core has
+/* A convolution of single pixels, without zeros around, knows nothing of examples: if one has more than a core has
  * in its cache, it is several of fewer rows. */
 static mst_conv cut_examples(const mst_conv *conv) {
     mst_conv v = *conv;
@@ -119,8 +119,8 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
     return band;
 }
 
-/* The one example in bands of rows: the first has the zeros above it, the last those below. False where there is one
- * band, where another has some of the zeros too, or where the first or the last reads nothing but zeros. */
+/* The one example in bands of rows: the first has the zeros above it, the last those below. False if there is one
+ * band, if another has some of the zeros too, or if the first or the last reads nothing but zeros. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
     enum { MOST_BANDS = 16 };
     static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: one picture is urgent */
@@ -163,7 +163,7 @@ static bool want_one_layout(const mst_conv_parts *s) {
     return true;
 }
 
-/* The parts that are best, with one layout of the weights; where they want several, the batch is one part. */
+/* The parts that are best, with one layout of the weights; if they want several, the batch is one part. */
 static dnnl_status_t choose_parts(mst_conv_parts *s, bool bands) {
     int64_t rows;
     bands = bands && !s->conv.bf16 && choose_band(&s->conv, &rows);
@@ -342,7 +342,7 @@ static int64_t elements_of(const mst_conv_parts *s, int which, int64_t part) {
     return step_of(s, which) / s->chunk * examples;
 }
 
-/* Puts source and output of part PART, in DATA, as bf16 behind SCRATCHPAD where they are read. */
+/* Rounds source and output of part PART to bf16, into the workspace after SCRATCHPAD. DATA then points there. */
 static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, void **data) {
     char *to = scratchpad + s->rounded;
     for (int i = SRC; i <= DST; i += DST - SRC) {
@@ -354,7 +354,7 @@ static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, 
     }
 }
 
-/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. Where that
+/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. If that
  * is not in the cache, it would come from memory in an order that the processor does not guess: it is brought into the
  * cache before, from its first to its last line. */
 static void fetch_part(const mst_conv_parts *s, int64_t part, void *src) {

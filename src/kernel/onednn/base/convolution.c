@@ -12,7 +12,7 @@
 
 enum { SRC = MST_CONVOLUTION_SRC, WEIGHTS = MST_CONVOLUTION_WEIGHTS, DST = MST_CONVOLUTION_DST };
 enum { OPERANDS = MST_CONVOLUTION_OPERANDS };
-enum { FIRST_AXIS = 3 }; /* of the weights, behind groups, filters and channels */
+enum { FIRST_AXIS = 3 }; /* of the weights, after groups, filters and channels */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_convolution *table;

@@ -30,7 +30,7 @@ struct mst_product {
     size_t scratchpad;
     int num_threads;
     int64_t parts, chunk;
-    /* elements from one index of the axis to the next; 0 where the operand does not have the axis */
+    /* elements from one index of the axis to the next; 0 if the operand does not have the axis */
     int64_t step[MST_PRODUCT_OPERANDS];
     mst_product_shape shape;
     int axis;
@@ -160,7 +160,7 @@ static int64_t bytes_of_b(const mst_product *p, int size) {
     return (int64_t)dnnl_memory_desc_get_size(mst_primitive_description(p->primitive[size], B));
 }
 
-/* All parts read packed blocks, which are not much larger than the matrix, and where they share B they want the same.
+/* All parts read packed blocks, which are not much larger than the matrix, and if they share B they want the same.
  */
 static bool is_worth_packing(const mst_product *p) {
     int64_t bytes = 0;
