@@ -1,5 +1,5 @@
 /* Runs element by element kernels on parts of their arrays. Neighbouring leading dimensions along which the same
- * sources vary are treated as one. Their elements are the rows that the threads share: where all arrays have one shape,
+ * sources vary are treated as one. Their elements are the rows that the threads share: if all arrays have one shape,
  * a row is one element; of x[n, h, w, c] + bias[c] the rows are the pixels. A source that varies along the rows is cut
  * like the output, any other is passed whole. So a part is the same op on smaller arrays. */
 #include "op/elements.h"

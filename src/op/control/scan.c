@@ -13,7 +13,7 @@
  *             shape
  *  x          values of which step t gets part t of the first dimension, [steps, ...]
  *  captured   values that each step gets whole, such as weights: other values of the graph cannot be used in the body
- *  num_steps  needed where there is no x
+ *  num_steps  needed if there is no x
  *  reverse    from the last step to the first; what step t gives is at t of y all the same
  *  context    given to the body, in s->context
  *  dst        the last carry, one output for each; then each y of all steps, [steps, ...]. mst_value_output(dst, i) is
@@ -22,7 +22,7 @@
  *  This is lax.scan of JAX, with gradients of any order: that of a scan is a scan in the other direction, which makes
  *  each step again from its carry. Gradients of captured are added up from the last step made to the first. A body has
  *  no variables, no random numbers and no placeholders of its own; it may have scans. All steps run on the node's
- *  device. MST_INVALID where a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
+ *  device. MST_INVALID if a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scan_options {

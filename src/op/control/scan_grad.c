@@ -80,7 +80,7 @@ static void scan_inputs(scan_derivative *d) {
     }
 }
 
-/* DINPUT of input I, 0 where no output depends on it. */
+/* DINPUT of input I, 0 if no output depends on it. */
 static mst_value scan_dinput(const scan_derivative *d, int i) {
     return mst_value_is_none(d->dinput[i]) ? mst_zeros_like(d->input[i]) : d->dinput[i];
 }

@@ -129,7 +129,7 @@ const mst_op mst_op_while = {
     .reference = while_reference,
 };
 
-/* Both bodies, in *CONDITION and *BODY, which the caller destroys also where this fails. */
+/* Both bodies, in *CONDITION and *BODY, which the caller destroys also if this fails. */
 static mst_status while_build(const mst_loop *loop, const mst_while_options *o, mst_graph **condition,
                               mst_graph **body) {
     mst_loop_step step;

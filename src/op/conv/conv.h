@@ -32,9 +32,9 @@ static inline int mst_conv_ndim(const mst_shape *src) {
 /** A convolution with all lengths known. */
 typedef struct mst_conv {
     int64_t n, in_channels, out_channels, groups;
-    bool bf16;                          /**< its products are of bf16, where a kernel has them */
+    bool bf16;                          /**< its products are of bf16, if a kernel has them */
     bool made_bf16;                     /**< its output, or the gradient of its source, is too */
-    mst_window depth;                   /**< of one element where there are two axes */
+    mst_window depth;                   /**< of one element if there are two axes */
     mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
 } mst_conv;
 

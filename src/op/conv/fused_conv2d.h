@@ -12,7 +12,7 @@ typedef struct mst_fused_conv2d_options {
     bool residual;           /**< the last source is added before the activation */
 } mst_fused_conv2d_options;
 
-/** What comes behind the convolution, in place, on COUNT elements of DST, whose last dimension is that of SHIFT; SCALE
+/** What comes after the convolution, in place, on COUNT elements of DST, whose last dimension is that of SHIFT; SCALE
  *  and RESIDUAL, COUNT elements, may be NULL. */
 void mst_conv_finish_f32(float *dst, int64_t count, const float *shift, const float *scale, const float *residual,
                          int64_t channels, int activation);

@@ -72,7 +72,7 @@ typedef void (*mst_binary_row)(const void *xs, bool x_varies, const void *ys, bo
 
 /** Output 0, row by row, of sources 0 and 1, which broadcast. */
 void mst_binary_rows(const mst_kernel_args *a, mst_binary_row row);
-/** Output 0 = whether the strings of sources 0 and 1 are equal, or where EQUAL is false, whether they differ. */
+/** Output 0 = whether the strings of sources 0 and 1 are equal, or if EQUAL is false, whether they differ. */
 void mst_compare_strings(const mst_kernel_args *a, bool equal);
 
 /* ---- examples ------------------------------------------------------------------------------------- */

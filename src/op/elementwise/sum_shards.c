@@ -4,7 +4,7 @@
  *          shape
  *  dst     like them
  *
- *  The plan lowers the node: the tasks exchange their leaves, and each adds them up in the tree over all shards. Where
+ *  The plan lowers the node: the tasks exchange their leaves, and each adds them up in the tree over all shards. If
  *  the window is all shards there is one leaf, which is the sum.
  *
  *  Strategies build it.

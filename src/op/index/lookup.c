@@ -1,4 +1,4 @@
-/** lookup: dst[i] = numbers[j] where keys[j] = src[i], and -1 where there is no such j
+/** lookup: dst[i] = numbers[j] where keys[j] = src[i], and -1 if there is no such j
  *
  *  src      i64, any shape
  *  keys     i64, [k], in rising order; of equal ones any counts

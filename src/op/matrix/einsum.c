@@ -18,7 +18,7 @@ MST_API mst_value mst_einsum(const char *equation, const mst_value *values, int 
 
 #include "op/op.h"
 
-/* Letters are 'A' to 'z'; behind them are those of "...", counted from the last axis. */
+/* Letters are 'A' to 'z'; after them come those of "...", counted from the last axis. */
 enum { FIRST_LETTER = 'A', NUM_LETTERS = 'z' - 'A' + 1, NUM_LABELS = NUM_LETTERS + MST_MAX_NDIM, MOST_VALUES = 32 };
 
 /* Axes by their labels. */
@@ -182,7 +182,7 @@ static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
     return true;
 }
 
-/* A length of X that is not known, where another axis says what it must be: the reshape fails where it is another. */
+/* A length of X that is not known, if another axis says what it must be: the reshape fails if it is another. */
 static void settle_length(const einsum *e, operand *x) {
     mst_shape shape = mst_value_spec(x->value).shape;
     if (count_open(&shape) != 1) return; /* a reshape could not tell two of them apart */
@@ -290,7 +290,7 @@ typedef struct roles {
     axes both, of_a, of_b, summed;
 } roles;
 
-/* X as [both, rows, columns], ROWS and COLUMNS groups of its axes that become one each. *SWAPPED where columns come
+/* X as [both, rows, columns], ROWS and COLUMNS groups of its axes that become one each. *SWAPPED if columns come
  * first, as they are laid out so. */
 static bool as_matrices(const einsum *e, const operand *x, const roles *r, const axes *rows, const axes *columns,
                         bool *swapped, mst_value *out) {

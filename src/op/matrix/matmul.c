@@ -67,7 +67,7 @@ static mst_status matmul_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* With A and B the factors after swapping and G the gradient: dA = G B^T, dB = A^T G; swapped back where the source is
+/* With A and B the factors after swapping and G the gradient: dA = G B^T, dB = A^T G; swapped back if the source is
  * swapped, dA^T = B G^T, dB^T = G^T A. */
 static mst_value matmul_grad(mst_grad *c, int i) {
     const mst_matmul_options *o = c->options;

@@ -49,14 +49,14 @@ typedef struct mst_batch_limits {
 } mst_batch_limits;
 /** The source of batch_norm_add that is added to the output. */
 enum { MST_BATCH_WHAT = 3 };
-/** The kernel of batch_norm, its output cut to LIMITS; then source MST_BATCH_WHAT is added where there is one. */
+/** The kernel of batch_norm, its output cut to LIMITS; then source MST_BATCH_WHAT is added if there is one. */
 MST_CHECKED mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits);
 
 /** Of fused_batch_norm and its gradient, which the plan makes out of batch_norm and what follows it. */
 typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6, MST_BATCH_LINEAR } mst_batch_activation;
 extern const char *const mst_batch_activations[];
 mst_batch_limits mst_batch_limits_for(int activation);
-/** NULL where no output was cut, else LIMITS, which are filled in. */
+/** NULL if no output was cut, else LIMITS, which are filled in. */
 const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits);
 /** The kernel of the gradient. With six sources the third is beta, which activations need. */
 MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation);

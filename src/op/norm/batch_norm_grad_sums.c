@@ -5,7 +5,7 @@
  *                 rows and s = 1 / sqrt(variance + epsilon): dbeta / n and dgamma s / n
  *  dgamma, dbeta  outputs 1 and 2, as batch_norm_grad's
  *
- *  The plan makes it where only the gradients of a convolution read the gradient of src. It has no gradient.
+ *  The plan makes it if only the gradients of a convolution read the gradient of src. It has no gradient.
  */
 #include "op/list.h"
 #include "op/norm/batch_norm.h"

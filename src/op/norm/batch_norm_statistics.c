@@ -5,7 +5,7 @@
  *  terms             output 0, [3, channels]: mean, gamma / sqrt(variance + epsilon), beta
  *  mean, variance    outputs 1 and 2, as batch_norm's
  *
- *  The plan makes it where only convolutions read the output of a batch norm. It has no gradient.
+ *  The plan makes it if only convolutions read the output of a batch norm. It has no gradient.
  */
 #include "op/list.h"
 #include "op/norm/batch_norm.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** X, or 0 where DROP is 1. Of `drop ? 0 : x[i]` compilers make a load of x[i] under a mask, which waits for the
+/** X, or 0 if DROP is 1. Of `drop ? 0 : x[i]` compilers make a load of x[i] under a mask, which waits for the
  *  comparison and for the load before it. */
 static inline float mst_drop_f32(float x, int drop) {
     int32_t bits;
@@ -24,9 +24,8 @@ static inline double mst_drop_f64(double x, int drop) {
     return x;
 }
 
-/** Asks for what comes 4 KB behind a row of BYTES. Where rows come from memory and two arrays are read at once, the
- *  processor's own foresight, which ends with a page, leaves half of the speed of memory unused. Nothing needs to be
- *  there. */
+/** Prefetches the bytes 4 KB after those of ROW. The processor's own prefetching ends with a page: if rows come from
+ *  memory and two arrays are read at once, it leaves half of the memory bandwidth unused. Nothing needs to be there. */
 static inline void mst_ask_ahead(const void *row, size_t bytes) {
     enum { AHEAD = 4096, LINE = 64 };
     for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch((const char *)row + AHEAD + i);

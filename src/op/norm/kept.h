@@ -1,5 +1,5 @@
 /** Batch norms whose source, and the gradient of it, are kept in memory in bf16, or that give bf16 to what reads them:
- *  a few rows at a time are f32, while they are in the first cache. Where all is f32 these are the functions of
+ *  a few rows at a time are f32, while they are in the first cache. If all is f32 these are the functions of
  *  batch_norm.h. */
 #ifndef MUSTER_OP_NORM_KEPT_H
 #define MUSTER_OP_NORM_KEPT_H
@@ -22,7 +22,7 @@ static inline mst_kept_array mst_kept_array_from(mst_kept_array array, int64_t f
     return (mst_kept_array){.data = (char *)array.data + mst_kept_array_bytes(array.bf16, first), .bf16 = array.bf16};
 }
 
-/** COUNT elements to the nearest bf16, of two as near the even one; NaN stays NaN. Where the processor has an
+/** COUNT elements to the nearest bf16, of two as near the even one; NaN stays NaN. If the processor has an
  *  instruction for it, numbers below 2^-126 become 0. */
 void mst_round_to_bf16(const float *src, uint16_t *dst, int64_t count);
 

@@ -23,7 +23,7 @@ MST_CHECKED mst_status mst_pool_infer_grad(mst_infer *c);
 
 /** One example: its windows and channels. */
 typedef struct mst_pool {
-    mst_window depth;                   /**< of one element where there are two axes */
+    mst_window depth;                   /**< of one element if there are two axes */
     mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
     int64_t channels;
 } mst_pool;

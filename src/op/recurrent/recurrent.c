@@ -192,7 +192,7 @@ size_t mst_recurrence_workspace(const mst_recurrence *r, int num_threads) {
     return lay_out_steps(r, &base, &p) * (size_t)num_threads;
 }
 
-/* Where row ROW at step T of array A begins; NULL where there is no array. */
+/* Where row ROW at step T of array A begins; NULL if there is no array. */
 static void *at(const mst_recurrence *r, const mst_array *a, int64_t row, int64_t t) {
     const size_t elements = (size_t)((row * r->steps + t) * a->shape.dim[2]);
     return (char *)a->data + elements * r->size;
@@ -258,7 +258,7 @@ static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *pa
     memset(row->dproduct, 0, each * (size_t)r->cell->gates);
 }
 
-/* CELL on ROW, the I-th of the chunk, where there is a mask. */
+/* CELL on ROW, the I-th of the chunk, if there is a mask. */
 static void masked_cell(const mst_recurrence *r, mst_cell_function cell, mst_cell_row *row, const parts *p, int64_t i,
                         bool left_out) {
     const int64_t wide = r->units * r->cell->memory;

@@ -1,10 +1,10 @@
 /** Reductions: which elements go into which output, and how the work is cut.
  *
  *  A reduction sees its source as groups of neighbouring dimensions that are all kept or all reduced. The innermost
- *  group is contiguous: where it is reduced, rows are folded into single values; where it is kept, rows are folded into
+ *  group is contiguous: if it is reduced, rows are folded into single values; if it is kept, rows are folded into
  *  an accumulator row (column sums).
  *
- *  Where many elements go into one output they are folded in segments, whose accumulators are then combined in their
+ *  If many elements go into one output they are folded in segments, whose accumulators are then combined in their
  *  order. How many segments there are, and which elements meet in which order, depends on the shape alone, so that the
  *  result is the same on every machine and for every number of threads.
  */
@@ -83,7 +83,7 @@ static inline void mst_loops_seek(const mst_loops *loops, int64_t at, int64_t *i
     }
 }
 
-/** The loops without the last; *N and *STRIDE are those of the last, or of one element where there is no loop. */
+/** The loops without the last; *N and *STRIDE are those of the last, or of one element if there is no loop. */
 static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int64_t *stride) {
     *n = 1;
     *stride = 0;

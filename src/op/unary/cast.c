@@ -1,7 +1,7 @@
 /** cast: dst = src, converted to dtype
  *
  *  src    any shape and dtype
- *  dst    the shape of src; may alias it where the dtype is the same
+ *  dst    the shape of src; may alias it if the dtype is the same
  *  dtype  of dst
  *
  *  float to integer    cut towards 0, and to the least and greatest that dtype holds; NaN gives 0
