@@ -4,7 +4,7 @@
  *  units                 length of what each gives
  *  cell                  MST_RECURRENT_LSTM (default), MST_RECURRENT_GRU, MST_RECURRENT_SIMPLE_RNN; the members
  *                        from activation to l2 are those of lstm, gru and simple_rnn, for both layers
- *  merge_mode            what is made of both: MST_MERGE_MODE_CONCAT (default), one behind the other;
+ *  merge_mode            what is made of both: MST_MERGE_MODE_CONCAT (default), one after the other;
  *                        MST_MERGE_MODE_SUM, MST_MERGE_MODE_MUL or MST_MERGE_MODE_AVE: sum, product or mean
  *  return_sequences      gives all steps, in their order; else what each layer gave last
  *  name                  default bidirectional, bidirectional_1, ...

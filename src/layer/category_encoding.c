@@ -1,7 +1,7 @@
 /** category_encoding: numbers of categories as rows of num_tokens columns, such as dst[.., c] = c == src[..]
  *
  *  src          [n] or [n, ...], numbers from 0 to num_tokens - 1; a float is cut to a whole number. Another number
- *               counts for no category, where Keras fails
+ *               counts for no category, if Keras fails
  *  num_tokens   number of categories
  *  output_mode  default MULTI_HOT, as in Keras:
  *               ONE_HOT    [n, ..., num_tokens], a row for each number; a last dimension of 1 is left out

@@ -8,8 +8,8 @@
  *  output_mode     default INT, i32 like src; the others as those of category_encoding, of k + 1 or num_bins columns
  *  name            default discretization, discretization_1, ...
  *
- *  Weights where num_bins is given: bin_boundaries [num_bins - 1], which is not trained; infinite until mst_adapt has
- *  learnt them, and where the data has too few numbers. In Keras they are no weight but a part of the configuration.
+ *  Weights if num_bins is given: bin_boundaries [num_bins - 1], which is not trained; infinite until mst_adapt has
+ *  learnt them, and if the data has too few numbers. In Keras they are no weight but a part of the configuration.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_discretization_options {

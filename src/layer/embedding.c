@@ -4,7 +4,7 @@
  *               infinities are an error of the step, as all numbers of other rows are
  *  input_dim    number of rows: the size of the vocabulary
  *  output_dim   length of a row
- *  mask_zero    steps whose number is 0 do not count for the layers behind it: recurrent ones skip them, and
+ *  mask_zero    steps whose number is 0 do not count for the layers after it: recurrent ones skip them, and
  *               global_average_pooling1d leaves them out, as in Keras
  *  initializer  default random_uniform (-0.05 to 0.05), also in place of glorot_uniform
  *  name         default embedding, embedding_1, ...

@@ -21,7 +21,7 @@ typedef struct mst_gamma_beta {
 
 /** Declares those that the layer has, as its next weights, gamma first; SHAPE is that of each. */
 void mst_gamma_beta_weights(mst_layer_call *call, const mst_gamma_beta *o, mst_shape shape);
-/** GAMMA and BETA, where they are the first weights: of ones and zeros of SHAPE where the layer does not have them. */
+/** GAMMA and BETA, if they are the first weights: of ones and zeros of SHAPE if the layer does not have them. */
 void mst_gamma_beta_values(const mst_layer_call *call, const mst_gamma_beta *o, mst_shape shape, mst_value *gamma,
                            mst_value *beta);
 

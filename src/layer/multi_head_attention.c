@@ -75,7 +75,7 @@ static const mst_field fields[] = {
 
 /* ---- on values ---- */
 
-/* -1e9 for steps behind the target, else 0. */
+/* -1e9 for steps after the target, else 0. */
 static mst_value causal_mask(mst_value query, mst_value key) {
     enum { HIDDEN = -1000000000 };
     const mst_spec q = mst_value_spec(query), k = mst_value_spec(key);

@@ -4,7 +4,7 @@
 
 #include "layer/type.h"
 
-/** Fields of options behind those of the cell, by a macro FIELD(kind, member, ...) of the layer's file. */
+/** Fields of options after those of the cell, by a macro FIELD(kind, member, ...) of the layer's file. */
 #define MST_RECURRENT_FIELDS(FIELD)                                                                                 \
     FIELD(BOOL, return_sequences, "gives all steps"), FIELD(BOOL, go_backwards, "from the last step to the first"), \
         FIELD(BOOL, no_bias, "leaves the biases out"),                                                              \

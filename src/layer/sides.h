@@ -7,8 +7,8 @@
 
 /** An error unless SIDES, an option of a layer, has no numbers, or two for each of NUM_AXES, all at least 0. */
 MST_CHECKED mst_status mst_sides_check(const mst_axes *sides, int num_axes, const char *layer, const char *name);
-/** Source 0 of CALL with so many zeros before and behind it along each of NUM_AXES; where SIDES has no numbers, ALL on
- *  each side. */
+/** Source 0 of CALL with as many zeros before and after it along each of NUM_AXES as SIDES says. If SIDES has no
+ *  numbers, ALL zeros on each side. */
 mst_value mst_sides_pad(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all);
 /** Source 0 without so many elements. */
 mst_value mst_sides_crop(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all);

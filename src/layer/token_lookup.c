@@ -50,7 +50,7 @@ static int by_key(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* The N TOKENS, at least one, as two tensors of SIZE elements; behind them the last one is there again. */
+/* The N TOKENS, at least one, as two tensors of SIZE elements; the last token fills the rest. */
 static mst_status make_tensors(token *tokens, int64_t n, int64_t size, mst_tensor *out[2]) {
     qsort(tokens, (size_t)n, sizeof *tokens, by_key);
     for (int i = 0; i < 2; i++) MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(size), &out[i]));
@@ -184,7 +184,7 @@ static mst_status grow_table(token_table *t) {
     return MST_OK;
 }
 
-/* STRING is NULL where the token is an integer, its key. */
+/* STRING is NULL if the token is an integer, its key. */
 static mst_status count_token(const mst_token_lookup *l, token_table *t, int64_t key, const mst_string *string) {
     if (key == l->unknown_key || (l->masks && key == l->mask_key)) return MST_OK;
     if (2 * t->n >= t->capacity) MST_TRY(grow_table(t));
@@ -236,7 +236,8 @@ static int by_count(const void *a, const void *b) {
     return order ? -order : (x->length < y->length) - (x->length > y->length);
 }
 
-/* The entry behind those that have a place becomes the masked token: at most half of them are taken. */
+/* The entry after those that have a place becomes the masked token. It is free, as at most half of the entries are
+ * taken. */
 static mst_status make_learnt(const mst_token_lookup *l, token_table *t, mst_tensor *learnt[MST_MAX_LEARNT]) {
     const int64_t most = l->max_tokens ? l->max_tokens - num_before(l) : (int64_t)t->n;
     const int64_t n = (int64_t)t->n < most ? (int64_t)t->n : most;

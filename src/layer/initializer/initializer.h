@@ -22,7 +22,7 @@ extern const char *const mst_initializer_names[];
 /** The members of mst_initializer as options of a layer. */
 extern const mst_field mst_initializer_fields[];
 
-/** INITIALIZER, or where it was not given, and so is glorot_uniform, OTHERWISE. */
+/** INITIALIZER, or if it was not given, and so is glorot_uniform, OTHERWISE. */
 mst_initializer mst_initializer_or(mst_initializer initializer, mst_initializer otherwise);
 
 /** A value from DISTRIBUTION with mean 0 and variance SCALE / fan; the seed is that of INITIALIZER. */
