@@ -53,7 +53,7 @@ mst_status mst_pages_alloc(size_t size, void **out) {
     if (bytes < size || bytes + spare < bytes) return no_memory(size);
     char *data = mmap(NULL, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) return no_memory(size);
-    if (spare) { /* gives back what lies before and behind the aligned part */
+    if (spare) { /* gives back what lies before and after the aligned part */
         const size_t before = (HUGE_PAGE - (uintptr_t)data % HUGE_PAGE) % HUGE_PAGE;
         if (before) munmap(data, before);
         if (spare > before) munmap(data + before + bytes, spare - before);
