@@ -4,7 +4,7 @@
 
 #include "muster/status.h"
 
-/** True where ARGUMENT is NULL; then the error is MST_INVALID, "mst_fit: model is NULL".
+/** True if ARGUMENT is NULL; then the error is MST_INVALID, "mst_fit: model is NULL".
  *
  *      if (MST_IS_NULL(model) || MST_IS_NULL(out)) return MST_INVALID;
  */

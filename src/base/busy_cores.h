@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/** How many threads of other programs run or wait for a core at this moment; 0 where that is not known. PATH is
+/** How many threads of other programs run or wait for a core at this moment; 0 if that is not known. PATH is
  *  "/proc/loadavg", whose fourth field begins with the number of all of them (Linux, man 5 proc_loadavg), among them
  *  the caller. Other threads of the caller should sleep. */
 int mst_others_running(const char *path);

@@ -12,7 +12,7 @@
 int64_t mst_clock_now(void);
 /** Puts NOW in place of the system's clock (a simulation, a test); NULL brings it back. */
 void mst_clock_replace(int64_t (*now)(void));
-/** The time SECONDS from now; MST_NEVER where that is too far to count. */
+/** The time SECONDS from now; MST_NEVER if that is too far to count. */
 int64_t mst_clock_after(double seconds);
 /** mst_clock_now in seconds. */
 double mst_clock_seconds(void);

@@ -1,7 +1,7 @@
 /** Denormal numbers (magnitudes below 1.2e-38 in f32, 2.3e-308 in f64) taken and given as 0.
  *
  *  Moments that only decay end there, and arithmetic on them is up to a hundred times slower than on other numbers. The
- *  mode is a thread's own; a thread started later has the mode of the one that started it. Where the processor is of a
+ *  mode is a thread's own; a thread started later has the mode of the one that started it. If the processor is of a
  *  kind not known here nothing changes. */
 #ifndef MUSTER_BASE_DENORMAL_H
 #define MUSTER_BASE_DENORMAL_H

@@ -23,7 +23,7 @@ size_t mst_obeyed_size(const char *data, size_t length) {
     return is_obeyed(data, size) ? size : 0;
 }
 
-/* Bytes of the character at DATA; 0 where there is no valid character, or one that may not be printed. */
+/* Bytes of the character at DATA; 0 if there is no valid character, or one that may not be printed. */
 static size_t shown_size(const char *data, size_t length) {
     const size_t size = mst_utf8_size(data, length);
     return is_obeyed(data, size) ? 0 : size;

@@ -4,7 +4,7 @@
  *      locked with flock from its creation until the rename
  *
  * A reader sees the old file or the new one, never a part of it. The folder is opened once, and everything happens
- * inside it by its descriptor, even where it is renamed meanwhile. A process that dies leaves a file under a side
+ * inside it by its descriptor, even if it is renamed meanwhile. A process that dies leaves a file under a side
  * name, but no lock on it: by that mst_file_claim tells it from a file that is still being written.
  *
  * Every call that changes the disk goes through one function each (write_some, sync_file, rename_file, unlink_file),
@@ -45,7 +45,7 @@ static mst_status write_fail(const char *path) {
 
 /* ---- symbolic links ---- */
 
-/* The rule of Linux' fs.protected_symlinks, even where that is off. In a folder with a sticky bit where all may write,
+/* The rule of Linux' fs.protected_symlinks, even if that is off. In a folder with a sticky bit where all may write,
  * a link is followed only if this user or the owner of the folder has made it. Another user could have made it to have
  * a file replaced that only this user can write. */
 static bool may_follow(const mst_folder *folder, const struct stat *link) {
@@ -163,7 +163,7 @@ bool mst_file_is_side_name(const char *name) {
            strspn(name + prefix, side_digits) == MST_FILE_SIDE_SIZE - 1 - prefix;
 }
 
-/* Locks the new FILE. False where another process has claimed it first, and removes it. */
+/* Locks the new FILE. False if another process has claimed it first, and removes it. */
 static bool lock_new(int file) {
     struct stat info;
     if (flock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return false;

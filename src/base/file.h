@@ -12,9 +12,9 @@
 /** Makes the file at PATH hold SIZE bytes of DATA. They are written to the side, synced and renamed: PATH is the old
  *  file or the new one, whole, at any time and after a crash. If PATH is a symbolic link, it stays one, and the file
  *  that it leads to is replaced. A link that another user has made in a folder like /tmp is not followed, as under
- *  Linux' fs.protected_symlinks. MST_IO, naming the path, where the file cannot be written; the old file stays then. */
+ *  Linux' fs.protected_symlinks. MST_IO, naming the path, if the file cannot be written; the old file stays then. */
 MST_CHECKED mst_status mst_file_write(const char *path, const void *data, size_t size);
-/** The same of the file NAME of FOLDER. Where that is a symbolic link, the link is replaced. */
+/** The same of the file NAME of FOLDER. If that is a symbolic link, the link is replaced. */
 MST_CHECKED mst_status mst_file_write_in(const mst_folder *folder, const char *name, const void *data, size_t size);
 
 typedef struct mst_file_part {
@@ -45,25 +45,25 @@ typedef struct mst_file {
 /** Begins a file that will be PATH, or what the symbolic link PATH leads to; commit or abandon it. Nothing is left to
  *  do after a failure. */
 MST_CHECKED mst_status mst_file_create(const char *path, mst_file *out);
-/** The same of the file NAME of FOLDER. Where that is a symbolic link, the link will be replaced. */
+/** The same of the file NAME of FOLDER. If that is a symbolic link, the link will be replaced. */
 MST_CHECKED mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out);
 MST_CHECKED mst_status mst_file_append(mst_file *file, const void *data, size_t size);
 /** The same at OFFSET, at most the size so far, over what was written there. */
 MST_CHECKED mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_t size);
 /** Syncs it and gives it its name, in place of what had it. After a failure the old file is there, and no other. */
 MST_CHECKED mst_status mst_file_commit(mst_file *file);
-/** Removes it; nothing where it was committed or never created. */
+/** Removes it; nothing if it was committed or never created. */
 void mst_file_abandon(mst_file *file);
-/** Removes the file at PATH, where there is one. */
+/** Removes the file at PATH, if there is one. */
 MST_CHECKED mst_status mst_file_remove(const char *path);
 MST_CHECKED mst_status mst_file_remove_in(const mst_folder *folder, const char *name);
-/** Takes the lock of the file NAME of FOLDER that its writer has: a descriptor to be closed, or -1 where a process is
- *  writing it, where it is no regular file, or where that cannot be known. What is claimed can be removed. */
+/** Takes the lock of the file NAME of FOLDER that its writer has: a descriptor to be closed, or -1 if a process is
+ *  writing it, if it is no regular file, or if that cannot be known. What is claimed can be removed. */
 int mst_file_claim(const mst_folder *folder, const char *name);
-/** Whether FOLDER has something of that NAME, be it a link that leads nowhere. MST_IO where that cannot be found
+/** Whether FOLDER has something of that NAME, be it a link that leads nowhere. MST_IO if that cannot be found
  *  out. */
 MST_CHECKED mst_status mst_file_is_there(const mst_folder *folder, const char *name, bool *out);
-/** What was renamed and removed in the folder of PATH is on the disk too, where the file system can say so. */
+/** What was renamed and removed in the folder of PATH is on the disk too, if the file system can say so. */
 void mst_file_sync_folder(const char *path);
 
 /** Calls of the system by which this file changes the disk, or asks what is on it. */
@@ -76,17 +76,17 @@ typedef enum mst_file_call {
     MST_FILE_UNLINK
 } mst_file_call;
 /** Asked before each call: 0, or the number of the error with which it fails. A write of *SIZE bytes can be made
- *  shorter; one that fails writes *SIZE bytes before, where that was made less. Below 0: a sync is left out. */
+ *  shorter; one that fails writes *SIZE bytes before, if that was made less. Below 0: a sync is left out. */
 typedef int (*mst_file_fault)(mst_file_call call, size_t *size);
 /** For tests of what happens when the disk is full or gone; NULL ends it. */
 void mst_file_replace_fault(mst_file_fault function);
 
-/** Fails as mst_file_write would where that can be known before; writes nothing. MST_INVALID where PATH is something
+/** Fails as mst_file_write would where that can be known before; writes nothing. MST_INVALID if PATH is something
  *  else than a regular file. */
 MST_CHECKED mst_status mst_file_check(const char *path);
 
-/** The bytes of the file at PATH, which the caller frees with free(). Fails with MST_NOT_FOUND where there is none,
- *  MST_INVALID where it is no regular file or has more than MOST bytes, MST_IO where it cannot be read; each message
+/** The bytes of the file at PATH, which the caller frees with free(). Fails with MST_NOT_FOUND if there is none,
+ *  MST_INVALID if it is no regular file or has more than MOST bytes, MST_IO if it cannot be read; each message
  *  names the path. There is memory for one byte more. */
 MST_CHECKED mst_status mst_file_read(const char *path, size_t most, void **data, size_t *size);
 

@@ -13,7 +13,7 @@
 
 /** The number of this process, to be kept with what is made in it. Costs no system call. */
 uint64_t mst_process_number(void);
-/** MST_INVALID where this is not process NUMBER but a child of it; WHAT was made in process NUMBER ("session"). */
+/** MST_INVALID if this is not process NUMBER but a child of it; WHAT was made in process NUMBER ("session"). */
 MST_CHECKED mst_status mst_process_check(uint64_t number, const char *what);
 
 #endif

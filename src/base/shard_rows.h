@@ -1,5 +1,5 @@
 /** Which rows of a batch each shard has: neighbouring ones, from the first shard to the last. The first shards have one
- *  row more where the batch does not divide.
+ *  row more if the batch does not divide.
  *
  *      10 rows, 4 shards     0 1 2 | 3 4 5 | 6 7 | 8 9
  */
@@ -19,7 +19,7 @@ typedef struct mst_row_range {
     int64_t first, count;
 } mst_row_range;
 
-/** Where part I of N begins, when SIZE things are cut in this way; part N would begin behind the last. Workers share
+/** Where part I of N begins, when SIZE things are cut in this way; for I = N, one after the last thing. Workers share
  *  the shards out likewise. */
 static inline int64_t mst_part_begin(int64_t size, int64_t n, int64_t i) {
     const int64_t more = size % n;

@@ -18,7 +18,7 @@ void mst_stopwatch_start(mst_stopwatch *watch);
 void mst_stopwatch_stop(mst_stopwatch *watch);
 /** From now on the time counts from 0. */
 void mst_stopwatch_reset(mst_stopwatch *watch);
-/** Nanoseconds until NOW (base/clock.h); *PRESENT: those since the last start, 0 where it is stopped. */
+/** Nanoseconds until NOW (base/clock.h); *PRESENT: those since the last start, 0 if it is stopped. */
 int64_t mst_stopwatch_read(mst_stopwatch *watch, int64_t now, int64_t *present);
 
 #endif

@@ -5,7 +5,7 @@
  *      done    number of runs done, of all jobs: members add to it, the caller waits until all of its job are in it
  *
  * A member takes runs from its own block first and then from those of the others, each with one compare-and-swap. The
- * caller is a member too, so a job ends even where no other thread gets a core. */
+ * caller is a member too, so a job ends even if no other thread gets a core. */
 #include "base/team.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ typedef struct block {
 
 /* Whether the others help or hinder: a core that is busy with another program keeps a member, and with it a run that
  * all wait for. Over some milliseconds of jobs, the time that they took is compared with what the caller would have
- * needed alone, as its own runs show; where that is less, it works alone for a while, the longer the more often that
+ * needed alone, as its own runs show; if that is less, it works alone for a while, the longer the more often that
  * happens. */
 typedef struct judgement {
     int64_t spent; /* nanoseconds of jobs since the last judgement */
@@ -81,7 +81,7 @@ static void keep_failure(mst_team *team, int64_t run, mst_status status) {
     pthread_mutex_unlock(&team->lock);
 }
 
-/* The next run of the block in job JOB; false where there is none left. */
+/* The next run of the block in job JOB; false if there is none left. */
 static bool team_take(block *b, uint32_t job, uint32_t *run) {
     uint64_t ticket = atomic_load_explicit(&b->ticket, memory_order_acquire);
     do {

@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/** Writes the low BYTES bytes of VALUE at AT; returns the place behind them. */
+/** Writes the low BYTES bytes of VALUE at AT; returns the place after them. */
 static inline unsigned char *mst_put_number(unsigned char *at, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++) *at++ = (unsigned char)(value >> 8 * i);
     return at;
 }
 
-/** Reads BYTES bytes at *AT, which is set to the place behind them. */
+/** Reads BYTES bytes at *AT, which is set to the place after them. */
 static inline uint64_t mst_get_number(const unsigned char **at, int bytes) {
     uint64_t value = 0;
     for (int i = 0; i < bytes; i++) value |= (uint64_t) * (*at)++ << 8 * i;
