@@ -3,7 +3,8 @@
  *    in order   a walk along the program: a new block takes the smallest free hole that fits, one that ends gives its
  *               hole back. What was used last is taken again soon, while it is in a cache.
  *    by size    the largest block first, each at the lowest offset where no block is whose life meets its own; the
- * small ones in order, after them. Large blocks do not lie between small ones then, where none fits any more. */
+ *                 small ones in order, after them. So no large block lies between small ones, where none would fit
+ *                 any more. */
 #include "plan/blocks.h"
 #include "base/no_memory.h"
 
