@@ -2,14 +2,19 @@
  *
  *  src        as conv2d's; if there are src_terms, the source of a batch norm whose output the convolution reads
  *  weights    as conv2d's
- *  gradient   of the output of the batch norm after the convolution, or of the activation after that output of the
- *  convolution terms output 0 of batch_norm_grad_sums: of output and gradient the gradient of output follows src_terms
- *  may be left out: output 0 of batch_norm_statistics of src variance may be left out: output 2 of
- *  batch_norm_statistics of src strides, padding, pads, dilations, groups as conv2d's activation after the batch norm
- *  of output: relu, relu6 or linear, which is none src_activation after that of src epsilon of the batch norm of src
- *  weights_only makes dweights alone, as output 0; there is no variance then dsrc output 0, like src: the gradient of
- *  what the convolution reads dweights output 1, like weights sums, dgamma, dbeta outputs 2 to 4 if there is a
- *  variance: the outputs of batch_norm_grad_sums of src and dsrc
+ *  gradient   of the output of the batch norm after the convolution, or of the activation after that
+ *  output     of the convolution
+ *  terms      output 0 of batch_norm_grad_sums: of output and gradient the gradient of output follows
+ *  src_terms  may be left out: output 0 of batch_norm_statistics of src
+ *  variance   may be left out: output 2 of batch_norm_statistics of src
+ *  strides, padding, pads, dilations, groups   as conv2d's
+ *  activation      after the batch norm of output: relu, relu6 or linear, which is none
+ *  src_activation  after that of src
+ *  epsilon         of the batch norm of src
+ *  weights_only    makes dweights alone, as output 0; there is no variance then
+ *  dsrc       output 0, like src: the gradient of what the convolution reads
+ *  dweights   output 1, like weights
+ *  sums, dgamma, dbeta   outputs 2 to 4 if there is a variance: the outputs of batch_norm_grad_sums of src and dsrc
  *
  *  The plan makes it; it comes after differentiation and has no gradient.
  */

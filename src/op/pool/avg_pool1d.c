@@ -4,7 +4,8 @@
  *  size     of a window
  *  stride   default size
  *  padding  as in avg_pool2d
- *  pads     before and after src, in place of a padding dst src's dtype, [n, outputs, channels]
+ *  pads     before and after src, in place of a padding
+ *  dst      src's dtype, [n, outputs, channels]
  *
  *  Made of avg_pool2d, on one row.
  */
