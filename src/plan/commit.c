@@ -1,11 +1,11 @@
 /* commit: what is written when.
  *
- * A step happens or does not. So everything that can fail runs in the body of the step, where no state changes; then
- * all devices go through a gate together, and behind it writers change the state, and nothing fails any more.
+ * A step happens or does not. So everything that can fail runs in the body of the step, where no state changes. Then
+ * all devices go through a gate together. Behind it writers change the state, and nothing fails any more.
  *
- * What a reader sees is a matter of phases: the phase of a node is the most writers on any path of sources and control
- * sources to it, and a reader sees the writes of earlier phases and none of its own. A writer is a reader of the values
- * that it takes. Writers of one phase write in the order in which they were made.
+ * What a reader sees depends on phases. The phase of a node is the largest number of writers on any path of sources and
+ * control sources to it. A reader sees the writes of earlier phases and none of its own phase. A writer is also a reader
+ * of the values that it takes. Writers of one phase write in the order in which they were made.
  *
  * One number decides what runs where: last_phase, the last phase whose readers must run before the gate, because
  * something of that phase may fail.
@@ -18,8 +18,9 @@
  *     gate the variable takes its value. Whoever reads the variable, or the output of a writer of it, reads the copy
  *     that is newest in the reader's phase.
  *   - Behind the gate control sources put the readers and writers of each variable in order.
- *   - A value of a variable that is needed when the variable may have changed is copied in time: what a writer takes
- *     if the variable is written in the same phase, and a view that is used in a later phase than its own. */
+ *   - A value of a variable is copied in time if it is needed when the variable may have changed. Such values are those
+ *     that a writer takes while the variable is written in the same phase, and views that are used in a later phase
+ *     than their own. */
 #include <stdlib.h>
 #include <string.h>
 

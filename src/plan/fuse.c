@@ -114,7 +114,7 @@ static mst_status fuse_residual(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- convolutions and poolings over one axis, which are seen through views ---- */
 
-/* NODE, whose source I has become its output, passes it on. */
+/* Source I of NODE has become what NODE used to compute: NODE only passes it on. */
 static mst_status pass_on(mst_plan *plan, mst_plan_node *node, int i) {
     return mst_plan_become(plan, node, &mst_op_identity, node->options, 1, (const int32_t[]){node->src[i]});
 }
@@ -199,7 +199,7 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
     if (norm->op != &mst_op_fused_batch_norm || norm->src[0] != node->src[0] || norm->src[1] != node->src[1] ||
         norm->dst + 1 != node->src[2] || norm->dst + 2 != node->src[3])
         return MST_OK;
-    /* Only what a node read already is ordered with the writes behind the gate. */
+    /* Writes behind the gate are ordered only with what a node read before this pass. */
     if (node->region == MST_COMMIT && mst_plan_in_variable(plan, norm->src[2])) return MST_OK;
     relu->dead = true;
     return mst_plan_become(

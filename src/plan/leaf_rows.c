@@ -10,7 +10,8 @@
 #include "plan/distribute.h"
 #include "plan/update_ops.h"
 
-/* The rows and their numbers, of which VALUE and the one after it are, are as many as these say. */
+/* VALUE, the rows, and the value after it, their numbers, are counted by the latter: its first number says how many
+ * there are. */
 static void set_counted(mst_plan *plan, int32_t value) {
     for (int32_t i = value; i < value + 2; i++) plan->value[i].counted_by = value + 1;
 }

@@ -1,8 +1,8 @@
 /* memory: where each value lives.
  *
  * A device walks its program in order, so the life of a value is an interval: from the node that makes it to the last
- * that uses it, or to the end of the step if another device sees it. Values whose lives meet lie apart (blocks.c).
- * An op that allows it writes into a source that dies there:
+ * that uses it, or to the end of the step if another device sees it. Values that live at the same time lie apart
+ * (blocks.c). An op that allows it writes its output into a source that is used there for the last time:
  *
  *     program of a device      arena      0        64       128
  *       h = relu(scale)                   [ h  ]                     in the place of scale
@@ -114,7 +114,8 @@ static mst_status add_block(layout *l, int32_t value, int32_t begin, int32_t end
 }
 
 static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
-    /* The others begin when they are ready: then this device may be at a node before, whose memory it needs. */
+    /* If devices share the node, the others begin when they are ready. This one may then still be at an earlier node,
+     * and need the memory of that. */
     const bool shared = is_shared(l->plan, node);
     for (int i = 0; i < node->num_dst; i++) {
         const int32_t value = node->dst + i;

@@ -47,7 +47,7 @@ static narrowing when_read(const mst_plan_node *node, int i) {
     return source || gradient ? of_options(node->options) : MAY_NOT;
 }
 
-/* All that nodes say about a value: MAY_NOT once is the answer, and UNDECIDED leaves it to the others. */
+/* Combines what the nodes say about a value: a single MAY_NOT decides, and UNDECIDED leaves it to the others. */
 static void narrow_join(narrowing *all, narrowing one) {
     if (*all == UNDECIDED || one == MAY_NOT) *all = one;
 }

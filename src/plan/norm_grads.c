@@ -1,6 +1,6 @@
-/* norm_grads: the gradient of the source of a batch norm that only the gradients of a convolution read is never in
- * memory as a whole. The gradient of the batch norm becomes its sums, and both gradients of the convolution become one
- * node, which makes each part of the gradient once, and uses it twice while it is in the cache:
+/* norm_grads: if only the gradients of a convolution read the gradient of a batch norm's source, that gradient is never
+ * in memory as a whole. The gradient of the batch norm becomes its sums. Both gradients of the convolution become one
+ * node. It makes each part of the gradient once, and uses it twice while it is in the cache:
  *
  *     dh, ... = fused_batch_norm_grad(h, ..., dn)      terms, ... = batch_norm_grad_sums(h, ..., dn)
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)

@@ -25,7 +25,7 @@
     PASS(select)     /* the fastest kernel that does each node */                                                    \
     PASS(layout)     /* constants in the layout that their kernel reads fastest */                                   \
     PASS(cross)      /* a send and a receive where a value goes to another memory domain or task */                  \
-    PASS(vote)       /* when other tasks may take it that this one can make the step */                              \
+    PASS(vote)       /* when this task promises the others that it can make the step */                              \
     PASS(schedule)   /* one order for all nodes, by memory and readiness */                                          \
     PASS(keep_own)   /* what the devices of this task do, if there are several tasks */                              \
     PASS(partition)  /* the order cut by devices, and where one waits for another */                                 \

@@ -18,7 +18,7 @@ static const mst_op *op_of(const mst_plan_node *node) {
     return node->op == &mst_op_feed ? mst_node_op(node->origin) : node->op;
 }
 
-/* The specs of the node's sources, of which a device type sees the first few. */
+/* The specs of the node's sources; a device type sees only the first few. */
 enum { FEW = 16 };
 
 static int read_specs(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec) {

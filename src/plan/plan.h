@@ -93,7 +93,7 @@ typedef struct mst_plan_group {
 /** A copy of an entry of the store that the plan works with. */
 typedef struct mst_plan_state {
     const mst_node *variable;
-    int32_t device; /**< whose copy it is, or in whose domain */
+    int32_t device; /**< device whose copy it is, or in whose domain it is */
     bool of_domain; /**< one copy for the whole domain: slots that the devices of a group share */
     bool used;      /**< a node of the plan has it as a source */
     bool reads;     /**< needs its value */
@@ -206,12 +206,12 @@ MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
 void mst_plan_phases(mst_plan *plan);
 /** NODE comes after AFTER: appends a control source, unless it is there. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
-/** Marks nodes that neither a fetch nor an effect needs as dead, and counts the uses of values. */
+/** Marks nodes as dead if neither a fetch nor an effect needs them, and counts the uses of values. */
 MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
 /** Fills plan->order with the live nodes, sources before users, in the order of a depth-first walk back from the
  *  fetches. */
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
-/** Whoever reads one of the first NUM_VALUES values reads what that is JOINED to, -1 if it has stayed; then sweeps
+/** Readers of one of the first NUM_VALUES values now read the value that JOINED names; -1: it has stayed. Then sweeps
  *  and sorts. */
 MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *joined, int64_t num_values);
 /** Fills an inference context of a node; SPEC has room for its sources. */

@@ -1,9 +1,10 @@
-/* recompute: values of the forward pass that the backward pass reads are not kept, but for few, and are computed again
- * from those when the backward pass comes to them (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016).
+/* recompute: of the values of the forward pass that the backward pass reads only few are kept. The others are computed
+ * again from these when the backward pass comes to them (Chen et al., "Training Deep Nets with Sublinear Memory Cost",
+ * 2016).
  *
- * The forward pass of each shard is cut into segments. What goes from one segment to a later one is kept; what stays
- * inside a segment, and a gradient reads, is made again by copies of the nodes, which wait for the first gradient that
- * comes to the segment:
+ * The forward pass of each shard is cut into segments. What goes from one segment to a later one is kept. What stays
+ * inside a segment, and a gradient reads, is made again by copies of the nodes. The copies wait for the first gradient
+ * that comes to the segment:
  *
  *     forward    x --> a --> b --|--> c --> d --> loss        "|": the cut; b is kept, a is not
  *     backward         a' <-- x                               as soon as db is there

@@ -9,10 +9,11 @@
  *      update                                  sums   <---- exchange_wait
  *
  * The memory of leaves and sums is the exchange's own (MST_IN_LEAF, MST_IN_SUM), since other threads read and write it
- * meanwhile; a gradient is made where it is sent from, if nothing else decides where it is (mst_plan_place_leaves).
+ * meanwhile. A gradient is made in the memory from which it is sent, unless something else decides where it lies
+ * (mst_plan_place_leaves).
  *
- * All tasks make their exchanges in the same order, that of the common graph: window and devices of a task decide which
- * values are leaves, but neither how many exchanges there are nor what they sum. */
+ * All tasks make their exchanges in the same order, that of the common graph. Window and devices of a task decide which
+ * values are leaves. They decide neither how many exchanges there are nor what these sum. */
 #include "plan/task_sums.h"
 
 #include <string.h>

@@ -183,7 +183,7 @@ typedef struct bucket {
     int64_t bytes, done;
 } bucket;
 
-/* Part AT of SIZE lies in this one of COUNT equal parts; *REST is where in it, of SIZE again. */
+/* The number of that of COUNT equal parts in which place AT of SIZE lies; *REST is the place in it, again of SIZE. */
 static int32_t part_at(int64_t at, int64_t size, int32_t count, int64_t *rest) {
     int64_t part = size ? at * count / size : 0;
     if (part >= count) part = count - 1;

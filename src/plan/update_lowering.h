@@ -125,7 +125,8 @@ MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_upd
 /** update_exchange.c: the first variable of the bucket of dense gradients whose last one is LAST. */
 int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);
 
-/** update_shard.c, of sharded state: finds the parts of the variables, and what it cannot be for. */
+/** update_shard.c, of sharded state: finds the parts of the variables; an error if the update cannot be
+ *  sharded. */
 MST_CHECKED mst_status mst_lowering_find_parts(mst_lowering *l);
 /** Where in the values of a bucket, from variable LAST down to FIRST, the parts begin; NULL if memory runs out. */
 const int64_t *mst_lowering_bucket_parts(mst_lowering *l, int32_t first, int32_t last);

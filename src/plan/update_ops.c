@@ -88,7 +88,7 @@ const mst_op mst_op_update = {.name = "update",
                               .options_size = sizeof(mst_update_options),
                               .writes = update_writes};
 
-/* The same sources, of which nothing is written; dst: the new values of the task's part of each variable. */
+/* Takes the same sources and writes none of them; dst: the new values of the task's part of each variable. */
 const mst_op mst_op_stage_update = {.name = "stage_update",
                                     .num_src = MST_VARIADIC,
                                     .num_dst = MST_VARIADIC,
