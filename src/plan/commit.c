@@ -4,8 +4,8 @@
  * all devices go through a gate together. Behind it writers change the state, and nothing fails any more.
  *
  * What a reader sees depends on phases. The phase of a node is the largest number of writers on any path of sources and
- * control sources to it. A reader sees the writes of earlier phases and none of its own phase. A writer is also a reader
- * of the values that it takes. Writers of one phase write in the order in which they were made.
+ * control sources to it. A reader sees the writes of earlier phases and none of its own phase. A writer also reads the
+ * values that it takes. Writers of one phase write in the order in which they were made.
  *
  * One number decides what runs where: last_phase, the last phase whose readers must run before the gate, because
  * something of that phase may fail.

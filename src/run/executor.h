@@ -10,8 +10,8 @@
 
 typedef struct mst_executor mst_executor;
 
-/** For at most NUM_FRAMES frames at a time. RUNS_ALL: device 0 has a thread of its own, as the others do, so that its
- *  callers need not stay with it; else they run it themselves, which is some microseconds quicker. */
+/** An executor for at most NUM_FRAMES frames at a time. RUNS_ALL: device 0 has a thread of its own, as the others do,
+ *  so that callers need not stay with it. Else callers run its part themselves, which is some microseconds quicker. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,
                                            int num_frames, bool runs_all, mst_executor **out);
 /** Ends the threads and calls ENDED (may be NULL) with OWNER, whose memory the devices use. If a device does not

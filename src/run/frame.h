@@ -16,8 +16,8 @@
 #include "run/trace.h"
 #include "store/store.h"
 
-/** How a frame ends: all devices leave it, or the caller gives it up at the deadline, whichever comes first. Then the
- *  caller, or else the last device, releases it. */
+/** How a frame ends. If all devices leave it before the deadline, the caller releases it. Else the caller gives it up,
+ *  and the last device releases it. */
 enum { MST_RUNNING, MST_ALL_LEFT, MST_GIVEN_UP };
 
 /** Memory of one device for steps: lasts as long as the session, grows with the largest plan. */
@@ -38,7 +38,7 @@ typedef struct mst_touch {
 /** Where a device has stopped behind the gate, because its part failed or needs what another has not made. */
 typedef struct mst_stop {
     int64_t call;          /**< first call of its program that was not made whole; INT64_MAX: it has not stopped */
-    _Atomic int32_t point; /**< the last that it has reached; INT32_MAX: it has not stopped */
+    _Atomic int32_t point; /**< the last point that it has reached; INT32_MAX: it has not stopped */
 } mst_stop;
 
 typedef struct mst_frame {
@@ -72,7 +72,7 @@ typedef struct mst_frame {
     uint64_t own_number;                      /**< its number on the queue of device 0 */
     uint64_t number;                          /**< counts the runs of this frame's slot, from 1 */
     mst_timeline touched;                     /**< devices that have touched, of all frames of the slot */
-    uint64_t all_touched;                     /**< what it is when those of this frame have */
+    uint64_t all_touched;                     /**< value of it when the devices of this frame have touched */
     mst_timeline ready;                       /**< at `number` when the state may be read */
     mst_timeline gate;                        /**< at `number` when it has decided */
     mst_timeline left;                        /**< at `number` when all devices have left */

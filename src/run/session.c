@@ -1,5 +1,6 @@
-/* The life of a session: its devices, slots and store are made with it and freed when its last call has left and its
- * threads have ended; and what it says of itself. Calls are in session_calls.c, variables in session_variables.c. */
+/* The life of a session: its devices, slots and store are made with it, and freed when its last call has left and its
+ * threads have ended. Also the functions that describe a session. Calls are in session_calls.c, variables in
+ * session_variables.c. */
 #include "run/session.h"
 
 #include <stdlib.h>

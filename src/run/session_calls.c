@@ -58,7 +58,7 @@ static bool is_reusable(const mst_tensor *output, const mst_spec *spec) {
     return mst_spec_equal(&own, spec);
 }
 
-/* Small ones are not worth a look at what the process has. */
+/* For small ones it is not worth finding out how much memory the process has. */
 static mst_status check_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor *const *outputs) {
     enum { SMALL = 1 << 20 };
     int64_t bytes = 0;
@@ -105,7 +105,7 @@ static mst_status too_late(const mst_slot *slot) {
                     slot->session->options.timeout);
 }
 
-/* At most a second: a clock that a test has put in place does not wake us. */
+/* At most a second: a clock that a test has replaced does not wake this thread. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline) {
     const int64_t left = deadline - mst_clock_now();
     if (left <= 0) return false;
@@ -416,7 +416,7 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, const ms
 
 mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached, const mst_call_purpose *purpose,
                               int64_t deadline, const mst_feed *feeds, mst_tensor **outputs, mst_slot **out) {
-    /* an output that is fed too must neither be written in place nor freed before the end */
+    /* retained: an output that is also fed must neither be written in place nor freed before the end */
     for (int i = 0; i < cached->num_feeds; i++)
         if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
     mst_status status = prepare_outputs(session, cached, outputs);

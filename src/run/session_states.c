@@ -37,8 +37,8 @@ static int64_t used_bytes(const mst_session *session, int device) {
 }
 
 /* Without this check the system would kill the process without a message. The memory that the process has now includes
- * what the session has allocated and already touched, but not what is untouched: the larger of the two is needed for
- * certain. */
+ * what the session has allocated and touched, but not what is untouched. So the larger of the two is a lower bound of
+ * what is needed. */
 static mst_status check_host(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
     const mst_devices *devices = &session->devices;
     const int64_t memory = mst_host_memory();
@@ -92,7 +92,7 @@ mst_status mst_session_check_outputs(const mst_session *session, const mst_cache
 
 /* ---- placing ---- */
 
-/* The first device of the session in the domain of DEVICE: the key of what is one for the domain. */
+/* The first device of the session in the domain of DEVICE: the key of copies of which the domain has one. */
 static int32_t first_of_domain(const mst_session *session, int32_t device) {
     int32_t first = 0;
     while (session->devices.device[first].domain != session->devices.device[device].domain) first++;

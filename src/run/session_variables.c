@@ -1,8 +1,8 @@
 /* Variables from outside of a step: reading and setting one, which the store does, and first values.
  *
  * First values are computed by a run of the assignments of all variables that have none. A first value that is computed
- * from another variable is for a later run of them. Another session of the store may do the same at the same time: who
- * comes second leaves what is there. */
+ * from another variable is for a later run of them. Another session of the store may do the same at the same time: the
+ * second one leaves the values that are there. */
 #include "run/session.h"
 
 #include <stdlib.h>
