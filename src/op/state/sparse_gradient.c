@@ -4,8 +4,8 @@
  *                        indices i32 or i64 [..]
  *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows if that is less. With squares
  *         [n, 2 * columns]: after each row the sum of the squares of what was added
- *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending. Rows after these may hold
- *  anything fails MST_INVALID in the run if an index is not within 0 to num_rows - 1
+ *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending. Later rows are undefined
+ *  fails  MST_INVALID in the run if an index is not within 0 to num_rows - 1
  *
  *  Rows of one number are added up within each shard in the order in which they come, each clipped to [-clip, clip]
  *  if clip is not 0; then over the shards in their fixed tree (base/shard_tree.h).
