@@ -77,7 +77,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The first category that is another one but for spaces around it, to OUT. */
+/* Writes the first category that equals another one except for spaces around it to OUT. */
 static mst_status find_spaces(const mst_schema_column *column, mst_column_report *out) {
     for (int64_t i = 0; i < column->num_categories && !*out->spaced; i++) {
         const char *text = column->category[i], *begin = text + strspn(text, " \t");

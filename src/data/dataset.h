@@ -1,9 +1,9 @@
 /** Inside of datasets.
  *
- *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows
- *  between them is rows: numbers of rows of the source, with the pass over it (data/cursors/row.h). The values:
- *  mst_row_fetch collects the scales, maps and changes between source and end, and turns numbers of rows into values
- *  only where they are wanted.
+ *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor. Rows flow between
+ *  them: numbers of rows of the source, with the pass over it (data/cursors/row.h). The values: mst_row_fetch collects
+ *  the scales, maps and changes between source and end, and turns numbers of rows into values only where they are
+ *  wanted.
  *
  *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
  *  rows, of picture files or of the rows of other datasets (`values`). If it can only read forward, its cursor
@@ -29,8 +29,8 @@
 
 typedef struct mst_cursor mst_cursor;
 
-/** What a dataset does with the values of a row: a map, or else a change, a making or a conversion of one component.
- *  That is left out for rows of which the component is not wanted. */
+/** What a dataset does with the values of a row: a map, or else a change, a making or a conversion of one component. It
+ *  is left out for rows whose component is not wanted. */
 typedef struct mst_row_stage {
     mst_map_function map;
     void *context;
@@ -59,7 +59,8 @@ typedef struct mst_dataset_type {
      *  threads may call at once, each with a buffer of its own. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
                        mst_record_buffer *buffer, mst_record *record);
-    /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
+    /** Of a source of records: puts the place of record ROW in front of the message of the thread's error; returns the
+     *  error's code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
     /** Of a source that is neither in memory nor of records: writes row ROW, which BASE gave out and still holds,
      *  component i to DST[i] unless that is NULL. Components whose length is not known have no place in DST; if OUT
@@ -82,8 +83,8 @@ typedef struct mst_dataset_type {
     void (*settings)(const mst_dataset *dataset, char *text, size_t size);
     /** The *N other datasets that this one is made of, apart from upstream. NULL: none. */
     mst_dataset *const *(*parts)(const mst_dataset *dataset, int *n);
-    bool keeps_rows; /**< its rows are those of upstream in the same order: workers may differ in it */
-    bool takes_some; /**< it chooses or orders rows: asynchronous workers may differ in it */
+    bool keeps_rows; /**< its rows are those of upstream in the same order: workers may differ in having it */
+    bool takes_some; /**< it chooses or orders rows: asynchronous workers may differ in having it */
     /** For a source that reads files when rows are asked for: a hash of the files (data/row_hash.h), which workers
      *  compare too. NULL: the rows are in memory, or the files are not known. */
     uint64_t (*contents)(const mst_dataset *source);
@@ -125,9 +126,9 @@ typedef struct mst_cursor_type {
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_cursor *cursor);
-    /** Adds what tells this position, and upstream's with mst_cursor_save, to BOOKMARK; NULL: only upstream's. */
+    /** Adds this position, and upstream's with mst_cursor_save, to BOOKMARK; NULL: only upstream's. */
     void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Takes both back, in a cursor that was opened and not started. */
+    /** Restores both, in a cursor that was opened and not started. */
     mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
     /** Of a source that keeps records: N rows, by their numbers, are not needed any more. May be NULL. */
     void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
@@ -135,8 +136,8 @@ typedef struct mst_cursor_type {
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** When all cursors are restored: drops the rows that no cursor downstream has kept. May be NULL. */
     void (*settle)(mst_cursor *cursor);
-    /** Of one with a thread: makes what that does, and waits that another thread has for it, end soon. The cursor will
-     *  be destroyed. May be NULL. */
+    /** Of a cursor with a thread: makes the work of that thread end soon, and also the waits of others for it. The
+     *  cursor will be destroyed. May be NULL. */
     void (*stop)(mst_cursor *cursor);
 } mst_cursor_type;
 
@@ -173,11 +174,11 @@ size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 /** Whether the elements of DATASET are values in memory (mst_element), and not rows of the source: it is a prefetch or
  *  a padded_batch. */
 bool mst_dataset_gives_values(const mst_dataset *dataset);
-/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded,
- *  mapped or changed. */
+/** Whether a row costs more than copying and scaling, each time that it is asked for: it is read, decoded, mapped or
+ *  changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
 
-/** Lends ARENA to mst_map_alloc on this thread, NULL takes it back; what was lent before. */
+/** Lends ARENA to mst_map_alloc on this thread; NULL takes it back. Returns the arena that was lent before. */
 mst_arena *mst_map_lend(mst_arena *arena);
 
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL if there are none. */
@@ -209,7 +210,7 @@ void mst_cursor_settle(mst_cursor *cursor);
 
 /** As mst_iterator_create over batches, for a task that needs only the rows of WINDOW of each. Batches have their whole
  *  sizes and the same order in all tasks; to copy a row that is not of WINDOW is MST_INVALID. What makes rows ahead, or
- *  pads them, makes only those of WINDOW. All rows are made by what must see each of them: a filter, a cache, and a
+ *  pads them, makes only those of WINDOW. Datasets that must see each row make all of them: a filter, a cache, and a
  *  padded_batch that finds the longest. */
 MST_CHECKED mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_shard_window window,
                                                   mst_iterator **out);

@@ -1,7 +1,7 @@
 /* Datasets as expressions: the calls of muster/dataset.h with what they make as their value.
  *
- * A mistake becomes a dataset of its own that keeps the error, and gives it to all that look at it: what is nested over
- * it does nothing, whatever else takes a dataset asks mst_dataset_check first. */
+ * A mistake becomes a dataset of its own that keeps the error. Calls that are nested over it do nothing and pass it on.
+ * All other functions that take a dataset ask mst_dataset_check first, which gives the error. */
 #include "data/nested.h"
 
 #include <stdlib.h>

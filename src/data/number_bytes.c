@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers of such a size are what networks are given. */
+/* Networks are usually given numbers of such a size. */
 static const double least = 1e-6, most = 1e6;
 enum { FEWEST = 16, FEWEST_HALVES = 32 };
 
@@ -18,8 +18,8 @@ static bool are_stripes(const uint8_t *word) {
     return word[2] == word[3] || (word[0] == word[2] && word[1] == word[3]);
 }
 
-/* Every number that is not 0 is a usual one; and mostly the lowest byte is none of those that the highest is, and there
- * are no stripes: so pictures are told, whose neighbours are alike. */
+/* Every number that is not 0 has a usual size. Mostly the lowest byte has none of the values that the highest byte has,
+ * and there are no stripes. This tells pictures apart, as their neighbouring pixels are alike. */
 static bool are_floats(const uint8_t *data, size_t size, size_t each) {
     size_t count = 0, apart = 0;
     uint8_t low = 255, high = 0;
@@ -44,7 +44,7 @@ static bool are_floats(const uint8_t *data, size_t size, size_t each) {
     return count >= FEWEST && apart >= count / 2;
 }
 
-/* Integers of at most two bytes of four, which mostly differ, as they do not in stripes. */
+/* Integers that fill at most two bytes of four. Mostly they differ, unlike in stripes. */
 static bool are_integers(const uint8_t *data, size_t size) {
     enum { EACH = 4 };
     size_t count = 0, apart = 0;

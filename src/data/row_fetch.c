@@ -4,9 +4,9 @@
  *      by row      a map, a change of pictures, or a source that makes rows: each row goes through all stages, in
  *                  scratch memory; the last stage writes to its place in the batch if it can
  *
- * Threads copy parts of a batch at the same time. Each takes a scratch of its own from a list, so there are at most
- * as many as threads that copy at once. What map functions allocate lasts for a row, the bytes of strings that were
- * copied until mst_row_fetch_forget_strings. */
+ * Threads copy parts of a batch at the same time. Each takes a scratch of its own from a list, so there are at most as
+ * many as threads that copy at once. What map functions allocate lasts for a row. The bytes of copied strings last
+ * until mst_row_fetch_forget_strings. */
 #include "data/row_fetch.h"
 
 #include <pthread.h>
@@ -163,7 +163,7 @@ void mst_row_fetch_forget_strings(mst_row_fetch *fetch) {
     pthread_mutex_unlock(&fetch->lock);
 }
 
-/* The cost of a map is not known: each row is assumed to be worth a thread. */
+/* The cost of a map is not known: each row is assumed to be enough work for a thread. */
 int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, const mst_element *element, int component) {
     const int64_t elements = mst_shape_count(mst_dataset_row_shape(fetch->end, element, component));
     const int64_t size = (int64_t)mst_dtype_size(fetch->end->row[component].dtype);
@@ -307,7 +307,7 @@ static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to)
 }
 
 /* The same of a source that writes values: to their places in the batch (TO, may be NULL) if nothing else is done
- * with them. Components whose length is not known are only wanted by maps, and by who looks at the row. */
+ * with them. Only maps, and callers that look at a row, want components whose length is not known. */
 static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row, void *const *to, char **free_memory) {
     bool any_open = false;
     for (int c = 0; c < fetch->base->num_components; c++) {

@@ -48,7 +48,7 @@ mst_status mst_team_fetch_create(const mst_dataset *dataset, mst_cursor *cursor,
     return status;
 }
 
-/* A child of fork() does not have the threads, and would wait for their end for ever. */
+/* A child of fork() does not have the threads, so waiting for their end would never return. */
 void mst_team_fetch_destroy(mst_team_fetch *f) {
     if (!f) return;
     if (f->team && f->process == mst_process_number()) mst_team_destroy(f->team);

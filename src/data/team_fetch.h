@@ -15,7 +15,7 @@ MST_CHECKED mst_status mst_team_fetch_create(const mst_dataset *dataset, mst_cur
 void mst_team_fetch_destroy(mst_team_fetch *fetch);
 
 /** Writes rows FIRST to FIRST + COUNT - 1 of ELEMENT, each component with DST[i] not NULL to DST[i]. By one thread at a
- *  time. Ends after the rows that are being made if the flag is set that the caller watches (data/cancel.h). */
+ *  time. If the flag that the caller watches is set (data/cancel.h), it ends after the rows that are being made. */
 MST_CHECKED mst_status mst_team_fetch_copy_all(mst_team_fetch *fetch, const mst_element *element, int64_t first,
                                                int64_t count, void *const *dst);
 /** As mst_row_fetch_forget_strings. */

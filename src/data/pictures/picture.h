@@ -14,7 +14,7 @@ typedef struct mst_picture_size {
     int64_t pixel; /**< bytes */
 } mst_picture_size;
 
-/** How an mst_picture_dataset makes a picture of dtype OUT->dtype from IN. */
+/** The function with which an mst_picture_dataset makes a picture of dtype OUT->dtype from IN. */
 typedef void (*mst_picture_function)(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
                                      mst_array *out);
 
@@ -35,8 +35,8 @@ MST_CHECKED mst_status mst_picture_derive_random(const mst_dataset_type *type, s
                                                  void *out);
 /** MST_INVALID, naming TRANSFORM, unless component COMPONENT of DATASET is pictures of u8 or f32. */
 MST_CHECKED mst_status mst_picture_want_values(const mst_dataset *dataset, const char *transform, int component);
-/** MST_INVALID, naming TRANSFORM, unless it is pictures in which, with PADDING pixels more on each side, there is the
- *  box of HEIGHT x WIDTH pixels whose first is [TOP, LEFT]. */
+/** MST_INVALID, naming TRANSFORM, unless it is pictures that contain a certain box, after PADDING pixels more on each
+ *  side. The box has HEIGHT x WIDTH pixels, the first at [TOP, LEFT]. */
 MST_CHECKED mst_status mst_picture_want_box(const mst_dataset *dataset, const char *transform, int component,
                                             int64_t padding, int64_t top, int64_t left, int64_t height, int64_t width);
 /** MST_INVALID, naming TRANSFORM, if X is not from LEAST to MOST. */

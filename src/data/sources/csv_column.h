@@ -18,7 +18,7 @@ typedef enum mst_csv_type {
 } mst_csv_type;
 
 typedef struct mst_csv_column {
-    const char *name; /**< of the header, which that csv keeps, as it keeps the categories */
+    const char *name; /**< from the header; that csv keeps it, and the categories */
     int place;        /**< column of the csv that it was found in */
     mst_csv_type type;
     const char **category; /**< the different cells, sorted by their bytes; number i stands for category[i] */
@@ -31,10 +31,10 @@ typedef struct mst_csv_column {
     bool is_label;             /**< no cell may be missing */
 } mst_csv_column;
 
-/** How options say that a column is read. Zero-initialised: they say nothing. */
+/** How a column is to be read according to the options. Zero-initialised: they say nothing. */
 typedef struct mst_csv_reading {
     bool categories;           /**< it has categories, even if its cells are numbers */
-    mst_csv_date_part part;    /**< it has dates, of which this part is taken */
+    mst_csv_date_part part;    /**< it has dates: this part of them is taken */
     mst_csv_notation notation; /**< members decimal and thousands that are not 0 are given */
 } mst_csv_reading;
 

@@ -1,4 +1,4 @@
-/* A cell is split into numbers, words and the marks between them. Words must be such as dates have; then the first
+/* A cell is split into numbers, words and the marks between them. All words must be words of dates. Then the first
  * numbers, their digits and the marks between them must be those of a date or a time. */
 #include "data/sources/csv_date_words.h"
 

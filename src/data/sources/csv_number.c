@@ -19,7 +19,7 @@ static const char *const signs[] = {"%", "$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\
 
 /* ---- one cell ---- */
 
-/* How many bytes the word of LIST has that TEXT begins with; 0: none. */
+/* The length of the word of LIST with which TEXT begins; 0: none. */
 static size_t begins_with(const char *text, const char *const *list) {
     for (; *list; list++)
         if (strncmp(text, *list, strlen(*list)) == 0) return strlen(*list);

@@ -61,7 +61,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_
 #include "data/sources/csv_column.h"
 
 typedef struct csv_table {
-    mst_csv *csv, *like; /* like: the file that tells the columns, often the same; NULL: the schema does */
+    mst_csv *csv, *like; /* like: the file that defines the columns, often the same; NULL: the schema does */
     mst_schema schema;
     mst_csv_column *column; /* the label last */
     int num_columns;
@@ -163,7 +163,7 @@ static int count_dates(const csv_table *t, const mst_csv_options *o, const char 
     return count;
 }
 
-/* Checks that O says one thing of each column. */
+/* Checks that O says at most one thing about each column. */
 static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int label) {
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
         const char *header = mst_csv_header(t->like, i), *option[4];

@@ -190,7 +190,7 @@ static mst_status try_first(const images *d) {
     return status;
 }
 
-/* Of the folder, or if that is NULL of the N paths. */
+/* Pictures of the folder, or if that is NULL of the N paths. */
 static mst_status images_source_set_up(images *d, const char *folder, const char *const *paths, int n) {
     mst_images_options *o = &d->options;
     const bool fits = o->fit && !o->height && !o->width;

@@ -31,7 +31,7 @@ static uint64_t end_of(const mst_record_files *s, const mst_record_place *place)
     return place->offset + place->size + s->format->frame_size;
 }
 
-/* The end of what is read for ROWS[0], which is at PLACE: with the next of them that follow in the file. */
+/* The end of what is read for ROWS[0], which is at PLACE: later ROWS that follow it in the file are read with it. */
 static uint64_t window_end(const mst_record_files *s, const mst_record_place *place, const int64_t *rows, int64_t count,
                            int64_t left) {
     uint64_t end = end_of(s, place);

@@ -30,8 +30,8 @@ static mst_status read_record(mst_record_files_cursor *c, mst_record_files_slot 
     return status;
 }
 
-/* KEEP: into the pool. If damaged records may be left out, also those that are passed over have to be looked at, so
- * that all have the same numbers each time. */
+/* KEEP: into the pool. If damaged records may be left out, records that are passed over have to be examined too. So
+ * each record has the same number in each pass. */
 static mst_status take_forward(mst_record_files_cursor *c, mst_record_files_slot *slot, int file, bool keep,
                                int64_t *got) {
     mst_record record;

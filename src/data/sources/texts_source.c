@@ -45,7 +45,7 @@ typedef struct texts {
     bool has_labels;
     void **file; /* the bytes of each file */
     int64_t num_files, file_capacity;
-    mst_string *text; /* into these */
+    mst_string *text; /* indices into these */
     int64_t *label;
     int64_t num_texts, text_capacity, label_capacity;
     const char **path; /* [num_texts] of the file of each text, if each file is one: num_paths is num_texts */

@@ -17,7 +17,7 @@ typedef struct csv_end {
 
 typedef struct csv_names {
     const mst_data_options *options;
-    mst_csv *csv, *like; /* like: the file that tells what columns are; often the same */
+    mst_csv *csv, *like; /* like: the file that defines the columns; often the same */
     mst_schema schema;
     csv_end end[MOST_ENDS];
     mst_tensor *tensor[MOST_ENDS];

@@ -21,7 +21,7 @@ static bool can_open(const mst_data_spec *kind) {
     return kind->open || kind->open_with;
 }
 
-/* The bits of what the kind of SPEC takes. */
+/* The bits of the options that the kind of SPEC takes. */
 static unsigned takes_of(const char *spec) {
     if (MST_IS_NULL(spec)) return 0;
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
@@ -73,7 +73,7 @@ static bool has_suffix(const char *path, const char *suffix) {
     return suffix && !strchr(path, ':') && mst_ends_in(path, suffix);
 }
 
-/* The kind that says by its own look at PATH that it reads it; NULL: none. */
+/* The kind whose own check of PATH says that it reads it; NULL: none. */
 static const mst_data_spec *kind_that_holds(const char *path) {
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
         if ((*kind)->holds && (*kind)->holds(path)) return *kind;

@@ -31,7 +31,8 @@ static mst_status tfds_spec_parse(const mst_tfds_info *info, mst_dataset *record
     return mst_dataset_parse_example(records, features, info->label ? 2 : 1, out);
 }
 
-/* Pictures of the size that OPTIONS say; else of that of the folder, if all are of one, or as from_images has it. */
+/* Pictures of the size that OPTIONS say; else of the folder's size if all its pictures have one; else as
+ * mst_dataset_from_images has it. */
 static mst_status tfds_spec_decode(const mst_tfds_info *info, mst_dataset *rows, const mst_data_options *options,
                                    mst_dataset **out) {
     const int64_t *dim = info->input->spec.shape.dim;

@@ -134,7 +134,7 @@ static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument
     return status ? status : mst_dataset_parse_example(records, features, count, out);
 }
 
-/* Rows of elements have the size that they have. One that was asked for fits rows of as many pixels, also flat ones. */
+/* Rows of elements keep their size. A size that was asked for fits rows of as many pixels, also flat ones. */
 static mst_status check_elements(const mst_dataset *rows, const char *argument, const mst_data_options *o) {
     char text[MST_SHAPE_TEXT];
     const mst_shape shape = rows->row[0].shape;

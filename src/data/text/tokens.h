@@ -28,7 +28,7 @@ typedef struct mst_tokens {
     int64_t size, at, capacity;
 } mst_tokens;
 
-/** Begins with TEXT, which may go then. Fails as mst_text_check does. */
+/** Begins with TEXT, which may be freed then. Fails as mst_text_check does. */
 MST_CHECKED mst_status mst_tokens_begin(mst_tokens *tokens, mst_string text);
 /** The next token, valid until the next text; false at the end. */
 bool mst_tokens_next(mst_tokens *tokens, mst_string *token);

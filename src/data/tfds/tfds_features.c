@@ -32,7 +32,7 @@ static bool tfds_read_shape(const json_t *json, mst_shape *out) {
     return count <= INT32_MAX;
 }
 
-/* How elements of a dtype of NumPy come here. */
+/* The dtype here for elements of a dtype of NumPy. */
 static mst_dtype dtype_of(const char *name, bool raw) {
     static const struct {
         const char *name;

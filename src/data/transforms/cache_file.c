@@ -44,8 +44,8 @@ MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, cons
 
 #define TITLE "muster cache of rows: "
 
-/* Rows are made and written at most so many, and of so many bytes, at a time; read with so many bytes at a time, and
- * if only their lengths are read, WALK. */
+/* Limits on the rows, and on their bytes, that are made and written at a time; bytes that are read at a time; WALK:
+ * bytes read at a time if only lengths are read. */
 enum {
     MOST_ROWS = 256,
     MOST_BYTES = 4 << 20,
@@ -158,7 +158,8 @@ static mst_status read_summary(const source *s, const mst_bytes *bytes, summary 
     return MST_OK;
 }
 
-/* The bytes of the row at OFFSET with its frame, by its header; 0 if they cannot be those of a row before END. */
+/* The bytes of the row at OFFSET with its frame, read from its header; 0 if they cannot be those of a row before
+ * END. */
 static mst_status measure_row(const cursor *c, uint64_t offset, uint64_t end, mst_record_buffer *window,
                               uint64_t *bytes) {
     const uint64_t left = end - offset;
@@ -174,7 +175,7 @@ static mst_status measure_row(const cursor *c, uint64_t offset, uint64_t end, ms
     return MST_OK;
 }
 
-/* The places of all rows, of which END is the end. */
+/* The places of all rows, which end at END. */
 static mst_status find_rows(cursor *c, uint64_t end, int64_t *count, mst_record_buffer *window) {
     uint64_t offset = source_of(c)->first, bytes;
     for (*count = 0; offset < end; offset += bytes) {

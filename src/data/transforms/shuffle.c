@@ -41,7 +41,7 @@ typedef struct shuffle_cursor {
     bool input_is_over;
     /* of a permutation */
     mst_bookmark begun; /* where upstream was before it gave these rows */
-    int64_t *restored;  /* rows that had been given when the position was saved, until it is settled */
+    int64_t *restored;  /* rows that had been given out when the position was saved, until they are settled */
     int64_t num_restored;
 } shuffle_cursor;
 
@@ -53,8 +53,8 @@ static bool holds_all(const shuffle *d) {
     return d->base.cardinality >= 0 && d->buffer_size >= d->base.cardinality;
 }
 
-/* Forgets the rows that were not given out. A permutation still has those that were, in front: they are not its own
- * any more. */
+/* Forgets the rows that were not given out. A permutation still has the rows that were given out in front: they are not
+ * its own any more. */
 static void forget_left(mst_cursor *cursor) {
     const shuffle_cursor *c = (const shuffle_cursor *)cursor;
     const int64_t gone = holds_all(dataset_of(cursor)) ? c->given : 0;

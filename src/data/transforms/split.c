@@ -153,7 +153,7 @@ typedef struct labeled_row {
 typedef struct split_class {
     int64_t begin, end; /* in the order of classes */
     int64_t share;      /* rows that go to the second part */
-    int64_t remainder;  /* of the division that gave it, by the number of rows */
+    int64_t remainder;  /* remainder of the division by the number of rows that gave it */
 } split_class;
 
 typedef struct division {
@@ -223,8 +223,8 @@ static int compare_begins(const void *a, const void *b) {
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* The share of each class is its part of num_second, rounded down; the rows that are left over go to the classes from
- * which most was rounded off (Hamilton's method of largest remainders). */
+/* The share of each class is its part of num_second, rounded down. The rows that are left over go to the classes with
+ * the largest remainders (Hamilton's method). */
 static void share_out(division *d) {
     __extension__ typedef __int128 wide;
     int64_t left = d->num_second;

@@ -141,7 +141,7 @@ static mst_status write_parts(const char *prefix, mst_dataset *train, mst_datase
                         MOST_SHARDS);
     MST_TRY(write_part(prefix, "train", train, options));
     if (test) MST_TRY(write_part(prefix, "test", test, options));
-    /* Last: records that could not be written leave what is said of the old. */
+    /* Comes last: if records could not be written, the files beside the old records stay. */
     MST_TRY(mst_class_names_write(prefix, train));
     return mst_schema_file_write(prefix, train);
 }
