@@ -30,12 +30,12 @@ typedef enum form {
     SIDES_OF_1,  /* [before, after], or a number for both, to two numbers */
     SIDES_OF_2,  /* [[top, bottom], [left, right]] to four numbers */
     SIDES_OF_3,  /* likewise to six */
-    SHAPE,       /* a list of numbers, of which one may be -1 */
+    SHAPE,       /* a list of numbers; one may be -1 */
     AXIS,        /* of normalization */
     AXES,        /* one number, or a list */
     CHOICE,      /* the name of a number */
     CELL,        /* of Bidirectional: the layer inside, to cell and members of its own names */
-    COPY,        /* likewise: the layer that goes backwards, which must be as that one */
+    COPY,        /* likewise: the layer that goes backwards, which must equal the forward one */
     INNER,       /* of TimeDistributed: the layer inside, as a class of its own */
     ONLY         /* no member: the value must be this JSON text, null, or not there */
 } form;
@@ -63,7 +63,7 @@ const mst_keras_class *mst_keras_class_find(const char *name) {
     return NULL;
 }
 
-/* Classes whose weights are those of layers inside, of which each has as many. */
+/* Classes whose weights are those of layers inside; each of these has as many weights as the others. */
 static const struct {
     const char *class_name;
     const char *part[MST_KERAS_PARTS + 1];
@@ -131,7 +131,7 @@ static mst_status read_number(const char *key, const json_t *value, const mst_fi
     if (!json_is_number(value) || (whole && !(number >= -1e9 && number <= 1e12 && number == (double)(int64_t)number)) ||
         (field->type == MST_FIELD_TYPE_I32 && !(number <= 2e9)))
         return mst_keras_not_taken(key, value);
-    if (whole && number == 0) return mst_keras_not_taken(key, value); /* a 0 would stand for the default */
+    if (whole && number == 0) return mst_keras_not_taken(key, value); /* in the options a 0 stands for the default */
     set_number(field, options, number);
     if (number == 0) return mst_field_given(field, (char *)options + field->offset);
     return MST_OK;
@@ -167,7 +167,7 @@ static mst_status read_padding(const mst_layer_type *type, const json_t *value, 
     return MST_OK;
 }
 
-/* How many axes the sides of M are of. */
+/* The number of axes that M has sides for. */
 static int num_sided(const member *m) {
     return (int)m->form - SIDES_OF_1 + 1;
 }
@@ -251,7 +251,7 @@ static bool only_trains(const char *key) {
            strcmp(key, "noise_shape") == 0;
 }
 
-/* null is what stands for nothing in every key. */
+/* In every key null stands for nothing. */
 static mst_status check_only(const member *m, const json_t *value) {
     json_t *wanted = mst_json_read_value(m->name, NULL);
     const bool same =
@@ -326,7 +326,7 @@ static mst_status read_cell(const mst_layer_type *type, const json_t *value, boo
     return MST_OK;
 }
 
-/* OPTIONS have what read_cell found in the other layer, and nothing else. */
+/* OPTIONS equal what read_cell found in the other layer. */
 static mst_status check_copy(const mst_layer_type *type, const json_t *value, const void *options) {
     if (!value || json_is_null(value)) return MST_OK;
     void *own = calloc(1, type->options_size);
@@ -383,7 +383,7 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
 
 /* ---- what a call says ---- */
 
-/* The member that is an argument of the call, there without a name in the options of Keras' layer. */
+/* The member that is an argument of the call in Keras, and no option of Keras' layer. */
 static const mst_field *called_field(const mst_keras_class *class) {
     return field_of(mst_keras_class_type(class), "causal");
 }
@@ -417,7 +417,7 @@ static json_t *json_of(const mst_field *field, const void *options) {
     return whole ? json_integer((json_int_t)number) : json_real(number + 0.0);
 }
 
-/* A member that is 0 has the default, which is Keras' too. */
+/* A member that is 0 stands for the default, which is also Keras'. */
 static void write_list(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const mst_field *field = field_of(type, m->name);
     json_t *list = json_object_get(config, m->key);
@@ -511,11 +511,11 @@ static void write_member(const mst_layer_type *type, const member *m, const void
         case AXES:
             if (((const mst_axes *)at)->count) write_given(config, m->key, axes_json(at));
             break;
-        default: break; /* Keras' default is what there is */
+        default: break; /* it equals Keras' default */
     }
 }
 
-/* Keras makes the other layer of this one. */
+/* Keras makes the backward layer from this one. */
 static json_t *cell_json(const mst_layer_type *type, const void *options) {
     const mst_field *cell = field_of(type, "cell");
     const char *inside = cell->names[(int)number_of(cell, options)];

@@ -6,7 +6,7 @@
 #include "graph/field.h"
 #include "model_file/custom_class.h"
 
-/* What a schedule of Keras takes: its numbers of decay, or lists. */
+/* The arguments of a schedule of Keras: its numbers of decay, or lists. */
 static const struct {
     const char *class_name;
     mst_schedule_kind kind;
@@ -26,7 +26,7 @@ static double number_of(const json_t *config, const char *key, double otherwise)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* A member whose 0 is said by MST_ZERO. */
+/* A member for which MST_ZERO stands for 0. */
 static double given(double number) {
     return number == 0 ? MST_ZERO : number;
 }

@@ -1,4 +1,4 @@
-/** What an HDF5 file of Keras has, in memory. */
+/** The contents of an HDF5 file of Keras, in memory. */
 #ifndef MUSTER_MODEL_FILE_TREE_H
 #define MUSTER_MODEL_FILE_TREE_H
 
@@ -41,7 +41,7 @@ bool mst_keras_tree_has_texts(const mst_keras_tree *tree, const char *path, cons
 MST_CHECKED mst_status mst_keras_tree_each_text(const mst_keras_tree *tree, const char *path, const char *name,
                                                 mst_status (*use)(void *context, const char *text), void *context);
 
-/** Adds what is to be written. The tensor is retained. */
+/** Adds an array or a text to be written. The tensor is retained. */
 MST_CHECKED mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor *tensor);
 MST_CHECKED mst_status mst_keras_tree_add_text(mst_keras_tree *tree, const char *path, const char *name,
                                                const char *text);

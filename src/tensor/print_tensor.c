@@ -16,10 +16,10 @@
 
 enum {
     LINE_WIDTH = 75,
-    MOST_ELEMENTS = 1000, /* of which all are shown */
+    MOST_ELEMENTS = 1000, /* elements of a tensor that is shown whole */
     EDGE_ITEMS = 3,       /* shown at each end of a longer axis of larger tensors */
     MOST_DIGITS = 8,      /* after the point */
-    WORD_SIZE = 64        /* bytes that hold an element, and more than a line has beside */
+    WORD_SIZE = 64        /* bytes that hold an element, and the rest of a line */
 };
 
 /* How all elements that are shown are written: "  1.25", "1.5e+10", " True". */

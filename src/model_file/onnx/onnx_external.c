@@ -28,7 +28,7 @@ typedef struct external_reader {
 /* Where the bytes of a tensor are. */
 typedef struct place {
     const char *location;
-    char shown[SHOWN]; /* LOCATION as it is printed */
+    char shown[SHOWN]; /* LOCATION in printable form */
     uint64_t offset, length;
     bool has_offset, has_length;
 } place;

@@ -240,8 +240,8 @@ static bool compares(const char *name) {
     return false;
 }
 
-/* A and B, one of them open, if the result is a number of times a dimension, or the same for each size there may be,
- * none of which is below 0. */
+/* Computes A and B, one of them open. True if the result is a multiple of a dimension, or is the same for all possible
+ * sizes, which are at least 0. */
 static bool compute_open(mst_onnx_reader *r, const char *name, int64_t a, int64_t b, int64_t *out) {
     const mst_onnx_open *x = mst_onnx_open_of(r, a), *y = mst_onnx_open_of(r, b);
     const bool commutes = strcmp(name, "Add") == 0 || strcmp(name, "Mul") == 0;

@@ -39,8 +39,8 @@ void mst_onnx_limit_begin(mst_onnx_reader *r, const mst_value *input, size_t cou
     r->most_constants = plus(MST_ONNX_ROOM, times(r->file->bytes, MST_ONNX_TIMES_OF_CONSTANTS));
 }
 
-/* Whether a node has an input of the model among its sources, or theirs. Older nodes than the file's are inputs, or
- * variables that an earlier build made. */
+/* Whether a node depends on an input of the model. Nodes older than the file's are inputs, or variables that an earlier
+ * build made. */
 static bool depends(const mst_onnx_reader *r, const mst_node *node) {
     for (int i = 0; i < node->num_src; i++) {
         const mst_node *src = node->src[i].node;

@@ -52,7 +52,7 @@ static mst_value build_layer(void *context, const mst_value *src, int num_src, b
     const mst_status status = mst_onnx_build(&reader, src, layer->input_last, layer->built, layer->output_last);
     mst_onnx_reader_free(&reader);
     if (!status) return layer->built[0];
-    if (graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code); /* with the node of the file */
+    if (graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code); /* names the file's node */
     return mst_value_of_last_error(graph);
 }
 
