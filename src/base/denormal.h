@@ -50,7 +50,7 @@ static inline void mst_float_mode_set(uint64_t mode) {
 
 #endif
 
-/** Begins it for the calling thread; what comes back is for mst_float_mode_set(), which ends it. */
+/** Begins this mode for the calling thread; mst_float_mode_set() with the returned value ends it. */
 static inline uint64_t mst_flush_denormals(void) {
     uint64_t before = mst_float_mode();
     mst_float_mode_set(before | MST_FLUSH);

@@ -24,7 +24,7 @@ typedef struct mst_file_part {
 /** The same with the parts one after the other. */
 MST_CHECKED mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts);
 
-/** How the name of a file or a folder begins that is being written. */
+/** The beginning of the names of files and folders that are being written. */
 #define MST_FILE_SIDE ".muster-"
 enum { MST_FILE_SIDE_SIZE = sizeof MST_FILE_SIDE + 13 };
 /** Writes such a name: MST_FILE_SIDE and 13 random letters and digits. Process numbers are not used: programs in two
@@ -32,14 +32,14 @@ enum { MST_FILE_SIDE_SIZE = sizeof MST_FILE_SIDE + 13 };
 void mst_file_side_name(char name[MST_FILE_SIDE_SIZE]);
 bool mst_file_is_side_name(const char *name);
 
-/** A file that is being written, to the side. Its descriptor has a lock (flock) as long as it is open: by it
- *  mst_file_claim knows a file that is written from one that was left by a process that is gone. */
+/** A file that is being written, to the side. Its descriptor has a lock (flock) as long as it is open. By the lock
+ *  mst_file_claim tells a file that is being written from one that a dead process has left. */
 typedef struct mst_file {
     mst_folder folder;
     char *path;                    /**< where it will be */
     char side[MST_FILE_SIDE_SIZE]; /**< its name in the folder until then */
     int descriptor;
-    uint64_t size, begun; /**< bytes written, and of these those that the disk was told to begin with */
+    uint64_t size, begun; /**< bytes written; how many of these the disk was told to begin with */
 } mst_file;
 
 /** Begins a file that will be PATH, or what the symbolic link PATH leads to; commit or abandon it. Nothing is left to
@@ -50,7 +50,7 @@ MST_CHECKED mst_status mst_file_create_in(const mst_folder *folder, const char *
 MST_CHECKED mst_status mst_file_append(mst_file *file, const void *data, size_t size);
 /** The same at OFFSET, at most the size so far, over what was written there. */
 MST_CHECKED mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_t size);
-/** Syncs it and gives it its name, in place of what had it. After a failure the old file is there, and no other. */
+/** Syncs it and gives it its name, in place of the file that had it. After a failure only the old file is there. */
 MST_CHECKED mst_status mst_file_commit(mst_file *file);
 /** Removes it; nothing if it was committed or never created. */
 void mst_file_abandon(mst_file *file);
@@ -63,10 +63,11 @@ int mst_file_claim(const mst_folder *folder, const char *name);
 /** Whether FOLDER has something of that NAME, be it a link that leads nowhere. MST_IO if that cannot be found
  *  out. */
 MST_CHECKED mst_status mst_file_is_there(const mst_folder *folder, const char *name, bool *out);
-/** What was renamed and removed in the folder of PATH is on the disk too, if the file system can say so. */
+/** Syncs the folder of PATH, so that what was renamed and removed there is on the disk too, if the file system supports
+ *  that. */
 void mst_file_sync_folder(const char *path);
 
-/** Calls of the system by which this file changes the disk, or asks what is on it. */
+/** System calls with which file.c changes the disk, or asks what is on it. */
 typedef enum mst_file_call {
     MST_FILE_LOOK,
     MST_FILE_CREATE,
@@ -81,7 +82,7 @@ typedef int (*mst_file_fault)(mst_file_call call, size_t *size);
 /** For tests of what happens when the disk is full or gone; NULL ends it. */
 void mst_file_replace_fault(mst_file_fault function);
 
-/** Fails as mst_file_write would where that can be known before; writes nothing. MST_INVALID if PATH is something
+/** Fails as mst_file_write would, as far as that can be known before; writes nothing. MST_INVALID if PATH is something
  *  else than a regular file. */
 MST_CHECKED mst_status mst_file_check(const char *path);
 
@@ -90,7 +91,7 @@ MST_CHECKED mst_status mst_file_check(const char *path);
  *  names the path. There is memory for one byte more. */
 MST_CHECKED mst_status mst_file_read(const char *path, size_t most, void **data, size_t *size);
 
-/** Whether DESCRIPTOR is a pipe or socket that nobody reads any more. */
+/** Whether DESCRIPTOR is a pipe or socket that has no reader any more. */
 bool mst_file_reader_left(int descriptor);
 
 #endif

@@ -14,8 +14,8 @@ bool mst_is_folder(const char *path);
  *  naming the path, if that cannot be. */
 MST_CHECKED mst_status mst_folder_make(const char *path);
 
-/** An open folder. It stays the same folder when its path becomes another's, so that what is written and removed in it
- *  is in no other place. Only names without a '/' are used in it. */
+/** An open folder. It stays the same folder when its path comes to name another one. So nothing is written or removed
+ *  in another place. Only names without a '/' are used in it. */
 typedef struct mst_folder {
     int descriptor; /**< for openat and the like; opened with O_PATH */
     char *path;     /**< for messages, and to read what is in it; "" is the current folder */
@@ -32,7 +32,7 @@ MST_CHECKED mst_status mst_folder_open_of(const char *path, mst_folder *out, con
 MST_CHECKED mst_status mst_folder_copy(const mst_folder *folder, mst_folder *out);
 /** The path of the file NAME in FOLDER, to be freed; NULL if memory is out. */
 char *mst_folder_join(const mst_folder *folder, const char *name);
-/** A list of what is in FOLDER, for readdir and closedir; NULL if errno says why not. */
+/** A list of the entries of FOLDER, for readdir and closedir. NULL after a failure; errno says why. */
 DIR *mst_folder_list(const mst_folder *folder);
 /** The next entry of LIST, or NULL at its end; MST_IO if the disk fails, so that a list that breaks off is not taken
  *  for a whole one. PATH is for the message. */

@@ -124,7 +124,7 @@ double mst_number_start(const char *text, char **end) {
 
 int mst_format_list(char *text, size_t size, const char *format, va_list list) {
     locale_t before = enter_c_locale();
-    /* the caller has started LIST, which the analyzer does not see */
+    /* the caller has started LIST; the analyzer does not see that */
     const int length = vsnprintf(text, size, format, list); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     uselocale(before);
     return length;

@@ -1,4 +1,4 @@
-/** Numbers as text, in one form whatever the locale of the program is. */
+/** Numbers as text, in one form for all locales of the program. */
 #ifndef MUSTER_BASE_NUMBER_H
 #define MUSTER_BASE_NUMBER_H
 
@@ -15,7 +15,7 @@ char *mst_number_print_f32(float value, char *text);
 char *mst_number_print_f64(double value, char *text);
 
 /** True if all of TEXT is one number, as strtod reads it in the C locale; then *OUT is the nearest value of its
- *  type. False also if that would be infinite and TEXT does not say so. */
+ *  type. False also if that value would be infinite and TEXT does not say "inf". */
 bool mst_number_parse_f32(const char *text, float *out);
 bool mst_number_parse_f64(const char *text, double *out);
 

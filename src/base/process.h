@@ -1,8 +1,8 @@
 /** Telling a process from the one that it was forked from.
  *
- *  A child of fork() has a copy of all memory, but of all threads only the one that called: what waits for another
- *  thread of the parent would wait for ever. So what has threads, or takes turns with them, remembers in which process
- *  it was made. */
+ *  A child of fork() has a copy of all memory, but only the thread that called fork. A wait for another thread of the
+ *  parent would never end. So objects that have threads, or take turns with them, remember the process in which they
+ *  were made. */
 #ifndef MUSTER_BASE_PROCESS_H
 #define MUSTER_BASE_PROCESS_H
 

@@ -1,6 +1,6 @@
-/** Memory in reserve, for what must not fail: a library that is called while variables are written (behind the gate of
- *  a step) asks for memory of its own. The process keeps some untouched memory for that moment; if the library gets
- *  none, the reserve goes back to the system and the call is made again. No step begins to write before there is a
+/** Memory in reserve, for work that must not fail: a library that is called while variables are written (behind the
+ *  gate of a step) asks for memory of its own. The process keeps some untouched memory for that moment; if the library
+ *  gets none, the reserve goes back to the system and the call is made again. No step begins to write before there is a
  *  reserve again.
  */
 #ifndef MUSTER_BASE_RESERVE_H

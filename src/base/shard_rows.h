@@ -19,8 +19,8 @@ typedef struct mst_row_range {
     int64_t first, count;
 } mst_row_range;
 
-/** Where part I of N begins, when SIZE things are cut in this way; for I = N, one after the last thing. Workers share
- *  the shards out likewise. */
+/** The first item of part I of N, when SIZE items are cut in this way; SIZE for I = N. The shards are shared out among
+ *  workers in the same way. */
 static inline int64_t mst_part_begin(int64_t size, int64_t n, int64_t i) {
     const int64_t more = size % n;
     return size / n * i + (i < more ? i : more);

@@ -43,8 +43,8 @@ typedef struct mst_timeline_due {
     uint64_t value;
 } mst_timeline_due;
 
-/** Sleeps until one of N timelines, which have the same event, is at its value, or FD is readable, or DEADLINE has
- *  come, where it returns false. It may return before that. One thread at a time for an event. */
+/** Sleeps until one of N timelines, which have the same event, is at its value, or FD is readable. False if DEADLINE
+ *  has come. It may return before that. One thread at a time for an event. */
 bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadline);
 
 /** Lets threads that sleep on the timeline now, but for one that sleeps on its event, sleep on through its advances,

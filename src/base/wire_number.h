@@ -1,4 +1,4 @@
-/** Numbers as they travel: little-endian, of a given number of bytes. */
+/** Numbers as they are sent: little-endian, with a given number of bytes. */
 #ifndef MUSTER_BASE_WIRE_NUMBER_H
 #define MUSTER_BASE_WIRE_NUMBER_H
 

@@ -166,8 +166,7 @@ static mst_status resolve(const outer_model *m, const int64_t *base, const json_
             status = *out ? MST_OK : MST_NO_MEMORY("for a network");
             break;
         }
-        json_t *next = references_in(given); /* the output is an input: continues with the value that the input is
-                                              * given */
+        json_t *next = references_in(given); /* the output is an input: goes on with its value */
         reference = json_array_get(next, (size_t)input);
         base = m->base;
         json_decref(sources);

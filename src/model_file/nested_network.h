@@ -4,8 +4,8 @@
  *      outer: start -> inner -> inner -> top             inner: input -> a -> b
  *      flat:  start -> inner.a -> inner.b -> inner.a -> inner.b -> top
  *
- *  A layer has the name of its model and a point before its own. One that its model calls k times has k calls for each
- *  call of the model.
+ *  A layer has the name of its model and a point before its own. A layer that its model calls k times has k calls for
+ *  each call of the model.
  */
 #ifndef MUSTER_MODEL_FILE_NESTED_NETWORK_H
 #define MUSTER_MODEL_FILE_NESTED_NETWORK_H

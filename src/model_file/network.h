@@ -10,8 +10,7 @@
 typedef struct mst_keras_layer {
     const char *name;       /**< also its name in the model */
     const char *class_name; /**< "Dense" */
-    const char *path;       /**< the place where Keras 3 keeps its weights; NULL: the class and the position of the
-                             *   layer decide it */
+    const char *path;       /**< where Keras 3 keeps its weights; NULL: as its class and its position say */
     const char *inside;     /**< class of the layer inside of a TimeDistributed; NULL: there is none */
     const char *group;      /**< the inner model that it belongs to; NULL: the model itself */
 } mst_keras_layer;

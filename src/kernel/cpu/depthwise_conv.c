@@ -16,14 +16,14 @@
 typedef struct depthwise_conv_state {
     mst_conv conv;
     mst_row_ring source;
-    int terms; /* source that has those of the batch norm before; 0: there is none */
+    int terms; /* source with the terms of the batch norm before; 0: there is none */
     /* A part is some examples, or a band of rows of one if there are fewer than threads: a row has the same bits in
      * any part. */
     int64_t chunk, bands, band_rows, parts;
     /* Of conv2d_statistics: parts of the batch norm after it in a part; 0: some do not lie in one. */
     mst_batch_rows rows;
     int64_t measured_of_part;
-    /* The workspace: of each thread its ring, blocks to fill it, and a row that is rounded to be kept; the sums. */
+    /* The workspace: for each thread its ring, blocks to fill it, and a row for rounding; then the sums. */
     size_t blocks, row, thread_step, sums;
 } depthwise_conv_state;
 
@@ -64,7 +64,7 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
     return statistics;
 }
 
-/* Memory AT of what THREAD has of the workspace. */
+/* Memory at offset AT of THREAD's share of the workspace. */
 static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
     return (float *)(void *)((char *)a->workspace +
                              (size_t)thread * ((const depthwise_conv_state *)a->state)->thread_step + at);

@@ -30,7 +30,7 @@ typedef struct variable {
     int64_t before;             /* elements of the variables before it */
     int64_t columns;            /* of a product or sparse gradient: elements of a row */
     int64_t width;              /* the same of the sources of a sparse gradient, with squares */
-    bool rows_only;        /* of a sparse gradient: a step does not change rows that have no gradient (rows_only) */
+    bool rows_only;        /* of a sparse gradient: a step leaves rows without a gradient as they are (rows_only) */
     int32_t levels;        /* buffers that a sum over its leaves takes */
     mst_product **product; /* by leaf */
 } variable;
@@ -65,12 +65,12 @@ typedef struct unit {
     int thread;
 } unit;
 
-/* Source of leaf I of a variable's gradient: the first of its two if it has two. */
+/* Source of leaf I of a variable's gradient: the first one if it has two. */
 static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
     return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
 }
 
-/* Whether this step leaves rows alone that have no gradient. The sum over several steps is dense. */
+/* Whether this step leaves rows without a gradient as they are. The sum over several steps is dense. */
 static bool rows_only(const update *u, const variable *known) {
     return known->rows_only && u->sums == u->only_adds;
 }
@@ -197,7 +197,8 @@ static void update_release(void *context) {
     free(s);
 }
 
-/* This task's part is shared out among devices and threads for itself: its units take longer than those that come. */
+/* This task's part is shared out among devices and threads separately: its units take longer than those that other
+ * tasks send. */
 static mst_status order_units(update_state *s) {
     const mst_update_options *o = s->options;
     int64_t count = 0;

@@ -19,8 +19,8 @@
 typedef struct conv_state {
     mst_conv_parts parts;
     int terms; /* source that has the terms of the batch norm of the source; 0: there is none */
-    /* The workspace: that of the parts; then for each thread what it works on of the output of the batch norm, and
-     * blocks to make that. */
+    /* The workspace: that of the parts; then for each thread its piece of the output of the batch norm, and blocks to
+     * make it. */
     size_t normalized, blocks, thread_step;
     /* Of conv2d_statistics: parts of the batch norm after it in a part; 0: some do not lie in one. Their sums are the
      * last of the workspace. */
@@ -73,7 +73,7 @@ static size_t workspace_of(const conv_state *s) {
     return sums_of(s) + s->sums_bytes;
 }
 
-/* What THREAD has of the workspace. */
+/* THREAD's share of the workspace. */
 static char *workspace_for(const mst_kernel_args *a, int thread) {
     const conv_state *s = a->state;
     return (char *)a->workspace + s->normalized + (size_t)thread * s->thread_step;
@@ -144,7 +144,7 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_conv_parts *p = &((const conv_state *)a->state)->parts;
-    const bool transposed = is_transposed(a->op); /* its source is what the others call the gradient */
+    const bool transposed = is_transposed(a->op); /* its source is the operand that the others call the gradient */
     const mst_kept_array dst = mst_kept_array_of(p->kind == MST_CONVOLUTION ? &a->dst[0] : &a->src[transposed ? 0 : 2]);
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
     for (int64_t part = begin; part < end; part++) {

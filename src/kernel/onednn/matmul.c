@@ -5,8 +5,8 @@
  *
  * The factors are both of f32, or both of bf16 (plan/autocast.c); all else is f32.
  *
- * The bias is part of the primitive. The activation is not: those of oneDNN make 0 of NaN, so that a step that has gone
- * wrong looks right. It is a pass over the product while that is in cache. */
+ * The bias is part of the primitive. The activation is not: oneDNN's activations make 0 of NaN, so that a step that has
+ * gone wrong looks right. It is a pass over the product while the product is in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"

@@ -140,7 +140,7 @@ void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const f
     convolve(row, weights, conv->out_channels, conv->window[1].out, conv->out_channels, h->stride, dst);
 }
 
-/* One column of the output, of whatever each of the window is multiplied with. */
+/* One column of the output. W: what each element of the window is multiplied with. */
 MST_SIMD static void convolve_column(const float *const tap[MST_DEPTHWISE_TAPS], const float *restrict w, int64_t n,
                                      float *restrict dst) {
     const float *restrict t0 = tap[0], *restrict t1 = tap[1], *restrict t2 = tap[2];

@@ -78,8 +78,8 @@ bool mst_conv_grad_is_product(const mst_conv *v) {
            v->out_channels >= LEAST_FILTERS && mst_conv_chunk(v) * w->out >= LEAST_ROWS;
 }
 
-/* A convolution of single pixels, without zeros around, knows nothing of examples: if one has more than a core has
- * in its cache, it is several of fewer rows. */
+/* A convolution of single pixels, without zeros around, does not depend on examples. If one example is too large for
+ * the cache of a core, it becomes several examples of fewer rows. */
 static mst_conv cut_examples(const mst_conv *conv) {
     mst_conv v = *conv;
     mst_window *h = &v.window[0];
@@ -149,7 +149,7 @@ static dnnl_status_t get_bands(mst_conv_parts *s, int64_t rows) {
     return status ? status : mst_convolution_get(s->kind, &part, &s->primitive[MST_CONV_REST]);
 }
 
-/* The first that there is. */
+/* The first primitive that exists. */
 static const mst_convolution *any_of(const mst_conv_parts *s) {
     return s->primitive[s->primitive[MST_CONV_WHOLE] ? MST_CONV_WHOLE : MST_CONV_REST];
 }
@@ -223,7 +223,7 @@ static int64_t step_of(const mst_conv_parts *s, int which) {
     return which == SRC ? s->src_step : s->dst_step;
 }
 
-/* What is made in f32 is to be bf16: the last of the scratchpad is where a part makes it. */
+/* The output is made in f32 and shall be bf16: a part makes it at the end of the scratchpad. */
 static void round_made(mst_conv_parts *s) {
     const size_t bytes = mst_align((size_t)step_of(s, made_by(s)) * sizeof(float));
     s->rounds_made = true;
@@ -241,7 +241,7 @@ static size_t rounded_bytes(const mst_conv_parts *s, int which) {
 
 mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv, int num_threads,
                                int64_t chunk, bool bands, const char *name) {
-    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
+    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* a generous estimate of the bytes that oneDNN takes to make one */
     *parts = (mst_conv_parts){.kind = kind, .conv = *conv, .num_threads = num_threads};
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     parts->calls = calloc((size_t)num_threads * MST_CONV_SIZES, sizeof *parts->calls);
@@ -354,8 +354,8 @@ static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, 
     }
 }
 
-/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. If that
- * is not in the cache, it would come from memory in an order that the processor does not guess: it is brought into the
+/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. If that is
+ * not in the cache, it would come from memory in an order that the processor cannot predict. So it is brought into the
  * cache before, from its first to its last line. */
 static void fetch_part(const mst_conv_parts *s, int64_t part, void *src) {
     enum { LEAST_BYTES = 1 << 20 };
