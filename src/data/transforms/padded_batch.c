@@ -39,13 +39,13 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
 #include "tensor/buffer.h"
 #include "tensor/string.h"
 
-/* A batch is made in two walks over its rows: the first holds each row, of its own length, in an arena and finds the
- * longest; the second copies them to their places in memory of the padded shape, of which only what no row covers is
- * filled. Memory is used again from batch to batch and grows with the longest one.
+/* A batch is made in two walks over its rows. The first holds each row, with its own length, in an arena and finds the
+ * longest. The second copies them to their places in memory of the padded shape, and fills only what no row covers.
+ * Memory is used again from batch to batch and grows with the longest one.
  *
  * Of a window of the batch only its rows are kept and padded. The others are made too if they may be the longest. */
 
-/* Behind mst_dataset_batch, which says what rows a batch has. */
+/* A dataset over mst_dataset_batch, which decides which rows a batch has. */
 typedef struct padded_batch {
     mst_dataset base;
     bool finds_lengths; /* a dimension is that of the longest row */
