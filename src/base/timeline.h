@@ -5,8 +5,8 @@
  *  Nothing is allocated, and a timeline cannot fail: a thread that could not do its work records the error elsewhere
  *  (run/frame.h) and advances the timeline all the same, so that no thread waits for ever.
  *
- *  Who has waited for the last value may free the timeline at once: a thread that advances it does not touch it any
- *  more when the value can be seen.
+ *  A thread that has waited for the last value may free the timeline at once: a thread that advances it does not touch
+ *  it any more once the value can be seen.
  */
 #ifndef MUSTER_BASE_TIMELINE_H
 #define MUSTER_BASE_TIMELINE_H
@@ -44,7 +44,7 @@ typedef struct mst_timeline_due {
 } mst_timeline_due;
 
 /** Sleeps until one of N timelines, which have the same event, is at its value, or FD is readable. False if DEADLINE
- *  has come. It may return before that. One thread at a time for an event. */
+ *  has come. It may also return early. One thread at a time for an event. */
 bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadline);
 
 /** Lets threads that sleep on the timeline now, but for one that sleeps on its event, sleep on through its advances,
