@@ -46,7 +46,7 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* Floats as numbers of rows. A cast makes 0 of NaN, which is a row: here it becomes the least integer instead. */
+/* Floats as numbers of rows. A cast would make NaN a 0, which is a row: here NaN becomes the least integer instead. */
 static mst_value index_of_floats(mst_graph *graph, mst_value src) {
     const mst_value is_nan = mst_cast(mst_is_nan(src), MST_I32);
     return mst_add(mst_cast(src, MST_I32), mst_mul(is_nan, mst_scalar(graph, MST_I32, INT32_MIN)));

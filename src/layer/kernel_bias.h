@@ -17,7 +17,7 @@ typedef struct mst_kernel_bias {
 /** An error unless CHANNELS of the source and FILTERS are multiples of GROUPS. */
 MST_CHECKED mst_status mst_kernel_bias_groups(const mst_layer_call *call, int64_t channels, int64_t filters,
                                               int32_t groups);
-/** Declares them, in the dtype of source 0. */
+/** Declares these weights, in the dtype of source 0. */
 void mst_kernel_bias_weights(mst_layer_call *call, const mst_kernel_bias *weights);
 /** activation(Y + bias), if there is a bias: the last weight of the layer. */
 mst_value mst_kernel_bias_end(const mst_layer_call *call, mst_value y, bool no_bias, mst_activation activation);

@@ -8,7 +8,7 @@
  *                  layer has weights
  *  invert          dst = src * max(sqrt(variance), 1e-7) + mean
  *  fill_missing    a NaN becomes 0, as if the mean had been there; not with invert. Keras does not have this
- *  keep_constant   what mst_adapt finds to be the same in all rows is not divided, and gets a variance of 1: another
+ *  keep_constant   an element that mst_adapt finds to be the same in all rows gets a variance of 1, so that another
  *                  number of it does not become huge later. Keras does not have this, and divides by 1e-7
  *  name            default normalization, normalization_1, ...
  *  dst             like src, f32 or f64

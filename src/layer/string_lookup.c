@@ -39,7 +39,7 @@ typedef struct mst_layer_string_lookup_options {
 #include "muster/ops.h"
 
 enum { MOST_TOKENS = 2147483647 };
-static const char unknown_token[] = "[UNK]"; /* what Keras calls a string that is not there: it is not learnt */
+static const char unknown_token[] = "[UNK]"; /* Keras' name of unknown strings: it is not learnt */
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_string_lookup_options, __VA_ARGS__)
 static const mst_field fields[] = {

@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 
-static const int64_t hashes = (int64_t)1 << 53; /* two of a million strings have the same once in 18,000 vocabularies */
+static const int64_t hashes = (int64_t)1 << 53; /* of 18,000 vocabularies of a million strings one has two equal keys */
 
 int64_t mst_token_num_string_keys(void) {
     return hashes;
@@ -18,12 +18,12 @@ int64_t mst_token_key_of_string(mst_string token) {
     return (int64_t)(mst_farm_hash(token.data, token.length) % (uint64_t)hashes);
 }
 
-/* Numbers before those of other tokens: that of the masked token. */
+/* How many numbers come before those of other tokens: one if a token is masked. */
 static int64_t num_masked(const mst_token_lookup *l) {
     return l->masks && l->mode == MST_OUTPUT_MODE_INT;
 }
 
-/* Numbers before those of the vocabulary. */
+/* How many numbers come before those of the vocabulary. */
 static int64_t num_before(const mst_token_lookup *l) {
     return num_masked(l) + l->num_others;
 }
@@ -160,14 +160,14 @@ mst_value mst_token_lookup_build(const mst_token_lookup *l, const mst_layer_call
 
 /* ---- what it learns ---- */
 
-/* Tokens by their key; of the entries at most half are taken. */
+/* A hash table of tokens by their keys; at most half of the entries are taken. */
 typedef struct token_table {
     token *entry;
     size_t capacity, n;
 } token_table;
 
 static token *find_entry(const token_table *t, int64_t key) {
-    static const uint64_t spread = 0x9E3779B97F4A7C15; /* 2^64 / the golden ratio: neighbours come far apart */
+    static const uint64_t spread = 0x9E3779B97F4A7C15; /* 2^64 / the golden ratio: spreads neighbouring keys */
     size_t i = (size_t)(((uint64_t)key * spread) >> 32) & (t->capacity - 1);
     while (t->entry[i].count && t->entry[i].key != key) i = (i + 1) & (t->capacity - 1);
     return &t->entry[i];
@@ -244,7 +244,7 @@ static mst_status make_learnt(const mst_token_lookup *l, token_table *t, mst_ten
     qsort(t->entry, t->capacity, sizeof *t->entry, by_count);
     for (int64_t i = 0; i < n; i++) t->entry[i].place = i;
     if (l->masks) {
-        free(t->entry[n].data); /* of a token for which there is no number */
+        free(t->entry[n].data); /* a token for which no number is left */
         t->entry[n] = (token){.key = l->mask_key, .place = most};
     }
     return make_tensors(t->entry, n + l->masks, most + l->masks, learnt);

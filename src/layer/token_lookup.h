@@ -37,8 +37,9 @@ int64_t mst_token_num_string_keys(void);
 MST_CHECKED mst_status mst_token_lookup_check(const mst_token_lookup *lookup);
 /** Declares keys and places as weights if no vocabulary is given. MST_INVALID if their size is not known. */
 MST_CHECKED mst_status mst_token_lookup_weights(const mst_token_lookup *lookup, mst_layer_call *call);
-/** The numbers of tokens with these KEYS, i64 [n, ...], as the mode says. OTHER, like KEYS: what number each has among
- *  the others if it is not in the vocabulary; not used if num_others is 0: then it is MST_INVALID in the run. */
+/** The numbers of tokens with these KEYS, i64 [n, ...], as the mode says. OTHER, like KEYS: the number of each among
+ *  the other tokens if it is not in the vocabulary. It is not used if num_others is 0: then such a token is MST_INVALID
+ *  in the run. */
 mst_value mst_token_lookup_build(const mst_token_lookup *lookup, const mst_layer_call *call, mst_value keys,
                                  mst_value other);
 /** Learns keys and places into LEARNT from all rows that NEXT gives: the most frequent token first, of equally frequent

@@ -27,12 +27,12 @@ typedef struct mst_layer_call {
     /** Of each source, bool [n, steps]: the steps that count; MST_NONE: all do. NULL: no source has one. */
     const mst_value *mask;
     bool training;
-    bool frozen; /**< its weights are not trained; what it learns from the batches, it keeps as it is */
+    bool frozen; /**< its weights are not trained, and what it has learnt from batches does not change */
     mst_value weight[MST_MAX_LAYER_WEIGHTS]; /**< in the order in which `weights` declares them */
     int num_weights;
 } mst_layer_call;
 
-/** What mst_adapt gives a layer, batch after batch: *ROWS, [n, ...], is the caller's; NULL at the end. */
+/** The data that mst_adapt gives a layer, batch after batch: the caller owns *ROWS, [n, ...]; NULL at the end. */
 typedef mst_status (*mst_layer_rows)(void *context, mst_tensor **rows);
 enum { MST_MAX_LEARNT = 2 };
 
@@ -46,13 +46,14 @@ struct mst_layer_type {
     const char *(*class_of)(const void *options);
     /** The default name of a layer with these options, if that is not `name`; may be NULL. */
     const char *(*default_name)(const void *options);
-    /** Refuses options that the fields cannot, naming NAME; may be NULL. */
+    /** Refuses options that the fields cannot refuse, naming NAME; may be NULL. */
     mst_status (*check)(const void *options, const char *name);
     /** Declares the weights, with mst_layer_weight, in a variable scope of the layer's name; NULL: there are none. */
     mst_status (*weights)(mst_layer_call *call);
-    /** What the layer gives; its weights are there. */
+    /** The output of the layer; its weights have been made. */
     mst_value (*build)(const mst_layer_call *call);
-    /** The mask of what the layer gives, as Keras' compute_mask; NULL: it has none. Most are one of those below. */
+    /** The mask of the layer's output, as Keras' compute_mask; NULL: it has none. Most layers use one of those
+     *  below. */
     mst_value (*mask)(const mst_layer_call *call);
     /** The layer inside of one with these OPTIONS; NULL: layers of this type have none. */
     mst_inner_layer *(*inner)(void *options);
@@ -74,7 +75,7 @@ const mst_layer_type *mst_layer_inner_type(const mst_inner_layer *inner, const m
 const char *mst_layer_name(const mst_layer_type *type, const void *options);
 /** Sets the defaults of OPTIONS, and of those of a layer inside, and checks them; NAME is for messages. */
 MST_CHECKED mst_status mst_layer_check(const mst_layer_type *type, void *options, const char *name);
-/** Builds a call; REUSE says of the scope of its name whether the weights are there already. */
+/** Builds a call; REUSE says whether the scope of its name has the weights already. */
 mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);
 /** The last dimension of the source, known and at least 1, if the source has LEAST to MOST dimensions; else an error
  *  that says that the layer needs FORM, "[n, steps, channels]". */
@@ -82,9 +83,9 @@ MST_CHECKED mst_status mst_layer_channels(const mst_layer_call *call, const char
                                           int64_t *channels);
 /** The mask of the first source, MST_NONE: it has none. */
 mst_value mst_layer_mask(const mst_layer_call *call);
-/** The mask of a layer whose steps are those of its source, which it takes one by one: that of the source. */
+/** The mask of a layer that takes the steps of its source one by one: that of the source. */
 mst_value mst_layer_mask_pass(const mst_layer_call *call);
-/** The mask of a layer that a mask would change, and that does not know of them: an error if there is one. */
+/** The mask of a layer whose output a mask would change, and that does not support masks: an error if there is one. */
 mst_value mst_layer_mask_refuse(const mst_layer_call *call);
 /** Declares the next weight of the layer. */
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options);
