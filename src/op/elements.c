@@ -6,7 +6,7 @@
 
 #include "op/share.h"
 
-enum { ALIGN = 64 /* elements that the loops of a kernel may take at once: parts begin where such a group does */ };
+enum { ALIGN = 64 /* elements that the loops of a kernel may take at once: parts begin with such a group */ };
 
 typedef struct elements_work {
     const mst_kernel_args *args;

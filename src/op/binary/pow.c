@@ -14,7 +14,7 @@ MST_API mst_value mst_pow(mst_value base, mst_value exponent);
 #include "op/share.h"
 
 /* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first is 0 if x = y = 0, not 0 * Inf; the second is 0 if x <= 0,
- * and the inner select keeps the NaN of such a logarithm out of its own gradient too. */
+ * and the inner select keeps the NaN of such a logarithm also out of the gradient of this gradient. */
 static mst_value pow_grad(mst_grad *c, int i) {
     mst_value base = c->src[0], exponent = c->src[1], zero = mst_number(base, 0), one = mst_number(base, 1);
     if (i == 0) {

@@ -28,7 +28,7 @@
 typedef struct mst_scan_options {
     int zero_;
     void (*body)(mst_loop_step *step);
-    mst_value carry[MST_LOOP_MOST]; /**< ended by the first that is none, as the others are */
+    mst_value carry[MST_LOOP_MOST]; /**< ended by the first MST_NONE, as the other lists are */
     mst_value x[MST_LOOP_MOST];
     mst_value captured[MST_LOOP_MOST];
     int64_t num_steps;
@@ -126,7 +126,7 @@ static size_t scan_workspace(const mst_infer *c, int num_threads) {
     return mst_loop_workspace(((const mst_scan_node_options *)c->options)->num_carry, c);
 }
 
-/* Part I of an array, of which each step has one. */
+/* Part I of an array that has a part for each step. */
 static void *scan_part(const mst_array *array, int64_t i) {
     const int64_t steps = array->shape.dim[0];
     const size_t bytes = steps ? (size_t)(array->count / steps) * mst_dtype_size(array->dtype) : 0;
@@ -190,7 +190,7 @@ mst_value mst_scan_with(mst_scan_options o) {
     mst_graph *body = step.graph;
     if (!status) {
         o.body(&step);
-        step.graph = body; /* whatever the body has done */
+        step.graph = body; /* also after an error in the body */
         status = scan_outputs(&loop, &step);
     }
     const mst_scan_node_options options = {

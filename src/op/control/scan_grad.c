@@ -28,7 +28,7 @@ typedef struct scan_derivative {
     int num_src, num_new_carry, num_targets;
 } scan_derivative;
 
-/* Whether gradients flow to it. */
+/* Whether gradients flow to this input. */
 static bool scan_is_float(mst_value value) {
     const mst_dtype dtype = mst_value_spec(value).dtype;
     return dtype == MST_F32 || dtype == MST_F64;

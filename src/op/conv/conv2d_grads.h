@@ -22,7 +22,7 @@ enum {
     MST_CONV2D_GRADS_GRADIENT,
     MST_CONV2D_GRADS_OUTPUT,
     MST_CONV2D_GRADS_TERMS,
-    MST_CONV2D_GRADS_SRC_TERMS, /**< if src is what a batch norm before the convolution reads */
+    MST_CONV2D_GRADS_SRC_TERMS, /**< if src is the source of a batch norm before the convolution */
     MST_CONV2D_GRADS_VARIANCE,  /**< if there are sums */
     MST_CONV2D_GRADS_MOST
 };
@@ -41,7 +41,7 @@ static inline int mst_conv2d_grads_of_weights(const void *options) {
     return ((const mst_conv2d_grads_options *)options)->weights_only ? 0 : MST_CONV2D_GRADS_DWEIGHTS;
 }
 
-/** What the sums are made of, without their workspace. */
+/** The sources of the sums, without their workspace. */
 mst_batch_sums mst_conv2d_grads_sums(const mst_kernel_args *a);
 
 #endif

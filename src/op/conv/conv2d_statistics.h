@@ -17,7 +17,7 @@ enum {
     MST_CONV2D_STATISTICS_WEIGHTS,
     MST_CONV2D_STATISTICS_GAMMA,
     MST_CONV2D_STATISTICS_BETA,
-    MST_CONV2D_STATISTICS_SRC_TERMS, /**< if src is what a batch norm before the convolution reads */
+    MST_CONV2D_STATISTICS_SRC_TERMS, /**< if src is the source of a batch norm before the convolution */
     MST_CONV2D_STATISTICS_MOST
 };
 
@@ -30,7 +30,7 @@ enum {
     MST_CONV2D_STATISTICS_OUTPUTS
 };
 
-/** What the statistics are made of, without their workspace. */
+/** The sources of the statistics, without their workspace. */
 mst_batch_statistics mst_conv2d_statistics_of(const mst_kernel_args *a);
 
 #endif

@@ -28,8 +28,8 @@ typedef struct mst_window {
  *  options are no good, or a window does not fit. */
 MST_CHECKED mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, int num_axes, const int64_t *in,
                                         const int64_t *size, int64_t *out);
-/** Two or three axes, after mst_window_infer, with all lengths known: to WINDOWS rows and columns, to DEPTH what is
- *  before them, which is one element if there are two. */
+/** Two or three axes, after mst_window_infer, with all lengths known: rows and columns go to WINDOWS, the axis before
+ *  them to DEPTH; with two axes DEPTH is one element. */
 void mst_window_make(const mst_window_options *o, int num_axes, const int64_t *in, const int64_t *size,
                      const int64_t *out, mst_window *depth, mst_window windows[MST_WINDOW_AXES]);
 /** Whether there is more than one element along DEPTH, or a window of more. */

@@ -1,4 +1,4 @@
-/** Element by element ops with NumPy broadcasting: what their inference, gradients and kernels share.
+/** Element by element ops with NumPy broadcasting: shared parts of their inference, gradients and kernels.
  *
  *  The kernels are made by templates, from a formula in x (and y):
  *
@@ -77,7 +77,7 @@ void mst_compare_strings(const mst_kernel_args *a, bool equal);
 
 /* ---- examples ------------------------------------------------------------------------------------- */
 
-/** What every op of two sources that broadcast is tried with: no elements, shapes that do not fit, two dtypes. */
+/** Examples for every op of two sources that broadcast: no elements, shapes that do not fit, two dtypes. */
 #define MST_BINARY_EXAMPLES                                                                            \
     {.name = "empty",                                                                                  \
      .num_src = 2,                                                                                     \

@@ -225,8 +225,8 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* Each run reads all indices of its outer rows, so there are only a few more runs than threads if several runs share
- * an outer row. */
+/* Each run reads all indices of its outer rows. So if several runs share an outer row, there are only a few more runs
+ * than threads. */
 static mst_status gather_grad_reference(const mst_kernel_args *a) {
     enum { RUNS_PER_THREAD = 2 };
     const mst_array *dst = &a->dst[0];

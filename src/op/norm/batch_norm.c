@@ -63,9 +63,9 @@ static int64_t divisor_near(int64_t rows, int64_t most) {
     return 0;
 }
 
-/* Each part has about as many elements as are worth a thread's while, and there are not so many parts that their sums
- * cost time. If it can be, a part lies in one example, or examples in one part, so that who makes the examples one
- * after the other can add up the parts as well. */
+/* Each part has about as many elements as a thread should get at least, and there are not so many parts that their sums
+ * cost time. If possible, a part lies in one example, or whole examples lie in a part. Then code that makes one example
+ * after the other can also add up the parts. */
 mst_batch_rows mst_batch_rows_of(const mst_shape *src) {
     enum { ELEMENTS = 1 << 14, MOST_PARTS = 256 };
     mst_batch_rows b = {.rows = 1, .channels = src->dim[src->ndim - 1]};

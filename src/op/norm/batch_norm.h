@@ -36,14 +36,14 @@ static inline int64_t mst_batch_parts_before(const mst_batch_rows *b, int64_t ro
 static inline int64_t mst_batch_parts_end(const mst_batch_rows *b, int64_t begin, int64_t count) {
     return begin + count < b->parts ? begin + count : b->parts;
 }
-/** What a channel is multiplied with. */
+/** The factor of a channel. */
 static inline double mst_batch_scale(double gamma, double variance, double epsilon) {
     return gamma / sqrt(variance + epsilon);
 }
 /** Of workspace: two sums for each part and channel, and four numbers for each channel. */
 size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
 
-/** What outputs are cut to. */
+/** The limits to which outputs are cut. */
 typedef struct mst_batch_limits {
     double low, high;
 } mst_batch_limits;
@@ -94,8 +94,8 @@ void mst_batch_differentiate_bf16(const float *terms, const mst_batch_limits *li
                                   const uint16_t *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
                                  const double *gradient, int64_t rows, int64_t channels, double *dst);
-/** The outputs of batch_norm_statistics by whoever has a part of the source in the cache. Arrays are of the dtype of
- *  the functions. */
+/** The outputs of batch_norm_statistics, for code that has a part of the source in the cache. Arrays are of the dtype
+ *  of the functions. */
 typedef struct mst_batch_statistics {
     mst_batch_rows rows;
     const void *src, *gamma, *beta;
@@ -112,8 +112,8 @@ void mst_batch_measure_f32(const mst_batch_statistics *statistics, int64_t begin
 void mst_batch_measure_f64(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
 void mst_batch_conclude_f32(const mst_batch_statistics *statistics);
 void mst_batch_conclude_f64(const mst_batch_statistics *statistics);
-/** The sums of batch_norm_grad_sums by whoever has a part of the gradient in the cache. Arrays are of the dtype of the
- *  functions. */
+/** The sums of batch_norm_grad_sums, for code that has a part of the gradient in the cache. Arrays are of the dtype of
+ *  the functions. */
 typedef struct mst_batch_sums {
     mst_batch_rows rows;
     const void *src, *gradient;

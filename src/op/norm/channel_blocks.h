@@ -1,5 +1,5 @@
-/** For loops over rows of channels, in functions marked MST_SIMD: channels in blocks of a constant number, and what
- *  keeps the processor from waiting. The bits are those of plain loops. */
+/** For loops over rows of channels, in functions marked MST_SIMD: channels in blocks of a constant number, and means
+ *  against waits of the processor. The bits are those of plain loops. */
 #ifndef MUSTER_OP_CHANNEL_BLOCKS_H
 #define MUSTER_OP_CHANNEL_BLOCKS_H
 
@@ -33,7 +33,7 @@ static inline void mst_ask_ahead(const void *row, size_t bytes) {
 
 enum { MST_LANES = 32 };
 /** CALL for one block after the other of N channels: LANES of them from channel FIRST on. LANES is a constant but for
- *  the last few, so that a loop over rows of channels, a MST_BLOCK_LOOP, has in registers what belongs to a channel. */
+ *  the last few, so that a loop over rows of channels, a MST_BLOCK_LOOP, keeps the data of a channel in registers. */
 #define MST_IN_BLOCKS(n, first, lanes, call)                                               \
     do {                                                                                   \
         const int64_t mst_end = (n);                                                       \

@@ -28,7 +28,7 @@ MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape
 
 /* ---- what ops with mst_random_normal_options share ---- */
 
-/** Their table of options and `infer`. */
+/** The table of options and `infer` of these ops. */
 extern const mst_field mst_random_normal_fields[];
 MST_CHECKED mst_status mst_random_normal_infer(mst_infer *c);
 

@@ -1,9 +1,9 @@
 /** Recurrent cells over all steps of a sequence, forward and backward: what lstm, gru, simple_rnn and their gradients
  *  share.
  *
- *  What a cell makes of its source for all steps at once, the product with the kernel, is an op before it; here are the
- *  product with the recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another:
- *  a thread takes some of them through all steps. How many it takes together depends on the shape alone.
+ *  The product of the source with the kernel, for all steps at once, is an op before it. Here are the product with the
+ *  recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another: a thread takes
+ *  some of them through all steps. How many it takes together depends on the shape alone.
  *
  *  With h the outputs, m the memory (what of each step the gradient needs, such as the gates), u units, G gates and M
  *  numbers of memory for each unit:
@@ -33,8 +33,8 @@ extern const mst_field mst_simple_rnn_fields[]; /**< without recurrent_activatio
 /** Names of mst_cell_activation, ended by NULL. */
 extern const char *const mst_cell_activation_names[];
 
-/** One row of the batch at one step. Backward, PRODUCT is what the step after gives to h, [u], and CARRY what the cell
- *  keeps from step to step, [u]. */
+/** One row of the batch at one step. Backward, PRODUCT is the gradient that the next step gives to h, [u], and CARRY
+ *  what the cell keeps from step to step, [u]. */
 typedef struct mst_cell_row {
     const void *src, *product, *bias, *h_before, *memory_before, *dh, *dmemory; /* dmemory: NULL if there is none */
     void *h, *memory, *dsrc, *dproduct, *carry;
@@ -73,7 +73,7 @@ typedef struct mst_recurrence {
     size_t scratch; /* bytes for each thread */
 } mst_recurrence;
 
-/** That of SRC, the sources of an op with this cell, with the reference's product. */
+/** The recurrence of SRC, the sources of an op with this cell, with the reference's product. */
 mst_recurrence mst_recurrence_make(const mst_cell *cell, bool backward, const mst_shape *src, mst_dtype dtype);
 /** Inner dimension and columns of the product. */
 void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64_t *columns);

@@ -5,7 +5,7 @@
 #include "base/simd.h"
 #include "muster/op.h"
 
-/** Their table of options, `infer` and `workspace`. */
+/** The table of options, `infer` and `workspace` of both. */
 extern const mst_field mst_arg_search_fields[];
 MST_CHECKED mst_status mst_arg_search_infer(mst_infer *c);
 size_t mst_arg_search_workspace(const mst_infer *c, int num_threads);

@@ -29,9 +29,9 @@ typedef struct mst_reduce_loops {
     int64_t outputs; /**< number of outputs */
 } mst_reduce_loops;
 
-/** What a reduction does with elements and accumulators of one type. reduce_loops.inc makes them. SRC is the place of
- *  the first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1 are counted
- *  in the order of the reduced loops. */
+/** The functions of a reduction for elements and accumulators of one type. reduce_loops.inc makes them. SRC is the
+ *  place of the first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1
+ *  are counted in the order of the reduced loops. */
 typedef struct mst_reducer {
     size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */
     /** Makes outputs BEGIN to END - 1, each of one or more contiguous rows. SRC is the whole source, DST output 0. */
@@ -96,7 +96,7 @@ static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int6
 
 /* ---- what ops with mst_reduce_options share ---- */
 
-/** Their table of options, `infer` and `workspace`. */
+/** The table of options, `infer` and `workspace` of reductions. */
 extern const mst_field mst_reduce_fields[];
 MST_CHECKED mst_status mst_reduce_infer(mst_infer *c);
 size_t mst_reduce_workspace(const mst_infer *c, int num_threads);

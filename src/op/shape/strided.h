@@ -32,7 +32,7 @@ MST_CHECKED mst_status mst_strided_copy(const mst_kernel_args *a, size_t element
 /** Copies between PART and the elements of WHOLE from BEGIN on: to PART or from it. */
 MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
                                       const mst_array *part, bool to_part);
-/** Copies between WHOLE and NUM parts, of which it holds the elements side by side in each of its ROWS rows:
+/** Copies between WHOLE and NUM parts, whose elements lie side by side in each of its ROWS rows:
  *
  *      whole  |part 0, row 0|part 1, row 0|part 0, row 1|part 1, row 1|...
  *

@@ -13,7 +13,7 @@ typedef struct mst_apply_options {
     int32_t first_shard, num_gradients; /**< the window of shards whose gradients are here; 0 gradients: all shards */
     int32_t num_slots;                  /**< of each variable; the sum of its gradients comes after those of the rule */
     bool averages;                      /**< each variable has a moving average */
-    bool masters;                       /**< each variable has its value in f32 beside */
+    bool masters;                       /**< each variable also has its value in f32 */
     int32_t num_parts, part; /**< sharded state: slots are of part PART of NUM_PARTS (state_parts.h); 0: of all */
 } mst_apply_options;
 
@@ -28,7 +28,7 @@ int mst_apply_num_written(const mst_apply_options *options);
 const char *mst_apply_slot(const mst_apply_options *options, int k, double *initial);
 /** Elements of V's slots that are here, if PARTS are those of the variables (mst_state_parts). */
 int64_t mst_apply_own(const mst_apply_options *options, const int64_t *parts, int v, int64_t *first);
-/** Sources of a variable, the first of which is the variable itself. */
+/** Sources of a variable; the first is the variable itself. */
 int mst_apply_per_variable(const mst_apply_options *options);
 /** The source that says how many gradients were added up since the last update; -1 if that is never done. */
 int mst_apply_accumulated(const mst_apply_options *options);

@@ -9,7 +9,7 @@
 typedef struct mst_leaf_rows_options {
     int zero_;
     int64_t num_rows;   /**< of the variable */
-    int32_t num_shards; /**< whose rows these are, in order; each has equally many sources */
+    int32_t num_shards; /**< the shards of these rows, in order; each has equally many sources */
     bool squares;       /**< see mst_sum_rows_options (op/state/update.h) */
     double clip;
 } mst_leaf_rows_options;

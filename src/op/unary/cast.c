@@ -171,7 +171,7 @@ static bool cast_is_identity(const mst_infer *c) {
 
 const mst_op mst_op_cast = {
     .name = "cast",
-    /* what the integers do not hold is not defined in TensorFlow */
+    /* values that the integers cannot hold are undefined in TensorFlow */
     .tf_form =
         "<Cast($0; SrcT=t0 DstT=dtype)\n"
         ">SelectV2(GreaterEqual($0, 2147483648), 2147483647:i32, SelectV2(Less($0, -2147483648), "
