@@ -54,7 +54,7 @@ typedef struct mst_dataset_type {
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
     /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads the record of
-     *  ROWS[0], rows as they flow (mst_row_number gives the number); of the COUNT rows in all, the others will be
+     *  ROWS[0]; ROWS are rows as they flow (mst_row_number gives the number). The others of the COUNT rows will be
      *  asked for next. BASE is a cursor of this source. *RECORD is valid until the next call with BUFFER. Several
      *  threads may call at once, each with a buffer of its own. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,

@@ -277,7 +277,7 @@ const mst_dataset_type mst_padded_batch_type = {.name = "padded_batch",
                                                 .open = padded_batch_open,
                                                 .settings = padded_batch_settings};
 
-/* The shape of rows of component I: what is known of it, and what was asked for. */
+/* The shape of rows of component I: the known dimensions, and those that were asked for. */
 static mst_status choose_shape(mst_spec *row, const mst_padding *padding, int i) {
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     const mst_shape given = padding->shape;

@@ -307,7 +307,7 @@ static mst_status prefetch_skip(mst_cursor *cursor, int64_t n, int64_t *skipped)
 }
 
 /* After a fork the child does not have this thread, and what the thread held or waited for is never released:
- * destroying it would wait for ever. */
+ * destroying it would never end. */
 static bool is_in_another_process(const prefetch_cursor *c) {
     return c->has_thread && c->process != mst_process_number();
 }

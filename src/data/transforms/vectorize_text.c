@@ -1,8 +1,8 @@
 /** Texts become numbers, by the rules of Keras' TextVectorization: component .component of DATASET, strings [], becomes
  *  i32 [sequence_length]. A text is standardized and split into tokens; a token's number is its place in the
- *  vocabulary, which has the tokens of DATASET, the most frequent first (of equally frequent ones first that whose
- *  bytes come last), from 2 on: 0 pads short texts, 1 is any token that is not in it. An empty text is padding alone.
- *  Lower case and punctuation are those of ASCII, as in TensorFlow: other letters stay as they are.
+ *  vocabulary, from 2 on. The vocabulary has the tokens of DATASET, the most frequent first, equally frequent ones in
+ *  falling order of their bytes. 0 pads short texts, 1 is any token that is not in the vocabulary. An empty text is
+ *  padding alone. Lower case and punctuation are those of ASCII, as in TensorFlow: other letters stay as they are.
  *
  *  mst_dataset_class_name(dataset, component, number) is the token of a number, mst_dataset_num_classes the size of the
  *  vocabulary, for mst_embedding. mst_dataset_schema has the vocabulary and the options: with it as .schema other data
