@@ -61,7 +61,7 @@ static bool is_of_channels(const mst_plan *plan, const mst_plan_node *conv, int3
 }
 
 /* The convolution whose output source I of NODE is, if NODE alone uses it and NUMBERS are one for each channel; else
- * NULL. What reads a batch norm stays a conv2d, as the pass norms wants it. */
+ * NULL. A convolution that reads a batch norm stays a conv2d, as the pass norms needs it. */
 static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i, int32_t numbers) {
     mst_plan_node *conv = sole_maker(plan, node, node->src[i]);
     if (!conv || conv->op != &mst_op_conv2d || !is_of_channels(plan, conv, numbers)) return NULL;
@@ -209,8 +209,8 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- zeros around the source of a convolution, which it can have itself ---- */
 
-/* transpose(pad(transpose(src))), where the second turns back what the first has turned: as files of ONNX have it,
- * whose pictures have their channels first. It becomes a pad of the source. */
+/* transpose(pad(transpose(src))), where the second undoes the first. Files of ONNX have it, as their pictures have the
+ * channels first. It becomes a pad of the source. */
 static mst_status fuse_turned_pad(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_transpose || node->num_control) return MST_OK;
     mst_plan_node *pad = sole_maker(plan, node, node->src[0]);

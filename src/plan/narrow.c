@@ -6,9 +6,8 @@
  *     dh, dv, ... = conv2d_grads(h, v, dy, y, ...)
  *
  * Kernels round h and dh as they write them, part by part, and compute with f32 as before. The statistics are those of
- * the rounded h. If one of the convolutions is to be of f32, or something else reads the value, it stays f32, and so
- * do all if the plan is that of several tasks. Convolutions in groups, whose products are of f32 in any case, do not
- * count. */
+ * the rounded h. If one of the convolutions is to be of f32, or something else reads the value, it stays f32. In a plan
+ * of several tasks all values stay f32. Convolutions in groups, whose products are of f32 in any case, do not count. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"

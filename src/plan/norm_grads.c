@@ -26,7 +26,7 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* Of a gradient of a batch norm: who reads its output 0. */
+/* The readers of output 0 of a gradient of a batch norm. */
 typedef struct readers {
     int32_t src_grad, weights_grad; /* nodes, -1 */
     bool others;                    /* read it too, or come after one of the two nodes, which so must stay */

@@ -5,7 +5,7 @@
  *
  * In a cluster the sums of the leaves of this task's window are exchanged. All tasks start these exchanges in one
  * order, that of their numbers: each comes after the start of the one before. Then no two tasks wait for each other,
- * since whoever waits for an exchange has started all before it. */
+ * since a task that waits for an exchange has started all before it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "op/list.h"
 #include "plan/task_sums.h"
 
-/* A node, and what it says of itself. */
+/* A node with its options. */
 typedef struct part {
     const mst_sum_replicas_options *options;
     int32_t node;

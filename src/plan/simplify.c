@@ -1,8 +1,8 @@
-/* simplify: nodes whose sources are all constant are computed now, by the op's reference kernel (folding); of
- * several nodes that compute the same, one stays (common subexpressions, found in a hash table in one walk through
- * the order); a node that passes its source on unchanged is left out. Nodes that have a state, draw random numbers,
- * write, or wait for others stay as they are, and so does a result of more than MAX_FOLDED_BYTES, which would only
- * make the plan large. */
+/* simplify: nodes whose sources are all constant are computed now, by the op's reference kernel (folding). Of several
+ * nodes that compute the same, one stays (common subexpressions, found in a hash table in one walk through the order).
+ * A node that passes its source on unchanged is left out. Nodes that have a state, draw random numbers, write, or wait
+ * for others stay as they are, and so does a result of more than MAX_FOLDED_BYTES, which would only make the plan
+ * large. */
 #include <stdlib.h>
 #include <string.h>
 

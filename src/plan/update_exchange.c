@@ -145,7 +145,7 @@ static mst_status sum_window(mst_lowering *l, const mst_variable_update *v, rang
 
 /* ---- several domains that keep the variables: reduce_scatter and all_gather ---- */
 
-/* The domain that works on the next piece of a bucket, and whose turn it is among its devices. */
+/* The domain that works on the next piece of a bucket, and the next device of each domain. */
 typedef struct owner {
     int32_t domain; /* of the set */
     int32_t turn;   /* of the devices of each domain, from 0 to most_devices - 1 */

@@ -85,7 +85,7 @@ const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const m
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_variable_update *v);
 /** Whether other tasks have shards of the step too. */
 bool mst_lowering_is_part(const mst_lowering *l);
-/** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
+/** Whether one of these values is a variable, or the output of a writer: a later reader may find another value. */
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
 /** A node that the lowering adds, named "<name of apply_gradients>/NAME". */
 typedef struct mst_lowered {
