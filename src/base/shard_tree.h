@@ -11,7 +11,7 @@
  *     / \   / \   / \     \
  *     0 1   2 3   4 5     6
  *
- *  Part of a sum may be made elsewhere, on another device or in another task, where that part is a whole node. Who has
+ *  Part of a sum may be made elsewhere, on another device or in another task, if that part is a whole node. A task with
  *  a window of neighbouring shards adds up the largest nodes in it (mst_shards_within), and passes those on:
  *
  *     window 0..2    0..1, 2

@@ -40,7 +40,7 @@ typedef struct update_state {
     const mst_rule *rule;
     variable *variables;
     int64_t units, elements;
-    size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and what oneDNN asks for */
+    size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and those that oneDNN asks for */
     int num_threads;
     int64_t *order; /* sharded: the units, those of this task's part first; else NULL */
     int64_t num_own;

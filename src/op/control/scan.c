@@ -11,7 +11,7 @@
  *             does not grow with the number of steps
  *  carry      what goes from step to step, its first values; any dtype but string. A step gives each the same dtype and
  *             shape
- *  x          values of which step t gets part t of the first dimension, [steps, ...]
+ *  x          values [steps, ...]: step t gets part t of the first dimension
  *  captured   values that each step gets whole, such as weights: other values of the graph cannot be used in the body
  *  num_steps  needed if there is no x
  *  reverse    from the last step to the first; what step t gives is at t of y all the same

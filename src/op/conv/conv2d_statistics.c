@@ -1,4 +1,4 @@
-/** conv2d_statistics: conv2d, or normalized_conv2d, and batch_norm_statistics of what it gives
+/** conv2d_statistics: conv2d, or normalized_conv2d, and batch_norm_statistics of its output
  *
  *  src, weights  as conv2d's; if there are src_terms, as normalized_conv2d's
  *  gamma, beta   as batch_norm_statistics', [filters]

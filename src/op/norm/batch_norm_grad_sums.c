@@ -1,4 +1,4 @@
-/** batch_norm_grad_sums: fused_batch_norm_grad without the gradient of src: what that is made with
+/** batch_norm_grad_sums: fused_batch_norm_grad without the gradient of src: the terms of that gradient
  *
  *  src, gamma, beta, mean, variance, gradient, epsilon, activation   as fused_batch_norm_grad's
  *  terms          output 0, [5, channels]: mean, gamma / sqrt(variance + epsilon), beta; then shift and slope, with n

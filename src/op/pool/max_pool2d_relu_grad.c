@@ -1,4 +1,4 @@
-/** max_pool2d_relu_grad: relu_grad(max_pool2d_grad(src, gradient), src), of a pooling of what relu gives
+/** max_pool2d_relu_grad: relu_grad(max_pool2d_grad(src, gradient), src), of a pooling of the output of relu
  *
  *  src       as max_pool2d_grad's: the output of relu
  *  gradient  as max_pool2d_grad's
