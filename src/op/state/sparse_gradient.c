@@ -94,8 +94,7 @@ mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_r
 
 /** sparse_gradient: dst = zeros; dst[number[i], ...] = rows[i, ...] for the rows that are there
  *
- *  rows     f32 or f64 [n, columns]; with squares [n, 2 * columns], of which the second half is looked at by
- *           apply_gradients alone
+ *  rows     f32 or f64 [n, columns]; with squares [n, 2 * columns]: only apply_gradients reads the second half
  *  numbers  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
  *  like     any dtype, at least one dimension: the variable; only its shape is used
  *  dst      dtype of rows, like's shape
