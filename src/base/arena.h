@@ -26,7 +26,7 @@ typedef struct mst_arena {
     size_t used;            /**< bytes of its allocations */
 } mst_arena;
 
-/** SIZE zeroed bytes aligned to 16, or NULL where memory runs out. Valid until the arena is freed. */
+/** SIZE zeroed bytes aligned to 16, or NULL if memory runs out. Valid until the arena is freed. */
 void *mst_arena_alloc(mst_arena *arena, size_t size);
 void *mst_arena_copy(mst_arena *arena, const void *data, size_t size);
 char *mst_arena_string(mst_arena *arena, const char *text);

@@ -1,15 +1,15 @@
-/** Whether other programs keep the cores of this machine busy, as the kernel counts what runs. */
+/** Whether other programs keep the cores of this machine busy, by the kernel's count of running threads. */
 #ifndef MUSTER_BASE_BUSY_CORES_H
 #define MUSTER_BASE_BUSY_CORES_H
 
 #include <stdbool.h>
 
-/** How many threads of other programs run or wait for a core at this moment; 0 where that is not known. PATH is
+/** How many threads of other programs run or wait for a core at this moment; 0 if that is not known. PATH is
  *  "/proc/loadavg", whose fourth field begins with the number of all of them (Linux, man 5 proc_loadavg), among them
  *  the caller. Other threads of the caller should sleep. */
 int mst_others_running(const char *path);
-/** Whether there is one of these OTHERS for each of so many hardware threads of the machine: then threads that wait for
- *  each other often wait for one that has no core. */
+/** Whether there are at least as many OTHERS as hardware threads of the machine. Then threads that wait for each other
+ *  often wait for one that has no core. */
 bool mst_cores_are_taken(int others, int hardware_threads);
 
 #endif

@@ -7,8 +7,8 @@
 
 #define MST_BYTES_TEXT 32
 
-/** "712 bytes", "3.9 KB", "512.0 MB", "1.5 GB", by powers of 1024, as options of the command read them. Returns
- *  TEXT. */
+/** "712 bytes", "3.9 KB", "512.0 MB", "1.5 GB", by powers of 1024, in the form that options of the command take.
+ *  Returns TEXT. */
 const char *mst_bytes_print(int64_t bytes, char *text, size_t size);
 
 #endif

@@ -7,8 +7,8 @@
 /* Words that are hashed side by side: a multiplication takes a few cycles, and one begins in each. */
 enum { LANES = 8, WORD = 8 };
 
-/* A bijection of HASH for each WORD, so that a difference in one word is never lost. The turn brings high bits, which
- * the product moves nowhere, to where the next product spreads them. */
+/* A bijection of HASH for each WORD, so that a difference in one word is never lost. A product does not spread high
+ * bits. The rotation moves them to where the next product spreads them. */
 static inline uint64_t add_word(uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15); /* odd: 2^64 over the golden ratio */
     return hash << 29 | hash >> 35;

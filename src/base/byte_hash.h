@@ -1,4 +1,4 @@
-/** A fast hash of bytes, to see whether two of them are equal: not for what somebody may have forged. */
+/** A fast hash of bytes, to see whether two runs of bytes are equal. Not for bytes that somebody may have forged. */
 #ifndef MUSTER_BASE_BYTE_HASH_H
 #define MUSTER_BASE_BYTE_HASH_H
 

@@ -1,7 +1,7 @@
 /** Denormal numbers (magnitudes below 1.2e-38 in f32, 2.3e-308 in f64) taken and given as 0.
  *
  *  Moments that only decay end there, and arithmetic on them is up to a hundred times slower than on other numbers. The
- *  mode is a thread's own; a thread started later has the mode of the one that started it. Where the processor is of a
+ *  mode is a thread's own; a thread started later has the mode of the one that started it. If the processor is of a
  *  kind not known here nothing changes. */
 #ifndef MUSTER_BASE_DENORMAL_H
 #define MUSTER_BASE_DENORMAL_H
@@ -50,7 +50,7 @@ static inline void mst_float_mode_set(uint64_t mode) {
 
 #endif
 
-/** Begins it for the calling thread; what comes back is for mst_float_mode_set(), which ends it. */
+/** Begins this mode for the calling thread; mst_float_mode_set() with the returned value ends it. */
 static inline uint64_t mst_flush_denormals(void) {
     uint64_t before = mst_float_mode();
     mst_float_mode_set(before | MST_FLUSH);

@@ -8,11 +8,11 @@
 
 /** The first of NAMES (ended by NULL) with the fewest slips from WORD: a letter missing, added, wrong, or two
  *  neighbours swapped (Damerau-Levenshtein distance, each pair swapped at most once). Letter case does not count, '-'
- *  is '_', and a name that begins with at least three letters of WORD is one slip away. NULL where the best needs
+ *  is '_', and a name that begins with at least three letters of WORD is one slip away. NULL if the best needs
  *  more than 1 + length / 4 slips: then it is no slip but another word. */
 const char *mst_nearest(const char *word, const char *const *names);
 
-/** Writes ": did you mean 'epochs'?", with the name of NAMES nearest to WORD, to TEXT of SIZE bytes, or "" where no
+/** Writes ": did you mean 'epochs'?", with the name of NAMES nearest to WORD, to TEXT of SIZE bytes, or "" if no
  *  name is near; returns TEXT. It ends the message of an error:
  *
  *      char guess[MST_DID_YOU_MEAN_TEXT];

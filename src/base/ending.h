@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/** Whether NAME ends in ENDING, ".npz", behind something else. */
+/** Whether NAME ends in ENDING, such as ".npz", and has something before it. */
 static inline bool mst_ends_in(const char *name, const char *ending) {
     const size_t length = strlen(name), size = strlen(ending);
     return length > size && strcmp(name + length - size, ending) == 0;

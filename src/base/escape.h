@@ -14,10 +14,10 @@ enum { MST_ESCAPE_TEXT = 5 };
  *  direction of text (U+0080 to U+009F, U+2028, U+2029, U+202E and others) are written byte by byte as \x00, too. */
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
 /** The LENGTH bytes at DATA as text that is printed on one line without quotes around it: as mst_escape, but \ and ' as
- *  they are. Cut off, with "..." at its end, where it needs more than SIZE bytes. Returns TEXT. A terminal obeys what
+ *  they are. Cut off, with "..." at its end, if it needs more than SIZE bytes. Returns TEXT. A terminal obeys what
  *  is printed: names and notes of files go through here. */
 const char *mst_escape_line(const char *data, size_t length, char *text, size_t size);
-/** Bytes of the first character of the LENGTH > 0 bytes at DATA, where it is valid UTF-8 with an effect on a terminal
+/** Bytes of the first character of the LENGTH > 0 bytes at DATA, if it is valid UTF-8 with an effect on a terminal
  *  or on the direction of text, as above; else 0. */
 size_t mst_obeyed_size(const char *data, size_t length);
 /** Replaces by '?' each character, and each byte that belongs to none, that mst_escape writes as \n \t \r or \x00. */

@@ -16,11 +16,11 @@ typedef struct mst_failure {
     char message[1024], node[256], device[256];
 } mst_failure;
 
-/* These three are in status.c, where the thread's record is; muster/status.h has what is public of it. */
+/* These three are in status.c, where the thread's record is; muster/status.h has its public functions. */
 
 /** mst_error_set with a list of arguments. */
 mst_status mst_error_set_list(mst_status code, const char *file, int line, const char *format, va_list list);
-/** Number of errors that the calling thread has recorded so far. */
+/** The number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
 /** If a user function (a kernel, a feed, a callback) failed with CODE without recording an error of that code (the
  *  count is still BEFORE), records one "without a message", so that mst_error() does not show an older one. Returns

@@ -4,8 +4,8 @@
  *      locked with flock from its creation until the rename
  *
  * A reader sees the old file or the new one, never a part of it. The folder is opened once, and everything happens
- * inside it by its descriptor, even where it is renamed meanwhile. A process that dies leaves a file under a side
- * name, but no lock on it: by that mst_file_claim tells it from a file that is still being written.
+ * inside it by its descriptor, even if it is renamed meanwhile. A process that dies leaves a file under a side name,
+ * but no lock on it. So mst_file_claim can tell it from a file that is still being written.
  *
  * Every call that changes the disk goes through one function each (write_some, sync_file, rename_file, unlink_file),
  * where a test can make it fail: train/checkpoint_test.c fails them one after the other. */
@@ -45,9 +45,9 @@ static mst_status write_fail(const char *path) {
 
 /* ---- symbolic links ---- */
 
-/* The rule of Linux' fs.protected_symlinks, even where that is off. In a folder with a sticky bit where all may write,
- * a link is followed only if this user or the owner of the folder has made it. Another user could have made it to have
- * a file replaced that only this user can write. */
+/* The rule of Linux' fs.protected_symlinks, even if that is off. In a folder with a sticky bit where all may write,
+ * a link is followed only if this user or the owner of the folder has made it. Another user could have made it so that
+ * a file is replaced that only this user can write. */
 static bool may_follow(const mst_folder *folder, const struct stat *link) {
     struct stat info;
     if (fstat(folder->descriptor, &info)) return false;
@@ -139,7 +139,7 @@ static int unlink_file(int folder, const char *name) {
     return may(MST_FILE_UNLINK, NULL) ? unlinkat(folder, name, 0) : -1;
 }
 
-/* What NAME is, itself where it is a link. */
+/* The status of NAME; a link is not followed. */
 static int look_at(int folder, const char *name, struct stat *info) {
     return may(MST_FILE_LOOK, NULL) ? fstatat(folder, name, info, AT_SYMLINK_NOFOLLOW) : -1;
 }
@@ -150,7 +150,7 @@ static const char side_digits[] = "0123456789abcdefghijklmnopqrstuv";
 
 void mst_file_side_name(char name[MST_FILE_SIDE_SIZE]) {
     uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) < 0) /* a kernel that has none: names are still tried until one is free */
+    if (getrandom(&random, sizeof random, 0) < 0) /* no random bytes: names are tried until one is free */
         random = (uint64_t)clock() * 6364136223846793005u + (uint64_t)getpid() + (uint64_t)(uintptr_t)name;
     char *at = name + snprintf(name, MST_FILE_SIDE_SIZE, MST_FILE_SIDE);
     for (; at < name + MST_FILE_SIDE_SIZE - 1; random >>= 5) *at++ = side_digits[random & 31];
@@ -163,15 +163,15 @@ bool mst_file_is_side_name(const char *name) {
            strspn(name + prefix, side_digits) == MST_FILE_SIDE_SIZE - 1 - prefix;
 }
 
-/* Locks the new FILE. False where another process has claimed it first, and removes it. */
+/* Locks the new FILE. False if another process has claimed it first, and removes it. */
 static bool lock_new(int file) {
     struct stat info;
     if (flock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return false;
     return fstat(file, &info) || info.st_nlink > 0;
 }
 
-/* A new file in FOLDER of a name that nothing else has; its descriptor, or -1. MODE as open takes it: the system takes
- * off what the process' umask says. */
+/* A new file in FOLDER with an unused name; returns its descriptor, or -1. MODE as in open: the system applies the
+ * process' umask. */
 static int create_side(int folder, mode_t mode, char side[MST_FILE_SIDE_SIZE]) {
     enum { TRIES = 100 };
     if (!may(MST_FILE_CREATE, NULL)) return -1;
@@ -187,7 +187,7 @@ static int create_side(int folder, mode_t mode, char side[MST_FILE_SIDE_SIZE]) {
     return -1;
 }
 
-/* Fills OUT, which has folder and path. A file that is replaced hands on its permissions. */
+/* Fills OUT, which has folder and path. The new file gets the permissions of the file that it replaces. */
 static mst_status file_create(mst_file *out) {
     const char *name = out->path + folder_length(out->path);
     struct stat old;
@@ -223,7 +223,7 @@ mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_fi
     return status;
 }
 
-/* The disk is told to begin with what was written so far, so that the sync at the end has less to wait for. */
+/* Tells the disk to begin with the bytes written so far, so that the sync at the end has less to wait for. */
 static void begin_writing_back(mst_file *file) {
     enum { PIECE = 32 << 20 };
     if (file->size - file->begun < PIECE) return;
@@ -237,7 +237,7 @@ mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_
     while (size) {
         const ssize_t wrote = write_some(file->descriptor, offset, bytes, size);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote == 0) errno = ENOSPC; /* nothing gets out: no reason to go on trying */
+        if (wrote == 0) errno = ENOSPC; /* nothing is written: no reason to go on trying */
         if (wrote <= 0) return write_fail(file->path);
         bytes += wrote;
         size -= (size_t)wrote;
@@ -274,7 +274,7 @@ static void sync_folder(int folder) {
     close(file);
 }
 
-/* Closing the file at the end gives up its lock, when it has its name. */
+/* Closing the file at the end releases its lock. By then it has its name. */
 mst_status mst_file_commit(mst_file *file) {
     const char *name = file->path + folder_length(file->path);
     const int folder = file->folder.descriptor;

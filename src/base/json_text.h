@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/** The object or list in the SIZE bytes of TEXT, to be released with json_decref; NULL where there is none, and then
+/** The object or list in the SIZE bytes of TEXT, to be released with json_decref; NULL if there is none, and then
  *  *ERROR, which may be NULL, says why. */
 json_t *mst_json_read(const char *text, size_t size, json_error_t *error);
 /** The same from a string; a TEXT of NULL gives NULL. */
@@ -16,7 +16,7 @@ json_t *mst_json_read_value(const char *text, json_error_t *error);
 
 /** The text of VALUE on one line, to be freed; FLAGS are those of json_dumps. Characters with an effect on a terminal
  *  or on the direction of text (base/escape.h) are written as \u009b: a program reads the same text, a terminal that
- *  the line is printed on does not obey it. NULL where memory is out, or VALUE is NULL. */
+ *  the line is printed on does not obey it. NULL if memory is out, or VALUE is NULL. */
 char *mst_json_line(const json_t *value, size_t flags);
 
 #endif

@@ -20,7 +20,7 @@ static void make_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Gives the calling thread the C locale, and returns the one that it had. Where there is no memory for the C locale
+/* Gives the calling thread the C locale, and returns the one that it had. If there is no memory for the C locale
  * (glibc needs none) the thread keeps its own. */
 static locale_t enter_c_locale(void) {
     pthread_once(&made, make_locale);
@@ -58,7 +58,7 @@ char *mst_number_print_f64(double value, char *text) {
     return number_print(value, DIGITS_F64, text);
 }
 
-/* Whether a number was read from TEXT up to END, with nothing before or behind it. */
+/* Whether a number was read from TEXT up to END, with nothing before or after it. */
 static bool is_all_read(const char *text, const char *end) {
     return end != text && !*end && !isspace((unsigned char)*text);
 }
@@ -75,9 +75,9 @@ bool mst_number_parse_f32(const char *text, float *out) {
     return true;
 }
 
-/* Digits with a sign before and a point among them. Where they are at most 2^53 as one whole number, and the power of
+/* Digits with a sign before and a point among them. If they are at most 2^53 as one whole number, and the power of
  * ten below it is one that f64 holds, the division rounds once, so it gives what strtod gives, in a tenth of the time.
- * False where TEXT is another number or none. W. D. Clinger, How to read floating point numbers accurately, 1990. */
+ * False if TEXT is another number or none. W. D. Clinger, How to read floating point numbers accurately, 1990. */
 static bool parse_plain(const char *text, double *out) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -124,7 +124,7 @@ double mst_number_start(const char *text, char **end) {
 
 int mst_format_list(char *text, size_t size, const char *format, va_list list) {
     locale_t before = enter_c_locale();
-    /* the caller has started LIST, which the analyzer does not see */
+    /* the caller has started LIST; the analyzer does not see that */
     const int length = vsnprintf(text, size, format, list); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     uselocale(before);
     return length;

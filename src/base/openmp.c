@@ -7,8 +7,8 @@
 #include "base/no_memory.h"
 #include "base/signal_mask.h"
 
-/* Makes sure that the thread's first call of OpenMP gets its memory, without which libgomp ends the process: small
- * blocks of each size are taken and given back. The C library keeps them for this thread: no other can take them. */
+/* Makes sure that the thread's first call of OpenMP gets its memory; without it libgomp ends the process. Small blocks
+ * of each size are taken and given back. The C library keeps them for this thread: no other can take them. */
 static bool has_room(void) {
     enum { STEP = 16, COUNT = 32 /* 16 to 512 bytes; libgomp takes 216 */ };
     static _Thread_local bool known;

@@ -1,8 +1,8 @@
 /** Telling a process from the one that it was forked from.
  *
- *  A child of fork() has a copy of all memory, but of all threads only the one that called: what waits for another
- *  thread of the parent would wait for ever. So what has threads, or takes turns with them, remembers in which process
- *  it was made. */
+ *  A child of fork() has a copy of all memory, but only the thread that called fork. A wait for another thread of the
+ *  parent would never end. So objects that have threads, or take turns with them, remember the process in which they
+ *  were made. */
 #ifndef MUSTER_BASE_PROCESS_H
 #define MUSTER_BASE_PROCESS_H
 
@@ -13,7 +13,7 @@
 
 /** The number of this process, to be kept with what is made in it. Costs no system call. */
 uint64_t mst_process_number(void);
-/** MST_INVALID where this is not process NUMBER but a child of it; WHAT was made in process NUMBER ("session"). */
+/** MST_INVALID if this is not process NUMBER but a child of it; WHAT was made in process NUMBER ("session"). */
 MST_CHECKED mst_status mst_process_check(uint64_t number, const char *what);
 
 #endif

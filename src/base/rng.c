@@ -147,7 +147,7 @@ void mst_rng_fill_uniform_f64(const mst_rng *rng, uint64_t first, int64_t n, dou
 }
 
 /* PAIRS pairs of standard normals of f32 from as many pairs of words. All are made by the same vector functions, which
- * may differ from the plain ones in the last bit: so a number does not depend on how many are made beside it. */
+ * may differ from the plain ones in the last bit: so a number does not depend on how many are made with it. */
 MST_SIMD static void normals_f32(const uint32_t *word, float *out) {
     float radius[PAIRS], angle[PAIRS], even[PAIRS], odd[PAIRS];
     for (int i = 0; i < PAIRS; i++) {
@@ -156,7 +156,7 @@ MST_SIMD static void normals_f32(const uint32_t *word, float *out) {
         angle[i] = 6.28318530717958648f * mst_rng_unit_f32(word[2 * i + 1]);
     }
     _Pragma("omp simd") for (int i = 0; i < PAIRS; i++) radius[i] = sqrtf(-2.0f * logf(radius[i]));
-    /* by themselves: of a sine and a cosine in one loop gcc makes a sincosf, of which there is no vector function */
+    /* in separate loops: gcc turns a sine and a cosine in one loop into sincosf, which has no vector function */
     _Pragma("omp simd") for (int i = 0; i < PAIRS; i++) even[i] = radius[i] * cosf(angle[i]);
     _Pragma("omp simd") for (int i = 0; i < PAIRS; i++) odd[i] = radius[i] * sinf(angle[i]);
     for (int i = 0; i < PAIRS; i++) {
@@ -208,7 +208,7 @@ static void redraw_f32(const mst_rng *rng, uint64_t first, const int64_t *at, in
     for (uint32_t attempt = 1; n > 0; attempt++) {
         uint32_t low[LANES], high[LANES], block[4 * LANES], word[2 * PAIRS];
         float normal[2 * PAIRS];
-        for (int i = 0; i < LANES; i++) { /* places that are not needed make the first again */
+        for (int i = 0; i < LANES; i++) { /* unused places repeat the first one */
             const uint64_t number = (first + (uint64_t)left[i < n ? i : 0]) / 4;
             low[i] = low_word(number);
             high[i] = high_word(number, attempt);
@@ -226,7 +226,7 @@ static void redraw_f32(const mst_rng *rng, uint64_t first, const int64_t *at, in
     }
 }
 
-/* About 1 in 22 is outside, so what is redrawn is redrawn alone; many at a time. */
+/* About 1 in 22 is outside, so only those elements are redrawn, many at a time. */
 void mst_rng_fill_truncated_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out) {
     int64_t at[LANES];
     int outside = 0;

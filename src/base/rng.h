@@ -6,7 +6,7 @@
  *
  *  A block is 4 words of 32 bits, a function of a key of 64 bits and a counter of 128. The key comes from seed and
  *  stream, the counter holds step (64 bits), attempt (16) and number of the block (48). Element i of a sequence uses
- *  word i % 4 of block i / 4 where a word suffices, words 2 (i % 2) and 2 (i % 2) + 1 of block i / 2 where it needs 64
+ *  word i % 4 of block i / 4 if a word suffices, words 2 (i % 2) and 2 (i % 2) + 1 of block i / 2 if it needs 64
  *  bits. A draw that is rejected is made again from the same place of the next attempt.
  */
 #ifndef MUSTER_BASE_RNG_H
@@ -29,7 +29,7 @@ void mst_rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t o
 /** Blocks FIRST to FIRST + N - 1 of the sequence, 4 words each; ATTEMPT under 65536. */
 void mst_rng_blocks(const mst_rng *rng, uint64_t first, int64_t n, uint32_t attempt, uint32_t *out);
 
-/** A seed made of two, in which every bit depends on all of theirs. */
+/** A seed made of two seeds; each of its bits depends on all of theirs. */
 uint64_t mst_rng_mix(uint64_t a, uint64_t b);
 
 /** A seed from a name: FNV-1a of 64 bits, mixed. Never 0. */
@@ -49,8 +49,8 @@ static inline double mst_rng_unit_f64(uint32_t high, uint32_t low) {
  *  sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). Of f32 they come from two words. */
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
 
-/** What follows writes elements FIRST to FIRST + N - 1 to OUT[0], ...; FIRST is a multiple of 4. Where a sequence is
- *  cut does not change its elements. */
+/** What follows writes elements FIRST to FIRST + N - 1 to OUT[0], ...; FIRST is a multiple of 4. The elements do not
+ *  depend on where a sequence is cut. */
 
 /** Uniform in [0, 1). */
 void mst_rng_fill_uniform_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);

@@ -1,4 +1,4 @@
-/** From double to the integer types, for every value: what a C cast leaves undefined. */
+/** From double to the integer types, defined for every value, unlike a C cast. */
 #ifndef MUSTER_BASE_SATURATE_H
 #define MUSTER_BASE_SATURATE_H
 

@@ -1,5 +1,5 @@
 /** Which rows of a batch each shard has: neighbouring ones, from the first shard to the last. The first shards have one
- *  row more where the batch does not divide.
+ *  row more if the batch does not divide.
  *
  *      10 rows, 4 shards     0 1 2 | 3 4 5 | 6 7 | 8 9
  */
@@ -19,8 +19,8 @@ typedef struct mst_row_range {
     int64_t first, count;
 } mst_row_range;
 
-/** Where part I of N begins, when SIZE things are cut in this way; part N would begin behind the last. Workers share
- *  the shards out likewise. */
+/** The first item of part I of N, when SIZE items are cut in this way; SIZE for I = N. The shards are shared out among
+ *  workers in the same way. */
 static inline int64_t mst_part_begin(int64_t size, int64_t n, int64_t i) {
     const int64_t more = size % n;
     return size / n * i + (i < more ? i : more);

@@ -1,4 +1,4 @@
-/** The fixed binary tree in which sums over shards are added, so that their bits depend on the number of shards alone.
+/** The fixed binary tree in which sums over shards are added, so that their bits depend only on the number of shards.
  *
  *  The left part of a node has the largest power of two below the number of its shards, the right part has the rest.
  *  Every sum is left + right. Of 7 shards:
@@ -11,7 +11,7 @@
  *     / \   / \   / \     \
  *     0 1   2 3   4 5     6
  *
- *  Part of a sum may be made elsewhere, on another device or in another task, where that part is a whole node. Who has
+ *  Part of a sum may be made elsewhere, on another device or in another task, if that part is a whole node. A task with
  *  a window of neighbouring shards adds up the largest nodes in it (mst_shards_within), and passes those on:
  *
  *     window 0..2    0..1, 2
@@ -45,7 +45,7 @@ static inline bool mst_shards_is_right(mst_shards s, int32_t num_shards) {
     return s.first + s.count == num_shards ? s.first > 0 : (s.first & s.count) != 0;
 }
 
-/** The node of which S, not the root, is a part. */
+/** The parent of S, which is not the root. */
 static inline mst_shards mst_shards_parent(mst_shards s, int32_t num_shards) {
     if (mst_shards_is_right(s, num_shards)) {
         const int32_t first = s.first & (s.first - 1); /* without the lowest bit */
@@ -66,7 +66,7 @@ static inline mst_shards mst_shards_within(int32_t first, int32_t end, int32_t n
     return s;
 }
 
-/** Sums that are on the stack at once where NODES, from left to right all of the tree, are added up. */
+/** The most sums on the stack at once while NODES are added up: all nodes of the tree, from left to right. */
 static inline int32_t mst_shards_levels(const mst_shards *nodes, int32_t num_nodes, int32_t num_shards) {
     int32_t height = 0, most = 0;
     for (int32_t i = 0; i < num_nodes; i++) {

@@ -22,8 +22,8 @@ void mst_signals_never(void);
 /** Whether the calling thread delays signals that it would handle otherwise: it is between mst_signals_block and
  *  mst_signals_unblock, and is no thread of the library. */
 bool mst_signals_wait(void);
-/** Handles the signals that are pending, in a thread that waits for long between block and unblock. No kernel may be on
- *  its stack. */
+/** Handles the signals that are pending, in a thread that waits for a long time between block and unblock. No kernel
+ *  may be on its stack. */
 void mst_signals_let_in(void);
 
 #endif

@@ -7,7 +7,7 @@
  *  elements a second on AVX-512 as the plain functions give, 5 to 20 times on AVX2 (AMD EPYC, family 26). For other
  *  compilers, libraries and processors nothing is declared, and the loops call the plain functions.
  *
- *  A vector function may differ from the plain one in the last bits. Where that would show, as in the rest of a loop,
+ *  A vector function may differ from the plain one in the last bits. If that would show, as in the rest of a loop,
  *  all elements must go through the same one, in whole blocks: mst_block_of fills the last.
  *
  *  Weighed against oneDNN's eltwise primitives (no cos, tan, erfc, log1p, ...; state to prepare for each node; and no
@@ -48,7 +48,7 @@ __attribute__((simd("notinbranch"))) float powf(float, float);
 
 enum { MST_BLOCK = 32 /* gcc unrolls loops of 16 and leaves them scalar */ };
 
-/** Elements AT to AT + MST_BLOCK of the COUNT of SRC. Where SRC ends before, or stays at one element (VARIES is false),
+/** Elements AT to AT + MST_BLOCK of the COUNT of SRC. If SRC ends before, or stays at one element (VARIES is false),
  *  they are put in BLOCK, with the last one repeated. */
 static inline const float *mst_block_of(const float *src, bool varies, int64_t at, int64_t count, float *block) {
     if (varies && count - at >= MST_BLOCK) return src + at;

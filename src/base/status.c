@@ -33,7 +33,7 @@ const char *mst_status_name(mst_status code) {
     return (unsigned)code < MST_NUM_STATUS ? name[code] : "unknown";
 }
 
-/* A message is one line, and names of files and what stands in them are in it: a terminal must not act on those. */
+/* A message is one line, and contains names and contents of files: a terminal must not act on these. */
 static void set_message(const char message[MESSAGE_SIZE]) {
     memcpy(record.message, message, MESSAGE_SIZE);
     mst_make_plain(record.message);
@@ -84,7 +84,7 @@ mst_status mst_error_at(const char *node, const char *device) {
     if (node) snprintf(record.node, sizeof record.node, "%s", node);
     mst_make_plain(record.node);
     if (device) {
-        /* "/job:worker/replica:0/task:1/device:CPU:0": its task is what comes before the device */
+        /* "/job:worker/replica:0/task:1/device:CPU:0": its task is the part before the device */
         const char *end = strstr(device, "/device:");
         snprintf(record.device, sizeof record.device, "%s", device);
         snprintf(record.task, sizeof record.task, "%.*s", end ? (int)(end - device) : 0, device);

@@ -5,7 +5,7 @@
  *      done    number of runs done, of all jobs: members add to it, the caller waits until all of its job are in it
  *
  * A member takes runs from its own block first and then from those of the others, each with one compare-and-swap. The
- * caller is a member too, so a job ends even where no other thread gets a core. */
+ * caller is a member too, so a job ends even if no other thread gets a core. */
 #include "base/team.h"
 
 #include <pthread.h>
@@ -26,10 +26,10 @@ typedef struct member {
     pthread_t thread;
 } member;
 
-/* What a member has of a job, in a cache line of its own: runs that lie side by side. A member does its own first, so
- * that it touches the same part of an array from job to job, and then helps with those of the others. `ticket` holds
- * the number of the job (upper 32 bits) and the runs that no member has taken yet (lower 32). A member that wakes late
- * takes nothing of a job that is over: of that no block has runs left. */
+/* A member's runs of a job, which lie side by side, in a cache line of their own. A member does its own first, so that
+ * it touches the same part of an array from job to job, and then helps with those of the others. `ticket` holds the
+ * number of the job (upper 32 bits) and the runs that no member has taken yet (lower 32). A member that wakes late
+ * takes nothing of a job that is over: no block of that job has runs left. */
 typedef struct block {
     _Alignas(64) _Atomic uint64_t ticket;
     uint32_t first, count; /* runs */
@@ -38,18 +38,18 @@ typedef struct block {
     void *context;
 } block;
 
-/* Whether the others help or hinder: a core that is busy with another program keeps a member, and with it a run that
- * all wait for. Over some milliseconds of jobs, the time that they took is compared with what the caller would have
- * needed alone, as its own runs show; where that is less, it works alone for a while, the longer the more often that
- * happens. */
+/* Whether the others help or hinder: a core that is busy with another program delays a member, and a run that all wait
+ * for. Over some milliseconds of jobs, the time that they took is compared with the time that the caller would have
+ * needed alone, judged by its own runs. If that is less, the caller works alone for a while, the longer the more often
+ * that happens. */
 typedef struct judgement {
     int64_t spent; /* nanoseconds of jobs since the last judgement */
     double alone;  /* that the caller would have needed for them */
     int64_t pause; /* nanoseconds for which it works alone after the next judgement against the others */
-    int64_t until; /* when it asks them again */
+    int64_t until; /* when it works with them again */
 } judgement;
 
-static const double WORTH = 1.05; /* the clock and the others' runs are not that exact */
+static const double WORTH = 1.05; /* the clock and the measure of runs are not more exact */
 enum { JUDGED_AFTER = 4 * 1000 * 1000, LEAST_PAUSE = 16 * 1000 * 1000, MOST_PAUSE = 256 * 1000 * 1000 };
 
 struct mst_team {
@@ -81,7 +81,7 @@ static void keep_failure(mst_team *team, int64_t run, mst_status status) {
     pthread_mutex_unlock(&team->lock);
 }
 
-/* The next run of the block in job JOB; false where there is none left. */
+/* The next run of the block in job JOB; false if there is none left. */
 static bool team_take(block *b, uint32_t job, uint32_t *run) {
     uint64_t ticket = atomic_load_explicit(&b->ticket, memory_order_acquire);
     do {
@@ -117,7 +117,7 @@ static void *work(void *context) {
     if (team->begin && team->begin(team->begin_context, self->number)) return NULL;
     for (uint64_t job = 0;;) {
         mst_timeline_wait(&team->begun, job + 1, MST_NEVER, team->spin);
-        job = mst_timeline_value(&team->begun); /* first: who has read the number that comes with `quit` sees it */
+        job = mst_timeline_value(&team->begun); /* first: with the last number `quit` is visible */
         if (atomic_load(&team->quit)) return NULL;
         share(team, (uint32_t)job, self->number);
     }
@@ -193,7 +193,7 @@ static mst_status run_alone(int64_t n, int64_t grain, mst_team_body body, void *
     return MST_OK;
 }
 
-/* A job of RUNS took from BEGUN to NOW, of which the caller worked until WORKED and did OWN runs. */
+/* A job of RUNS took from BEGUN to NOW. The caller worked until WORKED and did OWN runs. */
 static void judge(judgement *j, int64_t begun, int64_t worked, int64_t now, uint64_t runs, uint64_t own) {
     j->spent += now - begun;
     j->alone += (double)(worked - begun) * (double)runs / (double)(own ? own : 1);

@@ -1,5 +1,5 @@
 /** Teams: threads that share the work of one. The caller is a member; the others wait between calls, awake for some
- *  microseconds and then asleep. Where they are so late, on a busy machine, that the caller alone is quicker, it works
+ *  microseconds and then asleep. If they are so late, on a busy machine, that the caller alone is quicker, it works
  *  alone for a while. They treat denormal numbers as 0 (base/denormal.h), as a step does.
  */
 #ifndef MUSTER_BASE_TEAM_H
@@ -26,7 +26,7 @@ void mst_team_destroy(mst_team *team);
 /** Members; 1 for NULL. */
 int mst_team_size(const mst_team *team);
 /** BODY over items 0 to N - 1 in runs of GRAIN (the last may be shorter). Each member has the runs of one part of the
- *  items, and then helps with those of others; which runs it does is not fixed. Where several fail, the error is that
+ *  items, and then helps with those of others; which runs it does is not fixed. If several fail, the error is that
  *  of the first run. NULL, or one run: the caller does it all at once. Allocates nothing. Not to be called by
  *  a body. */
 MST_CHECKED mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body body, void *context);

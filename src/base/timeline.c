@@ -12,7 +12,7 @@
 #include "base/signal_mask.h"
 #include "base/wake.h"
 
-/* About 50 microseconds: in most steps two devices differ by less, and to be woken costs more. */
+/* About 50 microseconds: in most steps two devices differ by less, and waking costs more. */
 enum { SPINS = 2000 };
 
 static void pause_spin(void) {
@@ -40,8 +40,8 @@ typedef struct followers {
     int event;
 } followers;
 
-/* What follows an advance that found the state BEFORE. The timeline may have been freed: the kernel takes its address
- * alone, and where that belongs to another timeline now, its sleepers look and sleep again. */
+/* What follows an advance that found the state BEFORE. The timeline may have been freed: the kernel uses only its
+ * address. If that belongs to another timeline now, sleepers of that one wake, look, and sleep again. */
 static void tell(mst_timeline *timeline, uint64_t before, followers f) {
     if (before & SLEEPS) wake(timeline);
     if (before & POLLS && f.event) mst_wake(f.event - 1);
@@ -62,11 +62,11 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
     return value;
 }
 
-/* The longest sleep in one go: a clock that a test has put in place (mst_clock_replace) may pass the deadline at any
- * time, and does not wake us. A thread that waits within a step handles pending signals at the same interval. */
+/* The longest sleep in one go: a clock that a test has replaced (mst_clock_replace) may pass the deadline at any time,
+ * and does not wake this thread. A thread that waits within a step handles pending signals at the same interval. */
 enum { LONGEST_NANOSECONDS = 100 * 1000 * 1000 };
 
-/* How long to sleep, into *LIMIT; NULL in *OUT: until it is woken. False where DEADLINE has come. */
+/* How long to sleep, into *LIMIT; NULL in *OUT: until it is woken. False if DEADLINE has come. */
 static bool limit_sleep(int64_t deadline, struct timespec *limit, const struct timespec **out) {
     *limit = (struct timespec){.tv_nsec = LONGEST_NANOSECONDS};
     *out = deadline == MST_NEVER && !mst_signals_wait() ? NULL : limit;
@@ -76,7 +76,7 @@ static bool limit_sleep(int64_t deadline, struct timespec *limit, const struct t
     return left > 0;
 }
 
-/* Sleeps while the state is SEEN; false where DEADLINE has come. */
+/* Sleeps while the state is SEEN; false if DEADLINE has come. */
 static bool sleep_on(mst_timeline *timeline, uint64_t seen, int64_t deadline) {
     struct timespec limit;
     const struct timespec *most;
@@ -128,7 +128,7 @@ bool mst_timeline_poll(const mst_timeline_due *due, int n, int fd, int64_t deadl
             /* nothing is lost: it is readable still */
         }
     }
-    /* where this thread itself advances one of them, nobody is to be woken */
+    /* if this thread itself advances one of them, no thread is to be woken */
     for (int i = 0; i < num_listened; i++) atomic_fetch_and(&due[i].timeline->state, ~(uint64_t)POLLS);
     return in_time;
 }

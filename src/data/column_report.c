@@ -50,8 +50,8 @@ static bool is_other_number(const char *text) {
     return end > text && !*end;
 }
 
-/* What stands behind the number at the beginning of TEXT: " EUR" of "5 EUR", ")" of "(5)"; NULL: there is none, or it
- * has digits again, as 20-29, 1.2.3 and 12a4 have. */
+/* The text after the number at the beginning of TEXT: " EUR" of "5 EUR", ")" of "(5)". NULL: there is none, or it has
+ * digits again, as in 20-29, 1.2.3 and 12a4. */
 static const char *unit_of(const char *text) {
     const char *number = text + strspn(text, " +-("), *rest = number + strspn(number, "0123456789.,'");
     const char *point = strchr(number, '.');
@@ -81,7 +81,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The first category that is another one but for spaces around it, to OUT. */
+/* Writes the first category that equals another one except for spaces around it to OUT. */
 static mst_status find_spaces(const mst_schema_column *column, mst_column_report *out) {
     for (int64_t i = 0; i < column->num_categories && !*out->spaced; i++) {
         const char *text = column->category[i], *begin = text + strspn(text, " \t");

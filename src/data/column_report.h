@@ -20,7 +20,7 @@ typedef struct mst_column_report {
     char no_date[MST_COLUMN_SHOWN];  /**< one of these categories that cannot be read as a date, or ""; as NAME */
     bool has_other_dates;            /**< NO_DATE looks like a date or time */
     bool looks_like_numbers;         /**< its categories are numbers that are not read: 0x10, inf, 5 EUR, (5) */
-    char spaced[MST_COLUMN_SHOWN];   /**< a category that is another one with spaces around it, or ""; as NAME */
+    char spaced[MST_COLUMN_SHOWN];   /**< a category that equals another one but for spaces around it, or ""; as NAME */
     char missing[MST_COLUMN_SHOWN];  /**< the category that stands for a missing value, such as NA, or ""; as NAME */
     bool is_utf8;                    /**< both NAME and EXAMPLE are UTF-8 */
     char example[MST_COLUMN_SHOWN];  /**< one of the categories, in the form of NAME */

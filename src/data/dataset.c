@@ -131,7 +131,7 @@ bool mst_dataset_gives_values(const mst_dataset *dataset) {
     return dataset->type == &mst_prefetch_type || dataset->type == &mst_padded_batch_type;
 }
 
-/* Stops at a prefetch: its thread has made the rows of what is upstream, which are then only copied. */
+/* Stops at a prefetch: its thread has made the rows of the datasets upstream, and these are only copied then. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset) {
     for (; dataset && dataset->type != &mst_prefetch_type; dataset = dataset->upstream)
         if ((dataset->stage && !dataset->stage->convert) || dataset->type->read || dataset->type->values) return true;
@@ -153,7 +153,7 @@ size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {
     return count < 0 ? 0 : (size_t)count * mst_dtype_size(dataset->row[i].dtype);
 }
 
-/* A shape that the dataset knows is used. Otherwise the element has it; then no map lies between, so component I is the
+/* A shape that the dataset knows is used. Else the element has it: then no map lies between them, so component I is the
  * same in both. */
 mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *element, int i) {
     const mst_shape shape = dataset->row[i].shape;
@@ -274,7 +274,7 @@ mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     return status;
 }
 
-/* A cursor with a thread settles its upstream itself, before its thread starts; so stop there. */
+/* Stops at a cursor with a thread: that settles its upstream itself, before its thread starts. */
 void mst_cursor_settle(mst_cursor *cursor) {
     for (; cursor; cursor = cursor->type->stop ? NULL : cursor->upstream)
         if (cursor->type->settle) cursor->type->settle(cursor);

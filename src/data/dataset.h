@@ -1,12 +1,12 @@
 /** Inside of datasets.
  *
- *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows
- *  between them is rows: numbers of rows of the source, with the pass over it (data/cursors/row.h). The values:
- *  mst_row_fetch collects the scales, maps and changes between source and end, and turns numbers of rows into values
- *  only where they are wanted.
+ *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor. Rows flow between
+ *  them: numbers of rows of the source, with the pass over it (data/cursors/row.h). The values: mst_row_fetch collects
+ *  the scales, maps and changes between source and end, and turns numbers of rows into values only where they are
+ *  wanted.
  *
  *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
- *  rows, of picture files or of the rows of other datasets (`values`). Where it can only read forward, its cursor
+ *  rows, of picture files or of the rows of other datasets (`values`). If it can only read forward, its cursor
  *  keeps the records whose numbers it has given out until they are forgotten: by the iterator when it moves on, and by
  *  each cursor that drops rows.
  *
@@ -29,15 +29,15 @@
 
 typedef struct mst_cursor mst_cursor;
 
-/** What a dataset does with the values of a row: a map, or else a change, a making or a conversion of one component.
- *  That is left out for rows of which the component is not wanted. */
+/** What a dataset does with the values of a row: a map, or else a change, a making or a conversion of one component. It
+ *  is left out for rows whose component is not wanted. */
 typedef struct mst_row_stage {
     mst_map_function map;
     void *context;
     int component;
     /** Writes all elements of OUT. */
     void (*change)(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out);
-    /** The same where it can fail; OUT may have another shape and dtype, both known. */
+    /** The same if it can fail; OUT may have another shape and dtype, both known. */
     mst_status (*make)(const mst_dataset *dataset, const mst_array *in, mst_array *out);
     mst_convert convert;
     double factor;
@@ -48,33 +48,34 @@ typedef struct mst_dataset_type {
     const char *name;
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_dataset *dataset);
-    /** The number of rows in the first N elements, N at most the cardinality; NULL: as upstream. Only asked where
+    /** The number of rows in the first N elements, N at most the cardinality; NULL: as upstream. Only asked if
      *  elements are batches. */
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
     /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads the record of
-     *  ROWS[0], rows as they flow (mst_row_number gives the number); of the COUNT rows in all, the others will be
+     *  ROWS[0]; ROWS are rows as they flow (mst_row_number gives the number). The others of the COUNT rows will be
      *  asked for next. BASE is a cursor of this source. *RECORD is valid until the next call with BUFFER. Several
      *  threads may call at once, each with a buffer of its own. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
                        mst_record_buffer *buffer, mst_record *record);
-    /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
+    /** Of a source of records: puts the place of record ROW in front of the message of the thread's error; returns the
+     *  error's code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
     /** Of a source that is neither in memory nor of records: writes row ROW, which BASE gave out and still holds,
-     *  component i to DST[i] unless that is NULL. Components whose length is not known have no place in DST; where OUT
+     *  component i to DST[i] unless that is NULL. Components whose length is not known have no place in DST; if OUT
      *  is not NULL they go to OUT[i]: data, from mst_map_alloc, count and shape. NULL: the source is one of the others.
      *  Several threads may call at once. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out);
-    /** Of a source whose numbers depend on the order: a number of the record behind ROW, which BASE still holds, that
-     *  does not. NULL: ROW itself. */
+    /** For a source whose row numbers depend on the order: a number of ROW's record that does not. BASE still holds the
+     *  record. NULL: ROW itself. */
     uint64_t (*record)(const mst_dataset *source, mst_cursor *base, int64_t row);
-    /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as
-     *  upstream, none behind a map. */
+    /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL if there are none. NULL: as
+     *  upstream, none after a map. */
     const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
     /** See mst_dataset_file_paths. NULL: none. */
     const char *const *(*paths)(const mst_dataset *dataset, int64_t *n);
-    /** See mst_dataset_schema. NULL: as upstream, none behind a map. */
+    /** See mst_dataset_schema. NULL: as upstream, none after a map. */
     const char *(*schema)(const mst_dataset *dataset);
     /** Writes to TEXT of SIZE bytes the options that affect the values of the rows or their order, "factor 0.5".
      *  Workers that train together compare this text (data/settings.h), and also the number of rows, their shapes and
@@ -82,8 +83,8 @@ typedef struct mst_dataset_type {
     void (*settings)(const mst_dataset *dataset, char *text, size_t size);
     /** The *N other datasets that this one is made of, apart from upstream. NULL: none. */
     mst_dataset *const *(*parts)(const mst_dataset *dataset, int *n);
-    bool keeps_rows; /**< its rows are those of upstream in the same order: workers may differ in it */
-    bool takes_some; /**< it chooses or orders rows: asynchronous workers may differ in it */
+    bool keeps_rows; /**< its rows are those of upstream in the same order: workers may differ in having it */
+    bool takes_some; /**< it chooses or orders rows: asynchronous workers may differ in having it */
     /** For a source that reads files when rows are asked for: a hash of the files (data/row_hash.h), which workers
      *  compare too. NULL: the rows are in memory, or the files are not known. */
     uint64_t (*contents)(const mst_dataset *source);
@@ -116,18 +117,18 @@ typedef struct mst_element {
 typedef struct mst_cursor_type {
     /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
     mst_status (*start)(mst_cursor *cursor, int64_t epoch);
-    /** The next rows, at most MAX; *GOT is less than MAX only at the end. NULL where no dataset of the type is one of
+    /** The next rows, at most MAX; *GOT is less than MAX only at the end. NULL if no dataset of the type is one of
      *  rows. */
     mst_status (*rows)(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got);
-    /** The next batch, valid until the next call. NULL where no dataset of the type is one of batches. */
+    /** The next batch, valid until the next call. NULL if no dataset of the type is one of batches. */
     mst_status (*batch)(mst_cursor *cursor, mst_element *element);
     /** Skips N elements; *SKIPPED is less only at the end. */
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_cursor *cursor);
-    /** Adds what tells this position, and upstream's with mst_cursor_save, to BOOKMARK; NULL: only upstream's. */
+    /** Adds this position, and upstream's with mst_cursor_save, to BOOKMARK; NULL: only upstream's. */
     void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Takes both back, in a cursor that was opened and not started. */
+    /** Restores both, in a cursor that was opened and not started. */
     mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
     /** Of a source that keeps records: N rows, by their numbers, are not needed any more. May be NULL. */
     void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
@@ -135,8 +136,8 @@ typedef struct mst_cursor_type {
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** When all cursors are restored: drops the rows that no cursor downstream has kept. May be NULL. */
     void (*settle)(mst_cursor *cursor);
-    /** Of one with a thread: makes what that does, and waits that another thread has for it, end soon. The cursor will
-     *  be destroyed. May be NULL. */
+    /** Of a cursor with a thread: makes the work of that thread end soon, and also the waits of others for it. The
+     *  cursor will be destroyed. May be NULL. */
     void (*stop)(mst_cursor *cursor);
 } mst_cursor_type;
 
@@ -152,14 +153,14 @@ struct mst_cursor {
 MST_CHECKED mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_components, void *out);
 /** The same over UPSTREAM, which is retained and whose properties are copied. */
 MST_CHECKED mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out);
-/** The same where rows have other components: ROW of each, NUM_COMPONENTS of them. */
+/** The same if rows have other components: ROW of each, NUM_COMPONENTS of them. */
 MST_CHECKED mst_status mst_dataset_derive_rows(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                                const mst_spec *row, int num_components, void *out);
 /** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
 MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
-/** MST_INVALID, naming TRANSFORM, where rows of component I of DATASET have different lengths. */
+/** MST_INVALID, naming TRANSFORM, if rows of component I of DATASET have different lengths. */
 MST_CHECKED mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform);
-/** MST_INVALID, naming TRANSFORM, where N is less than LEAST. */
+/** MST_INVALID, naming TRANSFORM, if N is less than LEAST. */
 MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least);
 /** Rows in the first N elements. */
 int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
@@ -167,20 +168,20 @@ int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
 /** Reads a row from BOOKMARK, and checks that DATASET can have it. */
 MST_CHECKED mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row);
-/** Bytes of a row of component I; 0 where its shape is not known. A string counts as its mst_string. */
+/** Bytes of a row of component I; 0 if its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
 /** Whether the elements of DATASET are values in memory (mst_element), and not rows of the source: it is a prefetch or
  *  a padded_batch. */
 bool mst_dataset_gives_values(const mst_dataset *dataset);
-/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded,
- *  mapped or changed. */
+/** Whether a row costs more than copying and scaling, each time that it is asked for: it is read, decoded, mapped or
+ *  changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
 
-/** Lends ARENA to mst_map_alloc on this thread, NULL takes it back; what was lent before. */
+/** Lends ARENA to mst_map_alloc on this thread; NULL takes it back. Returns the arena that was lent before. */
 mst_arena *mst_map_lend(mst_arena *arena);
 
-/** Names of the classes that the numbers of component I stand for, *N of them; NULL where there are none. */
+/** Names of the classes that the numbers of component I stand for, *N of them; NULL if there are none. */
 const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
 
 /** The cursor of DATASET, not started. */
@@ -209,7 +210,7 @@ void mst_cursor_settle(mst_cursor *cursor);
 
 /** As mst_iterator_create over batches, for a task that needs only the rows of WINDOW of each. Batches have their whole
  *  sizes and the same order in all tasks; to copy a row that is not of WINDOW is MST_INVALID. What makes rows ahead, or
- *  pads them, makes only those of WINDOW. All rows are made by what must see each of them: a filter, a cache, and a
+ *  pads them, makes only those of WINDOW. Datasets that must see each row make all of them: a filter, a cache, and a
  *  padded_batch that finds the longest. */
 MST_CHECKED mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_shard_window window,
                                                   mst_iterator **out);
@@ -217,10 +218,10 @@ MST_CHECKED mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
 
-/** Shape of a row of component I of DATASET in ELEMENT; ELEMENT may be NULL, then -1 where a length is not known. */
+/** Shape of a row of component I of DATASET in ELEMENT; ELEMENT may be NULL, then -1 if a length is not known. */
 mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *element, int i);
 
-/** The number of row I of BATCH in the source, -1 where it is not known (behind a prefetch or a zip). */
+/** The number of row I of BATCH in the source, -1 if it is not known (after a prefetch or a zip). */
 int64_t mst_batch_row(const mst_batch *batch, int64_t i);
 
 /** Damaged records that were left out, when the source was opened and in this pass. */

@@ -10,14 +10,14 @@
 #include "data/dataset.h"
 #include "data/number_bytes.h"
 
-/** Inputs, and labels where there are any, as features of the Example in SIZE bytes at DATA: their number to *COUNT, 1
- *  or 2. Names are copied to TEXT. MST_INVALID where inputs cannot be told or used. */
+/** Inputs, and labels if there are any, as features of the Example in SIZE bytes at DATA: their number to *COUNT, 1
+ *  or 2. Names are copied to TEXT. MST_INVALID if inputs cannot be told or used. */
 enum { MST_FORM_TEXT = 256 };
 MST_CHECKED mst_status mst_example_form_find(const void *data, size_t size, mst_feature features[2],
                                              char text[2][MST_FORM_TEXT], int *count);
 
 /** The same by NAMES, N of them: the first NUM_INPUTS are inputs, rows of numbers, the others labels. *COUNT is N, or
- *  NUM_INPUTS where the Example has no label. MST_NOT_FOUND, naming what there is, where another name is missing. */
+ *  NUM_INPUTS if the Example has no label. MST_NOT_FOUND, naming what there is, if another name is missing. */
 MST_CHECKED mst_status mst_example_form_named(const void *data, size_t size, const char *const *names, int num_inputs,
                                               int n, mst_feature *features, int *count);
 

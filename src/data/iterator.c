@@ -1,6 +1,6 @@
-/* Iterators: a cursor, which says which rows come next, and a row_fetch, which turns them into values when a batch
- * is copied. A batch is valid until the next call; then its rows are forgotten, so that a source that reads forward
- * can free their records.
+/* Iterators: a cursor says which rows come next, and a row_fetch turns them into values when a batch is copied. A batch
+ * is valid until the next call. Then its rows are forgotten, so that a source that reads forward can free their
+ * records.
  *
  * A saved position is a tensor of i64: magic number, version, a fingerprint of the chain of datasets, and what each
  * cursor adds. Restoring it in another chain is an error. */
@@ -25,7 +25,7 @@ struct mst_iterator {
     mst_dataset *dataset;
     mst_cursor *cursor;
     mst_batch batch;
-    int64_t row; /* the element where the dataset has no batches */
+    int64_t row; /* the element if the dataset has no batches */
 };
 
 /* Not started. */

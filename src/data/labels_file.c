@@ -41,7 +41,7 @@ static mst_status split(char *text, size_t size, char ***names, int64_t *n) {
     return MST_OK;
 }
 
-/* The lines of TEXT, which are taken; DATASET as it is where there are none. */
+/* The lines of TEXT, which are taken; DATASET as it is if there are none. */
 static mst_status name_by_lines(char *text, size_t size, mst_dataset *dataset, mst_dataset **out) {
     char **names = NULL;
     int64_t n = 0;

@@ -4,9 +4,9 @@
 
 #include "data/dataset.h"
 
-/** Writes those of the labels of DATASET, or removes the file where there are none, or one has a line end in it. */
+/** Writes those of the labels of DATASET, or removes the file if there are none, or if a name contains a line end. */
 MST_CHECKED mst_status mst_class_names_write(const char *prefix, const mst_dataset *dataset);
-/** DATASET, with the names where the file is there and the labels are integers. */
+/** DATASET, with the names if the file is there and the labels are integers. */
 MST_CHECKED mst_status mst_class_names_read(const char *prefix, mst_dataset *dataset, mst_dataset **out);
 /** The same of the file at PATH. */
 MST_CHECKED mst_status mst_class_names_read_file(const char *path, mst_dataset *dataset, mst_dataset **out);

@@ -1,7 +1,7 @@
 /* Datasets as expressions: the calls of muster/dataset.h with what they make as their value.
  *
- * A mistake becomes a dataset of its own that keeps the error, and gives it to all that look at it: what is nested over
- * it does nothing, whatever else takes a dataset asks mst_dataset_check first. */
+ * A mistake becomes a dataset of its own that keeps the error. Calls that are nested over it do nothing and pass it on.
+ * All other functions that take a dataset ask mst_dataset_check first, which gives the error. */
 #include "data/nested.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ mst_status mst_dataset_check(const mst_dataset *dataset) {
     return dataset->type == &failed_type ? mst_failure_restore(&((const failed *)dataset)->failure) : MST_OK;
 }
 
-/* A dataset that has the calling thread's error; NULL where there is no memory for it. */
+/* A dataset that has the calling thread's error; NULL if there is no memory for it. */
 static mst_dataset *keep_failure(mst_status status) {
     failed *f;
     mst_failure failure;

@@ -2,11 +2,11 @@
  *
  *      by column   only scales and casts: each row is converted straight to its place; the next rows are prefetched
  *      by row      a map, a change of pictures, or a source that makes rows: each row goes through all stages, in
- *                  scratch memory; the last stage writes to its place in the batch where it can
+ *                  scratch memory; the last stage writes to its place in the batch if it can
  *
- * Threads copy parts of a batch at the same time. Each takes a scratch of its own from a list, so there are at most
- * as many as threads that copy at once. What map functions allocate lasts for a row, the bytes of strings that were
- * copied until mst_row_fetch_forget_strings. */
+ * Threads copy parts of a batch at the same time. Each takes a scratch of its own from a list, so there are at most as
+ * many as threads that copy at once. What map functions allocate lasts for a row. The bytes of copied strings last
+ * until mst_row_fetch_forget_strings. */
 #include "data/row_fetch.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ typedef struct scratch {
     mst_array *in, *out;
     void **dst, **written;
     char *data;
-    mst_record_buffer record; /* where the source has records */
+    mst_record_buffer record; /* if the source has records */
     mst_string text;          /* the record as a string */
     mst_arena row;            /* what map functions make, of one row */
     mst_arena kept;           /* the bytes of strings that were copied */
@@ -163,7 +163,7 @@ void mst_row_fetch_forget_strings(mst_row_fetch *fetch) {
     pthread_mutex_unlock(&fetch->lock);
 }
 
-/* The cost of a map is not known: each row is assumed to be worth a thread. */
+/* The cost of a map is not known: each row is assumed to be enough work for a thread. */
 int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, const mst_element *element, int component) {
     const int64_t elements = mst_shape_count(mst_dataset_row_shape(fetch->end, element, component));
     const int64_t size = (int64_t)mst_dtype_size(fetch->end->row[component].dtype);
@@ -300,14 +300,14 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     return MST_OK;
 }
 
-/* Whether component C of stage J, -1 of the source, has to be made: the caller wants it (TO NULL: all), or a map behind
- * it may need it for others. */
+/* Whether component C of stage J (-1: of the source) has to be made: the caller wants it (TO NULL: all), or a later map
+ * may need it for others. */
 static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to) {
     return !to || j + 1 < fetch->num_mixed || to[c];
 }
 
-/* The same of a source that writes values: to their places in the batch (TO, may be NULL) where nothing else is done
- * with them. Components whose length is not known are only wanted by maps, and by who looks at the row. */
+/* The same of a source that writes values: to their places in the batch (TO, may be NULL) if nothing else is done
+ * with them. Only maps, and callers that look at a row, want components whose length is not known. */
 static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row, void *const *to, char **free_memory) {
     bool any_open = false;
     for (int c = 0; c < fetch->base->num_components; c++) {
@@ -327,8 +327,8 @@ static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row
     return status;
 }
 
-/* Memory for component C behind stage J: its place in the batch (TO, may be NULL) behind the last. Where its length is
- * not known, none: the stage finds it. */
+/* Memory for component C after stage J. After the last stage it is the component's place in the batch (TO, may be
+ * NULL). None if its length is not known: the stage finds it. */
 static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *const *to, char **free_memory) {
     const mst_dataset *dataset = fetch->stage[j];
     mst_array array = row_array(dataset, c, NULL);

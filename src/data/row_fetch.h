@@ -25,14 +25,14 @@ MST_CHECKED mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_elemen
 MST_CHECKED mst_status mst_row_fetch_copy_all(mst_row_fetch *fetch, const mst_element *element, int64_t first,
                                               int64_t count, void *const *dst);
 
-/** Nobody needs the strings that were copied any more. While nobody copies. */
+/** The copied strings are not needed any more. Call it while no thread copies. */
 void mst_row_fetch_forget_strings(mst_row_fetch *fetch);
 
-/** Gives the components of row I of ELEMENT to LOOK, which messages call WHAT, and whose status it returns. What LOOK
- *  sees is valid until it returns. */
+/** Gives the components of row I of ELEMENT to LOOK and returns its status. Messages call LOOK by the name WHAT. What
+ *  LOOK sees is valid until it returns. */
 MST_CHECKED mst_status mst_row_fetch_look(mst_row_fetch *fetch, const char *what, const mst_element *element, int64_t i,
                                           mst_status (*look)(const mst_array *in, void *context), void *context);
-/** Record I of ELEMENT as the source has it, valid until the next call. MST_INVALID where the source has no records. */
+/** Record I of ELEMENT as the source has it, valid until the next call. MST_INVALID if the source has no records. */
 MST_CHECKED mst_status mst_row_fetch_record(mst_row_fetch *fetch, const mst_element *element, int64_t i,
                                             mst_record *record);
 

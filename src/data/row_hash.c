@@ -29,7 +29,7 @@ static mst_status hash_component(const mst_batch *row, int component, uint64_t *
 
 enum { BLOCK = 4096 };
 
-/* What is in FILE at OFFSET, or at its begin where that is before it. */
+/* What is in FILE at OFFSET, or at its begin if that is before it. */
 static uint64_t hash_block(uint64_t hash, int file, off_t offset) {
     char data[BLOCK];
     const ssize_t size = pread(file, data, sizeof data, offset > 0 ? offset : 0);

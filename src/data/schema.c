@@ -27,7 +27,7 @@ typedef struct text_member {
     size_t at;
 } text_member;
 
-/* Members of a column that it may lack. */
+/* Optional members of a column. */
 static const text_member text_members[] = {{"decimal", offsetof(mst_schema_column, decimal)},
                                            {"thousands", offsetof(mst_schema_column, thousands)},
                                            {"sign", offsetof(mst_schema_column, sign)},

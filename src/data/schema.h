@@ -31,13 +31,13 @@ typedef struct mst_schema {
     int num_columns; /**< at least 1 */
 } mst_schema;
 
-/** MST_INVALID where TEXT is no schema. Free it also after a failure. */
+/** MST_INVALID if TEXT is no schema. Free it also after a failure. */
 MST_CHECKED mst_status mst_schema_read(const char *text, mst_schema *out);
 void mst_schema_free(mst_schema *schema);
 /** The text, to be freed with free(). */
 MST_CHECKED mst_status mst_schema_write(const mst_schema_column *columns, int num_columns, char **out);
 
-/** DATASET with a schema: TEXT, which is taken, also where it fails. */
+/** DATASET with a schema: TEXT, which is taken, also if it fails. */
 MST_CHECKED mst_status mst_dataset_add_schema(mst_dataset *dataset, char *text, mst_dataset **out);
 
 #endif

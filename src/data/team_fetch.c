@@ -48,7 +48,7 @@ mst_status mst_team_fetch_create(const mst_dataset *dataset, mst_cursor *cursor,
     return status;
 }
 
-/* A child of fork() does not have the threads, and would wait for their end for ever. */
+/* A child of fork() does not have the threads, so waiting for their end would never return. */
 void mst_team_fetch_destroy(mst_team_fetch *f) {
     if (!f) return;
     if (f->team && f->process == mst_process_number()) mst_team_destroy(f->team);
@@ -65,7 +65,7 @@ static mst_status begin_member(void *context, int member) {
     return MST_OK;
 }
 
-/* Starts the threads; where none can be had, the caller works alone. */
+/* Starts the threads; if none can be had, the caller works alone. */
 static void start_team(mst_team_fetch *f) {
     const size_t num_components = (size_t)f->dataset->num_components;
     if (!f->threads) f->threads = mst_num_cores();

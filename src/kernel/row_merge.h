@@ -9,7 +9,7 @@
 #include "base/shard_tree.h"
 #include "muster/op.h"
 
-/** What is added up. */
+/** The sparse gradients that are added up. */
 typedef struct mst_row_merge {
     mst_dtype dtype; /**< f32 or f64 */
     int64_t columns; /**< elements of a row */
@@ -17,10 +17,10 @@ typedef struct mst_row_merge {
     int32_t num_leaves;
     const mst_shards *leaf; /**< [num_leaves]: from left to right the parts of one node of the tree over num_shards */
     const mst_array *src;   /**< [2 * num_leaves]: of each leaf the rows, and i64 how many there are and then their
-                             *   numbers. Nothing but the data is looked at */
+                             *   numbers. Only their data is read */
 } mst_row_merge;
 
-/** Bytes of workspace that a thread needs; `src` is not looked at. */
+/** Bytes of workspace that a thread needs; `src` is not read. */
 size_t mst_row_merge_workspace(const mst_row_merge *merge);
 /** Writes the numbers of the rows from FIRST_ROW to END_ROW - 1 that some source has; returns how many there are. */
 int64_t mst_row_merge_list(const mst_row_merge *merge, int64_t first_row, int64_t end_row, void *workspace,

@@ -1,4 +1,4 @@
-/** src kernel + bias along the last axis: what dense layers, recurrent ones and attention begin with. */
+/** src kernel + bias along the last axis: the first step of dense layers, recurrent layers and attention. */
 #ifndef MUSTER_LAYER_AFFINE_H
 #define MUSTER_LAYER_AFFINE_H
 

@@ -1,7 +1,7 @@
 /** average_pooling2d: dst = the mean of src in each window, of the elements inside
  *
  *  src        [n, height, width, channels]
- *  pool_size  default 2; rows of a window, and its columns where pool_width is not given
+ *  pool_size  default 2; rows of a window, and its columns if pool_width is not given
  *  strides    from one window to the next, default pool_size
  *  padding    MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  dst        [n, rows, columns, channels]

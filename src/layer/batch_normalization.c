@@ -10,9 +10,9 @@
  *  dst           like src
  *
  *  While training mean and variance are those of the batch, of each shard by itself if not synchronized, and the moving
- *  ones take a step towards them: moving * momentum + batch * (1 - momentum), joined over the shards as their mean, in
- *  the fixed tree. A shard without examples leaves them, if not synchronized. Otherwise mean and variance are the
- *  moving ones. As Keras 3, which divides the variance by the number of elements.
+ *  ones take a step towards them: moving * momentum + batch * (1 - momentum). The results of the shards are joined as
+ *  their mean, in the fixed tree. A shard without examples leaves them as they are, if not synchronized. Otherwise mean
+ *  and variance are the moving ones. As Keras 3, which divides the variance by the number of elements.
  *
  *  Synchronized, each layer makes two sums over the shards on the way forward and two on the way back, in the fixed
  *  tree, and devices and workers wait for each other there. On a parameter server each worker has its own.
@@ -81,7 +81,7 @@ static void take_step(const mst_layer_call *call, mst_value moving, mst_value ba
     mst_layer_update(call, moving, mst_add(mst_mul(before, kept), mst_mul(batch, used)));
 }
 
-/* Mean and variance of the batches of all shards, in two sums, so that nothing cancels; and the normalized SRC. */
+/* Mean and variance of the batches of all shards, in two sums, which avoids cancellation; and the normalized SRC. */
 static mst_value normalize_together(const mst_layer_call *call, mst_value gamma, mst_value beta, mst_value *mean,
                                     mst_value *variance) {
     const mst_layer_batch_normalization_options *o = call->options;

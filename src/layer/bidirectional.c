@@ -4,7 +4,7 @@
  *  units                 length of what each gives
  *  cell                  MST_RECURRENT_LSTM (default), MST_RECURRENT_GRU, MST_RECURRENT_SIMPLE_RNN; the members
  *                        from activation to l2 are those of lstm, gru and simple_rnn, for both layers
- *  merge_mode            what is made of both: MST_MERGE_MODE_CONCAT (default), one behind the other;
+ *  merge_mode            what is made of both: MST_MERGE_MODE_CONCAT (default), one after the other;
  *                        MST_MERGE_MODE_SUM, MST_MERGE_MODE_MUL or MST_MERGE_MODE_AVE: sum, product or mean
  *  return_sequences      gives all steps, in their order; else what each layer gave last
  *  name                  default bidirectional, bidirectional_1, ...
@@ -101,7 +101,8 @@ static const mst_layer_type *inside(const mst_layer_bidirectional_options *o, bo
     return &mst_layer_type_lstm;
 }
 
-/* CALL as one of the layer inside that goes from the first step, or backwards, without weights yet. */
+/* CALL as a call of an inner layer, the one that goes from the first step or the one that goes backwards; without
+ * weights yet. */
 static mst_layer_call call_inside(const mst_layer_call *call, bool backwards, cell_options *options) {
     static const char *const names[][2] = {{"forward_lstm", "backward_lstm"},
                                            {"forward_gru", "backward_gru"},
@@ -133,7 +134,7 @@ static mst_status bidirectional_weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* What one of the layers gives; steps in their order, those that a mask leaves out as 0. */
+/* The output of one of the layers, with its steps in their order; steps that a mask leaves out are 0. */
 static mst_value bidirectional_one(const mst_layer_call *call, bool backwards) {
     const mst_layer_bidirectional_options *o = call->options;
     const int each = call->num_weights / 2;

@@ -1,12 +1,12 @@
 /** category_encoding: numbers of categories as rows of num_tokens columns, such as dst[.., c] = c == src[..]
  *
  *  src          [n] or [n, ...], numbers from 0 to num_tokens - 1; a float is cut to a whole number. Another number
- *               counts for no category, where Keras fails
+ *               counts for no category; Keras fails
  *  num_tokens   number of categories
  *  output_mode  default MULTI_HOT, as in Keras:
  *               ONE_HOT    [n, ..., num_tokens], a row for each number; a last dimension of 1 is left out
- *               MULTI_HOT  [n, num_tokens], 1 for each category that an example has: dimension 1 is the one that goes
- *               COUNT      the same, with how often it has it
+ *               MULTI_HOT  [n, num_tokens], 1 for each category that an example has; dimension 1 is reduced
+ *               COUNT      the same, with the number of times
  *  name         default category_encoding, category_encoding_1, ...
  *  dst          f32; of src [n] always [n, num_tokens]
  */

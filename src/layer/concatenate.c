@@ -1,4 +1,4 @@
-/** concatenate: dst = the sources one behind the other along an axis
+/** concatenate: dst = the sources one after the other along an axis
  *
  *  src   two or more outputs, alike but for the axis: MST_OUTPUTS(a, b)
  *  axis  1 or more, or negative: counted from the end; default -1

@@ -4,7 +4,7 @@
  *  filters        channels of dst
  *  kernel_size    elements of a window
  *  strides        from one window of dst to the next, default 1
- *  padding        MST_PADDING_VALID (default): dst has steps * strides outputs, and more where a window reaches beyond;
+ *  padding        MST_PADDING_VALID (default): dst has steps * strides outputs, and more if a window reaches beyond;
  *                 MST_PADDING_SAME: steps * strides
  *  dilation_rate  between the elements of a window, default 1
  *  activation     default linear

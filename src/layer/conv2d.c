@@ -2,7 +2,7 @@
  *
  *  src            [n, height, width, channels]
  *  filters        channels of dst
- *  kernel_size    rows of a window, and its columns where kernel_width is not given
+ *  kernel_size    rows of a window, and its columns if kernel_width is not given
  *  strides        from one window to the next, default 1
  *  padding        MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  dilation_rate  between the elements of a window, default 1

@@ -2,9 +2,9 @@
  *
  *  src            [n, height, width, channels]
  *  filters        channels of dst
- *  kernel_size    rows of a window, and its columns where kernel_width is not given
+ *  kernel_size    rows of a window, and its columns if kernel_width is not given
  *  strides        from one window of dst to the next, default 1
- *  padding        MST_PADDING_VALID (default): dst has height * strides rows, and more where a window reaches beyond;
+ *  padding        MST_PADDING_VALID (default): dst has height * strides rows, and more if a window reaches beyond;
  *                 MST_PADDING_SAME: height * strides
  *  dilation_rate  between the elements of a window, default 1
  *  activation     default linear

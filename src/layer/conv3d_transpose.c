@@ -4,7 +4,7 @@
  *  filters        channels of dst
  *  kernel_size    of a window: MST_AXES(3), or slices, rows and columns
  *  strides        from one window of dst to the next: one number, or three; default 1
- *  padding        MST_PADDING_VALID (default): dst has depth * strides slices, and more where a window reaches beyond;
+ *  padding        MST_PADDING_VALID (default): dst has depth * strides slices, and more if a window reaches beyond;
  *                 MST_PADDING_SAME: depth * strides
  *  dilation_rate  between the elements of a window: one number, or three; default 1
  *  activation     default linear

@@ -16,7 +16,7 @@
         FIELD(I32, dilation_rate, 1, 1, 1e6, "between the elements of a window"),       \
         FIELD(I32, dilation_width, 0, 0, 1e6, "the same along rows; 0: dilation_rate")
 
-/** What is behind the window. KERNEL: the member with the initializer of the kernel. */
+/** The fields after those of the window. KERNEL: the member with the initializer of the kernel. */
 #define MST_CONV_FIELDS(FIELD, kernel)                                                                              \
     FIELD(ENUM, activation, 0, mst_activation_names, "of the output"), FIELD(BOOL, no_bias, "leaves the bias out"), \
         FIELD(NESTED, kernel, mst_initializer_fields, "of the kernel"),                                             \

@@ -1,7 +1,7 @@
 /** depthwise_conv2d: dst = activation(convolution of each channel of src with filters of its own + bias)
  *
  *  src               [n, height, width, channels]
- *  kernel_size       rows of a window, and its columns where kernel_width is not given
+ *  kernel_size       rows of a window, and its columns if kernel_width is not given
  *  strides           from one window to the next, default 1
  *  padding           MST_PADDING_VALID (default) or MST_PADDING_SAME
  *  dilation_rate     between the elements of a window, default 1

@@ -8,8 +8,8 @@
  *  output_mode     default INT, i32 like src; the others as those of category_encoding, of k + 1 or num_bins columns
  *  name            default discretization, discretization_1, ...
  *
- *  Weights where num_bins is given: bin_boundaries [num_bins - 1], which is not trained; infinite until mst_adapt has
- *  learnt them, and where the data has too few numbers. In Keras they are no weight but a part of the configuration.
+ *  Weights if num_bins is given: bin_boundaries [num_bins - 1], which is not trained; infinite until mst_adapt has
+ *  learnt them, and if the data has too few numbers. In Keras they are no weight but a part of the configuration.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_discretization_options {
@@ -84,7 +84,7 @@ static mst_value discretization_build(const mst_layer_call *call) {
 
 /* ---- what it learns: the quantiles of keras.layers.Discretization.adapt ---- */
 
-/* Values in rising order, each of which stands for so many numbers. */
+/* Values in rising order; each stands for a number of data. */
 typedef struct summary {
     float *value, *weight;
     int64_t n;
@@ -132,7 +132,7 @@ static double interpolate(double x, const double *xs, const float *ys, int64_t n
     return slope * (x - xs[i]) + (double)ys[i];
 }
 
-/* Makes S one of about 1 / EPSILON values; PLACE and SUM have room for those that it has. */
+/* Reduces S to about 1 / EPSILON values; PLACE and SUM have room for the present ones. */
 static void compress(summary *s, double epsilon, double *place, float *sum) {
     if (s->n < 2 || (double)s->n * epsilon < 1) return;
     const int64_t n = (int64_t)ceil(1 / epsilon), most = n < s->n ? n : s->n;

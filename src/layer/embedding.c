@@ -4,7 +4,7 @@
  *               infinities are an error of the step, as all numbers of other rows are
  *  input_dim    number of rows: the size of the vocabulary
  *  output_dim   length of a row
- *  mask_zero    steps whose number is 0 do not count for the layers behind it: recurrent ones skip them, and
+ *  mask_zero    steps whose number is 0 do not count for the layers after it: recurrent ones skip them, and
  *               global_average_pooling1d leaves them out, as in Keras
  *  initializer  default random_uniform (-0.05 to 0.05), also in place of glorot_uniform
  *  name         default embedding, embedding_1, ...
@@ -46,7 +46,7 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-/* Floats as numbers of rows. A cast makes 0 of NaN, which is a row: here it becomes the least integer instead. */
+/* Floats as numbers of rows. A cast would make NaN a 0, which is a row: here NaN becomes the least integer instead. */
 static mst_value index_of_floats(mst_graph *graph, mst_value src) {
     const mst_value is_nan = mst_cast(mst_is_nan(src), MST_I32);
     return mst_add(mst_cast(src, MST_I32), mst_mul(is_nan, mst_scalar(graph, MST_I32, INT32_MIN)));

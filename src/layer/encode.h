@@ -1,4 +1,4 @@
-/** Numbers of categories as rows, for layers that end with them. */
+/** Numbers of categories as rows, for layers whose last step this is. */
 #ifndef MUSTER_LAYER_ENCODE_H
 #define MUSTER_LAYER_ENCODE_H
 

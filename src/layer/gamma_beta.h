@@ -1,11 +1,11 @@
-/** gamma and beta, with which layers that normalize end: dst = gamma * normalized + beta. */
+/** gamma and beta, the last step of layers that normalize: dst = gamma * normalized + beta. */
 #ifndef MUSTER_LAYER_GAMMA_BETA_H
 #define MUSTER_LAYER_GAMMA_BETA_H
 
 #include "layer/type.h"
 #include "muster/initializer.h"
 
-/** The options of a layer that say what it has of them. */
+/** The options of a layer that say which of them it has. */
 typedef struct mst_gamma_beta {
     bool no_scale, no_center;          /**< leave gamma out, leave beta out */
     mst_initializer gamma_initializer; /**< default ones, also in place of glorot_uniform */
@@ -19,9 +19,9 @@ typedef struct mst_gamma_beta {
                              .gamma_initializer = (options)->gamma_initializer, \
                              .beta_initializer = (options)->beta_initializer})
 
-/** Declares those that the layer has, as its next weights, gamma first; SHAPE is that of each. */
+/** Declares gamma and beta, as far as the layer has them, as its next weights. SHAPE is that of each. */
 void mst_gamma_beta_weights(mst_layer_call *call, const mst_gamma_beta *o, mst_shape shape);
-/** GAMMA and BETA, where they are the first weights: of ones and zeros of SHAPE where the layer does not have them. */
+/** GAMMA and BETA, which are the first weights; ones and zeros of SHAPE if the layer does not have them. */
 void mst_gamma_beta_values(const mst_layer_call *call, const mst_gamma_beta *o, mst_shape shape, mst_value *gamma,
                            mst_value *beta);
 

@@ -1,4 +1,4 @@
-/** integer_lookup: dst = number of the integer src: its place in a vocabulary, behind the numbers for other integers
+/** integer_lookup: dst = number of the integer src: its place in a vocabulary, after the numbers for other integers
  *
  *  src              numbers, [n] or [n, ...]; a float is cut to a whole number
  *  vocabulary       i64 [k], each once; without it mst_adapt learns that of the data, the most frequent first (of
@@ -13,7 +13,7 @@
  *  output_mode      default INT, i64 like src; the others as those of category_encoding, with a column for each number
  *  name             default integer_lookup, integer_lookup_1, ...
  *
- *  Weights where no vocabulary is given, i64 [k], with has_mask [k + 1], not trained: vocabulary_integers in rising
+ *  Weights if no vocabulary is given, i64 [k], with has_mask [k + 1], not trained: vocabulary_integers in rising
  *  order, and vocabulary_places. Before mst_adapt no integer is in it.
  */
 #ifdef MST_LAYER_HEADER

@@ -10,15 +10,15 @@ typedef struct mst_kernel_bias {
     int64_t filters;
     bool no_bias;
     mst_initializer kernel_initializer;
-    mst_initializer bias_initializer; /**< zeros where it is not given */
+    mst_initializer bias_initializer; /**< zeros if it is not given */
     float l1, l2;                     /**< penalty of the kernel */
 } mst_kernel_bias;
 
 /** An error unless CHANNELS of the source and FILTERS are multiples of GROUPS. */
 MST_CHECKED mst_status mst_kernel_bias_groups(const mst_layer_call *call, int64_t channels, int64_t filters,
                                               int32_t groups);
-/** Declares them, in the dtype of source 0. */
+/** Declares these weights, in the dtype of source 0. */
 void mst_kernel_bias_weights(mst_layer_call *call, const mst_kernel_bias *weights);
-/** activation(Y + bias), where there is a bias: the last weight of the layer. */
+/** activation(Y + bias), if there is a bias: the last weight of the layer. */
 mst_value mst_kernel_bias_end(const mst_layer_call *call, mst_value y, bool no_bias, mst_activation activation);
 #endif

@@ -53,7 +53,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-/* Those whose bias can begin with 1 for f and with one number else. */
+/* Whether BIAS gives one number for all elements: then the bias can begin with 1 for f and that number else. */
 static bool has_one_number(const mst_initializer *bias) {
     return bias->kind == MST_INITIALIZER_GLOROT_UNIFORM || bias->kind == MST_INITIALIZER_ZEROS ||
            bias->kind == MST_INITIALIZER_ONES || bias->kind == MST_INITIALIZER_CONSTANT;

@@ -1,4 +1,4 @@
-/** masking: steps that do not count for the layers behind it, those that are mask_value in all features
+/** masking: steps that do not count for the layers after it, those that are mask_value in all features
  *
  *  src         [n, steps, features]
  *  mask_value  default 0

@@ -1,7 +1,7 @@
 /** merge: dst = src 0 (+) src 1 (+) ..., element by element
  *
  *  src   two or more outputs of the same shape, or of shapes that broadcast: MST_OUTPUTS(a, b). One with fewer
- *        dimensions gets dimensions of 1 behind the batch, as in Keras: [n, 5] is added to [n, 7, 5] as [n, 1, 5]
+ *        dimensions gets dimensions of 1 after the batch, as in Keras: [n, 5] is added to [n, 7, 5] as [n, 1, 5]
  *  kind  MST_MERGE_ADD, ...: sum, difference (of two), product, mean, largest, smallest, quotient (of two)
  *  name  default add, subtract, multiply, average, maximum, minimum or divide, with _1, ...
  *  dst   of the shape that the sources broadcast to

@@ -1,8 +1,8 @@
-/** multi_head_attention: each query looks at the keys that are like it, and takes of their values, in several heads
+/** multi_head_attention: each query weights the values by the likeness of their keys to it, in several heads
  *
- *  src        query [n, targets, features]; or query and value; or query, value and key, [n, steps, features]: what is
- *             not given is the value, and that the query
- *  num_heads  that look side by side
+ *  src        query [n, targets, features]; or query and value; or query, value and key, [n, steps, features]. A
+ *             missing key is the value, a missing value the query
+ *  num_heads  heads, side by side
  *  key_dim    length of queries and keys of a head
  *  value_dim  length of values of a head, default key_dim
  *  output_dim length of what it gives, default that of the query
@@ -75,7 +75,7 @@ static const mst_field fields[] = {
 
 /* ---- on values ---- */
 
-/* -1e9 for steps behind the target, else 0. */
+/* -1e9 for steps after the target, else 0. */
 static mst_value causal_mask(mst_value query, mst_value key) {
     enum { HIDDEN = -1000000000 };
     const mst_spec q = mst_value_spec(query), k = mst_value_spec(key);

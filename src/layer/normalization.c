@@ -8,12 +8,12 @@
  *                  layer has weights
  *  invert          dst = src * max(sqrt(variance), 1e-7) + mean
  *  fill_missing    a NaN becomes 0, as if the mean had been there; not with invert. Keras does not have this
- *  keep_constant   what mst_adapt finds to be the same in all rows is not divided, and gets a variance of 1: another
+ *  keep_constant   an element that mst_adapt finds to be the same in all rows gets a variance of 1, so that another
  *                  number of it does not become huge later. Keras does not have this, and divides by 1e-7
  *  name            default normalization, normalization_1, ...
  *  dst             like src, f32 or f64
  *
- *  Weights where mean and variance are not given: mean and variance [elements of the axis], [] with no_axis, 0 and 1
+ *  Weights if mean and variance are not given: mean and variance [elements of the axis], [] with no_axis, 0 and 1
  *  until mst_adapt has learnt them, and count [], which Keras keeps for old files. They are not trained.
  */
 #ifdef MST_LAYER_HEADER
@@ -66,7 +66,7 @@ static mst_status normalization_check(const void *options, const char *name) {
     return MST_OK;
 }
 
-/* The dimension of NDIM that AXIS is; -1 where there is no such one, or it is the batch. */
+/* The dimension of NDIM that AXIS is; -1 if there is no such one, or it is the batch. */
 static int find_axis(int axis, int ndim) {
     const int place = axis < 0 ? axis + ndim : axis;
     return place > 0 && place < ndim ? place : -1;
@@ -136,7 +136,7 @@ static mst_value normalization_build(const mst_layer_call *call) {
 
 /* ---- what it learns ---- */
 
-/* Sums of differences to the first number that is there: exact also where the mean is large beside the deviation. */
+/* Sums of differences to the first number that is there: exact also if the mean is large beside the deviation. */
 typedef struct statistic {
     double first, sum, squares;
     int64_t count;

@@ -1,6 +1,6 @@
 /** power: dst = factor * src ^ exponent
  *
- *  src       any shape; numbers that are not f32 or f64 become f32 first. NaN where it is negative and the exponent
+ *  src       any shape; numbers that are not f32 or f64 become f32 first. NaN if it is negative and the exponent
  *            is no whole number
  *  exponent  default 2; -1 is factor / src
  *  factor    default 1

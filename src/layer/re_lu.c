@@ -1,4 +1,4 @@
-/** re_lu: dst = min(src, max_value) where src > 0, else negative_slope * src
+/** re_lu: dst = min(src, max_value) if src > 0, else negative_slope * src
  *
  *  src             any shape, f32 or f64
  *  max_value       default: none

@@ -4,7 +4,7 @@
 
 #include "layer/type.h"
 
-/** Fields of options behind those of the cell, by a macro FIELD(kind, member, ...) of the layer's file. */
+/** Fields of options after those of the cell, by a macro FIELD(kind, member, ...) of the layer's file. */
 #define MST_RECURRENT_FIELDS(FIELD)                                                                                 \
     FIELD(BOOL, return_sequences, "gives all steps"), FIELD(BOOL, go_backwards, "from the last step to the first"), \
         FIELD(BOOL, no_bias, "leaves the biases out"),                                                              \
@@ -21,8 +21,8 @@ MST_CHECKED mst_status mst_recurrent_weights(mst_layer_call *call, const char *c
                                              float l2);
 /** The mask of the source in its dtype, MST_NONE: it has none. */
 mst_value mst_recurrent_mask(const mst_layer_call *call);
-/** What the layer gives of H, [n, steps, units], which is in the order of the source: all steps in the order in which
- *  the layer went through them, or the last one that it came to. */
+/** The layer's output from H, [n, steps, units], which is in the order of the source. It is all steps in the order in
+ *  which the layer went through them, or the last step that it came to. */
 mst_value mst_recurrent_steps(mst_value h, bool return_sequences, bool go_backwards);
 
 #endif

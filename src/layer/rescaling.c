@@ -8,7 +8,7 @@
  *  name     default rescaling, rescaling_1, ...
  *  dst      like src
  *
- *  Behind the input of a network for pictures it takes pixels from 0 to 255: the commands do not divide them by 255
+ *  After the input of a network for pictures it takes pixels from 0 to 255: the commands do not divide them by 255
  *  then.
  */
 #ifdef MST_LAYER_HEADER

@@ -11,7 +11,7 @@ typedef struct mst_separable {
     int64_t filters;
     bool no_bias;
     mst_initializer depthwise_initializer, pointwise_initializer;
-    mst_initializer bias_initializer; /**< zeros where it is not given */
+    mst_initializer bias_initializer; /**< zeros if it is not given */
     float depthwise_l1, depthwise_l2, pointwise_l1, pointwise_l2;
 } mst_separable;
 

@@ -1,4 +1,4 @@
-/** string_lookup: dst = number of the string src: its place in a vocabulary, behind the numbers for all other strings
+/** string_lookup: dst = number of the string src: its place in a vocabulary, after the numbers for all other strings
  *
  *  src              strings, [n] or [n, ...]
  *  vocabulary       strings [k], each once; without them mst_adapt learns those of the data, the most frequent first
@@ -13,7 +13,7 @@
  *  output_mode      default INT, i64 like src; the others as those of category_encoding, with a column for each number
  *  name             default string_lookup, string_lookup_1, ...
  *
- *  Weights where no vocabulary is given, i64 [k], not trained: vocabulary_hashes, the hash of each string
+ *  Weights if no vocabulary is given, i64 [k], not trained: vocabulary_hashes, the hash of each string
  *  (mst_string_to_hash_bucket_fast into 2^53) in rising order, and vocabulary_places. Numbers, since checkpoints of
  *  all formats keep these; in Keras the strings are a part of the configuration. Before mst_adapt no string is in it.
  *  With mask_token they are [k + 1], since that is among them.
@@ -39,7 +39,7 @@ typedef struct mst_layer_string_lookup_options {
 #include "muster/ops.h"
 
 enum { MOST_TOKENS = 2147483647 };
-static const char unknown_token[] = "[UNK]"; /* what Keras calls a string that is not there: it is not learnt */
+static const char unknown_token[] = "[UNK]"; /* Keras' name of unknown strings: it is not learnt */
 
 #define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_string_lookup_options, __VA_ARGS__)
 static const mst_field fields[] = {

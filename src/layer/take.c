@@ -58,7 +58,7 @@ static bool are_consecutive(const mst_tensor *indices) {
     return true;
 }
 
-/* The indices from the first on, as a part of X, which is copied whole. */
+/* Consecutive indices from the first on: a part of X, which is copied whole. */
 static mst_value slice_of(mst_value x, int axis, const mst_tensor *indices) {
     mst_shape begin = mst_value_spec(x).shape, size = begin;
     for (int i = 0; i < size.ndim; i++) begin.dim[i] = 0, size.dim[i] = -1;

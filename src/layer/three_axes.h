@@ -4,7 +4,7 @@
 
 #include "muster/op.h"
 
-/** An error unless LIST, the option WHAT of a layer, is one number or three, each at least 1; none where it is
+/** An error unless LIST, the option WHAT of a layer, is one number or three, each at least 1; none if it is
  *  OPTIONAL. */
 MST_CHECKED mst_status mst_three_axes_check(const mst_axes *list, const char *layer, const char *name, const char *what,
                                             bool optional);

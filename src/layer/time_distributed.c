@@ -38,7 +38,7 @@ static const mst_layer_type *type_inside(const mst_layer_call *call) {
     return mst_layer_inner_type(&o->layer, call->type, call->name);
 }
 
-/* Keras' has statistics of each step by itself. */
+/* Keras' layer has statistics of each step by itself. */
 static mst_status time_distributed_check(const void *options, const char *name) {
     const mst_layer_time_distributed_options *o = options;
     if (strcmp(o->layer.type, mst_layer_type_batch_normalization.name) != 0) return MST_OK;
@@ -51,7 +51,7 @@ static bool is_known(const mst_shape *shape) {
     return true;
 }
 
-/* The weights are those of the layer inside, which has its source in build alone. */
+/* The weights are those of the layer inside, which gets its source only in build. */
 static mst_status time_distributed_weights(mst_layer_call *call) {
     char text[MST_SHAPE_TEXT];
     const mst_shape src = mst_value_spec(call->src[0]).shape;
@@ -60,7 +60,7 @@ static mst_status time_distributed_weights(mst_layer_call *call) {
                     mst_shape_print(src, text, sizeof text));
 }
 
-/* What the layer inside gives for ROWS, [n * steps, ...]. */
+/* The output of the layer inside for ROWS, [n * steps, ...]. */
 static mst_value apply(const mst_layer_call *call, const mst_value *rows) {
     const mst_layer_time_distributed_options *o = call->options;
     mst_layer_call inside = *call;

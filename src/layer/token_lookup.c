@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 
-static const int64_t hashes = (int64_t)1 << 53; /* two of a million strings have the same once in 18,000 vocabularies */
+static const int64_t hashes = (int64_t)1 << 53; /* of 18,000 vocabularies of a million strings one has two equal keys */
 
 int64_t mst_token_num_string_keys(void) {
     return hashes;
@@ -18,12 +18,12 @@ int64_t mst_token_key_of_string(mst_string token) {
     return (int64_t)(mst_farm_hash(token.data, token.length) % (uint64_t)hashes);
 }
 
-/* Numbers before those of other tokens: that of the masked token. */
+/* How many numbers come before those of other tokens: one if a token is masked. */
 static int64_t num_masked(const mst_token_lookup *l) {
     return l->masks && l->mode == MST_OUTPUT_MODE_INT;
 }
 
-/* Numbers before those of the vocabulary. */
+/* How many numbers come before those of the vocabulary. */
 static int64_t num_before(const mst_token_lookup *l) {
     return num_masked(l) + l->num_others;
 }
@@ -50,7 +50,7 @@ static int by_key(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* The N TOKENS, at least one, as two tensors of SIZE elements; behind them the last one is there again. */
+/* The N TOKENS, at least one, as two tensors of SIZE elements; the last token fills the rest. */
 static mst_status make_tensors(token *tokens, int64_t n, int64_t size, mst_tensor *out[2]) {
     qsort(tokens, (size_t)n, sizeof *tokens, by_key);
     for (int i = 0; i < 2; i++) MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(size), &out[i]));
@@ -160,14 +160,14 @@ mst_value mst_token_lookup_build(const mst_token_lookup *l, const mst_layer_call
 
 /* ---- what it learns ---- */
 
-/* Tokens by their key; of the entries at most half are taken. */
+/* A hash table of tokens by their keys; at most half of the entries are taken. */
 typedef struct token_table {
     token *entry;
     size_t capacity, n;
 } token_table;
 
 static token *find_entry(const token_table *t, int64_t key) {
-    static const uint64_t spread = 0x9E3779B97F4A7C15; /* 2^64 / the golden ratio: neighbours come far apart */
+    static const uint64_t spread = 0x9E3779B97F4A7C15; /* 2^64 / the golden ratio: spreads neighbouring keys */
     size_t i = (size_t)(((uint64_t)key * spread) >> 32) & (t->capacity - 1);
     while (t->entry[i].count && t->entry[i].key != key) i = (i + 1) & (t->capacity - 1);
     return &t->entry[i];
@@ -184,7 +184,7 @@ static mst_status grow_table(token_table *t) {
     return MST_OK;
 }
 
-/* STRING is NULL where the token is an integer, its key. */
+/* STRING is NULL if the token is an integer, its key. */
 static mst_status count_token(const mst_token_lookup *l, token_table *t, int64_t key, const mst_string *string) {
     if (key == l->unknown_key || (l->masks && key == l->mask_key)) return MST_OK;
     if (2 * t->n >= t->capacity) MST_TRY(grow_table(t));
@@ -236,14 +236,15 @@ static int by_count(const void *a, const void *b) {
     return order ? -order : (x->length < y->length) - (x->length > y->length);
 }
 
-/* The entry behind those that have a place becomes the masked token: at most half of them are taken. */
+/* The entry after those that have a place becomes the masked token. It is free, as at most half of the entries are
+ * taken. */
 static mst_status make_learnt(const mst_token_lookup *l, token_table *t, mst_tensor *learnt[MST_MAX_LEARNT]) {
     const int64_t most = l->max_tokens ? l->max_tokens - num_before(l) : (int64_t)t->n;
     const int64_t n = (int64_t)t->n < most ? (int64_t)t->n : most;
     qsort(t->entry, t->capacity, sizeof *t->entry, by_count);
     for (int64_t i = 0; i < n; i++) t->entry[i].place = i;
     if (l->masks) {
-        free(t->entry[n].data); /* of a token for which there is no number */
+        free(t->entry[n].data); /* a token for which no number is left */
         t->entry[n] = (token){.key = l->mask_key, .place = most};
     }
     return make_tensors(t->entry, n + l->masks, most + l->masks, learnt);

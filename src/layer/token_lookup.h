@@ -1,6 +1,6 @@
 /** Layers that number tokens by their place in a vocabulary: string_lookup of strings, integer_lookup of integers.
  *
- *  The number of a token is, with s = 1 where a token is masked and the output mode is INT, else 0,
+ *  The number of a token is, with s = 1 if a token is masked and the output mode is INT, else 0,
  *
  *      0                          the masked token, in mode INT; in the other modes it counts for no column
  *      s + other                  a token that is not in the vocabulary; other is below num_others
@@ -32,17 +32,18 @@ int64_t mst_token_key_of_string(mst_string token);
 /** How many keys of strings there are: buckets of mst_string_to_hash_bucket_fast, which gives the same keys. */
 int64_t mst_token_num_string_keys(void);
 
-/** MST_INVALID where the vocabulary is of another dtype or shape, has a token twice or the masked token, where
- *  max_tokens leaves no number for a vocabulary, and where both are given. */
+/** MST_INVALID if the vocabulary is of another dtype or shape, has a token twice or the masked token, if
+ *  max_tokens leaves no number for a vocabulary, and if both are given. */
 MST_CHECKED mst_status mst_token_lookup_check(const mst_token_lookup *lookup);
-/** Declares keys and places as weights where no vocabulary is given. MST_INVALID where their size is not known. */
+/** Declares keys and places as weights if no vocabulary is given. MST_INVALID if their size is not known. */
 MST_CHECKED mst_status mst_token_lookup_weights(const mst_token_lookup *lookup, mst_layer_call *call);
-/** The numbers of tokens with these KEYS, i64 [n, ...], as the mode says. OTHER, like KEYS: what number each has among
- *  the others if it is not in the vocabulary; not used where num_others is 0: then it is MST_INVALID in the run. */
+/** The numbers of tokens with these KEYS, i64 [n, ...], as the mode says. OTHER, like KEYS: the number of each among
+ *  the other tokens if it is not in the vocabulary. It is not used if num_others is 0: then such a token is MST_INVALID
+ *  in the run. */
 mst_value mst_token_lookup_build(const mst_token_lookup *lookup, const mst_layer_call *call, mst_value keys,
                                  mst_value other);
 /** Learns keys and places into LEARNT from all rows that NEXT gives: the most frequent token first, of equally frequent
- *  ones the largest, or the last in the order of their bytes. MST_INVALID where the data has no tokens, or others. */
+ *  ones the largest, or the last in the order of their bytes. MST_INVALID if the data has no tokens, or others. */
 MST_CHECKED mst_status mst_token_lookup_learn(const mst_token_lookup *lookup, mst_layer_rows next, void *context,
                                               mst_tensor *learnt[MST_MAX_LEARNT]);
 

@@ -1,7 +1,7 @@
 /** up_sampling2d: pictures with so many times the rows and columns
  *
  *  src            [n, height, width, channels], f32 or f64, of a height and width that are known
- *  size           factor of the rows, and of the columns where size_width is not given; default 2
+ *  size           factor of the rows, and of the columns if size_width is not given; default 2
  *  interpolation  MST_INTERPOLATION_NEAREST (default): pixels are repeated; MST_INTERPOLATION_BILINEAR
  *  dst            [n, size * height, size_width * width, channels]
  *

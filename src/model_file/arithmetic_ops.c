@@ -76,7 +76,7 @@ bool mst_keras_is_op(const json_t *layer) {
 
 /* ---- what it is applied to ---- */
 
-/* Of Keras 3 a tensor is an object with its history, of Keras 2 the history: ["layer", call, tensor]. */
+/* In Keras 3 a tensor is an object with its history, in Keras 2 the history alone: ["layer", call, tensor]. */
 static bool read_operand(const json_t *value, operand *out) {
     const char *name = json_string_value(json_array_get(value, 0));
     if (name && strcmp(name, "_CONSTANT_VALUE") == 0) value = json_array_get(value, 2);
@@ -87,8 +87,8 @@ static bool read_operand(const json_t *value, operand *out) {
     return out->tensor != NULL;
 }
 
-/* Keras 3: {"args": [a, b]}; Keras 2: ["layer", call, tensor, {"y": b}], where the first three are a. Of what takes one
- * tensor there is no b, or it is looked at elsewhere. */
+/* Keras 3: {"args": [a, b]}; Keras 2: ["layer", call, tensor, {"y": b}], where the first three are a. Ops of one tensor
+ * have no b, or it is looked at elsewhere. */
 static bool read_operands(const op_kind *kind, const json_t *call, operand *a, operand *b) {
     const json_t *args = json_object_get(call, "args");
     const bool is_3 = json_is_object(call), one = kind->sort == UNARY || kind->sort == TAKE || kind->sort == INDEXING;
@@ -100,13 +100,13 @@ static bool read_operands(const op_kind *kind, const json_t *call, operand *a, o
 
 /* ---- what it does ---- */
 
-/* What an op does in one call, as a layer does it. */
+/* The layer that does what an op does in one call. */
 typedef struct equivalent {
     const char *class_name; /* of the layer; NULL: there is none */
     json_t *config;         /* but the name */
 } equivalent;
 
-/* CONFIG, which it takes over, is NULL where a number in it is not finite. */
+/* Takes over CONFIG, which is NULL if a number in it is not finite. */
 static equivalent equivalent_with(const char *class_name, json_t *config) {
     return (equivalent){config ? class_name : NULL, config};
 }
@@ -123,7 +123,7 @@ static double inverse(double x) {
     return 1 / x;
 }
 
-/* NULL where one is not finite. */
+/* NULL if one is not finite. */
 static json_t *each(const json_t *numbers, double (*f)(double)) {
     if (!json_is_array(numbers)) return json_real(f(json_number_value(numbers)));
     json_t *list = json_array();
@@ -178,7 +178,7 @@ static bool is_same(const equivalent *a, const equivalent *b) {
 
 /* ---- the layer ---- */
 
-/* A tensor without what else Keras 2 has in the list of its history. */
+/* A tensor without the rest of the list that is its history in Keras 2. */
 static json_t *tensor_alone(const json_t *tensor) {
     if (json_is_object(tensor)) return json_incref((json_t *)(uintptr_t)tensor);
     return json_pack("[O, O, O]", json_array_get(tensor, 0), json_array_get(tensor, 1), json_array_get(tensor, 2));
@@ -200,9 +200,9 @@ bool mst_keras_was_op(const json_t *layer) {
     return json_is_true(json_object_get(layer, was_op));
 }
 
-/* LAYER as the layer that EQUIVALENT is, with CALLS, which it takes over. */
+/* LAYER as the layer EQUIVALENT with CALLS; takes over both. */
 static json_t *replaced(const json_t *layer, const equivalent *e, json_t *calls) {
-    json_t *out = json_copy((json_t *)(uintptr_t)layer); /* it is where the op was */
+    json_t *out = json_copy((json_t *)(uintptr_t)layer); /* the layer is in the place of the op */
     json_t *config = json_copy(e->config);
     json_object_del(out, "module");
     json_object_set_new(out, was_op, json_true());
@@ -213,7 +213,7 @@ static json_t *replaced(const json_t *layer, const equivalent *e, json_t *calls)
     return out;
 }
 
-/* The layer that does what the op LAYER does; LAYER itself where there is none. */
+/* The layer that does what the op LAYER does; LAYER itself if there is none. */
 static json_t *layer_for(const json_t *layer) {
     const json_t *calls = json_object_get(layer, "inbound_nodes"), *call;
     const op_kind *kind = json_object_get(json_object_get(layer, "config"), "name") ? kind_of(layer) : NULL;

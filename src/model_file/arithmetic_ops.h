@@ -16,18 +16,18 @@
 #include "model/model.h"
 
 /** A new list of LAYERS, with the layers that do the same in place of such ops. All else is shared with LAYERS, and ops
- *  that no layer does are left. NULL: no memory. */
+ *  without an equal layer stay. NULL: no memory. */
 json_t *mst_keras_layers_for_ops(const json_t *layers);
 /** Whether LAYER, of such a list, is an op. */
 bool mst_keras_is_op(const json_t *layer);
-/** Whether LAYER, of such a list, is in the place of an op. */
+/** Whether LAYER, of such a list, replaces an op. */
 bool mst_keras_was_op(const json_t *layer);
 
-/** The op of Keras 3 that LAYER is there, "Power"; NULL: it is a layer there too. */
+/** The op that LAYER is in Keras 3, such as "Power"; NULL: it is a layer there too. */
 const char *mst_keras_op_name(const mst_model_layer *layer);
 /** What such an op is applied to in a call with TENSORS, which it takes over: [tensor, 2.0]. */
 json_t *mst_keras_op_arguments(const mst_model_layer *layer, json_t *tensors);
-/** Adds to CONFIG, that of such an op, what is no argument of a call. MST_UNIMPLEMENTED where Keras has none such. */
+/** Adds to CONFIG, that of such an op, what is no argument of a call. MST_UNIMPLEMENTED if Keras has no such op. */
 MST_CHECKED mst_status mst_keras_op_write(const mst_model_layer *layer, json_t *config);
 
 #endif

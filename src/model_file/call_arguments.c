@@ -17,7 +17,7 @@ static bool is_above_0(const json_t *config, const char *key) {
     return json_number_value(json_object_get(config, key)) > 0;
 }
 
-/* A batch normalization that is frozen is that of inference, in training too. */
+/* A frozen batch normalization computes as in inference, in training too. */
 bool mst_keras_training_matters(const json_t *layer) {
     const json_t *config = json_object_get(layer, "config"), *inside = json_object_get(config, "layer");
     const char *class_name = called_class(layer);
@@ -30,7 +30,7 @@ bool mst_keras_training_matters(const json_t *layer) {
 
 const char *const mst_keras_source_names[] = {"inputs", "sequences", "query", "value", "key", NULL};
 
-/* What a layer is applied to may be given by name; the last three are attention's. */
+/* The sources of a layer may be given by name; the last three names are attention's. */
 static bool is_source(const mst_keras_class *class, const char *key) {
     enum { OF_ALL = 2 };
     const bool is_attention = class && mst_keras_class_is_called(class);
@@ -39,7 +39,7 @@ static bool is_source(const mst_keras_class *class, const char *key) {
     return false;
 }
 
-/* Keras 3 notes the default of the layer too, and gives it what fit, evaluate and predict say in its place. */
+/* Keras 3 writes the default of the layer too, but fit, evaluate and predict override it. */
 static mst_status check_training(const json_t *layer, const json_t *call, const json_t *value) {
     if (json_is_object(call) || json_is_false(value) || !mst_keras_training_matters(layer)) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
@@ -61,7 +61,7 @@ static mst_status check(const json_t *layer, const json_t *call, const char *key
                     key);
 }
 
-/* By place a call has outputs of layers alone: of the value of an argument the file does not say which one it is. */
+/* Only outputs of layers may be given by place: for another value the file does not say of which argument it is. */
 static mst_status check_places(const json_t *call) {
     const json_t *args = json_is_object(call) ? json_object_get(call, "args") : NULL, *value;
     size_t i;

@@ -27,15 +27,15 @@ typedef enum form {
     NO,      /* its opposite */
     INITIALIZER,
     REGULARIZER, /* to members l1 and l2, which have the name before theirs */
-    SIDES_OF_1,  /* [before, behind], or a number for both, to two numbers */
+    SIDES_OF_1,  /* [before, after], or a number for both, to two numbers */
     SIDES_OF_2,  /* [[top, bottom], [left, right]] to four numbers */
     SIDES_OF_3,  /* likewise to six */
-    SHAPE,       /* a list of numbers, of which one may be -1 */
+    SHAPE,       /* a list of numbers; one may be -1 */
     AXIS,        /* of normalization */
     AXES,        /* one number, or a list */
     CHOICE,      /* the name of a number */
     CELL,        /* of Bidirectional: the layer inside, to cell and members of its own names */
-    COPY,        /* likewise: the layer that goes backwards, which must be as that one */
+    COPY,        /* likewise: the layer that goes backwards, which must equal the forward one */
     INNER,       /* of TimeDistributed: the layer inside, as a class of its own */
     ONLY         /* no member: the value must be this JSON text, null, or not there */
 } form;
@@ -63,7 +63,7 @@ const mst_keras_class *mst_keras_class_find(const char *name) {
     return NULL;
 }
 
-/* Classes whose weights are those of layers inside, of which each has as many. */
+/* Classes whose weights are those of layers inside; each of these has as many weights as the others. */
 static const struct {
     const char *class_name;
     const char *part[MST_KERAS_PARTS + 1];
@@ -87,14 +87,14 @@ const mst_layer_type *mst_keras_class_type(const mst_keras_class *class) {
     return mst_layer_find(class->type);
 }
 
-/* The field of this name; the end of the list, without a name, where there is none. */
+/* The field of this name; the end of the list, without a name, if there is none. */
 static const mst_field *field_of(const mst_layer_type *type, const char *name) {
     const mst_field *field = type->fields;
     while (field->name && strcmp(field->name, name) != 0) field++;
     return field;
 }
 
-/* The member of this name behind that of M. */
+/* The field whose name is that of M with NAME appended; the end of the list if there is none. */
 static const mst_field *penalty_of(const mst_layer_type *type, const member *m, const char *name) {
     char whole[MOST_NAME];
     snprintf(whole, sizeof whole, "%s%s", m->name, name);
@@ -123,7 +123,7 @@ static void set_number(const mst_field *field, void *options, double number) {
     }
 }
 
-/* A number in range of FIELD, whole where that is. */
+/* A number in range of FIELD, whole if that is. */
 static mst_status read_number(const char *key, const json_t *value, const mst_field *field, void *options) {
     const bool whole = field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64;
     const double number = json_number_value(value);
@@ -131,7 +131,7 @@ static mst_status read_number(const char *key, const json_t *value, const mst_fi
     if (!json_is_number(value) || (whole && !(number >= -1e9 && number <= 1e12 && number == (double)(int64_t)number)) ||
         (field->type == MST_FIELD_TYPE_I32 && !(number <= 2e9)))
         return mst_keras_not_taken(key, value);
-    if (whole && number == 0) return mst_keras_not_taken(key, value); /* a 0 would stand for the default */
+    if (whole && number == 0) return mst_keras_not_taken(key, value); /* in the options a 0 stands for the default */
     set_number(field, options, number);
     if (number == 0) return mst_field_given(field, (char *)options + field->offset);
     return MST_OK;
@@ -167,7 +167,7 @@ static mst_status read_padding(const mst_layer_type *type, const json_t *value, 
     return MST_OK;
 }
 
-/* How many axes the sides of M are of. */
+/* The number of axes that M has sides for. */
 static int num_sided(const member *m) {
     return (int)m->form - SIDES_OF_1 + 1;
 }
@@ -251,7 +251,7 @@ static bool only_trains(const char *key) {
            strcmp(key, "noise_shape") == 0;
 }
 
-/* null is what stands for nothing in every key. */
+/* In every key null stands for nothing. */
 static mst_status check_only(const member *m, const json_t *value) {
     json_t *wanted = mst_json_read_value(m->name, NULL);
     const bool same =
@@ -326,7 +326,7 @@ static mst_status read_cell(const mst_layer_type *type, const json_t *value, boo
     return MST_OK;
 }
 
-/* OPTIONS have what read_cell found in the other layer, and nothing else. */
+/* OPTIONS equal what read_cell found in the other layer. */
 static mst_status check_copy(const mst_layer_type *type, const json_t *value, const void *options) {
     if (!value || json_is_null(value)) return MST_OK;
     void *own = calloc(1, type->options_size);
@@ -383,7 +383,7 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
 
 /* ---- what a call says ---- */
 
-/* The member that is an argument of the call, there without a name in the options of Keras' layer. */
+/* The member that is an argument of the call in Keras, and no option of Keras' layer. */
 static const mst_field *called_field(const mst_keras_class *class) {
     return field_of(mst_keras_class_type(class), "causal");
 }
@@ -417,19 +417,19 @@ static json_t *json_of(const mst_field *field, const void *options) {
     return whole ? json_integer((json_int_t)number) : json_real(number + 0.0);
 }
 
-/* A member that is 0 has the default, which is Keras' too. */
+/* A member that is 0 stands for the default, which is also Keras'. */
 static void write_list(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const mst_field *field = field_of(type, m->name);
     json_t *list = json_object_get(config, m->key);
     if (m->form == FIRST) {
         if (number_of(field, options) != 0)
             json_object_set_new(config, m->key, json_pack("[o]", json_of(field, options)));
-    } else if (list) { /* the second is the first where it is not given */
+    } else if (list) { /* the second is the first if it is not given */
         json_array_append_new(list, number_of(field, options) != 0
                                         ? json_of(field, options)
                                         : json_integer(json_integer_value(json_array_get(list, 0))));
     } else if (number_of(field, options) != 0) {
-        const mst_field *rows = field_of(type, "pool_size"); /* strides are the window's where they are not given */
+        const mst_field *rows = field_of(type, "pool_size"); /* strides are the window's if they are not given */
         json_object_set_new(config, m->key,
                             json_pack("[o, o]", json_of(rows->name ? rows : field, options), json_of(field, options)));
     }
@@ -446,7 +446,7 @@ static void write_padding(const mst_layer_type *type, const void *options, json_
     json_object_set_new(config, "padding", json_string(before ? "causal" : same ? "same" : "valid"));
 }
 
-/* Two numbers for each axis; where the layer has one for all, it is under Keras' key. */
+/* Two numbers for each axis; if the layer has one for all, it is under Keras' key. */
 static json_t *sides_json(const mst_layer_type *type, const member *m, const mst_axes *sides, const void *options) {
     const int all = (int)number_of(field_of(type, m->key), options), num_axes = num_sided(m);
     json_t *list = json_array();
@@ -511,11 +511,11 @@ static void write_member(const mst_layer_type *type, const member *m, const void
         case AXES:
             if (((const mst_axes *)at)->count) write_given(config, m->key, axes_json(at));
             break;
-        default: break; /* Keras' default is what there is */
+        default: break; /* it equals Keras' default */
     }
 }
 
-/* Keras makes the other layer of this one. */
+/* Keras makes the backward layer from this one. */
 static json_t *cell_json(const mst_layer_type *type, const void *options) {
     const mst_field *cell = field_of(type, "cell");
     const char *inside = cell->names[(int)number_of(cell, options)];

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The packages that have been Keras. */
+/* The packages under which Keras has been published. */
 static const char *const packages[] = {"keras", "keras_core", "tf_keras", "tensorflow"};
 
 bool mst_keras_is_custom_class(const json_t *object) {

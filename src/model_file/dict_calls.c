@@ -9,8 +9,8 @@
 enum { MOST_DEPTH = 64 };
 
 typedef struct dict_call {
-    const char *file, *model; /* whose call it is */
-    json_t *list;             /* what its inputs become */
+    const char *file, *model; /* the layer that is called */
+    json_t *list;             /* its inputs as a list */
 } dict_call;
 
 /* ["layer", 0, 0] */
@@ -18,7 +18,7 @@ static bool is_reference(const json_t *value) {
     return json_is_string(json_array_get(value, 0));
 }
 
-/* An object that is a tensor of Keras 3, in place of a dict of the user's. */
+/* Whether an object is a tensor of Keras 3, and not a dict of the user's. */
 static bool is_tensor(const json_t *value) {
     return json_object_get(value, "class_name") && json_object_get(value, "config");
 }
@@ -64,7 +64,7 @@ static mst_status order_by_keys(const dict_call *c, const json_t *ends, const js
     return status;
 }
 
-/* The model has a list of inputs, or one alone; members that are none of them are left out. */
+/* The model has a list of inputs, or a single one; other members are left out. */
 static mst_status order_by_names(const dict_call *c, const json_t *ends, const json_t *value, int depth) {
     if (is_reference(ends)) return order_member(c, NULL, value, json_string_value(json_array_get(ends, 0)), depth + 1);
     for (size_t i = 0; i < json_array_size(ends); i++) {
@@ -92,8 +92,7 @@ static mst_status order(const dict_call *c, const json_t *ends, const json_t *va
     return MST_OK;
 }
 
-/* Replaces VALUE, which takes the place of all inputs or masks in a call, where there is a dict in it; *OUT stays NULL
- * where there is none. */
+/* Replaces VALUE if there is a dict in it; else *OUT stays NULL. VALUE stands for all inputs or masks in a call. */
 static mst_status make_list(dict_call *c, const json_t *ends, const json_t *value, json_t **out) {
     *out = NULL;
     if (!has_dict(value, 0)) return MST_OK;
@@ -127,8 +126,8 @@ static mst_status order_call(dict_call *c, const json_t *ends, json_t *calls, si
     return order_argument(c, ends, arguments, "mask");
 }
 
-/* What the inputs of a model are called; that of a stack is called as its first layer. A new reference; NULL: it is no
- * model. */
+/* The names of the inputs of a model; the input of a stack has the name of its first layer. A new reference; NULL: it
+ * is no model. */
 static json_t *ends_of(const json_t *layer) {
     const json_t *config = json_object_get(layer, "config");
     json_t *ends = json_object_get(config, "input_layers");

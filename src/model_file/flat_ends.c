@@ -40,7 +40,7 @@ static bool is_nested(const json_t *value) {
     return nested;
 }
 
-/* The sorted keys of END where each of its members is one reference; else NULL. */
+/* The sorted keys of END if each of its members is one reference; else NULL. */
 static json_t *keys_of(const json_t *end) {
     const char **keys = json_is_object(end) ? mst_sorted_keys(end) : NULL;
     json_t *list = keys ? json_array() : NULL;

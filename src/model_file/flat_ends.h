@@ -6,7 +6,7 @@
 
 #include "muster/status.h"
 
-/** The keys of a dict of inputs, and of one of outputs, where each member is one: lists of strings in the config of a
+/** The keys of a dict of inputs, and of one of outputs, if each member is one: lists of strings in the config of a
  *  model beside input_layers and output_layers. */
 #define MST_KERAS_INPUT_KEYS "muster_input_keys"
 #define MST_KERAS_OUTPUT_KEYS "muster_output_keys"

@@ -12,9 +12,9 @@ typedef struct mst_gradient_sums {
     double number; /**< how many gradients of penalties are added to each sum */
 } mst_gradient_sums;
 
-/** NUMBER is negative to take them away. Free it also after a failure. */
+/** A negative NUMBER takes them away. Free it also after a failure. */
 MST_CHECKED mst_status mst_gradient_sums_begin(mst_model *model, double number, mst_gradient_sums *out);
-/** *OUT: the sum SUM of the weight of this name, with those; for the caller. */
+/** *OUT: SUM, that of the weight of this name, with the gradients of penalties; for the caller. */
 MST_CHECKED mst_status mst_gradient_sums_of(const mst_gradient_sums *sums, const char *weight, mst_tensor *sum,
                                             mst_tensor **out);
 void mst_gradient_sums_free(mst_gradient_sums *sums);

@@ -59,7 +59,7 @@ static bool is_whole(const json_t *part) {
            json_is_null(json_object_get(config, "stop")) && json_is_null(json_object_get(config, "step"));
 }
 
-/* The axis of KEY that is not whole, and its PART; 0 where none is, or several are. */
+/* The axis of KEY that is not whole, and its PART; 0 if none is, or several are. */
 static int find_part(const json_t *key, int ndim, const json_t **part) {
     int axis = 0, found = 0;
     size_t i;

@@ -7,10 +7,11 @@
 #include "graph/options.h"
 #include "muster/layers.h"
 
-/** That of keras.ops.take, LAYER of a file, in CALL; NULL where it is not of whole numbers from 0 along an axis. */
+/** The configuration for keras.ops.take, LAYER of a file, in CALL; NULL if its indices are not whole numbers from 0
+ *  along an axis. */
 json_t *mst_keras_take_config(const json_t *layer, const json_t *call);
-/** That of x[:, 1:3] or x[.., 2], where x is TENSOR, in CALL; NULL where it is of more than one axis, of the batch, or
- *  where the length of the axis is not known. */
+/** The configuration for x[:, 1:3] or x[.., 2] in CALL; x is TENSOR. NULL if it indexes more than one axis or the
+ *  batch, or if the length of the axis is not known. */
 json_t *mst_keras_indexing_config(const json_t *tensor, const json_t *call);
 /** Sets the indices of OPTIONS from CONFIG, keeping them in MEMORY. */
 MST_CHECKED mst_status mst_keras_take_read(const json_t *config, mst_option_memory *memory,

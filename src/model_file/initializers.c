@@ -10,9 +10,9 @@
 
 enum { MOST_KEYS = 2 };
 
-/* An initializer with Keras' names of its numbers, which are members of mst_initializer. */
+/* An initializer with Keras' names of its numbers; the numbers are members of mst_initializer. */
 static const struct {
-    const char *class_name, *name; /* as a class, and as a word in its place */
+    const char *class_name, *name; /* as a class, and as a word for that class */
     mst_initializer_kind kind;
     const char *key[MOST_KEYS], *member[MOST_KEYS];
 } initializers[] = {
@@ -61,7 +61,7 @@ static mst_status read_numbers(int i, const json_t *config, mst_initializer *out
     }
     if (out->kind != MST_INITIALIZER_VARIANCE_SCALING) return MST_OK;
     out->fan = (mst_fan)word_of(json_object_get(config, "mode"), modes, 3, MST_FAN_IN);
-    /* "normal" was once the truncated one's name */
+    /* "normal" was once the name of the truncated one */
     out->distribution =
         (mst_distribution)word_of(json_object_get(config, "distribution"), distributions, 3, MST_TRUNCATED_NORMAL);
     return MST_OK;

@@ -8,7 +8,7 @@
 
 /** An object with class_name and config, or a name alone; null leaves *OUT as it is. */
 MST_CHECKED mst_status mst_keras_initializer_read(const json_t *value, mst_initializer *out);
-/** NULL where Keras' default is meant, or Keras has none such; to be released. */
+/** NULL if Keras' default is meant, or Keras has no such initializer; to be released. */
 json_t *mst_keras_initializer_write(const mst_initializer *initializer);
 
 MST_CHECKED mst_status mst_keras_activation_read(const json_t *value, int *out);
@@ -19,9 +19,9 @@ const char *mst_keras_activation_name(int activation);
 MST_CHECKED mst_status mst_keras_regularizer_read(const json_t *value, float *l1, float *l2);
 json_t *mst_keras_regularizer_write(float l1, float l2);
 
-/** "float32" and so on: MST_NO_DTYPE where NAME is none of those that inputs have here. */
+/** "float32" and so on: MST_NO_DTYPE if inputs here cannot have the dtype NAME. */
 mst_dtype mst_keras_dtype_named(const char *name);
-/** "float32" too for a dtype that Keras has not. */
+/** "float32" also for a dtype that Keras does not have. */
 const char *mst_keras_dtype_name(mst_dtype dtype);
 
 #endif

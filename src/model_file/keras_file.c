@@ -1,4 +1,4 @@
-/* Files of Keras in memory: what a file is, is seen in its first bytes. */
+/* Files of Keras in memory: the first bytes of a file tell what it is. */
 #include "model_file/keras_file.h"
 
 #include <stdio.h>
@@ -85,7 +85,7 @@ static mst_status read_json(const char *name, const mst_zip *zip, const char *en
     return status;
 }
 
-/* ---- assets: what a layer has learnt that is no numbers ---- */
+/* ---- assets: what a layer has learnt besides numbers ---- */
 
 enum { MOST_NESTED = 16, MOST_ENTRY_NAME = MST_KERAS_FOLDER + 32 };
 
@@ -101,15 +101,15 @@ static bool is_lookup(const char *class_name) {
     return strcmp(class_name, "StringLookup") == 0 || is_integer_lookup(class_name);
 }
 
-/* LINE, as an integer where it is one of INTEGERS and not of strings. */
+/* LINE as a string, or as an integer if INTEGERS. */
 static json_t *token_of(const char *line, bool integers) {
     char *end = NULL;
     const long long number = integers ? strtoll(line, &end, 10) : 0;
     return end && end != line && *end == '\0' ? json_integer(number) : json_string(line);
 }
 
-/* The lines of TEXT, which it changes, but the empty ones at its end that are more than LEAST: an empty string may be
- * one of a vocabulary. */
+/* The lines of TEXT, which it changes. Empty lines at its end are left out as long as more than LEAST lines stay: a
+ * vocabulary may contain the empty string. */
 static json_t *lines_of(char *text, size_t least, bool integers) {
     json_t *list = json_array();
     char *line;
@@ -124,7 +124,8 @@ static json_t *lines_of(char *text, size_t least, bool integers) {
     return list;
 }
 
-/* A layer of FOLDER, "/layers/string_lookup", whose vocabulary is a file of the archive gets it as an option. */
+/* If the vocabulary of the layer of FOLDER, "/layers/string_lookup", is a file of the archive, the layer gets it as an
+ * option. */
 static mst_status take_vocabulary(const char *name, const mst_zip *zip, const char *folder, json_t *layer) {
     json_t *config = json_object_get(layer, "config"), *vocabulary = json_object_get(config, "vocabulary");
     const char *class_name = json_string_value(json_object_get(layer, "class_name"));
@@ -134,7 +135,7 @@ static mst_status take_vocabulary(const char *name, const mst_zip *zip, const ch
     size_t size;
     if (!class_name || !is_lookup(class_name) || (vocabulary && !json_is_null(vocabulary))) return MST_OK;
     snprintf(entry, sizeof entry, "assets%s/vocabulary.txt", folder);
-    if (!mst_zip_find(zip, entry)) return MST_OK; /* the layer will say that it has none */
+    if (!mst_zip_find(zip, entry)) return MST_OK; /* the layer will report that it has none */
     MST_TRY(read_entry(name, zip, entry, MOST_JSON, &text, &size));
     ((char *)text)[size] = '\0'; /* there is memory for it */
     json_t *lines = lines_of(text, count > 0 ? (size_t)count : 0, is_integer_lookup(class_name));
@@ -143,7 +144,7 @@ static mst_status take_vocabulary(const char *name, const mst_zip *zip, const ch
     return failed ? MST_NO_MEMORY("for a vocabulary") : MST_OK;
 }
 
-/* Of the layers of MODEL, which is in PARENT, and of those of models inside of it. */
+/* Does so for the layers of MODEL, which is in PARENT, and for those of models inside of it. */
 static mst_status take_vocabularies(const char *name, const mst_zip *zip, const char *parent, int depth,
                                     json_t *model) {
     json_t *layers = json_object_get(json_object_get(model, "config"), "layers"), *layer;

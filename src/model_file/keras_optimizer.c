@@ -82,7 +82,7 @@ static bool check_keys(const json_t *config, char why[MST_OPTIMIZER_NOTE]) {
     return true;
 }
 
-/* Moving averages, and gradients of several steps. False where there is more of it than Muster has. */
+/* Moving averages, and gradients of several steps. False if a setting is not one that Muster has. */
 static bool read_more(const json_t *config, mst_optimizer *out, char why[MST_OPTIMIZER_NOTE]) {
     const json_t *steps = json_object_get(config, "gradient_accumulation_steps");
     const json_int_t number = json_integer_value(steps);
@@ -135,8 +135,8 @@ static bool read_rate(const json_t *config, mst_optimizer *out, char why[MST_OPT
     return false;
 }
 
-/* Three optimizers of those versions of Keras 2 that had a decay have other formulas than in Keras 3. False if such a
- * one is not used. */
+/* In the versions of Keras 2 that had a decay, three optimizers have other formulas than in Keras 3. NOTE says so.
+ * False if the optimizer is not used for that reason. */
 static bool check_version(const char *class_name, const json_t *config, char note[MST_OPTIMIZER_NOTE]) {
     const bool old = json_object_get(config, "decay") || json_object_get(config, "schedule_decay");
     if (!old) return true;
@@ -196,7 +196,7 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char not
     if (class_name && read_optimizer(class_name, object, &read, note)) *out = read;
 }
 
-/* What is not written for Keras: averages whose decay begins smaller, the other epsilon. */
+/* Settings that Keras does not have: averages whose decay begins smaller, the other epsilon. */
 static bool is_more(const mst_optimizer *o) {
     return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT;
 }

@@ -6,7 +6,7 @@
 #include "graph/field.h"
 #include "model_file/custom_class.h"
 
-/* What a schedule of Keras takes: its numbers of decay, or lists. */
+/* The arguments of a schedule of Keras: its numbers of decay, or lists. */
 static const struct {
     const char *class_name;
     mst_schedule_kind kind;
@@ -19,14 +19,14 @@ enum { NUM_SCHEDULES = sizeof schedules / sizeof *schedules };
 
 /* ---- reading ---- */
 
-/* KEY as a number: OTHERWISE where there is none; NaN where it is something else. */
+/* KEY as a number: OTHERWISE if there is none; NaN if it is something else. */
 static double number_of(const json_t *config, const char *key, double otherwise) {
     const json_t *value = json_object_get(config, key);
     if (!value || json_is_null(value)) return otherwise;
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* A member whose 0 is said by MST_ZERO. */
+/* A member for which MST_ZERO stands for 0. */
 static double given(double number) {
     return number == 0 ? MST_ZERO : number;
 }

@@ -6,9 +6,9 @@
 
 #include "muster/schedule.h"
 
-/** An object with class_name and config; false where Muster has none such. */
+/** An object with class_name and config; false if Muster has no such schedule. */
 bool mst_keras_schedule_read(const json_t *object, mst_schedule *out);
-/** To be released; NULL where Keras has none such. */
+/** To be released; NULL if Keras has no such schedule. */
 json_t *mst_keras_schedule_write(const mst_schedule *schedule);
 
 #endif

@@ -24,7 +24,7 @@ static bool is_named(int i, const char *name) {
            (losses[i].short_name && strcmp(name, losses[i].short_name) == 0);
 }
 
-/* Whether KEY is not there, or its number is the one that Muster has. */
+/* Whether KEY is missing, or its number is the one that Muster uses. */
 static bool is_number(const json_t *config, const char *key, double number) {
     const json_t *value = json_object_get(config, key);
     return !value || json_is_null(value) || json_number_value(value) == number;
@@ -36,12 +36,12 @@ static bool is_mean(const json_t *config) {
            strcmp(reduction, "mean") == 0;
 }
 
-/* VALUE, or what it is a list of. */
+/* VALUE, or its item if it is a list of one. */
 static const json_t *only_of(const json_t *value) {
     return json_is_array(value) && json_array_size(value) == 1 ? json_array_get(value, 0) : value;
 }
 
-/* Keras finds functions by their name alone, whosever they are; NULL where VALUE is none. */
+/* The name of a function: Keras finds functions by name alone, also those of others. NULL if VALUE is none. */
 static const char *function_name(const json_t *value) {
     const char *class_name = json_string_value(json_object_get(value, "class_name"));
     return class_name && strcmp(class_name, "function") == 0 ? json_string_value(json_object_get(value, "config"))

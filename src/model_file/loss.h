@@ -7,10 +7,9 @@
 #include "muster/loss.h"
 
 /** "mse", "mean_squared_error", an object of the class MeanSquaredError, a function of the name, or a list of one of
- *  them. False where Muster
- *  has none such. *FROM_PROBABILITIES: of a cross entropy without from_logits. */
+ *  them. False if Muster has no such loss. *FROM_PROBABILITIES: of a cross entropy without from_logits. */
 bool mst_keras_loss_read(const json_t *value, mst_loss *out, bool *from_probabilities);
-/** The name of such a loss, also of one that Muster does not have; NULL where VALUE is none. */
+/** The name of such a loss, also of one that Muster does not have; NULL if VALUE is none. */
 const char *mst_keras_loss_name(const json_t *value);
 /** To be released; FROM_LOGITS counts for cross entropies. */
 json_t *mst_keras_loss_write(mst_loss loss, bool from_logits);

@@ -17,7 +17,7 @@ static bool has_class(const json_t *layer, const char *name) {
     return class_name && strcmp(class_name, name) == 0;
 }
 
-/* [layer, number, tensor]; NULL where TENSOR is none. */
+/* [layer, number, tensor]; NULL if TENSOR is none. */
 static const json_t *history_of(const json_t *tensor) {
     return json_object_get(json_object_get(tensor, "config"), "keras_history");
 }
@@ -34,7 +34,7 @@ static const json_t *argument(const json_t *layer, size_t i) {
     return json_array_get(json_object_get(call, "args"), i);
 }
 
-/* Whether LAYER is one of these, applied to SRC, that leaves out steps of NUMBER. */
+/* Whether LAYER is one of these, is applied to SRC, and leaves out steps of NUMBER. */
 static bool makes_mask(const json_t *layer, bool is_masking, const json_t *src, double number) {
     const json_t *config = json_object_get(layer, "config");
     if (!has_class(layer, is_masking ? "Masking" : "Embedding")) return false;
@@ -71,7 +71,7 @@ mst_status mst_keras_masks_find(const json_t *layers, const mst_names *names, ms
     return MST_OK;
 }
 
-/* What CALL is applied to first: the tensor; NULL: none. */
+/* The first tensor that CALL is applied to; NULL: none. */
 static const json_t *first_source(const json_t *call) {
     const json_t *source = json_array_get(json_object_get(call, "args"), 0);
     if (!source) source = json_object_get(json_object_get(call, "kwargs"), "inputs");
@@ -86,7 +86,7 @@ static bool passes_mask(const json_t *layer) {
     return class && mst_keras_class_type(class)->mask;
 }
 
-/* Whether what CALL is applied to has the mask of OP: follows it back to the layer that makes the mask. */
+/* Whether the source of CALL has the mask of OP: follows the source back to the layer that makes the mask. */
 static bool has_mask(const mst_keras_masks *m, const json_t *call, const json_t *op) {
     for (int hops = 0; hops < MOST_HOPS; hops++) {
         const json_t *source = first_source(call), *layer = json_array_get(m->layers, (size_t)maker_of(m, source));

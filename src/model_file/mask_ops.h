@@ -23,10 +23,10 @@ typedef struct mst_keras_masks {
 
 /** Whether this class is such an op. */
 bool mst_keras_is_mask_op(const char *class_name);
-/** Looks over the ops of LAYERS. Free it also after a failure. MST_UNIMPLEMENTED where there are too many. */
+/** Looks over the ops of LAYERS. Free it also after a failure. MST_UNIMPLEMENTED if there are too many. */
 MST_CHECKED mst_status mst_keras_masks_find(const json_t *layers, const mst_names *names, mst_keras_masks *out);
-/** MST_UNIMPLEMENTED where MASK, an argument of CALL, is another mask than the one that what CALL is applied to has
- *  here; NULL or null: none. */
+/** MST_UNIMPLEMENTED if MASK, an argument of CALL, is another mask than the one that the source of CALL has here. NULL
+ *  or null: no mask. */
 MST_CHECKED mst_status mst_keras_masks_check(const mst_keras_masks *masks, const json_t *call, const json_t *mask);
 void mst_keras_masks_free(mst_keras_masks *masks);
 

@@ -1,4 +1,4 @@
-/* Files of whole models. What a new file becomes is seen in the ending of its name. */
+/* Files of whole models. The ending of a new file's name decides its format. */
 #include "muster/model_file.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@
 
 /* ---- loading ---- */
 
-/* What LIST, an array by place or an object by name, has for output I; LIST itself where it is neither. KEYS: those of
- * a dict of outputs, which are their names then; NULL: they have the model's. */
+/* The item for output I in LIST, an array by place or an object by name; LIST itself if it is neither. KEYS: those of a
+ * dict of outputs, by which outputs go then. NULL: they go by the model's names. */
 static const json_t *of_output(const json_t *list, const mst_model *model, const json_t *keys, int i) {
     const char *key = json_string_value(json_array_get(keys, (size_t)i));
     const char *name = key ? key : mst_model_output_name(model, i);
@@ -133,7 +133,7 @@ static mst_status load_file(const char *path, const mst_keras_file *file, mst_mo
     return status;
 }
 
-/* Errors of layers and outputs do not know of the file. */
+/* Errors of layers and outputs do not name the file. */
 static mst_status of_file(const char *path, mst_status status) {
     if (status && !strstr(mst_error()->message, path)) return mst_error_prefix("'%s'", path);
     return status;
@@ -206,8 +206,8 @@ mst_status mst_model_load_weights(mst_model *model, const char *path) {
 
 /* ---- saving ---- */
 
-/* What wrote it, for people, and the notes: Keras does not look at it. Always the same date: equal models give equal
- * files. */
+/* The program that wrote the file, for people, and the notes: Keras does not read this. Always the same date, so that
+ * equal models give equal files. */
 static mst_status print_metadata(mst_model *model, char **out) {
     mst_snapshot *snapshot;
     const char *key;
@@ -236,15 +236,15 @@ static mst_status write_archive(mst_model *model, const char *path, const char *
     return status;
 }
 
-/* The loss of output I as Keras writes it. It is from logits where it sees them there: an output that ends in a softmax
- * gives probabilities. */
+/* The loss of output I as Keras writes it. It is from logits if the loss sees logits at that output: an output that
+ * ends in a softmax gives probabilities. */
 static json_t *print_loss(const mst_model *model, const mst_model_description *d, int i, const mst_output_loss *loss) {
     const mst_value end = d->value[mst_model_get_outputs(model).output[i].node];
     const bool from_logits = d->graph && !loss->from_probabilities && mst_loss_sees_logits(loss->loss, end);
     return mst_keras_loss_write(loss->loss, from_logits);
 }
 
-/* In the order of the outputs: Keras does not number those that are of one layer, so that names need not tell them. */
+/* In the order of the outputs: Keras gives outputs of one layer the same name, so names may not tell them apart. */
 static void add_output_losses(const mst_model *model, const mst_model_description *d, const mst_output_loss *losses,
                               json_t *compile) {
     json_t *loss = json_array(), *weights = json_array();
@@ -347,7 +347,7 @@ static mst_status save(mst_model *model, const char *path, const mst_model_save_
     return status;
 }
 
-/* The error of a weight that is not in the store yet, or has no value in a graph of ONNX, does not say why. */
+/* The error about a weight that is not in the store yet, or has no value in a graph of ONNX, does not say why. */
 static mst_status of_built(mst_model *model, mst_status status) {
     const mst_weight *weight;
     int64_t count;

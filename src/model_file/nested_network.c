@@ -80,7 +80,7 @@ static void flat_free(flat_model *m) {
     json_decref(m->outputs);
 }
 
-/* ---- references to outputs: ["layer", call, tensor], of Keras 2 with what the call is given ---- */
+/* ---- references to outputs: ["layer", call, tensor], in Keras 2 with the arguments of the call ---- */
 
 static bool is_reference(const json_t *value) {
     return json_is_string(json_array_get(value, 0)) && json_is_integer(json_array_get(value, 1)) &&
@@ -166,7 +166,7 @@ static mst_status resolve(const outer_model *m, const int64_t *base, const json_
             status = *out ? MST_OK : MST_NO_MEMORY("for a network");
             break;
         }
-        json_t *next = references_in(given); /* the output is an input: what that is given */
+        json_t *next = references_in(given); /* the output is an input: goes on with its value */
         reference = json_array_get(next, (size_t)input);
         base = m->base;
         json_decref(sources);
@@ -179,7 +179,7 @@ static mst_status resolve(const outer_model *m, const int64_t *base, const json_
 
 /* ---- calls ---- */
 
-/* In whose names references are: of M, or of its inner model LAYER in a call. */
+/* The model whose names references use: M, or its inner model LAYER in a call. */
 typedef struct name_space {
     const outer_model *m;
     int64_t layer; /* -1: M's own */
@@ -217,7 +217,7 @@ static mst_status copy_items(const name_space *n, const json_t *value, json_t *o
     return MST_OK;
 }
 
-/* A copy of VALUE, in which references are those of the flat model. */
+/* A copy of VALUE with references of the flat model. */
 static mst_status copy_call(const name_space *n, const json_t *value, json_t **out) {
     *out = NULL;
     MST_TRY(count_work(n->m->f, 1));
@@ -284,7 +284,7 @@ static mst_status add_own(const outer_model *m, int64_t i, const char *path, fla
     return status;
 }
 
-/* A layer of a model that is called with training=False, or, in Keras 2, which does as the call says, with True. */
+/* A layer of a model that is called with training=False. Or with True in Keras 2, where the call decides. */
 static mst_status check_training(const outer_model *m, const json_t *call, const json_t *layer) {
     const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
     const bool says_so = json_is_false(training) || (json_is_true(training) && !json_is_object(call));
@@ -306,7 +306,7 @@ static const json_t *mask_for(const flat_model *inner, const json_t *call, const
     return json_is_array(masks) ? json_array_get(masks, (size_t)input) : masks;
 }
 
-/* Gives the COPIES of LAYER's calls, in one call OUTER of its model, the masks that this call has of its inputs. */
+/* For one call OUTER of LAYER's model: gives the COPIES of LAYER's calls the masks that OUTER has for its inputs. */
 static mst_status give_masks(const name_space *n, const json_t *outer, const json_t *layer, size_t first,
                              const json_t *copies) {
     const name_space own = {.m = n->m, .layer = -1};
@@ -375,7 +375,7 @@ static const json_t *stack_shape(const json_t *object) {
     return NULL;
 }
 
-/* A copy of the layers of a stack, each applied to the one before it, behind an InputLayer. */
+/* An InputLayer, then a copy of the layers of a stack. Each layer is applied to the one before it. */
 static json_t *layers_of_stack(const json_t *object) {
     json_t *layers = json_array(), *layer;
     const char *before = NULL;
@@ -396,7 +396,7 @@ static json_t *layers_of_stack(const json_t *object) {
     return layers;
 }
 
-/* Sets BASE to 1 where one of REFERENCES is to the last call of an inner model, counted from 1. */
+/* Sets BASE to 1 if one of REFERENCES is to the last call of an inner model, counted from 1. */
 static void find_base(const outer_model *m, const json_t *references, int64_t *base) {
     const json_t *reference;
     size_t i;
@@ -408,9 +408,9 @@ static void find_base(const outer_model *m, const json_t *references, int64_t *b
     }
 }
 
-/* The first call of an inner model is number 0, or 1 where Keras counts that in which it was made. Keras 2 counts alike
- * everywhere, so that there is a reference to the last call; Keras 3 counts it in the outputs of the outer model alone,
- * and there of functional models. */
+/* The first call of an inner model is number 0, or 1 if Keras counts the call in which the model was made. Keras 2
+ * counts alike everywhere, so there is a reference to the last call. Keras 3 counts that call only in the outputs of
+ * the outer model, and only for functional models. */
 static void find_bases(const outer_model *m, const json_t *outputs) {
     json_t *all = references_in(outputs), *reference;
     size_t i;

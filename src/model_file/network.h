@@ -1,4 +1,4 @@
-/** Networks in Keras' JSON: what `to_json` gives, and what .keras and .h5 files have in them, of Keras 2 and 3. */
+/** Networks in Keras' JSON: the form that `to_json` gives and that .keras and .h5 files contain, of Keras 2 and 3. */
 #ifndef MUSTER_MODEL_FILE_NETWORK_H
 #define MUSTER_MODEL_FILE_NETWORK_H
 
@@ -8,14 +8,14 @@
 
 /** A layer of a file. */
 typedef struct mst_keras_layer {
-    const char *name;       /**< the model's name of it too */
+    const char *name;       /**< also its name in the model */
     const char *class_name; /**< "Dense" */
-    const char *path;       /**< where Keras 3 keeps its weights; NULL: where its class and its place say */
+    const char *path;       /**< where Keras 3 keeps its weights; NULL: as its class and its position say */
     const char *inside;     /**< class of the layer inside of a TimeDistributed; NULL: there is none */
-    const char *group;      /**< the model inside of the model that it is of; NULL: it is of the model itself */
+    const char *group;      /**< the inner model that it belongs to; NULL: the model itself */
 } mst_keras_layer;
 
-/** The layers in the file's order, InputLayer among them where the file lists it. */
+/** The layers in the file's order, InputLayer among them if the file lists it. */
 typedef struct mst_keras_network {
     mst_arena arena;
     mst_keras_layer *layer;
@@ -25,11 +25,11 @@ typedef struct mst_keras_network {
 
 /** Adds the layers of CONFIG, an object with class_name and config, to MODEL, which is empty; those of models inside of
  *  it with their names before the layers' (model_file/nested_network.h). NAME is the file's, for
- *  messages. MST_UNIMPLEMENTED, naming the layer, where one is not known or would run code: nothing of it is run. OUT
+ *  messages. MST_UNIMPLEMENTED, naming the layer, if one is not known or would run code: nothing of it is run. OUT
  *  is to be freed with mst_keras_network_free also after a failure. */
 MST_CHECKED mst_status mst_keras_network_read(const char *name, const json_t *config, mst_model *model,
                                               mst_keras_network *out);
-/** What MODEL is, as Keras 3 writes it. Its inputs' shapes must be known. Layers that no output needs are left out. */
+/** MODEL as Keras 3 writes it. Its inputs' shapes must be known. Layers that no output needs are left out. */
 MST_CHECKED mst_status mst_keras_network_write(mst_model *model, json_t **config, mst_keras_network *out);
 void mst_keras_network_free(mst_keras_network *network);
 

@@ -5,14 +5,14 @@
 #include "model/model.h"
 #include "muster/layers.h"
 
-/* The input that NODE is; -1: it is none. */
+/* The number of the input that NODE is; -1: it is none. */
 static int input_at(const mst_model *model, int64_t node) {
     for (int i = 0; i < (int)model->num_inputs; i++)
         if (model->input[i].node == node) return i;
     return -1;
 }
 
-/* What the layer of NODE is to learn: it is a Normalization, this is its first call, and no mean was given. */
+/* Whether the layer of NODE is to learn: it is a Normalization, this is its first call, and no mean was given. */
 static bool learns(const mst_model *model, const mst_model_node *node) {
     const mst_model_layer *layer = &model->layer[node->layer];
     return layer->type == &mst_layer_type_normalization && node->number == 0 &&

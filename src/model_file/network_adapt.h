@@ -5,9 +5,9 @@
 #include "muster/dataset.h"
 #include "muster/model.h"
 
-/** Lets each Normalization of MODEL, which is not compiled yet, that is applied to an input learn from the component
- *  of DATA for that input. *LEFT is the name of the first that is applied to something else, and so begins with a mean
- *  of 0 and a variance of 1; NULL where there is none. */
+/** Each Normalization of MODEL that is applied to an input learns from the component of DATA for that input. MODEL is
+ *  not compiled yet. *LEFT is the name of the first Normalization that is applied to something else, and so begins with
+ *  a mean of 0 and a variance of 1. NULL if there is none. */
 MST_API MST_CHECKED mst_status mst_network_adapt(mst_model *model, mst_dataset *data, const char **left);
 
 #endif

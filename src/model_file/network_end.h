@@ -21,7 +21,7 @@ typedef struct mst_network_output {
     mst_shape shape;  /**< of them */
     bool has_loss;    /**< it ends in a softmax or a sigmoid, for which there is a loss: */
     mst_loss loss;
-    bool sees_logits[MST_NUM_LOSSES]; /**< which losses see logits in it */
+    bool sees_logits[MST_NUM_LOSSES]; /**< for losses that see logits in it */
 } mst_network_output;
 
 typedef struct mst_network_ends {
@@ -30,8 +30,8 @@ typedef struct mst_network_ends {
     mst_network_output output[MST_MAX_ENDS];
 } mst_network_ends;
 
-/** Looks at the ends of MODEL, that of PATH. MST_INVALID where it has too many of them, or an output of a size that is
- *  not known: the commands cannot use it. */
+/** Examines the ends of MODEL, which is the file PATH. MST_INVALID if it has too many of them, or an output of a size
+ *  that is not known: the commands cannot use it. */
 MST_API MST_CHECKED mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out);
 /** The same with outputs of any size, as predictions may have. */
 MST_API MST_CHECKED mst_status mst_network_ends_of_any(const char *path, mst_model *model, mst_network_ends *out);

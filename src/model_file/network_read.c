@@ -42,7 +42,7 @@ typedef struct network_reader {
     int64_t *first_call; /* [num_layers + 1] of each layer; those of a layer are side by side */
     int64_t *axis;       /* of each layer: that of a normalization, -1 */
     mst_keras_masks masks;
-    bool is_mixed; /* some of its layers compute in bf16: those of float32 do not, whatever others do */
+    bool is_mixed; /* some of its layers compute in bf16; layers of float32 do not */
     bool is_flat;  /* the file's network has models in it, and is read from one without */
 } network_reader;
 
@@ -73,7 +73,7 @@ static const json_t *config_of(const network_reader *r, int64_t i) {
 
 /* ---- single layers ---- */
 
-/* A name, or an object with it; "" where there is none. */
+/* A name, or an object with it; "" if there is none. */
 static const char *dtype_text(const json_t *config) {
     const json_t *dtype = json_object_get(config, "dtype");
     const char *text = json_string_value(dtype);
@@ -81,7 +81,7 @@ static const char *dtype_text(const json_t *config) {
     return text ? text : "";
 }
 
-/* A list with the batch's size, which does not count. */
+/* A list that includes the batch's size; that is ignored. */
 static bool read_rows(const json_t *list, mst_shape *shape) {
     const size_t count = json_array_size(list);
     if (count < 1 || count > MST_MAX_NDIM) return false;
@@ -111,7 +111,7 @@ static mst_status add_input(const network_reader *r, const char *name, const jso
     return mst_model_check(r->model);
 }
 
-/* Why a class is not here, in words. */
+/* Why a class is not supported, in words. */
 static mst_status unknown_class(const char *class_name) {
     if (strcmp(class_name, "Lambda") == 0)
         return MST_FAIL(MST_UNIMPLEMENTED, "it is code of Python, which is never run here: replace it by layers");
@@ -124,7 +124,7 @@ static mst_status unknown_op(void) {
                     "layers, or to one and to numbers, and a layer does the same");
 }
 
-/* A policy of another class says how weights are quantized, or has one for each layer inside. */
+/* A policy of another class says how weights are quantized, or has a policy for each layer inside. */
 static mst_status check_policy(const json_t *config) {
     const char *dtype = dtype_text(config);
     const char *class_name = json_string_value(json_object_get(json_object_get(config, "dtype"), "class_name"));
@@ -138,7 +138,7 @@ static bool is_bf16(const json_t *config) {
     return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
 }
 
-/* The name of layer I in its OPTIONS, and its precision, where the file says it and the layer can have its own. */
+/* Sets the name of layer I in its OPTIONS; also its precision, if the file says one and the layer can have its own. */
 static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, char *options) {
     for (const mst_field *field = type->fields; field->name; field++) {
         if (strcmp(field->name, "name") == 0) *(const char **)(options + field->offset) = r->network->layer[i].name;
@@ -156,13 +156,13 @@ static mst_status check_class(const network_reader *r, int64_t i) {
     return mst_keras_class_find(class_name) ? MST_OK : unknown_class(class_name);
 }
 
-/* Also where only the layer inside of it is. */
+/* Also if only the layer inside of it is. */
 static bool is_frozen(const json_t *config) {
     const json_t *inside = json_object_get(json_object_get(config, "layer"), "config");
     return json_is_false(json_object_get(config, "trainable")) || json_is_false(json_object_get(inside, "trainable"));
 }
 
-/* Models with parts that act only in training, and that Muster does not have, predict as in Keras but cannot be
+/* A model may have parts that act only in training and that Muster does not have. It predicts as in Keras but cannot be
  * trained. */
 static mst_status note_training(const network_reader *r, int64_t i, const json_t *call) {
     const mst_keras_layer *l = &r->network->layer[i];
@@ -204,7 +204,7 @@ static mst_status add_known(const network_reader *r, int64_t i, mst_layer_source
 
 /* ---- lists of layers ---- */
 
-/* Where the weights are of a layer of a model that was made flat. */
+/* The place of the weights of a layer, for a model that was made flat. */
 static bool keep_place(const network_reader *r, const json_t *layer, mst_keras_layer *out) {
     const char *path = json_string_value(json_object_get(layer, "path"));
     const char *group = json_string_value(json_object_get(layer, "group"));
@@ -277,7 +277,7 @@ static mst_status read_sequential(network_reader *r, const json_t *object) {
 
 /* ---- graphs of layers ---- */
 
-/* The call whose result is [layer, number, tensor]; NULL where there is none. */
+/* The call whose result is [layer, number, tensor]; NULL if there is none. */
 static keras_call *find_call(const network_reader *r, const json_t *history) {
     const char *name = json_string_value(json_array_get(history, 0));
     const json_int_t number = json_integer_value(json_array_get(history, 1));
@@ -301,7 +301,7 @@ static bool add_histories(const json_t *value, json_t *out) {
     return true;
 }
 
-/* Sources may be given by name, those of attention that come last too. */
+/* Sources may be given by name, also the last ones of attention. */
 static bool add_named(const json_t *call, json_t *out) {
     for (int i = 0; mst_keras_source_names[i]; i++) {
         const json_t *value = json_object_get(mst_keras_arguments_of(call), mst_keras_source_names[i]);
@@ -318,7 +318,7 @@ static bool histories_of(const json_t *call, json_t *out) {
     return add_histories(args, out) && add_named(call, out);
 }
 
-/* The outputs that CALL is applied to; or, where one of them is not there yet, *MISSING is the call that gives it. */
+/* The outputs that CALL is applied to; or, if one of them is not there yet, *MISSING is the call that gives it. */
 static mst_status find_sources(const network_reader *r, const json_t *histories, mst_outputs *sources,
                                keras_call **missing) {
     const size_t count = json_array_size(histories);
@@ -342,7 +342,7 @@ static mst_status find_sources(const network_reader *r, const json_t *histories,
     return MST_OK;
 }
 
-/* The arguments with names of CALL, which are options of the layer here: those of its FIRST call. */
+/* The named arguments of CALL, which are options of the layer here: those of its FIRST call count. */
 static mst_status check_arguments(const network_reader *r, const keras_call *call, const keras_call *first) {
     static const char causal[] = "use_causal_mask";
     const json_t *arguments = mst_keras_arguments_of(call->inputs), *others = mst_keras_arguments_of(first->inputs);
@@ -352,7 +352,7 @@ static mst_status check_arguments(const network_reader *r, const keras_call *cal
     return MST_OK;
 }
 
-/* Makes CALL; or, where another must be made before it, *MISSING is that one. */
+/* Makes CALL; or, if another must be made before it, *MISSING is that one. */
 static mst_status make_call(const network_reader *r, keras_call *call, keras_call **missing) {
     mst_outputs sources;
     keras_call *first = &r->call[r->first_call[call->layer]]; /* of the layer */
@@ -395,7 +395,8 @@ static mst_status list_calls(network_reader *r) {
     return MST_OK;
 }
 
-/* Makes CALL, and before it what it needs. STACK: those that wait; in place of recursion: a network may be deep. */
+/* Makes CALL, and before it the calls that it needs. STACK: the calls that wait. It takes the place of recursion, as a
+ * network may be deep. */
 static mst_status make_with_sources(const network_reader *r, keras_call *call, keras_call **stack) {
     int64_t size = 0;
     stack[size++] = call;
@@ -462,7 +463,7 @@ static mst_status set_outputs(const network_reader *r, const json_t *list) {
     return mst_model_check(r->model);
 }
 
-/* Outputs go by the names of their layers here, so no key may be the name of another one's layer. */
+/* Outputs go by the names of their layers here, so no key may be the name of another output's layer. */
 static mst_status check_output_keys(const network_reader *r, const json_t *list, const json_t *keys) {
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *key = json_string_value(json_array_get(keys, i));
@@ -502,8 +503,8 @@ static mst_status check_source(const mst_model_layer *layer, int64_t axis, mst_s
     return mst_keras_preprocessing_check(layer, source);
 }
 
-/* Layers put dimensions of 1 behind the batch of a source with fewer dimensions. Ops line up the last dimensions, so
- * that the batch of such a source meets another dimension. */
+/* If a source has fewer dimensions, layers insert dimensions of 1 after its batch. Ops line up the last dimensions, so
+ * the batch of such a source would meet another dimension. */
 static mst_status check_op(const network_reader *r, int64_t at, const mst_model_node *node,
                            const mst_model_description *d) {
     const int ndim = mst_value_spec(d->value[node->src[0]]).shape.ndim;
@@ -517,7 +518,7 @@ static mst_status check_op(const network_reader *r, int64_t at, const mst_model_
     return MST_OK;
 }
 
-/* What depends on the shapes of what layers are applied to. */
+/* What depends on the shapes of the sources of layers. */
 static mst_status check_sources(const network_reader *r) {
     mst_model_description d;
     mst_status status = mst_model_describe(r->model, &d);

@@ -70,7 +70,7 @@ static int64_t first_node(const network_writer *w, int64_t layer) {
     return i;
 }
 
-/* Keras' dtype policy of a layer: that of its own precision; of the session's it is none. */
+/* Keras' dtype policy of a layer: that of its own precision; none if it has the session's. */
 static const char *policy_of(const mst_model_layer *l) {
     for (const mst_field *field = l->type->fields; field->name; field++)
         if (strcmp(field->name, "precision") == 0 &&
@@ -177,7 +177,7 @@ mst_status mst_keras_network_write(mst_model *model, json_t **config, mst_keras_
     if (!status) {
         const mst_outputs outputs = mst_model_get_outputs(model);
         out->is_sequential = d.order.is_chain && model->num_inputs == 1 && outputs.count == 1;
-        for (int64_t i = 0; i < model->num_layers; i++) { /* such a layer is none of a stack */
+        for (int64_t i = 0; i < model->num_layers; i++) { /* such a layer cannot be in a stack */
             const mst_keras_class *class = mst_keras_class_find(class_of(&model->layer[i]));
             if (class && mst_keras_class_is_called(class)) out->is_sequential = false;
             if (mst_keras_op_name(&model->layer[i])) out->is_sequential = false;

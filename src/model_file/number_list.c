@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What an array is in Keras' file: the lists alone. */
+/* The lists alone of an array in Keras' file. */
 static const json_t *lists_of(const json_t *value) {
     static const char *const names[] = {"__numpy__", "__tensor__"};
     const char *name = json_string_value(json_object_get(value, "class_name"));
@@ -11,7 +11,7 @@ static const json_t *lists_of(const json_t *value) {
     return value;
 }
 
-/* The shape of VALUE as its first elements say it. */
+/* The shape of VALUE according to its first elements. */
 static bool find_shape(const json_t *value, mst_shape *out) {
     *out = (mst_shape){0};
     for (; json_is_array(value); value = json_array_get(value, 0)) {

@@ -18,7 +18,7 @@ typedef mst_layer_rescaling_options rescaling_options;
 typedef mst_layer_string_lookup_options string_lookup_options;
 typedef mst_layer_integer_lookup_options integer_lookup_options;
 
-/* KEY of CONFIG; NULL where it is null. */
+/* KEY of CONFIG; NULL if it is null. */
 static const json_t *given(const json_t *config, const char *key) {
     const json_t *value = json_object_get(config, key);
     return json_is_null(value) ? NULL : value;
@@ -43,7 +43,7 @@ static void write_mode(json_t *config, mst_output_mode mode) {
     if (mode) json_object_set_new(config, "output_mode", json_string(mst_output_mode_names[mode]));
 }
 
-/* What the layer NAME has learnt is a weight here. */
+/* The values that the layer NAME has learnt are a weight here. */
 static mst_status learnt_weight(mst_model *model, const char *name, const char *weight, mst_tensor **out) {
     char entry[600];
     snprintf(entry, sizeof entry, "%.500s/%s", name, weight);
@@ -67,7 +67,8 @@ static mst_status read_axis(const json_t *config, normalization_options *o) {
     return MST_OK;
 }
 
-/* Of each element of the axis, or of all. Keras of old also took what broadcasts with the source: [[1], [2]]. */
+/* Of each element of the axis, or of all. Old versions of Keras also took what broadcasts with the source: [[1],
+ * [2]]. */
 static mst_status read_statistic(const json_t *config, const char *key, mst_option_memory *memory, mst_tensor **out) {
     const json_t *value = given(config, key);
     mst_tensor *tensor, *row = NULL;
@@ -123,7 +124,7 @@ static mst_status read_discretization(const json_t *config, mst_option_memory *m
 static mst_status write_discretization(mst_model *model, const char *name, const discretization_options *o,
                                        json_t *config) {
     mst_tensor *boundaries = o->bin_boundaries ? mst_tensor_retain(o->bin_boundaries) : NULL;
-    json_object_del(config, "trainable"); /* Keras' own is none of its arguments */
+    json_object_del(config, "trainable"); /* in Keras it is not an argument */
     write_mode(config, o->output_mode);
     if (o->num_bins) json_object_set_new(config, "num_bins", json_integer(o->num_bins));
     json_object_set_new(config, "epsilon", json_real(o->epsilon));
@@ -153,18 +154,18 @@ static lookup integer_lookup_of(integer_lookup_options *o) {
     return (lookup){true, &o->vocabulary, &o->num_oov_indices, &o->no_oov, &o->output_mode};
 }
 
-/* What stands for all tokens that are not in a vocabulary, where CONFIG does not say it; a new reference. */
+/* What stands for all tokens that are not in a vocabulary, if CONFIG does not say it; a new reference. */
 static json_t *unknown_token(bool integers) {
     return integers ? json_integer(-1) : json_string("[UNK]");
 }
 
-/* MASK where it has a number, in mode INT; else NULL. */
+/* MASK if it has a number, in mode INT; else NULL. */
 static const json_t *numbered(lookup o, const json_t *mask) {
     return *o.output_mode <= MST_OUTPUT_MODE_INT ? mask : NULL; /* INT is the default of both */
 }
 
-/* How many of the LIST's first tokens are none of the vocabulary: MASK, where it is not NULL, and UNKNOWN as many
- * times as there are numbers for other tokens. They are all there, or none of them is. */
+/* How many of the LIST's first tokens are special: MASK, if it is not NULL, and UNKNOWN as often as there are numbers
+ * for other tokens. They are all there, or none of them is. */
 static size_t num_special(const json_t *list, const json_t *mask, const json_t *unknown, size_t others) {
     const size_t masked = mask ? 1 : 0;
     for (size_t i = 0; i < masked + others; i++)
@@ -226,7 +227,7 @@ static mst_status read_integer_lookup(const json_t *config, mst_option_memory *m
     return read_lookup(config, mask, memory, integer_lookup_of(o));
 }
 
-/* The tokens of a vocabulary; NULL where one is no UTF-8. */
+/* The tokens of a vocabulary; NULL if one is no UTF-8. */
 static json_t *list_of(const mst_tensor *vocabulary) {
     const bool integers = mst_tensor_dtype(vocabulary) == MST_I64;
     json_t *list = json_array();
@@ -246,7 +247,7 @@ static mst_status write_lookup(const char *name, const mst_tensor *vocabulary, j
     json_t *list = list_of(vocabulary), *unknown = unknown_token(o.integers);
     const size_t others = *o.no_oov ? 0 : (size_t)*o.num_oov_indices;
     const json_t *before = numbered(o, mask);
-    /* a token of the vocabulary that Keras would take off stands behind another one, which is taken off instead */
+    /* Keras would drop the first token as a special one: a token put before it is dropped instead */
     if (num_special(list, before, unknown, others) > 0) json_array_insert(list, 0, unknown);
     json_decref(unknown);
     const int failed = json_object_set_new(config, "vocabulary", list);
@@ -288,7 +289,7 @@ static mst_status integers_in_places(const char *name, const mst_tensor *keys, c
     return MST_OK;
 }
 
-/* The vocabulary that was learnt, where the model is built. */
+/* The learnt vocabulary, if the model has been built. */
 static mst_status learnt_integers(mst_model *model, const char *name, const integer_lookup_options *o,
                                   mst_tensor **out) {
     mst_tensor *keys = NULL, *places = NULL;
@@ -367,7 +368,7 @@ mst_status mst_keras_preprocessing_read(const char *class_name, const json_t *co
     if (is(class_name, "StringLookup")) return read_string_lookup(config, memory, options);
     if (is(class_name, "IntegerLookup")) return read_integer_lookup(config, memory, options);
     if (is(class_name, "Take")) return mst_keras_take_read(config, memory, options);
-    const bool is_power = is(class_name, "Power"); /* an op that no layer does has no exponent */
+    const bool is_power = is(class_name, "Power"); /* an op without an equal layer has no exponent */
     if (is_power && !json_is_number(json_object_get(config, "exponent")))
         return MST_FAIL(MST_UNIMPLEMENTED, "there is no such layer here");
     return MST_OK;

@@ -1,7 +1,7 @@
-/** What Keras' layers of preprocessing have in their configuration that is no plain member (model_file/classes.h):
+/** Those parts of the configuration of Keras' layers of preprocessing that are no plain members (model_file/classes.h):
  *  lists of numbers, modes, and what was learnt from data.
  *
- *      Normalization     axis: [-1], [] for all elements; mean and variance, null where they are weights
+ *      Normalization     axis: [-1], [] for all elements; mean and variance, null if they are weights
  *      CategoryEncoding  output_mode
  *      Discretization    output_mode; bin_boundaries, also those that were learnt, which are no weights there
  *      StringLookup      output_mode, mask_token; vocabulary, with or without the tokens before it that stand for the
@@ -17,15 +17,15 @@
 #include "graph/options.h"
 #include "model/model.h"
 
-/** Sets of OPTIONS, of a layer of Keras' class CLASS_NAME, what is here; nothing of other classes. Tensors are kept in
- *  MEMORY. */
+/** Sets these parts in OPTIONS, those of a layer of Keras' class CLASS_NAME; does nothing for other classes. Tensors
+ *  are kept in MEMORY. */
 MST_CHECKED mst_status mst_keras_preprocessing_read(const char *class_name, const json_t *config,
                                                     mst_option_memory *memory, void *options);
-/** MST_UNIMPLEMENTED where a SOURCE of this shape, with the batch, is encoded in another way by Keras. */
+/** MST_UNIMPLEMENTED if a SOURCE of this shape, with the batch, is encoded in another way by Keras. */
 MST_CHECKED mst_status mst_keras_preprocessing_check(const mst_model_layer *layer, mst_shape source);
-/** Adds to CONFIG what LAYER of MODEL is. MST_UNIMPLEMENTED where Keras has none such. */
+/** Adds these parts of LAYER of MODEL to CONFIG. MST_UNIMPLEMENTED if Keras has no such layer. */
 MST_CHECKED mst_status mst_keras_preprocessing_write(mst_model *model, const mst_model_layer *layer, json_t *config);
-/** Whether Keras has what Muster keeps in weights of layers of this class in their configuration. */
+/** Whether Keras keeps in the configuration what Muster keeps in weights of layers of this class. */
 bool mst_keras_preprocessing_keeps_weights(const char *class_name);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-/** The sorted keys of OBJECT, ended by NULL; they stay the object's. NULL where memory is out. */
+/** The sorted keys of OBJECT, ended by NULL; they stay the object's. NULL if memory is out. */
 const char **mst_sorted_keys(const json_t *object);
 void mst_sorted_keys_free(const char **keys);
 

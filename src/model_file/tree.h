@@ -1,4 +1,4 @@
-/** What an HDF5 file of Keras has, in memory. */
+/** The contents of an HDF5 file of Keras, in memory. */
 #ifndef MUSTER_MODEL_FILE_TREE_H
 #define MUSTER_MODEL_FILE_TREE_H
 
@@ -32,20 +32,20 @@ typedef struct mst_keras_tree {
 MST_CHECKED mst_status mst_keras_tree_read(const char *name, const void *data, size_t size, uint64_t file_size,
                                            mst_keras_tree *out);
 void mst_keras_tree_free(mst_keras_tree *tree);
-/** NULL where there is none. */
+/** NULL if there is none. */
 mst_tensor *mst_keras_tree_array(const mst_keras_tree *tree, const char *path);
 const mst_keras_text *mst_keras_tree_text(const mst_keras_tree *tree, const char *path, const char *name);
 /** Whether there are texts NAME at PATH, whole or cut. */
 bool mst_keras_tree_has_texts(const mst_keras_tree *tree, const char *path, const char *name);
-/** Calls USE with each text of NAME at PATH, also where Keras has cut a long one into NAME0, NAME1, ... */
+/** Calls USE with each text of NAME at PATH, also if Keras has cut a long one into NAME0, NAME1, ... */
 MST_CHECKED mst_status mst_keras_tree_each_text(const mst_keras_tree *tree, const char *path, const char *name,
                                                 mst_status (*use)(void *context, const char *text), void *context);
 
-/** Adds what is to be written. The tensor is retained. */
+/** Adds an array or a text to be written. The tensor is retained. */
 MST_CHECKED mst_status mst_keras_tree_add(mst_keras_tree *tree, const char *path, mst_tensor *tensor);
 MST_CHECKED mst_status mst_keras_tree_add_text(mst_keras_tree *tree, const char *path, const char *name,
                                                const char *text);
-/** A list of texts, cut as Keras cuts it, into NAME0, NAME1, ... where it is too long for HDF5. */
+/** A list of texts, cut as Keras cuts it, into NAME0, NAME1, ... if it is too long for HDF5. */
 MST_CHECKED mst_status mst_keras_tree_add_list(mst_keras_tree *tree, const char *path, const char *name,
                                                const char *const *text, int64_t count);
 /** The bytes of an HDF5 file, to be freed with free(). */

@@ -57,7 +57,7 @@ static void path_of(const mst_keras_network *network, int64_t i, char out[MST_KE
         mst_keras_layer_folder("", layer->class_name, before, out);
 }
 
-/* The K-th weight of a layer that is one in Keras' files too; NULL where it has less. */
+/* The K-th of those weights of a layer that are weights in Keras' files too; NULL if it has fewer. */
 static const mst_weight *weight_of(const mst_weight *weights, int64_t count, const mst_keras_layer *layer, int64_t k) {
     if (mst_keras_preprocessing_keeps_weights(layer->class_name)) return NULL;
     for (int64_t i = 0; i < count; i++)
@@ -65,7 +65,8 @@ static const mst_weight *weight_of(const mst_weight *weights, int64_t count, con
     return NULL;
 }
 
-/* The K-th of COUNT weights of LAYER, whose folder is OF_LAYER; of one more, where it would be. */
+/* The path of the K-th of COUNT weights of LAYER, whose folder is OF_LAYER. For K = COUNT: the path that one more
+ * weight would have. */
 static void weight_path(const char *of_layer, const mst_keras_layer *layer, int64_t k, int64_t count, char *out,
                         size_t size) {
     char folder[MST_KERAS_FOLDER + 10];
@@ -87,7 +88,7 @@ static int64_t count_of(const mst_weight *weights, int64_t count, const mst_kera
     return k;
 }
 
-/* Of COUNT weights of a model, those that no file has. */
+/* How many of COUNT weights of a model no file has. */
 static int64_t num_left_out(const mst_keras_network *network, const mst_weight *weights, int64_t count) {
     int64_t left_out = 0;
     for (int64_t i = 0; i < network->num_layers; i++) {
@@ -133,14 +134,14 @@ typedef struct by_name {
     const char *file, *root; /* weights_folder or "" */
     const mst_keras_tree *tree;
     const mst_weight **order; /* weights as the lists have them */
-    int64_t *list;            /* of each: in which list it is */
-    int64_t count, at, k;     /* weights; that which comes next; how many the list has given */
+    int64_t *list;            /* of each weight: the list that it is in */
+    int64_t count, at, k;     /* number of weights; the next one; how many the list has given */
     char group[PATH_SIZE];
     mst_snapshot *snapshot;
 } by_name;
 
-/* Layer I of the network and those that share a list with it, of one inner model: *END is behind the last. Of a list
- * the weights that are trained come first. */
+/* Adds the weights of layer I and of the layers that share a list with it: those of one inner model. *END is one after
+ * the last of them. In a list, trained weights come first. */
 static void add_list(by_name *b, const mst_keras_network *network, int64_t i, int64_t *end, const mst_weight *weights,
                      int64_t count) {
     const mst_keras_layer *l = network->layer;
@@ -293,10 +294,10 @@ mst_status mst_keras_weights_write_h5(mst_model *model, const mst_keras_network 
 enum { MOST_SLOTS = 5, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60, ENTRY_SIZE = 600 };
 static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders */
 
-/* Keras' slots, by the names that Muster has for them. Those of one group stand side by side for each variable; a group
- * follows the other for all variables. A number of the rule is behind all of them. */
+/* Keras' slots, by Muster's names. Slots of one group stand side by side for each variable; groups follow one another,
+ * each for all variables. A number of the rule comes after all of them. */
 typedef struct keras_slots {
-    int first; /* behind the step and, where it is no schedule, the learning rate */
+    int first; /* after the step and, if it is no schedule, the learning rate */
     int count;
     const char *name[MOST_SLOTS];
     int group[MOST_SLOTS];
@@ -370,7 +371,7 @@ static mst_status take_name(void *context, const char *name) {
     return MST_OK;
 }
 
-/* Variable I of the optimizer; NULL where there is none. */
+/* Variable I of the optimizer; NULL if there is none. */
 static mst_tensor *state_of(const mst_keras_tree *tree, int64_t i) {
     char path[STATE_PATH], named[2 * PATH_SIZE];
     nth_name n = {.left = i};
@@ -406,7 +407,7 @@ static mst_status each_slot(mst_model *model, const mst_keras_network *network, 
     return MST_OK;
 }
 
-/* The name of the weight of the slot ENTRY where that is a sum of gradients; else false. */
+/* The name of the weight of the slot ENTRY if that is a sum of gradients; else false. */
 static bool is_sum(const char *entry, char weight[ENTRY_SIZE]) {
     const char *slot = strrchr(entry, '/');
     if (strcmp(slot + 1, MST_ACCUMULATOR) != 0) return false;
@@ -539,7 +540,8 @@ static mst_status write_rule_number(const state_writer *w, const keras_slots *sl
     return status;
 }
 
-/* As Keras counts steps: so that as many gradients are in the sums, also where a checkpoint had other sums. */
+/* The step as Keras counts: its remainder says how many gradients are in the sums, also if a checkpoint had other
+ * sums. */
 static double keras_step(mst_model *model, const mst_optimizer *o, double step) {
     const int each = o->gradient_accumulation_steps;
     char name[STATE_PATH];
@@ -564,7 +566,7 @@ static mst_status write_state(mst_model *model, const mst_keras_network *network
     const double steps = step ? keras_step(model, optimizer, mst_tensor_get(step, 0)) : 0;
     status = write_number(&w, GLOBAL_STEP_AT, MST_I64, steps);
     mst_tensor_release(step);
-    /* a callback may have set another one than the optimizer's */
+    /* a callback may have set another rate than the optimizer's */
     mst_tensor *rate = NULL;
     if (!status && mst_store_get(model->store, NULL, "learning_rate", &rate)) rate = NULL;
     if (!status && !mst_schedule_is_set(&optimizer->schedule))

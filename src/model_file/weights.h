@@ -39,7 +39,7 @@ bool mst_keras_has_state(const mst_keras_tree *tree);
 /** Reads an optimizer from Keras' OBJECT with class_name and config. If Muster does not have it, or not with all its
  *  settings, *OUT has no rule, and NOTE says why. Otherwise NOTE says what is computed in another way, or is "". */
 void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char note[MST_OPTIMIZER_NOTE]);
-/** MST_UNIMPLEMENTED where Keras has no such optimizer. */
+/** MST_UNIMPLEMENTED if Keras has no such optimizer. */
 MST_CHECKED mst_status mst_keras_optimizer_write(const mst_optimizer *optimizer, json_t **object);
 /** Whether it has. */
 MST_API bool mst_keras_has_optimizer(const mst_optimizer *optimizer);

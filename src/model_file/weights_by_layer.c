@@ -1,4 +1,4 @@
-/* Weights of layers that have the same name in a file and in a model: what transfer learning takes over. */
+/* Weights of layers that have the same name in a file and in a model, for transfer learning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static mst_status read_layer_name(void *context, const char *name) {
 
 /* ---- Keras 3: a folder "vars" of each layer, with its name ---- */
 
-/* The folder of PATH, ".../layers/lstm/vars", in OUT. False where it is none of a layer, but of a part of one. */
+/* The folder of PATH, ".../layers/lstm/vars", in OUT. False if PATH belongs to a part of a layer. */
 static bool layer_folder(const char *path, char out[PATH_SIZE]) {
     static const char list[] = "/layers", vars[] = "/vars";
     const size_t size = strlen(path), end = strlen(vars);
@@ -131,7 +131,7 @@ static file_layer *find_layer(const file_layers *f, const char *name) {
     return NULL;
 }
 
-/* Names with ", " between them; those past some are left out. */
+/* Names with ", " between them; after some of them the rest is left out. */
 typedef struct name_list {
     char *text;
     int64_t count;

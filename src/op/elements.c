@@ -1,12 +1,12 @@
 /* Runs element by element kernels on parts of their arrays. Neighbouring leading dimensions along which the same
- * sources vary are treated as one. Their elements are the rows that the threads share: where all arrays have one shape,
+ * sources vary are treated as one. Their elements are the rows that the threads share: if all arrays have one shape,
  * a row is one element; of x[n, h, w, c] + bias[c] the rows are the pixels. A source that varies along the rows is cut
  * like the output, any other is passed whole. So a part is the same op on smaller arrays. */
 #include "op/elements.h"
 
 #include "op/share.h"
 
-enum { ALIGN = 64 /* elements that the loops of a kernel may take at once: parts begin where such a group does */ };
+enum { ALIGN = 64 /* elements that the loops of a kernel may take at once: parts begin with such a group */ };
 
 typedef struct elements_work {
     const mst_kernel_args *args;

@@ -3,7 +3,7 @@
  *  An op file is, in this order: doc comment; the public declarations between `#ifdef MST_OP_HEADER` and
  *  `#endif`, which the build copies, with the doc comment, into muster/ops.h; fields; infer; grad; reference
  *  kernel; examples; the definition `const mst_op mst_op_<file name>`; the public function.
- *  What is static in it begins with the name of the file, so that a debugger and a profile tell ops apart.
+ *  Names of its static functions begin with the name of the file, so that a debugger and a profile tell ops apart.
  *  CMake lists src/op/ and generates the table of ops: there is nothing else to edit.
  */
 #ifndef MUSTER_OP_OP_H
@@ -12,8 +12,8 @@
 #include "muster/op.h"
 #include "muster/ops.h"
 
-/* Tests and benchmarks need the examples, the library does not. Where the ops are compiled for the library alone, which
- * does not define MST_OP_EXAMPLES, an op has no examples: the compiler drops the list that is named and not used. */
+/* Tests and benchmarks need the examples, the library does not. The build of the library does not define
+ * MST_OP_EXAMPLES. There an op has no examples: the compiler drops the list, which is named and not used. */
 #ifndef MST_OP_EXAMPLES
 #undef MST_EXAMPLES
 #define MST_EXAMPLES(list) .examples = false ? (list) : NULL, .num_examples = 0

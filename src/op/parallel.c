@@ -5,7 +5,7 @@
 /* Runs for each thread, so that one that is late does not keep the others waiting for long. */
 enum { RUNS_PER_THREAD = 4 };
 
-/* The number of grains of the thread that has the most, where each run has RUN grains. */
+/* The number of grains of the thread with the most, if each run has RUN grains. */
 static int64_t most_of(int64_t grains, int64_t run, int64_t threads) {
     const int64_t runs = (grains + run - 1) / run;
     return (runs + threads - 1) / threads * run;

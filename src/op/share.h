@@ -11,7 +11,7 @@ enum {
     MST_ELEMENT_BYTES = sizeof(float), /**< bytes that are copied in the time of one element */
 };
 
-/** The grain of mst_parallel over N items, each of which takes as long as ELEMENTS simple elements; all N where
+/** The grain of mst_parallel over N items, each of which takes as long as ELEMENTS simple elements; all N if
  *  there is too little to share. */
 static inline int64_t mst_grain(int64_t n, int64_t elements) {
     if (elements < 1) elements = 1;
@@ -19,7 +19,7 @@ static inline int64_t mst_grain(int64_t n, int64_t elements) {
     return elements < MST_GRAIN_ELEMENTS ? MST_GRAIN_ELEMENTS / elements : 1;
 }
 
-/** The same where each item moves BYTES. */
+/** The same if each item moves BYTES. */
 static inline int64_t mst_grain_bytes(int64_t n, int64_t bytes) {
     if (bytes >= MST_ELEMENT_BYTES) return mst_grain(n, bytes / MST_ELEMENT_BYTES);
     const int64_t items = MST_ELEMENT_BYTES / (bytes > 0 ? bytes : 1); /* in the time of one element */

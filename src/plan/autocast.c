@@ -12,8 +12,9 @@
  * After this pass the precision of these nodes is no longer the default. It is f32 in three cases:
  *   - The processor has no instructions for bf16.
  *   - The devices are those of several tasks, which share one plan although their processors may differ.
- *   - bf16 is not faster, or has no sound code: convolutions in groups and over three axes, and matrix products of few
- *     terms that do not ask for bf16 themselves, as the gradient of weights from a shard of few examples. */
+ *   - bf16 is not faster, or has no sound code. These are convolutions in groups and over three axes, and matrix
+ *     products of few terms that do not ask for bf16 themselves. An example is the gradient of weights from a shard of
+ *     few examples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,7 +115,7 @@ static mst_precision autocast_precision(const mst_plan *plan, const mst_plan_nod
     return can_round(plan, node) ? mst_precision_here(own ? own : plan->host->options->precision) : MST_FLOAT32;
 }
 
-/* Whether the factors are rounded, and the sums written, in more time than bf16 saves. Measured with oneDNN 2.6: the
+/* Whether rounding the factors and writing the sums take more time than bf16 saves. Measured with oneDNN 2.6: the
  * gradient of 784 x 500 weights from 50 examples gains with AVX512_BF16 and loses with AMX, and from 100 gains with
  * both. */
 static bool has_few_terms(const mst_plan *plan, const mst_plan_node *node) {

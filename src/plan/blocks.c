@@ -1,9 +1,9 @@
-/* Offsets of blocks in an arena. Two ways, of which the one that needs less is taken:
+/* Offsets of blocks in an arena. There are two ways; the one that needs less memory is taken:
  *
  *    in order   a walk along the program: a new block takes the smallest free hole that fits, one that ends gives its
  *               hole back. What was used last is taken again soon, while it is in a cache.
- *    by size    the largest block first, each at the lowest offset where no block is whose life meets its own; the
- * small ones in order, behind them. Large blocks do not lie between small ones then, where none fits any more. */
+ *    by size    the largest block first, each at the lowest offset that is free during its life; the small ones in
+ *               order, after them. So no large block lies between small ones, where none would fit any more. */
 #include "plan/blocks.h"
 #include "base/no_memory.h"
 

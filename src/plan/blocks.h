@@ -10,8 +10,7 @@ typedef struct mst_plan_block {
     int32_t begin, end; /**< it is in use from place BEGIN to place END, both included */
 } mst_plan_block;
 
-/** Offsets for COUNT blocks, such that blocks whose lives meet do not; *BYTES: of all
- *  together. */
+/** Offsets for COUNT blocks: blocks that live at the same time do not overlap. *BYTES is the size of all together. */
 MST_CHECKED mst_status mst_plan_place_blocks(mst_plan_block *blocks, int64_t count, int64_t *bytes);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- what is needed of a node ---- */
 
-/* Which outputs of the body are: those of the node that have uses, and the carries that they depend on. */
+/* Which outputs of the body are needed: those of the node that have uses, and the carries that these depend on. */
 static mst_status find_wanted(const mst_plan *plan, const mst_plan_node *node, const mst_graph *body, bool *wanted) {
     const mst_scan_node_options *o = node->options;
     bool *needed = calloc((size_t)node->num_src + 1, sizeof *needed), grows = true;

@@ -1,11 +1,11 @@
 /* commit: what is written when.
  *
- * A step happens or does not. So everything that can fail runs in the body of the step, where no state changes; then
- * all devices go through a gate together, and behind it writers change the state, and nothing fails any more.
+ * A step happens or does not. So everything that can fail runs in the body of the step, where no state changes. Then
+ * all devices go through a gate together. Behind it writers change the state, and nothing fails any more.
  *
- * What a reader sees is a matter of phases: the phase of a node is the most writers on any path of sources and control
- * sources to it, and a reader sees the writes of earlier phases and none of its own. A writer is a reader of the values
- * that it takes. Writers of one phase write in the order in which they were made.
+ * What a reader sees depends on phases. The phase of a node is the largest number of writers on any path of sources and
+ * control sources to it. A reader sees the writes of earlier phases and none of its own phase. A writer also reads the
+ * values that it takes. Writers of one phase write in the order in which they were made.
  *
  * One number decides what runs where: last_phase, the last phase whose readers must run before the gate, because
  * something of that phase may fail.
@@ -18,8 +18,9 @@
  *     gate the variable takes its value. Whoever reads the variable, or the output of a writer of it, reads the copy
  *     that is newest in the reader's phase.
  *   - Behind the gate control sources put the readers and writers of each variable in order.
- *   - A value of a variable that is needed when the variable may have changed is copied in time: what a writer takes
- *     where the variable is written in the same phase, and a view that is used in a later phase than its own. */
+ *   - A value of a variable is copied in time if it is needed when the variable may have changed. Such values are those
+ *     that a writer takes while the variable is written in the same phase, and views that are used in a later phase
+ *     than their own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +133,7 @@ static mst_status sort_writers(const mst_plan *plan, int32_t *order, int64_t cou
 
 /* ---- copies ---- */
 
-/* Adds an identity of VALUE on its device: a copy or, where AFTER names a node, the same memory after that node. *OUT
+/* Adds an identity of VALUE on its device: a copy or, if AFTER names a node, the same memory after that node. *OUT
  * is its value. */
 static mst_status add_identity(committer *c, int32_t value, const char *suffix, int32_t after, int32_t phase,
                                mst_region region, int32_t *out) {
@@ -314,7 +315,7 @@ static mst_status visit_phase(committer *c, const int32_t *order, int64_t count)
 }
 
 /* Values that are the memory of a variable: its own, those of views, of writers. A view that is used in a later phase
- * than its own keeps the old value where there are writes: it becomes a copy. */
+ * than its own keeps the old value if there are writes: it becomes a copy. */
 static void find_variables(committer *c) {
     mst_plan *plan = c->plan;
     bool writes = false;
@@ -363,7 +364,7 @@ static mst_status commit_run(committer *c, int32_t *order) {
     return commit_all_staged(c);
 }
 
-/* The state that numbers the step: global_step, where the step changes it. */
+/* The state that numbers the step: global_step, if the step changes it. */
 static void find_step(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++) {
         const mst_plan_node *node = &plan->node[i];

@@ -22,7 +22,7 @@ static mst_status add_call(mst_program *program, int32_t instance) {
     return add_action(program, (mst_action){.kind = MST_DO_RUN, .first = call, .end = call + 1});
 }
 
-/* Adds the waits of one instance. Of several for one device, the one for the last point is enough. */
+/* Adds the waits of one instance. For each device one wait is enough: that for its last point. */
 static mst_status add_waits(mst_plan *plan, mst_program *program, const mst_plan_instance *instance) {
     const int64_t first = program->num_actions;
     for (int32_t w = instance->wait; w >= 0; w = plan->wait[w].next) {

@@ -1,14 +1,14 @@
 /* cross: a value that is used in another memory domain than its own gets a send on the device that makes it and a
  * receive on one that uses it, one pair for each domain.
  *
- * The receive copies: it waits until the value is made, and takes it right before its first use. Where only some of
+ * The receive copies: it waits until the value is made, and takes it right before its first use. If only some of
  * the rows of a value count (counted_by), only these are copied. Constants are not sent: each domain has a copy of
  * them, which is made once, with the plan.
  *
- * Between tasks the send and the receive are the ends of a message, a stream with a number. Where a node has to come
- * after one of another task whose value it does not take, the message has no bytes: it says that it was made. Behind
- * the gate there are none: devices come there when the body is done on all tasks, and what is written then is read by
- * no other task. */
+ * Between tasks the send and the receive are the ends of a message, a stream with a number. A node may have to come
+ * after a node of another task without taking its value. Then the message has no bytes: it only says that the other
+ * node is done. Behind the gate there are no messages: devices come there when the body is done on all tasks, and no
+ * other task reads what is written then. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -61,7 +61,7 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
     return MST_OK;
 }
 
-/* Sets OUT to the source of a receive of VALUE: its send, or the value itself where it is fed. */
+/* Sets OUT to the source of a receive of VALUE: its send, or the value itself if it is fed. */
 static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
     mst_plan *plan = x->plan;
     *out = value;
@@ -100,7 +100,7 @@ static mst_status add_message(crossing *x, int32_t value, int32_t device, int32_
     return MST_OK;
 }
 
-/* An end of a message without bytes, behind node AFTER. */
+/* An end of a message without bytes, which comes after node AFTER. */
 static mst_status add_signal_end(crossing *x, const mst_op *op, const char *suffix, int32_t after, int32_t device,
                                  int32_t *out) {
     mst_plan *plan = x->plan;
@@ -139,7 +139,7 @@ static bool is_apart(const crossing *x, int32_t n, int32_t after) {
     return !mst_plan_is_silent(x->plan, node) || node->num_src || node->num_control;
 }
 
-/* What node N waits for and takes no value of: control sources, and the sources of a group of nodes. */
+/* The nodes that N waits for without taking a value from them: control sources, and the sources of a group of nodes. */
 static mst_status follow_all(crossing *x, int32_t n) {
     const mst_plan *plan = x->plan;
     const int num_control = plan->node[n].num_control, num_src = plan->node[n].num_src;
@@ -153,7 +153,7 @@ static mst_status follow_all(crossing *x, int32_t n) {
     return MST_OK;
 }
 
-/* A fetch is made where its value is, which passes may have changed. */
+/* A fetch runs on the device of its value, which passes may have changed. */
 static void move_fetch(const mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_fetch || node->num_src == 0) return;
     node->device = plan->node[plan->value[node->src[0]].node].device;

@@ -204,7 +204,7 @@ static mst_status spread_writer(mst_distribute_pass *d, int32_t n, const mst_mir
     return move_to(d, n, devices->device[0]);
 }
 
-/* Where node N came after a node that has become several, makes it come after all of them. */
+/* If node N came after a node that has become several, makes it come after all of them. */
 static mst_status follow_joins(mst_distribute_pass *d, int32_t n) {
     mst_plan *plan = d->plan;
     const int num_src = plan->node[n].num_src, num_control = plan->node[n].num_control;

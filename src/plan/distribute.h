@@ -32,7 +32,7 @@ typedef struct mst_distribute_pass {
     int64_t num_lists, list_capacity;
 } mst_distribute_pass;
 
-/** The mirror of a value, NULL where it is no mirrored variable. */
+/** The mirror of a value, NULL if it is no mirrored variable. */
 mst_mirror *mst_distribute_mirror(const mst_distribute_pass *d, int32_t value);
 /** The copy that a node on DEVICE works with: its own, or one of its domain, or the first. */
 MST_CHECKED mst_status mst_distribute_copy(mst_distribute_pass *d, mst_mirror *mirror, int32_t device, int32_t *out);

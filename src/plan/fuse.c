@@ -1,5 +1,5 @@
-/* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern; that node becomes the fused
- * one, so that it stays behind all of its sources. */
+/* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern. That node becomes the fused
+ * one, so that it still comes after all of its sources. */
 #include <string.h>
 
 #include "op/conv/fused_conv2d.h"
@@ -10,7 +10,7 @@
 #include "op/shape/strided.h"
 #include "plan/plan.h"
 
-/* The node that makes VALUE, where USER alone uses it, on the same device and the same side of the gate; else NULL. */
+/* The node that makes VALUE, if USER alone uses it, on the same device and the same side of the gate; else NULL. */
 static mst_plan_node *sole_maker(mst_plan *plan, const mst_plan_node *user, int32_t value) {
     mst_plan_node *maker = &plan->node[plan->value[value].node];
     bool apart = maker->device != user->device || maker->region != user->region || maker->num_control;
@@ -60,8 +60,8 @@ static bool is_of_channels(const mst_plan *plan, const mst_plan_node *conv, int3
     return of->dtype == dst->dtype && of->shape.ndim == 1 && of->shape.dim[0] == dst->shape.dim[dst->shape.ndim - 1];
 }
 
-/* The convolution whose output source I of NODE is, where NODE alone uses it and NUMBERS are one for each channel; else
- * NULL. What reads a batch norm stays a conv2d, as the pass norms wants it. */
+/* The convolution whose output source I of NODE is, if NODE alone uses it and NUMBERS are one for each channel; else
+ * NULL. A convolution that reads a batch norm stays a conv2d, as the pass norms needs it. */
 static mst_plan_node *conv_of(mst_plan *plan, const mst_plan_node *node, int i, int32_t numbers) {
     mst_plan_node *conv = sole_maker(plan, node, node->src[i]);
     if (!conv || conv->op != &mst_op_conv2d || !is_of_channels(plan, conv, numbers)) return NULL;
@@ -114,12 +114,12 @@ static mst_status fuse_residual(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- convolutions and poolings over one axis, which are seen through views ---- */
 
-/* NODE, whose source I has become its output, passes it on. */
+/* Source I of NODE has become what NODE used to compute: NODE only passes it on. */
 static mst_status pass_on(mst_plan *plan, mst_plan_node *node, int i) {
     return mst_plan_become(plan, node, &mst_op_identity, node->options, 1, (const int32_t[]){node->src[i]});
 }
 
-/* The node that makes source I of NODE, seen through views, where each is used by the next alone; else NULL. */
+/* The node that makes source I of NODE, seen through views, if each is used by the next alone; else NULL. */
 static mst_plan_node *maker_behind_views(mst_plan *plan, const mst_plan_node *node, int i) {
     mst_plan_node *maker = sole_maker(plan, node, node->src[i]);
     while (maker && mst_plan_is_view(maker)) maker = sole_maker(plan, maker, maker->src[0]);
@@ -199,7 +199,7 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
     if (norm->op != &mst_op_fused_batch_norm || norm->src[0] != node->src[0] || norm->src[1] != node->src[1] ||
         norm->dst + 1 != node->src[2] || norm->dst + 2 != node->src[3])
         return MST_OK;
-    /* Only what a node read already is ordered with the writes behind the gate. */
+    /* Writes behind the gate are ordered only with what a node read before this pass. */
     if (node->region == MST_COMMIT && mst_plan_in_variable(plan, norm->src[2])) return MST_OK;
     relu->dead = true;
     return mst_plan_become(
@@ -209,8 +209,8 @@ static mst_status fuse_batch_norm_grad(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- zeros around the source of a convolution, which it can have itself ---- */
 
-/* transpose(pad(transpose(src))), where the second turns back what the first has turned: as files of ONNX have it,
- * whose pictures have their channels first. It becomes a pad of the source. */
+/* transpose(pad(transpose(src))), where the second undoes the first. Files of ONNX have it, as their pictures have the
+ * channels first. It becomes a pad of the source. */
 static mst_status fuse_turned_pad(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_transpose || node->num_control) return MST_OK;
     mst_plan_node *pad = sole_maker(plan, node, node->src[0]);
@@ -244,7 +244,7 @@ static const mst_plan_node *pad_of(const mst_plan *plan, const mst_plan_node *no
     return o->value == 0 ? pad : NULL;
 }
 
-/* The options of the convolution of what PAD pads; false where there are none. */
+/* The options of the convolution of what PAD pads; false if there are none. */
 static bool padded_options(const mst_plan_node *pad, const void *options, mst_conv2d_options *out) {
     enum { MOST = 1 << 20 };
     const mst_pad_options *o = pad->options;

@@ -1,8 +1,8 @@
 /* keep_own: of the common order of all tasks, what the devices of this one do.
  *
- * All tasks come here with the same nodes in the same order, which the hash says: it is compared before the first run
- * (run/part.h). Only one common order keeps receives that wait for sends free of circles. From here on each task has
- * its own nodes: the kernels, the memory and the actions of the others are their own affair. */
+ * All tasks come here with the same nodes in the same order. The tasks compare a hash of it before the first run
+ * (run/part.h). Only with one common order can receives not wait for sends in a circle. From here on each task has its
+ * own nodes: the kernels, the memory and the actions of the others are their own affair. */
 #include <string.h>
 
 #include "base/no_memory.h"

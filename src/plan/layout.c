@@ -1,6 +1,6 @@
 /* layout: constants in the layout that their kernel reads fastest, such as the right factor of a product in the blocks
  * that its inner loop walks over: what the kernel would rearrange in each step is rearranged once. Nodes of one plan
- * that want the same constant in the same layout share it. Where the nodes of several tasks have one order, constants
+ * that want the same constant in the same layout share it. If the nodes of several tasks have one order, constants
  * stay as they are: which layout is fastest differs with the machine. */
 #include <string.h>
 
@@ -21,7 +21,7 @@ typedef struct layout {
     packing *done;
 } layout;
 
-/* A constant on DEVICE that was packed from the same VALUE to the same bytes before; -1 where there is none. */
+/* A constant on DEVICE that was packed from the same VALUE to the same bytes before; -1 if there is none. */
 static int32_t layout_find(const layout *l, int32_t value, int32_t device, const mst_tensor *packed) {
     const mst_plan *plan = l->plan;
     for (const packing *p = l->done; p; p = p->next) {

@@ -10,7 +10,8 @@
 #include "plan/distribute.h"
 #include "plan/update_ops.h"
 
-/* The rows and their numbers, of which VALUE and the one after it are, are as many as these say. */
+/* VALUE, the rows, and the value after it, their numbers, are counted by the latter: its first number says how many
+ * there are. */
 static void set_counted(mst_plan *plan, int32_t value) {
     for (int32_t i = value; i < value + 2; i++) plan->value[i].counted_by = value + 1;
 }
@@ -19,7 +20,7 @@ static mst_sum_rows_options sum_options(const mst_leaf_rows_options *o) {
     return (mst_sum_rows_options){.num_rows = o->num_rows, .squares = o->squares, .clip = o->clip};
 }
 
-/* The same values on DEVICE, where they are variables with several copies. */
+/* The same values on DEVICE, if they are variables with several copies. */
 static mst_status find_sources(mst_distribute_pass *d, int32_t *src, int count, int32_t device) {
     for (int i = 0; i < count; i++) {
         mst_mirror *mirror = mst_distribute_mirror(d, src[i]);

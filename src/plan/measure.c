@@ -1,5 +1,5 @@
-/* measure: the statistics of a batch norm are made by the convolution that it reads, which measures each part of its
- * output right after it has written that, while it is in the cache:
+/* measure: the convolution before a batch norm makes the statistics of the batch norm. It measures each part of its
+ * output right after writing it, while the part is in the cache:
  *
  *     h = conv2d(x, u)                                             h, terms, mean, variance =
  *     terms, mean, variance = batch_norm_statistics(h, ...)            conv2d_statistics(x, u, ...)
@@ -15,14 +15,14 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* VALUE is there before any convolution: nothing of it is computed. */
+/* VALUE is there before any convolution: it is not computed in the step. */
 static bool is_given(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker;
     while (maker = &plan->node[plan->value[value].node], mst_plan_is_view(maker)) value = maker->src[0];
     return maker->num_src == 0 && maker->num_control == 0;
 }
 
-/* The convolution that STATISTICS are of, where it can make them; else NULL. */
+/* The convolution that STATISTICS are of, if it can make them; else NULL. */
 static const mst_plan_node *conv_of(const mst_plan *plan, const mst_plan_node *statistics) {
     const mst_plan_node *conv = &plan->node[plan->value[statistics->src[0]].node];
     if (conv->op != &mst_op_conv2d && conv->op != &mst_op_normalized_conv2d) return NULL;

@@ -1,8 +1,8 @@
 /* memory: where each value lives.
  *
  * A device walks its program in order, so the life of a value is an interval: from the node that makes it to the last
- * that uses it, or to the end of the step where another device sees it. Values whose lives meet lie apart (blocks.c).
- * An op that allows it writes into a source that dies there:
+ * that uses it, or to the end of the step if another device sees it. Values that live at the same time lie apart
+ * (blocks.c). An op that allows it writes its output into a source that is used there for the last time:
  *
  *     program of a device      arena      0        64       128
  *       h = relu(scale)                   [ h  ]                     in the place of scale
@@ -59,7 +59,7 @@ static bool is_shared(const mst_plan *plan, const mst_plan_node *node) {
     return node->group >= 0 && plan->group[node->group].count > 1;
 }
 
-/* A value lives until its last use on its own device; where another device uses it, to the end of the step. */
+/* A value lives until its last use on its own device; if another device uses it, to the end of the step. */
 static void find_lives(const layout *l) {
     const mst_plan *plan = l->plan;
     for (int64_t v = 0; v < plan->num_values; v++) l->last[v] = -1;
@@ -88,7 +88,7 @@ static bool is_own_arena(const layout *l, int32_t value) {
            !(node->op->flags & MST_OP_NO_VALUE);
 }
 
-/* A source that is used last at place K and whose memory the node's output may take; -1 where there is none. */
+/* A source that is used last at place K and whose memory the node's output may take; -1 if there is none. */
 static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t k) {
     if (!node->op->may_alias) return -1;
     const mst_plan_value *dst = &l->plan->value[node->dst];
@@ -114,7 +114,8 @@ static mst_status add_block(layout *l, int32_t value, int32_t begin, int32_t end
 }
 
 static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
-    /* The others begin when they are ready: then this device may be at a node before, whose memory it needs. */
+    /* If devices share the node, the others begin when they are ready. This one may then still be at an earlier node,
+     * and need the memory of that. */
     const bool shared = is_shared(l->plan, node);
     for (int i = 0; i < node->num_dst; i++) {
         const int32_t value = node->dst + i;
@@ -132,7 +133,7 @@ static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
     return MST_OK;
 }
 
-/* The bytes that a constant takes; those of strings include their text, which lies behind the elements. */
+/* The bytes that a constant takes; those of strings include their text, which follows the elements. */
 static int64_t constant_bytes(const mst_plan_value *value) {
     if (value->spec.dtype != MST_STRING) return mst_plan_bytes(value);
     return (int64_t)mst_align(mst_tensor_all_bytes(value->constant));

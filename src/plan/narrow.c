@@ -1,4 +1,4 @@
-/* narrow: where products are of bf16, what only convolutions and their gradients read between two batch norms is kept
+/* narrow: if products are of bf16, what only convolutions and their gradients read between two batch norms is kept
  * in bf16: half of the bytes that a step of such a network writes and reads.
  *
  *     h, ... = conv2d_statistics(x, u, ...)                 h and dh are of bf16
@@ -6,9 +6,8 @@
  *     dh, dv, ... = conv2d_grads(h, v, dy, y, ...)
  *
  * Kernels round h and dh as they write them, part by part, and compute with f32 as before. The statistics are those of
- * the rounded h. Where one of the convolutions is to be of f32, or something else reads the value, it stays f32, and so
- * do all where the plan is that of several tasks. Convolutions in groups, whose products are of f32 in any case, do not
- * count. */
+ * the rounded h. If one of the convolutions is to be of f32, or something else reads the value, it stays f32. In a plan
+ * of several tasks all values stay f32. Convolutions in groups, whose products are of f32 in any case, do not count. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -47,7 +46,7 @@ static narrowing when_read(const mst_plan_node *node, int i) {
     return source || gradient ? of_options(node->options) : MAY_NOT;
 }
 
-/* All that nodes say about a value: MAY_NOT once is the answer, and UNDECIDED leaves it to the others. */
+/* Combines what the nodes say about a value: a single MAY_NOT decides, and UNDECIDED leaves it to the others. */
 static void narrow_join(narrowing *all, narrowing one) {
     if (*all == UNDECIDED || one == MAY_NOT) *all = one;
 }

@@ -1,12 +1,12 @@
-/* norm_grads: the gradient of the source of a batch norm that only the gradients of a convolution read is never in
- * memory as a whole. The gradient of the batch norm becomes its sums, and both gradients of the convolution become one
- * node, which makes each part of the gradient once, and uses it twice while it is in the cache:
+/* norm_grads: if only the gradients of a convolution read the gradient of a batch norm's source, that gradient is never
+ * in memory as a whole. The gradient of the batch norm becomes its sums. Both gradients of the convolution become one
+ * node. It makes each part of the gradient once, and uses it twice while it is in the cache:
  *
  *     dh, ... = fused_batch_norm_grad(h, ..., dn)      terms, ... = batch_norm_grad_sums(h, ..., dn)
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
  *     dx = conv2d_src_grad(x, u, dh)
  *
- * where h = conv2d(x, u); without dx where x has no gradient, as pictures have none. Where x is the output of another
+ * where h = conv2d(x, u); without dx if x has no gradient, as pictures have none. If x is the output of another
  * batch norm, the same node also makes the sums of that one:
  *
  *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,
@@ -26,7 +26,7 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* Of a gradient of a batch norm: who reads its output 0. */
+/* The readers of output 0 of a gradient of a batch norm. */
 typedef struct readers {
     int32_t src_grad, weights_grad; /* nodes, -1 */
     bool others;                    /* read it too, or come after one of the two nodes, which so must stay */

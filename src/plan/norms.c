@@ -25,14 +25,14 @@ static bool passes_on(const mst_plan_node *node) {
     return node->op == &mst_op_identity && node->num_control == 0 && !node->materialize;
 }
 
-/* The value that VALUE is, behind nodes that pass it on. */
+/* The value that VALUE stands for: nodes that only pass a value on are skipped. */
 static int32_t passed_on(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker;
     while (maker = &plan->node[plan->value[value].node], passes_on(maker)) value = maker->src[0];
     return value;
 }
 
-/* The batch norm whose output 0 source I of NODE is, where it can do without writing that; else NULL. */
+/* The batch norm whose output 0 source I of NODE is, if it can do without writing that; else NULL. */
 static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) {
     const int32_t value = passed_on(plan, node->src[i]);
     mst_plan_node *norm = &plan->node[plan->value[value].node];

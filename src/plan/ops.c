@@ -13,7 +13,7 @@ static mst_status like_source(mst_infer *c) {
 /* dst: the value of a feed; its spec is that of the feed, known from the start */
 const mst_op mst_op_feed = {.name = "feed", .num_dst = 1, .flags = MST_OP_STATEFUL};
 
-/* src: a value for the caller, or none where only running counts */
+/* src: a value for the caller, or none if only running counts */
 const mst_op mst_op_fetch = {
     .name = "fetch", .num_src = MST_VARIADIC, .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE, .infer = like_source};
 

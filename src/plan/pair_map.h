@@ -15,8 +15,8 @@ typedef struct mst_pair_map {
     int64_t count, capacity;
 } mst_pair_map;
 
-/** The place of the number of (A, B), both at least 0, made with INITIAL where there is none: NULL and an error
- *  set where memory runs out. Valid until the next place is made. */
+/** The place of the number of (A, B), both at least 0, made with INITIAL if there is none: NULL and an error
+ *  set if memory runs out. Valid until the next place is made. */
 int32_t *mst_pair_map_at(mst_pair_map *map, int32_t a, int32_t b, int32_t initial);
 void mst_pair_map_free(mst_pair_map *map);
 

@@ -1,8 +1,8 @@
-/* partition: the order cut by devices. Where a device uses what another one of its domain has made, it waits for it:
+/* partition: the order cut by devices. If a device uses what another one of its domain has made, it waits for it:
  * each device counts how far it has come (a point after each node that other devices wait for), and one wait for a
  * later point stands for all earlier ones. Behind the gate no device waits for what was made before it.
  *
- * Where many devices run a node together, and each needs what all have made, one of them waits for all (a meet), and
+ * If many devices run a node together, and each needs what all have made, one of them waits for all (a meet), and
  * the others for that one:
  *
  *    3 devices, all with all: 6 waits        12 devices by a meet: 2 * 11 waits, and not 12 * 11
@@ -62,7 +62,7 @@ static mst_status make_instances(mst_plan *plan) {
 
 /* ---- what a node runs after ---- */
 
-/* Collects what node USER runs after: FROM or, where nothing runs for that, the nodes that FROM comes after. */
+/* Collects what node USER runs after: FROM or, if nothing runs for that, the nodes that FROM comes after. */
 static mst_status collect(cut *c, int32_t user, int32_t from) {
     const mst_plan *plan = c->plan;
     const mst_plan_node *node = &plan->node[from];
@@ -127,7 +127,7 @@ static mst_status keep_last(cut *c) {
     return MST_OK;
 }
 
-/* Adds the meet of node N, where it is worth one. */
+/* Adds the meet of node N, if it is worth one. */
 static mst_status add_meet(cut *c, int32_t n) {
     mst_plan *plan = c->plan;
     if (parts_of(plan, &plan->node[n]) <= MOST_WITHOUT_MEET) return MST_OK;

@@ -2,7 +2,7 @@
  *
  * A node goes to the device that it asks for; parts of the name that it leaves open are those of device 0. A node
  * that writes a variable runs where the variable is, and a fetch where its value is. A mirrored variable is put on
- * the first of its devices until the pass distribute gives each device a copy. Where a device cannot run the node,
+ * the first of its devices until the pass distribute gives each device a copy. If a device cannot run the node,
  * or does not exist, soft placement takes another one of the same task that can; without it that is an error that
  * lists the devices that could. */
 #include <string.h>
@@ -18,7 +18,7 @@ static const mst_op *op_of(const mst_plan_node *node) {
     return node->op == &mst_op_feed ? mst_node_op(node->origin) : node->op;
 }
 
-/* The specs of the node's sources, of which a device type sees the first few. */
+/* The specs of the node's sources; a device type sees only the first few. */
 enum { FEW = 16 };
 
 static int read_specs(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec) {
@@ -43,7 +43,7 @@ static const char *candidates(const mst_plan *plan, const mst_plan_node *node, c
     return used ? text : "no device here";
 }
 
-/* The device that ASKED names, -1 where it is not there. */
+/* The device that ASKED names, -1 if it is not there. */
 static mst_status find_device(const mst_plan *plan, const char *asked, mst_device_name *name, int *out) {
     const mst_devices *devices = plan->host->devices;
     MST_TRY(mst_device_name_parse(asked, name));
@@ -114,7 +114,7 @@ static bool is_port(const mst_plan_node *node) {
     return node->op == &mst_op_feed || node->op == &mst_op_fetch;
 }
 
-/* The device that the node asked for, where soft placement has put it on another one; else NULL. */
+/* The device that the node asked for, if soft placement has put it on another one; else NULL. */
 static const char *asked_in_vain(const mst_plan *plan, const mst_plan_node *node) {
     mst_device_name name;
     int device;

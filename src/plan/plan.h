@@ -37,12 +37,12 @@ typedef struct mst_plan_value {
     int32_t node;         /**< that makes it */
     int32_t root;         /**< value whose memory it is: itself, or that which it is a view of */
     int32_t index;        /**< number of the feed, of the state or of the exchange, by `space` */
-    int32_t counted_by;   /**< value whose first number says how many of the rows are there; -1: all. Itself, where that
+    int32_t counted_by;   /**< value whose first number says how many of the rows are there; -1: all. Itself, if that
                                and the numbers of the rows are the value */
     int32_t num_uses;     /**< live consumers, shape-only ones left out */
     mst_space space;      /**< where it is; counts for roots only */
     int64_t shift;        /**< bytes between the beginning of the root and the value */
-    mst_tensor *constant; /**< its value, where that is known when the plan is made; else NULL */
+    mst_tensor *constant; /**< its value, if that is known when the plan is made; else NULL */
     int64_t offset; /**< of a root in its device's arena or constants; in an exchange the number of the value (of a
                                leaf + number of the leaf * number of values) */
 } mst_plan_value;
@@ -93,7 +93,7 @@ typedef struct mst_plan_group {
 /** A copy of an entry of the store that the plan works with. */
 typedef struct mst_plan_state {
     const mst_node *variable;
-    int32_t device; /**< whose copy it is, or in whose domain */
+    int32_t device; /**< device whose copy it is, or in whose domain it is */
     bool of_domain; /**< one copy for the whole domain: slots that the devices of a group share */
     bool used;      /**< a node of the plan has it as a source */
     bool reads;     /**< needs its value */
@@ -107,7 +107,7 @@ typedef struct mst_plan_exchange {
     const int64_t *begin;           /**< of scatter and gather: of mst_exchange_spec */
     int32_t start, wait;            /**< nodes */
     int32_t num_values, num_leaves; /**< leaves of this task's window */
-    mst_exchange_value *value;      /**< [num_values]; NULL where rows are exchanged */
+    mst_exchange_value *value;      /**< [num_values]; NULL if rows are exchanged */
     mst_row_exchange_value *rows;   /**< [num_values / 2] of a row exchange, whose values are its arrays; else NULL */
 } mst_plan_exchange;
 
@@ -131,7 +131,7 @@ struct mst_plan {
     int num_feeds, num_fetches;
     const mst_feed *feed;   /**< of the call that made the plan; only in passes */
     const mst_value *fetch; /**< likewise */
-    int32_t *feed_value;    /**< value of each feed, -1 where nothing needs it */
+    int32_t *feed_value;    /**< value of each feed, -1 if nothing needs it */
     int32_t *fetch_node;    /**< node of each fetch */
     int32_t *effect;        /**< nodes that must run although no fetch needs them: they write state */
     int64_t num_effects, effect_capacity;
@@ -168,7 +168,7 @@ MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host
                                      int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
 /** NULL is allowed. */
 void mst_plan_destroy(mst_plan *plan);
-/** MST_INVALID where there is no pass of this name. */
+/** MST_INVALID if there is no pass of this name. */
 MST_CHECKED mst_status mst_plan_check_pass(const char *name);
 mst_plan_info mst_plan_describe(const mst_plan *plan);
 /** Writes one line per live node to FILE, under "after TITLE". */
@@ -206,22 +206,22 @@ MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
 void mst_plan_phases(mst_plan *plan);
 /** NODE comes after AFTER: appends a control source, unless it is there. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
-/** Marks nodes that neither a fetch nor an effect needs as dead, and counts the uses of values. */
+/** Marks nodes as dead if neither a fetch nor an effect needs them, and counts the uses of values. */
 MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
 /** Fills plan->order with the live nodes, sources before users, in the order of a depth-first walk back from the
  *  fetches. */
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
-/** Whoever reads one of the first NUM_VALUES values reads what that is JOINED to, -1 where it has stayed; then sweeps
+/** Readers of one of the first NUM_VALUES values now read the value that JOINED names; -1: it has stayed. Then sweeps
  *  and sorts. */
 MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *joined, int64_t num_values);
 /** Fills an inference context of a node; SPEC has room for its sources. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
-/** True where source I of the node counts for its shape only. */
+/** True if source I of the node counts for its shape only. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
 /** Whether the device of NODE has kernels for products of bf16, and no other task makes the same plan, on a processor
  *  that may differ. */
 bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node);
-/** True where nothing runs for the node: storage, constants, views, groups of nodes, feeds of tensors. */
+/** True if nothing runs for the node: storage, constants, views, groups of nodes, feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
 /** VALUE is a variable: a copy of an entry of the store. */
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value);

@@ -39,9 +39,9 @@ typedef struct mst_program {
     int64_t num_calls, call_capacity;
     int32_t num_points;      /**< that others wait for */
     int64_t arena_bytes;     /**< of the values that are made in a step */
-    int64_t workspace_bytes; /**< behind them: the most that one kernel needs */
+    int64_t workspace_bytes; /**< after these values: the most that one kernel needs */
     int64_t exchange_bytes;  /**< of leaves and sums of exchanges that it starts: memory of the host */
-    int64_t constant_bytes;  /**< of constants, where the device's memory is not the host's */
+    int64_t constant_bytes;  /**< of constants, if the device's memory is not the host's */
     bool receives_strings;   /**< whose bytes are in no arena: how many there are is known in the step */
     int64_t staging_bytes;   /**< of host memory for the largest value that a function feeds, likewise */
 } mst_program;

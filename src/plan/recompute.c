@@ -1,9 +1,10 @@
-/* recompute: values of the forward pass that the backward pass reads are not kept, but for few, and are computed again
- * from those when the backward pass comes to them (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016).
+/* recompute: of the values of the forward pass that the backward pass reads only few are kept. The others are computed
+ * again from these when the backward pass comes to them (Chen et al., "Training Deep Nets with Sublinear Memory Cost",
+ * 2016).
  *
- * The forward pass of each shard is cut into segments. What goes from one segment to a later one is kept; what stays
- * inside a segment, and a gradient reads, is made again by copies of the nodes, which wait for the first gradient that
- * comes to the segment:
+ * The forward pass of each shard is cut into segments. What goes from one segment to a later one is kept. What stays
+ * inside a segment, and a gradient reads, is made again by copies of the nodes. The copies wait for the first gradient
+ * that comes to the segment:
  *
  *     forward    x --> a --> b --|--> c --> d --> loss        "|": the cut; b is kept, a is not
  *     backward         a' <-- x                               as soon as db is there
@@ -224,7 +225,7 @@ static int64_t peak_bytes(recompute *r, component c, int32_t num_segments) {
     return kept + largest;
 }
 
-/* The segments with which a step takes least; one where cuts gain nothing worth its time. */
+/* The segments with which a step takes least; one if cuts gain nothing worth its time. */
 static int32_t choose_segments(recompute *r, component c) {
     enum { MOST_SEGMENTS = 64 };
     weigh(r, c);
@@ -267,8 +268,8 @@ static int32_t made_again(const recompute *r, int32_t n, int i) {
     return r->plan->value[node->src[i]].node;
 }
 
-/* When the first gradient comes to each segment, and who reads it. Positions are those of the order without copies, so
- * that all readers of a segment come behind what its copies wait for. */
+/* When the first gradient comes to each segment, and who reads it. Positions are those of the order without copies. So
+ * all readers of a segment come after what its copies wait for. */
 static void find_gates(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int32_t s = 0; s < r->num_segments; s++) r->gate[s] = INT32_MAX;

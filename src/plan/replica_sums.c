@@ -5,7 +5,7 @@
  *
  * In a cluster the sums of the leaves of this task's window are exchanged. All tasks start these exchanges in one
  * order, that of their numbers: each comes after the start of the one before. Then no two tasks wait for each other,
- * since whoever waits for an exchange has started all before it. */
+ * since a task that waits for an exchange has started all before it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "op/list.h"
 #include "plan/task_sums.h"
 
-/* A node, and what it says of itself. */
+/* A node with its options. */
 typedef struct part {
     const mst_sum_replicas_options *options;
     int32_t node;
@@ -28,7 +28,7 @@ static int by_number_and_shard(const void *a, const void *b) {
     return (x->shard > y->shard) - (x->shard < y->shard);
 }
 
-/* The COUNT parts that have the number of the first; an error where they are not those of all shards, or not alike. */
+/* The COUNT parts that have the number of the first; an error if they are not those of all shards, or not alike. */
 static mst_status find_group(const mst_plan *plan, const part *parts, int64_t left, int32_t *count) {
     const mst_sum_replicas_options *o = parts[0].options;
     const mst_plan_node *first = &plan->node[parts[0].node];

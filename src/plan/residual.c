@@ -9,7 +9,7 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* The batch norm whose output 0 source I of NODE is, where NODE alone reads that and both run together; else NULL. */
+/* The batch norm whose output 0 source I of NODE is, if NODE alone reads that and both run together; else NULL. */
 static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) {
     const mst_plan_value *value = &plan->value[node->src[i]];
     mst_plan_node *norm = &plan->node[value->node];

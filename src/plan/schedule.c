@@ -30,8 +30,8 @@ typedef struct scheduler {
     mst_plan *plan;
     mst_region region;
     int32_t *place;     /* by node */
-    int32_t *missing;   /* by node: sources and control sources that have not gone */
-    int32_t *uses_left; /* by root value: live uses that have not gone */
+    int32_t *missing;   /* by node: sources and control sources that have no place in the order yet */
+    int32_t *uses_left; /* by root value: live uses that have no place in the order yet */
     int32_t *root;      /* by value */
     bool *gone;
     int64_t *ready;             /* by node: when it became ready, -1 before */
@@ -125,8 +125,8 @@ static bool takes_memory(const mst_plan *plan, int32_t value) {
     return v->space == MST_IN_ARENA && !v->constant && !(plan->node[v->node].op->flags & MST_OP_NO_VALUE);
 }
 
-/* Whether the node takes no more memory than those of its sources give back whose last use it is. A constant takes
- * none and gives none back: it counts as freeing memory, so that it is scheduled at once. */
+/* Whether the node takes no more memory than it frees, that of the sources whose last use it is. A constant takes none
+ * and frees none: it counts as freeing memory, so that it is scheduled at once. */
 static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     const mst_plan *plan = s->plan;
     if (node->num_src == 0 && mst_plan_is_silent(plan, node)) return true;

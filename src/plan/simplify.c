@@ -1,8 +1,8 @@
-/* simplify: nodes whose sources are all constant are computed now, by the op's reference kernel (folding); of
- * several nodes that compute the same, one stays (common subexpressions, found in a hash table in one walk through
- * the order); a node that passes its source on unchanged is left out. Nodes that have a state, draw random numbers,
- * write, or wait for others stay as they are, and so does a result of more than MAX_FOLDED_BYTES, which would only
- * make the plan large. */
+/* simplify: nodes whose sources are all constant are computed now, by the op's reference kernel (folding). Of several
+ * nodes that compute the same, one stays (common subexpressions, found in a hash table in one walk through the order).
+ * A node that passes its source on unchanged is left out. Nodes that have a state, draw random numbers, write, or wait
+ * for others stay as they are, and so does a result of more than MAX_FOLDED_BYTES, which would only make the plan
+ * large. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,8 +144,8 @@ static uint64_t hash_constant(uint64_t h, const mst_tensor *constant) {
     return h;
 }
 
-/* Nodes that are the same have one hash: then which are merged does not depend on where memory lies in this process,
- * and all tasks of a session make one plan. */
+/* Equal nodes have equal hashes, wherever memory lies in this process. So all tasks of a session merge the same nodes
+ * and make one plan. */
 static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
     const mst_tensor *constant = plan->value[node->dst].constant;
     uint64_t h = (uint64_t)(uint32_t)node->device << 40;
@@ -177,7 +177,7 @@ static bool can_merge(const mst_plan *plan, const mst_plan_node *node) {
     return !(node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT));
 }
 
-/* Output 0 is source 0: consumers take the source, where the variable that it may be is not written in between. */
+/* Output 0 is source 0: consumers take the source, unless it is a variable that is written in between. */
 static bool is_identity(const mst_plan *plan, const mst_plan_node *node) {
     enum { FEW = 4 };
     mst_spec src[FEW], dst[1];

@@ -9,10 +9,11 @@
  *      update                                  sums   <---- exchange_wait
  *
  * The memory of leaves and sums is the exchange's own (MST_IN_LEAF, MST_IN_SUM), since other threads read and write it
- * meanwhile; a gradient is made where it is sent from, if nothing else decides where it is (mst_plan_place_leaves).
+ * meanwhile. A gradient is made in the memory from which it is sent, unless something else decides where it lies
+ * (mst_plan_place_leaves).
  *
- * All tasks make their exchanges in the same order, that of the common graph: window and devices of a task decide which
- * values are leaves, but neither how many exchanges there are nor what they sum. */
+ * All tasks make their exchanges in the same order, that of the common graph. Window and devices of a task decide which
+ * values are leaves. They decide neither how many exchanges there are nor what these sum. */
 #include "plan/task_sums.h"
 
 #include <string.h>
@@ -138,7 +139,7 @@ mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int3
 
 /* ---- where leaves are made ---- */
 
-/* The value whose memory VALUE is; -1 where it is only a part of it. */
+/* The value whose memory VALUE is; -1 if it is only a part of it. */
 static int32_t whole_root(const mst_plan *plan, int32_t value) {
     for (const mst_plan_node *node = &plan->node[plan->value[value].node]; mst_plan_is_view(node);
          node = &plan->node[plan->value[value].node]) {

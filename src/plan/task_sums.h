@@ -22,7 +22,7 @@ MST_CHECKED mst_status mst_plan_check_window(const mst_plan *plan, int32_t n, ms
 /** Adds the exchange of SUMS: a node that starts it, and one that waits for it. OUT[v] is the sum of value v, in the
  *  host's memory, there when the second node has run. */
 MST_CHECKED mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int32_t *out);
-/** Has leaves made in the memory of their exchange, where that is possible. */
+/** Has leaves made in the memory of their exchange, if that is possible. */
 void mst_plan_place_leaves(mst_plan *plan);
 /** Lowers all nodes sum_replicas (plan/replica_sums.c). */
 MST_CHECKED mst_status mst_distribute_replica_sums(mst_distribute_pass *d);

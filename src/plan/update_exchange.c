@@ -1,6 +1,6 @@
 /* Gradients between memory domains, a part of the lowering of apply_gradients.
  *
- * Where several domains keep the variables, gradients go in buckets, runs of variables from the last to the first. The
+ * If several domains keep the variables, gradients go in buckets, runs of variables from the last to the first. The
  * units of a bucket are shared out among the domains, and those of a domain cut into as many pieces as the largest
  * domain has devices. Each domain sends the sum of its own shards of a piece to the owner, one value for each node of
  * the tree (base/shard_tree.h) that its shards make up; the owner adds up what has come and sends the sum to all. The
@@ -17,7 +17,7 @@
  * Sparse gradients go the same way: a piece is a range of row numbers, a sum is that of the rows in it (merge_rows),
  * and only the rows that are there cross (cross.c).
  *
- * Where the variables are in one domain, as towers have them, the others send what they have in the same way, one sum
+ * If the variables are in one domain, as towers have them, the others send what they have in the same way, one sum
  * for each node of the tree.
  *
  * Where a piece is added up does not show in its bits: every sum is that of a node of the tree over all shards. */
@@ -145,7 +145,7 @@ static mst_status sum_window(mst_lowering *l, const mst_variable_update *v, rang
 
 /* ---- several domains that keep the variables: reduce_scatter and all_gather ---- */
 
-/* The domain that works on the next piece of a bucket, and whose turn it is among its devices. */
+/* The domain that works on the next piece of a bucket, and the next device of each domain. */
 typedef struct owner {
     int32_t domain; /* of the set */
     int32_t turn;   /* of the devices of each domain, from 0 to most_devices - 1 */
@@ -183,7 +183,7 @@ typedef struct bucket {
     int64_t bytes, done;
 } bucket;
 
-/* Part AT of SIZE lies in this one of COUNT equal parts; *REST is where in it, of SIZE again. */
+/* The number of that of COUNT equal parts in which place AT of SIZE lies; *REST is the place in it, again of SIZE. */
 static int32_t part_at(int64_t at, int64_t size, int32_t count, int64_t *rest) {
     int64_t part = size ? at * count / size : 0;
     if (part >= count) part = count - 1;

@@ -69,7 +69,7 @@ static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s)
     return levels + 1;
 }
 
-/* Whether the update computes the products of V itself. It does where that saves memory: the factors A and B of all
+/* Whether the update computes the products of V itself. It does if that saves memory: the factors A and B of all
  * shards, which must then be kept until the update, are no larger than the gradients that are not stored. */
 static bool are_products(const mst_lowering *l, const mst_variable_update *v) {
     const mst_update_set *s = &l->sets[v->set];

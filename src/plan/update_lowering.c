@@ -290,8 +290,9 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
     MST_TRY(mst_lowering_part(l, mst_lowering_maker(l, step)));
     if (!wants_penalty) return MST_OK;
-    /* of the update itself, where that is in the domain of the whole sum, makes all units and finds the weights as they
-     * were before all writes; else before it, so that nothing crosses once variables are being written */
+    /* The update itself gives the penalties if it is in the domain of the whole sum, makes all units, and finds the
+     * weights as they were before all writes. Else a node before it does, so that nothing crosses once variables are
+     * being written. */
     const bool here = mst_plan_domain(l->plan, x->device[0]) ==
                       mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;
@@ -352,7 +353,7 @@ static mst_status replace(mst_lowering *l) {
     return mst_tensor_create(zero->spec.dtype, zero->spec.shape, &zero->constant);
 }
 
-/* Finds the gradients of a variable. Where it has a master they are cast to the master's dtype. */
+/* Finds the gradients of a variable. If it has a master they are cast to the master's dtype. */
 static mst_status find_gradients(mst_lowering *l, mst_variable_update *v) {
     const mst_cast_options to = {.dtype = MST_F32};
     v->gradient = mst_lowering_alloc(l, (size_t)l->window.count, sizeof *v->gradient);

@@ -29,7 +29,7 @@ typedef struct mst_variable_update {
     bool squares, clipped; /**< of a sparse gradient: see mst_update_variable */
     int32_t num_parts;
     mst_gradient_part *parts;
-    int32_t num_pieces; /**< of its sum, where several domains keep the variable */
+    int32_t num_pieces; /**< of its sum, if several domains keep the variable */
     mst_gradient_sum *pieces;
 } mst_variable_update;
 
@@ -85,7 +85,7 @@ const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const m
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_variable_update *v);
 /** Whether other tasks have shards of the step too. */
 bool mst_lowering_is_part(const mst_lowering *l);
-/** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
+/** Whether one of these values is a variable, or the output of a writer: a later reader may find another value. */
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
 /** A node that the lowering adds, named "<name of apply_gradients>/NAME". */
 typedef struct mst_lowered {
@@ -125,9 +125,10 @@ MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_upd
 /** update_exchange.c: the first variable of the bucket of dense gradients whose last one is LAST. */
 int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);
 
-/** update_shard.c, of sharded state: finds the parts of the variables, and what it cannot be for. */
+/** update_shard.c, of sharded state: finds the parts of the variables; an error if the update cannot be
+ *  sharded. */
 MST_CHECKED mst_status mst_lowering_find_parts(mst_lowering *l);
-/** Where in the values of a bucket, from variable LAST down to FIRST, the parts begin; NULL where memory runs out. */
+/** Where in the values of a bucket, from variable LAST down to FIRST, the parts begin; NULL if memory runs out. */
 const int64_t *mst_lowering_bucket_parts(mst_lowering *l, int32_t first, int32_t last);
 /** Makes the norms that X has of this task's part those of all: *NORMS is a value. */
 MST_CHECKED mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms);

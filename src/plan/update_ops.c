@@ -22,7 +22,7 @@ const mst_op mst_op_merge_rows = {.name = "merge_rows",
                                   .flags = MST_OP_STATEFUL,
                                   .options_size = sizeof(mst_merge_rows_options)};
 
-/* ---- check_rows: rows and their numbers (op/state/sparse_gradient.h) -> the same, where they are right ---- */
+/* ---- check_rows: rows and their numbers (op/state/sparse_gradient.h) -> the same, if they are right ---- */
 
 static mst_status check_rows(const mst_kernel_args *a) {
     const mst_check_rows_options *o = a->options;
@@ -88,7 +88,7 @@ const mst_op mst_op_update = {.name = "update",
                               .options_size = sizeof(mst_update_options),
                               .writes = update_writes};
 
-/* The same sources, of which nothing is written; dst: the new values of the task's part of each variable. */
+/* Takes the same sources and writes none of them; dst: the new values of the task's part of each variable. */
 const mst_op mst_op_stage_update = {.name = "stage_update",
                                     .num_src = MST_VARIADIC,
                                     .num_dst = MST_VARIADIC,

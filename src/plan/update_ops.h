@@ -12,7 +12,7 @@ typedef struct mst_sum_leaves_options {
     const mst_shards *leaf;
 } mst_sum_leaves_options;
 
-/** check_rows: the sources of sparse_gradient, as far as they are there, in the form that sum_rows gives; fails where
+/** check_rows: the sources of sparse_gradient, as far as they are there, in the form that sum_rows gives; fails if
  *  they are no ascending numbers of NUM_ROWS rows. */
 typedef struct mst_check_rows_options {
     int zero_;

@@ -1,6 +1,6 @@
 /* What is the same for all elements of one step, a part of the lowering of apply_gradients: the numbers of the rule,
  * how fast moving averages follow, the learning rate, whether the step only adds its gradients to those before; and the
- * next state of the rule, where it keeps one, and the next number of gradients that were added up. */
+ * next state of the rule, if it keeps one, and the next number of gradients that were added up. */
 #include <string.h>
 
 #include "muster/ops.h"
@@ -17,8 +17,8 @@ typedef struct scalars_options {
     const mst_optimizer *optimizer;
 } scalars_options;
 
-/* ---- update_scalars: learning_rate f32, step i64, state f64, accumulated i64 (where there are sums)
- * -> f64 [MST_NUM_SCALARS], next state f64, next accumulated i64 (where there are sums) ---- */
+/* ---- update_scalars: learning_rate f32, step i64, state f64, accumulated i64 (if there are sums)
+ * -> f64 [MST_NUM_SCALARS], next state f64, next accumulated i64 (if there are sums) ---- */
 
 _Static_assert(MST_SCALAR_AVERAGE == MST_RULE_SCALARS, "the rule's scalars come first");
 

@@ -16,8 +16,8 @@
  * memory that is to be saved. So nothing is written before all new weights have come everywhere, and all can be
  * written then.
  *
- * With clipping by norm each task knows the norms of its own units: they are added up, those of others being 0, in an
- * exchange of their own, and then stand in one order everywhere. */
+ * With clipping by norm each task knows the norms of its own units, and has 0 for those of others. An exchange of their
+ * own adds them up; then all norms stand in one order everywhere. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -140,7 +140,7 @@ static mst_status add_stage(mst_lowering *l, const mst_update_local *x, int32_t 
     return MST_OK;
 }
 
-/* All tasks get the new values of the variables FIRST to LAST, of which STAGED are this task's. */
+/* All tasks get the new values of the variables FIRST to LAST. STAGED are those of this task. */
 static mst_status gather_bucket(mst_lowering *l, mst_update_local *x, int32_t staged, int32_t first, int32_t last) {
     const int32_t count = last - first + 1;
     int32_t *value = mst_lowering_alloc(l, 2 * (size_t)count, sizeof *value), *sum = value + count;

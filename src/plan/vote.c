@@ -25,7 +25,7 @@ static void mark_after(const mst_plan *plan, int32_t from, bool *after) {
     }
 }
 
-/* Whether the wait can fail only where the generation ends, which is no failure of this task alone. Rows that have come
+/* Whether the wait can fail only if the generation ends, which is no failure of this task alone. Rows that have come
  * must be right and find memory. */
 static bool waits_for_sums(const mst_plan *plan, const mst_plan_node *node) {
     return node->op == &mst_op_exchange_wait && !plan->exchange[node->port].rows;

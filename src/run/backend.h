@@ -10,7 +10,7 @@
 
 struct mst_frame;
 
-/** An exchange of a plan with its memory: of one of the two kinds, the other is NULL. */
+/** An exchange of a plan with its memory. It is of one of two kinds; the member for the other kind is NULL. */
 typedef struct mst_bound_exchange {
     mst_exchange *sums;
     mst_row_exchange *rows;
@@ -23,7 +23,7 @@ void *mst_bound_exchange_leaf(const mst_bound_exchange *exchange, int32_t leaf, 
 typedef struct mst_binding {
     const mst_plan *plan;
     char *const *arena;                 /**< by device */
-    char *const *constants;             /**< by device; NULL where its domain is the host's */
+    char *const *constants;             /**< by device; NULL if its domain is the host's */
     char *const *staging;               /**< by device: host memory for what a function feeds; NULL: it needs none */
     void *const *state;                 /**< by state of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */
@@ -43,7 +43,7 @@ mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
 /** No function may be NULL. */
 typedef struct mst_backend {
-    uint32_t size; /**< of this struct, as its author knew it */
+    uint32_t size; /**< size of this struct when the backend was written */
     /** Makes what runs DEVICE's calls of PLAN, which outlives it. */
     mst_status (*compile)(const mst_plan *plan, int device, void **executable);
     /** Frees an executable that is no longer bound. */

@@ -15,7 +15,7 @@ static void mark_bare(const mst_graph *graph, mst_is_bare is_bare, void *context
     }
 }
 
-/* Of COUNT assignments OUT those that are wanted, at its beginning; their number. */
+/* Moves the wanted ones of the COUNT assignments OUT to its beginning; returns their number. */
 static int find_bare(const bool *bare, int count, mst_value *out) {
     int wanted = 0, ready = 0;
     for (int i = 0; i < count; i++)

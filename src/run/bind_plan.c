@@ -1,9 +1,9 @@
 /* Gives a plan its addresses in a slot, the memory of one step in flight.
  *
- * A plan has offsets: into the arena of a device, its constants, an entry of the store. Binding adds them to where
- * these lie in this slot and lets each backend prepare its calls once. Only the addresses of fed tensors change from
- * step to step: they are kept in a list of patches, which are set before each run. Where a larger plan makes an
- * arena grow, the slot's `generation` changes, and each plan is bound again at its next use. */
+ * A plan has offsets: into the arena of a device, its constants, an entry of the store. Binding adds them to the
+ * addresses of these in this slot, and lets each backend prepare its calls once. Only the addresses of fed tensors
+ * change from step to step: they are kept in a list of patches, which are set before each run. If a larger plan makes
+ * an arena grow, the slot's `generation` changes, and each plan is bound again at its next use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     if (arena->data) domain->type->free(domain, arena->data, (size_t)arena->bytes);
     slot->generation++;
     arena->data = NULL;
-    arena->bytes = wanted; /* counts before it is there: strings that a step receives take what is left */
+    arena->bytes = wanted; /* counted before it is allocated: strings that a step receives take what is left */
     const mst_status status = domain->type->alloc(domain, (size_t)wanted, &data);
     if (status)
         arena->bytes = 0;
@@ -92,7 +92,7 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     return status;
 }
 
-/* Gives back the arena of a step that was refused: the next step would take it for memory that is there. */
+/* Gives back the arena of a step that was refused: else the next step would count it as memory that is there. */
 static void bind_drop(mst_session *session, mst_slot *slot, int d) {
     mst_arena_memory *arena = &slot->arena[d];
     mst_domain *domain = session->devices.device[d].domain;
@@ -211,7 +211,8 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
     return MST_OK;
 }
 
-/* Memory that libraries take of their own in a first run, generously: small blocks and buffers of each thread. */
+/* A generous estimate of the memory that libraries allocate themselves in a first run: small blocks and buffers of each
+ * thread. */
 enum { MOST_OF_A_FIRST_RUN = 8 << 20 };
 
 bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int index) {

@@ -9,7 +9,7 @@
 #include "run/session.h"
 
 typedef struct bound_body {
-    mst_bound_body body; /* the first member: what a kernel has is the address of all */
+    mst_bound_body body; /* the first member: a kernel's pointer to it is a pointer to the whole */
     const mst_plan_body *planned;
     void *executable, *instance;
     mst_binding binding;

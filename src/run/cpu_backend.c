@@ -1,6 +1,6 @@
 /* The CPU's backend. Binding makes an array of prepared calls: the kernel, its arrays with their addresses, options,
- * state and workspace. Executing walks along it and neither allocates nor looks anything up. Before each call the
- * node is noted in frame->at, so that an error, or a step that is stuck, can be told with its node. */
+ * state and workspace. Executing walks along it and neither allocates nor looks anything up. Before each call the node
+ * is noted in frame->at, so that the message about an error, or about a step that is stuck, can name the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static mst_status not_finite(const mst_kernel_args *a, const mst_array *array, c
     return mst_error_at(name, NULL);
 }
 
-/* ARRAY, which is VALUE, with those rows only that are there. What counts them is among the same outputs, DST. */
+/* ARRAY, the array of VALUE, cut to the rows that are there. Their count is among the same outputs, DST. */
 static mst_array counted(const mst_plan *plan, int32_t value, const mst_array *array, const mst_array *dst) {
     const mst_plan_value *v = &plan->value[value];
     mst_array out = *array;
@@ -174,7 +174,8 @@ static mst_status check_numerics(const instance *x, const call *c) {
         if (mst_plan_shape_only(node, i) || root->space != MST_IN_STATE || all_finite(&a->src[i])) continue;
         return not_finite(a, &a->src[i], "holds", plan->node[root->node].name);
     }
-    /* of a group each device has made a part, and the others may not be done: what is made of it is checked */
+    /* each device of a group has made a part, and the others may not be done: later results that depend on it are
+     * checked instead */
     for (int i = 0; i < a->num_dst && a->num_parts == 1; i++) {
         const mst_array made = counted(plan, node->dst + i, &a->dst[i], a->dst);
         if (!all_finite(&made)) return not_finite(a, &a->dst[i], "made", a->name);

@@ -1,7 +1,7 @@
 /* The threads of the devices and their queues (executor.h).
  *
- * Frame number n of a device is in place n mod num_frames of its queue, and two timelines count: `submitted`, frames
- * put on the queue, and `done`, frames that the device has left. A queue has a place for each frame that may be in
+ * Frame number n of a device is in place n mod num_frames of its queue, and two timelines count frames: `submitted`
+ * those put on the queue, `done` those that the device has left. A queue has a place for each frame that may be in
  * flight, and one for the end. A device counts its points (plan/program.h) through all frames on one timeline;
  * frame->base says where those of a frame begin.
  *
@@ -26,14 +26,14 @@ typedef struct worker {
     mst_timeline done;      /* frames that the device has left */
     mst_executor *executor;
     int device;
-    uint64_t points;   /* what its line is when all frames on the queue are done */
+    uint64_t points;   /* value of its timeline when all frames on the queue are done */
     mst_frame **queue; /* NULL: nothing more to come */
     bool *given_up;    /* by place: the caller of device 0 left before its turn */
     pthread_mutex_t lock;
     pthread_t thread;
     bool started;
     mst_timeline ended;
-    mst_team *team; /* threads of the device, where it has more than one */
+    mst_team *team; /* threads of the device, if it has more than one */
 } worker;
 
 struct mst_executor {
@@ -59,7 +59,7 @@ bool mst_executor_spins(const mst_devices *devices) {
 static void pin(const worker *w) {
     const mst_device *device = &w->executor->devices->device[w->device];
     if (w->executor->pin && mst_bind_thread(device->first_core, device->num_threads)) {
-        /* pinning is only tried: the step runs unbound too */
+        /* if pinning fails, the step runs unbound */
     }
 }
 
@@ -75,7 +75,7 @@ static void free_executor(mst_executor *e) {
     free(e);
 }
 
-/* Of the owner, and of each thread at its end. */
+/* Drops one reference: the owner's, or that of a thread at its end. */
 static void leave(mst_executor *e) {
     if (atomic_fetch_sub(&e->users, 1) > 1) return;
     void (*ended)(void *) = e->ended;
@@ -195,7 +195,7 @@ void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *o
     for (int i = 0; i < e->devices->count; i++) {
         worker *w = &e->workers[i];
         if (!w->started) continue;
-        /* idle threads end at once, whatever the deadline: they have only the end before them */
+        /* idle threads end at once, whatever the deadline: nothing but the end is on their queues */
         const bool idle = mst_timeline_value(&w->done) + 1 == mst_timeline_value(&w->submitted);
         if (mst_timeline_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true))
             pthread_join(w->thread, NULL);

@@ -10,11 +10,11 @@
 
 typedef struct mst_executor mst_executor;
 
-/** For at most NUM_FRAMES frames at a time. RUNS_ALL: device 0 has a thread of its own, as the others do, so that its
- *  callers need not stay with it; else they run it themselves, which is some microseconds quicker. */
+/** An executor for at most NUM_FRAMES frames at a time. RUNS_ALL: device 0 has a thread of its own, as the others do,
+ *  so that callers need not stay with it. Else callers run its part themselves, which is some microseconds quicker. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,
                                            int num_frames, bool runs_all, mst_executor **out);
-/** Ends the threads and calls ENDED (may be NULL) with OWNER, whose memory the devices use. Where a device does not
+/** Ends the threads and calls ENDED (may be NULL) with OWNER, whose memory the devices use. If a device does not
  * leave its frame within SECONDS, the call returns all the same, and the last device to come back frees the executor
  * and calls ENDED on its own thread. */
 void mst_executor_destroy(mst_executor *executor, double seconds, void (*ended)(void *owner), void *owner);
@@ -26,9 +26,9 @@ void mst_executor_submit(mst_executor *executor, mst_frame *frame, const int32_t
 void mst_executor_run_own(mst_executor *executor, mst_frame *frame);
 /** Runs FRAME, which was put on no queue, for all of DEVICES on the calling thread (mst_frame_run_alone). */
 void mst_executor_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices);
-/** The team of a device, NULL where it has one thread. */
+/** The team of a device, NULL if it has one thread. */
 mst_team *mst_executor_team(const mst_executor *executor, int device);
-/** True where each device's threads have cores of their own, so that waiting awake for a moment pays. */
+/** True if each device's threads have cores of their own, so that waiting awake for a moment pays. */
 bool mst_executor_spins(const mst_devices *devices);
 
 #endif

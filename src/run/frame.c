@@ -2,7 +2,7 @@
  * receive, fetch, gate). gate.c says whether a device goes on past the gate.
  *
  * Before the gate the first failure ends the step on all devices. Behind it a device that fails stops where it is
- * (`stop`), and those that need what it has not made stop too; what was torn is marked in the store. */
+ * (`stop`). Devices that need what it has not made stop too. What was torn is marked in the store. */
 #include "run/frame.h"
 
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 
 /* ---- actions ---- */
 
-/* HAPPENS: DEVICE is behind the gate, and what it writes has to be written to the end. So a thread of a device waits
- * there as long as the other device needs: no caller waits for it without a deadline. A caller that runs the part of
- * device 0 waits as long again as before the gate. */
+/* HAPPENS: DEVICE is behind the gate, and must complete what it writes. So a thread of a device waits there as long as
+ * the other device needs: callers that wait for it have a deadline of their own. A caller that runs the part of device
+ * 0 waits as long again as before the gate. */
 static mst_status wait_for(mst_frame *frame, int device, const mst_action *action, mst_timeline *lines, bool happens) {
     const mst_devices *devices = frame->devices;
     const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
@@ -142,7 +142,7 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
 }
 
-/* Copies VALUE, of which the exchange takes part in a sum, to DST, from where it is sent. */
+/* Copies VALUE, which the exchange adds to a sum, to DST, from where it is sent. */
 static mst_status copy_leaf(mst_frame *frame, int32_t value, void *dst) {
     const mst_array src = mst_frame_array(frame, value);
     const mst_plan_value *root = &frame->plan->value[frame->plan->value[value].root];
@@ -178,7 +178,7 @@ static mst_status await_exchange(mst_frame *frame, int32_t n) {
     return mst_exchange_wait(x->sums, frame->deadline);
 }
 
-/* DEVICE stops behind the gate, in action AT of its program, where NODE has failed: what comes then is not made. */
+/* DEVICE stops behind the gate, in action AT of its program, where NODE has failed: the rest is not made. */
 static void stop(mst_frame *frame, int device, int64_t at, int32_t node) {
     const mst_program *program = &frame->plan->program[device];
     int64_t call = program->num_calls, next = at, before = at;
@@ -203,12 +203,12 @@ static void complete(const mst_frame *frame, mst_status status, int32_t n, uint6
 /* Where a device is in its program. */
 struct mst_walk {
     int device;
-    bool alone;    /* one thread walks for all devices: it goes on with another where this one would wait */
+    bool alone;    /* one thread walks for all devices: it goes on with another if this one would wait */
     bool at_gate;  /* the device has arrived there */
     bool happens;  /* it is behind the gate */
-    bool ended;    /* at the end of the program, or where the frame failed */
+    bool ended;    /* at the end of the program, or if the frame failed */
     int64_t next;  /* action */
-    int64_t began; /* when the action began, where notes are taken */
+    int64_t began; /* when the action began, if notes are taken */
     mst_team *team;
     mst_timeline *lines; /* by device */
 };
@@ -222,7 +222,7 @@ static bool would_wait(const mst_frame *frame, const walk *w, const mst_action *
     return action->kind == MST_DO_GATE && w->at_gate && mst_gate_is_open(frame);
 }
 
-/* A node that a failure of ACTION can be told of; -1: none. */
+/* A node to name if ACTION fails; -1: none. */
 static int32_t node_of(const mst_action *action) {
     switch (action->kind) {
         case MST_DO_FEED:
@@ -260,8 +260,8 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
     }
 }
 
-/* Walks the program of a device to its end, to the first failure or, where one thread walks alone, to where it would
- * wait. *NODE says where it failed, *DERIVED whether that only follows from the failure of another device. */
+/* Walks the program of a device to its end, to the first failure or, if one thread walks alone, to where it would
+ * wait. *NODE says where it failed, *DERIVED whether another device's failure was the cause. */
 static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived) {
     const mst_program *program = &frame->plan->program[w->device];
     uint64_t errors = mst_error_count();
@@ -305,7 +305,7 @@ static void keep_going(mst_frame *frame, walk *w) {
     w->ended = true;
 }
 
-/* However it ended, no device waits for this one any more. */
+/* However its part ended, no device waits for this one any more. */
 static void end_walk(mst_frame *frame, const walk *w) {
     atomic_store_explicit(&frame->at[w->device], -1, memory_order_relaxed);
     mst_timeline_advance(&w->lines[w->device],
@@ -353,7 +353,7 @@ void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_d
 
 /* ---- first touch ---- */
 
-/* A page gets its place in memory when it is first written. Where another step has written it already, this changes
+/* A page gets its place in memory when it is first written. If another step has written it already, this changes
  * nothing: a device that was stuck may come very late. */
 static void touch(char *data, size_t bytes) {
     enum { PAGE = 4096 };
@@ -382,7 +382,7 @@ void mst_frame_leave(mst_frame *frame) {
 
 bool mst_frame_give_up(mst_frame *frame) {
     if (atomic_exchange(&frame->end, MST_GIVEN_UP) == MST_RUNNING) return true;
-    /* ends: the last device is between the two statements of mst_frame_leave, where it waits for nothing */
+    /* this loop ends: the last device is between two statements of mst_frame_leave, where it waits for nothing */
     mst_timeline_wait(&frame->left, frame->number, MST_NEVER, true);
     return false;
 }

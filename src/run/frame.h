@@ -16,15 +16,15 @@
 #include "run/trace.h"
 #include "store/store.h"
 
-/** How a frame ends: all devices leave it, or the caller gives it up at the deadline, whichever comes first. Then the
- *  caller, or else the last device, releases it. */
+/** How a frame ends. If all devices leave it before the deadline, the caller releases it. Else the caller gives it up,
+ *  and the last device releases it. */
 enum { MST_RUNNING, MST_ALL_LEFT, MST_GIVEN_UP };
 
 /** Memory of one device for steps: lasts as long as the session, grows with the largest plan. */
 typedef struct mst_arena_memory {
     char *data;
     _Atomic int64_t bytes;
-    char *staging; /**< in the host's memory, where the device's is another */
+    char *staging; /**< in the host's memory, if the device's is another */
     int64_t staging_bytes;
 } mst_arena_memory;
 
@@ -38,7 +38,7 @@ typedef struct mst_touch {
 /** Where a device has stopped behind the gate, because its part failed or needs what another has not made. */
 typedef struct mst_stop {
     int64_t call;          /**< first call of its program that was not made whole; INT64_MAX: it has not stopped */
-    _Atomic int32_t point; /**< the last that it has reached; INT32_MAX: it has not stopped */
+    _Atomic int32_t point; /**< the last point that it has reached; INT32_MAX: it has not stopped */
 } mst_stop;
 
 typedef struct mst_frame {
@@ -59,7 +59,7 @@ typedef struct mst_frame {
     mst_turn turn;                      /**< for the entries of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */
     uint64_t exchange_run;              /**< number of this run among those with exchanges */
-    struct mst_session_part *part;      /**< where there are devices of other tasks; NULL: there are none */
+    struct mst_session_part *part;      /**< if there are devices of other tasks; NULL: there are none */
     uint64_t part_run;                  /**< number of the run, which is the same on all tasks */
     bool prepared;          /**< for the gate, before the vote: by the device that votes, read at the gate */
     const mst_touch *touch; /**< by the devices, before the frame is ready; NULL: nothing */
@@ -67,12 +67,12 @@ typedef struct mst_frame {
     /* progress */
     _Atomic int remaining;                    /**< devices that have not left */
     _Atomic int end;                          /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
-    void (*release)(struct mst_frame *frame); /**< where the caller has given up: the last device calls it */
+    void (*release)(struct mst_frame *frame); /**< if the caller has given up: the last device calls it */
     void *owner;                              /**< for release */
     uint64_t own_number;                      /**< its number on the queue of device 0 */
     uint64_t number;                          /**< counts the runs of this frame's slot, from 1 */
     mst_timeline touched;                     /**< devices that have touched, of all frames of the slot */
-    uint64_t all_touched;                     /**< what it is when those of this frame have */
+    uint64_t all_touched;                     /**< value of it when the devices of this frame have touched */
     mst_timeline ready;                       /**< at `number` when the state may be read */
     mst_timeline gate;                        /**< at `number` when it has decided */
     mst_timeline left;                        /**< at `number` when all devices have left */
@@ -84,7 +84,7 @@ typedef struct mst_frame {
     mst_stop *stop;                           /**< by device */
     _Atomic int64_t *copied;                  /**< bytes copied between domains, of the session */
     mst_string_memory *strings;               /**< by device */
-    mst_timeline *own_lines;                  /**< by device: their progress where one thread runs all; NULL: never */
+    mst_timeline *own_lines;                  /**< by device: their progress if one thread runs all; NULL: never */
     struct mst_walk *walks;                   /**< likewise: where each is */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
@@ -101,7 +101,7 @@ MST_CHECKED mst_status mst_frame_count(mst_frame *frame, int32_t value, int32_t 
 void mst_frame_touch(mst_frame *frame, int device);
 /** The calling device leaves the frame, and must not touch it any more. */
 void mst_frame_leave(mst_frame *frame);
-/** The caller gives the frame up: the last device releases it. False where all devices have left meanwhile. */
+/** The caller gives the frame up: the last device releases it. False if all devices have left meanwhile. */
 bool mst_frame_give_up(mst_frame *frame);
 /** Runs the program of DEVICE, whose threads are TEAM (NULL: one), from its first to its last action, or to where the
  * frame fails. LINES: by device. */

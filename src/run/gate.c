@@ -4,21 +4,21 @@
  *      may fail; variables keep their  |      |  writes variables;
  *      old values                      |      |  runs to its end
  *
- * Each device comes to the gate when its part of the body is done (mst_gate_arrive), and goes on only when the
+ * Each device arrives at the gate when its part of the body is done (mst_gate_arrive). It goes on only when the
  * decision is known (mst_gate_wait). The decision is one of two:
  *
  *   it happens    The last device to arrive waits until nobody reads the old values any more, takes the memory in
- *                 reserve (base/reserve.h) where it has been spent, and decides so. All devices write.
+ *                 reserve (base/reserve.h) if it has been spent, and decides so. All devices write.
  *   it does not   A device or the caller has failed before (mst_frame_fail), or the deadline has passed. No device
  *                 writes, and the variables are as if there had been no step.
  *
  * Several threads may want to decide at the same time: the last device, one that fails, one whose wait is too long.
  * The first of them wins, by one compare-and-swap on `decision` of the frame; the others take what it decided. So a
- * step never happens on one device and not on another. After that a failure is only kept, to be told: the decision
+ * step never happens on one device and not on another. A failure after that is only kept for the caller: the decision
  * stays. A plan that writes nothing has no gate; its step may still be stopped.
  *
- * Where devices of other tasks take part, the last device to arrive votes in place of deciding, and the coordinator of
- * all tasks decides (part.h). Who has voted waits for that as long as it takes: the others may write already. */
+ * If devices of other tasks take part, the last device to arrive votes, and the coordinator of all tasks decides
+ * (part.h). A task that has voted waits for the decision as long as it takes: the others may write already. */
 #include "run/gate.h"
 
 #include <stdio.h>
@@ -27,8 +27,8 @@
 #include "base/reserve.h"
 #include "run/part_inside.h"
 
-/* Decides, unless that has been done or is not ours to do any more (BEFORE: what the gate must be at), and wakes the
- * devices that wait; returns what was decided. */
+/* Changes the decision if it is still BEFORE, and wakes the devices that wait. Does nothing if the gate has decided, or
+ * this task may not decide any more. Returns what was decided. */
 static int decide_from(mst_frame *frame, int before, int decision) {
     int decided = before;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {

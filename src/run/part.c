@@ -57,7 +57,7 @@ void mst_session_part_release_plan(mst_session *session, mst_cached_plan *cached
 
 /* ---- runs ---- */
 
-/* The feeds of a run: of those that this task needs, the tensors that the plan was made for. */
+/* The feeds of a run. For feeds that this task needs they hold the tensors; the plan says of what kind these are. */
 static mst_status list_feeds(const mst_cached_plan *cached, const mst_session_part_run *run, mst_feed *feeds) {
     for (int i = 0; i < cached->num_feeds; i++) {
         const bool needed = cached->plan->feed_task[i] == cached->plan->host->devices->self;

@@ -8,9 +8,9 @@
  *      task 1    body  --> vote --+--> coordinator -+--> likewise
  *      task 2    body  --> fails, which is told by its status: the coordinator decides that the step does not happen
  *
- *  A part knows no network. Who owns it sends for it (mst_session_part_host), gives it what comes
- *  (mst_session_part_deliver), and has one coordinator of all tasks count the votes: the step happens when all tasks
- *  that run something have voted.
+ *  A part knows no network. Its owner sends for it (mst_session_part_host) and gives it what comes
+ *  (mst_session_part_deliver). One coordinator of all tasks counts the votes: the step happens when all tasks that run
+ *  something have voted.
  *
  *  A part has one run under way at a time. All tasks submit the runs of all their sessions in one order, which the
  *  coordinator gives; then two runs never wait for each other crosswise. */
@@ -45,8 +45,8 @@ typedef struct mst_session_part_options {
 } mst_session_part_options;
 
 /** Makes a part. OPTIONS are those of a session: the devices, job and task that they name must give those that TASK has
- *  for SELF; at most one frame. What PART points to is needed during the call only. MST_INVALID where a device is of a
- *  type that is not known here. */
+ *  for SELF; at most one frame. PART and what it points to are needed during the call only. MST_INVALID if a device is
+ *  of a type that is not known here. */
 MST_CHECKED mst_status mst_session_create_part(mst_graph *graph, const mst_session_options *options,
                                                const mst_session_part_options *part, mst_session **out);
 
@@ -54,7 +54,7 @@ MST_CHECKED mst_status mst_session_create_part(mst_graph *graph, const mst_sessi
 
 /** What the tasks must agree on, and what the coordinator needs to know. Valid as long as the plan. */
 typedef struct mst_session_part_plan_info {
-    uint64_t hash;             /**< of the common order: differs where the tasks have other graphs or programs */
+    uint64_t hash;             /**< of the common order: differs if the tasks have other graphs or programs */
     const bool *runs_on;       /**< by task: whether it has anything to do in a run */
     const int32_t *feed_task;  /**< by feed: the task that needs its value, -1: none */
     const int32_t *fetch_task; /**< by fetch: the task that gives its value, -1: it has none */
@@ -76,14 +76,14 @@ void mst_session_part_release_plan(mst_session *part, struct mst_cached_plan *pl
 typedef struct mst_session_part_run {
     uint64_t number;         /**< of the run: rises, and is the same on all tasks */
     double seconds;          /**< that it may take */
-    int64_t random;          /**< number of the step for random ops, where no global step has one: below 0 */
+    int64_t random;          /**< number of the step for random ops, if no global step has one: below 0 */
     bool initial;            /**< gives variables their first values */
     mst_tensor *const *feed; /**< by feed of the plan: the values that this task needs, else NULL */
     mst_tensor **output;     /**< by fetch: of those that this task gives; as mst_session_run */
 } mst_session_part_run;
 
-/** Puts a run of PLAN on the queues of this task's devices. Call it where the plan runs on this task, in the order that
- *  is the same on all tasks. Where it fails, the run is over here, and the coordinator must be told. */
+/** Puts a run of PLAN on the queues of this task's devices. Call it if the plan runs on this task, in the order that
+ *  all tasks share. If it fails, the run is over here, and the coordinator must be told. */
 MST_CHECKED mst_status mst_session_part_submit(mst_session *part, struct mst_cached_plan *plan,
                                                const mst_session_part_run *run);
 /** Waits for the end of the run that was submitted last. *DERIVED: it failed because another task did, which tells the

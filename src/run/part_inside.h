@@ -25,7 +25,7 @@ typedef struct mst_session_part {
     pthread_cond_t changed;                       /**< a message has come, or the run has failed */
     mst_session_part_message *bin[MST_PART_BINS]; /**< messages, by stream */
     uint64_t last;                                /**< number of the run that was submitted last */
-    pthread_mutex_t running;                      /**< of the frame: who holds it may decide; taken before `lock` */
+    pthread_mutex_t running;                      /**< of the frame: its holder may decide; taken before `lock` */
     mst_frame *frame;                             /**< of the run under way; NULL: none is */
     struct mst_slot *slot;    /**< of the run that mst_session_part_finish is to be called for; NULL: none */
     mst_call_purpose purpose; /**< of that run */

@@ -1,4 +1,4 @@
-/* The messages of a run between its parts: values that cross from one task to another, signals that a node was made,
+/* The messages of a run between its parts: values that cross from one task to another, signals that a node is done,
  * and, as stream 0, the number of the step. A message may come before its run was submitted here, and is kept until it
  * is received or its run is over. */
 #include <stdlib.h>

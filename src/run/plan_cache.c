@@ -1,8 +1,8 @@
 /* The plans of a session, found by (graph version, feeds, fetches).
  *
- * A thread that finds none makes one without the session's lock: first it puts the call on the list of those that are
- * being made, so that no other thread makes the same, and at the end it takes it off and puts the plan into the
- * cache. */
+ * A thread that finds none makes one without the session's lock. First it puts the call on the list of plans being
+ * made, so that no other thread makes the same one. At the end it takes the call off the list and puts the plan into
+ * the cache. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,8 +105,8 @@ static void destroy_all(mst_session *session, mst_cached_plan *dropped) {
     }
 }
 
-/* Drops a reference, under the lock. A plan that nobody has any more is put on the list DROPPED, to be destroyed
- * without the lock: devices may take their time to take memory back. */
+/* Drops a reference, under the lock. A plan without references is put on the list DROPPED, to be destroyed without the
+ * lock: devices may be slow to take memory back. */
 static void drop_reference(mst_cached_plan *cached, mst_cached_plan **dropped) {
     if (--cached->references) return;
     cached->next = *dropped;
@@ -173,8 +173,8 @@ static mst_status compile(mst_session *session, mst_cached_plan *cached) {
 /* With more devices one thread is slower than any neighbour can make them. */
 enum { MOST_ALONE = 4 };
 
-/* Some devices of one thread each that compute in the host's memory, of which the caller runs one anyway. No other
- * frame may be in flight: calls of a device share what their kernels have prepared. */
+/* Whether the devices have one thread each and compute in the host's memory, and the caller runs one of them anyway. No
+ * other frame may be in flight: calls of a device share what their kernels have prepared. */
 static bool can_run_alone(const mst_session *session, const mst_cached_plan *cached) {
     if (cached->num_devices < 2 || cached->num_devices > MOST_ALONE || session->num_slots > 1 ||
         mst_executor_runs_all(session->executor))
@@ -276,7 +276,7 @@ static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached,
     return status;
 }
 
-/* Drops all plans of the cache; false where there is none. */
+/* Drops all plans of the cache; false if there is none. */
 static bool drop_all(mst_session *session) {
     mst_cached_plan *dropped = NULL;
     pthread_mutex_lock(&session->lock);
@@ -297,7 +297,7 @@ static void end_making(mst_session *session, const mst_cached_plan *cached) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* The plan for the call among PLANS, NULL where it is not there. */
+/* The plan for the call among PLANS, NULL if it is not there. */
 static mst_cached_plan *plan_cache_find(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                                         const mst_value *fetches, int num_fetches) {
     for (int64_t i = 0; i < session->num_plans; i++) {
@@ -336,7 +336,7 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
     pthread_mutex_unlock(&session->lock);
     if (mine) {
         status = plan_cache_make(session, fresh, deadline);
-        if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room without the other plans */
+        if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room once the other plans are gone */
             undo(session, fresh);
             status = plan_cache_make(session, fresh, deadline);
         }

@@ -1,5 +1,6 @@
-/* The life of a session: its devices, slots and store are made with it and freed when its last call has left and its
- * threads have ended; and what it says of itself. Calls are in session_calls.c, variables in session_variables.c. */
+/* The life of a session: its devices, slots and store are made with it, and freed when its last call has left and its
+ * threads have ended. Also the functions that describe a session. Calls are in session_calls.c, variables in
+ * session_variables.c. */
 #include "run/session.h"
 
 #include <stdlib.h>
@@ -210,7 +211,7 @@ void mst_session_end_allocation(mst_session *session) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* False where a call does not end within the timeout of runs. */
+/* False if a call does not end within the timeout of runs. */
 static bool wait_for_callers(mst_session *session) {
     const struct timespec moment = {.tv_nsec = 200000};
     const int64_t deadline = mst_clock_after(session->options.timeout);

@@ -71,8 +71,8 @@ typedef struct mst_cached_plan {
     int32_t *devices; /**< that have something to do */
     int32_t num_devices;
     void **executable; /**< by device */
-    char **constants;  /**< by device; NULL where the domain is the host's */
-    mst_state **state; /**< by state of the plan; NULL where it is not used */
+    char **constants;  /**< by device; NULL if the domain is the host's */
+    mst_state **state; /**< by state of the plan; NULL if it is not used */
     mst_copy **copy;
     void **data;  /**< of the copies */
     mst_use *use; /**< of each entry once: what a turn is taken for */
@@ -91,7 +91,7 @@ typedef struct mst_used_copy {
     mst_copy *copy;
 } mst_used_copy;
 
-/** What a session does whose devices belong to other processes, in place of what is done here. No pointer may be NULL.
+/** The functions of a session whose devices belong to other processes, in place of those here. No pointer may be NULL.
  *  CONTEXT is that of mst_session_create_in_other_tasks; a call has begun, but for the first three. */
 typedef struct mst_other_tasks_type {
     void (*destroy)(void *context);
@@ -139,7 +139,7 @@ struct mst_session {
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
     mst_trace *trace;       /**< runs are added to it; NULL: to none */
-    mst_session_part *part; /**< where there are devices of other tasks; NULL: there are none */
+    mst_session_part *part; /**< if there are devices of other tasks; NULL: there are none */
 };
 
 /** As mst_session_create_here; PART (NULL: there are none): of which tasks there are devices too. */
@@ -148,9 +148,9 @@ MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_sessi
 /** Whether each of COUNT variables has a value: HAS[i] is 1, else 0. */
 MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count,
                                                unsigned char *has);
-/** mst_session_create for devices of this process. MST_INVALID where OPTIONS name a target. */
+/** mst_session_create for devices of this process. MST_INVALID if OPTIONS name a target. */
 MST_CHECKED mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out);
-/** Makes a session of which TYPE does everything. CONTEXT is the session's where it succeeds. */
+/** Makes a session whose calls all go to TYPE. CONTEXT is the session's if it succeeds. */
 MST_CHECKED mst_status mst_session_create_in_other_tasks(mst_graph *graph, const mst_session_options *options,
                                                          const mst_other_tasks_type *type, void *context,
                                                          mst_session **out);
@@ -182,9 +182,9 @@ MST_CHECKED mst_status mst_session_call(mst_session *session, mst_call_purpose *
 MST_CHECKED mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached,
                                           const mst_call_purpose *purpose, int64_t deadline, const mst_feed *feeds,
                                           mst_tensor **outputs, mst_slot **out);
-/** Runs what was put on the queues to its end, or its deadline. */
+/** Waits for what was put on the queues, and runs the caller's part of it, until its end or its deadline. */
 MST_CHECKED mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_purpose *purpose);
-/** Waits on CONDITION, under the lock, for some time; false where DEADLINE has come. */
+/** Waits on CONDITION, under the lock, for some time; false if DEADLINE has come. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 
 /* ---- plans: plan_cache.c ---- */
@@ -234,14 +234,14 @@ mst_status mst_session_tell_torn(mst_store *store, const mst_cached_plan *cached
  *  other devices there. The largest values of PLAN (may be NULL) are named. */
 MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,
                                                int64_t more);
-/** Error if the host's memory has no room for FRESH bytes of arenas and the new copies of CACHED, which a first run
- *  touches, in addition to what the process has now. That includes the code of kernels, made when they were bound. */
+/** Error if the host's memory has no room for what a first run of CACHED touches in addition to what the process has
+ *  now: FRESH bytes of arenas, and new copies. That includes the code of kernels, made when they were bound. */
 MST_CHECKED mst_status mst_session_check_room(const mst_cached_plan *cached, int64_t fresh);
 /** Error if the host's memory has no room for BYTES of new outputs of CACHED in addition to the arenas that its run
  *  needs: before memory is taken for any of them. */
 MST_CHECKED mst_status mst_session_check_outputs(const mst_session *session, const mst_cached_plan *cached,
                                                  int64_t bytes);
-/** Bytes that STRINGS of DEVICE may take in all, beside what else is there now. */
+/** Bytes that STRINGS of DEVICE may take in all, given what else is there now. */
 int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings);
 
 #endif

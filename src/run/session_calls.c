@@ -43,7 +43,7 @@ mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds,
     return MST_OK;
 }
 
-/* What fetch I needs; false where this task has no value for it. */
+/* What fetch I needs; false if this task has no value for it. */
 static bool is_wanted(const mst_plan *plan, int i, mst_spec *spec) {
     const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
     if (!fetch->num_src || mst_plan_is_in_another_task(plan, fetch)) return false;
@@ -58,7 +58,7 @@ static bool is_reusable(const mst_tensor *output, const mst_spec *spec) {
     return mst_spec_equal(&own, spec);
 }
 
-/* Small ones are not worth a look at what the process has. */
+/* For small ones it is not worth finding out how much memory the process has. */
 static mst_status check_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor *const *outputs) {
     enum { SMALL = 1 << 20 };
     int64_t bytes = 0;
@@ -73,7 +73,7 @@ static mst_status check_outputs(mst_session *session, const mst_cached_plan *cac
     return status;
 }
 
-/* A tensor for each fetch that has a value, the caller's own where it fits. */
+/* A tensor for each fetch that has a value, the caller's own if it fits. */
 static mst_status prepare_outputs(mst_session *session, const mst_cached_plan *cached, mst_tensor **outputs) {
     if (!outputs) return MST_OK;
     MST_TRY(check_outputs(session, cached, outputs));
@@ -105,7 +105,7 @@ static mst_status too_late(const mst_slot *slot) {
                     slot->session->options.timeout);
 }
 
-/* At most a second: a clock that a test has put in place does not wake us. */
+/* At most a second: a clock that a test has replaced does not wake this thread. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline) {
     const int64_t left = deadline - mst_clock_now();
     if (left <= 0) return false;
@@ -127,7 +127,7 @@ static bool is_ready(const mst_session *session, const mst_cached_plan *cached, 
     return ready;
 }
 
-/* A free slot: one in which CACHED can run at once where there is one. */
+/* A free slot: one in which CACHED can run at once if there is one. */
 static int find_free_slot(const mst_session *session, const mst_cached_plan *cached, bool *ready) {
     int found = -1;
     *ready = false;
@@ -139,7 +139,7 @@ static int find_free_slot(const mst_session *session, const mst_cached_plan *cac
     return found;
 }
 
-/* Takes a slot for CACHED and, where it is not READY to run there, begins an allocation: both at once, so that no call
+/* Takes a slot for CACHED and, if it is not READY to run there, begins an allocation: both at once, so that no call
  * waits for an allocation while it holds a slot that others could use. */
 static mst_status take_slot(mst_session *session, const mst_cached_plan *cached, int64_t deadline, int *out,
                             bool *ready) {
@@ -179,7 +179,7 @@ static void give_number_back(mst_session *session, const mst_step *step) {
     atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
 }
 
-/* The caller and all devices have left: what was written gets its version. True where the step has happened. */
+/* The caller and all devices have left: what was written gets its version. True if the step has happened. */
 static bool commit_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
     const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && slot->cached->plan->commits;
@@ -212,7 +212,7 @@ static void release_frame(mst_frame *frame) {
     mst_cached_plan_release(session, cached);
 }
 
-/* The same by the last device to leave, where the caller has given the frame up. */
+/* The same by the last device to leave, if the caller has given the frame up. */
 static void end_late(mst_frame *frame) {
     commit_frame(frame);
     release_frame(frame);
@@ -312,7 +312,7 @@ static void open_frame(mst_session *session, mst_slot *slot, mst_call_purpose *p
     mst_timeline_advance(&frame->ready, frame->number);
 }
 
-/* True where all devices left before the deadline. A step that is changing variables by then is not cut off: it has as
+/* True if all devices left before the deadline. A step that is changing variables by then is not cut off: it has as
  * long again. */
 static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     mst_frame *frame = &slot->frame;
@@ -416,7 +416,7 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, const ms
 
 mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached, const mst_call_purpose *purpose,
                               int64_t deadline, const mst_feed *feeds, mst_tensor **outputs, mst_slot **out) {
-    /* an output that is fed too must neither be written in place nor freed before the end */
+    /* retained: an output that is also fed must neither be written in place nor freed before the end */
     for (int i = 0; i < cached->num_feeds; i++)
         if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
     mst_status status = prepare_outputs(session, cached, outputs);

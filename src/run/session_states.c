@@ -1,6 +1,6 @@
 /* Connects the plans of a session to the entries of its store: which copy of an entry each state of a plan uses.
  *
- * Copies are shared by all plans of a session, and with other sessions of the store where they have made one in the
+ * Copies are shared by all plans of a session, and with other sessions of the store if they have made one in the
  * same place. What is missing is placed in batches, one block of memory for each device or domain, within the memory
  * limits. Before a step mst_session_check_states sees that each entry that is read has a value and refreshes stale
  * copies; after one, mst_session_commit_states gives the entries that it wrote a new version. */
@@ -37,8 +37,8 @@ static int64_t used_bytes(const mst_session *session, int device) {
 }
 
 /* Without this check the system would kill the process without a message. The memory that the process has now includes
- * what the session has allocated and already touched, but not what is untouched: the larger of the two is needed for
- * certain. */
+ * what the session has allocated and touched, but not what is untouched. So the larger of the two is a lower bound of
+ * what is needed. */
 static mst_status check_host(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
     const mst_devices *devices = &session->devices;
     const int64_t memory = mst_host_memory();
@@ -92,14 +92,14 @@ mst_status mst_session_check_outputs(const mst_session *session, const mst_cache
 
 /* ---- placing ---- */
 
-/* The first device of the session in the domain of DEVICE: the key of what is one for the domain. */
+/* The first device of the session in the domain of DEVICE: the key of copies of which the domain has one. */
 static int32_t first_of_domain(const mst_session *session, int32_t device) {
     int32_t first = 0;
     while (session->devices.device[first].domain != session->devices.device[device].domain) first++;
     return first;
 }
 
-/* The copy of one state of a plan that the session has in use; NULL where it has none yet. */
+/* The copy of one state of a plan that the session has in use; NULL if it has none yet. */
 static mst_status find_used(mst_session *session, const mst_plan_state *state, const mst_state *entry, int32_t **out) {
     const int32_t place =
         state->of_domain ? session->devices.count + first_of_domain(session, state->device) : state->device;

@@ -1,8 +1,8 @@
 /* Variables from outside of a step: reading and setting one, which the store does, and first values.
  *
  * First values are computed by a run of the assignments of all variables that have none. A first value that is computed
- * from another variable is for a later run of them. Another session of the store may do the same at the same time: who
- * comes second leaves what is there. */
+ * from another variable is for a later run of them. Another session of the store may do the same at the same time: the
+ * second one leaves the values that are there. */
 #include "run/session.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static mst_status init_variables(mst_session *session) {
     mst_value *assigns = NULL;
     mst_status status;
     int wanted;
-    /* Again for those that are computed from the first ones, and where another session of the store was faster with
+    /* Again for those that are computed from the first ones, and if another session of the store was faster with
      * some of them, and has trained since. */
     do {
         if ((status = mst_graph_read_begin(session->graph))) break;

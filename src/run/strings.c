@@ -1,6 +1,6 @@
 /* Strings that go from one memory domain to another. The elements, {address, length}, are copied into the host's
- * memory, then the bytes of each string behind them; the addresses are set to where the bytes will lie, and both are
- * copied to the destination in one piece each.
+ * memory, then the bytes of each string after them. The addresses are set to where the bytes will lie. Then elements
+ * and bytes are copied to the destination, each in one piece.
  *
  * Bytes of received strings come from blocks that last for a step. If a step needed several blocks, the next begins
  * with one that is as large as all of them, so that soon no step allocates. */
@@ -74,7 +74,7 @@ void mst_string_memory_join(mst_string_memory *memory, mst_domain *domain, int64
     const size_t bytes = (size_t)memory->bytes;
     memory->most = most;
     free_blocks(memory, domain);
-    (void)add_block(memory, domain, bytes); /* where there is no room, the step takes what it needs */
+    (void)add_block(memory, domain, bytes); /* if there is no room, the step takes what it needs */
 }
 
 void mst_string_memory_begin(mst_string_memory *memory, int64_t most) {

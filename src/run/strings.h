@@ -40,15 +40,15 @@ void mst_string_memory_free(mst_string_memory *memory, mst_domain *domain);
 MST_CHECKED mst_status mst_strings_receive(mst_string_memory *memory, mst_domain *to, void *dst, mst_domain *from,
                                            const void *src, int64_t count, int64_t *copied);
 /** COUNT strings at SRC in the domain FROM as one message, *OUT, which the caller frees: their lengths, as u64, and
- *  behind them their bytes. */
+ *  after them their bytes. */
 MST_CHECKED mst_status mst_strings_pack(mst_domain *from, const void *src, int64_t count, char **out, size_t *bytes);
-/** The other way: from a message of BYTES to DST in the domain TO, and to MEMORY, which is of TO. MST_INVALID where the
+/** The other way: from a message of BYTES to DST in the domain TO, and to MEMORY, which is of TO. MST_INVALID if the
  *  message is not one of COUNT strings. */
 MST_CHECKED mst_status mst_strings_unpack(mst_string_memory *memory, mst_domain *to, void *dst, const void *message,
                                           size_t bytes, int64_t count);
 /** Sets the elements of OUTPUT, which owns its strings, to those at SRC in the domain FROM. */
 MST_CHECKED mst_status mst_strings_fetch(mst_tensor *output, mst_domain *from, const void *src, int64_t *copied);
-/** Copies CONSTANT, a tensor of strings, to DST in the domain TO: elements first and bytes behind them, as many as
+/** Copies CONSTANT, a tensor of strings, to DST in the domain TO: elements first and bytes after them, as many as
  *  mst_tensor_all_bytes says. */
 MST_CHECKED mst_status mst_strings_place(mst_domain *to, void *dst, const mst_tensor *constant);
 

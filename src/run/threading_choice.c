@@ -8,14 +8,14 @@ enum {
     MOST_PAUSE = 1024 * 1000 * 1000
 };
 
-/* The other mode is taken where it needs at most this part of the time: neither clock nor machine is more exact. */
+/* The other mode is taken if it needs at most this part of the time: neither clock nor machine is more exact. */
 static const double WORTH = 0.95;
 
 bool mst_threading_choice_is_alone(const mst_threading_choice *choice) {
     return choice->alone != choice->trial;
 }
 
-/* A window of the present mode is over: begins a trial of the other one where it is due. */
+/* A window of the present mode is over: begins a trial of the other one if it is due. */
 static void judge(mst_threading_choice *c, int64_t now) {
     const double together = c->cost[false], alone = c->cost[true];
     c->slow = !c->alone && together * WORTH > alone ? c->slow + 1 : 0;

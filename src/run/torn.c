@@ -1,4 +1,4 @@
-/* What a step leaves torn that fails behind the gate, where nothing should.
+/* What a step leaves torn if it fails behind the gate, where nothing should fail.
  *
  * A device whose part fails there stops, and so does a device that waits for what it has not made; the others make
  * their parts. What the devices that stopped had still to write is torn: the value before the step may be half

@@ -112,7 +112,7 @@ static mst_status fill_device(mst_traced_run *run, const mst_trace *trace, const
 
 /* ---- memory over time ---- */
 
-/* When each node began first and ended last; 0 where it did not run. */
+/* When each node began first and ended last; 0 if it did not run. */
 typedef struct span {
     int64_t begin, end;
 } span;

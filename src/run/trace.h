@@ -70,7 +70,7 @@ typedef struct mst_traced_device {
 
 typedef struct mst_traced_run {
     mst_arena memory;
-    int64_t step; /**< number of the run: global_step before it, or below 0 where it changes none */
+    int64_t step; /**< number of the run: global_step before it, or below 0 if it changes none */
     int num_devices;
     mst_traced_device *device;
 } mst_traced_run;
@@ -84,7 +84,7 @@ struct mst_trace {
     int64_t num_lost; /**< there was no memory for them */
 };
 
-/** Adds a run of PLAN, which has happened; where memory is out it is counted as lost. */
+/** Adds a run of PLAN, which has happened; if memory is out it is counted as lost. */
 void mst_trace_add(mst_trace *trace, const mst_plan *plan, int64_t step, const mst_run_notes *notes);
 
 #endif

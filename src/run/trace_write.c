@@ -29,8 +29,8 @@ static bool is_drawn(const mst_traced *did) {
 }
 
 static void trace_write_add(json_t *events, json_t *event) {
-    json_array_append_new(events,
-                          event); /* NULL, where memory is out, makes it fail: the whole is checked at the end */
+    json_array_append_new(events, event); /* if memory is out, it is NULL and this fails: the whole is checked at the
+                                           * end */
 }
 
 static const char *short_name(const char *device) {

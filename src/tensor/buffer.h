@@ -16,8 +16,8 @@ void mst_buffer_free(void *buffer);
 /** SIZE bytes of zeros that no thread has touched yet, aligned to a cache line: the thread that first writes to them
  *  decides in which memory of the machine they are. Large ones are in large pages. */
 MST_CHECKED mst_status mst_pages_alloc(size_t size, void **out);
-/** MST_OUT_OF_MEMORY where SIZE bytes cannot be had now: asked before a library is called that ends the process, or
- *  crashes, where it gets no memory. */
+/** MST_OUT_OF_MEMORY if SIZE bytes cannot be had now: called before a library that ends the process, or crashes, if it
+ *  gets no memory. */
 MST_CHECKED mst_status mst_memory_probe(size_t size);
 /** SIZE is that of the allocation; DATA may be NULL. */
 void mst_pages_free(void *data, size_t size);

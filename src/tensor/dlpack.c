@@ -81,7 +81,7 @@ static mst_dtype find_dtype(DLDataType type) {
 static bool is_row_major(const DLTensor *t) {
     int64_t stride = 1;
     for (int i = 0; i < t->ndim; i++)
-        if (t->shape[i] == 0) return true; /* strides of nothing mean nothing */
+        if (t->shape[i] == 0) return true; /* strides of an empty tensor have no meaning */
     for (int i = t->ndim - 1; t->strides && i >= 0; i--) {
         if (t->shape[i] != 1 && t->strides[i] != stride) return false;
         if (__builtin_mul_overflow(stride, t->shape[i], &stride)) return true; /* too large: refused as a shape */

@@ -16,18 +16,18 @@
 
 enum {
     LINE_WIDTH = 75,
-    MOST_ELEMENTS = 1000, /* of which all are shown */
+    MOST_ELEMENTS = 1000, /* elements of a tensor that is shown whole */
     EDGE_ITEMS = 3,       /* shown at each end of a longer axis of larger tensors */
-    MOST_DIGITS = 8,      /* behind the point */
-    WORD_SIZE = 64        /* bytes that hold an element, and more than a line has beside */
+    MOST_DIGITS = 8,      /* after the point */
+    WORD_SIZE = 64        /* bytes that hold an element, and the rest of a line */
 };
 
 /* How all elements that are shown are written: "  1.25", "1.5e+10", " True". */
 typedef struct form {
     double largest, smallest; /* magnitudes of the finite ones that are not 0; 0: there are none */
     bool exponent;
-    int digits, exponent_digits; /* behind the point and in the exponent, where there is one */
-    int before, behind; /* most characters before and behind the point; without a point all count as before it */
+    int digits, exponent_digits; /* after the point and in the exponent, if there is one */
+    int before, behind; /* most characters before and after the point; without a point all count as before it */
     int special;        /* characters of the longest of nan, inf, -inf */
 } form;
 
@@ -59,7 +59,7 @@ static bool reads_back(const printer *p, const char *text, double value) {
     }
 }
 
-/* The fewest digits behind the point with which VALUE reads back as it is, at most MOST_DIGITS. */
+/* The fewest digits after the point with which VALUE reads back as it is, at most MOST_DIGITS. */
 static int digits_of(const printer *p, double value) {
     char text[WORD_SIZE];
     int digits = 0;
@@ -70,7 +70,7 @@ static int digits_of(const printer *p, double value) {
     return digits;
 }
 
-/* "1.5e+05" as "1.5e+005" where the exponent of another element has three digits. */
+/* "1.5e+05" as "1.5e+005" if the exponent of another element has three digits. */
 static void widen_exponent(const printer *p, char *text) {
     char *digits = strchr(text, 'e') + 2;
     if (p->form.exponent_digits > (int)strlen(digits)) {
@@ -93,7 +93,7 @@ static void write_float(const printer *p, double value, char *text) {
     }
 }
 
-/* "'abc'", or "'abc...'" where it takes more than a word. */
+/* "'abc'", or "'abc...'" if it takes more than a word. */
 static void write_string(const printer *p, int64_t i, char *text) {
     const mst_string string = mst_tensor_get_string(p->tensor, i);
     char part[MST_ESCAPE_TEXT];
@@ -180,7 +180,7 @@ static void choose_form(printer *p) {
     }
     for_shown(p, 0, 0, measure_width);
     if (mst_tensor_dtype(p->tensor) == MST_BOOL) f->before = (int)strlen("False");
-    const int room = f->special - f->behind - 1; /* nan and inf end where the digits behind the point do */
+    const int room = f->special - f->behind - 1; /* nan and inf end where the digits after the point do */
     if (f->before < room) f->before = room;
 }
 
@@ -204,7 +204,7 @@ static void indent(printer *p, int spaces) {
     p->column = snprintf(p->line, sizeof p->line, "%*s", spaces, "");
 }
 
-/* Adds a word to the line, or to a new one where it is full; rows of numbers begin at column NDIM. */
+/* Adds a word to the line, or to a new one if it is full; rows of numbers begin at column NDIM. */
 static void add_word(printer *p, const char *word) {
     const int ndim = p->shape.ndim;
     if (p->column > ndim && p->column + (int)strlen(word) > LINE_WIDTH - ndim) {

@@ -23,7 +23,7 @@
 struct mst_tensor {
     atomic_int references;
     mst_dtype dtype;
-    bool owns_strings; /* the bytes of its elements are freed with them */
+    bool owns_strings; /* it frees the bytes of its elements */
     mst_shape shape;
     int64_t count;
     void *data;
@@ -43,7 +43,7 @@ mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count) {
         if (shape.dim[i] < 0)
             return MST_FAIL(MST_INVALID, "tensor: shape %s has a negative dimension",
                             mst_shape_print(shape, text, sizeof text));
-        if (shape.dim[i] == 0) empty = true; /* the others must fit all the same: strides are their products */
+        if (shape.dim[i] == 0) empty = true; /* others must fit all the same: strides are products */
         overflow |= shape.dim[i] > 0 && __builtin_mul_overflow(elements, shape.dim[i], &elements);
     }
     if (overflow || elements > INT64_MAX / 16)
@@ -87,7 +87,7 @@ mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out)
     return status;
 }
 
-/* Pages and how many bytes they are. */
+/* Pages and their number of bytes. */
 typedef struct pages {
     void *data;
     size_t size;

@@ -7,7 +7,7 @@
 
 #include "muster/status.h"
 
-/** The most that a count can be: counting on from there does not overflow. */
+/** The largest count: counting on from there does not overflow. */
 #define MST_BOOKMARK_MOST (INT64_MAX / 2)
 
 /** Zero-initialised is empty. */
@@ -15,16 +15,16 @@ typedef struct mst_bookmark {
     int64_t *number;
     int64_t count, capacity;
     int64_t at;     /**< the next to be taken */
-    bool no_memory; /**< a number was not put */
+    bool no_memory; /**< a number could not be added */
 } mst_bookmark;
 
 void mst_bookmark_put(mst_bookmark *bookmark, int64_t number);
-/** Takes the next number. MST_CORRUPT where there is none, or it is not from LOW to HIGH: the bookmark is of something
+/** Takes the next number. MST_CORRUPT if there is none, or it is not from LOW to HIGH: the bookmark is of something
  *  else. */
 MST_CHECKED mst_status mst_bookmark_take(mst_bookmark *bookmark, int64_t low, int64_t high, int64_t *number);
-/** All numbers of OTHER, with their count first. */
+/** Adds all numbers of OTHER, with their count first. */
 void mst_bookmark_put_all(mst_bookmark *bookmark, const mst_bookmark *other);
-/** Takes them to OTHER, which is empty. */
+/** Takes such numbers to OTHER, which is empty. */
 MST_CHECKED mst_status mst_bookmark_take_all(mst_bookmark *bookmark, mst_bookmark *other);
 void mst_bookmark_free(mst_bookmark *bookmark);
 

@@ -1,18 +1,18 @@
-/** A row as it flows along cursors: its number in the source, and in which pass over the source it was given out. A
+/** A row as it flows along cursors: its number in the source, and the pass over the source in which it was given out. A
  *  pass is an epoch of the source: mst_dataset_repeat starts repetition r of epoch e as epoch e * count + r. So rows of
- *  several passes can be mixed, as a shuffle behind a repeat does, and each still tells its own.
+ *  several passes can be mixed, as a shuffle after a repeat does, and each still tells its own pass.
  *
  *      bit 62 ... 40   bit 39 ... 0
  *      pass            number
  *
- *  Row numbers of pass 0 are rows. Only what uses the number or the pass takes a row apart. */
+ *  Row numbers of pass 0 are rows. Only code that uses the number or the pass takes a row apart. */
 #ifndef MUSTER_DATA_CURSORS_ROW_H
 #define MUSTER_DATA_CURSORS_ROW_H
 
 #include <stdint.h>
 
 #define MST_ROW_MOST_NUMBER (((int64_t)1 << 40) - 1)
-/** The passes that differ; counting starts again behind them. */
+/** The number of different passes; counting starts again after them. */
 #define MST_ROW_NUM_PASSES ((int64_t)1 << 22)
 
 static inline int64_t mst_row_number(int64_t row) {
@@ -30,7 +30,7 @@ static inline int64_t mst_row_make(int64_t number, int64_t pass) {
 /** What a random change of a row depends on, beside its seed. */
 typedef struct mst_row_key {
     uint64_t pass;
-    uint64_t record; /**< the same for the same row of the source, in whatever order it comes */
+    uint64_t record; /**< the same for the same row of the source, whatever the order of rows */
 } mst_row_key;
 
 #endif

@@ -24,7 +24,7 @@ MST_CHECKED mst_status mst_turns_create(mst_turns *turns, int num_items, int64_t
 void mst_turns_free(mst_turns *turns);
 /** Starts over. */
 void mst_turns_reset(mst_turns *turns);
-/** The item whose turn it is, opened if need be; -1 where all have ended. It stays the same until one of the functions
+/** The item whose turn it is, opened if need be; -1 if all have ended. It stays the same until one of the functions
  *  below is called. */
 int mst_turns_item(mst_turns *turns);
 /** How many elements the current item gives at most before the next has its turn. */

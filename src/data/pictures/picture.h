@@ -14,7 +14,7 @@ typedef struct mst_picture_size {
     int64_t pixel; /**< bytes */
 } mst_picture_size;
 
-/** How an mst_picture_dataset makes a picture of dtype OUT->dtype from IN. */
+/** The function with which an mst_picture_dataset makes a picture of dtype OUT->dtype from IN. */
 typedef void (*mst_picture_function)(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
                                      mst_array *out);
 
@@ -25,21 +25,21 @@ typedef struct mst_picture_dataset {
 } mst_picture_dataset;
 
 /** Makes a dataset of SIZE bytes, named as TYPE is, whose component COMPONENT is FUNCTION of that of UPSTREAM. Fails
- *  with MST_INVALID where that is not a picture. */
+ *  with MST_INVALID if that is not a picture. */
 MST_CHECKED mst_status mst_picture_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                           int component, mst_picture_function function, void *out);
 /** The same of a FUNCTION that draws random numbers. Two transforms with one SEED draw different ones unless they are
- *  of one type. Also fails behind a dataset that gives values, not which rows they are of. */
+ *  of one type. Also fails after a dataset that gives values without the numbers of their rows. */
 MST_CHECKED mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                                  int component, uint64_t seed, mst_picture_function function,
                                                  void *out);
 /** MST_INVALID, naming TRANSFORM, unless component COMPONENT of DATASET is pictures of u8 or f32. */
 MST_CHECKED mst_status mst_picture_want_values(const mst_dataset *dataset, const char *transform, int component);
-/** MST_INVALID, naming TRANSFORM, unless it is pictures in which, with PADDING pixels more on each side, there is the
- *  box of HEIGHT x WIDTH pixels whose first is [TOP, LEFT]. */
+/** MST_INVALID, naming TRANSFORM, unless it is pictures that contain a certain box, after PADDING pixels more on each
+ *  side. The box has HEIGHT x WIDTH pixels, the first at [TOP, LEFT]. */
 MST_CHECKED mst_status mst_picture_want_box(const mst_dataset *dataset, const char *transform, int component,
                                             int64_t padding, int64_t top, int64_t left, int64_t height, int64_t width);
-/** MST_INVALID, naming TRANSFORM, where X is not from LEAST to MOST. */
+/** MST_INVALID, naming TRANSFORM, if X is not from LEAST to MOST. */
 MST_CHECKED mst_status mst_picture_want_range(const char *transform, const char *what, double x, double least,
                                               double most);
 
@@ -63,7 +63,7 @@ void mst_picture_resize(mst_dataset *dataset, int component, int64_t height, int
 /** Element [y, x] is that in column width - 1 - x of SRC with LEFT_RIGHT, in row height - 1 - y with UP_DOWN
  *  (tf.image.flip_left_right, flip_up_down). */
 void mst_picture_flip(const void *src, mst_picture_size size, bool left_right, bool up_down, void *dst);
-/** Element [y, x] is element [top + y, left + x] of SRC, 0 where there is none. */
+/** Element [y, x] is element [top + y, left + x] of SRC, 0 if there is none. */
 void mst_picture_crop(const void *src, mst_picture_size size, int64_t top, int64_t left, int64_t height, int64_t width,
                       void *dst);
 /** dst = src + delta of f32. u8 are taken as src / 255, and what comes out cut off at 0 and 1 and times 255.5, rounded

@@ -1,7 +1,7 @@
 /* Resizes a picture row by row of the result. A row of the source is resized to the columns of the result first, and
- * such rows are then blended; the last two are kept, since neighbouring rows of the result need the same ones. Which
- * rows and columns go into which, and with what weight, is found once (struct span). All memory is one block, laid
- * out by a first walk that only counts. */
+ * such rows are then blended. The last two are kept, since neighbouring rows of the result need the same ones. Which
+ * rows and columns of the source go into one of the result, and with what weight, is found once (struct span). All
+ * memory is one block, laid out by a first walk that only counts. */
 #include "data/pictures/resize.h"
 
 #include <math.h>

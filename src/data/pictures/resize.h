@@ -11,7 +11,7 @@
 #include "muster/dataset.h"
 
 /** IMAGE to DST, (HEIGHT, WIDTH, channels) of DTYPE: f32 with values 0 to 255, or u8 with these rounded. Planes are
- *  for MST_RESIZE_BILINEAR. Fails where memory runs out. */
+ *  for MST_RESIZE_BILINEAR. Fails if memory runs out. */
 MST_CHECKED mst_status mst_resize(mst_resize_method method, const mst_image *image, mst_dtype dtype, void *dst,
                                   int64_t height, int64_t width);
 

@@ -1,7 +1,7 @@
 /** The columns of a bilinear resize: a row of pixels becomes a row with other columns, f32. Each element is
  *  first + (second - first) * weight of two neighbours.
  *
- *  Where eight elements come from two runs of 16 bytes, which is up to four times as many columns, AVX2 takes them with
+ *  If eight elements come from two runs of 16 bytes, as with up to four times as many columns, AVX2 takes them with
  *  byte shuffles; else a plain loop does. Both give the same bits. */
 #ifndef MUSTER_DATA_PICTURES_RESIZE_COLUMNS_H
 #define MUSTER_DATA_PICTURES_RESIZE_COLUMNS_H
@@ -12,7 +12,7 @@
 
 enum {
     MST_COLUMNS_AT_ONCE = 8, /**< a row of the result is written in whole groups of so many elements */
-    MST_COLUMNS_BEYOND = 16, /**< bytes that a row must have behind it */
+    MST_COLUMNS_BEYOND = 16, /**< bytes that must be readable after a row */
 };
 
 /** Where the elements of a row come from. The row has COUNT elements; the arrays are rounded up to whole groups. */

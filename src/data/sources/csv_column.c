@@ -53,8 +53,8 @@ static void find_kinds(const mst_csv *csv, int column, const mst_csv_notation *n
     }
 }
 
-/* The error for a column in which no cell is a number as --decimal and --thousands say, and all are numbers in another
- * notation: nobody meant them as categories. ROW is the first of them. */
+/* The error for a column in which no cell is a number in the notation of --decimal and --thousands, and all are numbers
+ * in another one: nobody meant them as categories. ROW is the first of them. */
 static mst_status other_notation(const mst_csv *csv, int64_t row, int column) {
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
     return MST_FAIL(
@@ -336,7 +336,7 @@ static mst_status read_category(const mst_csv *csv, int64_t row, int column, con
     return MST_OK;
 }
 
-/* The error of a cell that is not WHAT, as those of the column in which FORM was found, in another file. */
+/* The error of a cell that is not WHAT, unlike the cells of the column, in another file, in which FORM was found. */
 static mst_status not_as_before(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
                                 const char *what) {
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], notation[MST_CSV_NOTATION_TEXT];

@@ -14,11 +14,11 @@ typedef enum mst_csv_type {
     MST_CSV_INTEGERS,
     MST_CSV_FLOATS,
     MST_CSV_CATEGORIES,
-    MST_CSV_TEXTS /**< cells as they are: only where asked for */
+    MST_CSV_TEXTS /**< cells as they are: only if asked for */
 } mst_csv_type;
 
 typedef struct mst_csv_column {
-    const char *name; /**< of the header, which that csv keeps, as it keeps the categories */
+    const char *name; /**< from the header; that csv keeps it, and the categories */
     int place;        /**< column of the csv that it was found in */
     mst_csv_type type;
     const char **category; /**< the different cells, sorted by their bytes; number i stands for category[i] */
@@ -31,10 +31,10 @@ typedef struct mst_csv_column {
     bool is_label;             /**< no cell may be missing */
 } mst_csv_column;
 
-/** How options say that a column is read. Zero-initialised: they say nothing. */
+/** How a column is to be read according to the options. Zero-initialised: they say nothing. */
 typedef struct mst_csv_reading {
     bool categories;           /**< it has categories, even if its cells are numbers */
-    mst_csv_date_part part;    /**< it has dates, of which this part is taken */
+    mst_csv_date_part part;    /**< it has dates: this part of them is taken */
     mst_csv_notation notation; /**< members decimal and thousands that are not 0 are given */
 } mst_csv_reading;
 
@@ -51,13 +51,13 @@ MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, const
 MST_CHECKED mst_status mst_csv_columns_check(const mst_csv *csv, const mst_csv_column *columns, int n, bool is_new);
 void mst_csv_column_free(mst_csv_column *column);
 
-/** A column as a schema has it, and back: what OUT points to is FROM's. MST_INVALID where FROM is no column of a
+/** A column as a schema has it, and back: what OUT points to is FROM's. MST_INVALID if FROM is no column of a
  *  table. */
 mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column);
 MST_CHECKED mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, mst_csv_column *out);
 
 /** The cells of a column of CSV, which may be another file than the one that FORM was found in: number r is written to
- *  DST[r * STRIDE]. Fails with MST_INVALID, naming the cell, where one is no such number, or a category that FORM does
+ *  DST[r * STRIDE]. Fails with MST_INVALID, naming the cell, if one is no such number, or a category that FORM does
  *  not have. Integers that i64 cannot hold count as floats. */
 MST_CHECKED mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv_column *form,
                                                int64_t *dst);

@@ -21,7 +21,7 @@ static int take_number(const char **at, int most, int64_t *out) {
     return count;
 }
 
-/* Moves behind the letters of a month's name, and a point after a short one. */
+/* Moves past the letters of a month's name, and past a point after a short name. */
 static bool take_month(const char **at, int64_t *out) {
     size_t size;
     *out = mst_csv_month_named(*at, &size);
@@ -30,7 +30,7 @@ static bool take_month(const char **at, int64_t *out) {
     return *out > 0;
 }
 
-/* Moves behind one space, '-' or '/', and a comma before a space. */
+/* Moves past one space, '-' or '/', and past a comma before a space. */
 static bool take_gap(const char **at) {
     *at += at[0][0] == ',' && at[0][1] == ' ';
     if (!**at || !strchr(" -/", **at)) return false;

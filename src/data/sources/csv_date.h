@@ -12,7 +12,7 @@ typedef enum mst_csv_date_part {
     MST_CSV_YEAR,
     MST_CSV_MONTH,   /**< 1 to 12 */
     MST_CSV_WEEKDAY, /**< Monday is 0 */
-    MST_CSV_SECONDS, /**< since 1970-01-01 00:00, in UTC where the cell has a time zone */
+    MST_CSV_SECONDS, /**< since 1970-01-01 00:00, in UTC if the cell has a time zone */
     MST_CSV_NUM_DATE_PARTS
 } mst_csv_date_part;
 

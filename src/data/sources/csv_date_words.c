@@ -1,4 +1,4 @@
-/* A cell is split into numbers, words and the marks between them. Words must be such as dates have; then the first
+/* A cell is split into numbers, words and the marks between them. All words must be words of dates. Then the first
  * numbers, their digits and the marks between them must be those of a date or a time. */
 #include "data/sources/csv_date_words.h"
 
@@ -55,7 +55,7 @@ static bool is_one_of(const char *text, size_t size, const char *const *words) {
     return false;
 }
 
-/* Moves *AT behind a word that a date may have. */
+/* Moves *AT past a word that a date may have. */
 static bool take_word(const char **at, date_shape *shape) {
     static const char *const halves[] = {"am", "pm", NULL}, *const periods[] = {"t", "q", "w", NULL},
                              *const others[] = {"z", "utc", "gmt", "st", "nd", "rd", "th", NULL};
@@ -83,7 +83,7 @@ static bool take_digits(const char **at, char mark, date_shape *shape) {
     return shape->digits[i] < 12;
 }
 
-/* False where CELL has a character or a word that no date has. */
+/* False if CELL has a character or a word that no date has. */
 static bool scan_date_text(const char *cell, date_shape *shape) {
     char mark = 0;
     while (*cell) {

@@ -19,7 +19,7 @@ static const char *const signs[] = {"%", "$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\
 
 /* ---- one cell ---- */
 
-/* How many bytes the word of LIST has that TEXT begins with; 0: none. */
+/* The length of the word of LIST with which TEXT begins; 0: none. */
 static size_t begins_with(const char *text, const char *const *list) {
     for (; *list; list++)
         if (strncmp(text, *list, strlen(*list)) == 0) return strlen(*list);
@@ -104,7 +104,7 @@ static int take_whole(const char **from, char **to, char thousands) {
     return count;
 }
 
-/* Moves behind one '+' or '-', which is written if it is a minus. */
+/* Moves past one '+' or '-'. A minus is written to the output. */
 static const char *take_plus_or_minus(const char *from, char **to, bool *taken) {
     const bool is_long = strncmp(from, minus, sizeof minus - 1) == 0;
     if (*taken || (!is_long && *from != '-' && *from != '+')) return from;

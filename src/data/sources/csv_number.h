@@ -45,10 +45,10 @@ const char *mst_csv_notation_print(const mst_csv_notation *notation, char *text)
  *  two notations fit and give different numbers: 100,500 is 100.5 or 100500. */
 MST_CHECKED mst_status mst_csv_notation_find(const mst_csv *csv, int column, const mst_csv_notation *given,
                                              mst_csv_notation *out, bool *found);
-/** The first row of column COLUMN of CSV, all of whose cells are numbers in A, that is another number in B; -1: there
- *  is none, or a cell is no number in B. */
+/** The first row in which the cell of column COLUMN of CSV is another number in B than in A. All cells are numbers in
+ *  A. -1: there is none, or a cell is no number in B. */
 int64_t mst_csv_notation_doubt(const mst_csv *csv, int column, const mst_csv_notation *a, const mst_csv_notation *b);
-/** Whether there is exactly one such notation for the N cells of LIST. */
+/** Whether exactly one notation fits the N cells of LIST in this way. */
 bool mst_csv_notation_fits(const char *const *list, int64_t n);
 
 #endif

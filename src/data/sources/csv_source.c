@@ -1,13 +1,13 @@
 /** The rows of a CSV file with a header (RFC 4180), read whole; a file that is gzip is decompressed, and the path "-"
  *  is standard input, which can be read once. Component 0 is f32 [columns], all columns but the one
  *  of labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
- *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that
+ *  floats; or, if none is a number, categories, which are numbered from 0 in the order of their bytes, so that
  *  files with the same categories number them alike. Numbers with a decimal comma, with thousands separators, or with
  *  signs such as % or $ are read if the column can be read in only one way. Labels are i64, or f32 if they are floats.
  *  Cells may be quoted; numbers may have spaces around them. The names of a label's categories, in .separate of any
  *  column's, are given by mst_dataset_class_name. OPTIONS may be NULL.
  *
- *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a
+ *  Fails as mst_dataset_from_idx does; with MST_CORRUPT if the file is no table, MST_NOT_FOUND if it lacks a
  *  column, MST_INVALID if a number is missing, does not fit or can be read in two ways, or text and numbers are mixed.
  *  The message names the file, the line on which the row begins, and the column. */
 #ifdef MST_DATASET_HEADER
@@ -19,7 +19,7 @@ typedef enum mst_missing {
 typedef struct mst_csv_options {
     int zero_;
     const char *label;             /**< the column of labels; NULL: the last */
-    const char *const *categories; /**< columns that are of categories also where their cells are numbers */
+    const char *const *categories; /**< columns that are of categories also if their cells are numbers */
     int num_categories;
     const char *like; /**< a CSV file whose columns, their types and categories are taken: for a test part that of the
                            train part. It has the label; a category that it lacks is an error */
@@ -61,7 +61,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_
 #include "data/sources/csv_column.h"
 
 typedef struct csv_table {
-    mst_csv *csv, *like; /* like: the file that tells the columns, often the same; NULL: the schema does */
+    mst_csv *csv, *like; /* like: the file that defines the columns, often the same; NULL: the schema does */
     mst_schema schema;
     mst_csv_column *column; /* the label last */
     int num_columns;
@@ -163,7 +163,7 @@ static int count_dates(const csv_table *t, const mst_csv_options *o, const char 
     return count;
 }
 
-/* Checks that O says one thing of each column. */
+/* Checks that O says at most one thing about each column. */
 static mst_status check_lists(const csv_table *t, const mst_csv_options *o, int label) {
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
         const char *header = mst_csv_header(t->like, i), *option[4];

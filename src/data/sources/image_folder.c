@@ -87,8 +87,8 @@ static mst_status image_folder_add(char ***names, int64_t *n, char *name) {
     return MST_NO_MEMORY("for the names of files");
 }
 
-/* Whether NAME in DIR is a folder, or else a file. A link that leads nowhere is neither; what cannot be looked at is
- * not left out: the other pictures would be another data set. */
+/* Whether NAME in DIR is a folder, or else a file. A link that leads nowhere is neither. A name that cannot be examined
+ * is an error: the pictures without it would be another data set. */
 static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool folder, bool *out) {
     struct stat info;
     *out = fstatat(dirfd(list), name, &info, 0) == 0;

@@ -22,14 +22,14 @@ typedef struct mst_image_folder {
  *  suffix of a picture. Fails if there are no classes (MST_NOT_FOUND), if a picture would be left out, such as a GIF
  *  file or one in DIR itself (MST_INVALID), or if DIR cannot be read (MST_IO). Free it also after a failure. */
 MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
-/** MST_INVALID where a class of FOLDER, the listing of DIR, has no pictures. */
+/** MST_INVALID if a class of FOLDER, the listing of DIR, has no pictures. */
 MST_CHECKED mst_status mst_image_folder_check_classes(const char *dir, const mst_image_folder *folder);
 /** Lists pictures without classes from N PATHS. Each is a file of any name, or a folder: its pictures, sorted, then
  *  those of the folders in it. Errors and freeing as above. */
 MST_CHECKED mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out);
 /** Gives FOLDER, which is empty, N classes; NAMES are sorted by their bytes, and are copied. */
 MST_CHECKED mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n);
-/** Renumbers the classes of FOLDER as LIKE has them. MST_INVALID where it lacks one that has files. */
+/** Renumbers the classes of FOLDER as LIKE has them. MST_INVALID if it lacks one that has files. */
 MST_CHECKED mst_status mst_image_folder_match(mst_image_folder *folder, const char *dir, const mst_image_folder *like);
 void mst_image_folder_free(mst_image_folder *folder);
 

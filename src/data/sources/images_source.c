@@ -11,8 +11,8 @@
  *  of its size, which also smooths it; and with MST_RESIZE_BILINEAR the planes of brightness and color are resized
  *  before they become RGB. OPTIONS may be NULL.
  *
- *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNAVAILABLE where the module `png` or
- *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged (files after the first: when copied). */
+ *  Fails with MST_NOT_FOUND or MST_INVALID if there are no such folders, MST_UNAVAILABLE if the module `png` or
+ *  `jpeg` is missing, MST_CORRUPT, naming the file, if it is damaged (files after the first: when copied). */
 #ifdef MST_DATASET_HEADER
 typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_RESIZE_NEAREST } mst_resize_method;
 typedef struct mst_images_options {
@@ -34,8 +34,8 @@ MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const
 MST_API MST_CHECKED mst_status mst_dataset_from_image_files(const char *const *paths, int n,
                                                             const mst_images_options *options, mst_dataset **out);
 /** The path of the file of each row of mst_dataset_from_images, mst_dataset_from_image_files, and
- *  mst_dataset_from_texts where each file is one text, also when its texts have become numbers; N gets their number.
- *  NULL for others, and behind other transforms. The data set's. */
+ *  mst_dataset_from_texts if each file is one text, also when its texts have become numbers; N gets their number.
+ *  NULL for others, and after other transforms. The data set's. */
 MST_API const char *const *mst_dataset_file_paths(const mst_dataset *dataset, int64_t *n);
 #endif
 #include <math.h>
@@ -58,7 +58,7 @@ typedef struct images {
     mst_dataset base;
     mst_images_options options;
     mst_image_folder files;
-    mst_image_folder like; /* the classes of options.like or options.schema; empty where neither is set */
+    mst_image_folder like; /* the classes of options.like or options.schema; empty if neither is set */
     char *schema;
 } images;
 
@@ -190,7 +190,7 @@ static mst_status try_first(const images *d) {
     return status;
 }
 
-/* Of the folder, or where that is NULL of the N paths. */
+/* Pictures of the folder, or if that is NULL of the N paths. */
 static mst_status images_source_set_up(images *d, const char *folder, const char *const *paths, int n) {
     mst_images_options *o = &d->options;
     const bool fits = o->fit && !o->height && !o->width;

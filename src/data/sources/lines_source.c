@@ -4,7 +4,7 @@
  *  may be NULL.
  *
  *  Fails as mst_dataset_from_tfrecord does; damage is possible in compressed files only. Messages name a line by the
- *  file and its number, or where it was read forward its byte. */
+ *  file and its number, or if it was read forward its byte. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_lines_options {
     int zero_;

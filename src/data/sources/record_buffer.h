@@ -11,7 +11,7 @@ typedef struct mst_record_buffer {
     uint8_t *data;
     size_t capacity;
     int64_t file;        /**< which of the source's files */
-    uint64_t begin, end; /**< of the file; nothing is there where they are the same */
+    uint64_t begin, end; /**< of the file; nothing is there if they are the same */
 } mst_record_buffer;
 
 /** Reads bytes BEGIN to END - 1 of FILE, whose bytes are BYTES. *IS_WHOLE: it has them all; else BUFFER has none. */

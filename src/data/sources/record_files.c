@@ -31,7 +31,7 @@ static uint64_t end_of(const mst_record_files *s, const mst_record_place *place)
     return place->offset + place->size + s->format->frame_size;
 }
 
-/* The end of what is read for ROWS[0], which is at PLACE: with the next of them that follow in the file. */
+/* The end of what is read for ROWS[0], which is at PLACE: later ROWS that follow it in the file are read with it. */
 static uint64_t window_end(const mst_record_files *s, const mst_record_place *place, const int64_t *rows, int64_t count,
                            int64_t left) {
     uint64_t end = end_of(s, place);
@@ -121,7 +121,7 @@ static mst_status add_path(mst_record_files *s, const char *path) {
     return MST_OK;
 }
 
-/* A name that is a pattern too is taken as a name where there is such a file. */
+/* A name that is a pattern too is taken as a name if there is such a file. */
 static mst_status add_paths(mst_record_files *s, const char *pattern) {
     glob_t found;
     if (!strpbrk(pattern, "*?[")) return add_path(s, pattern);

@@ -20,7 +20,7 @@
 typedef struct mst_record_format {
     mst_dataset_type source; /**< made by MST_RECORD_FILES */
     const char *record;      /**< what messages call a record */
-    bool numbers_records;    /**< messages name a record by its number in the file, from 1, where that is known */
+    bool numbers_records;    /**< messages name a record by its number in the file, from 1, if that is known */
     mst_spec row;            /**< of a record */
 
     /** A reader from front to back. *READER is NULL on failure. */
@@ -31,7 +31,7 @@ typedef struct mst_record_format {
     mst_status (*next)(void *reader, mst_record *record);
     /** Passes over one record. *SKIPPED: 1, or 0 at the end. */
     mst_status (*skip)(void *reader, int64_t *skipped);
-    /** After MST_CORRUPT, goes on behind the damage. NULL where records cannot be left out. */
+    /** After MST_CORRUPT, goes on after the damage. NULL if records cannot be left out. */
     mst_status (*recover)(void *reader);
 
     /** Reads where the records of the plain file at PATH are. With CHECK all data is read and checked too, and up to

@@ -30,8 +30,8 @@ static mst_status read_record(mst_record_files_cursor *c, mst_record_files_slot 
     return status;
 }
 
-/* KEEP: into the pool. Where damaged records may be left out, also those that are passed over have to be looked at, so
- * that all have the same numbers each time. */
+/* KEEP: into the pool. If damaged records may be left out, records that are passed over have to be examined too. So
+ * each record has the same number in each pass. */
 static mst_status take_forward(mst_record_files_cursor *c, mst_record_files_slot *slot, int file, bool keep,
                                int64_t *got) {
     mst_record record;
@@ -95,7 +95,7 @@ static void reset(mst_record_files_cursor *c) {
     c->number = c->base.num_corrupt = 0;
 }
 
-/* The pool stays: a shuffle behind a repeat still holds rows of the last pass. */
+/* The pool stays: a shuffle after a repeat still holds rows of the last pass. */
 static mst_status record_files_cursor_start(mst_cursor *cursor, int64_t epoch) {
     (void)epoch;
     reset((mst_record_files_cursor *)cursor);

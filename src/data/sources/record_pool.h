@@ -18,9 +18,9 @@ typedef struct mst_record_pool {
     int64_t capacity, used; /**< capacity: 0 or a power of 2 */
 } mst_record_pool;
 
-/** NULL where ROW is not there. */
+/** NULL if ROW is not there. */
 mst_pooled *mst_record_pool_find(const mst_record_pool *pool, int64_t row);
-/** Adds a copy of RECORD, or only counts where ROW is there. */
+/** Adds a copy of RECORD, or only counts if ROW is there. */
 MST_CHECKED mst_status mst_record_pool_add(mst_record_pool *pool, int64_t row, int64_t file, const mst_record *record);
 /** Drops one reference; the record is freed with the last. */
 void mst_record_pool_drop(mst_record_pool *pool, int64_t row);

@@ -8,10 +8,10 @@
  *    none of the files in a folder: then each of these is one text.
  *
  *  Hidden files are passed over, what `fortune` has beside its files (*.dat and *.u8), and byte order marks. Between
- *  lines of % there is no text where there is only white space. Rows come class by class, sorted by file name: shuffle
+ *  lines of % there is no text if there is only white space. Rows come class by class, sorted by file name: shuffle
  *  them for training. All files are read now. OPTIONS may be NULL. mst_dataset_vectorize_text makes numbers of them.
  *
- *  Fails with MST_NOT_FOUND, MST_INVALID or MST_IO where there are no such files, or one cannot be read or is not
+ *  Fails with MST_NOT_FOUND, MST_INVALID or MST_IO if there are no such files, or one cannot be read or is not
  *  UTF-8: the message names it. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_texts_options {
@@ -39,16 +39,16 @@ static const size_t MOST_BYTES = (size_t)1 << 34; /* of a file */
 
 typedef struct texts {
     mst_arena arena;   /* of names and paths */
-    mst_schema schema; /* of the options, empty where they have none */
+    mst_schema schema; /* of the options, empty if they have none */
     const char **class_name;
     int64_t num_classes, name_capacity;
     bool has_labels;
     void **file; /* the bytes of each file */
     int64_t num_files, file_capacity;
-    mst_string *text; /* into these */
+    mst_string *text; /* indices into these */
     int64_t *label;
     int64_t num_texts, text_capacity, label_capacity;
-    const char **path; /* [num_texts] of the file of each text, where each file is one: num_paths is num_texts */
+    const char **path; /* [num_texts] of the file of each text, if each file is one: num_paths is num_texts */
     int64_t num_paths, path_capacity;
 } texts;
 
@@ -103,7 +103,7 @@ static int64_t known_class(const texts *t, const char *name) {
     return -1;
 }
 
-/* The number of the class NAME, which is a new one where no schema says which there are. */
+/* The number of the class NAME, which is a new one if no schema says which there are. */
 static mst_status find_class(texts *t, const char *name, int64_t *out) {
     *out = known_class(t, name);
     if (*out >= 0) return MST_OK;
@@ -182,7 +182,7 @@ static mst_status read_class_file(texts *t, const char *path) {
     return read_file(t, path, false, label);
 }
 
-/* Whether files are classes: not where a schema has none of their names. */
+/* Whether files are classes: not if a schema has none of their names. */
 static bool are_classes(const texts *t, const char *const *files, int64_t n) {
     bool are = !known_classes(t);
     for (int64_t i = 0; i < n && !are; i++) are = known_class(t, last_part(files[i])) >= 0;

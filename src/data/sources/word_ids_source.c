@@ -1,15 +1,15 @@
 /** Texts as lists of numbers of words, with labels, from a NumPy archive: what keras.datasets.reuters.load_data and
- *  imdb.load_data give of their files, with their defaults. Component 0 is i32 [-1], a row of its own length for each
+ *  imdb.load_data give for their files, with their defaults. Component 0 is i32 [-1], a row of its own length for each
  *  text (mst_dataset_pad_sequences, mst_dataset_padded_batch), component 1 its label, i64 [].
  *
- *  The archive has arrays x and y, of which the train part is the first part of the order that NumPy's
- *  RandomState(seed) shuffles, and the test part the rest; or x_train, y_train, x_test and y_test, each of which is
- *  shuffled. Arrays of texts are of objects, lists of integers, which are read from their pickle without executing any
- *  of it. Every number becomes 3 more, and 1 comes first; 2 takes the place of a number below skip_top, and of
- *  num_words and above, so that 0 is left to pad.
+ *  The archive has arrays x and y, in the order to which NumPy's RandomState(seed) shuffles them: the train part is the
+ *  first part of that order, the test part the rest. Or it has x_train, y_train, x_test and y_test, each shuffled.
+ *  Arrays of texts are of objects, lists of integers. They are read from their pickle without executing any of it. 3 is
+ *  added to every number, and each text begins with 1. Then numbers below skip_top, and from num_words on, become 2. So
+ *  0 is left for padding.
  *
- *  Fails as mst_dataset_from_npz does, with MST_UNIMPLEMENTED where a pickle is of anything else, with MST_INVALID
- *  where texts and labels differ in number, a number of a word is negative or too large, or nothing is left. OPTIONS
+ *  Fails as mst_dataset_from_npz does, with MST_UNIMPLEMENTED if a pickle is of anything else, with MST_INVALID
+ *  if texts and labels differ in number, a number of a word is negative or too large, or nothing is left. OPTIONS
  *  may be NULL. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_word_ids_options {

@@ -17,7 +17,7 @@ typedef struct csv_end {
 
 typedef struct csv_names {
     const mst_data_options *options;
-    mst_csv *csv, *like; /* like: the file that tells what columns are; often the same */
+    mst_csv *csv, *like; /* like: the file that defines the columns; often the same */
     mst_schema schema;
     csv_end end[MOST_ENDS];
     mst_tensor *tensor[MOST_ENDS];
@@ -80,7 +80,8 @@ static mst_status add_column(csv_names *t, int place, csv_end *end) {
     return MST_OK;
 }
 
-/* The column of its name, or those of its name with _0, _1 and so on behind it that are no other's. */
+/* The column with the name of end I, or those with _0, _1 and so on after that name. A column whose full name is
+ * another end's is not among them. */
 static mst_status find_end(csv_names *t, int i, csv_end *end) {
     const char *name = end_name(t->options, i);
     char numbered[NAME_SIZE];

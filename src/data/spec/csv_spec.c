@@ -25,7 +25,7 @@ static mst_status part_path(const char *prefix, const char *part, char path[PATH
     return MST_FAIL(MST_NOT_FOUND, "data: there is no file '%s', and no '%s': check the path", prefix, path);
 }
 
-/* Whether ARGUMENT is a whole table, and not the prefix of two, after which a folder may be called too. */
+/* Whether ARGUMENT is a whole table and not the prefix of two. A folder may have the name of a prefix. */
 static bool is_file(const char *argument) {
     struct stat info;
     char path[PATH_SIZE];
@@ -54,7 +54,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .inputs_only = o->inputs_only && (o->schema || !o->text)};
 }
 
-/* The table at PATH, of whose texts OPTIONS make numbers where they name a column of these. */
+/* The table at PATH. If OPTIONS name a column of texts, its texts become numbers. */
 static mst_status open_table(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     mst_csv_options o = *table;
@@ -116,7 +116,7 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
     return fail_train_part(argument);
 }
 
-/* A table for a model of one input; where all its columns are that input, it has no labels. */
+/* A table for a model of one input; if all its columns are that input, it has no labels. */
 static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
     if (options->input_columns && !table->schema && !table->label && !table->num_drop && strcmp(path, "-") != 0) {

@@ -11,7 +11,7 @@
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
 
-/* The length of the name of KIND, including the colon where an argument follows. */
+/* The length of the name of KIND, including the colon if an argument follows. */
 static size_t name_size(const mst_data_spec *kind) {
     const size_t size = strcspn(kind->form, ":");
     return size + (kind->form[size] == ':');
@@ -21,7 +21,7 @@ static bool can_open(const mst_data_spec *kind) {
     return kind->open || kind->open_with;
 }
 
-/* The bits of what the kind of SPEC takes. */
+/* The bits of the options that the kind of SPEC takes. */
 static unsigned takes_of(const char *spec) {
     if (MST_IS_NULL(spec)) return 0;
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
@@ -73,7 +73,7 @@ static bool has_suffix(const char *path, const char *suffix) {
     return suffix && !strchr(path, ':') && mst_ends_in(path, suffix);
 }
 
-/* The kind that says by its own look at PATH that it reads it; NULL: none. */
+/* The kind whose own check of PATH says that it reads it; NULL: none. */
 static const mst_data_spec *kind_that_holds(const char *path) {
     for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
         if ((*kind)->holds && (*kind)->holds(path)) return *kind;
@@ -120,7 +120,7 @@ static mst_status data_spec_unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use %s", spec, list_forms(list, sizeof list));
 }
 
-/* Fails where an option is given that KIND does not take, or a number of channels that no kind has. */
+/* Fails if an option is given that KIND does not take, or a number of channels that no kind has. */
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);

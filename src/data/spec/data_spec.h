@@ -22,7 +22,7 @@ typedef struct mst_data_spec {
     /** File suffix of this kind ("/": a folder), used to suggest the spec when the user gives only a path. May be
      *  NULL. */
     const char *suffix;
-    /** Whether PATH holds what this kind reads, where its suffix does not tell; may be NULL. */
+    /** Whether PATH holds what this kind reads, if its suffix does not tell; may be NULL. */
     bool (*holds)(const char *path);
     unsigned takes; /**< bits MST_SPEC_... */
 

@@ -1,4 +1,4 @@
-/* fashion-mnist: the IDX files in the folder that the environment variable MUSTER_FASHION_MNIST names; where it is not
+/* fashion-mnist: the IDX files in the folder that the environment variable MUSTER_FASHION_MNIST names; if it is not
  * set, those that Debian's package dataset-fashion-mnist installs in /usr/share/datasets/fashion-mnist. */
 #include <stdlib.h>
 

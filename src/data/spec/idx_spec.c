@@ -10,12 +10,12 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* The error where PATH cannot be examined, because of a permission or a loop of links: the file may exist. */
+/* The error if PATH cannot be examined, because of a permission or a loop of links: the file may exist. */
 static mst_status cannot_look(const char *path) {
     return MST_FAIL(MST_IO, "data: '%s' cannot be reached: %s", path, strerror(errno));
 }
 
-/* The path of a file that may be plain or gzip; plain is taken where both are there. */
+/* The path of a file that may be plain or gzip; plain is taken if both are there. */
 static mst_status find_file(const char *folder, const char *name, char path[PATH_SIZE]) {
     int size = snprintf(path, PATH_SIZE, "%s/%s.gz", folder, name);
     if (size < 0 || size >= PATH_SIZE)

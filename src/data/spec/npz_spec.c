@@ -2,7 +2,7 @@
  * whole_file (mst_data_options) either part. Of examples to be predicted there may be no labels: x_test without y_test,
  * or x alone, which is what either part is.
  *
- * Where the inputs and outputs of a model have names (mst_data_options), arrays go by these: left_train, right_train,
+ * If the inputs and outputs of a model have names (mst_data_options), arrays go by these: left_train, right_train,
  * price_train and likewise for test, or left, right, price. An only input or output may be x or y. */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const char *other_name(const mst_data_options *o, int i) {
     return o->num_outputs == 1 ? "y" : NULL;
 }
 
-/* Prints the name of input or output I with SUFFIX to ARRAY, as the file has it; false where it has none. */
+/* Prints the name of input or output I with SUFFIX to ARRAY, as the file has it; false if it has none. */
 static bool find_array(const npz_choice *c, int i, const char *suffix, char array[NAME_SIZE]) {
     const char *other = other_name(c->options, i);
     if (other) snprintf(array, NAME_SIZE, "%s%s", other, suffix);

@@ -1,5 +1,5 @@
 /* texts:PATH: text files, whose texts become numbers. A folder has a folder of files for each class, or a file for each
- * class, with lines of % between texts; with folders train and test in between where there is a test part. With the
+ * class, with lines of % between texts; with folders train and test in between if there is a test part. With the
  * schema of a training, PATH may also be a file, which has no labels. */
 #include <stdio.h>
 

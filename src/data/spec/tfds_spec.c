@@ -31,7 +31,8 @@ static mst_status tfds_spec_parse(const mst_tfds_info *info, mst_dataset *record
     return mst_dataset_parse_example(records, features, info->label ? 2 : 1, out);
 }
 
-/* Pictures of the size that OPTIONS say; else of that of the folder, where all are of one, or as from_images has it. */
+/* Pictures of the size that OPTIONS say; else of the folder's size if all its pictures have one; else as
+ * mst_dataset_from_images has it. */
 static mst_status tfds_spec_decode(const mst_tfds_info *info, mst_dataset *rows, const mst_data_options *options,
                                    mst_dataset **out) {
     const int64_t *dim = info->input->spec.shape.dim;
@@ -44,7 +45,7 @@ static mst_status tfds_spec_decode(const mst_tfds_info *info, mst_dataset *rows,
     return mst_dataset_decode_images(rows, 0, &o, out);
 }
 
-/* Names of the classes, where the folder has them: as such, and as a schema, so that a model keeps them. */
+/* Names of the classes, if the folder has them: as such, and as a schema, so that a model keeps them. */
 static mst_status tfds_spec_name(const mst_tfds_info *info, mst_dataset *rows, mst_dataset **out) {
     char path[PATH_SIZE], *schema;
     mst_dataset *named;
@@ -72,7 +73,7 @@ static mst_status tfds_spec_name(const mst_tfds_info *info, mst_dataset *rows, m
     return status;
 }
 
-/* Makes NEXT of *DATASET, which it replaces; also where it fails. */
+/* Makes NEXT of *DATASET, which it replaces; also if it fails. */
 #define REPLACE(dataset, call)            \
     do {                                  \
         mst_dataset *next = NULL;         \

@@ -155,7 +155,7 @@ static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument
     return status ? status : mst_dataset_parse_example(records, features, count, out);
 }
 
-/* Rows of elements have the size that they have. One that was asked for fits rows of as many pixels, also flat ones. */
+/* Rows of elements keep their size. A size that was asked for fits rows of as many pixels, also flat ones. */
 static mst_status check_elements(const mst_dataset *rows, const char *argument, const mst_data_options *o) {
     char text[MST_SHAPE_TEXT];
     const mst_shape shape = rows->row[0].shape;
@@ -194,8 +194,8 @@ static mst_status tfrecord_spec_decode(mst_dataset *rows, const char *argument, 
     return status;
 }
 
-/* Rows whose number is known, as pictures where they are files of these, with the names of their classes and a schema
- * where there are files of these. */
+/* Rows whose number is known, as pictures if they are files of these, with the names of their classes and a schema
+ * if there are files of these. */
 static mst_status complete(mst_dataset *rows, const char *argument, const mst_data_options *options,
                            mst_dataset **out) {
     mst_dataset *counted, *decoded, *named;

@@ -1,5 +1,5 @@
 /* word-ids:FILE: texts as lists of numbers of words, as Keras' reuters.npz and imdb.npz, which become rows of one
- * length. How they were numbered and padded is in the schema, so that other data are too. */
+ * length. The schema says how they were numbered and padded, so that other data are treated alike. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 #include "muster/dataset.h"
 
-/** MST_INVALID where TEXT is not UTF-8 or has a zero byte: the message says where. */
+/** MST_INVALID if TEXT is not UTF-8 or has a zero byte: the message says where. */
 MST_API MST_CHECKED mst_status mst_text_check(mst_string text);
 
 /** Whether tokens end at C. */
@@ -28,7 +28,7 @@ typedef struct mst_tokens {
     int64_t size, at, capacity;
 } mst_tokens;
 
-/** Begins with TEXT, which may go then. Fails as mst_text_check does. */
+/** Begins with TEXT, which may be freed then. Fails as mst_text_check does. */
 MST_CHECKED mst_status mst_tokens_begin(mst_tokens *tokens, mst_string text);
 /** The next token, valid until the next text; false at the end. */
 bool mst_tokens_next(mst_tokens *tokens, mst_string *token);

@@ -68,7 +68,7 @@ int32_t mst_vocabulary_find(const mst_vocabulary *v, mst_string token) {
     return v->num_slots ? *find_slot(v, token, mst_farm_hash(token.data, token.length)) - 1 : -1;
 }
 
-/* The most frequent first, of equally frequent ones that whose bytes come last. */
+/* The most frequent first; equally frequent ones in falling order of their bytes. */
 static int by_count(const void *a, const void *b) {
     const mst_vocabulary_entry *const *x = a, *const *y = b;
     const int order = strcmp((*y)->token, (*x)->token);

@@ -1,8 +1,8 @@
 /** The different tokens of texts, and their numbers:
  *
- *      0   padding behind a text, or before it; its name is ""
+ *      0   padding after a text, or before it; its name is ""
  *      1   every token that is not in the vocabulary; its name is "[UNK]"
- *      2   the most frequent token, and so on; of equally frequent ones first that whose bytes come last, as in Keras
+ *      2   the most frequent token, and so on; equally frequent ones in falling order of their bytes, as in Keras
  */
 #ifndef MUSTER_DATA_TEXT_VOCABULARY_H
 #define MUSTER_DATA_TEXT_VOCABULARY_H

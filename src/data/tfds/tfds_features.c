@@ -32,7 +32,7 @@ static bool tfds_read_shape(const json_t *json, mst_shape *out) {
     return count <= INT32_MAX;
 }
 
-/* How elements of a dtype of NumPy come here. */
+/* The dtype here for elements of a dtype of NumPy. */
 static mst_dtype dtype_of(const char *name, bool raw) {
     static const struct {
         const char *name;
@@ -108,7 +108,7 @@ static mst_status find_named(const mst_tfds_info *info, const json_t *key, const
                     name, list_features(info, list));
 }
 
-/* The only feature of KIND, NULL where there are none or several; but not OTHER. */
+/* The only feature of KIND, NULL if there are none or several; but not OTHER. */
 static const mst_tfds_feature *only_one(const mst_tfds_info *info, mst_tfds_kind kind, const mst_tfds_feature *other) {
     const mst_tfds_feature *found = NULL;
     for (int i = 0; i < info->num_features; i++) {

@@ -54,7 +54,7 @@ typedef struct mst_tfds_info {
 } mst_tfds_info;
 
 /** Reads what FOLDER says, and finds the files of the split for the train part or the test part, which is split
- *  `validation` where there is no `test`. MST_NOT_FOUND where a file or the split is missing, MST_CORRUPT where one is
+ *  `validation` if there is no `test`. MST_NOT_FOUND if a file or the split is missing, MST_CORRUPT if one is
  *  damaged, MST_UNIMPLEMENTED for what is not read here; the message names the file. Free it also after a failure. */
 MST_CHECKED mst_status mst_tfds_read(const char *folder, bool test, mst_tfds_info *out);
 void mst_tfds_free(mst_tfds_info *info);

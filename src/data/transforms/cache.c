@@ -1,7 +1,7 @@
-/** The rows of one pass over DATASET (epoch 0), read now and kept in memory: behind it all is as with
- *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have strings
- *  and be of any length. Of a dataset of batches the batches are kept: each pass gives the same ones in the same order.
- *  Fails with MST_INVALID for a dataset without end, and where a batch before the last has fewer rows than the
+/** The rows of one pass over DATASET (epoch 0), read now and kept in memory. What follows the cache reads it as it
+ *  would mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have
+ *  strings and be of any length. Of a dataset of batches the batches are kept: each pass gives the same ones in the
+ *  same order. Fails with MST_INVALID for a dataset without end, and if a batch before the last has fewer rows than the
  *  others (batches that are repeated). */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
@@ -16,7 +16,7 @@ MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_datas
 #include "data/transforms/unbatch.h"
 #include "tensor/string.h"
 
-/* The rows are made in batches, by several threads where that takes long, and collected in one array for each
+/* The rows are made in batches, by several threads if that takes long, and collected in one array for each
  * component, which grows by doubling; the result is a dataset over these arrays (mst_dataset_from_tensors). Rows of
  * any length are packed into one string each first (data/transforms/packed_row.h). Batches are taken apart into rows,
  * which are cached and put back into batches of the same size (data/transforms/unbatch.h). */

@@ -9,9 +9,9 @@
  *  TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows. Rows may have
  *  strings and be of any length; then an iterator keeps the place of each row, 8 bytes.
  *
- *  Fails with MST_INVALID for a dataset without end. Iterating fails with MST_INVALID where the file is of a dataset
- *  with other components or another number of rows, and where a batch before the last has fewer rows than the others
- *  (batches that are repeated), MST_CORRUPT where the file is damaged, MST_IO where it cannot be written. */
+ *  Fails with MST_INVALID for a dataset without end. Iterating fails with MST_INVALID if the file is of a dataset
+ *  with other components or another number of rows, and if a batch before the last has fewer rows than the others
+ *  (batches that are repeated), MST_CORRUPT if the file is damaged, MST_IO if it cannot be written. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out);
 #endif
@@ -44,8 +44,8 @@ MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, cons
 
 #define TITLE "muster cache of rows: "
 
-/* Rows are made and written at most so many, and of so many bytes, at a time; read with so many bytes at a time, and
- * where only their lengths are read, WALK. */
+/* Limits on the rows, and on their bytes, that are made and written at a time; bytes that are read at a time; WALK:
+ * bytes read at a time if only lengths are read. */
 enum {
     MOST_ROWS = 256,
     MOST_BYTES = 4 << 20,
@@ -60,16 +60,15 @@ typedef struct summary {
     int64_t num_rows, num_corrupt;
 } summary;
 
-/* A source of records, one for each row, packed (data/transforms/packed_row.h); a dataset behind it takes them
- * apart. */
+/* A source of records, one for each row, packed (data/transforms/packed_row.h); a dataset after it takes them apart. */
 typedef struct source {
     mst_dataset base;
     mst_dataset *cached;
-    mst_dataset *part; /* what records are made of: `cached`, or where its rows are not of one size, these packed */
+    mst_dataset *part; /* what records are made of: `cached`, or if its rows are not of one size, these packed */
     char *path, *title;
     uint64_t first; /* byte of row 0 */
     bool has_one_size;
-    size_t row_bytes; /* where rows have one size */
+    size_t row_bytes; /* if rows have one size */
 } source;
 
 typedef struct cursor {
@@ -81,7 +80,7 @@ typedef struct cursor {
     bool writes, whole;
     int64_t num_rows; /* in it */
     int64_t position; /* of the row that is given next */
-    uint64_t *place;  /* where rows are not of one size: byte of each, and of their end */
+    uint64_t *place;  /* if rows are not of one size: byte of each, and of their end */
     int64_t place_capacity;
     /* of rows that are being written */
     int64_t *rows;
@@ -104,7 +103,7 @@ static uint64_t place_of(const cursor *c, int64_t row) {
     return s->has_one_size ? s->first + (uint64_t)row * frame_bytes(s) : c->place[row];
 }
 
-/* Where row ROW is, where rows are not of one size; the places of those before it are known. */
+/* Where row ROW is, if rows are not of one size; the places of those before it are known. */
 static mst_status set_place(cursor *c, int64_t row, uint64_t place) {
     MST_TRY(mst_grow(&c->place, sizeof *c->place, row + 1, &c->place_capacity));
     c->place[row] = place;
@@ -119,7 +118,7 @@ static mst_status cache_file_damaged(const char *path, uint64_t offset, const ch
                     (unsigned long long)offset, what);
 }
 
-/* The record at OFFSET of *SIZE bytes, at most MOST, with its frame to BUFFER; false where there is none. */
+/* The record at OFFSET of *SIZE bytes, at most MOST, with its frame to BUFFER; false if there is none. */
 static mst_status read_frame(const mst_bytes *bytes, uint64_t offset, size_t most, uint8_t *buffer, uint64_t *size,
                              bool *is_whole) {
     size_t got;
@@ -146,7 +145,7 @@ static mst_status check_title(const source *s, const mst_bytes *bytes, uint8_t *
                     s->path, (int)(size - strlen(TITLE)), text + strlen(TITLE), s->title + strlen(TITLE));
 }
 
-/* Reads the summary behind the rows; *ROWS_END is the byte at which they end. */
+/* Reads the summary after the rows; *ROWS_END is the byte at which the rows end. */
 static mst_status read_summary(const source *s, const mst_bytes *bytes, summary *end, uint64_t *rows_end) {
     uint8_t buffer[MST_TFRECORD_FRAME + sizeof *end];
     uint64_t size;
@@ -159,7 +158,8 @@ static mst_status read_summary(const source *s, const mst_bytes *bytes, summary 
     return MST_OK;
 }
 
-/* The bytes of the row at OFFSET with its frame, by its header; 0 where they cannot be those of a row before END. */
+/* The bytes of the row at OFFSET with its frame, read from its header; 0 if they cannot be those of a row before
+ * END. */
 static mst_status measure_row(const cursor *c, uint64_t offset, uint64_t end, mst_record_buffer *window,
                               uint64_t *bytes) {
     const uint64_t left = end - offset;
@@ -175,7 +175,7 @@ static mst_status measure_row(const cursor *c, uint64_t offset, uint64_t end, ms
     return MST_OK;
 }
 
-/* The places of all rows, of which END is the end. */
+/* The places of all rows, which end at END. */
 static mst_status find_rows(cursor *c, uint64_t end, int64_t *count, mst_record_buffer *window) {
     uint64_t offset = source_of(c)->first, bytes;
     for (*count = 0; offset < end; offset += bytes) {
@@ -215,7 +215,7 @@ static mst_status check_rows(cursor *c, summary *end) {
                     s->path, (long long)end->num_rows, (long long)s->part->cardinality);
 }
 
-/* Opens the file at PATH and checks it; does nothing where there is none. */
+/* Opens the file at PATH and checks it; does nothing if there is none. */
 static mst_status find_file(cursor *c) {
     const source *s = source_of(c);
     summary end = {0};
@@ -286,7 +286,7 @@ static mst_status end_file(cursor *c) {
     return MST_OK;
 }
 
-/* Writes row I, whose components were fetched into columns, one behind the other. */
+/* Writes row I: its components, which were fetched into columns, one after the other. */
 static void join_row(const cursor *c, int64_t i, uint8_t *to) {
     const mst_dataset *part = source_of(c)->part;
     for (int k = 0; k < part->num_components; k++) {
@@ -324,7 +324,7 @@ static mst_status append_packed_rows(cursor *c, int64_t n) {
     return cache_file_append(c, c->frames, (size_t)size);
 }
 
-/* How many rows to make at a time. Where they differ in size, the mean of those before is taken. */
+/* How many rows to make at a time. If they differ in size, the mean of those before is taken. */
 static int64_t most_rows(const cursor *c) {
     const source *s = source_of(c);
     uint64_t bytes = s->has_one_size ? frame_bytes(s) : MOST_BYTES;
@@ -357,7 +357,7 @@ static void give_up_file(cursor *c) {
     c->num_rows = 0;
 }
 
-/* Makes the file have N rows, or all where they are fewer. After a failure it is begun anew. */
+/* Makes the file have N rows, or all if they are fewer. After a failure it is begun anew. */
 static mst_status reach(cursor *c, int64_t n) {
     while (!c->whole && c->num_rows < n) {
         if (write_some(c, n - c->num_rows) == MST_OK) continue;

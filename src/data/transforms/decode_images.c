@@ -5,9 +5,9 @@
  *      mst_dataset *rows = mst_data_parse_example(records, features, 2);
  *      mst_dataset *pictures = mst_data_decode_images(rows, 0, &(mst_images_options){.height = 64});
  *
- *  Runs when a batch is copied, and not for batches of which only other components are. Fails with MST_INVALID where
+ *  Runs when a batch is copied, and not for batches of which only other components are. Fails with MST_INVALID if
  *  the component is not one string a row or an option is not possible; when a row is copied, with MST_CORRUPT, naming
- *  the row, where its bytes are no picture, or damaged, and MST_UNAVAILABLE where the module `png` or `jpeg` is
+ *  the row, if its bytes are no picture, or damaged, and MST_UNAVAILABLE if the module `png` or `jpeg` is
  *  missing. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_decode_images(mst_dataset *dataset, int component,

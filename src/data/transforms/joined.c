@@ -71,7 +71,7 @@ mst_status mst_joined_give(mst_joined_cursor *c, const mst_joined_row *rows, int
     return hold(c, *number, rows);
 }
 
-/* By now whoever asked for strings of the parts has copied them. */
+/* By now the strings of the parts have been copied. */
 static void forget_strings(mst_joined_cursor *c) {
     for (int p = 0; p < dataset_of(&c->base)->num_parts; p++) mst_row_fetch_forget_strings(c->part[p].fetch);
 }
@@ -89,7 +89,7 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     }
 }
 
-/* Tells part P to keep the rows that the N ROWS are made of. Those given out since the restore it holds already. */
+/* Tells part P to keep the rows that the N ROWS are made of. It already holds those given out since the restore. */
 static mst_status keep_of_part(mst_joined_cursor *c, int p, const int64_t *rows, int64_t n, int64_t *part_rows) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -130,7 +130,7 @@ void mst_joined_count_corrupt(mst_joined_cursor *c) {
         c->base.num_corrupt += mst_cursor_base(c->part[p].cursor)->num_corrupt;
 }
 
-/* A row of one part is saved with the number of the part; with all parts the order tells it. */
+/* A row of one part is saved with the number of the part; rows of all parts stand in the order of the parts. */
 void mst_joined_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const mst_joined_cursor *c = (const mst_joined_cursor *)cursor;
     const mst_joined *d = dataset_of(cursor);

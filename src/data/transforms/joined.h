@@ -2,7 +2,7 @@
  *  parts.
  *
  *  The parts number their rows independently. So the joined source numbers its own rows as it gives them out, from 0,
- *  and its cursor remembers which rows of which parts each of them is made of, until the row is forgotten. */
+ *  and its cursor remembers the rows of the parts that make each of them, until the row is forgotten. */
 #ifndef MUSTER_DATA_TRANSFORMS_JOINED_H
 #define MUSTER_DATA_TRANSFORMS_JOINED_H
 

@@ -73,7 +73,7 @@ typedef struct rest {
     size_t size;
 } rest;
 
-/* The next SIZE bytes; NULL where there are fewer. */
+/* The next SIZE bytes; NULL if there are fewer. */
 static const void *packed_row_take(rest *r, uint64_t size) {
     const char *data = r->at;
     if (size > r->size) return NULL;

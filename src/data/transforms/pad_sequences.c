@@ -3,7 +3,7 @@
  *
  *      mst_dataset *rows = mst_data_pad_sequences(words, .length = 300);
  *
- *  Before batch. Costs a copy of the row. Fails with MST_INVALID where the component is no row of numbers, its other
+ *  Before batch. Costs a copy of the row. Fails with MST_INVALID if the component is no row of numbers, its other
  *  dimensions are not known, .length is below 1 or .value is none of the dtype. OPTIONS must give a length. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_pad_sequences_options {
@@ -11,7 +11,7 @@ typedef struct mst_pad_sequences_options {
     int component;
     int64_t length;     /**< Keras' maxlen */
     double value;       /**< what pads */
-    bool pad_back;      /**< behind the row: Keras' padding="post" */
+    bool pad_back;      /**< after the row: Keras' padding="post" */
     bool truncate_back; /**< the beginning of a long row stays: truncating="post" */
 } mst_pad_sequences_options;
 MST_API MST_CHECKED mst_status mst_dataset_pad_sequences(mst_dataset *dataset, const mst_pad_sequences_options *options,

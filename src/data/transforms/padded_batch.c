@@ -1,17 +1,17 @@
-/** Elements of SIZE consecutive rows whose lengths may differ: each is padded, behind its end along each dimension, to
- *  the longest row of the batch, or to a given size. Otherwise as mst_dataset_batch. PADDING has one for each
- *  component; NULL is the default for all of them.
+/** Elements of SIZE consecutive rows whose lengths may differ: each is padded at its end along each dimension, to the
+ *  longest row of the batch, or to a given size. Otherwise as mst_dataset_batch. PADDING has one for each component;
+ *  NULL is the default for all of them.
  *
  *      const mst_padding padding[] = {{.shape = MST_SHAPE(-1), .value = -1}, {0}};
  *      MST_TRY(mst_dataset_padded_batch(rows, 32, false, padding, &batches));
  *
  *  mst_batch_shape gives the lengths of a batch. A batch is made when the iterator comes to it, on its thread (a
- *  prefetch behind it has a thread for that); all parts of it that are copied have the same lengths. Memory: a batch,
+ *  prefetch after it has a thread for that); all parts of it that are copied have the same lengths. Memory: a batch,
  *  padded and not.
  *
- *  Fails with MST_INVALID as mst_dataset_batch does, where a shape has another number of dimensions than the rows, or
- *  is less than what they are known to have, and where a value is none of the dtype; and when a batch is made, naming
- *  the record, where a row is longer than the size that was given. */
+ *  Fails with MST_INVALID as mst_dataset_batch does, if a shape has another number of dimensions than the rows, or
+ *  is less than what they are known to have, and if a value is none of the dtype; and when a batch is made, naming
+ *  the record, if a row is longer than the size that was given. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_padding {
     int zero_;
@@ -39,13 +39,13 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
 #include "tensor/buffer.h"
 #include "tensor/string.h"
 
-/* A batch is made in two walks over its rows: the first holds each row, of its own length, in an arena and finds the
- * longest; the second copies them to their places in memory of the padded shape, of which only what no row covers is
- * filled. Memory is used again from batch to batch and grows with the longest one.
+/* A batch is made in two walks over its rows. The first holds each row, with its own length, in an arena and finds the
+ * longest. The second copies them to their places in memory of the padded shape, and fills only what no row covers.
+ * Memory is used again from batch to batch and grows with the longest one.
  *
- * Of a window of the batch only its rows are kept and padded. The others are made too where they may be the longest. */
+ * Of a window of the batch only its rows are kept and padded. The others are made too if they may be the longest. */
 
-/* Behind mst_dataset_batch, which says what rows a batch has. */
+/* A dataset over mst_dataset_batch, which decides which rows a batch has. */
 typedef struct padded_batch {
     mst_dataset base;
     bool finds_lengths; /* a dimension is that of the longest row */
@@ -277,7 +277,7 @@ const mst_dataset_type mst_padded_batch_type = {.name = "padded_batch",
                                                 .open = padded_batch_open,
                                                 .settings = padded_batch_settings};
 
-/* The shape of rows of component I: what is known of it, and what was asked for. */
+/* The shape of rows of component I: the known dimensions, and those that were asked for. */
 static mst_status choose_shape(mst_spec *row, const mst_padding *padding, int i) {
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     const mst_shape given = padding->shape;

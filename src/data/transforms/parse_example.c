@@ -1,5 +1,5 @@
 /** Each record, a tf.train.Example or SequenceExample, as the components of its FEATURES (muster/example.h), in their
- *  order. Runs where map does. Fails as mst_example_parser_create does, and with MST_INVALID where elements are no
+ *  order. Runs where map does. Fails as mst_example_parser_create does, and with MST_INVALID if elements are no
  *  records; when a record is copied, as mst_example_parse does, naming file and byte. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *features,

@@ -1,5 +1,5 @@
 /** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and
- *  pictures. In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for
+ *  pictures. In-memory data does not need it. If the rows of a batch take more than a millisecond, one thread for
  *  each core makes them together; .threads is another number of threads. The order stays, whatever their number.
  *  Comes after mst_dataset_batch. Memory: N + 1 batches; of a task that trains a part of each batch, N + 1 of these
  *  parts. With MST_AUTOTUNE for N the iterator begins with one batch, and makes twice as many ahead each time that the
@@ -180,7 +180,7 @@ static mst_status check_process(const prefetch_cursor *c) {
     return c->has_thread ? mst_process_check(c->process, "iterator with prefetch") : MST_OK;
 }
 
-/* Room for the largest batch, so that later ones need more only where their rows are longer (padded_batch). */
+/* Room for the largest batch, so that later ones need more only if their rows are longer (padded_batch). */
 static mst_status make_all_room(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
     const int64_t most = mst_shard_window_rows(c->base.window, mst_dataset_most_rows(dataset)).count;
@@ -250,7 +250,7 @@ static bool has_room_to_grow(const prefetch_cursor *c) {
     return 2 * c->num_slots - 1 <= c->most_slots && (size_t)c->num_slots * 2 <= AUTOTUNE_BYTES / bytes;
 }
 
-/* The caller comes for a batch and has given the one before back. Where it finds none after it had found all of them
+/* The caller comes for a batch and has given the one before back. If it finds none after it had found all of them
  * ready, more batches ahead would have helped: the thread is fast enough on average. Slots of an empty ring can be
  * added without moving any: the one that the thread may be filling is the first. */
 static void tune(prefetch_cursor *c) {
@@ -307,7 +307,7 @@ static mst_status prefetch_skip(mst_cursor *cursor, int64_t n, int64_t *skipped)
 }
 
 /* After a fork the child does not have this thread, and what the thread held or waited for is never released:
- * destroying it would wait for ever. */
+ * destroying it would never end. */
 static bool is_in_another_process(const prefetch_cursor *c) {
     return c->has_thread && c->process != mst_process_number();
 }

@@ -1,4 +1,4 @@
-/** The elements COUNT times over, -1 for ever. Repetition r of epoch e is epoch e * COUNT + r of DATASET (e + r where
+/** The elements COUNT times over, -1 for ever. Repetition r of epoch e is epoch e * COUNT + r of DATASET (e + r if
  *  COUNT is -1), so each is shuffled anew. After mst_dataset_batch, batches do not cross the end of a repetition. Fails
  *  with MST_INVALID for COUNT 0 or below -1. */
 #ifdef MST_DATASET_HEADER

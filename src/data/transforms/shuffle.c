@@ -20,7 +20,7 @@ MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const m
 #include "base/rng.h"
 #include "data/dataset.h"
 
-/* Two cursors. Where the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is
+/* Two cursors. If the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is
  * then an epoch, a count, and where upstream began. Else each row out is drawn from the buffer and the next row in
  * takes its place; a position then has the rows of the buffer too. What is drawn depends on seed, epoch and count
  * only. */
@@ -41,7 +41,7 @@ typedef struct shuffle_cursor {
     bool input_is_over;
     /* of a permutation */
     mst_bookmark begun; /* where upstream was before it gave these rows */
-    int64_t *restored;  /* rows that had been given when the position was saved, until it is settled */
+    int64_t *restored;  /* rows that had been given out when the position was saved, until they are settled */
     int64_t num_restored;
 } shuffle_cursor;
 
@@ -53,8 +53,8 @@ static bool holds_all(const shuffle *d) {
     return d->base.cardinality >= 0 && d->buffer_size >= d->base.cardinality;
 }
 
-/* Forgets the rows that were not given out. A permutation still has those that were, in front: they are not its own
- * any more. */
+/* Forgets the rows that were not given out. A permutation still has the rows that were given out in front: they are not
+ * its own any more. */
 static void forget_left(mst_cursor *cursor) {
     const shuffle_cursor *c = (const shuffle_cursor *)cursor;
     const int64_t gone = holds_all(dataset_of(cursor)) ? c->given : 0;

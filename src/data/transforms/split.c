@@ -7,21 +7,21 @@
  *  pass, when the parts are made.
  *
  *  REPORT (may be NULL) says which classes have no row in one of the parts; that is no error. Memory: 8 bytes per row,
- *  while the parts are made 32. Fails with MST_INVALID where the elements are no rows or their number is not known,
- *  where .fraction leaves a part without rows, where .labels is no component of numbers, and as reading them does. */
+ *  while the parts are made 32. Fails with MST_INVALID if the elements are no rows or their number is not known,
+ *  if .fraction leaves a part without rows, if .labels is no component of numbers, and as reading them does. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_split_options {
     int zero_;
     double fraction; /**< of the rows that are in *SECOND; above 0, below 1 */
     uint64_t seed;
-    /** Component whose value, or where it is a row of numbers the place of the largest, is the class of a row; 0: none,
+    /** Component whose value, or if it is a row of numbers the place of the largest, is the class of a row; 0: none,
      *  and the rows are drawn from all alike. */
     int labels;
     bool last; /**< *SECOND is the last rows, as in Keras; .labels count for REPORT only */
 } mst_split_options;
 typedef struct mst_split_report {
     int64_t num_missing; /**< classes that have no row in one of the parts */
-    char warning[256];   /**< one line that names the first of them; empty where there is none */
+    char warning[256];   /**< one line that names the first of them; empty if there is none */
 } mst_split_report;
 MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst_split_options *options,
                                                  mst_dataset **first, mst_dataset **second, mst_split_report *report);
@@ -153,7 +153,7 @@ typedef struct labeled_row {
 typedef struct split_class {
     int64_t begin, end; /* in the order of classes */
     int64_t share;      /* rows that go to the second part */
-    int64_t remainder;  /* of the division that gave it, by the number of rows */
+    int64_t remainder;  /* remainder of the division by the number of rows that gave it */
 } split_class;
 
 typedef struct division {
@@ -223,8 +223,8 @@ static int compare_begins(const void *a, const void *b) {
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* The share of each class is its part of num_second, rounded down; the rows that are left over go to the classes from
- * which most was rounded off (Hamilton's method of largest remainders). */
+/* The share of each class is its part of num_second, rounded down. The rows that are left over go to the classes with
+ * the largest remainders (Hamilton's method). */
 static void share_out(division *d) {
     __extension__ typedef __int128 wide;
     int64_t left = d->num_second;

@@ -1,6 +1,6 @@
 /* A source of records: each is a row of a batch, packed into bytes (data/transforms/packed_row.h). A batch is packed
- * as a whole when its first row is asked for, by several threads where that takes long. The pool holds the packed rows
- * until they are forgotten. A dataset behind the source takes the rows apart again. */
+ * as a whole when its first row is asked for, by several threads if that takes long. The pool holds the packed rows
+ * until they are forgotten. A dataset after the source takes the rows apart again. */
 #include "data/transforms/unbatch.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /** Texts become numbers, by the rules of Keras' TextVectorization: component .component of DATASET, strings [], becomes
  *  i32 [sequence_length]. A text is standardized and split into tokens; a token's number is its place in the
- *  vocabulary, which has the tokens of DATASET, the most frequent first (of equally frequent ones first that whose
- *  bytes come last), from 2 on: 0 pads short texts, 1 is any token that is not in it. An empty text is padding alone.
- *  Lower case and punctuation are those of ASCII, as in TensorFlow: other letters stay as they are.
+ *  vocabulary, from 2 on. The vocabulary has the tokens of DATASET, the most frequent first, equally frequent ones in
+ *  falling order of their bytes. 0 pads short texts, 1 is any token that is not in the vocabulary. An empty text is
+ *  padding alone. Lower case and punctuation are those of ASCII, as in TensorFlow: other letters stay as they are.
  *
  *  mst_dataset_class_name(dataset, component, number) is the token of a number, mst_dataset_num_classes the size of the
  *  vocabulary, for mst_embedding. mst_dataset_schema has the vocabulary and the options: with it as .schema other data
  *  become numbers in the same way, as for predictions of a saved model.
  *
  *  All texts are read now; the result is in memory, 4 bytes for each number. OPTIONS may be NULL. Fails with
- *  MST_INVALID where the component is not strings, the number of rows is not known, a text is not UTF-8 (the message
+ *  MST_INVALID if the component is not strings, the number of rows is not known, a text is not UTF-8 (the message
  *  names the row), or no text has a token. */
 #ifdef MST_DATASET_HEADER
 typedef enum mst_text_standardize {
@@ -23,7 +23,7 @@ typedef struct mst_text_options {
     int zero_;
     int component;
     int64_t max_tokens;      /**< size of the vocabulary at most, 0 and 1 included; 0: all tokens */
-    int64_t sequence_length; /**< longer texts lose what is behind it; 0: the length of the longest */
+    int64_t sequence_length; /**< longer texts are cut to it; 0: the length of the longest */
     mst_text_standardize standardize;
     mst_text_split split;
     bool pad_front;      /**< short texts are padded in front, as Keras' pad_sequences does */

@@ -80,7 +80,7 @@ static const mst_dataset_type type = {.name = "zip",
                                       .classes = zip_classes,
                                       .parts = mst_joined_parts};
 
-/* The smaller of two cardinalities; unknown where one of them is, since it may be the smaller. */
+/* The smaller of two cardinalities; unknown if one of them is, since it may be the smaller. */
 static int64_t shortest(int64_t a, int64_t b) {
     if (a == 0 || b == 0) return 0;
     if (a == MST_UNKNOWN_CARDINALITY || b == MST_UNKNOWN_CARDINALITY) return MST_UNKNOWN_CARDINALITY;

@@ -55,7 +55,7 @@ static mst_status write_unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: '%s' cannot be written: use %s", spec, list);
 }
 
-/* The first file that matches ARGUMENT, taken as it is, and then the pattern ENDING; empty where none does. */
+/* The first file whose name is ARGUMENT, taken literally, followed by the pattern ENDING; empty if there is none. */
 static mst_status find_file(const char *argument, const char *ending, char found[PATH_SIZE]) {
     char pattern[2 * PATH_SIZE];
     size_t used = 0;

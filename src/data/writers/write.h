@@ -8,7 +8,7 @@
 typedef struct mst_data_writer {
     const char *name; /**< how its specs begin, with the colon: "npz:" */
     const char *form; /**< the whole spec, for messages: "npz:FILE" */
-    /** What follows ARGUMENT in the names of its files, ended by NULL; "*" stands for anything, and "" counts where
+    /** What follows ARGUMENT in the names of its files, ended by NULL; "*" stands for anything, and "" counts if
      *  that is a file and no folder. NULL: a folder that `write` itself does not replace. */
     const char *const *files;
     bool has_shards; /**< whether num_shards and compression of the options may be set */
@@ -19,7 +19,7 @@ typedef struct mst_data_writer {
 /** All writers, ended by NULL. */
 extern const mst_data_writer *const mst_data_writer_table[];
 
-/** All rows of component I of DATASET as one tensor, which the caller releases; NULL after a failure. MST_INVALID where
+/** All rows of component I of DATASET as one tensor, which the caller releases; NULL after a failure. MST_INVALID if
  *  there are no rows. */
 MST_CHECKED mst_status mst_write_gather(mst_dataset *dataset, int i, mst_tensor **out);
 

@@ -1,6 +1,6 @@
 /* Writes csv:FILE.csv, a table with a header; csv:PREFIX as PREFIX-train.csv and PREFIX-test.csv. Columns have the
- * names and categories of the dataset's schema where it has one; numbers are written so that they read back as the
- * same bits, and cells are quoted where RFC 4180 wants it. Files are written to the side and renamed. */
+ * names and categories of the dataset's schema if it has one; numbers are written so that they read back as the
+ * same bits, and cells are quoted if RFC 4180 wants it. Files are written to the side and renamed. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static mst_status write_csv_add(table *t, const char *text, size_t size) {
     return MST_OK;
 }
 
-/* Adds a text, in quotes where RFC 4180 wants them, or where it begins or ends with a space: some programs cut
+/* Adds a text, in quotes if RFC 4180 wants them, or if it begins or ends with a space: some programs cut
  * those. */
 static mst_status add_text(table *t, const char *text) {
     const size_t size = strlen(text);

@@ -9,7 +9,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* IDX has no i64: labels become u8 where they fit, else i32. */
+/* IDX has no i64: labels become u8 if they fit, else i32. */
 static mst_status narrow(mst_tensor **tensor) {
     if (mst_tensor_dtype(*tensor) != MST_I64) return MST_OK;
     const int64_t *from = mst_tensor_data(*tensor), count = mst_tensor_count(*tensor);

@@ -1,4 +1,4 @@
-/* Writes images:DIR, a folder of PNG files for each class: DIR/cat/00007.png has row 7. Where there is a test part
+/* Writes images:DIR, a folder of PNG files for each class: DIR/cat/00007.png has row 7. If there is a test part
  * they are in DIR/train and DIR/test. The folder is made under another name beside DIR, and renamed when it is
  * whole, so that no half-written DIR is ever seen. */
 #include <dirent.h>
@@ -177,7 +177,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
     return remove(path);
 }
 
-/* An error where PATH exists: what is there would be lost, or mixed with the new files. */
+/* An error if PATH exists: what is there would be lost, or mixed with the new files. */
 static mst_status check_free(const char *path) {
     DIR *folder = opendir(path);
     int entries = 0;

@@ -13,7 +13,7 @@ enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 4 };
 /* The part (train or test) that is being written, and its files. */
 typedef struct part {
     const char *prefix, *name;
-    mst_dataset *rows; /* with labels in i64 where they are integers */
+    mst_dataset *rows; /* with labels in i64 if they are integers */
     int64_t num_rows, num_shards;
     mst_tfrecord_compression compression;
     mst_feature_data feature[MOST_FEATURES];
@@ -141,7 +141,7 @@ static mst_status write_parts(const char *prefix, mst_dataset *train, mst_datase
                         MOST_SHARDS);
     MST_TRY(write_part(prefix, "train", train, options));
     if (test) MST_TRY(write_part(prefix, "test", test, options));
-    /* Last: records that could not be written leave what is said of the old. */
+    /* Comes last: if records could not be written, the files beside the old records stay. */
     MST_TRY(mst_class_names_write(prefix, train));
     return mst_schema_file_write(prefix, train);
 }

@@ -1,5 +1,5 @@
-/* Depthwise convolutions of 3x3, row by row: what the batch norm before one gives is made for a row, used, and never in
- * memory as a whole, and what comes behind the convolution is done while a row is in the cache. */
+/* Depthwise convolutions of 3x3, row by row. The output of a batch norm before one is made for a row, used, and never
+ * in memory as a whole. What comes after the convolution is done while a row is in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -16,14 +16,14 @@
 typedef struct depthwise_conv_state {
     mst_conv conv;
     mst_row_ring source;
-    int terms; /* source that has those of the batch norm before; 0: there is none */
-    /* A part is some examples, or a band of rows of one where there are fewer than threads: a row has the same bits in
+    int terms; /* source with the terms of the batch norm before; 0: there is none */
+    /* A part is some examples, or a band of rows of one if there are fewer than threads: a row has the same bits in
      * any part. */
     int64_t chunk, bands, band_rows, parts;
-    /* Of conv2d_statistics: parts of the batch norm behind in a part; 0: some do not lie in one. */
+    /* Of conv2d_statistics: parts of the batch norm after it in a part; 0: some do not lie in one. */
     mst_batch_rows rows;
     int64_t measured_of_part;
-    /* The workspace: of each thread its ring, blocks to fill it, and a row that is rounded to be kept; the sums. */
+    /* The workspace: for each thread its ring, blocks to fill it, and a row for rounding; then the sums. */
     size_t blocks, row, thread_step, sums;
 } depthwise_conv_state;
 
@@ -64,7 +64,7 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a) {
     return statistics;
 }
 
-/* Memory AT of what THREAD has of the workspace. */
+/* Memory at offset AT of THREAD's share of the workspace. */
 static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
     return (float *)(void *)((char *)a->workspace +
                              (size_t)thread * ((const depthwise_conv_state *)a->state)->thread_step + at);
@@ -82,11 +82,11 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
 typedef struct depthwise_conv_work {
     mst_row_ring source;
     float *blocks, *row;
-    mst_batch_statistics statistics; /* where parts of the batch norm behind lie in a part */
+    mst_batch_statistics statistics; /* of the following batch norm: where its parts lie in a part */
     int64_t measured;                /* of these parts */
 } depthwise_conv_work;
 
-/* Measures the parts of the batch norm behind that are whole with row Y of EXAMPLE. */
+/* Measures those parts of the following batch norm that row Y of EXAMPLE completes. */
 static void measure_row(const mst_kernel_args *a, depthwise_conv_work *k, int64_t example, int64_t y) {
     const depthwise_conv_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];

@@ -1,6 +1,6 @@
-/* Gradients of depthwise convolutions of 3x3, row by row: the gradient of the output where it follows from that of the
- * batch norm behind, what the convolution reads, both gradients, and what these add to the sums of the batch norm
- * before, are made of a row while it is in the cache. */
+/* Gradients of depthwise convolutions of 3x3, row by row. All of this is made of a row while it is in the cache: the
+ * gradient of the output, if it follows from that of the next batch norm; what the convolution reads; both gradients;
+ * what these add to the sums of the batch norm before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,17 +21,17 @@ typedef struct depthwise_grads_state {
     mst_conv conv;
     mst_row_ring source, gradient;
     int of_src, of_weights; /* outputs; -1: is not made; of_src is 0 otherwise */
-    int terms;              /* source that has those of the batch norm before; 0: there is none */
-    bool norm_behind, sums; /* whether there is a batch norm behind, and the sums of the one before are made */
+    int terms;              /* source with the terms of the batch norm before; 0: there is none */
+    bool norm_behind, sums; /* whether a batch norm follows, and whether the sums of the one before are made */
     int64_t chunk, parts;   /* examples of a part; the same on any number of threads */
-    mst_batch_rows rows;    /* of the batch norm before, where there are sums */
+    mst_batch_rows rows;    /* of the batch norm before, if there are sums */
     int64_t sums_of_part;   /* its parts in a part; 0: some do not lie in one */
-    /* The workspace: of each thread its rings, blocks to fill them, a row that is rounded to be kept, a part that is
-     * added up; what each part adds to the gradient of the weights; the sums. */
+    /* The workspace: for each thread its rings, blocks to fill them, a row for rounding, and a part that is added up.
+     * Then what each part adds to the gradient of the weights, and the sums. */
     size_t gradient_ring, blocks, row, added, thread_step, weights_at, sums_at;
 } depthwise_grads_state;
 
-/* What OP makes, of what. */
+/* Which outputs OP has, and which of its sources have terms. */
 static void find_outputs(depthwise_grads_state *s, const mst_infer *c) {
     const bool both = c->op == &mst_op_conv2d_grads;
     const bool weights_only = both && ((const mst_conv2d_grads_options *)c->options)->weights_only;
@@ -83,7 +83,7 @@ static mst_batch_sums sums_of(const mst_kernel_args *a) {
     return sums;
 }
 
-/* Memory AT of what THREAD has of the workspace. */
+/* Memory at offset AT of THREAD's share of the workspace. */
 static float *workspace_at(const mst_kernel_args *a, int thread, size_t at) {
     return (float *)(void *)((char *)a->workspace +
                              (size_t)thread * ((const depthwise_grads_state *)a->state)->thread_step + at);
@@ -110,7 +110,7 @@ typedef struct depthwise_grads_work {
     int64_t added_up;    /* of these parts */
 } depthwise_grads_work;
 
-/* Adds up the parts of the batch norm before that are whole with row Y of EXAMPLE. */
+/* Adds up those parts of the batch norm before that row Y of EXAMPLE completes. */
 static void add_up_row(const mst_kernel_args *a, depthwise_grads_work *k, int64_t example, int64_t y) {
     const depthwise_grads_state *s = a->state;
     const mst_window *h = &s->conv.window[0], *w = &s->conv.window[1];

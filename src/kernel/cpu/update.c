@@ -30,7 +30,7 @@ typedef struct variable {
     int64_t before;             /* elements of the variables before it */
     int64_t columns;            /* of a product or sparse gradient: elements of a row */
     int64_t width;              /* the same of the sources of a sparse gradient, with squares */
-    bool rows_only;        /* of a sparse gradient: a step does not change rows that have no gradient (rows_only) */
+    bool rows_only;        /* of a sparse gradient: a step leaves rows without a gradient as they are (rows_only) */
     int32_t levels;        /* buffers that a sum over its leaves takes */
     mst_product **product; /* by leaf */
 } variable;
@@ -40,7 +40,7 @@ typedef struct update_state {
     const mst_rule *rule;
     variable *variables;
     int64_t units, elements;
-    size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and what oneDNN asks for */
+    size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and those that oneDNN asks for */
     int num_threads;
     int64_t *order; /* sharded: the units, those of this task's part first; else NULL */
     int64_t num_own;
@@ -59,18 +59,18 @@ typedef struct update {
 /* A unit of a variable, and the workspace of the thread that makes it. */
 typedef struct unit {
     int64_t begin, count;
-    int64_t elements; /* of its gradient: less than `count` where rows are left out */
+    int64_t elements; /* of its gradient: less than `count` if rows are left out */
     int32_t *place;   /* by row of a sparse gradient: where the row begins in buffers of the gradient, -1 */
     void *pad;
     int thread;
 } unit;
 
-/* Source of leaf I of a variable's gradient: the first of its two where it has two. */
+/* Source of leaf I of a variable's gradient: the first one if it has two. */
 static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
     return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
 }
 
-/* Whether this step leaves rows alone that have no gradient. The sum over several steps is dense. */
+/* Whether this step leaves rows without a gradient as they are. The sum over several steps is dense. */
 static bool rows_only(const update *u, const variable *known) {
     return known->rows_only && u->sums == u->only_adds;
 }
@@ -90,7 +90,7 @@ static void round_copy(uint16_t *copy, const void *master, int64_t count) {
     round_floats(copy, master, count);
 }
 
-/* The values to compute with: those of the master. Where the master, rounded, is not the weight, the weight was
+/* The values to compute with: those of the master. If the master, rounded, is not the weight, the weight was
  * assigned since the last step, and its value counts. OUT may be the master. */
 MST_SIMD static void join_floats(float *out, const uint16_t *copy, const float *master, int64_t count) {
     for (int64_t i = 0; i < count; i++)
@@ -197,7 +197,8 @@ static void update_release(void *context) {
     free(s);
 }
 
-/* This task's part is shared out among devices and threads for itself: its units take longer than those that come. */
+/* This task's part is shared out among devices and threads separately: its units take longer than those that other
+ * tasks send. */
 static mst_status order_units(update_state *s) {
     const mst_update_options *o = s->options;
     int64_t count = 0;

@@ -4,7 +4,7 @@
  *      read[n, x, j, c] = src[n, x s + j d - left, c]
  *
  * Without AVX-512 the convolution of oneDNN reaches half of the speed of its products there. The examples are cut into
- * parts as those of a convolution are; the products of the parts are added up in their order. */
+ * parts as for a convolution. The products of the parts are added up in their order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static mst_status conv1d_prepare(const mst_infer *c, int num_threads, void **out
     return MST_OK;
 }
 
-/* What the window at column X of a row reads. */
+/* The elements that the window at column X of a row reads. */
 static void read_window(const mst_window *w, int64_t channels, const float *row, int64_t x, float *to) {
     const int64_t first = x * w->stride - w->before, last = first + (w->size - 1) * w->dilation;
     if (w->dilation == 1 && first >= 0 && last < w->in) {

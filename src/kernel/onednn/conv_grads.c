@@ -1,6 +1,6 @@
-/* conv2d_grads by oneDNN: for each part of the batch the gradient of the output of the convolution and what the
- * convolution has read, from these the gradients of the convolution, and what these add to the sums of the batch norm
- * before it, while they are in the cache. */
+/* conv2d_grads by oneDNN: for each part of the batch it makes the gradient of the convolution's output and what the
+ * convolution has read. From these it makes the gradients of the convolution, and what they add to the sums of the
+ * batch norm before it. All that stays in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -14,12 +14,12 @@
 #include "tensor/buffer.h"
 
 typedef struct conv_grads_state {
-    mst_conv_parts weights, src; /* both of the same parts; src is all zero where the source has no gradient */
-    bool bf16;                   /* both read what is made for them in bf16 */
-    /* The workspace: those of both; then for each thread the gradient of the output and what the convolution reads, of
-     * the part that it works on, blocks to make these, and parts that are added up. */
+    mst_conv_parts weights, src; /* both of the same parts; src is all zero if the source has no gradient */
+    bool bf16;                   /* both read operands that are made for them in bf16 */
+    /* The workspace: those of both. Then for each thread, of the part that it works on: the gradient of the output,
+     * what the convolution reads, blocks to make these, and parts that are added up. */
     size_t of_weights, scratch, scratch_step, read, blocks, added;
-    size_t sums;          /* behind all that: of mst_batch_sums */
+    size_t sums;          /* after all that: of mst_batch_sums */
     int64_t sums_of_part; /* parts of the batch norm in a part; 0: none lies in one */
 } conv_grads_state;
 
@@ -38,7 +38,7 @@ static mst_status make_state(conv_grads_state *s, const mst_infer *c, int num_th
     MST_TRY(mst_conv_parts_make(&s->weights, MST_CONVOLUTION_WEIGHTS_GRAD, &conv, num_threads, 0, false, c->name));
     conv.made_bf16 = both && c->dst[0].dtype == MST_BF16;
     if (both) MST_TRY(mst_conv_parts_make(&s->src, MST_CONVOLUTION_SRC_GRAD, &conv, num_threads, 0, false, c->name));
-    if (both && s->src.parts != s->weights.parts) { /* one of them does without parts, so both do */
+    if (both && s->src.parts != s->weights.parts) { /* one of them is not cut into parts, so neither is */
         mst_conv_parts *other = s->src.parts > s->weights.parts ? &s->src : &s->weights;
         const mst_convolution_kind kind = other->kind;
         conv.made_bf16 = conv.made_bf16 && other == &s->src;
@@ -95,7 +95,7 @@ static void differentiate(const mst_kernel_args *a, int64_t part, char *scratch)
                            (float *)(void *)(scratch + s->blocks));
 }
 
-/* What the convolution reads in part PART, in SCRATCH where it is the output of a batch norm. */
+/* What the convolution reads in part PART, in SCRATCH if it is the output of a batch norm. */
 static void *read_by(const mst_kernel_args *a, int64_t part, char *scratch) {
     const conv_grads_state *s = a->state;
     const mst_array *all = &a->src[MST_CONV2D_GRADS_SRC];

@@ -5,8 +5,8 @@
  *
  * The factors are both of f32, or both of bf16 (plan/autocast.c); all else is f32.
  *
- * The bias is part of the primitive. The activation is not: those of oneDNN make 0 of NaN, so that a step that has gone
- * wrong looks right. It is a pass over the product while that is in cache. */
+ * The bias is part of the primitive. The activation is not: oneDNN's activations make 0 of NaN, so that a step that has
+ * gone wrong looks right. It is a pass over the product while the product is in the cache. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -103,7 +103,7 @@ static mst_status matmul_prepare(const mst_infer *c, int num_threads, void **out
     return MST_OK;
 }
 
-/* The right factor, where it is so large that rearranging it in each step takes noticeable time. */
+/* The right factor, if it is so large that rearranging it in each step takes noticeable time. */
 static mst_status pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace) {
     enum { SMALL = 64 << 10 };
     matmul_state *s = context;

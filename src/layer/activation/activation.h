@@ -15,7 +15,7 @@ extern const mst_activation_form *const mst_activation_table[];
 /** Their names, ended by NULL. */
 extern const char *const mst_activation_names[];
 
-/** activation(x); an error value where ACTIVATION is none. */
+/** activation(x); an error value if ACTIVATION is none. */
 mst_value mst_activation_build(mst_value x, mst_activation activation);
 
 #endif

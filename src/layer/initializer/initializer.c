@@ -81,7 +81,7 @@ static mst_status initializer_check(const mst_initializer *r, mst_dtype dtype, m
     return form->check ? form->check(r, dtype, shape) : MST_OK;
 }
 
-/* Graphs keep constants in memory, and may be built only to look at shapes: large values are made when they are set. */
+/* Graphs keep constants in memory, and may be built only to find shapes. So large values are made when they are set. */
 mst_value mst_initializer_filled(mst_graph *graph, mst_dtype dtype, mst_shape shape, double number) {
     enum { LARGE = 1 << 12 };
     const int64_t count = mst_shape_count(shape);

@@ -10,7 +10,7 @@
 typedef struct mst_initializer_form {
     bool only_floats; /**< makes f32 and f64 only */
     bool makes_bf16;  /**< else bf16 is made in f32 */
-    /** Checks more than that numbers are in range; may be NULL. */
+    /** Further checks than the ranges of numbers; may be NULL. */
     mst_status (*check)(const mst_initializer *initializer, mst_dtype dtype, mst_shape shape);
     mst_value (*value)(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape);
 } mst_initializer_form;
@@ -22,7 +22,7 @@ extern const char *const mst_initializer_names[];
 /** The members of mst_initializer as options of a layer. */
 extern const mst_field mst_initializer_fields[];
 
-/** INITIALIZER, or where it was not given, and so is glorot_uniform, OTHERWISE. */
+/** INITIALIZER; or OTHERWISE if it was not given, and so is glorot_uniform. */
 mst_initializer mst_initializer_or(mst_initializer initializer, mst_initializer otherwise);
 
 /** A value from DISTRIBUTION with mean 0 and variance SCALE / fan; the seed is that of INITIALIZER. */

@@ -1,4 +1,4 @@
-/** orthogonal: a matrix with orthogonal rows, or columns where it has more rows than columns, each of the length
+/** orthogonal: a matrix with orthogonal rows, or columns if it has more rows than columns, each of the length
  *  `scale` (default 1; Keras' gain); all dimensions but the last count as rows. https://arxiv.org/abs/1312.6120 */
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_ORTHOGONAL = 14 };

@@ -124,7 +124,7 @@ static mst_status kernel_of(mst_onnx_call *c, const cell *v, size_t i, int direc
     return MST_OK;
 }
 
-/* BEHIND: that of the recurrent product. MST_NONE where there is none. */
+/* If BEHIND, the second half of the input: the bias of the recurrent product. MST_NONE if there is no bias. */
 static mst_status bias_of(mst_onnx_call *c, const cell *v, int direction, bool behind, mst_value *out) {
     const int64_t wide = v->gates * v->units;
     mst_value all;
@@ -201,7 +201,7 @@ static mst_status read_cell(mst_onnx_call *c, int gates) {
     }
     if (mst_onnx_wants(c, 1)) MST_TRY(mst_onnx_put(c, 1, last_steps(&v, h)));
     if (gates != LSTM_GATES || !mst_onnx_wants(c, 2)) return MST_OK;
-    for (int i = 0; i < v.directions; i++) /* behind the gates */
+    for (int i = 0; i < v.directions; i++) /* the memory comes after the gates */
         h[i] = cut_axis(mst_value_output(h[i], 1), 2, LSTM_GATES * v.units, v.units);
     return mst_onnx_put(c, 2, last_steps(&v, h));
 }

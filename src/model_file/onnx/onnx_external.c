@@ -28,7 +28,7 @@ typedef struct external_reader {
 /* Where the bytes of a tensor are. */
 typedef struct place {
     const char *location;
-    char shown[SHOWN]; /* LOCATION as it is printed */
+    char shown[SHOWN]; /* LOCATION in printable form */
     uint64_t offset, length;
     bool has_offset, has_length;
 } place;
@@ -102,7 +102,7 @@ static mst_status count_bytes(external_reader *r, const char *location, uint64_t
                     mst_bytes_print((int64_t)r->have, have, sizeof have));
 }
 
-/* The bytes that the shape of M needs. False where the tensor cannot be made anyway, which is an error later. */
+/* The bytes that the shape of M needs. False if the tensor cannot be made anyway, which is an error later. */
 static mst_status needed_bytes(const Muster__OnnxTensor *m, bool *known, uint64_t *out) {
     mst_shape shape = {.ndim = (int32_t)m->n_dims};
     const mst_dtype dtype = mst_onnx_dtype(m->data_type);

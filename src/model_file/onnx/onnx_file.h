@@ -32,15 +32,15 @@ typedef struct mst_onnx_file {
     const Muster__OnnxGraph *graph;
     int64_t opset;
     int64_t bytes;       /**< of the file, with its tensors in files beside it */
-    mst_names names;     /**< of the initializers, by which TENSOR is numbered */
+    mst_names names;     /**< of the initializers; TENSOR has their order */
     mst_tensor **tensor; /**< [n_initializer] */
 } mst_onnx_file;
 
-/** ONNX's number of a dtype, and back: MST_NO_DTYPE where Muster has none such. */
+/** ONNX's number of a dtype, and back: MST_NO_DTYPE if Muster has no such dtype. */
 int32_t mst_onnx_type(mst_dtype dtype);
 mst_dtype mst_onnx_dtype(int32_t type);
 
-/** Whether SIZE bytes of DATA begin as a file of ONNX does. */
+/** Whether the SIZE bytes of DATA begin like a file of ONNX. */
 MST_API bool mst_onnx_begins(const void *data, size_t size);
 /** Reads a model from SIZE bytes of DATA; NAME is the file's, for messages. FOLDER has the files that the model names
  *  (model_file/onnx/onnx_external.h); NULL: only these bytes are read. To be freed also after a failure. */
@@ -55,7 +55,7 @@ const Muster__OnnxValue *mst_onnx_input(const mst_onnx_file *file, size_t i);
 /** A new tensor of MESSAGE. */
 MST_CHECKED mst_status mst_onnx_tensor(const Muster__OnnxTensor *message, mst_tensor **out);
 
-/** Whether a value of NDIM dimensions is taken for pictures or volumes, whose channels ONNX has second. */
+/** Whether a value of NDIM dimensions is taken for pictures or volumes; ONNX has their channels second. */
 bool mst_onnx_is_picture(int ndim);
 /** From ONNX's order of NDIM axes to channels last, and back. */
 mst_axes mst_onnx_last_perm(int ndim);

@@ -154,7 +154,7 @@ static mst_status read_list(const mst_onnx_call *c, size_t i, list *out) {
     return MST_OK;
 }
 
-/* Sets the shape of X; false where it is too long. */
+/* Sets the shape of X; false if it is too long. */
 static bool set_shape(list *x, mst_shape shape) {
     const int64_t count = mst_shape_count(shape);
     x->shape = shape;
@@ -182,7 +182,7 @@ static void steps_of(mst_shape shape, int64_t *step) {
     }
 }
 
-/* X broadcast to SHAPE; false where it cannot be. */
+/* X broadcast to SHAPE; false if it cannot be. */
 static bool spread(const list *x, mst_shape shape, list *out) {
     int64_t own[MST_MAX_NDIM] = {0}, step[MST_MAX_NDIM] = {0};
     const int lead = shape.ndim - x->shape.ndim;
@@ -211,7 +211,7 @@ static bool join_shapes(const mst_shape *more, mst_shape *shape) {
 
 /* ---- each element by itself ---- */
 
-/* Of two numbers; false where the result is none, or not of 64 bits. */
+/* Of two numbers; false if the result is none, or not of 64 bits. */
 static bool compute(const char *name, int64_t a, int64_t b, int64_t *out) {
     if (strcmp(name, "Add") == 0) return !__builtin_add_overflow(a, b, out);
     if (strcmp(name, "Sub") == 0) return !__builtin_sub_overflow(a, b, out);
@@ -240,8 +240,8 @@ static bool compares(const char *name) {
     return false;
 }
 
-/* A and B, one of them open, where the result is a number of times a dimension, or the same for each size there may be,
- * none of which is below 0. */
+/* Computes A and B, one of them open. True if the result is a multiple of a dimension, or is the same for all possible
+ * sizes, which are at least 0. */
 static bool compute_open(mst_onnx_reader *r, const char *name, int64_t a, int64_t b, int64_t *out) {
     const mst_onnx_open *x = mst_onnx_open_of(r, a), *y = mst_onnx_open_of(r, b);
     const bool commutes = strcmp(name, "Add") == 0 || strcmp(name, "Mul") == 0;

@@ -4,8 +4,8 @@
 
 #include "model_file/onnx/onnx_read.h"
 
-/** Computes the node where all its inputs are short tensors of integers or truth values and nothing that only a run
- *  knows decides its result; else *DONE is false, and nothing has happened. */
+/** Computes the node if all its inputs are short tensors of integers or truth values and its result does not depend on
+ *  what only a run knows. Else *DONE is false, and nothing has happened. */
 MST_CHECKED mst_status mst_onnx_fold(mst_onnx_call *c, bool *done);
 
 #endif

@@ -62,7 +62,7 @@ static mst_status read_space_to_depth(mst_onnx_call *c) {
 
 /* ---- indices ---- */
 
-/* Of more numbers than a list of sizes has, or up to a size that only a run knows. */
+/* For more numbers than a list of sizes has, or up to a size that only a run knows. */
 static mst_status read_range(mst_onnx_call *c) {
     double start, limit, delta;
     int64_t list[MST_ONNX_MOST_LIST];

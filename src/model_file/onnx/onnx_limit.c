@@ -39,8 +39,8 @@ void mst_onnx_limit_begin(mst_onnx_reader *r, const mst_value *input, size_t cou
     r->most_constants = plus(MST_ONNX_ROOM, times(r->file->bytes, MST_ONNX_TIMES_OF_CONSTANTS));
 }
 
-/* Whether a node has an input of the model among its sources, or theirs. Older nodes than the file's are inputs, or
- * variables that an earlier build made. */
+/* Whether a node depends on an input of the model. Nodes older than the file's are inputs, or variables that an earlier
+ * build made. */
 static bool depends(const mst_onnx_reader *r, const mst_node *node) {
     for (int i = 0; i < node->num_src; i++) {
         const mst_node *src = node->src[i].node;
@@ -50,7 +50,7 @@ static bool depends(const mst_onnx_reader *r, const mst_node *node) {
     return false;
 }
 
-/* Output OUT of NODE takes BYTES. Where it is a result of the file's node, it is shown in ONNX's order. */
+/* Output OUT of NODE takes BYTES. If it is a result of the file's node, it is shown in ONNX's order. */
 static mst_status refuse_result(const mst_onnx_call *c, const mst_node *node, int out, int64_t bytes) {
     const mst_onnx_reader *r = c->reader;
     const bool constant = !r->depends[node->id - r->num_before];

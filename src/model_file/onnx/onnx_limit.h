@@ -4,11 +4,12 @@
 
 #include "model_file/onnx/onnx_read.h"
 
-/** What every file may ask for, and how many times its own bytes: for each value that depends on an input of the model,
- *  computed for one example, and for all constants that nodes compute together. */
+/** The bytes that every file may ask for, and the multiple of its own bytes that it may ask for in addition. One pair
+ *  is for each value that depends on an input of the model, computed for one example. The other is for all constants
+ *  together that nodes compute. */
 enum { MST_ONNX_ROOM = 128 << 20, MST_ONNX_TIMES_OF_VALUE = 1024, MST_ONNX_TIMES_OF_CONSTANTS = 64 };
 
-/** Nodes of the graph that are there are not the file's; INPUT has COUNT values. */
+/** Nodes that the graph already has do not belong to the file; INPUT has COUNT values. */
 void mst_onnx_limit_begin(mst_onnx_reader *reader, const mst_value *input, size_t count);
 /** Checks the nodes of the graph that were made since the last call, for the node of C. Nothing has been computed:
  *  their shapes are enough. MST_INVALID, with the shape and its bytes. */

@@ -52,7 +52,7 @@ static mst_value build_layer(void *context, const mst_value *src, int num_src, b
     const mst_status status = mst_onnx_build(&reader, src, layer->input_last, layer->built, layer->output_last);
     mst_onnx_reader_free(&reader);
     if (!status) return layer->built[0];
-    if (graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code); /* with the node of the file */
+    if (graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code); /* names the file's node */
     return mst_value_of_last_error(graph);
 }
 
@@ -65,7 +65,7 @@ static mst_value pick_output(void *context, mst_value src, bool training) {
                           "an output of ONNX is applied to another layer than its own");
 }
 
-/* NAME as a layer of MODEL can have it: '_' stands for other letters, and where a layer has the name already a number
+/* NAME as a layer of MODEL can have it: '_' stands for other letters, and if a layer has the name already a number
  * follows. */
 static const char *name_layer(const mst_model *model, const char *name, char out[NAME_SIZE]) {
     int size = snprintf(out, NAME_SIZE - 16, "%s", name);
@@ -97,7 +97,7 @@ static mst_status add_input(mst_model *model, onnx_layer *layer, size_t i, mst_o
     return mst_model_check(model);
 }
 
-/* A layer for each output, which has its name; none where the layer of all has the name of the only one. */
+/* A layer for each output, which has its name; none if the layer of all has the name of the only one. */
 static mst_status add_outputs(mst_model *model, onnx_layer *layer, mst_output all, const char *name_of_all) {
     const Muster__OnnxGraph *graph = layer->file.graph;
     mst_outputs outputs = {.count = (int)graph->n_output};
@@ -109,7 +109,7 @@ static mst_status add_outputs(mst_model *model, onnx_layer *layer, mst_output al
                                        .name = name_layer(model, graph->output[i]->name, name));
         MST_TRY(mst_model_check(model));
     }
-    if (outputs.count > 1) mst_model_outputs(model, outputs); /* behind an only one there may come more layers */
+    if (outputs.count > 1) mst_model_outputs(model, outputs); /* more layers may follow a single output */
     return mst_model_check(model);
 }
 

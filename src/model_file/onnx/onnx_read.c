@@ -25,7 +25,7 @@ mst_value mst_onnx_to_plain(mst_value last) {
 
 /* ---- constants ---- */
 
-/* A variable's name of any name of a file, that no other has. */
+/* A unique name of a variable, made from any name of a file. */
 static mst_status variable_name(mst_onnx_reader *r, const mst_onnx_value *v, const char **out) {
     char *name = mst_arena_string(&r->arena, v->weight);
     for (char *c = name; c && *c; c++)
@@ -257,7 +257,7 @@ mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out) {
     return MST_OK;
 }
 
-/* An input of fewer dimensions than NDIM, as it is broadcast to one of these with channels last. */
+/* An input of fewer than NDIM dimensions, in the form in which it broadcasts to NDIM dimensions with channels last. */
 static mst_status aligned(const mst_onnx_call *c, size_t i, int ndim, mst_value *out) {
     mst_value value;
     MST_TRY(mst_onnx_plain(c, i, &value));
@@ -270,7 +270,7 @@ static mst_status aligned(const mst_onnx_call *c, size_t i, int ndim, mst_value 
     return mst_graph_check(c->reader->graph);
 }
 
-/* Whether input I, of NDIM dimensions or one less, is a constant with one number for each channel. */
+/* Whether input I, with NDIM or NDIM - 1 dimensions, is a constant with one number for each channel. */
 static bool is_of_channels(const mst_onnx_call *c, size_t i, int ndim) {
     const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;
     if (!tensor) return false;
@@ -456,7 +456,8 @@ const mst_onnx_op *mst_onnx_find(const char *name) {
     return NULL;
 }
 
-/* Zeros that are moved, or repeated, are zeros: first states of recurrent operators, which are not read else. */
+/* Zeros that are moved, or repeated, are zeros. This matters for first states of recurrent operators: others than zeros
+ * are not read. */
 static void keep_zeros(const mst_onnx_call *c) {
     static const char *const moving[] = {"Expand",  "Identity", "Reshape",   "Slice",
                                          "Squeeze", "Tile",     "Transpose", "Unsqueeze"};

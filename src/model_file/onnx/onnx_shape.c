@@ -50,7 +50,7 @@ static mst_status read_constant(mst_onnx_call *c) {
     return mst_onnx_put_tensor(c, tensor);
 }
 
-/* Size AXIS of input 0, of which SHAPE is known. */
+/* Size AXIS of input 0; SHAPE is what is known of its shape. */
 static mst_status size_of(mst_onnx_call *c, const mst_shape *shape, int axis, int64_t *out) {
     const mst_onnx_value *v = mst_onnx_value_of(c, 0);
     const bool last = mst_onnx_is_last(c, 0);
@@ -83,8 +83,8 @@ static mst_status read_size(mst_onnx_call *c) {
     return mst_onnx_put_list(c, &all, -1);
 }
 
-/* What -1 stands for in the shape of the elements of input 0, whose sizes are SRC, of which all other sizes are KNOWN
- * and OPEN; -1: it cannot be told. */
+/* The size that -1 stands for when input 0, with the sizes SRC, is reshaped. All other sizes are KNOWN, a product, and
+ * OPEN. -1: it is not known. */
 static int64_t rest_of(const mst_onnx_call *c, const mst_shape *src, int64_t known, const mst_onnx_open *open) {
     const mst_onnx_rate have = mst_onnx_rate_of(mst_onnx_value_of(c, 0)->rate), want = mst_onnx_rate_of(open->rate);
     int64_t all = mst_onnx_known(src), each = known;
@@ -201,7 +201,7 @@ static mst_status read_squeeze(mst_onnx_call *c) {
 
 /* ---- order ---- */
 
-/* [n, c, ...] to channels last, or back: then nothing moves, and the value is known in the other order. */
+/* [n, c, ...] to channels last, or back: then nothing moves, and the value is noted in the other order. */
 static mst_status read_transpose(mst_onnx_call *c) {
     mst_value x;
     int64_t list[MST_ONNX_MOST_LIST];
@@ -319,7 +319,7 @@ static int64_t clamped(int64_t number, int64_t least, int64_t most) {
 
 /* Start and end of cut I of K on an axis of SIZE >= 1 elements, by ONNX's rule. Negative numbers count from the end.
  * Then start and end are clipped to [0, size]; with a negative step, start to [0, size - 1] and end to [-1, size - 1].
- * So x[-9:-10:-1] is [x0], where NumPy gives nothing. */
+ * So x[-9:-10:-1] is [x0]; NumPy gives nothing. */
 void mst_onnx_settle_cut(const mst_onnx_cuts *k, int i, int64_t size, int64_t *start, int64_t *end) {
     const bool back = k->step[i] < 0;
     *start = clamped(k->start[i] < 0 ? k->start[i] + size : k->start[i], 0, back ? size - 1 : size);
@@ -491,7 +491,7 @@ static mst_value cut_strip(mst_value x, int64_t axis, int64_t begin, int64_t cou
 
 enum { REFLECT, EDGE, WRAP };
 
-/* Elements of X itself before and behind it along AXIS. */
+/* Pads X along AXIS with elements of its own: BEFORE of them at the start, BEHIND at the end. */
 static mst_status pad_axis(mst_value *x, int mode, int64_t axis, int64_t before, int64_t behind) {
     const mst_shape shape = mst_value_spec(*x).shape;
     const int64_t size = shape.dim[axis], most = mode == REFLECT ? size - 1 : size;

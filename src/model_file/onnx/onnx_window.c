@@ -29,7 +29,7 @@ static mst_status window_list(mst_onnx_call *c, const char *name, int64_t least,
     return MST_OK;
 }
 
-/* The size of dimension I in space, where WHAT needs it. */
+/* The size of dimension I in space, if WHAT needs it. */
 static mst_status size_in_space(const mst_onnx_call *c, int i, const char *what, int64_t *out) {
     *out = mst_onnx_shape(c, 0).dim[2 + i];
     if (*out < 0)
@@ -80,7 +80,7 @@ static mst_status read_pads(mst_onnx_call *c, window *w) {
     return MST_OK;
 }
 
-/* SIZE: that of the weights, where the attribute kernel_shape may be left out; else NULL. */
+/* SIZE: that of the weights, if the attribute kernel_shape may be left out; else NULL. */
 static mst_status read_window(mst_onnx_call *c, const int64_t *size, window *w) {
     *w = (window){0};
     if (!mst_onnx_has(c, 0)) return MST_FAIL(MST_CORRUPT, "its input 0 is missing: export the model again");
@@ -125,7 +125,7 @@ static mst_status add_ceiling(mst_onnx_call *c, window *w) {
     return MST_OK;
 }
 
-/* One dimension is a row of two: [n, 1, steps, channels]. */
+/* One dimension is treated as a row of two: [n, 1, steps, channels]. */
 static mst_value as_row(const window *w, mst_value x) {
     return w->ndim == 1 ? mst_expand_dims(x, 1) : x;
 }
@@ -202,7 +202,8 @@ static mst_status read_conv(mst_onnx_call *c) {
     return put_with_bias(c, of_row(&w, w.ndim == MOST ? mst_conv3d_with(options) : mst_conv2d_with(options)));
 }
 
-/* The sizes of the output: of output_shape, auto_pad, or of the pads. BEFORE is cut off from what all products give. */
+/* The sizes of the output: of output_shape, auto_pad, or of the pads. BEFORE elements at the start of all that the
+ * products give are cut off. */
 static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t before[MOST], int64_t size[MOST]) {
     int64_t extra[MOST], given[MOST];
     const bool upper = mst_onnx_is(c, "auto_pad", "SAME_UPPER", "NOTSET");
@@ -225,7 +226,7 @@ static mst_status sizes_of_transposed(mst_onnx_call *c, const window *w, int64_t
     return MST_OK;
 }
 
-/* Y from BEFORE on, SIZE elements of each dimension in space: cut, or with zeros behind. */
+/* Y from BEFORE on, SIZE elements of each dimension in space: cut, or with zeros appended. */
 static mst_value cut_to_size(const window *w, mst_value y, const int64_t *before, const int64_t *size) {
     mst_shape begin = {.ndim = w->ndim + 2}, length = {.ndim = w->ndim + 2}, more = {.ndim = w->ndim + 2};
     mst_shape none = {.ndim = w->ndim + 2};
@@ -465,15 +466,15 @@ static mst_status read_size_of(mst_onnx_call *c, int64_t size[TWO]) {
     return MST_OK;
 }
 
-/* pytorch_half_pixel differs for an output of one row or column alone, half_pixel_symmetric for sizes that are no whole
- * numbers. */
+/* pytorch_half_pixel differs only for an output of one row or column, half_pixel_symmetric only for sizes that are no
+ * whole numbers. */
 static bool is_half_pixel(mst_onnx_call *c, const int64_t size[TWO]) {
     static const char name[] = "coordinate_transformation_mode";
     return mst_onnx_is(c, name, "half_pixel", "half_pixel") || mst_onnx_is(c, name, "half_pixel_symmetric", "") ||
            (mst_onnx_is(c, name, "pytorch_half_pixel", "") && size[0] > 1 && size[1] > 1);
 }
 
-/* Where all sizes are multiples of what was there, the ways to choose the nearest are one: none lies in the middle. */
+/* If all sizes are multiples of the old ones, all ways to choose the nearest agree: no point lies in the middle. */
 static bool is_nearest(mst_onnx_call *c, const mst_shape *shape, const int64_t size[TWO]) {
     const bool whole = size[0] % shape->dim[2] == 0 && size[1] % shape->dim[3] == 0;
     const bool half = is_half_pixel(c, size);

@@ -18,7 +18,7 @@ static void *taken(mst_onnx_writer *w, void *memory) {
     return memory;
 }
 
-/* Members of messages have no const, also those that are only read. */
+/* Members of messages are not const, not even those that are only read. */
 static char *as_text(mst_onnx_writer *w, const char *text) {
     if (!text) w->no_memory = true;
     return (char *)(uintptr_t)(text ? text : "");
@@ -206,7 +206,7 @@ const char *mst_onnx_first_name(mst_onnx_writer *w, mst_value value) {
 
 /* ---- what is constant ---- */
 
-/* The values that are read where NODE is written. Returns their number. */
+/* The values that are read when NODE is written. Returns their number. */
 static int list_sources(const mst_node *node, const mst_value **list, mst_value own[MOST_CELL_SOURCES]) {
     mst_onnx_gates gates;
     *list = node->src;
@@ -253,7 +253,7 @@ static int list_constants(mst_onnx_writer *w, const mst_graph *graph, const bool
     return count;
 }
 
-/* The state of MODEL in a store of its own: a run counts in its store, and saving changes nothing. */
+/* A copy of MODEL's state in a store of its own: a run changes its store, and saving must not change the model. */
 static mst_status copy_store(const mst_model *model, mst_store **out) {
     mst_snapshot *snapshot;
     MST_TRY(mst_store_snapshot(model->store, &snapshot));

@@ -1,4 +1,4 @@
-/** Nodes of a graph as nodes of ONNX. What depends on no input, weights above all, is computed once, and is written as
+/** Nodes of a graph as nodes of ONNX. What depends on no input, mostly weights, is computed once and written as
  *  constants. As in onnx_read.h, a value is written in the order of channels in which it is made, and is turned round
  *  only where a node needs the other. */
 #ifndef MUSTER_MODEL_FILE_ONNX_ONNX_WRITE_H
@@ -26,26 +26,26 @@ typedef struct mst_onnx_writer {
     int64_t num_initializers, initializer_capacity;
     mst_tensor **made; /**< constants that are turned round */
     int64_t num_made, made_capacity;
-    bool no_memory; /**< something of what was written is missing */
+    bool no_memory; /**< a part of what was written is missing */
 } mst_onnx_writer;
 
 /** The source of a recurrent cell: x kernel + bias. */
 typedef struct mst_onnx_gates {
-    mst_value x, kernel, bias; /**< bias: MST_NONE where there is none */
+    mst_value x, kernel, bias; /**< bias: MST_NONE if there is none */
 } mst_onnx_gates;
 /** Whether NODE is such a cell with such a source: it is written from these three in place of its source 0. */
 bool mst_onnx_gates_of(const mst_node *node, mst_onnx_gates *out);
 
-/** The nodes of FROM, which depends on an input, and where its outputs are. MST_UNIMPLEMENTED where ONNX has no equal
- *  of it. */
+/** The nodes of FROM, which depends on an input, and where its outputs are. MST_UNIMPLEMENTED if ONNX has no
+ *  equivalent. */
 MST_CHECKED mst_status mst_onnx_write_node(mst_onnx_writer *w, const mst_node *from);
 
-/* All that follow set no_memory where there is none, and give NULL or "". */
+/* All that follow set no_memory if there is none, and give NULL or "". */
 
 /** A name like TEXT that no other value has. */
 const char *mst_onnx_name(mst_onnx_writer *w, const char *text);
 mst_onnx_out *mst_onnx_out_of(mst_onnx_writer *w, mst_value value);
-/** The name of VALUE, which is written where it was not yet. */
+/** The name of VALUE; writes it if it has not been written yet. */
 const char *mst_onnx_plain_name(mst_onnx_writer *w, mst_value value);
 /** The same of its other order; VALUE has four or five dimensions. */
 const char *mst_onnx_first_name(mst_onnx_writer *w, mst_value value);

@@ -1,5 +1,5 @@
-/* Recurrent cells in ONNX's operators. They have the product of the inputs with their kernel inside, which is a node of
- * its own here: what is written reads what that reads. */
+/* Recurrent cells in ONNX's operators. ONNX's cells contain the product of the inputs with the kernel, which is a node
+ * of its own here. So the written cell reads the sources of that node. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_write_op.h"
@@ -91,7 +91,7 @@ static const char *biases_of(mst_onnx_writer *w, const mst_value bias[2], mst_dt
 
 /* ---- nodes ---- */
 
-/* Gates have the recurrent activation, the state has the other, that of an LSTM twice. */
+/* Gates have the recurrent activation, the state has the other one, an LSTM twice. */
 static void set_activations(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node *node, int gates) {
     static const char *const names[] = {[MST_CELL_TANH] = "Tanh",
                                         [MST_CELL_SIGMOID] = "Sigmoid",

@@ -27,19 +27,19 @@ mst_shape mst_onnx_option_shape(const mst_node *node, const char *name);
 int mst_onnx_source_ndim(const mst_node *node, int i);
 /** AXIS counted from the front, of NDIM. */
 int64_t mst_onnx_from_front(int64_t axis, int ndim);
-/** Whether VALUE is at hand with channels second, and not in the graph's order. */
+/** Whether VALUE has been written with channels second, and not in the graph's order. */
 bool mst_onnx_is_first(mst_onnx_writer *w, mst_value value);
 /** A new name for output 0 of NODE, in the order of channels that FIRST says. */
 const char *mst_onnx_output_name(mst_onnx_writer *w, const mst_node *node, bool first);
 /** The same of output I, in the graph's order. */
 const char *mst_onnx_output_name_of(mst_onnx_writer *w, const mst_node *node, int i);
-/** A new name of a value between others. */
+/** A new name for an intermediate value. */
 const char *mst_onnx_between(mst_onnx_writer *w, const mst_node *node, const char *what);
 const char *mst_onnx_plain_source(mst_onnx_writer *w, const mst_node *node, int i);
-/** Names of all sources in one order of channels, that of the one at hand; false: the graph's. */
+/** Names of all sources in one order of channels, that of a source that has been written; false: the graph's. */
 bool mst_onnx_operand_names(mst_onnx_writer *w, const mst_node *node, const char **name);
 
-/* Nodes between others; each gives the name of what it makes. */
+/* Intermediate nodes; each call returns the name of the node's output. */
 
 const char *mst_onnx_unary(mst_onnx_writer *w, const mst_node *node, const char *op_type, const char *a);
 const char *mst_onnx_binary(mst_onnx_writer *w, const mst_node *node, const char *op_type, const char *a,

@@ -1,4 +1,4 @@
-/* How each op is said in ONNX's operators: those of elements and of matrices, and the finding of all. */
+/* How each op is expressed in ONNX's operators: ops of elements and of matrices, and the search among all ops. */
 #include <math.h>
 #include <string.h>
 

@@ -80,7 +80,7 @@ static mst_status write_layer_norm(mst_onnx_writer *w, const mst_node *node, con
     return MST_OK;
 }
 
-/* A number for each channel, behind which are DIMS dimensions of 1. */
+/* A number for each channel, followed by DIMS dimensions of 1. */
 static const char *channel_numbers(mst_onnx_writer *w, mst_value value, int dims) {
     mst_tensor *tensor = mst_onnx_out_of(w, value)->tensor;
     mst_shape shape = {.ndim = 1 + dims};
@@ -102,8 +102,8 @@ static const char *same_numbers(mst_onnx_writer *w, const char *name, mst_dtype 
     return made;
 }
 
-/* The groups are made the channels of an InstanceNormalization: GroupNormalization came with a later opset, and has had
- * its gamma for each channel since the one after that only. */
+/* The groups are made the channels of an InstanceNormalization: GroupNormalization came with a later opset, and has a
+ * gamma for each channel only from the opset after that. */
 static mst_status write_group_norm(mst_onnx_writer *w, const mst_node *node, const mst_onnx_written *op) {
     const int ndim = mst_onnx_source_ndim(node, 0), groups = mst_onnx_option_int(node, "groups");
     const mst_dtype dtype = node->dst[0].dtype;

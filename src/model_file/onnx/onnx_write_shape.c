@@ -142,7 +142,7 @@ static mst_status write_strided_slice(mst_onnx_writer *w, const mst_node *node, 
     return MST_OK;
 }
 
-/* The outputs of NODE, or values between, of equal parts of source 0. */
+/* The outputs of NODE, or intermediate values: equal parts of source 0. */
 static void write_parts(mst_onnx_writer *w, const mst_node *node, int64_t axis, const char **part) {
     const char *src = mst_onnx_plain_source(w, node, 0);
     Muster__OnnxNode *made = mst_onnx_node(w, "Split", part[0], 1, &src);

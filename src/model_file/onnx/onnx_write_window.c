@@ -31,13 +31,13 @@ static void set_window(mst_onnx_writer *w, Muster__OnnxNode *made, const window 
     mst_onnx_set_ints(w, made, "strides", v->strides, v->ndim);
 }
 
-/* The zeros around an axis, of which the odd one is behind. */
+/* Splits ALL zeros between the two ends of an axis; an odd one goes to the end. */
 static void halve(int64_t all, int64_t *before, int64_t *behind) {
     *before = all > 0 ? all / 2 : 0;
     *behind = all > 0 ? all - all / 2 : 0;
 }
 
-/* Pads as numbers, where the size is known; auto_pad else. */
+/* Pads as numbers, if the size is known; auto_pad else. */
 static void set_pads(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node *node, const window *v) {
     const mst_axes given = mst_onnx_option_axes(node, "pads");
     const mst_shape src = mst_value_spec(node->src[0]).shape;
@@ -59,7 +59,7 @@ static void set_pads(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node 
     mst_onnx_set_ints(w, made, "pads", pads, 2 * v->ndim);
 }
 
-/* SAME gives size times stride, VALID what the windows reach, and no less than that. */
+/* SAME gives size times stride, VALID at least what the windows reach. */
 static void set_transposed_pads(mst_onnx_writer *w, Muster__OnnxNode *made, const mst_node *node, const window *v) {
     const bool same = mst_onnx_option_int(node, "padding") == MST_PADDING_SAME;
     int64_t pads[2 * MOST_AXES] = {0}, more[MOST_AXES] = {0};
@@ -120,14 +120,14 @@ static mst_status write_blocks(mst_onnx_writer *w, const mst_node *node, const m
 
 /* ---- resizing ---- */
 
-/* ONNX rounds IN times the scale down: the least scale, not below OUT / IN, that gives OUT. */
+/* ONNX rounds IN times the scale down. So this is the least scale, not below OUT / IN, that gives OUT. */
 static float scale_for(float in, float out) {
     float scale = out / in;
     while (in * scale < out || (double)in * (double)scale < (double)out) scale = nextafterf(scale, INFINITY);
     return scale;
 }
 
-/* Means over areas are a pooling, where all areas are alike. */
+/* Means over areas are a pooling if all areas have one size. */
 static mst_status write_areas(mst_onnx_writer *w, const mst_node *node, const mst_shape *src, mst_axes size) {
     window v = {.ndim = 2};
     int64_t out[MOST_AXES];

@@ -1,9 +1,9 @@
 /** equal: dst = a == b
  *
  *  a, b  shapes that broadcast as in NumPy, of one dtype
- *  dst   bool, the broadcast shape; may alias either where they are bool
+ *  dst   bool, the broadcast shape; may alias either if they are bool
  *
- *  Strings are equal where they have the same length and the same bytes.
+ *  Strings are equal if they have the same length and the same bytes.
  *  NaN is equal to nothing, not even to itself.
  */
 #ifdef MST_OP_HEADER

@@ -3,7 +3,7 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   bool, the broadcast shape
  *
- *  False where either is NaN.
+ *  False if either is NaN.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_less_equal(mst_value a, mst_value b);

@@ -3,14 +3,14 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   the broadcast shape, of their dtype; may alias either
  *
- *  NaN where either is.
+ *  NaN if either is.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_maximum(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* where both are the same, the first takes the whole gradient */
+/* if both are the same, the first takes the whole gradient */
 static mst_value maximum_grad(mst_grad *c, int i) {
     mst_value first = mst_greater_equal(c->src[0], c->src[1]), zero = mst_number(c->ddst[0], 0);
     mst_value gradient = i == 0 ? mst_select(first, c->ddst[0], zero) : mst_select(first, zero, c->ddst[0]);

@@ -4,7 +4,7 @@
  *  dst             the broadcast shape, of their dtype; may alias either
  *
  *  0^0 is 1. Integers wrap around, and a negative exponent of integers is an MST_INVALID at run time.
- *  No gradient flows to the exponent where base <= 0.
+ *  No gradient flows to the exponent if base <= 0.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_pow(mst_value base, mst_value exponent);
@@ -13,8 +13,8 @@ MST_API mst_value mst_pow(mst_value base, mst_value exponent);
 #include "op/elementwise/elementwise.h"
 #include "op/share.h"
 
-/* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first is 0 where x = y = 0, not 0 * Inf; the second is 0 where x <= 0,
- * and the inner select keeps the NaN of such a logarithm out of its own gradient too. */
+/* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first is 0 if x = y = 0, not 0 * Inf; the second is 0 if x <= 0,
+ * and the inner select keeps the NaN of such a logarithm also out of the gradient of this gradient. */
 static mst_value pow_grad(mst_grad *c, int i) {
     mst_value base = c->src[0], exponent = c->src[1], zero = mst_number(base, 0), one = mst_number(base, 1);
     if (i == 0) {

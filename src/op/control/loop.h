@@ -1,4 +1,4 @@
-/** What scan and while share: how their bodies are built, and how their kernels go from step to step.
+/** What scan and while share: the building of their bodies, and the steps of their kernels.
  *
  *  The inputs of a body are, in this order, those of a step: carry, x, captured. Its outputs are the next carry, and
  *  what is kept of the step. The outputs of the node are the same: the last carry, and what was kept of all steps.
@@ -30,8 +30,8 @@ MST_CHECKED mst_status mst_loop_body(const mst_loop *loop, void *context, mst_lo
 MST_CHECKED mst_status mst_loop_output(const mst_loop *loop, mst_graph *body, const char *what, int i, mst_value value);
 /** Adds what the step gives as `next`. */
 MST_CHECKED mst_status mst_loop_next(const mst_loop *loop, const mst_loop_step *step);
-/** Error unless the next carry, and the carry of the step before, SPEC, are the same; *SPEC becomes what is known of
- *  both. */
+/** Error unless the next carry and the carry of the step before, SPEC, have one spec; *SPEC becomes what is known of
+ *  either. */
 MST_CHECKED mst_status mst_loop_unify(mst_infer *c, int carry, const mst_spec *next, mst_spec *spec);
 
 /* ---- running ---- */
@@ -39,7 +39,7 @@ MST_CHECKED mst_status mst_loop_unify(mst_infer *c, int carry, const mst_spec *n
 /** A body that can be run. */
 typedef struct mst_bound_body mst_bound_body;
 struct mst_bound_body {
-    /** SRC: the data of the inputs. DST: where the outputs go, NULL for those that nobody needs. */
+    /** SRC: the data of the inputs. DST: where the outputs go, NULL for outputs without a use. */
     mst_status (*run)(mst_bound_body *body, void *const *src, void *const *dst);
 };
 /** The bodies of a node, in the order of its options: the state of its kernel. */
@@ -58,7 +58,7 @@ typedef struct mst_loop_run {
 /** Bytes of workspace of a node with these sources and outputs. */
 size_t mst_loop_workspace(int num_carry, const mst_infer *c);
 mst_loop_run mst_loop_begin(const mst_kernel_args *a, int num_carry);
-/** Runs one step, whose next carry is that of the step after. */
+/** Runs one step; its next carry becomes the carry of the step after it. */
 MST_CHECKED mst_status mst_loop_advance(mst_loop_run *run, mst_bound_body *body);
 /** Gives the outputs of the node the last carry. */
 void mst_loop_end(const mst_loop_run *run);

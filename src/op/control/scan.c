@@ -11,9 +11,9 @@
  *             does not grow with the number of steps
  *  carry      what goes from step to step, its first values; any dtype but string. A step gives each the same dtype and
  *             shape
- *  x          values of which step t gets part t of the first dimension, [steps, ...]
+ *  x          values [steps, ...]: step t gets part t of the first dimension
  *  captured   values that each step gets whole, such as weights: other values of the graph cannot be used in the body
- *  num_steps  needed where there is no x
+ *  num_steps  needed if there is no x
  *  reverse    from the last step to the first; what step t gives is at t of y all the same
  *  context    given to the body, in s->context
  *  dst        the last carry, one output for each; then each y of all steps, [steps, ...]. mst_value_output(dst, i) is
@@ -22,13 +22,13 @@
  *  This is lax.scan of JAX, with gradients of any order: that of a scan is a scan in the other direction, which makes
  *  each step again from its carry. Gradients of captured are added up from the last step made to the first. A body has
  *  no variables, no random numbers and no placeholders of its own; it may have scans. All steps run on the node's
- *  device. MST_INVALID where a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
+ *  device. MST_INVALID if a carry changes its dtype or shape. A step may have MST_LOOP_MOST values of each kind.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scan_options {
     int zero_;
     void (*body)(mst_loop_step *step);
-    mst_value carry[MST_LOOP_MOST]; /**< ended by the first that is none, as the others are */
+    mst_value carry[MST_LOOP_MOST]; /**< ended by the first MST_NONE, as the other lists are */
     mst_value x[MST_LOOP_MOST];
     mst_value captured[MST_LOOP_MOST];
     int64_t num_steps;
@@ -126,7 +126,7 @@ static size_t scan_workspace(const mst_infer *c, int num_threads) {
     return mst_loop_workspace(((const mst_scan_node_options *)c->options)->num_carry, c);
 }
 
-/* Part I of an array, of which each step has one. */
+/* Part I of an array that has a part for each step. */
 static void *scan_part(const mst_array *array, int64_t i) {
     const int64_t steps = array->shape.dim[0];
     const size_t bytes = steps ? (size_t)(array->count / steps) * mst_dtype_size(array->dtype) : 0;
@@ -190,7 +190,7 @@ mst_value mst_scan_with(mst_scan_options o) {
     mst_graph *body = step.graph;
     if (!status) {
         o.body(&step);
-        step.graph = body; /* whatever the body has done */
+        step.graph = body; /* also after an error in the body */
         status = scan_outputs(&loop, &step);
     }
     const mst_scan_node_options options = {

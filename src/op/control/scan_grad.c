@@ -28,7 +28,7 @@ typedef struct scan_derivative {
     int num_src, num_new_carry, num_targets;
 } scan_derivative;
 
-/* Whether gradients flow to it. */
+/* Whether gradients flow to this input. */
 static bool scan_is_float(mst_value value) {
     const mst_dtype dtype = mst_value_spec(value).dtype;
     return dtype == MST_F32 || dtype == MST_F64;
@@ -80,7 +80,7 @@ static void scan_inputs(scan_derivative *d) {
     }
 }
 
-/* DINPUT of input I, 0 where no output depends on it. */
+/* DINPUT of input I, 0 if no output depends on it. */
 static mst_value scan_dinput(const scan_derivative *d, int i) {
     return mst_value_is_none(d->dinput[i]) ? mst_zeros_like(d->input[i]) : d->dinput[i];
 }

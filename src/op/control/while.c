@@ -21,7 +21,7 @@ typedef struct mst_while_options {
     int zero_;
     mst_value (*condition)(mst_loop_step *step);
     void (*body)(mst_loop_step *step);
-    mst_value carry[MST_LOOP_MOST]; /**< ended by the first that is none, as captured is */
+    mst_value carry[MST_LOOP_MOST]; /**< ended by the first MST_NONE, as captured is */
     mst_value captured[MST_LOOP_MOST];
     int64_t limit;
     void *context;
@@ -129,7 +129,7 @@ const mst_op mst_op_while = {
     .reference = while_reference,
 };
 
-/* Both bodies, in *CONDITION and *BODY, which the caller destroys also where this fails. */
+/* Both bodies, in *CONDITION and *BODY, which the caller destroys also if this fails. */
 static mst_status while_build(const mst_loop *loop, const mst_while_options *o, mst_graph **condition,
                               mst_graph **body) {
     mst_loop_step step;
@@ -142,7 +142,7 @@ static mst_status while_build(const mst_loop *loop, const mst_while_options *o, 
     *body = step.graph;
     MST_TRY(second);
     o->body(&step);
-    step.graph = *body; /* whatever the body has done */
+    step.graph = *body; /* also after an error in the body */
     if (step.y[0].node) return MST_FAIL(MST_INVALID, "while: its body has set y 0, but only mst_scan keeps a y");
     return mst_loop_next(loop, &step);
 }

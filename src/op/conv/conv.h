@@ -5,7 +5,7 @@
  *      d src  = conv2d_src_grad(src, weights, gradient)      of src only the shape is read
  *      d weights = conv2d_weights_grad(src, weights, gradient)   of weights only the shape is read
  *
- *  Each is linear in what it reads, so that the gradients of the three are the three. */
+ *  Each is linear in what it reads, so the gradients of the three are made of the same three. */
 #ifndef MUSTER_OP_CONV_CONV_H
 #define MUSTER_OP_CONV_CONV_H
 
@@ -32,9 +32,9 @@ static inline int mst_conv_ndim(const mst_shape *src) {
 /** A convolution with all lengths known. */
 typedef struct mst_conv {
     int64_t n, in_channels, out_channels, groups;
-    bool bf16;                          /**< its products are of bf16, where a kernel has them */
+    bool bf16;                          /**< its products are of bf16, if a kernel has them */
     bool made_bf16;                     /**< its output, or the gradient of its source, is too */
-    mst_window depth;                   /**< of one element where there are two axes */
+    mst_window depth;                   /**< of one element if there are two axes */
     mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
 } mst_conv;
 

@@ -1,20 +1,20 @@
 /** conv2d_grads: both gradients of a convolution whose output goes through a batch norm
  *
- *  src        as conv2d's; where there are src_terms, the source of a batch norm whose output the convolution reads
+ *  src        as conv2d's; if there are src_terms, the source of a batch norm whose output the convolution reads
  *  weights    as conv2d's
- *  gradient   of the output of the batch norm behind the convolution, or of the activation behind that
+ *  gradient   of the output of the batch norm after the convolution, or of the activation after that
  *  output     of the convolution
  *  terms      output 0 of batch_norm_grad_sums: of output and gradient the gradient of output follows
  *  src_terms  may be left out: output 0 of batch_norm_statistics of src
  *  variance   may be left out: output 2 of batch_norm_statistics of src
  *  strides, padding, pads, dilations, groups   as conv2d's
- *  activation      behind the batch norm of output: relu, relu6 or linear, which is none
- *  src_activation  behind that of src
+ *  activation      after the batch norm of output: relu, relu6 or linear, which is none
+ *  src_activation  after that of src
  *  epsilon         of the batch norm of src
  *  weights_only    makes dweights alone, as output 0; there is no variance then
  *  dsrc       output 0, like src: the gradient of what the convolution reads
  *  dweights   output 1, like weights
- *  sums, dgamma, dbeta   outputs 2 to 4 where there is a variance: the outputs of batch_norm_grad_sums of src and dsrc
+ *  sums, dgamma, dbeta   outputs 2 to 4 if there is a variance: the outputs of batch_norm_grad_sums of src and dsrc
  *
  *  The plan makes it; it comes after differentiation and has no gradient.
  */
@@ -73,7 +73,7 @@ static mst_status conv2d_grads_infer(mst_infer *c) {
     MST_TRY(mst_infer_same_shape(c, GRADIENT, OUTPUT, &shape));
     MST_TRY(mst_infer_batch_terms(c, TERMS, MST_BATCH_GRAD_TERMS, GRADIENT));
     if (c->num_src > SRC_TERMS) MST_TRY(mst_infer_batch_terms(c, SRC_TERMS, MST_BATCH_TERMS, SRC));
-    c->dst[MST_CONV2D_GRADS_DSRC] = c->src[SRC]; /* also where dweights takes its place */
+    c->dst[MST_CONV2D_GRADS_DSRC] = c->src[SRC]; /* also if dweights takes its place */
     c->dst[mst_conv2d_grads_of_weights(c->options)] = c->src[WEIGHTS];
     return c->num_src > VARIANCE ? infer_sums(c) : MST_OK;
 }

@@ -9,8 +9,8 @@
 
 typedef struct mst_conv2d_grads_options {
     mst_conv2d_options conv; /**< first: functions of convolutions take these options too */
-    int activation;          /**< mst_batch_activation behind the batch norm of the output */
-    int src_activation;      /**< likewise of the batch norm before the convolution, where that has one */
+    int activation;          /**< mst_batch_activation after the batch norm of the output */
+    int src_activation;      /**< likewise of the batch norm before the convolution, if that has one */
     double epsilon;          /**< of that */
     bool weights_only;       /**< the one output is the gradient of the weights */
 } mst_conv2d_grads_options;
@@ -22,8 +22,8 @@ enum {
     MST_CONV2D_GRADS_GRADIENT,
     MST_CONV2D_GRADS_OUTPUT,
     MST_CONV2D_GRADS_TERMS,
-    MST_CONV2D_GRADS_SRC_TERMS, /**< where src is what a batch norm before the convolution reads */
-    MST_CONV2D_GRADS_VARIANCE,  /**< where there are sums */
+    MST_CONV2D_GRADS_SRC_TERMS, /**< if src is the source of a batch norm before the convolution */
+    MST_CONV2D_GRADS_VARIANCE,  /**< if there are sums */
     MST_CONV2D_GRADS_MOST
 };
 
@@ -41,7 +41,7 @@ static inline int mst_conv2d_grads_of_weights(const void *options) {
     return ((const mst_conv2d_grads_options *)options)->weights_only ? 0 : MST_CONV2D_GRADS_DWEIGHTS;
 }
 
-/** What the sums are made of, without their workspace. */
+/** The sources of the sums, without their workspace. */
 mst_batch_sums mst_conv2d_grads_sums(const mst_kernel_args *a);
 
 #endif

@@ -1,10 +1,10 @@
-/** conv2d_statistics: conv2d, or normalized_conv2d, and batch_norm_statistics of what it gives
+/** conv2d_statistics: conv2d, or normalized_conv2d, and batch_norm_statistics of its output
  *
- *  src, weights  as conv2d's; where there are src_terms, as normalized_conv2d's
+ *  src, weights  as conv2d's; if there are src_terms, as normalized_conv2d's
  *  gamma, beta   as batch_norm_statistics', [filters]
  *  src_terms     may be left out: terms of normalized_conv2d
  *  strides, padding, pads, dilations, groups   as conv2d's
- *  activation    as normalized_conv2d's, where there are src_terms
+ *  activation    as normalized_conv2d's, if there are src_terms
  *  epsilon       as batch_norm_statistics'
  *  dst           output 0, as conv2d's
  *  terms, mean, variance   outputs 1 to 3, those of batch_norm_statistics of dst

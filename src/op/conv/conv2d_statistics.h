@@ -1,4 +1,4 @@
-/** The op conv2d_statistics, which the plan makes out of a convolution and the statistics of the batch norm behind
+/** The op conv2d_statistics, which the plan makes out of a convolution and the statistics of the batch norm after
  *  it. */
 #ifndef MUSTER_OP_CONV_CONV2D_STATISTICS_H
 #define MUSTER_OP_CONV_CONV2D_STATISTICS_H
@@ -8,7 +8,7 @@
 
 typedef struct mst_conv2d_statistics_options {
     mst_normalized_conv_options conv; /**< first: functions of convolutions take these options too */
-    double epsilon;                   /**< of the batch norm behind */
+    double epsilon;                   /**< of the batch norm after it */
 } mst_conv2d_statistics_options;
 
 /** Sources. */
@@ -17,7 +17,7 @@ enum {
     MST_CONV2D_STATISTICS_WEIGHTS,
     MST_CONV2D_STATISTICS_GAMMA,
     MST_CONV2D_STATISTICS_BETA,
-    MST_CONV2D_STATISTICS_SRC_TERMS, /**< where src is what a batch norm before the convolution reads */
+    MST_CONV2D_STATISTICS_SRC_TERMS, /**< if src is the source of a batch norm before the convolution */
     MST_CONV2D_STATISTICS_MOST
 };
 
@@ -30,7 +30,7 @@ enum {
     MST_CONV2D_STATISTICS_OUTPUTS
 };
 
-/** What the statistics are made of, without their workspace. */
+/** The sources of the statistics, without their workspace. */
 mst_batch_statistics mst_conv2d_statistics_of(const mst_kernel_args *a);
 
 #endif

@@ -6,7 +6,7 @@
  *             them
  *  strides    s: one number, or those of rows and columns; default 1
  *  padding    MST_PADDING_VALID (default): dst has (size - 1) stride + reach rows and columns, where a window reaches
- *             over reach = (window - 1) dilation + 1, or size * stride where a stride is larger; MST_PADDING_SAME: size
+ *             over reach = (window - 1) dilation + 1, or size * stride if a stride is larger; MST_PADDING_SAME: size
  *             * stride
  *  dilations  d: one number, or those of rows and columns; default 1
  *  dst        src's dtype, [n, rows, columns, filters]

@@ -3,7 +3,7 @@
  *  src, weights, strides, padding, pads, dilations, groups   as conv2d's
  *  shift        [filters], src's dtype
  *  scale        [filters], src's dtype; may be left out
- *  what         like dst; last, where the option residual is set
+ *  what         like dst; last, if the option residual is set
  *  activation   none, relu or relu6
  *  dst          as conv2d's
  *

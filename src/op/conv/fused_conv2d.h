@@ -1,5 +1,5 @@
-/** Options of the op fused_conv2d, which the plan makes out of conv2d, what scales and shifts its channels, what
- *  is added to its output, and an activation. */
+/** Options of the op fused_conv2d, which the plan makes out of conv2d, ops that scale and shift its channels, an
+ *  addition to its output, and an activation. */
 #ifndef MUSTER_OP_CONV_FUSED_CONV2D_H
 #define MUSTER_OP_CONV_FUSED_CONV2D_H
 
@@ -12,7 +12,7 @@ typedef struct mst_fused_conv2d_options {
     bool residual;           /**< the last source is added before the activation */
 } mst_fused_conv2d_options;
 
-/** What comes behind the convolution, in place, on COUNT elements of DST, whose last dimension is that of SHIFT; SCALE
+/** The steps after the convolution, in place, on COUNT elements of DST, whose last dimension is that of SHIFT. SCALE
  *  and RESIDUAL, COUNT elements, may be NULL. */
 void mst_conv_finish_f32(float *dst, int64_t count, const float *shift, const float *scale, const float *residual,
                          int64_t channels, int activation);

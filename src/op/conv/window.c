@@ -2,7 +2,7 @@
 
 const char *const mst_window_paddings[] = {"valid", "same", NULL};
 
-/* Element AXIS of LIST, which has none, one for all axes, or one for each. */
+/* Element AXIS of LIST, which has no elements, one for all axes, or one for each. */
 static int64_t of_axis(const mst_axes *list, int axis) {
     return list->count == 0 ? 1 : list->axis[list->count == 1 ? 0 : axis];
 }

@@ -24,12 +24,12 @@ typedef struct mst_window {
     int64_t before, after; /**< of the padding that is read */
 } mst_window;
 
-/** Elements IN (-1: not known yet) and window SIZE of each of NUM_AXES to the length OUT of the output; fails where the
+/** Elements IN (-1: not known yet) and window SIZE of each of NUM_AXES to the length OUT of the output; fails if the
  *  options are no good, or a window does not fit. */
 MST_CHECKED mst_status mst_window_infer(mst_infer *c, const mst_window_options *o, int num_axes, const int64_t *in,
                                         const int64_t *size, int64_t *out);
-/** Two or three axes, after mst_window_infer, with all lengths known: to WINDOWS rows and columns, to DEPTH what is
- *  before them, which is one element where there are two. */
+/** Two or three axes, after mst_window_infer, with all lengths known: rows and columns go to WINDOWS, the axis before
+ *  them to DEPTH; with two axes DEPTH is one element. */
 void mst_window_make(const mst_window_options *o, int num_axes, const int64_t *in, const int64_t *size,
                      const int64_t *out, mst_window *depth, mst_window windows[MST_WINDOW_AXES]);
 /** Whether there is more than one element along DEPTH, or a window of more. */
@@ -46,7 +46,7 @@ static inline void mst_window_inside(const mst_window *w, int64_t o, int64_t *fi
 }
 
 /** The options of an op on one row, [n, 1, width, channels], from those of one on [n, width, channels]: a stride, 0 for
- *  the default, and pads before and behind. */
+ *  the default, and pads before and after. */
 mst_axes mst_window_row(int32_t number);
 mst_axes mst_window_row_pads(mst_axes pads);
 

@@ -38,7 +38,7 @@ mst_status mst_infer_same_spec(mst_infer *c) {
 
 /* ---- rows of broadcast arrays ---- */
 
-/* Bit K is set where source K varies along dimension AXIS of output 0. */
+/* Bit K is set if source K varies along dimension AXIS of output 0. */
 static unsigned running(const mst_kernel_args *a, int axis) {
     unsigned mask = 0;
     for (int k = 0; k < a->num_src; k++) {

@@ -1,4 +1,4 @@
-/** Element by element ops with NumPy broadcasting: what their inference, gradients and kernels share.
+/** Element by element ops with NumPy broadcasting: shared parts of their inference, gradients and kernels.
  *
  *  The kernels are made by templates, from a formula in x (and y):
  *
@@ -72,12 +72,12 @@ typedef void (*mst_binary_row)(const void *xs, bool x_varies, const void *ys, bo
 
 /** Output 0, row by row, of sources 0 and 1, which broadcast. */
 void mst_binary_rows(const mst_kernel_args *a, mst_binary_row row);
-/** Output 0 = whether the strings of sources 0 and 1 are equal, or where EQUAL is false, whether they differ. */
+/** Output 0 = whether the strings of sources 0 and 1 are equal, or if EQUAL is false, whether they differ. */
 void mst_compare_strings(const mst_kernel_args *a, bool equal);
 
 /* ---- examples ------------------------------------------------------------------------------------- */
 
-/** What every op of two sources that broadcast is tried with: no elements, shapes that do not fit, two dtypes. */
+/** Examples for every op of two sources that broadcast: no elements, shapes that do not fit, two dtypes. */
 #define MST_BINARY_EXAMPLES                                                                            \
     {.name = "empty",                                                                                  \
      .num_src = 2,                                                                                     \

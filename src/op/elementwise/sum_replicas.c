@@ -36,7 +36,7 @@ static mst_status sum_replicas_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* What the losses of all shards depend on has the sum of their gradients. */
+/* The losses of all shards depend on the source: its gradient is the sum of theirs. */
 static mst_value sum_replicas_grad(mst_grad *c, int i) {
     const mst_sum_replicas_options *o = c->options;
     (void)i;

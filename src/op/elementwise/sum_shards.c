@@ -4,7 +4,7 @@
  *          shape
  *  dst     like them
  *
- *  The plan lowers the node: the tasks exchange their leaves, and each adds them up in the tree over all shards. Where
+ *  The plan lowers the node: the tasks exchange their leaves, and each adds them up in the tree over all shards. If
  *  the window is all shards there is one leaf, which is the sum.
  *
  *  Strategies build it.
@@ -69,7 +69,7 @@ const mst_op mst_op_sum_shards = {
 };
 
 mst_value mst_sum_shards(const mst_value *values, mst_shards window, int32_t num_shards, mst_sum_round round) {
-    enum { MOST = 2 * MST_SHARD_LEVELS }; /* of leaves: they grow to the middle of a window, and shrink from there */
+    enum { MOST = 2 * MST_SHARD_LEVELS }; /* leaves grow to the middle of a window, and shrink from there */
     const mst_sum_shards_options options = {
         .num_shards = num_shards, .first_shard = window.first, .num_here = window.count, .round = (int32_t)round};
     mst_value leaf[MOST];

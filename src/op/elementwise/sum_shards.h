@@ -7,7 +7,7 @@
 
 /** Sums of one round travel together. */
 typedef enum mst_sum_round {
-    MST_SUM_EARLY, /**< what the backward pass needs */
+    MST_SUM_EARLY, /**< sums that the backward pass needs */
     MST_SUM_LATE,
     MST_NUM_SUM_ROUNDS
 } mst_sum_round;

@@ -1,4 +1,4 @@
-/** class_number: dst = src as i64, where src is whole
+/** class_number: dst = src as i64, if src is whole
  *
  *  src  f32 or f64, any shape: numbers of classes
  *  dst  i64, like src

@@ -48,7 +48,7 @@ static int64_t class_at(const mst_array *array, int64_t i) {
     }
 }
 
-/* Each thread but the first counts in a matrix of its own, where there are enough rows to pay for adding the matrices
+/* Each thread but the first counts in a matrix of its own, if there are enough rows to pay for adding the matrices
  * up. */
 static bool is_shared(int64_t rows, int64_t cells) {
     return rows >= 4 * cells;

@@ -4,7 +4,7 @@
  *  indices  i32 or i64, any shape; from 0 to params' dimension axis - 1
  *  dst      params' dtype; params' shape with dimension axis replaced by the shape of indices
  *  axis     negative ones count from the end
- *  fails    MST_INVALID in the run where an index is negative or too large
+ *  fails    MST_INVALID in the run if an index is negative or too large
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_gather(mst_value params, mst_value indices, int axis);
@@ -174,7 +174,7 @@ mst_value mst_gather(mst_value params, mst_value indices, int axis) {
  *  like      any dtype: what was gathered from; only its shape is used
  *  dst       gradient's dtype, like's shape
  *  axis      as there
- *  fails     MST_INVALID in the run where an index is negative or too large
+ *  fails     MST_INVALID in the run if an index is negative or too large
  */
 
 static mst_status gather_grad_infer(mst_infer *c) {
@@ -225,8 +225,8 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* Each run reads all indices of its outer rows, so there are only a few more runs than threads where several runs share
- * an outer row. */
+/* Each run reads all indices of its outer rows. So if several runs share an outer row, there are only a few more runs
+ * than threads. */
 static mst_status gather_grad_reference(const mst_kernel_args *a) {
     enum { RUNS_PER_THREAD = 2 };
     const mst_array *dst = &a->dst[0];

@@ -1,6 +1,6 @@
 /** gather_nd: dst[i, ...] = params[indices[i, 0], ..., indices[i, k - 1], ...]
  *
- *  params   any dtype, of which the first k dimensions are known
+ *  params   any dtype; its first k dimensions must be known
  *  indices  i32 or i64, [..., k]
  *  dst      params' dtype; the shape of indices without k, then that of params without its first k dimensions
  *

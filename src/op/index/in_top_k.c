@@ -5,7 +5,7 @@
  *  k            at least 1
  *  dst          bool, [n]
  *
- *  So a score equal to the target's is no better than it. False where a score that must be looked at is no finite
+ *  So a score equal to the target's is no better than it. False if a score that must be looked at is no finite
  *  number, or the target is no class. As TensorFlow's InTopKV2.
  */
 #ifdef MST_OP_HEADER

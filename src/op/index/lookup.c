@@ -1,4 +1,4 @@
-/** lookup: dst[i] = numbers[j] where keys[j] = src[i], and -1 where there is no such j
+/** lookup: dst[i] = numbers[j] where keys[j] = src[i], and -1 if there is no such j
  *
  *  src      i64, any shape
  *  keys     i64, [k], in rising order; of equal ones any counts
@@ -62,7 +62,7 @@ static mst_status lookup_all(void *context, int64_t begin, int64_t end, int thre
 }
 
 static mst_status lookup_reference(const mst_kernel_args *a) {
-    enum { ELEMENTS = 30 /* of which a search takes the time */ };
+    enum { ELEMENTS = 30 /* simple elements that take as long as a search */ };
     const int64_t n = a->src[0].count;
     return mst_parallel(a, n, mst_grain(n, ELEMENTS), lookup_all, mst_context_of(a));
 }

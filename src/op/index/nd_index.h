@@ -5,11 +5,11 @@
 
 #include "muster/op.h"
 
-/** Checks INDICES for WHOLE, whose first k dimensions must be known; NAME is that of the function. In *K so many, in
- *  *COUNT the elements of these dimensions. */
+/** Checks INDICES for WHOLE, whose first k dimensions must be known; NAME is that of the function. *K becomes k, *COUNT
+ *  the number of elements of these dimensions. */
 MST_CHECKED bool mst_nd_index_check(const char *name, mst_value indices, const mst_shape *whole, int *k,
                                     int64_t *count);
-/** For each row of INDICES its number among the elements of the first K dimensions of WHOLE, i64; -1 where one of its
+/** For each row of INDICES its number among the elements of the first K dimensions of WHOLE, i64; -1 if one of its
  *  numbers is out of range. */
 mst_value mst_nd_index_flat(mst_value indices, const mst_shape *whole, int k);
 

@@ -13,7 +13,7 @@ static inline int64_t mst_row_index_at(const mst_array *indices, int64_t i) {
     return indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
 }
 
-/** An error where one of elements BEGIN to END - 1 of the indices is not within 0 to N - 1. */
+/** An error if one of elements BEGIN to END - 1 of the indices is not within 0 to N - 1. */
 MST_CHECKED mst_status mst_row_index_check(const mst_kernel_args *a, const mst_array *indices, int64_t n, int64_t begin,
                                            int64_t end);
 

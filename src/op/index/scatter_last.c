@@ -3,7 +3,7 @@
  *  src      f32, f64, i32, i64 or u8, [..., k]
  *  indices  i32 or i64, like src
  *  like     any dtype, [..., n]; only its shape is used
- *  dst      src's dtype, like's shape; 0 where no index points
+ *  dst      src's dtype, like's shape; 0 if no index points
  *
  *  The gradient of gather_last and of top_k. Values of one place are added in the order of j; integers wrap around. An
  *  index that is not within 0 to n - 1 is an error.

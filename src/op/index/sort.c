@@ -129,7 +129,7 @@ static mst_status sort_run(void *context, int64_t begin, int64_t end, int thread
 }
 
 static mst_status sort_reference(const mst_kernel_args *a) {
-    enum { ELEMENTS = 16 /* in whose time one is sorted */ };
+    enum { ELEMENTS = 16 /* simple elements that take as long as sorting one */ };
     const int64_t n = a->src[0].shape.dim[a->src[0].shape.ndim - 1], rows = n ? a->src[0].count / n : 0;
     if (rows == 0) return MST_OK;
     return mst_parallel(a, rows, mst_grain(rows, ELEMENTS * n), sort_run, mst_context_of(a));
@@ -200,7 +200,7 @@ const mst_op mst_op_sort = {
     MST_EXAMPLES(sort_examples),
 };
 
-/* Any other axis changes places with the last. */
+/* Another axis than the last changes places with it. */
 mst_value mst_sort_output(const mst_sort_options *o, int output) {
     mst_graph *graph = mst_value_graph(o->src);
     const char *name = output == MST_SORT_VALUES ? "sort" : "argsort";

@@ -18,7 +18,7 @@ MST_API mst_value mst_einsum(const char *equation, const mst_value *values, int 
 
 #include "op/op.h"
 
-/* Letters are 'A' to 'z'; behind them are those of "...", counted from the last axis. */
+/* Letters are 'A' to 'z'; after them come those of "...", counted from the last axis. */
 enum { FIRST_LETTER = 'A', NUM_LETTERS = 'z' - 'A' + 1, NUM_LABELS = NUM_LETTERS + MST_MAX_NDIM, MOST_VALUES = 32 };
 
 /* Axes by their labels. */
@@ -174,7 +174,7 @@ static int count_open(const mst_shape *shape) {
     return open;
 }
 
-/* The value with SHAPE, of which one length may not be known. */
+/* The value with SHAPE; one of its lengths may be unknown. */
 static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
     if (count_open(shape) > 1)
         return FAIL(e, "einsum '%s': more than one length of a product is not known yet", e->text);
@@ -182,10 +182,11 @@ static bool reshape(const einsum *e, mst_value *value, const mst_shape *shape) {
     return true;
 }
 
-/* A length of X that is not known, where another axis says what it must be: the reshape fails where it is another. */
+/* If X has an unknown length, and another axis says what it must be, takes that length: the reshape fails if it is
+ * wrong. */
 static void settle_length(const einsum *e, operand *x) {
     mst_shape shape = mst_value_spec(x->value).shape;
-    if (count_open(&shape) != 1) return; /* a reshape could not tell two of them apart */
+    if (count_open(&shape) != 1) return; /* with two unknown lengths a reshape could not tell them apart */
     for (int k = 0; k < shape.ndim; k++)
         if (shape.dim[k] < 0) shape.dim[k] = e->dim[x->axes.label[k]];
     if (count_open(&shape) == 0) x->value = mst_reshape(x->value, shape);
@@ -240,7 +241,7 @@ static bool is_needed(const einsum *e, int label, int i) {
     return false;
 }
 
-/* Sums X over the axes that neither OTHER nor what comes from I on has. */
+/* Sums X over the axes that neither OTHER nor the output nor a source from I on has. */
 static void sum_own(const einsum *e, operand *x, const axes *other, int i) {
     mst_axes summed = {.count = 0};
     axes left = {.count = 0};
@@ -273,7 +274,7 @@ static axes join_axes(const axes *a, const axes *b) {
     return joined;
 }
 
-/* X with the axes ALL, of which those that it lacks are 1 long. */
+/* X with the axes ALL; axes that it lacks are 1 long. */
 static mst_value expanded(const operand *x, const axes *all) {
     operand arranged = *x;
     axes own = {.count = 0};
@@ -290,8 +291,8 @@ typedef struct roles {
     axes both, of_a, of_b, summed;
 } roles;
 
-/* X as [both, rows, columns], ROWS and COLUMNS groups of its axes that become one each. *SWAPPED where columns come
- * first, as they are laid out so. */
+/* X as [both, rows, columns]. ROWS and COLUMNS are groups of its axes; each becomes one axis. *SWAPPED: columns come
+ * first, because X is laid out that way. */
 static bool as_matrices(const einsum *e, const operand *x, const roles *r, const axes *rows, const axes *columns,
                         bool *swapped, mst_value *out) {
     const axes tail = join_axes(rows, columns), turned = join_axes(columns, rows);
@@ -345,7 +346,7 @@ static roles roles_of(const einsum *e, const operand *a, const operand *b, int n
     return r;
 }
 
-/* Whether the output has the first axis of B before that of A: the product is then better made as B A. */
+/* Whether the output has the first axis of B before that of A: then the product B A is better. */
 static bool comes_later(const einsum *e, const roles *r) {
     const int a = r->of_a.count ? find(&e->dst, r->of_a.label[0]) : -1;
     const int b = r->of_b.count ? find(&e->dst, r->of_b.label[0]) : -1;

@@ -39,7 +39,7 @@ static mst_status infer_batch(mst_infer *c, mst_shape *out) {
     const mst_shape *a = &c->src[0].shape, *b = &c->src[1].shape;
     const int ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
     out->ndim = ndim;
-    for (int k = 3; k <= ndim; k++) { /* from the last batch dimension on */
+    for (int k = 3; k <= ndim; k++) { /* counted from the last batch dimension */
         const int64_t x = k <= a->ndim ? a->dim[a->ndim - k] : 1, y = k <= b->ndim ? b->dim[b->ndim - k] : 1;
         if (x >= 0 && y >= 0 && x != 1 && y != 1 && x != y)
             return mst_infer_fail(c, "batch dimensions %lld and %lld do not broadcast", (long long)x, (long long)y);
@@ -67,7 +67,7 @@ static mst_status matmul_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* With A and B the factors after swapping and G the gradient: dA = G B^T, dB = A^T G; swapped back where the source is
+/* With A and B the factors after swapping and G the gradient: dA = G B^T, dB = A^T G; swapped back if the source is
  * swapped, dA^T = B G^T, dB^T = G^T A. */
 static mst_value matmul_grad(mst_grad *c, int i) {
     const mst_matmul_options *o = c->options;
@@ -85,7 +85,7 @@ static mst_value matmul_grad(mst_grad *c, int i) {
     return has_batch ? mst_unbroadcast(product, c->src[i]) : product;
 }
 
-/* Products of matrices; element (i, k) of a is a[i * a_row + k * a_column], and of b likewise. */
+/* Products of matrices; element (i, k) of a is a[i * a_row + k * a_column], likewise for b. */
 typedef struct product {
     const mst_kernel_args *args;
     int64_t m, n, k;
@@ -107,7 +107,7 @@ typedef struct product {
 #undef T
 #undef MST_NAME
 
-/* Element where the matrix of SRC for batch BATCH of dst begins. */
+/* The first element of the matrix of SRC for batch BATCH of dst. */
 static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t batch) {
     int64_t at = 0, step = src->dim[src->ndim - 2] * src->dim[src->ndim - 1];
     for (int k = 3; k <= src->ndim; k++) {

@@ -53,7 +53,7 @@ typedef struct panel {
     int64_t n, first, end;
 } panel;
 
-/* Rows behind the panel, each whole: without its projections on the rows of the panel. */
+/* From each row after the panel, takes its projections on the rows of the panel. Threads share whole rows. */
 static mst_status project(void *context, int64_t begin, int64_t end, int thread) {
     const panel *p = context;
     (void)thread;

@@ -48,7 +48,7 @@ static mst_value gelu_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], approximate ? approximate_slope(c->src[0]) : exact_slope(c->src[0]));
 }
 
-/* 1 + erf(x) = erfc(-x), without cancellation where x is far below 0 */
+/* 1 + erf(x) = erfc(-x), without cancellation if x is far below 0 */
 #define OP gelu_exact
 #define FORMULA ((T)0.5 * x * erfc(x * (T)-SQRT_HALF))
 #include "op/unary/unary_math.inc"

@@ -8,7 +8,7 @@
 typedef struct mst_leaky_relu_options {
     int zero_;
     mst_value src;
-    float slope; /**< gain where src <= 0 */
+    float slope; /**< gain if src <= 0 */
 } mst_leaky_relu_options;
 MST_API mst_value mst_leaky_relu_with(mst_leaky_relu_options options);
 #define mst_leaky_relu(...) mst_leaky_relu_with(MST_NAMED_1(mst_leaky_relu_options, src, __VA_ARGS__))

@@ -6,7 +6,7 @@
  *  beta      src's dtype, [channels]
  *  epsilon   default 0.001, as in Keras
  *  dst       output 0, like src
- *  mean      output 1, [channels]; 0 where there are no rows
+ *  mean      output 1, [channels]; 0 if there are no rows
  *  variance  output 2, [channels]: the mean of the squares, divided by the number of rows
  *
  *  As Keras 3 does it while training. The gradient flows through mean and variance.
@@ -56,16 +56,16 @@ static mst_status batch_norm_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* The largest divisor of ROWS that is at most MOST, and at least a quarter of that; 0 where there is none. */
+/* The largest divisor of ROWS that is at most MOST, and at least a quarter of that; 0 if there is none. */
 static int64_t divisor_near(int64_t rows, int64_t most) {
     for (int64_t d = most; d > 0 && 4 * d >= most; d--)
         if (rows % d == 0) return d;
     return 0;
 }
 
-/* Each part has about as many elements as are worth a thread's while, and there are not so many parts that their sums
- * cost time. Where it can be, a part lies in one example, or examples in one part, so that who makes the examples one
- * after the other can add up the parts as well. */
+/* Each part has about as many elements as a thread should get at least, and there are not so many parts that their sums
+ * cost time. If possible, a part lies in one example, or whole examples lie in a part. Then code that makes one example
+ * after the other can also add up the parts. */
 mst_batch_rows mst_batch_rows_of(const mst_shape *src) {
     enum { ELEMENTS = 1 << 14, MOST_PARTS = 256 };
     mst_batch_rows b = {.rows = 1, .channels = src->dim[src->ndim - 1]};

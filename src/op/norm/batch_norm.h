@@ -36,27 +36,27 @@ static inline int64_t mst_batch_parts_before(const mst_batch_rows *b, int64_t ro
 static inline int64_t mst_batch_parts_end(const mst_batch_rows *b, int64_t begin, int64_t count) {
     return begin + count < b->parts ? begin + count : b->parts;
 }
-/** What a channel is multiplied with. */
+/** The factor of a channel. */
 static inline double mst_batch_scale(double gamma, double variance, double epsilon) {
     return gamma / sqrt(variance + epsilon);
 }
 /** Of workspace: two sums for each part and channel, and four numbers for each channel. */
 size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
 
-/** What outputs are cut to. */
+/** The limits to which outputs are cut. */
 typedef struct mst_batch_limits {
     double low, high;
 } mst_batch_limits;
 /** The source of batch_norm_add that is added to the output. */
 enum { MST_BATCH_WHAT = 3 };
-/** The kernel of batch_norm, its output cut to LIMITS; then source MST_BATCH_WHAT is added where there is one. */
+/** The kernel of batch_norm, its output cut to LIMITS; then source MST_BATCH_WHAT is added if there is one. */
 MST_CHECKED mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits);
 
 /** Of fused_batch_norm and its gradient, which the plan makes out of batch_norm and what follows it. */
 typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6, MST_BATCH_LINEAR } mst_batch_activation;
 extern const char *const mst_batch_activations[];
 mst_batch_limits mst_batch_limits_for(int activation);
-/** NULL where no output was cut, else LIMITS, which are filled in. */
+/** NULL if no output was cut, else LIMITS, which are filled in. */
 const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits);
 /** The kernel of the gradient. With six sources the third is beta, which activations need. */
 MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation);
@@ -94,8 +94,8 @@ void mst_batch_differentiate_bf16(const float *terms, const mst_batch_limits *li
                                   const uint16_t *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
                                  const double *gradient, int64_t rows, int64_t channels, double *dst);
-/** The outputs of batch_norm_statistics by whoever has a part of the source in the cache. Arrays are of the dtype of
- *  the functions. */
+/** The outputs of batch_norm_statistics, for code that has a part of the source in the cache. Arrays are of the dtype
+ *  of the functions. */
 typedef struct mst_batch_statistics {
     mst_batch_rows rows;
     const void *src, *gamma, *beta;
@@ -112,8 +112,8 @@ void mst_batch_measure_f32(const mst_batch_statistics *statistics, int64_t begin
 void mst_batch_measure_f64(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
 void mst_batch_conclude_f32(const mst_batch_statistics *statistics);
 void mst_batch_conclude_f64(const mst_batch_statistics *statistics);
-/** The sums of batch_norm_grad_sums by whoever has a part of the gradient in the cache. Arrays are of the dtype of the
- *  functions. */
+/** The sums of batch_norm_grad_sums, for code that has a part of the gradient in the cache. Arrays are of the dtype of
+ *  the functions. */
 typedef struct mst_batch_sums {
     mst_batch_rows rows;
     const void *src, *gradient;

@@ -32,8 +32,8 @@ mst_value mst_batch_norm_gradient(const mst_batch_norm_options *options, mst_val
                     options);
 }
 
-/* What the gradients by the sources are made of: u, s, n, and with p the gradient of output 0 sums of p and of its
- * products with u and with the op's gradient, g; p_1 and p_2 are the gradients of outputs 1 and 2. */
+/* The terms of the gradients by the sources: u, s and n. With p, the gradient of output 0: sums of p and of its
+ * products with u and with the op's gradient g. p_1 and p_2 are the gradients of outputs 1 and 2. */
 typedef struct terms {
     mst_value gamma, g, u, s, n;
     mst_value p, p_1, p_2;

@@ -2,7 +2,7 @@
  *
  *  src, gamma, beta      as batch_norm's
  *  mean, variance        outputs 1 and 2 of batch_norm
- *  gradient              of what the activation gave
+ *  gradient              of the output of the activation
  *  epsilon               as batch_norm's
  *  activation            relu, relu6 or linear, which is none
  *  dsrc, dgamma, dbeta   as batch_norm_grad's

@@ -13,7 +13,7 @@ enum {
     LANES = 16,            /* sums side by side */
     ADDED_AT_ONCE = 1024,  /* elements of a lane, or of a channel, before their sum goes to a double */
     WORTH_A_PART = 8192,   /* elements of a part of the gradient */
-    MOST_PARTS = 64,       /* so that to add up their sums costs little */
+    MOST_PARTS = 64,       /* so that adding up their sums costs little */
     VECTORS_OF_THREAD = 6, /* of channels */
 };
 

@@ -1,6 +1,5 @@
-/** Batch norms whose source, and the gradient of it, are kept in memory in bf16, or that give bf16 to what reads them:
- *  a few rows at a time are f32, while they are in the first cache. Where all is f32 these are the functions of
- *  batch_norm.h. */
+/** Batch norms whose source, and its gradient, are kept in memory in bf16, or whose output is read as bf16. A few rows
+ *  at a time are f32, while they are in the first cache. If all is f32 these are the functions of batch_norm.h. */
 #ifndef MUSTER_OP_NORM_KEPT_H
 #define MUSTER_OP_NORM_KEPT_H
 
@@ -22,7 +21,7 @@ static inline mst_kept_array mst_kept_array_from(mst_kept_array array, int64_t f
     return (mst_kept_array){.data = (char *)array.data + mst_kept_array_bytes(array.bf16, first), .bf16 = array.bf16};
 }
 
-/** COUNT elements to the nearest bf16, of two as near the even one; NaN stays NaN. Where the processor has an
+/** COUNT elements to the nearest bf16; of two equally near ones the even one. NaN stays NaN. If the processor has an
  *  instruction for it, numbers below 2^-126 become 0. */
 void mst_round_to_bf16(const float *src, uint16_t *dst, int64_t count);
 
@@ -36,11 +35,11 @@ void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, 
                             mst_kept_array gradient, int64_t count, int64_t channels, mst_kept_array dst,
                             float *blocks);
 
-/** mst_batch_measure_f32 where the source is of bf16 if BF16. */
+/** mst_batch_measure_f32 for a source that is of bf16 if BF16. */
 void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t begin, int64_t end);
 /** Bytes of PARTS, which the next function works with. */
 size_t mst_kept_parts_bytes(const mst_batch_rows *rows, bool src_bf16, bool gradient_bf16);
-/** mst_batch_add_up_f32 where the source and the gradient may be of bf16. */
+/** mst_batch_add_up_f32 for a source and a gradient that may be of bf16. */
 void mst_kept_add_up(const mst_batch_sums *sums, bool src_bf16, bool gradient_bf16, int64_t begin, int64_t end,
                      float *parts);
 

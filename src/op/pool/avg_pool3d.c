@@ -6,7 +6,7 @@
  *  strides  s, default size
  *  padding  as in conv3d; the mean is that of the elements inside, as in TensorFlow
  *  pads     as in conv3d
- *  dst      src's dtype, [n, slices, rows, columns, channels]; 0 where a window lies outside
+ *  dst      src's dtype, [n, slices, rows, columns, channels]; 0 if a window lies outside
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_avg_pool3d_with(mst_pool2d_options options);

@@ -4,7 +4,7 @@
  *  size     of a window
  *  stride   default size
  *  padding  as in max_pool2d
- *  pads     before and behind src, in place of a padding
+ *  pads     before and after src, in place of a padding
  *  dst      src's dtype, [n, outputs, channels]
  *
  *  Made of max_pool2d, on one row.

@@ -2,7 +2,7 @@
  *
  *  src       as max_pool2d's or max_pool3d's
  *  gradient  like src
- *  dst       like the output of these; 0 where a window lies outside
+ *  dst       like the output of these; 0 if a window lies outside
  *
  *  Options are those of max_pool2d and max_pool3d.
  */

@@ -23,7 +23,7 @@ MST_CHECKED mst_status mst_pool_infer_grad(mst_infer *c);
 
 /** One example: its windows and channels. */
 typedef struct mst_pool {
-    mst_window depth;                   /**< of one element where there are two axes */
+    mst_window depth;                   /**< of one element if there are two axes */
     mst_window window[MST_WINDOW_AXES]; /**< rows, columns */
     int64_t channels;
 } mst_pool;
@@ -40,7 +40,7 @@ static inline int64_t mst_pool_num_windows(const mst_pool *pool) {
 static inline int64_t mst_pool_size(const mst_pool *pool) {
     return pool->depth.in * pool->window[0].in * pool->window[1].in;
 }
-/** Windows of two neighbours in a row, none of which overlap or reach beyond the source, as max_pooling1d has them. */
+/** Windows of two neighbours in a row that neither overlap nor reach beyond the source, as max_pooling1d has them. */
 static inline bool mst_pool_is_of_pairs(const mst_pool *pool) {
     const mst_window *h = &pool->window[0], *w = &pool->window[1];
     return !mst_window_is_deep(&pool->depth) && h->size == 1 && h->stride == 1 && h->before == 0 && h->out == h->in &&
@@ -88,7 +88,7 @@ void mst_max_pool_f32(const mst_pool *pool, const void *src, const void *gradien
 void mst_max_pool_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_grad_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_grad_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
-/** Where the largest element is more than 0. */
+/** Only elements that are more than 0 count. */
 void mst_max_pool_relu_grad_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_relu_grad_f64(const mst_pool *pool, const void *src, const void *gradient, void *dst);
 void mst_max_pool_pick_f32(const mst_pool *pool, const void *src, const void *gradient, void *dst);

@@ -14,6 +14,6 @@ typedef struct mst_pool1d_options {
     int32_t size;
     int32_t stride; /**< default: size */
     mst_window_padding padding;
-    mst_axes pads; /**< before and behind, in place of a padding */
+    mst_axes pads; /**< before and after, in place of a padding */
 } mst_pool1d_options;
 #endif

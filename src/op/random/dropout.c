@@ -3,7 +3,7 @@
  *  src   f32 or f64, any shape
  *  rate  part that is dropped, 0 <= rate < 1
  *  seed  of this op; 0 (the default): made from the node's name
- *  dst   output 0, like src; may alias it. What is dropped is 0, also where src is no number
+ *  dst   output 0, like src; may alias it. What is dropped is 0, also if src is no number
  *  mask  output 1, like src
  *
  *  mask[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else. The gradient
@@ -49,7 +49,7 @@ enum { CHUNK = 1024 };
 #define MST_TEMPLATE "op/random/dropout_loop.inc"
 #include "base/floats.inc"
 
-/* Each element has 32 random bits; it is dropped where they are less than rate * 2^32. Elements BEGIN to END - 1, BEGIN
+/* Each element has 32 random bits; it is dropped if they are less than rate * 2^32. Elements BEGIN to END - 1, BEGIN
  * a multiple of 4. */
 static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;

@@ -1,7 +1,7 @@
 /** What the random ops share: their sequence, and inference of an op that has no source.
  *
  *  Element i of an output depends on the graph's seed, the op's seed, the number of the step and i. The op's seed is
- *  the option `seed`; where that is 0, it is made from the node's name. */
+ *  the option `seed`; if that is 0, it is made from the node's name. */
 #ifndef MUSTER_OP_RANDOM_H
 #define MUSTER_OP_RANDOM_H
 
@@ -28,7 +28,7 @@ MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape
 
 /* ---- what ops with mst_random_normal_options share ---- */
 
-/** Their table of options and `infer`. */
+/** The table of options and `infer` of these ops. */
 extern const mst_field mst_random_normal_fields[];
 MST_CHECKED mst_status mst_random_normal_infer(mst_infer *c);
 

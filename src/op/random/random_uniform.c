@@ -2,9 +2,9 @@
  *
  *  graph      the graph to which the node is added
  *  shape      shape of dst, all dimensions known; default: a scalar
- *  low, high  bounds, low < high; where both are 0 (the default), the bounds are 0 and 1
+ *  low, high  bounds, low < high; if both are 0 (the default), the bounds are 0 and 1
  *  dtype      f32 (the default) or f64
- *  seed       seed of this op; where it is 0 (the default), the seed is made from the node's name
+ *  seed       seed of this op; if it is 0 (the default), the seed is made from the node's name
  *
  *  dst[i] depends only on the graph's seed, the op's seed, the number of the step and i.
  */
@@ -13,7 +13,7 @@ typedef struct mst_random_uniform_options {
     int zero_;
     mst_graph *graph;
     mst_shape shape;
-    double low, high; /**< where both are 0: 0 and 1 */
+    double low, high; /**< if both are 0: 0 and 1 */
     mst_dtype dtype;  /**< default f32 */
     uint64_t seed;    /**< 0: made from the node's name */
 } mst_random_uniform_options;
@@ -49,7 +49,7 @@ static mst_status random_uniform_infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-/* Maps numbers of [0, 1) to [low, low + range). Where rounding gives the upper bound, which does not belong to the
+/* Maps numbers of [0, 1) to [low, low + range). If rounding gives the upper bound, which does not belong to the
  * interval, the number before it is taken. */
 MST_SIMD static void spread_f32(double low, double range, int64_t count, float *dst) {
     const float bound = (float)(low + range), last = nextafterf(bound, (float)low);

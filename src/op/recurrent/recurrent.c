@@ -42,7 +42,7 @@ const mst_cell *mst_cell_of(const char *op, bool *backward) {
 
 /* ---- inference ---- */
 
-/* Units from U and WIDE = times * U, either of which may not be known. */
+/* Units from U and WIDE = times * U; either may be unknown. */
 static mst_status unify_units(mst_infer *c, int64_t wide, int64_t times, const char *what, int64_t *units) {
     if (wide >= 0 && wide % times != 0)
         return mst_infer_fail(c, "%s: %lld is no multiple of %lld", what, (long long)wide, (long long)times);
@@ -192,7 +192,7 @@ size_t mst_recurrence_workspace(const mst_recurrence *r, int num_threads) {
     return lay_out_steps(r, &base, &p) * (size_t)num_threads;
 }
 
-/* Where row ROW at step T of array A begins; NULL where there is no array. */
+/* Where row ROW at step T of array A begins; NULL if there is no array. */
 static void *at(const mst_recurrence *r, const mst_array *a, int64_t row, int64_t t) {
     const size_t elements = (size_t)((row * r->steps + t) * a->shape.dim[2]);
     return (char *)a->data + elements * r->size;
@@ -244,7 +244,8 @@ static void add_elements(const mst_recurrence *r, const void *src, void *dst, in
         add_row_f64(1, src, dst, n);
 }
 
-/* What a step gives that is left out; backward PAST gets what h of the step before gets past it. */
+/* The result of a step that is left out. Backward, PAST gets the gradient that goes past the step to h of the step
+ * before. */
 static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *past) {
     const size_t each = r->size * (size_t)r->units;
     if (!r->backward) {
@@ -258,7 +259,7 @@ static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *pa
     memset(row->dproduct, 0, each * (size_t)r->cell->gates);
 }
 
-/* CELL on ROW, the I-th of the chunk, where there is a mask. */
+/* CELL on ROW, the I-th of the chunk, if there is a mask. */
 static void masked_cell(const mst_recurrence *r, mst_cell_function cell, mst_cell_row *row, const parts *p, int64_t i,
                         bool left_out) {
     const int64_t wide = r->units * r->cell->memory;
@@ -375,7 +376,7 @@ mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_cell *cell, const
 
 mst_value mst_recurrent_kernel_grad(mst_value previous, mst_value gradient, const mst_grad *c) {
     const mst_shape shape = mst_value_spec(c->src[1]).shape;
-    if (shape.dim[0] <= 0 || shape.dim[1] <= 0) /* not known, or nothing: no reshape can tell rows from units */
+    if (shape.dim[0] <= 0 || shape.dim[1] <= 0) /* unknown, or 0: a reshape could not tell rows from units */
         return mst_reduce_sum(mst_matmul(previous, gradient, .transpose_a = true), .axes = MST_AXES(0));
     return mst_matmul(mst_reshape(previous, MST_SHAPE(-1, shape.dim[0])),
                       mst_reshape(gradient, MST_SHAPE(-1, shape.dim[1])), .transpose_a = true);

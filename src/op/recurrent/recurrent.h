@@ -1,17 +1,17 @@
 /** Recurrent cells over all steps of a sequence, forward and backward: what lstm, gru, simple_rnn and their gradients
  *  share.
  *
- *  What a cell makes of its source for all steps at once, the product with the kernel, is an op before it; here are the
- *  product with the recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another:
- *  a thread takes some of them through all steps. How many it takes together depends on the shape alone.
+ *  The product of the source with the kernel, for all steps at once, is an op before it. Here are the product with the
+ *  recurrent kernel and the cell itself, step by step. Rows of the batch do not depend on one another: a thread takes
+ *  some of them through all steps. How many it takes together depends on the shape alone.
  *
  *  With h the outputs, m the memory (what of each step the gradient needs, such as the gates), u units, G gates and M
  *  numbers of memory for each unit:
  *
- *      forward   src [n, steps, G u], recurrent [u, G u], bias [G u] where the cell has one
+ *      forward   src [n, steps, G u], recurrent [u, G u], bias [G u] if the cell has one
  *                -> h [n, steps, u], m [n, steps, M u]
- *      backward  recurrent transposed [G u, u], h, m, the gradient of h, and that of m where there is one
- *                -> the gradient of src, h one step before (0 at the first), and where the cell has a bias the
+ *      backward  recurrent transposed [G u, u], h, m, the gradient of h, and that of m if there is one
+ *                -> the gradient of src, h one step before (0 at the first), and if the cell has a bias the
  *                gradient of the product with the recurrent kernel, like src's
  *
  *  The last source of both may be a mask [n, steps], of numbers: steps where it is 0 are left out. What they give is
@@ -33,10 +33,10 @@ extern const mst_field mst_simple_rnn_fields[]; /**< without recurrent_activatio
 /** Names of mst_cell_activation, ended by NULL. */
 extern const char *const mst_cell_activation_names[];
 
-/** One row of the batch at one step. Backward, PRODUCT is what the step after gives to h, [u], and CARRY what the cell
- *  keeps from step to step, [u]. */
+/** One row of the batch at one step. Backward, PRODUCT is the gradient that the next step gives to h, [u], and CARRY
+ *  what the cell keeps from step to step, [u]. */
 typedef struct mst_cell_row {
-    const void *src, *product, *bias, *h_before, *memory_before, *dh, *dmemory; /* dmemory: NULL where there is none */
+    const void *src, *product, *bias, *h_before, *memory_before, *dh, *dmemory; /* dmemory: NULL if there is none */
     void *h, *memory, *dsrc, *dproduct, *carry;
     void *spare; /* [u] */
     int64_t units;
@@ -51,7 +51,7 @@ typedef struct mst_cell {
 } mst_cell;
 extern const mst_cell mst_cell_lstm, mst_cell_gru, mst_cell_simple_rnn;
 
-/** The cell of an op of this name, *BACKWARD where it is the gradient; NULL: of none. */
+/** The cell of an op of this name, *BACKWARD if it is the gradient; NULL: of none. */
 const mst_cell *mst_cell_of(const char *op, bool *backward);
 
 MST_CHECKED mst_status mst_recurrent_infer(mst_infer *c, const mst_cell *cell);
@@ -73,7 +73,7 @@ typedef struct mst_recurrence {
     size_t scratch; /* bytes for each thread */
 } mst_recurrence;
 
-/** That of SRC, the sources of an op with this cell, with the reference's product. */
+/** The recurrence of SRC, the sources of an op with this cell, with the reference's product. */
 mst_recurrence mst_recurrence_make(const mst_cell *cell, bool backward, const mst_shape *src, mst_dtype dtype);
 /** Inner dimension and columns of the product. */
 void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64_t *columns);
@@ -84,7 +84,8 @@ MST_CHECKED mst_status mst_recurrence_run(mst_recurrence *r, const mst_kernel_ar
 size_t mst_recurrent_workspace(const mst_infer *c, int num_threads);
 mst_status mst_recurrent_reference(const mst_kernel_args *a);
 
-/** An op of this cell; SOURCES are its sources without MASK, which may be MST_NONE, and a place for it behind them. */
+/** An op of this cell; SOURCES has its sources but for MASK, and after them a free place for it. MASK may be
+ *  MST_NONE. */
 mst_value mst_recurrent_call(const mst_op *op, const mst_cell *cell, mst_value *sources, mst_value mask,
                              const mst_recurrent_options *options);
 /** The gradient op of this cell in the graph, output 0; GRAD is that of the op. */

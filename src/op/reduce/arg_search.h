@@ -5,7 +5,7 @@
 #include "base/simd.h"
 #include "muster/op.h"
 
-/** Their table of options, `infer` and `workspace`. */
+/** The table of options, `infer` and `workspace` of both. */
 extern const mst_field mst_arg_search_fields[];
 MST_CHECKED mst_status mst_arg_search_infer(mst_infer *c);
 size_t mst_arg_search_workspace(const mst_infer *c, int num_threads);
@@ -27,7 +27,7 @@ typedef struct mst_arg_searcher {
     /** Writes the place of the best of rows BEGIN to END - 1 in each of N neighbouring columns, whose elements are
      *  STRIDE apart, to AT. SRC is element 0 of the first column. */
     void (*in_columns)(const void *src, int64_t stride, int64_t n, int64_t begin, int64_t end, int64_t *at);
-    /** AT[j] = OTHER[j], a later place, where the element there is better, for N columns as above. */
+    /** AT[j] = OTHER[j], a later place, if the element there is better, for N columns as above. */
     void (*join)(const void *src, int64_t stride, int64_t n, const int64_t *other, int64_t *at);
 } mst_arg_searcher;
 

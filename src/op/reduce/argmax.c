@@ -5,7 +5,7 @@
  *  axis   negative ones count from the end; default 0, as in TensorFlow. Its dimension must not be 0
  *  dtype  i32 or i64, default i64
  *
- *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; 0 where nothing is above -inf.
+ *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; 0 if nothing is above -inf.
  *  It has no gradient.
  */
 #ifdef MST_OP_HEADER
@@ -19,7 +19,7 @@ MST_API mst_value mst_argmax_with(mst_arg_search_options options);
 #include "op/op.h"
 #include "op/reduce/arg_search.h"
 
-/* Everything but NaN and -Inf is better than NaN: NaN is found only where it is first and nothing is better. */
+/* Everything but NaN and -Inf is better than NaN: NaN is found only if it is first and nothing is better. */
 #define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
 #define OP argmax
 #define CHOOSE(largest, smallest) largest

@@ -44,7 +44,7 @@ static mst_value cumsum_grad(mst_grad *c, int i) {
     return mst_cumsum(c->ddst[0], .axis = o->axis, .exclusive = o->exclusive, .reverse = !o->reverse);
 }
 
-/* The source as [outer, size, inner], of which the middle one is summed. */
+/* The source as [outer, size, inner]; the middle axis is summed. */
 typedef struct cumsum_view {
     const mst_kernel_args *a;
     int64_t outer, size, inner;

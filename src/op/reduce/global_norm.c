@@ -3,7 +3,7 @@
  *  values  at least one, f32 or f64, of one dtype, any shapes
  *  dst     their dtype, scalar
  *
- *  Summed in f64 in the order of the values and rounded once. The gradient is values[i] / dst: NaN where all values are
+ *  Summed in f64 in the order of the values and rounded once. The gradient is values[i] / dst: NaN if all values are
  *  0, as in TensorFlow.
  */
 #ifdef MST_OP_HEADER

@@ -4,7 +4,7 @@
  *      segments   the innermost group is reduced, outputs have many elements: an item is one segment of one output
  *      blocks     the innermost group is kept: an item is a block of neighbouring outputs, of one segment
  *
- * Where there are several segments, their accumulators are in the workspace, and a second pass combines them in
+ * If there are several segments, their accumulators are in the workspace, and a second pass combines them in
  * their order. Only the shape decides how many there are, so the bits do not depend on the number of threads. */
 #include "op/reduce/reduce.h"
 

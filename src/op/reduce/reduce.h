@@ -1,10 +1,10 @@
 /** Reductions: which elements go into which output, and how the work is cut.
  *
  *  A reduction sees its source as groups of neighbouring dimensions that are all kept or all reduced. The innermost
- *  group is contiguous: where it is reduced, rows are folded into single values; where it is kept, rows are folded into
+ *  group is contiguous: if it is reduced, rows are folded into single values; if it is kept, rows are folded into
  *  an accumulator row (column sums).
  *
- *  Where many elements go into one output they are folded in segments, whose accumulators are then combined in their
+ *  If many elements go into one output they are folded in segments, whose accumulators are then combined in their
  *  order. How many segments there are, and which elements meet in which order, depends on the shape alone, so that the
  *  result is the same on every machine and for every number of threads.
  */
@@ -29,9 +29,9 @@ typedef struct mst_reduce_loops {
     int64_t outputs; /**< number of outputs */
 } mst_reduce_loops;
 
-/** What a reduction does with elements and accumulators of one type. reduce_loops.inc makes them. SRC is the place of
- *  the first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1 are counted
- *  in the order of the reduced loops. */
+/** The functions of a reduction for elements and accumulators of one type. reduce_loops.inc makes them. SRC is the
+ *  place of the first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1
+ *  are counted in the order of the reduced loops. */
 typedef struct mst_reducer {
     size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */
     /** Makes outputs BEGIN to END - 1, each of one or more contiguous rows. SRC is the whole source, DST output 0. */
@@ -83,7 +83,7 @@ static inline void mst_loops_seek(const mst_loops *loops, int64_t at, int64_t *i
     }
 }
 
-/** The loops without the last; *N and *STRIDE are those of the last, or of one element where there is no loop. */
+/** The loops without the last; *N and *STRIDE are those of the last, or of one element if there is no loop. */
 static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int64_t *stride) {
     *n = 1;
     *stride = 0;
@@ -96,7 +96,7 @@ static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int6
 
 /* ---- what ops with mst_reduce_options share ---- */
 
-/** Their table of options, `infer` and `workspace`. */
+/** The table of options, `infer` and `workspace` of reductions. */
 extern const mst_field mst_reduce_fields[];
 MST_CHECKED mst_status mst_reduce_infer(mst_infer *c);
 size_t mst_reduce_workspace(const mst_infer *c, int num_threads);

@@ -2,7 +2,7 @@
  *
  *  src   f32, f64, i32, i64 or u8, any shape that like's broadcasts to
  *  like  any dtype; only its shape is used
- *  dst   src's dtype, like's shape; may alias src where no dimension is summed
+ *  dst   src's dtype, like's shape; may alias src if no dimension is summed
  *
  *  The inverse of broadcast_like, and its gradient: dst = reduce_sum over the leading dimensions that like does not
  *  have and over those that are 1 in like. */

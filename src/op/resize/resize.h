@@ -1,4 +1,5 @@
-/** What resize2d and its gradient share: which rows and columns of the source each of the output is made of. */
+/** What resize2d and its gradient share: the rows and columns of the source that make each row and column of the
+ *  output. */
 #ifndef MUSTER_OP_RESIZE_H
 #define MUSTER_OP_RESIZE_H
 

@@ -49,7 +49,7 @@ static int64_t within(float place, int64_t in) {
     return place <= 0 ? 0 : place >= (float)(in - 1) ? in - 1 : (int64_t)place;
 }
 
-/* Of the pixels from I SCALE to (I + 1) SCALE, of which those beyond the last count as the last. */
+/* For the pixels from I SCALE to (I + 1) SCALE; pixels beyond the last count as the last. */
 static mst_resize_place find_area(int64_t i, float scale, int64_t in) {
     const float begin = (float)i * scale, end = (float)(i + 1) * scale;
     mst_resize_place place = {.lower = within(floorf(begin), in), .upper = within(ceilf(end) - 1, in)};

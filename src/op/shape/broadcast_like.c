@@ -2,7 +2,7 @@
  *
  *  src   any dtype, a shape that broadcasts to like's (NumPy's rules)
  *  like  any dtype; only its shape is used
- *  dst   src's dtype, like's shape; may alias src where nothing is repeated
+ *  dst   src's dtype, like's shape; may alias src if nothing is repeated
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_broadcast_like(mst_value src, mst_value like);

@@ -1,7 +1,7 @@
 /** broadcast_to: dst[..., i, ...] = src[..., i or 0, ...], with the given shape
  *
  *  src    any dtype, a shape that broadcasts to `shape` (NumPy's rules)
- *  dst    src's dtype, `shape`; may alias src where nothing is repeated
+ *  dst    src's dtype, `shape`; may alias src if nothing is repeated
  *  shape  -1 stands for src's dimension there
  */
 #ifdef MST_OP_HEADER

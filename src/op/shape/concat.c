@@ -40,7 +40,7 @@ static mst_status concat_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* a slice, or concat_grad where the place of the slice is known only when planning */
+/* a slice, or concat_grad if the place of the slice is known only when planning */
 static mst_value concat_grad(mst_grad *c, int i) {
     mst_shape size = mst_value_spec(c->src[i]).shape;
     int axis = ((const concat_options *)c->options)->axis;

@@ -7,7 +7,7 @@ const mst_field mst_depth_blocks_fields[] = {
     MST_FIELD_END,
 };
 
-/* TIMES as many, or that part of them; -1 where they are not known. */
+/* TIMES as many, or that part of them; -1 if they are not known. */
 static mst_status multiply(mst_infer *c, const char *what, int64_t times, int64_t *dim) {
     if (*dim >= 0 && __builtin_mul_overflow(*dim, times, dim)) return mst_infer_fail(c, "too many %s", what);
     return MST_OK;

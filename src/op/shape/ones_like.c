@@ -1,7 +1,7 @@
 /** ones_like: dst = 1
  *
  *  src  any shape and dtype; only its shape counts
- *  dst  like src; true where bool
+ *  dst  like src; true if bool
  *
  *  No gradient flows through.
  */

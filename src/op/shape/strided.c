@@ -2,7 +2,7 @@
  *
  * A copy is a nest of loops with a stride in each array. Loops of one element are left out, and two that are
  * contiguous in both arrays become one, so most copies end as a few long runs. The loop that is shared out is the
- * outermost that is long enough. Where the inner strides of the two arrays are in opposite order (a transpose), the
+ * outermost that is long enough. If the inner strides of the two arrays are in opposite order (a transpose), the
  * two inner loops go in square tiles, so that both arrays stay in cache. */
 #include "op/shape/strided.h"
 
@@ -209,7 +209,7 @@ mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, 
         if (dim[k] == 0) return MST_OK;
     /* two loops of one element in front, so that there always is an inner pair */
     t.num = merge_loops(ndim, dim, dst_stride, src_stride, t.loop + 2) + 2;
-    /* the last but one becomes the loop that is contiguous in src, where the last is not */
+    /* the last but one becomes the loop that is contiguous in src, if the last is not */
     for (int k = 0; k < t.num - 2 && t.loop[t.num - 1].src != 1; k++)
         if (t.loop[k].src == 1 && t.loop[k].dim > 1) {
             loop contiguous = t.loop[k];
@@ -282,7 +282,7 @@ mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, cons
     if (bytes == 0) return MST_OK;
     p.row_bytes = bytes / rows;
     int64_t grain = mst_grain_bytes(bytes, 1);
-    if (p.row_bytes <= 2 * grain) grain = mst_grain_aligned(grain, p.row_bytes); /* whole rows, where they are short */
+    if (p.row_bytes <= 2 * grain) grain = mst_grain_aligned(grain, p.row_bytes); /* whole rows, if they are short */
     return mst_parallel(a, bytes, grain, copy_bytes, &p);
 }
 

@@ -17,7 +17,7 @@ void mst_strides(const mst_shape *shape, int64_t *stride);
  *  it. */
 int64_t mst_rows_before(const mst_shape *shape, int axis);
 
-/** memcpy, where DST is not SRC. */
+/** memcpy, if DST is not SRC. */
 MST_CHECKED mst_status mst_copy(const mst_kernel_args *a, void *dst, const void *src, size_t bytes);
 /** All BYTES of DST = 0. */
 MST_CHECKED mst_status mst_zero(const mst_kernel_args *a, void *dst, size_t bytes);
@@ -32,7 +32,7 @@ MST_CHECKED mst_status mst_strided_copy(const mst_kernel_args *a, size_t element
 /** Copies between PART and the elements of WHOLE from BEGIN on: to PART or from it. */
 MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
                                       const mst_array *part, bool to_part);
-/** Copies between WHOLE and NUM parts, of which it holds the elements side by side in each of its ROWS rows:
+/** Copies between WHOLE and NUM parts, whose elements lie side by side in each of its ROWS rows:
  *
  *      whole  |part 0, row 0|part 1, row 0|part 0, row 1|part 1, row 1|...
  *
@@ -56,7 +56,7 @@ enum { MST_MOST_PARTS = 1 << 20 };
 int mst_parts_count(const void *options, int num_src);
 MST_CHECKED mst_status mst_parts_cut(const mst_kernel_args *a);
 
-/** Copies source 0 to output 0, where they are not the same memory: the kernel of views. */
+/** Copies source 0 to output 0, if they are not the same memory: the kernel of views. */
 mst_status mst_view_copy(const mst_kernel_args *a);
 
 /* ---- inference and gradients ---- */

@@ -53,7 +53,7 @@ static int64_t bound(int64_t at, int64_t size, int64_t low, int64_t high) {
     return at < low ? low : at > high ? high : at;
 }
 
-/* The range along dimension K of SIZE elements. Where SIZE is -1, only is_one has a meaning. */
+/* The range along dimension K of SIZE elements. If SIZE is -1, only is_one has a meaning. */
 static range range_along(const mst_strided_slice_options *o, int k, int64_t size) {
     range r = {.step = k < o->strides.count ? o->strides.axis[k] : 1, .is_one = o->shrink_mask >> k & 1};
     const bool whole_begin = k >= o->begin.count || (o->begin_mask >> k & 1);

@@ -23,7 +23,7 @@ MST_CHECKED mst_status mst_softmax_infer(mst_infer *c);
 /** The gradient of softmax from its value p and the gradient u that comes in: p (u - sum of u p over the row). */
 mst_value mst_softmax_project(mst_value softmax, mst_value upstream);
 
-/** exp(x) for x <= 0, within 2 units in the last place; 0 where it would be under the least normal number; NaN for
+/** exp(x) for x <= 0, within 2 units in the last place; 0 if it would be under the least normal number; NaN for
  *  NaN. With n = round(x / log 2) and r = x - n log 2 it is 2^n exp(r), and exp(r) = 1 + r + r^2 p(r) where p is the
  *  polynomial of degree 4 through the Chebyshev points of [-log 2 / 2, log 2 / 2]. Without branches and calls, so that
  *  a loop of it becomes vector instructions. */

@@ -7,11 +7,11 @@
  *
  *  learning_rate  f32 scalar
  *  step           i64 scalar, number of updates before this one
- *  state          f64 scalar, what the rule keeps from update to update; written where it keeps something
+ *  state          f64 scalar, what the rule keeps from update to update; written if it keeps something
  *  per variable   itself, its slots, its moving average, its master (f32); all written, all of its shape. Then its
  *                 gradients, one a shard of this task, of its shape and dtype (of a variable with a master: f32 or its
  *                 dtype)
- *  accumulated    i64 scalar, written: where gradient_accumulation_steps is above 1, how many gradients were added up
+ *  accumulated    i64 scalar, written: if gradient_accumulation_steps is above 1, how many gradients were added up
  *                 since the last update, in the last slot of each variable
  *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, of the weights as a reader of
  *                 its phase sees them, before all writes

@@ -2,7 +2,7 @@
  *
  *  variable  the output of mst_variable, which is written; or the output of an assignment: then this one runs after it
  *  value     its dtype and shape
- *  dst       the variable after the write: what reads dst reads the new value
+ *  dst       the variable after the write: a reader of dst gets the new value
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_assign(mst_value variable, mst_value value);

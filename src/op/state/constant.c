@@ -71,7 +71,7 @@ static mst_value adopt(mst_graph *graph, mst_tensor *tensor) {
     return constant;
 }
 
-/* A tensor for numbers; NULL where there can be none, with the error on the graph. */
+/* A tensor for numbers; NULL if there can be none, with the error on the graph. */
 static mst_tensor *numbers(mst_graph *graph, mst_dtype dtype, mst_shape shape) {
     mst_tensor *tensor = NULL;
     if (dtype == MST_STRING) {

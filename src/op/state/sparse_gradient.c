@@ -2,13 +2,13 @@
  *
  *  values, indices, ...  pairs, one for each gather, those of a shard side by side: values f32 or f64 [.., columns...],
  *                        indices i32 or i64 [..]
- *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows where that is less. With squares
- *         [n, 2 * columns]: behind each row the sum of the squares of what was added
- *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending. The rows behind them are anything
- *  fails  MST_INVALID in the run where an index is not within 0 to num_rows - 1
+ *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows if that is less. With squares
+ *         [n, 2 * columns]: after each row the sum of the squares of what was added
+ *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending. Later rows are undefined
+ *  fails  MST_INVALID in the run if an index is not within 0 to num_rows - 1
  *
  *  Rows of one number are added up within each shard in the order in which they come, each clipped to [-clip, clip]
- *  where clip is not 0; then over the shards in their fixed tree (base/shard_tree.h).
+ *  if clip is not 0; then over the shards in their fixed tree (base/shard_tree.h).
  *
  *  Strategies build it, and the plan lowers it (plan/leaf_rows.c).
  */
@@ -26,7 +26,7 @@ static const mst_field leaf_rows_fields[] = {
     MST_FIELD_END,
 };
 
-/* Adds the number of indices of source I to *COUNT, -1 where it is open, and finds the elements of a row. */
+/* Adds the number of indices of source I to *COUNT, -1 if it is open, and finds the elements of a row. */
 static mst_status infer_pair(mst_infer *c, int i, int64_t *count, int64_t *columns) {
     const mst_shape *values = &c->src[i].shape, *indices = &c->src[i + 1].shape;
     MST_TRY(mst_infer_want_float(c, i));
@@ -63,7 +63,7 @@ static mst_status leaf_rows_reference(const mst_kernel_args *a) {
     return mst_kernel_fail(a, MST_INTERNAL, "the plan has not lowered it");
 }
 
-/* the rows behind those that are there are anything: test/strategy/sparse_test.c compares the ones that are */
+/* unused rows at the end may hold anything: test/strategy/sparse_test.c compares the others */
 static const mst_example leaf_rows_examples[] = {
     {.name = "no pairs", .num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
     {.name = "fewer values than indices",
@@ -94,12 +94,11 @@ mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_r
 
 /** sparse_gradient: dst = zeros; dst[number[i], ...] = rows[i, ...] for the rows that are there
  *
- *  rows     f32 or f64 [n, columns]; with squares [n, 2 * columns], of which the second half is looked at by
- *           apply_gradients alone
+ *  rows     f32 or f64 [n, columns]; with squares [n, 2 * columns]: only apply_gradients reads the second half
  *  numbers  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
  *  like     any dtype, at least one dimension: the variable; only its shape is used
  *  dst      dtype of rows, like's shape
- *  fails    MST_INVALID in the run where numbers are not ascending numbers of rows
+ *  fails    MST_INVALID in the run if numbers are not ascending numbers of rows
  *
  *  apply_gradients, if it is the only gradient of a variable, takes the rows as they are (plan/update_gradients.c).
  */
@@ -110,7 +109,7 @@ static const mst_field sparse_gradient_fields[] = {
     MST_FIELD_END,
 };
 
-/* Elements of a row of a variable; -1 where that is open. */
+/* Elements of a row of a variable; -1 if that is open. */
 static int64_t row_elements(mst_shape shape) {
     for (int k = 1; k < shape.ndim; k++) shape.dim[k - 1] = shape.dim[k];
     shape.ndim--;

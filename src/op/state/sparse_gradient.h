@@ -9,14 +9,14 @@
 typedef struct mst_leaf_rows_options {
     int zero_;
     int64_t num_rows;   /**< of the variable */
-    int32_t num_shards; /**< whose rows these are, in order; each has equally many sources */
+    int32_t num_shards; /**< the shards of these rows, in order; each has equally many sources */
     bool squares;       /**< see mst_sum_rows_options (op/state/update.h) */
     double clip;
 } mst_leaf_rows_options;
 
 typedef struct mst_sparse_gradient_options {
     int zero_;
-    bool squares; /**< rows have the sums of their squares behind them */
+    bool squares; /**< rows have the sums of their squares after them */
     bool clipped; /**< the values were clipped before they were added up */
 } mst_sparse_gradient_options;
 
@@ -30,7 +30,7 @@ mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_r
 /** The op sparse_gradient. */
 mst_value mst_sparse_gradient(mst_row_values from, mst_value like, const mst_sparse_gradient_options *options);
 
-/** An error where NUMBERS (i64 [1 + n]: how many rows there are, then their numbers) are not at most MOST ascending
+/** An error if NUMBERS (i64 [1 + n]: how many rows there are, then their numbers) are not at most MOST ascending
  *  numbers of NUM_ROWS rows. */
 MST_CHECKED mst_status mst_row_numbers_check(const mst_kernel_args *a, const mst_array *numbers, int64_t most,
                                              int64_t num_rows);

@@ -1,4 +1,4 @@
-/** Which part of the optimizer's slots each task keeps, where the tasks of a cluster share them out (sharded state).
+/** Which part of the optimizer's slots each task keeps, if the tasks of a cluster share them out (sharded state).
  *
  *  The variables of an update go in buckets, as their gradients travel: runs of about MST_BUCKET_BYTES from the last
  *  variable to the first. Each bucket is cut into one run of elements a task, between units (op/state/update.h), so

@@ -10,11 +10,11 @@
  *    rule       changes weight and slots (rule/rule.h)
  *    average    follows the weight
  *
- *  Which device makes a unit does not show in its bits.
+ *  The bits of a unit do not depend on the device that makes it.
  *
- *  Where the tasks of a cluster share the slots out (sharded), a task makes only the units of its part: before the gate
- *  their new values (stage_update), which go to all tasks; behind it, once more, values and slots. Units of other tasks
- *  are copied from what has come.
+ *  If the tasks of a cluster share the slots out (sharded), a task makes only the units of its part: before the gate
+ *  their new values (stage_update), which go to all tasks; behind the gate, once more, values and slots. Units of other
+ *  tasks are copied from what has come.
  */
 #ifndef MUSTER_OP_UPDATE_H
 #define MUSTER_OP_UPDATE_H
@@ -24,12 +24,12 @@
 
 /** sum_rows: the gradient of gather over axis 0, as the rows that it has. Sources come in pairs, (values [..,
  *  columns...], indices [..], i32 or i64): one for each gather. Rows of one number are added in the order in which they
- *  come; before that each is clipped to [-clip, clip], where clip is not 0.
+ *  come; before that each is clipped to [-clip, clip], if clip is not 0.
  *
- *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable where that is less. With
- *         squares [n, 2 * columns]: behind each row the sum of the squares of what was added
+ *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable if that is less. With
+ *         squares [n, 2 * columns]: after each row the sum of the squares of what was added
  *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
- *  fails  MST_INVALID where an index is out of range
+ *  fails  MST_INVALID if an index is out of range
  */
 typedef struct mst_sum_rows_options {
     int zero_;
@@ -41,7 +41,7 @@ typedef struct mst_sum_rows_options {
 /** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients, a row that a gradient does not have being
  *  0. Sources come in pairs, as sum_rows gives them: one for each node of the tree in `leaf`.
  *
- *  dst    as of sum_rows; n is the number of all rows of the sources, or END_ROW - FIRST_ROW where that is less
+ *  dst    as of sum_rows; n is the number of all rows of the sources, or END_ROW - FIRST_ROW if that is less
  */
 typedef struct mst_merge_rows_options {
     int zero_;
@@ -50,7 +50,7 @@ typedef struct mst_merge_rows_options {
     int64_t first_row, end_row;
 } mst_merge_rows_options;
 
-/** What a gradient's source is. */
+/** The kinds of sources of a gradient. */
 typedef enum mst_gradient_kind {
     MST_GRADIENT_DENSE = 0, /**< one source a leaf and piece: elements */
     MST_GRADIENT_PRODUCT,   /**< two sources a leaf: A [k, rows] and B [k, columns]; the gradient is A^T B */
@@ -73,7 +73,7 @@ typedef struct mst_update_variable {
     int32_t staged;               /**< sharded, of a step: the new values of all tasks, in the dtype of the gradient */
     int64_t own_first, own_count; /**< sharded: the elements of this task's part, which slots and gradient have alone */
     mst_gradient_kind kind;
-    bool squares; /**< of a sparse gradient: rows have the sums of their squares behind them */
+    bool squares; /**< of a sparse gradient: rows have the sums of their squares after them */
     bool clipped; /**< its values were clipped before they were added up */
     int32_t num_leaves;
     const mst_shards *leaf; /**< nodes of the tree, whose gradients are one source each */
@@ -86,7 +86,7 @@ typedef struct mst_update_variable {
 typedef enum mst_update_purpose {
     MST_UPDATE_STEP = 0,  /**< the step; dst is the penalty of each unit, of the weights before */
     MST_UPDATE_NORMS,     /**< dst is the sum of squares of each unit's gradient, with its penalty, f64 */
-    MST_UPDATE_PENALTIES, /**< dst as for the step; gradients are not looked at */
+    MST_UPDATE_PENALTIES, /**< dst as for the step; gradients are not read */
     MST_UPDATE_STAGE      /**< of the op stage_update: dst are the new values of this task's part of each variable */
 } mst_update_purpose;
 
@@ -100,12 +100,12 @@ typedef struct mst_update_options {
     const mst_update_variable *variable;
 } mst_update_options;
 
-/** Source 0 is what update_scalars gives. */
+/** Source 0 is the output of update_scalars. */
 enum { MST_UPDATE_SCALARS, MST_UPDATE_FIRST };
 
 /** About as many elements as a unit has: with weights, slots and gradient it stays in a core's second-level cache. */
 enum { MST_UNIT_ELEMENTS = 28 * 1024 };
-/** Rows of a unit of a matrix [ROWS, COLUMNS], the last of which may have fewer. */
+/** Rows of a unit of a matrix [ROWS, COLUMNS]; the last unit may have fewer. */
 int64_t mst_gradient_rows(int64_t rows, int64_t columns);
 /** Elements of a unit of a variable: a matrix is cut by rows, so that a unit of its gradient is a product of
  *  its own. */
@@ -113,8 +113,8 @@ int64_t mst_unit_elements(mst_shape shape);
 /** Units of a variable. */
 int64_t mst_num_units(mst_shape shape);
 
-/** The numbers of update_scalars: those of the rule, then 1 - decay of the moving average, the learning rate, and of
- *  how many steps' gradients the update is made: 0 where this step only adds its gradient to those before. */
+/** The numbers of update_scalars: those of the rule, then 1 - decay of the moving average, the learning rate, and the
+ *  number of steps whose gradients make the update: 0 if this step only adds its gradient to those before. */
 enum { MST_SCALAR_AVERAGE = 8 /* MST_RULE_SCALARS */, MST_SCALAR_LEARNING_RATE, MST_SCALAR_GRADIENTS, MST_NUM_SCALARS };
 
 #endif

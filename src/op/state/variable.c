@@ -35,9 +35,9 @@ typedef enum mst_join_kind {
 } mst_join_kind;
 MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with(MST_NAMED_3(mst_variable_options, graph, name, initial, __VA_ARGS__))
-/** True where VALUE is the output of a variable. */
+/** True if VALUE is the output of a variable. */
 MST_API bool mst_is_variable(mst_value value);
-/** Penalty factors of a variable, 0 where it has none. */
+/** Penalty factors of a variable, 0 if it has none. */
 MST_API void mst_variable_penalty(mst_value variable, float *l1, float *l2);
 /** Keeps a copy of VARIABLE on each of the devices that DEVICES names ("/cpu:0,/cpu:1"; NULL: one value on one device).
  *  Before the first run with it. */

@@ -1,4 +1,4 @@
-/** What only the update of a variable says of it. */
+/** A declaration that only the update of a variable makes about it. */
 #ifndef MUSTER_OP_STATE_VARIABLE_H
 #define MUSTER_OP_STATE_VARIABLE_H
 

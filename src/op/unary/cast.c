@@ -1,7 +1,7 @@
 /** cast: dst = src, converted to dtype
  *
  *  src    any shape and dtype
- *  dst    the shape of src; may alias it where the dtype is the same
+ *  dst    the shape of src; may alias it if the dtype is the same
  *  dtype  of dst
  *
  *  float to integer    cut towards 0, and to the least and greatest that dtype holds; NaN gives 0
@@ -171,7 +171,7 @@ static bool cast_is_identity(const mst_infer *c) {
 
 const mst_op mst_op_cast = {
     .name = "cast",
-    /* what the integers do not hold is not defined in TensorFlow */
+    /* values that the integers cannot hold are undefined in TensorFlow */
     .tf_form =
         "<Cast($0; SrcT=t0 DstT=dtype)\n"
         ">SelectV2(GreaterEqual($0, 2147483648), 2147483647:i32, SelectV2(Less($0, -2147483648), "

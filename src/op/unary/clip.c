@@ -1,4 +1,4 @@
-/** clip: dst = low where src < low, high where src > high, else src
+/** clip: dst = low if src < low, high if src > high, else src
  *
  *  src        any shape, f32, f64, i32, i64 or u8
  *  dst        like src; may alias it

@@ -1,4 +1,4 @@
-/** sign: dst = -1 where src < 0, 0 where src = 0, 1 where src > 0
+/** sign: dst = -1 if src < 0, 0 if src = 0, 1 if src > 0
  *
  *  src  any shape, f32, f64, i32, i64 or u8
  *  dst  like src; may alias it

@@ -91,7 +91,7 @@ void mst_row_ring_read(const mst_row_ring *ring, mst_kept_array src, const float
         memcpy(to, from.data, (size_t)count * sizeof *to);
 }
 
-/* ---- the output, and the gradient of the source where the stride is 1 ---- */
+/* ---- the output, and the gradient of the source if the stride is 1 ---- */
 
 /* COUNT columns of the output, a constant: several together read each weight once. ROW are those of the window, from
  * the first column that is read on; weight k is at w + k NEXT. */
@@ -140,7 +140,7 @@ void mst_depthwise_row(const mst_conv *conv, const mst_row_ring *source, const f
     convolve(row, weights, conv->out_channels, conv->window[1].out, conv->out_channels, h->stride, dst);
 }
 
-/* One column of the output, of whatever each of the window is multiplied with. */
+/* One column of the output. W: what each element of the window is multiplied with. */
 MST_SIMD static void convolve_column(const float *const tap[MST_DEPTHWISE_TAPS], const float *restrict w, int64_t n,
                                      float *restrict dst) {
     const float *restrict t0 = tap[0], *restrict t1 = tap[1], *restrict t2 = tap[2];
@@ -187,11 +187,11 @@ void mst_depthwise_row_of(const mst_conv *conv, const float *example, const floa
     for (int64_t x = end; x < w->out; x++) convolve_end(conv, row, zeros, weights, x, dst);
 }
 
-/* ---- the gradient of the source where the stride is 2 ---- */
+/* ---- the gradient of the source if the stride is 2 ---- */
 
 /* The gradients of column O of the output and of the one before it reach two columns of the source: 2 O - before by
- * weights 0 and 2 of a row, and the one behind it by weight 1. Each of ROWS, a constant, rows of the gradient has its
- * row of weights. Where EVEN or ODD is NULL that column is none. */
+ * weights 0 and 2 of a row, and the one after it by weight 1. Each of ROWS, a constant, rows of the gradient has its
+ * row of weights. If EVEN or ODD is NULL that column is none. */
 MST_BLOCK_LOOP spread_column(const float *const *row, const float *const *w, int64_t rows, int64_t n, int64_t o,
                              float *restrict even, float *restrict odd) {
     const float *restrict g0 = row[0] + o * n, *restrict g1 = rows > 1 ? row[1] + o * n : g0;

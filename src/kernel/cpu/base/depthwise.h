@@ -1,10 +1,10 @@
-/** A depthwise convolution of 3x3, one row of a picture after the other, so that what a row is made of stays in the
- *  cache of a core.
+/** A depthwise convolution of 3x3, one row of a picture after the other, so that the sources of a row stay in the cache
+ *  of a core.
  *
  *  Each channel is a convolution of its own: dst[o] = sum over k of src[o stride - before + k] weights[k]. A thread
- *  keeps the last three rows of what is read in a ring, with the zeros before and behind them, and makes each row of
- *  them once: where the source is the output of a batch norm, normalized as it comes. Arrays are f32 but for those that
- *  may be kept in bf16; a row is [width, channels], weights are [3, 3, channels]. */
+ *  keeps the last three rows of what is read in a ring, with the zeros before and after them, and makes each row of
+ *  them once. If the source is the output of a batch norm, rows are normalized as they come. Arrays are f32 but for
+ *  those that may be kept in bf16; a row is [width, channels], weights are [3, 3, channels]. */
 #ifndef MUSTER_KERNEL_CPU_BASE_DEPTHWISE_H
 #define MUSTER_KERNEL_CPU_BASE_DEPTHWISE_H
 
@@ -14,8 +14,8 @@
 
 enum { MST_DEPTHWISE_SIZE = 3, MST_DEPTHWISE_TAPS = MST_DEPTHWISE_SIZE * MST_DEPTHWISE_SIZE };
 
-/** Whether a node, a convolution or gradients of one, with an output of DST, is of one that these functions know, in
- *  f32. Its products are of f32 also where it asks for bf16: they are too few to gain. */
+/** Whether these functions can compute a node, a convolution or gradients of one, with an output of DST, in f32. Its
+ *  products are of f32 also if it asks for bf16: they are too few to gain. */
 bool mst_is_depthwise(const mst_infer *c, const mst_shape *dst);
 
 /** Examples of a part, a function of the number of all: the same on any number of threads. */
@@ -24,23 +24,23 @@ int64_t mst_depthwise_chunk(int64_t examples);
 /** The last three rows of an array of HEIGHT rows of WIDTH, with columns of zeros BEFORE and AFTER each. */
 typedef struct mst_row_ring {
     int64_t height, width, channels, before, after;
-    float *rows; /**< four, of which the last is all zero */
+    float *rows; /**< four; the last is all zero */
 } mst_row_ring;
-/** What is read by the convolution, and the gradient of its output as the gradient of its source reads that; both
+/** The array that the convolution reads, and the gradient of its output as the gradient of its source reads it; both
  *  without `rows`. */
 mst_row_ring mst_depthwise_source(const mst_conv *conv);
 mst_row_ring mst_depthwise_gradient(const mst_conv *conv);
 /** Bytes of the rows. */
 size_t mst_row_ring_bytes(const mst_row_ring *ring);
-/** Begins with no row in MEMORY, of as many bytes. */
+/** Begins with no row; MEMORY has that many bytes. */
 void mst_row_ring_begin(mst_row_ring *ring, void *memory);
 /** Where row Y is, or is to be written: its WIDTH columns. */
 float *mst_row_ring_inside(const mst_row_ring *ring, int64_t y);
-/** Row Y, one of the last three that were written, from the first of its columns of zeros on; zeros where the array has
+/** Row Y, one of the last three that were written, from the first of its columns of zeros on; zeros if the array has
  *  no row Y. */
 const float *mst_row_ring_row(const mst_row_ring *ring, int64_t y);
 
-/** Row Y of EXAMPLE of SRC, [examples, height, width, channels], to the ring; where TERMS are given, the output of the
+/** Row Y of EXAMPLE of SRC, [examples, height, width, channels], to the ring; if TERMS are given, the output of the
  *  batch norm of it, cut to LIMITS, made with BLOCKS of mst_kept_blocks_bytes. */
 void mst_row_ring_read(const mst_row_ring *ring, mst_kept_array src, const float *terms, mst_batch_limits limits,
                        int64_t example, int64_t y, float *blocks);

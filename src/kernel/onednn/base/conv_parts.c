@@ -59,7 +59,7 @@ static int64_t choose_count(const mst_conv *v, int64_t most, double least_flops)
     return parts;
 }
 
-/* Parts for sixteen threads. More where these exceed the cache, as long as the gradients of the weights, one of each
+/* Parts for sixteen threads. More if these exceed the cache, as long as the gradients of the weights, one of each
  * part, are less than what they are made of. */
 int64_t mst_conv_chunk(const mst_conv *v) {
     enum { PARTS = 16 };
@@ -78,8 +78,8 @@ bool mst_conv_grad_is_product(const mst_conv *v) {
            v->out_channels >= LEAST_FILTERS && mst_conv_chunk(v) * w->out >= LEAST_ROWS;
 }
 
-/* A convolution of single pixels, without zeros around, knows nothing of examples: where one has more than a core has
- * in its cache, it is several of fewer rows. */
+/* A convolution of single pixels, without zeros around, does not depend on examples. If one example is too large for
+ * the cache of a core, it becomes several examples of fewer rows. */
 static mst_conv cut_examples(const mst_conv *conv) {
     mst_conv v = *conv;
     mst_window *h = &v.window[0];
@@ -119,8 +119,8 @@ static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
     return band;
 }
 
-/* The one example in bands of rows: the first has the zeros above it, the last those below. False where there is one
- * band, where another has some of the zeros too, or where the first or the last reads nothing but zeros. */
+/* The one example in bands of rows: the first has the zeros above it, the last those below. False if there is one
+ * band, if another has some of the zeros too, or if the first or the last reads nothing but zeros. */
 static bool choose_band(const mst_conv *v, int64_t *rows) {
     enum { MOST_BANDS = 16 };
     static const double LEAST_FLOPS = 2e6, LEAST_FLOPS_DEPTHWISE = 5e5; /* some microseconds: one picture is urgent */
@@ -149,7 +149,7 @@ static dnnl_status_t get_bands(mst_conv_parts *s, int64_t rows) {
     return status ? status : mst_convolution_get(s->kind, &part, &s->primitive[MST_CONV_REST]);
 }
 
-/* The first that there is. */
+/* The first primitive that exists. */
 static const mst_convolution *any_of(const mst_conv_parts *s) {
     return s->primitive[s->primitive[MST_CONV_WHOLE] ? MST_CONV_WHOLE : MST_CONV_REST];
 }
@@ -163,7 +163,7 @@ static bool want_one_layout(const mst_conv_parts *s) {
     return true;
 }
 
-/* The parts that are best, with one layout of the weights; where they want several, the batch is one part. */
+/* The parts that are best, with one layout of the weights; if they want several, the batch is one part. */
 static dnnl_status_t choose_parts(mst_conv_parts *s, bool bands) {
     int64_t rows;
     bands = bands && !s->conv.bf16 && choose_band(&s->conv, &rows);
@@ -223,7 +223,7 @@ static int64_t step_of(const mst_conv_parts *s, int which) {
     return which == SRC ? s->src_step : s->dst_step;
 }
 
-/* What is made in f32 is to be bf16: the last of the scratchpad is where a part makes it. */
+/* The output is made in f32 and shall be bf16: a part makes it at the end of the scratchpad. */
 static void round_made(mst_conv_parts *s) {
     const size_t bytes = mst_align((size_t)step_of(s, made_by(s)) * sizeof(float));
     s->rounds_made = true;
@@ -241,7 +241,7 @@ static size_t rounded_bytes(const mst_conv_parts *s, int which) {
 
 mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv, int num_threads,
                                int64_t chunk, bool bands, const char *name) {
-    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
+    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* a generous estimate of the bytes that oneDNN takes to make one */
     *parts = (mst_conv_parts){.kind = kind, .conv = *conv, .num_threads = num_threads};
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     parts->calls = calloc((size_t)num_threads * MST_CONV_SIZES, sizeof *parts->calls);
@@ -342,7 +342,7 @@ static int64_t elements_of(const mst_conv_parts *s, int which, int64_t part) {
     return step_of(s, which) / s->chunk * examples;
 }
 
-/* Puts source and output of part PART, in DATA, as bf16 behind SCRATCHPAD where they are read. */
+/* Rounds source and output of part PART to bf16, into the workspace after SCRATCHPAD. DATA then points there. */
 static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, void **data) {
     char *to = scratchpad + s->rounded;
     for (int i = SRC; i <= DST; i += DST - SRC) {
@@ -354,8 +354,8 @@ static void round_part(const mst_conv_parts *s, int64_t part, char *scratchpad, 
     }
 }
 
-/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. Where that
- * is not in the cache, it would come from memory in an order that the processor does not guess: it is brought into the
+/* oneDNN writes the gradient of the source of a depthwise convolution one block of channels after the other. If that is
+ * not in the cache, it would come from memory in an order that the processor cannot predict. So it is brought into the
  * cache before, from its first to its last line. */
 static void fetch_part(const mst_conv_parts *s, int64_t part, void *src) {
     enum { LEAST_BYTES = 1 << 20 };

@@ -1,13 +1,13 @@
-/** A convolution, or a gradient of one, in parts of the batch: whoever has one gives each part its source and output.
+/** A convolution, or a gradient of one, in parts of the batch. The caller gives each part its source and output.
  *
  *  The examples are cut into parts in the same way on any number of threads, so that they give the same bits. Each part
- *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples: each part's goes to a
- *  place of its own, and they are added up in the order of the parts. A convolution of one example is cut into bands of
- *  rows of its output; each reads the rows that its windows reach. Where it reads single pixels, and an example is more
- *  than fits into the cache of a core, parts are rows of an example too.
+ *  is a call of its own, on one thread. The gradient of the weights is a sum over the examples. Each part writes its
+ *  own to a separate place, and they are added up in the order of the parts. A convolution of one example is cut into
+ *  bands of rows of its output; each reads the rows that its windows reach. If it reads single pixels, and an example
+ *  is more than fits into the cache of a core, parts are rows of an example too.
  *
- *  Where the convolution is of bf16, a part's source and output are rounded before it reads them, unless they are given
- *  so; what is made is bf16 too where `made_bf16` says so. One that oneDNN has no fast code for is made in f32.
+ *  If the convolution is of bf16, a part's source and output are rounded before it reads them, unless they are given
+ *  so; what is made is bf16 too if `made_bf16` says so. One that oneDNN has no fast code for is made in f32.
  *
  *  The weights are rearranged in each step, once for all parts, to the layout that oneDNN reads fastest, unless they
  *  are constant: then they are packed when the plan is made. */
@@ -44,7 +44,7 @@ typedef struct mst_conv_parts {
      * of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
     size_t rounded; /* in a thread's scratchpad: of bf16, what it reads of source and output */
-    size_t made;    /* likewise: where it makes in f32 what is to be bf16, if `rounds_made` */
+    size_t made;    /* likewise if `rounds_made`: the f32 output that becomes bf16 */
     bool rounds_made;
     bool given_rounded[MST_CONVOLUTION_OPERANDS]; /* mst_conv_parts_take_rounded */
 } mst_conv_parts;
@@ -53,21 +53,21 @@ typedef struct mst_conv_parts {
 int64_t mst_conv_chunk(const mst_conv *conv);
 /** Whether the gradient of the weights CONV is better a product of matrices (kernel/onednn/conv1d_weights_grad.c). */
 bool mst_conv_grad_is_product(const mst_conv *conv);
-/** Makes PARTS; CHUNK examples a part, or as many as are best where that is 0, bands of rows among them if BANDS. NAME
+/** Makes PARTS; CHUNK examples a part, or as many as are best if that is 0, bands of rows among them if BANDS. NAME
  *  is the node's. */
 MST_CHECKED mst_status mst_conv_parts_make(mst_conv_parts *parts, mst_convolution_kind kind, const mst_conv *conv,
                                            int num_threads, int64_t chunk, bool bands, const char *name);
-/** WEIGHTS, which are constant, as the parts read them from now on: a tensor of u8 for the caller; NULL where that is
- *  how they are. The workspace gets smaller. */
+/** WEIGHTS, which are constant, in the layout that the parts read from now on: a tensor of u8 for the caller. NULL if
+ *  they are in that layout already. The workspace gets smaller. */
 MST_CHECKED mst_status mst_conv_parts_pack(mst_conv_parts *parts, const void *weights, mst_tensor **packed);
-/** From now on the source or the output, operand WHICH, which is read, is given in bf16 where PARTS are of bf16, which
- *  `conv` says. The workspace gets smaller. */
+/** From now on operand WHICH, the source or the output, which is read, is given in bf16 if PARTS are of bf16 (`conv`
+ *  says so). The workspace gets smaller. */
 void mst_conv_parts_take_rounded(mst_conv_parts *parts, int which);
-/** Frees what it has made. PARTS may be all zero. */
+/** Frees what mst_conv_parts_make has made. PARTS may be all zero. */
 void mst_conv_parts_free(mst_conv_parts *parts);
 
-/** The elements of what a convolution reads, or of its gradient, in part PART, where all have COUNT, and STEP lie from
- *  one part to the next. */
+/** The elements in part PART of what a convolution reads, or of its gradient. The whole has COUNT elements; STEP
+ *  elements lie from one part to the next. */
 static inline int64_t mst_conv_part_count(int64_t part, int64_t step, int64_t count) {
     const int64_t left = count - part * step;
     return left < step ? left : step;

@@ -1,5 +1,5 @@
 /* The table of oneDNN's convolution primitives, shared by shape in the whole process with a count of references. A new
- * one is run once, on zeros, before it is given out, as those of products are (primitive.c). */
+ * one is run once, on zeros, before it is given out, like primitives of products (primitive.c). */
 #include "kernel/onednn/base/convolution.h"
 
 #include <pthread.h>
@@ -12,12 +12,12 @@
 
 enum { SRC = MST_CONVOLUTION_SRC, WEIGHTS = MST_CONVOLUTION_WEIGHTS, DST = MST_CONVOLUTION_DST };
 enum { OPERANDS = MST_CONVOLUTION_OPERANDS };
-enum { FIRST_AXIS = 3 }; /* of the weights, behind groups, filters and channels */
+enum { FIRST_AXIS = 3 }; /* of the weights, after groups, filters and channels */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_convolution *table;
 
-/* What the descriptor of a primitive is made of. */
+/* The values that make the descriptor of a primitive. */
 typedef struct windows {
     dnnl_dims_t strides, dilations, before, after;
 } windows;
@@ -28,7 +28,7 @@ static windows windows_of(const mst_conv *conv) {
     for (int k = 0; k < MST_WINDOW_AXES + deep; k++) {
         const mst_window *window = deep && k == 0 ? &conv->depth : &conv->window[k - deep];
         w.strides[k] = window->stride;
-        w.dilations[k] = window->dilation - 1; /* oneDNN counts what is left out */
+        w.dilations[k] = window->dilation - 1; /* oneDNN counts the elements between: dilation 0 is none */
         w.before[k] = window->before;
         w.after[k] = window->after;
     }
@@ -225,7 +225,7 @@ static dnnl_status_t make_reorder(mst_convolution *c) {
     return status ? status : dnnl_primitive_create(&c->reorder, c->reorder_descriptor);
 }
 
-/* oneDNN has a plain loop for what no fast code of it does. */
+/* oneDNN has a plain loop for convolutions that none of its fast code computes. */
 static bool is_reference(const mst_convolution *c) {
     return mst_implementation_begins(c->descriptor, "ref");
 }

@@ -29,7 +29,7 @@ typedef struct mst_convolution {
     dnnl_primitive_desc_t reorder_descriptor;
 } mst_convolution;
 
-/** The primitive of this convolution, with a reference for the caller. May be called by several threads at once. */
+/** The primitive of this convolution, with a reference for the caller. Several threads may call at once. */
 dnnl_status_t mst_convolution_get(mst_convolution_kind kind, const mst_conv *conv, mst_convolution **out);
 /** Drops a reference; NULL is allowed. */
 void mst_convolution_release(mst_convolution *convolution);

@@ -1,5 +1,5 @@
-/** Descriptions of arrays for oneDNN: what differs between versions 2 and 3 of its interface. A description that was
- *  made is given back by mst_forget; all zero, it is none. */
+/** Descriptions of arrays for oneDNN: what differs between versions 2 and 3 of its interface. mst_forget gives a
+ *  description back; all zero stands for none. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 

@@ -1,8 +1,8 @@
-/* The table of oneDNN's matmul primitives, shared by shape in the whole process with a count of references,.
+/* The table of oneDNN's matmul primitives, shared by shape in the whole process with a count of references.
  *
  * A new primitive is run once, on zeros, before it is given out: oneDNN makes some of its code at the first run, and
- * ends the process where there is no memory for that. Products that an update makes while variables are written must
- * not fail at all: they go through dnnl_sgemm, which gives the same bits and returns where it gets no memory. */
+ * ends the process if there is no memory for that. Products that an update makes while variables are written must
+ * not fail at all: they go through dnnl_sgemm, which gives the same bits and returns if it gets no memory. */
 #include "kernel/onednn/base/primitive.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ struct mst_primitive {
     mst_product_shape shape; /* the key */
     int64_t references;
     dnnl_primitive_t primitive;
-    dnnl_primitive_desc_t descriptor; /* the scratchpad's description is its */
+    dnnl_primitive_desc_t descriptor; /* it owns the scratchpad's description */
     bool sgemm;                       /* mst_primitive_is_sgemm */
     mst_description description[MST_PRODUCT_OPERANDS];
     struct mst_primitive *next;
@@ -33,8 +33,8 @@ static dnnl_engine_t engine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_primitive *table[BUCKETS];
 
-/* oneDNN keeps 1024 primitives that nobody uses any more, some 30 kB each. What plans share is in the table here; a few
- * are worth keeping for plans that are made again. */
+/* oneDNN keeps 1024 primitives that are not used any more, some 30 kB each. Primitives that plans share are in the
+ * table here. A few others are worth keeping for plans that are made again. */
 enum { MOST_KEPT = 64 };
 
 static void make_engine(void) {
@@ -145,8 +145,8 @@ static dnnl_status_t primitive_run(const mst_primitive *p, void *const *data) {
     return status;
 }
 
-/* oneDNN makes the code of a primitive in part when it is run first, and ends the process where there is no memory for
- * it. So it is run here once, on zeros, while there is a caller who can be told. */
+/* oneDNN makes the code of a primitive in part when it is run first, and ends the process if there is no memory for
+ * it. So it is run here once, on zeros, while an error can still be returned to a caller. */
 static dnnl_status_t run_first(const mst_primitive *p) {
     size_t offset[MST_PRODUCT_OPERANDS + 1], size = MST_ALIGNMENT;
     void *data[MST_PRODUCT_OPERANDS + 1];
@@ -185,7 +185,7 @@ static dnnl_status_t create(const mst_product_shape *shape, mst_primitive **out)
 
 /* ---- the table ---- */
 
-/* SHAPE with zeros behind its dimensions: the arrays of equal shapes have equal bytes. */
+/* SHAPE with zeros after its dimensions: the arrays of equal shapes have equal bytes. */
 static void normalize(const mst_product_shape *shape, mst_product_shape *out) {
     memset(out, 0, sizeof *out);
     out->ndim = shape->ndim;

@@ -10,7 +10,7 @@
 
 typedef struct mst_primitive mst_primitive;
 
-/** The CPU; NULL where oneDNN makes none. */
+/** The CPU; NULL if oneDNN makes none. */
 dnnl_engine_t mst_dnnl_engine(void);
 /** The primitive of SHAPE, with a reference for the caller. May be called by several threads at once. */
 dnnl_status_t mst_primitive_get(const mst_product_shape *shape, mst_primitive **out);
@@ -19,13 +19,13 @@ void mst_primitive_release(mst_primitive *primitive);
 dnnl_primitive_t mst_primitive_handle(const mst_primitive *primitive);
 /** Description of operand WHICH, or of the scratchpad for MST_PRODUCT_OPERANDS. */
 mst_const_description mst_primitive_description(const mst_primitive *primitive, int which);
-/** True where oneDNN's inner loop reads B in the layout that the primitive has for it, and would rearrange any other.
+/** True if oneDNN's inner loop reads B in the layout that the primitive has for it, and would rearrange any other.
  */
 bool mst_primitive_reads_packed(const mst_primitive *primitive);
-/** True where the product is made by mst_primitive_sgemm, on this and every other occasion. */
+/** True if the product is made by mst_primitive_sgemm, on this and every other occasion. */
 bool mst_primitive_is_sgemm(const mst_primitive *primitive);
-/** The same product by oneDNN's function dnnl_sgemm. It makes no objects and takes one buffer at most. Where it gets no
- *  memory for that it has done nothing, and returns, where an execution of the primitive would end the process. */
+/** The same product by oneDNN's function dnnl_sgemm. It makes no objects and takes one buffer at most. If it gets no
+ *  memory for that, it returns and has done nothing; an execution of the primitive would end the process. */
 dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const void *a, const void *b, float *c);
 /** Rearranges B from the strides of SHAPE to the layout that PRIMITIVE has for it. */
 dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const void *b,

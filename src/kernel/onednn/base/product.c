@@ -30,7 +30,7 @@ struct mst_product {
     size_t scratchpad;
     int num_threads;
     int64_t parts, chunk;
-    /* elements from one index of the axis to the next; 0 where the operand does not have the axis */
+    /* elements from one index of the axis to the next; 0 if the operand does not have the axis */
     int64_t step[MST_PRODUCT_OPERANDS];
     mst_product_shape shape;
     int axis;
@@ -109,7 +109,7 @@ static dnnl_status_t make(mst_product *p) {
 mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                               const char *name, mst_product **out) {
     *out = NULL;
-    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one (the first: 6 MB), generously */
+    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* generous: bytes that oneDNN takes to make one (the first: 6 MB) */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     MST_TRY(mst_reserve_retain());
     mst_product *p = calloc(1, sizeof *p);
@@ -160,8 +160,7 @@ static int64_t bytes_of_b(const mst_product *p, int size) {
     return (int64_t)dnnl_memory_desc_get_size(mst_primitive_description(p->primitive[size], B));
 }
 
-/* All parts read packed blocks, which are not much larger than the matrix, and where they share B they want the same.
- */
+/* All parts read packed blocks that are not much larger than the matrix, and parts that share B read the same ones. */
 static bool is_worth_packing(const mst_product *p) {
     int64_t bytes = 0;
     for (int i = 0; i < NUM_SIZES; i++) {

@@ -40,8 +40,8 @@ void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool 
 MST_CHECKED mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                                           const char *name, mst_product **out);
 void mst_product_destroy(mst_product *product);
-/** Rearranges B into the layout that oneDNN reads fastest, each part's on its own. *PACKED: u8, for the caller, and
- *  *PRODUCT is from now on one that takes it as B; NULL where oneDNN reads B as it is, or wants it much larger. */
+/** Rearranges B into the layout that oneDNN reads fastest, each part's on its own. *PACKED: u8, for the caller. From
+ *  now on *PRODUCT takes it as B. NULL if oneDNN reads B as it is, or its layout is much larger. */
 MST_CHECKED mst_status mst_product_pack(mst_product **product, const void *b, mst_tensor **packed);
 int64_t mst_product_parts(const mst_product *product);
 /** Bytes of workspace for each thread. */
