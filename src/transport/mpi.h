@@ -1,12 +1,10 @@
 /** The modules `openmpi` and `mpich`: data messages between tasks through MPI. Both are built from the same files,
  *  since the two MPIs have one interface but different libraries. A process uses the module of the MPI whose launcher
-  *  has
- *  started it (transport/transport.c).
+ *  has started it (transport/transport.c).
  *
  *  Control messages go through another transport, which also reports who is connected and who is lost: MPI does
  *  neither. Task numbers are ranks of MPI_COMM_WORLD. If no MPI launcher has started the processes, they form one MPICH
-  *  job by
- *  themselves when the first generation begins (transport/mpi_meeting.h).
+ *  job by themselves when the first generation begins (transport/mpi_meeting.h).
  *
  *      small message    SMALL key, bytes -------------->
  *      large message    OFFER key, sizes of pieces ---->    kept until memory is posted for it
