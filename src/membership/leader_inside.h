@@ -32,7 +32,7 @@ typedef struct mst_seat {
     bool left;
     bool stops; /**< its program ends the training after state `stops_at` */
     int64_t stops_at;
-    bool has_told; /**< it has reported its exchanges (STARTED), after a task had waited too long */
+    bool has_told; /**< `started` has come from it, after a task had waited too long */
     mst_started_exchanges started;
     bool asked;  /**< it was asked to come, since it had never been here */
     bool misfit; /**< it was reported as a misfit since it was here last */
