@@ -1,8 +1,8 @@
 /* Clusters from the text of TF_CONFIG.
  *
  * TensorFlow reads it in tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py; Kubeflow's
- * operator writes it. If Kubeflow may add workers while the job runs, each worker is told only of itself and of all
- * parameter servers, and each server only of itself:
+ * operator writes it. Kubeflow may add workers while the job runs. Then each worker is told only of itself and of all
+ * parameter servers, and each server is told only of itself:
  *
  *      {"cluster": {"worker": {"1": "b:2222"}, "ps": ["c:2222", "d:2222"]}, "task": {"type": "worker", "index": 1}}
  *      {"cluster": {"worker": {}, "ps": ["d:2222"]}, "task": {"type": "ps", "index": 1}}

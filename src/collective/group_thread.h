@@ -94,7 +94,7 @@ MST_CHECKED mst_status mst_group_thread_start(mst_task_group *group);
 void mst_group_thread_stop(mst_task_group *group);
 
 /** As mst_timeline_wait. If the transport can receive on the calling thread, that thread receives messages meanwhile
- *  and makes steps, so that no other thread must be woken for them. LINE has the group's event. */
+ *  and makes steps. No other thread must be woken for them. LINE has the group's event. */
 bool mst_group_help(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 
 /** Makes the sums of STEP. False: the generation had ended at a member whose message was added up in place. The sums

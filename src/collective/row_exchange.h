@@ -8,7 +8,7 @@
  *  As in other exchanges, a member gives one gradient for each of its leaves and gets the sum of all leaves of all
  *  members. Every member sends its leaves to every other one, and each adds them up (kernel/row_merge.h). Memory is
  *  allocated for the largest possible number of rows, but only existing rows are sent. A first message gives the number
- *  of rows of each leaf, so that the receiver can allocate memory for the second one, which brings the rows.
+ *  of rows of each leaf. The receiver then allocates memory for the second message, which brings the rows.
  *
  *      counts    i64 [leaves of the sender][values]
  *      rows      for each leaf and value: count, numbers, rows, and 4 bytes if the length is no multiple of 8 */

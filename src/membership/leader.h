@@ -9,7 +9,7 @@
  *      REFUSED      must not lead: another process does, or this one has other options than the job
  *
  *  Each task has a seat, held by the process that has its number. The leader changes its own state before it sends
- *  messages about the change, and sends to its own member last, since that may answer at once. */
+ *  messages about the change. It sends to its own member last, since that may answer at once. */
 #ifndef MUSTER_MEMBERSHIP_LEADER_H
 #define MUSTER_MEMBERSHIP_LEADER_H
 

@@ -35,7 +35,7 @@
  *  Two processes with one number: the leader asks both whether they are alive (PROBE). If both answer, the newer one is
  *  refused. If the connection of the older one breaks, the newer one takes its place. It therefore does not matter
  *  whether a task is started again before or after its end has been noticed. A transport that has one connection for
- *  each number refuses the newer process itself, and tells both sides as soon as it knows that the older one is alive
+ *  each number refuses the newer process itself. It tells both sides as soon as it knows that the older one is alive
  *  (mst_members_taken). Until then the newer one tries again, and ends if that takes longer than noticing a loss. All
  *  get a NOTICE that a newer process was refused.
  *

@@ -302,7 +302,7 @@ static mst_status send_links(mst_checkup *c, int32_t to, int32_t kind) {
 
 /* Lets one task after another measure its links, and sends all links to all tasks. */
 static mst_status lead(mst_checkup *c) {
-    static const double LINK = 0.2, ALL = 10; /* seconds for measuring a pair, and for all where there are many */
+    static const double LINK = 0.2, ALL = 10; /* seconds for measuring a pair; for all pairs if there are many */
     const double share = 2 * ALL / ((double)c->num_tasks * (c->num_tasks - 1));
     const int64_t deadline = mst_clock_after(measuring_time(c));
     const mst_parcel_head head = {.kind = MST_CHECK_MEASURE, .number = (int64_t)((share < LINK ? share : LINK) * 1e9)};

@@ -1,6 +1,6 @@
-/* Replay of an asynchronous job, or of one with backup workers. Gradients are applied in the order of its log, and each
- * worker computes them from the values that the log names, so that the variables get the same bits. Two things are held
- * back:
+/* Replay of an asynchronous job, or of one with backup workers. Gradients are applied in the order of its log. Each
+ * worker computes them from the values that the log names. The variables therefore get the same bits. Two things are
+ * held back:
  *
  *      values      a worker gets those of the step that the log says it has read, before the next update is made
  *      gradients   are kept until it is their turn

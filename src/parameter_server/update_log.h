@@ -8,7 +8,7 @@
  *
  *  An update makes the variables of this server those of its `step`. With backup workers, consecutive updates with the
  *  same step make it together. The gradients were computed from batch `batch` of `epoch`, counted from 0, of the data
- *  of `worker`, and from the values that the variables had at step `read`. Other events:
+ *  of `worker`. They used the values that the variables had at step `read`. Other events:
  *
  *      dropped  gradients that came after those of others had made their step; members as of an update, but `step` is
  *               the step at which they were dropped, and `read` is -1 if it differed between servers

@@ -6,8 +6,9 @@
 #include "base/no_memory.h"
 #include "sessions/lead_inside.h"
 
-/* A run's tasks end it after its time limit, and a run that writes may take as long again; the leader allows more. */
-static const double LONGER = 2, GRACE = 5; /* times; seconds */
+/* The leader ends a run LONGER times its time limit plus GRACE after its start. The tasks themselves end it after the
+ * time limit, but a run that writes variables may take as long again. */
+static const double LONGER = 2, GRACE = 5; /* factor; seconds */
 
 static bool runs_on(const mst_lead_session *s, int32_t task) {
     return s->plan->runs_on[task];

@@ -462,8 +462,8 @@ static bool must_end_epoch(const fit *f, bool in_epoch) {
     return f->told_to_stop && in_epoch && f->position.batch > 0;
 }
 
-/* Callbacks see the end of each epoch that they have seen begin, even if this worker got the last step of the epoch
- * with the state of the others. */
+/* Callbacks see the end of each epoch that they have seen begin. This holds even if this worker got the last step of
+ * the epoch with the state of the others. */
 static mst_status run_epochs(fit *f) {
     bool in_epoch = f->returns && f->position.batch > 0; /* callbacks of the earlier process have seen it begin */
     while ((!f->state.stop && (in_epoch || !is_done(f))) || must_end_epoch(f, in_epoch)) {

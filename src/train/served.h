@@ -11,8 +11,8 @@ bool mst_is_served(const mst_trainer *trainer);
 /** Whether all workers of TRAINER are at the same step, and the servers make one update of their gradients: that is
  *  synchronous training without backup workers. */
 bool mst_served_is_in_step(const mst_trainer *trainer);
-/** On the chief: builds the graph of each server's update, and gives the store the slots that the servers will keep, so
- *  that those of a checkpoint can be restored there. Call it once, after the variables have values. Does nothing if
+/** On the chief: builds the graph of each server's update. Also gives the store the slots that the servers will keep,
+ *  so that those of a checkpoint can be restored there. Call it once, after the variables have values. Does nothing if
  *  TRAINER is not served. */
 MST_CHECKED mst_status mst_served_build(mst_trainer *trainer);
 void mst_served_free(mst_trainer *trainer);

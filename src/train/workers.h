@@ -11,8 +11,8 @@
 int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                  mst_fingerprint out[MST_FINGERPRINTS_MOST]);
 /** Waits until all workers are there with the same program, options and data, and have one state. The position in the
- *  data must then be read anew. Does nothing, and sets all of *JOINED to false, if TRAINER is in no cluster or in one
- *  with parameter servers, or if the workers have already come together. */
+ *  data must then be read anew. Does nothing if TRAINER is in no cluster or in one with parameter servers, or if the
+ *  workers have already come together; then all of *JOINED is false. */
 MST_CHECKED mst_status mst_workers_join(mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
                                         mst_task_joined *joined);
 /** The state of this worker has changed. NUMBER counts its steps and epochs (train/position.h); errors can then say how

@@ -3,7 +3,7 @@
  *
  *      muster-cluster-key-1 <64 digits, 0-9a-f>
  *
- *  From the key every task derives the same two CURVE key pairs (Curve25519), one for the side that listens and one for
+ *  From the key every task derives the same two CURVE key pairs (Curve25519). One is for the side that listens, one for
  *  the side that connects. Each side proves to the other that it has its pair. */
 #ifndef MUSTER_TRANSPORT_CLUSTER_KEY_H
 #define MUSTER_TRANSPORT_CLUSTER_KEY_H

@@ -205,8 +205,8 @@ typedef struct mst_transport_type {
      *  other threads of this process, since polling would keep those from their core. NULL: no. */
     bool (*spins)(mst_transport *transport);
     /** From now on the thread that receives a control message may pass it on itself, which saves a change of threads.
-     *  The `control` of the events must not wait, must not call the transport except `post`, and must not take a lock
-     *  under which the transport is called. */
+     *  The `control` of the events must not wait, and must not call the transport except `post`. It must not take a
+     *  lock under which the transport is called. */
     void (*direct)(mst_transport *transport);
     /** Why a lost task cannot come back, as a sentence that says what to do. NULL: it can come back. */
     const char *no_return;

@@ -16,7 +16,8 @@
 #include "transport/cluster_key.h"
 
 /** Reads the token, and makes it if there is none. MST_INVALID if the folder or the file belongs to another user, can
- *  be used by others, or is a symbolic link, or if the file does not have 32 bytes; MST_IO. Wipe OUT after use. */
+ *  be used by others, or is a symbolic link. Also MST_INVALID if the file does not have 32 bytes; MST_IO. Wipe OUT
+ *  after use. */
 MST_CHECKED mst_status mst_user_token_read(mst_cluster_keys *out);
 
 #endif
