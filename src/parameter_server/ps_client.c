@@ -449,7 +449,7 @@ mst_status mst_ps_client_collect(mst_ps_client *c) {
                                       : collect_state(c, &(mst_ps_request){.at_end = false});
 }
 
-/* Updates with gradients that are on their way will soon be made: tries until the servers are at one step. */
+/* Updates with gradients that are on their way will soon be made: tries several times. */
 mst_status mst_ps_client_collect_last(mst_ps_client *c) {
     const mst_ps_request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
     const int tries = c->failed ? 1 : 20;

@@ -233,8 +233,8 @@ static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **o
     return status;
 }
 
-/* A callback has stopped this worker. Returns whether other workers may have to know if that was the end of an epoch,
- * so that the next batch must be looked for. Not if the process must end: it then counts as lost. */
+/* After a callback has stopped this worker in an epoch of unknown length: whether other workers may have to know if the
+ * last step also ended the epoch. Not from a process that must end: it counts as lost. */
 static bool must_look_behind_stop(const fit *f) {
     return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
            mst_workers_stop_together(f->trainer);
