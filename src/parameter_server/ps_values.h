@@ -8,8 +8,7 @@
 #include "parameter_server/ps_part.h"
 
 typedef struct mst_ps_values {
-    mst_ps_copies
-        copies; /**< the variables. The tensor of a value that is read in a parcel may be older than that value */
+    mst_ps_copies copies; /**< the variables. A tensor may be older than a value that is read in a parcel */
     mst_snapshot *snapshot;
     mst_tensor *step;      /**< its entry global_step */
     const void **in_place; /**< [copies.count] a value in one of the parcels; NULL: it is in the tensor */

@@ -151,8 +151,7 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     if (count < 0)
         return MST_FAIL(MST_INVALID, "%s runs another version of Muster: run the same on all tasks",
                         mst_server_name(s, parcel->from));
-    if (!s->num_fingerprints ||
-        (!s->round && s->first == parcel->from)) { /* a process that comes again may be corrected */
+    if (!s->num_fingerprints || (!s->round && s->first == parcel->from)) { /* a new process may be corrected */
         s->first = parcel->from;
         s->num_fingerprints = count;
         memcpy(s->fingerprint, theirs, (size_t)count * sizeof *theirs);
@@ -195,8 +194,7 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     }
     mst_server_forget_listed(s, parcel->from);
     if (!s->order.num_ps) mst_server_drop_gradients(s, parcel->from); /* else all servers have them */
-    if (parcel->from == s->chief && w->instance != parcel->instance)
-        s->is_closed = false; /* the state it had is lost */
+    if (parcel->from == s->chief && w->instance != parcel->instance) s->is_closed = false; /* its state is lost */
     w->instance = parcel->instance;
     w->request = parcel->head.request;
     w->lost = s->parts = 0;
@@ -205,8 +203,7 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     w->left = w->gone = w->finished = w->has_state = w->agrees = false;
     if (status) return status;
     MST_TRY(mst_server_agree(s));
-    if (parcel->head.step > s->finished)
-        s->finished = parcel->head.step; /* an earlier process of this server knew it */
+    if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* an earlier server knew it */
     if (mst_server_wants_previous(s, parcel->from, parcel->head.number))
         return mst_server_send_previous(s, parcel->from);
     if (s->round) return mst_server_answer(s, parcel->from);
