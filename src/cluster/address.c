@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PORT = 65535, QUOTED = 80 /* characters of a wrong text that a message shows */ };
+enum { MOST_PORT = 65535, QUOTED = 80 /* most characters of a wrong text in an error message */ };
 
-/* TEXT without what may stand before it. */
+/* TEXT without the scheme before it, if there is one. */
 static const char *skip_scheme(const char *text) {
     static const char *const schemes[] = {"grpc://", "tcp://"};
     while (isspace((unsigned char)*text)) text++;
@@ -26,7 +26,7 @@ static bool parse_port(const char *text, size_t length, uint16_t *out) {
     return true;
 }
 
-/* "[::1]", without its brackets and in its shortest form */
+/* Parses "[::1]"; HOST gets it without brackets, in its shortest form. */
 static mst_status parse_ipv6(const char *text, size_t length, char *host) {
     char inside[INET6_ADDRSTRLEN] = "";
     struct in6_addr bits;

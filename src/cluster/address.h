@@ -8,7 +8,7 @@
 #include "muster/op.h"
 #include "muster/status.h"
 
-/** Bytes that hold a host, and an address in full. */
+/** Bytes for the text of a host, and of a whole address, with the terminating 0. */
 enum { MST_HOST_TEXT = 254, MST_ADDRESS_TEXT = MST_HOST_TEXT + 8 };
 
 typedef struct mst_address {
@@ -17,11 +17,12 @@ typedef struct mst_address {
 } mst_address;
 
 /** MST_INVALID, quoting TEXT and saying what to write, if it is not an address. Spaces around it and around its last
- *  colon, and a "grpc://" or "tcp://" before it, are dropped. This and the next one are exported for the command. */
+ *  colon are dropped, and so is "grpc://" or "tcp://" before it. This and the next function are exported for the
+ *  command. */
 MST_API MST_CHECKED mst_status mst_address_parse(const char *text, mst_address *out);
-/** "host:port" or "[host]:port" into TEXT of MST_ADDRESS_TEXT bytes; returns TEXT. */
+/** Writes "host:port" or "[host]:port" to TEXT of MST_ADDRESS_TEXT bytes; returns TEXT. */
 MST_API char *mst_address_print(const mst_address *address, char *text);
-/** Whether other hosts cannot reach it: localhost, 127.0.0.0/8, ::1. */
+/** Whether it is a loopback address: localhost, 127.0.0.0/8, ::1. Other hosts cannot reach it. */
 bool mst_address_is_loopback(const mst_address *address);
 
 #endif

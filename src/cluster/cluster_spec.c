@@ -11,7 +11,7 @@
 #include "cluster/address.h"
 #include "graph/device_name.h"
 
-enum { MOST_NAMES = 64 /* jobs that a message offers */ };
+enum { MOST_NAMES = 64 /* most jobs that an error message offers */ };
 
 /* ---- jobs, in the order of their tasks' numbers ---- */
 
@@ -52,7 +52,7 @@ static mst_status check_task(const char *job, int64_t index) {
     return mst_device_name_of_task(job, index, &name);
 }
 
-/* The address in the one form in which it is kept. */
+/* Converts the address to the one form in which addresses are stored. */
 static mst_status read_address(mst_cluster *cluster, const char *address, const char **out) {
     char text[MST_ADDRESS_TEXT];
     mst_address parsed;
@@ -95,7 +95,7 @@ static const char *port_of(const char *address) {
     return strrchr(address, ':') + 1;
 }
 
-/* The host, up to LENGTH; a name that is the same everywhere as the address that it stands for. */
+/* The host of ADDRESS, LENGTH bytes long. For "localhost", which means the same everywhere, it is 127.0.0.1. */
 static const char *host_of(const char *address, size_t *length) {
     *length = (size_t)(port_of(address) - address) - 1;
     const bool is_localhost = *length == strlen("localhost") && memcmp(address, "localhost", *length) == 0;
@@ -116,7 +116,7 @@ static int compare_known(const void *first, const void *second) {
     return by_address ? by_address : (a > b) - (a < b);
 }
 
-/* KNOWN: the COUNT tasks whose address is known. */
+/* KNOWN: the COUNT tasks whose addresses are known. */
 static mst_status check_duplicates(const mst_task_info **known, size_t count) {
     qsort(known, count, sizeof *known, compare_known);
     for (size_t i = 1; i < count; i++) {
@@ -135,7 +135,7 @@ static bool is_loopback(const mst_task_info *task) {
     return !mst_address_parse(task->address, &address) && mst_address_is_loopback(&address);
 }
 
-/* Each host would take a loopback address for its own. */
+/* A loopback address is an error if tasks are on several hosts: each host would take it to be its own. */
 static mst_status check_loopback(const mst_task_info **known, size_t count) {
     const mst_task_info *near = NULL, *far = NULL;
     for (size_t i = 0; i < count && !(near && far); i++) *(is_loopback(known[i]) ? &near : &far) = known[i];
@@ -158,7 +158,7 @@ static mst_status check_addresses(const mst_cluster *cluster) {
     return status;
 }
 
-/* The error of a process that is no task of its cluster. */
+/* The error of a process that is not a task of its cluster. */
 static mst_status fail_unknown_task(const mst_cluster *cluster, const char *job, int64_t index) {
     const char *names[MOST_NAMES + 1] = {NULL};
     char guess[MST_DID_YOU_MEAN_TEXT], list[256] = "";
@@ -182,7 +182,7 @@ static mst_status fail_unknown_task(const mst_cluster *cluster, const char *job,
                     (long long)index, job, count, count - 1);
 }
 
-/* Finds this process among the tasks; an evaluator that is not among them is added. */
+/* Finds this process among the tasks. An evaluator that is not in the list is added. */
 static mst_status choose_self(mst_cluster *cluster, const char *job, int64_t index) {
     MST_TRY(check_task(job, index));
     cluster->self = mst_cluster_find(cluster, job, (int)index);

@@ -1,4 +1,4 @@
-/** How a description of a cluster is made: begun, filled with tasks, ended.
+/** Makes a description of a cluster: begin it, add tasks, end it.
  *
  *      mst_cluster *cluster;
  *      MST_TRY(mst_cluster_begin(&cluster));
@@ -15,7 +15,8 @@
 #include "base/arena.h"
 #include "muster/cluster.h"
 
-/** What a task says that cannot do without the others: it knows neither where they are nor how many. */
+/** The error of a task that was given only some of the tasks: it knows neither the addresses of the others nor how many
+ *  there are. */
 #define MST_SPARSE_CLUSTER                                                                                           \
     "TF_CONFIG lists some of the tasks only, as Kubeflow writes it with enableDynamicWorker: training needs all of " \
     "them, so leave enableDynamicWorker out, or give each task the whole list"
@@ -27,24 +28,24 @@ struct mst_cluster {
     int64_t num_tasks, capacity;
     int num_training, num_workers, num_ps;
     int self;
-    bool sparse;         /**< set by the maker, before the end */
-    bool allow_any_port; /**< likewise, before tasks are added */
+    bool sparse;         /**< set by the caller of mst_cluster_begin, before mst_cluster_end */
+    bool allow_any_port; /**< set by the caller of mst_cluster_begin, before tasks are added */
     uint64_t hash;
 };
 
 MST_CHECKED mst_status mst_cluster_begin(mst_cluster **out);
-/** Adds a task, and copies the strings. ADDRESS may be NULL: not known. */
+/** Adds a task, and copies the strings. ADDRESS NULL: not known. */
 MST_CHECKED mst_status mst_cluster_add(mst_cluster *cluster, const char *job, int64_t index, const char *address);
 /** Checks and numbers the tasks; this process is task INDEX of JOB. */
 MST_CHECKED mst_status mst_cluster_end(mst_cluster *cluster, const char *job, int64_t index);
-/** Gives CLUSTER to *OUT; or, where STATUS is an error, releases it and names SOURCE in front of the message. Returns
- *  STATUS. */
+/** Gives CLUSTER to *OUT. If STATUS is an error, releases CLUSTER instead, and puts SOURCE in front of the message.
+ *  Returns STATUS. */
 MST_CHECKED mst_status mst_cluster_give(mst_cluster *cluster, mst_status status, const char *source, mst_cluster **out);
 enum { MST_CLUSTER_LISTS = 160 };
-/** How many training tasks each job has, "worker: 2, ps: 1"; it must be the same on all tasks. "" if the cluster is
- *  sparse. Returns TEXT. */
+/** Writes the number of training tasks of each job, "worker: 2, ps: 1", which must be the same on all tasks. "" if the
+ *  cluster is sparse. Returns TEXT. */
 const char *mst_cluster_lists(const mst_cluster *cluster, char text[MST_CLUSTER_LISTS]);
-/** The cluster of a process that has none. */
+/** The cluster of a process that is part of none. */
 MST_CHECKED mst_status mst_cluster_local(mst_cluster **out);
 
 #endif

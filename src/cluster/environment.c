@@ -1,8 +1,9 @@
-/* Clusters from what launchers put into the environment of the processes that they start. All of these are workers.
- * Where that does not say where all are, they find each other (cluster/rendezvous.h).
+/* Clusters from the environment variables that launchers set for the processes that they start. All these processes are
+ * workers. If the variables do not give all addresses, the workers find each other (cluster/rendezvous.h).
  *
- * Open MPI's mpiexec and torchrun are asked before Slurm: inside a job of Slurm its variables are there for whatever
- * was started in it. MPICH's variables count only where they contradict Slurm's, because srun --mpi=pmi2 sets them too.
+ * Variables of Open MPI's mpiexec and of torchrun are looked at before those of Slurm: inside a Slurm job its variables
+ * are set for everything that was started in it. MPICH's variables count only if they contradict Slurm's, because
+ * srun --mpi=pmi2 sets them too.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const char worker[] = "worker";
 
 /* ---- variables ---- */
 
-/* "" where it is not set. */
+/* The value of VARIABLE; "" if it is not set. */
 static const char *value_of(const char *variable) {
     const char *value = getenv(variable);
     return value ? value : "";
@@ -55,7 +56,7 @@ static mst_status read_variable(const char *variable, long least, long most, int
     return MST_OK;
 }
 
-/* Number of this process, and how many there are. */
+/* The number of this process, and the number of processes. */
 typedef struct place {
     int64_t rank, size;
 } place;
@@ -67,8 +68,8 @@ static mst_status read_place(const char *rank, const char *size, place *out) {
 
 /* ---- ports ---- */
 
-/* Jobs that run at the same time on one host should not have the same ports: those of neighbouring numbers are far
- * enough apart for a host with many tasks, and all are below those that systems give to clients. */
+/* Jobs that run at the same time on one host should have different ports. The ports of jobs with neighbouring numbers
+ * are far enough apart for a host with many tasks. All are below the ports that systems give to clients. */
 static int64_t port_of_job(uint64_t number) {
     enum { FIRST = 10000, APART = 64, PLACES = 320 };
     return FIRST + (int64_t)(number % PLACES) * APART;
@@ -76,15 +77,15 @@ static int64_t port_of_job(uint64_t number) {
 
 /* ---- mpiexec and torchrun on several hosts: the workers find each other ---- */
 
-/* What was found, for later calls. */
+/* The workers that were found, kept for later calls. */
 static struct {
     pthread_mutex_t lock;
     place place;
     uint64_t tag;
-    char (*address)[MST_ADDRESS_TEXT]; /* [place.size]; NULL: nothing */
+    char (*address)[MST_ADDRESS_TEXT]; /* [place.size]; NULL: not found yet */
 } found = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Worker 0 listens at LEADER. */
+/* The workers meet at LEADER, the address at which worker 0 listens. */
 static mst_status meet_at(mst_rendezvous *r, const char *leader) {
     int listener, port;
     if (r->rank != 0) return mst_rendezvous_join(r, &leader, 1);
@@ -92,7 +93,7 @@ static mst_status meet_at(mst_rendezvous *r, const char *leader) {
     return mst_rendezvous_lead(r, listener, port, leader);
 }
 
-/* Worker 0 listens anywhere, and tells the others where by PMI. */
+/* Worker 0 listens at any address, and tells the others by PMI which one. */
 static mst_status meet_by_pmi(mst_rendezvous *r, bool starts_mpi) {
     enum { MOST_ADDRESSES = 16 };
     char value[MST_PMI_VALUE] = "", *rest = NULL;
@@ -140,7 +141,7 @@ static mst_status find_workers(const place *place, const char *leader, uint64_t 
     return MST_OK;
 }
 
-/* LEADER: where worker 0 listens; NULL: PMI says. */
+/* LEADER: address at which worker 0 listens; NULL: PMI gives it. */
 static mst_status add_found_workers(mst_cluster *cluster, const place *place, const char *leader, uint64_t tag,
                                     const mst_launcher_options *options) {
     pthread_mutex_lock(&found.lock);
@@ -152,7 +153,7 @@ static mst_status add_found_workers(mst_cluster *cluster, const place *place, co
 
 /* ---- mpiexec and torchrun on one host ---- */
 
-/* LEADER is the address of worker 0, whose port the others' follow; NULL: none is known. */
+/* LEADER is the address of worker 0; the ports of the others follow its port. NULL: no address is known. */
 static mst_status add_workers(mst_cluster *cluster, const place *place, const char *leader) {
     const char *colon = leader ? strrchr(leader, ':') : NULL;
     const long port = colon ? strtol(colon + 1, NULL, 10) : 0;
@@ -164,7 +165,7 @@ static mst_status add_workers(mst_cluster *cluster, const place *place, const ch
     return mst_cluster_end(cluster, worker, place->rank);
 }
 
-/* The parent of process PID; 0 where it is not known. */
+/* The parent of process PID; 0 if it is not known. */
 static long parent_of(pid_t pid) {
     char path[64], line[512] = "";
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
@@ -175,8 +176,9 @@ static long parent_of(pid_t pid) {
     return name_end && strlen(name_end) > strlen(") S ") ? strtol(name_end + strlen(") S "), NULL, 10) : 0;
 }
 
-/* A number that the processes of one mpiexec have in common, and those of another one have not: the name that Open MPI
- * gives the job; of MPICH the helper process, which starts each process as a session. 0: there is none. */
+/* A number that is the same for the processes of one mpiexec, and different for those of another. With Open MPI it
+ * comes from the name of the job; with MPICH from the helper process, which starts each process as a session. 0: there
+ * is none. */
 static uint64_t number_of_mpiexec(void) {
     const char *name = value_of("PMIX_NAMESPACE");
     return *name ? mst_rng_hash_name(name) : (uint64_t)parent_of(getsid(0));
@@ -184,13 +186,13 @@ static uint64_t number_of_mpiexec(void) {
 
 /* The variables of an MPI. */
 typedef struct mpi_variables {
-    const char *rank, *size, *size_here; /* SIZE_HERE: processes on this host */
+    const char *rank, *size, *size_here; /* SIZE_HERE: number of processes on this host */
 } mpi_variables;
 
 static const mpi_variables open_mpi = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"};
 static const mpi_variables mpich = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"};
 
-/* torchrun keeps a server of its own at MASTER_PORT, unless TORCHELASTIC_USE_AGENT_STORE says that worker 0 has to. */
+/* torchrun has its own server at MASTER_PORT, unless TORCHELASTIC_USE_AGENT_STORE says that worker 0 must run it. */
 static mst_status print_master(char *text, size_t size) {
     const char *host = value_of("MASTER_ADDR");
     int64_t port;
@@ -228,7 +230,7 @@ static mst_status read_mpiexec(mst_cluster *cluster, const mpi_variables *mpi, c
     return add_workers(cluster, &place, !leader && number ? address : leader);
 }
 
-/* Processes of one start of one job have these in common. */
+/* A number that is the same for all processes of one start of one job. */
 static uint64_t tag_of_torchrun(void) {
     return mst_rng_hash_name(value_of("TORCHELASTIC_RUN_ID")) +
            31 * mst_rng_hash_name(value_of("TORCHELASTIC_RESTART_COUNT"));
@@ -248,10 +250,10 @@ static mst_status read_torchrun(mst_cluster *cluster, const mst_launcher_options
     return add_found_workers(cluster, &place, leader, tag_of_torchrun(), options);
 }
 
-/* ---- srun: the names of all hosts, and how many tasks each has ---- */
+/* ---- srun: the names of all hosts, and the number of tasks on each ---- */
 
 static mst_status choose_port(int port, int64_t *out) {
-    enum { STEPS = 7 /* of a job, which have numbers of their own */ };
+    enum { STEPS = 7 /* steps of a job that get different ports */ };
     int64_t job, step = 0;
     *out = port;
     if (port) return MST_OK;
@@ -261,7 +263,7 @@ static mst_status choose_port(int port, int64_t *out) {
     return MST_OK;
 }
 
-/* The next number of "2(x3),1", which stands for 2, 2, 2, 1. */
+/* A list such as "2(x3),1", which means 2, 2, 2, 1, and the place of the next number in it. */
 typedef struct repeated {
     const char *text;
     long number, times;
@@ -297,7 +299,7 @@ static mst_status fail_count(const place *place) {
                     (long long)place->size);
 }
 
-/* Tasks are numbered host by host. */
+/* Adds the tasks, which are numbered host by host. */
 static mst_status add_hosts_tasks(mst_cluster *cluster, const mst_node_list *nodes, const place *place, int64_t port) {
     char address[MST_ADDRESS_TEXT];
     repeated counts = {0};
@@ -332,10 +334,10 @@ static mst_status read_srun(mst_cluster *cluster, int first_port) {
     return status;
 }
 
-/* ---- which launcher it was ---- */
+/* ---- which launcher has started this process ---- */
 
-/* Whether all variables of torchrun are set, or, below, a part of them that other programs do not set. Scripts under
- * Slurm and mpiexec set a part, too: those launchers are looked for first. */
+/* Whether all variables of torchrun are set. The next function looks for some of them that other programs do not set.
+ * Scripts under Slurm and mpiexec also set some, so those launchers are looked for first. */
 static bool is_torchrun(const mst_launcher_options *options) {
     return is_set("RANK") && is_set("WORLD_SIZE") && (has_master() || options->leader);
 }
@@ -350,7 +352,7 @@ static bool is_mpiexec(const mpi_variables *mpi) {
     return is_set(mpi->rank) || is_set(mpi->size);
 }
 
-/* Under mpiexec in a job of Slurm the variables of srun are those of MPICH's helpers, one on each host. */
+/* Under mpiexec in a Slurm job, the variables of srun describe MPICH's helpers, one on each host. */
 static bool is_srun(void) {
     if (!is_set("SLURM_STEP_NODELIST") && !is_set("SLURM_STEP_TASKS_PER_NODE")) return false;
     return !is_set(mpich.rank) ||

@@ -39,7 +39,7 @@ bool mst_fingerprint_is_of_machine(const char *name) {
            strcmp(name, onednn_version) == 0;
 }
 
-/* Two lists: first all of A's, then all of B's are looked at. */
+/* Two lists; a loop looks first at all entries of A, then at all entries of B. */
 typedef struct pair {
     const mst_fingerprint *a, *b;
     int32_t num_a, num_b;
@@ -51,7 +51,8 @@ static const mst_fingerprint *find(const mst_fingerprint *list, int32_t n, const
     return NULL;
 }
 
-/* Entry I of both lists: the fingerprint of that name in A and in B, NULL if one lacks it. False after the last one. */
+/* Entry I of both lists: the fingerprint of that name in A and in B, NULL if one lacks it. False after the last
+ * entry. */
 static bool look_at(const pair *p, int32_t i, const mst_fingerprint **a, const mst_fingerprint **b) {
     if (i >= p->num_a + p->num_b) return false;
     const mst_fingerprint *one = i < p->num_a ? &p->a[i] : &p->b[i - p->num_a];
@@ -68,7 +69,7 @@ static bool is_option(const mst_fingerprint *a, const mst_fingerprint *b) {
     return (!a || a->value[0]) && (!b || b->value[0]);
 }
 
-/* Writes the options that differ: "epochs 3 and 4, seed 1 and 2". Returns how many they are. */
+/* Writes the options that differ: "epochs 3 and 4, seed 1 and 2". Returns their number. */
 static int32_t list_options(const pair *p, char *text, size_t size) {
     enum { MOST = 6 };
     const mst_fingerprint *a, *b;
@@ -85,7 +86,7 @@ static int32_t list_options(const pair *p, char *text, size_t size) {
     return count;
 }
 
-/* The first difference that is not in an option; NULL: none. FIRST: only those before all options. */
+/* The first difference that is not in an option; NULL: none. FIRST: looks only at entries before all options. */
 static const char *find_other(const pair *p, bool first) {
     const mst_fingerprint *a, *b;
     for (int32_t i = 0; look_at(p, i, &a, &b); i++) {
@@ -110,7 +111,7 @@ bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char
     return true;
 }
 
-/* What both can run, of two sets of oneDNN's. */
+/* The name of the instructions that two sets of oneDNN's have in common. */
 static const char *common_set(const mst_fingerprint *a, const mst_fingerprint *b) {
     const uint64_t both = a->hash & b->hash;
     return both == a->hash ? a->value : both == b->hash ? b->value : "AVX2";

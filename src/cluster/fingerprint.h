@@ -1,5 +1,6 @@
-/** Fingerprints: what must be the same in all tasks of a job, compared when they come together. Of most things it is a
- *  hash; an option also has a value, so that an error can say which option differs, and what it is on each side. */
+/** Fingerprints: what must be the same in all tasks of a job. The tasks compare them when they come together. Most are
+ *  only a hash. That of an option also has a value, so that an error can say which option differs, and what its value
+ *  is on each side. */
 #ifndef MUSTER_CLUSTER_FINGERPRINT_H
 #define MUSTER_CLUSTER_FINGERPRINT_H
 
@@ -9,21 +10,21 @@
 
 enum { MST_FINGERPRINTS_MOST = 96, MST_FINGERPRINT_NAME = 28, MST_FINGERPRINT_VALUE = 60 };
 
-/** "tasks", "version" and "calls" come first. A list has no entry for an option that the task does not have, such as a
- *  stage of the input or a callback. */
+/** "tasks", "version" and "calls" come first. A list has no entry for an option that does not apply to the task. That
+ *  is so for options of input stages and callbacks that the task does not use. */
 typedef struct mst_fingerprint {
-    char name[MST_FINGERPRINT_NAME];   /**< "program", "data", "version", "tasks", "calls"; of an option its own name */
-    uint64_t hash;                     /**< what is compared; of "oneDNN": mst_machine.onednn_isa_bits */
-    char value[MST_FINGERPRINT_VALUE]; /**< of an option, for messages, cut off where it is longer; else "" */
+    char name[MST_FINGERPRINT_NAME];   /**< "program", "data", "version", "tasks", "calls"; or the name of an option */
+    uint64_t hash;                     /**< compared; for "oneDNN" it is mst_machine.onednn_isa_bits */
+    char value[MST_FINGERPRINT_VALUE]; /**< of an option, for messages, cut off if it is too long; else "" */
 } mst_fingerprint;
 
-/** That of an option. */
+/** The fingerprint of an option. */
 mst_fingerprint mst_fingerprint_option(const char *name, const char *value);
 
-/** What a fingerprint of this name stands for: "the program's graph"; NAME itself where it is another word. */
+/** The meaning of the name of a fingerprint in words: "the program's graph"; NAME itself if it is not a known name. */
 const char *mst_fingerprint_words(const char *name);
 
-/** Whether the NUM_A fingerprints A of a task and the NUM_B fingerprints B of another one differ. Then TEXT of SIZE
+/** Whether the NUM_A fingerprints A of a task differ from the NUM_B fingerprints B of another one. Then TEXT of SIZE
  *  bytes says in what, as an error that names the tasks by FIRST and SECOND. */
 bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                              int32_t num_b, const char *second, char *text, size_t size);
@@ -31,17 +32,17 @@ bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char
 /** Whether a fingerprint of this name is of the machine: "kernels", "oneDNN", "processor", "oneDNN version". These
  *  may differ; then bits may, too. */
 bool mst_fingerprint_is_of_machine(const char *name);
-/** The instructions of oneDNN that a task has or uses, a bit each; 0: they are not among its fingerprints. */
+/** The instructions of oneDNN that a task has or uses, a bit each; 0: its fingerprints do not include them. */
 uint64_t mst_fingerprints_instructions(const mst_fingerprint *list, int32_t count);
-/** From now on the task uses INSTRUCTIONS, which are called NAME. */
+/** From now on the task uses INSTRUCTIONS, whose name is NAME. */
 void mst_fingerprints_set_instructions(mst_fingerprint *list, int32_t count, uint64_t instructions, const char *name);
 /** Whether the machines differ; then TEXT is a line that says in what, and what to do. AGREED: the tasks have agreed on
- *  oneDNN's instructions, so that these do not count. */
+ *  oneDNN's instructions, which are then ignored. */
 bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                            int32_t num_b, const char *second, bool agreed, char *text, size_t size);
 
-/** Reads the BYTES that another task has sent of its fingerprints to OUT, [MST_FINGERPRINTS_MOST]: texts end, and have
- *  no control characters. Returns how many they are; -1: they are no fingerprints of this version. */
+/** Reads the BYTES of fingerprints that another task has sent into OUT, [MST_FINGERPRINTS_MOST]. Texts get an end, and
+ *  no control characters. Returns their number; -1: they are not fingerprints of this version. */
 int32_t mst_fingerprints_take(const void *data, size_t bytes, mst_fingerprint *out);
 
 #endif

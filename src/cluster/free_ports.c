@@ -11,7 +11,7 @@
 
 enum { FIRST_PORT = 10000, END_OF_PORTS = 65536 };
 
-/* Bound to every address of this machine: a task may listen on any of them. */
+/* Whether PORT can be bound to every address of this machine: a task may listen on any of them. */
 static bool is_free(int port) {
     const struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -20,7 +20,7 @@ static bool is_free(int port) {
     return free;
 }
 
-/* The first port that outgoing connections get. */
+/* The first port used for outgoing connections. */
 static int end_of_range(void) {
     FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
     int first = 0;
@@ -33,7 +33,7 @@ static int end_of_range(void) {
 
 mst_status mst_find_free_ports(int count, int *port) {
     const int size = end_of_range() - FIRST_PORT;
-    unsigned begin; /* at random, so that two launchers at a time look in different places */
+    unsigned begin; /* random, so that two launchers at the same time look at different ports */
     if (getrandom(&begin, sizeof begin, GRND_NONBLOCK) != sizeof begin) begin = (unsigned)time(NULL);
     int found = 0;
     for (int i = 0; i < size && found < count; i++) {

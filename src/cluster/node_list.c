@@ -6,7 +6,7 @@
 
 #include "base/no_memory.h"
 
-/* One name of the list, cut at its brackets: "node[01-03,7]-ib" has the prefix "node" and the suffix "-ib". */
+/* A name in the list, cut at its brackets: "node[01-03,7]-ib" has the prefix "node" and the suffix "-ib". */
 typedef struct pattern {
     const char *text;
     size_t prefix, length;
@@ -21,7 +21,7 @@ static mst_status add_name(mst_node_list *list, int64_t most, char *name) {
     return MST_OK;
 }
 
-/* Reads a number of up to 9 digits, and how many it has. */
+/* Reads a number of up to 9 digits, and the number of its digits. */
 static bool read_digits(const char **text, long *number, int *width) {
     const size_t most_digits = 9, digits = strspn(*text, "0123456789");
     if (digits == 0 || digits > most_digits) return false;
@@ -77,7 +77,7 @@ static mst_status add_pattern(mst_node_list *list, int64_t most, const char *tex
     return add_ranges(list, most, &pattern, open + 1);
 }
 
-/* The length of the first name of TEXT: up to a comma that is in no brackets. */
+/* The length of the first name of TEXT: up to a comma that is not inside brackets. */
 static size_t name_length(const char *text) {
     size_t length = 0;
     for (bool inside = false; text[length] && (inside || text[length] != ','); length++) {

@@ -19,7 +19,7 @@ typedef struct pmi {
     char line[LINE]; /* the last answer */
 } pmi;
 
-/* Reads a line, a byte at a time: what follows may be for somebody else. */
+/* Reads a line, one byte at a time: bytes after it may be for another reader. */
 static mst_status read_line(pmi *p) {
     struct pollfd ready = {.fd = p->descriptor, .events = POLLIN};
     size_t have = 0;
@@ -70,7 +70,7 @@ static mst_status ask(pmi *p, const char *answer, const char *format, ...) {
         p->line, (int)strcspn(text, "\n"), text, answer);
 }
 
-/* The value of KEY in the last answer, into TEXT of SIZE bytes. */
+/* Copies the value of KEY in the last answer to TEXT of SIZE bytes. */
 static mst_status read_value(const pmi *p, const char *key, char *text, size_t size) {
     char word[32];
     snprintf(word, sizeof word, " %s=", key);

@@ -19,12 +19,12 @@
 #include "cluster/free_ports.h"
 
 static const int64_t SAID_APART = 2000000000; /* nanoseconds */
-enum { LINE = 128, WHY = 400, GRACE = 5 /* seconds in which the error of worker 0 comes */ };
+enum { LINE = 128, WHY = 400, GRACE = 5 /* seconds for the error of worker 0 to come */ };
 static const char greeting[] = "muster-rendezvous-1";
 
 /* ---- addresses ---- */
 
-/* The host of a socket's address, as a number; an IPv4 address in the form of IPv6 as IPv4. */
+/* Writes the host of a socket's address in numbers; an IPv4 address mapped to IPv6 is written as IPv4. */
 static void write_host(const struct sockaddr *address, socklen_t size, char host[MST_HOST_TEXT]) {
     static const char mapped[] = "::ffff:";
     const size_t skip = sizeof mapped - 1;
@@ -64,7 +64,7 @@ void mst_rendezvous_own_addresses(int port, char *text, size_t size) {
         if (!a->ifa_addr || !(a->ifa_flags & IFF_UP) || (a->ifa_flags & IFF_LOOPBACK)) continue;
         if (!is_v6 && a->ifa_addr->sa_family != AF_INET) continue;
         write_host(a->ifa_addr, is_v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in), host);
-        if (!host[0] || strchr(host, '%')) continue; /* of one link alone */
+        if (!host[0] || strchr(host, '%')) continue; /* valid on one link only */
         print_address(host, port, address);
         if (used + strlen(address) + 2 > size) break;
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", address);
@@ -138,7 +138,7 @@ mst_status mst_rendezvous_listen(const char *text, int *out, int *port) {
 
 /* ---- worker 0 waits ---- */
 
-/* A connection, of a worker once its line has come. */
+/* A connection; it belongs to a worker once its line has come. */
 typedef struct guest {
     int descriptor;
     int64_t rank; /* -1: not known yet */
@@ -151,7 +151,7 @@ typedef struct meeting {
     int listener, port;
     guest *guest;                 /* [most] */
     struct pollfd *poll;          /* [most + 1] */
-    int most, num_here;           /* places; workers that are there, this one too */
+    int most, num_here;           /* number of places; number of workers that are there, this one included */
     char own_host[MST_HOST_TEXT]; /* of worker 0; "": not known yet */
     char why[WHY];                /* "": nothing is wrong */
 } meeting;
@@ -161,7 +161,7 @@ static void send_text(int descriptor, const char *text, size_t size) {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     while (size > 0) {
         const ssize_t sent = send(descriptor, text, size, MSG_NOSIGNAL);
-        if (sent <= 0) return; /* it comes again, or its time runs out */
+        if (sent <= 0) return; /* the worker comes again, or its time runs out */
         text += sent;
         size -= (size_t)sent;
     }
@@ -188,7 +188,7 @@ static bool has_address(const mst_rendezvous *r, const char *address) {
     return false;
 }
 
-/* A whole line has come. */
+/* Takes a whole line that has come. */
 static void take_line(meeting *m, guest *g) {
     mst_rendezvous *r = m->r;
     char word[32], host[MST_HOST_TEXT], here[MST_HOST_TEXT], address[MST_ADDRESS_TEXT];
@@ -212,7 +212,7 @@ static void take_line(meeting *m, guest *g) {
         host_of(g->descriptor, false, here);
         const bool near = is_loopback(host);
         if (!near && !m->own_host[0]) snprintf(m->own_host, sizeof m->own_host, "%s", here);
-        /* of this host, whose address is put in at the end */
+        /* a worker on this host: its host is filled in at the end */
         if (near) host[0] = '\0';
         print_address(host, port, address);
         if (has_address(r, address)) {
@@ -232,12 +232,12 @@ static void read_guest(meeting *m, guest *g) {
     g->line[g->have] = '\0';
     const bool is_whole = strchr(g->line, '\n') != NULL;
     if (got <= 0 || g->rank >= 0 || (!is_whole && g->have == sizeof g->line - 1))
-        end_guest(m, g); /* a worker says nothing more */
+        end_guest(m, g); /* a worker sends nothing more */
     else if (is_whole)
         take_line(m, g);
 }
 
-/* Without a free place the oldest that has said nothing goes. */
+/* Accepts a connection. If no place is free, the oldest connection that has sent nothing is closed. */
 static void let_in(meeting *m) {
     const int descriptor = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC);
     if (descriptor < 0) return;
@@ -269,8 +269,8 @@ static void list_missing(const mst_rendezvous *r, char *text, size_t size) {
     snprintf(text + used, size - used, " of %lld", (long long)r->size);
 }
 
-/* Whether it is time to say again for whom this process waits. *SAID: when it was said last, at first when the wait has
- * begun. */
+/* Whether it is time to say again for whom this process waits. *SAID: when it was last said; at first, when the wait
+ * began. */
 static bool is_time_to_say(const mst_rendezvous *r, int64_t *said) {
     const int64_t now = mst_clock_now();
     if (!r->log || now - *said < SAID_APART) return false;
@@ -363,14 +363,14 @@ mst_status mst_rendezvous_lead(mst_rendezvous *r, int listener, int port, const 
     return status;
 }
 
-/* ---- another worker comes ---- */
+/* ---- the other workers ---- */
 
 static void pause_a_while(void) {
     const struct timespec pause = {.tv_nsec = 100000000};
     nanosleep(&pause, NULL);
 }
 
-/* Waits until DEADLINE for what EVENTS say. */
+/* Waits until DEADLINE for one of EVENTS. */
 static bool await(int descriptor, short events, int64_t deadline) {
     struct pollfd p = {.fd = descriptor, .events = events};
     for (;;) {
@@ -396,7 +396,7 @@ static int connect_to(const struct addrinfo *to, int64_t deadline, const char **
     return -1;
 }
 
-/* A connection to one of the addresses; -1: none, and WHY. */
+/* Connects to one of the addresses; -1: to none, and WHY says why. */
 static int connect_any(const char *const *address, int n, int64_t deadline, const char **why) {
     const int64_t second = mst_clock_after(1);
     for (int i = 0; i < n; i++) {
@@ -412,7 +412,8 @@ static int connect_any(const char *const *address, int n, int64_t deadline, cons
     return -1;
 }
 
-/* All that worker 0 says until it closes the connection; NULL where that is nothing, or too much. The caller's. */
+/* Everything that worker 0 sends until it closes the connection; the caller frees it. NULL if that is nothing, or too
+ * much. */
 static char *read_answer(int descriptor, size_t most, int64_t deadline) {
     char *text = malloc(most + 1);
     size_t have = 0;
@@ -444,7 +445,7 @@ static bool take_list(mst_rendezvous *r, char *text) {
     return count == r->size;
 }
 
-/* One try. *DONE: no other is needed. */
+/* Tries once to join. *DONE: no other try is needed. */
 static mst_status try_to_join(mst_rendezvous *r, int descriptor, int64_t deadline, bool *done) {
     char line[LINE];
     int port;

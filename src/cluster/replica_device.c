@@ -1,4 +1,4 @@
-/* A device scope in which variables go to parameter servers. */
+/* A device scope that places variables on parameter servers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static mst_status count_ps(const mst_replica_device_options *o, const char *ps_d
     return MST_FAIL(MST_INVALID, "replica devices: num_ps is %d, must be from 0 to %d", *out, MST_MOST_TASK);
 }
 
-/* A scope that changes nothing, of a graph that keeps the error. */
+/* A scope that changes nothing; the graph keeps the error. */
 static int push_error(mst_graph *graph) {
     mst_graph_keep_error(graph);
     return mst_device_push(graph, "");

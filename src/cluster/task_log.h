@@ -1,4 +1,4 @@
-/** The log of a task: lines that say which task they are of. */
+/** The log of a task: each line begins with the name of the task. */
 #ifndef MUSTER_CLUSTER_TASK_LOG_H
 #define MUSTER_CLUSTER_TASK_LOG_H
 
@@ -7,7 +7,7 @@
 
 #include "muster/cluster.h"
 
-/** Writes "worker:1: " and a line to LOG (NULL: nothing), of this task of CLUSTER. */
+/** Writes a line to LOG (NULL: does nothing): "worker:1: ", for this task of CLUSTER, and the text. */
 void mst_task_log(FILE *log, const mst_cluster *cluster, const char *format, va_list list)
     __attribute__((format(printf, 3, 0)));
 

@@ -31,7 +31,7 @@ void *mst_task_report_encode(const mst_task_report *r, size_t *bytes) {
     return data;
 }
 
-/* A terminal obeys control characters: there is none but the ends of lines, where LINES are allowed. */
+/* A terminal obeys control characters, so there must be none; if LINES, newlines are allowed. */
 static bool is_plain(const char *text, size_t bytes, bool lines) {
     for (size_t i = 0; i < bytes; i++) {
         const unsigned char c = (unsigned char)text[i];
@@ -40,7 +40,7 @@ static bool is_plain(const char *text, size_t bytes, bool lines) {
     return true;
 }
 
-/* Lines that end, each with a space in it; their number, -1 where it is not so. */
+/* The number of lines; -1 if the last one has no end, or if a line has no space. */
 static int64_t count_lines(const char *text, size_t bytes) {
     int64_t count = 0;
     for (const char *end = text + bytes, *next; text < end; text = next, count++) {

@@ -8,9 +8,9 @@
 #include "base/escape.h"
 #include "base/no_memory.h"
 
-static const int64_t WHILE = 1000000000; /* nanoseconds of waiting after which a task that trains is said to wait */
+static const int64_t WHILE = 1000000000; /* nanoseconds after which a training task is reported as waiting */
 
-/* A line for each training task. */
+/* Makes the text with a line for each training task. */
 static mst_status list_tasks(mst_task_status *s, const mst_cluster *cluster) {
     size_t size = 0;
     FILE *file = open_memstream(&s->tasks, &size);
@@ -74,7 +74,7 @@ static void *make_report(void *context, size_t *bytes) {
     return data;
 }
 
-/* As the end of "when last heard it". */
+/* Writes what the task is doing, to follow the words "when last heard it". */
 static void write_doing(void *context, char *text) {
     static const char *const doing[MST_NUM_TASK_DOINGS] = {
         [MST_TASK_IDLE] = "prepared",       [MST_TASK_WAITS] = "waited",  [MST_TASK_TRAINS] = "trained",

@@ -1,6 +1,6 @@
-/** What a task does at the moment, for those who ask (`muster top`). Training and serving note it here, at a cost of
- *  some tens of nanoseconds; whoever asks gets a report (cluster/task_report.h) from the thread of the transport. Any
- *  thread may call all of it. */
+/** What a task is doing, for those who ask (`muster top`). Training and serving note it here, which costs some tens of
+ *  nanoseconds. A program that asks gets a report (cluster/task_report.h) from the thread of the transport. Any thread
+ *  may call all of these functions. */
 #ifndef MUSTER_CLUSTER_TASK_STATUS_H
 #define MUSTER_CLUSTER_TASK_STATUS_H
 
@@ -11,34 +11,34 @@
 #include "transport/transport.h"
 
 typedef struct mst_task_status {
-    mst_stopwatch data, wait; /**< for the input; for other tasks */
-    pthread_mutex_t lock;     /**< of all that follows, but for `tasks` */
+    mst_stopwatch data, wait; /**< time spent waiting for the input; for other tasks */
+    pthread_mutex_t lock;     /**< guards all members after it except `tasks` */
     mst_task_doing doing;
-    int64_t began; /**< to train, or to serve; 0: not yet */
+    int64_t began; /**< when it began to train, or to serve; 0: not yet */
     int64_t step, examples;
     char whom[MST_TASK_REPORT_WHOM];
-    mst_group_progress exchange; /**< the last one; count 0: none */
+    mst_group_progress exchange; /**< the last exchange; count 0: none */
     int32_t self;
-    uint32_t sessions; /**< as in a report; set before anybody asks */
-    char *tasks;       /**< as in a report */
+    uint32_t sessions; /**< as in mst_task_report; set before anybody asks */
+    char *tasks;       /**< as in mst_task_report */
 } mst_task_status;
 
 MST_CHECKED mst_status mst_task_status_init(mst_task_status *status, const mst_cluster *cluster);
-/** Also of one that is all zeros. */
+/** Frees the members. STATUS may be all zeros. */
 void mst_task_status_free(mst_task_status *status);
-/** What is reported to those who ask a transport. */
+/** The functions by which a transport reports STATUS to those who ask. */
 mst_transport_report mst_task_status_reporter(mst_task_status *status);
 
-/* STATUS may be NULL in what follows: there is no task. */
+/* In the functions below STATUS may be NULL: there is no task. */
 
-/** Begins to train, or to serve: times and examples count from 0. */
+/** The task begins to train, or to serve: times and examples count from 0. */
 void mst_task_status_begin(mst_task_status *status, mst_task_doing doing);
 void mst_task_status_set(mst_task_status *status, mst_task_doing doing);
-/** STEP is the step that has been made, with EXAMPLES of this task. */
+/** The task has made step STEP, with EXAMPLES of its own. */
 void mst_task_status_step(mst_task_status *status, int64_t step, int64_t examples);
-/** The last exchange that the task has started, as known now. */
+/** EXCHANGE is the last exchange that the task has started. */
 void mst_task_status_exchange(mst_task_status *status, const mst_group_progress *exchange);
-/** From now on it waits for WHOM, a list in words; "": not any more. */
+/** From now on the task waits for WHOM, a list in words; "": it does not wait any more. */
 void mst_task_status_wait_for(mst_task_status *status, const char *whom);
 
 #endif

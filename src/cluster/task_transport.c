@@ -21,8 +21,8 @@ static void say_of(const mst_task_transport *which, const char *format, ...) {
 
 /* ---- the name of this task ---- */
 
-/* What OWN, the address at which this task listens, is in numbers. In a container that has just been started its name
- * may not be known yet. */
+/* Resolves OWN, the address at which this task listens. In a container that has just been started, its name may not be
+ * known yet. */
 static mst_status look_up_own(const mst_task_transport *which, const char *own, char numeric[MST_NUMERIC_SIZE]) {
     static const struct timespec PAUSE = {.tv_nsec = 200000000};
     const int64_t deadline = mst_clock_after(which->name_seconds);
@@ -42,7 +42,7 @@ static size_t host_length(const char *address) {
     return colon ? (size_t)(colon - address) : 0;
 }
 
-/* Whether ADDRESS is on another host than OWN, as far as this host knows. */
+/* Whether ADDRESS is on another host than OWN, as far as is known here. */
 static bool is_on_another_host(const char *own, const char *address) {
     char numeric[MST_NUMERIC_SIZE];
     const size_t length = host_length(own);
@@ -50,8 +50,8 @@ static bool is_on_another_host(const char *own, const char *address) {
     return mst_endpoint_resolve(address, numeric) || !mst_endpoint_is_loopback(numeric);
 }
 
-/* The name of a host is often a loopback address on that host itself, as Debian writes it to /etc/hosts: the others
- * would wait for a task that listens where they cannot reach it. */
+/* The name of a host is often a loopback address on that host itself; Debian writes it so to /etc/hosts. The other
+ * tasks would then wait for a task that listens where they cannot reach it. */
 static mst_status check_own_name(const mst_task_transport *which, const mst_transport_options *options) {
     const char *own = options->bind ? options->bind : options->address[options->self];
     char numeric[MST_NUMERIC_SIZE];
@@ -70,7 +70,7 @@ static mst_status check_own_name(const mst_task_transport *which, const mst_tran
 
 /* ---- opening ---- */
 
-/* Where there is no key, the token of the user: *HAS. */
+/* Reads the key; without a key file, the token of the user, unless INSECURE. *HAS: whether KEYS is set. */
 static mst_status read_keys(const char *key_file, bool insecure, mst_cluster_keys *keys, bool *has) {
     *has = key_file || !insecure;
     if (key_file) return mst_cluster_key_read(key_file, keys);
@@ -80,7 +80,7 @@ static mst_status read_keys(const char *key_file, bool insecure, mst_cluster_key
 static mst_status open_type(const mst_task_transport *which, const mst_transport_options *options,
                             const mst_transport_type **type, mst_transport **out) {
     MST_TRY(mst_transport_find(which->name ? which->name : "shm", type));
-    if ((*type)->ask) MST_TRY(check_own_name(which, options)); /* a task can be asked where it listens */
+    if ((*type)->ask) MST_TRY(check_own_name(which, options)); /* only a task that listens can be asked */
     const mst_status status = (*type)->open(options, out);
     if (which->name || status != MST_UNAVAILABLE) return status;
     say_of(which, "data go over TCP: %s", mst_error()->message);
@@ -145,7 +145,7 @@ bool mst_task_transport_is_double(const mst_task_transport *which, const mst_tra
 
 void mst_task_transport_tell(const mst_task_transport *which, const mst_transport_options *options, int32_t first,
                              int32_t end, bool is_double, const void *message, size_t bytes) {
-    enum { SECONDS = 5 }; /* for the others to be there and to take it */
+    enum { SECONDS = 5 }; /* for the others to come and to take the message */
     const bool is_plain = which->name && strcmp(which->name, "mpi") != 0;
     const mst_task_transport small = {.name = is_plain ? which->name : "zmq",
                                       .key_file = which->key_file,

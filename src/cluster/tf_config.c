@@ -1,8 +1,8 @@
 /* Clusters from the text of TF_CONFIG.
  *
- * TensorFlow reads it in tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, Kubeflow's
- * operator writes it. A worker that Kubeflow may add while the job runs is told of itself and of all parameter servers,
- * and each of these only of itself:
+ * TensorFlow reads it in tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py; Kubeflow's
+ * operator writes it. Kubeflow may add workers while the job runs. Then each worker is told only of itself and of all
+ * parameter servers, and each server is told only of itself:
  *
  *      {"cluster": {"worker": {"1": "b:2222"}, "ps": ["c:2222", "d:2222"]}, "task": {"type": "worker", "index": 1}}
  *      {"cluster": {"worker": {}, "ps": ["d:2222"]}, "task": {"type": "ps", "index": 1}}
@@ -25,7 +25,7 @@ typedef struct tf_task {
     int64_t index;
 } tf_task;
 
-/* Digits alone, with or without spaces around them; a '-' before them is for the message about negative numbers. */
+/* Parses an index: only digits, maybe with spaces around them. A '-' is read for the message about negative numbers. */
 static bool parse_index(const char *text, int64_t *out) {
     const size_t most_digits = 9;
     while (isspace((unsigned char)*text)) text++;
@@ -61,8 +61,8 @@ static mst_status add_one(mst_cluster *cluster, const char *job, int64_t index, 
     return MST_FAIL(MST_INVALID, "%.80s %lld: an address must be a string \"host:port\"", job, (long long)index);
 }
 
-/* ["a:2222", "b:2222"]. Only the own address may be there, whatever its index, where tasks know a part of the others.
- */
+/* Adds ["a:2222", "b:2222"]. If tasks know only some of the others, a list may have only the own address, whatever its
+ * index. */
 static mst_status add_list(mst_cluster *cluster, const char *job, const json_t *list, const tf_task *task) {
     const size_t count = json_array_size(list);
     if (count == 0) return MST_FAIL(MST_INVALID, "job '%.80s' has no tasks: leave it out, or list its addresses", job);
@@ -72,7 +72,7 @@ static mst_status add_list(mst_cluster *cluster, const char *job, const json_t *
     return MST_OK;
 }
 
-/* {"1": "b:2222"} */
+/* Adds {"1": "b:2222"}. */
 static mst_status add_sparse(mst_cluster *cluster, const char *job, json_t *object) {
     const char *key;
     json_t *address;
@@ -97,8 +97,8 @@ static bool has_all_indices(json_t *object) {
     return json_object_size(object) > 0;
 }
 
-/* Whether tasks are missing: an index is, or each object has only one task, as Kubeflow writes them: then there may be
- * others. */
+/* Whether tasks may be missing: an index is missing; or each object has only one task, as Kubeflow writes it, so that
+ * there may be others. */
 static bool is_sparse(json_t *jobs) {
     const char *job;
     json_t *tasks;
@@ -131,7 +131,7 @@ static bool is_empty(const json_t *jobs) {
     return !jobs || json_is_null(jobs) || (json_is_object(jobs) && !json_object_size(jobs));
 }
 
-/* Without a cluster there is one task, which is no other's. */
+/* Without a cluster, this process must be the only task. */
 static mst_status read_no_cluster(const json_t *root, mst_cluster *cluster) {
     tf_task task = {.type = "worker"};
     if (json_object_get(root, "task")) MST_TRY(read_task(root, &task));

@@ -31,7 +31,7 @@ typedef struct call {
     message *message;
 } call;
 
-/* What differs between calls that do not belong together. */
+/* Kinds of calls. They are part of the hash, so that calls of different kinds cannot be mistaken for each other. */
 enum { BROADCAST = 1, ALL_GATHER, REDUCE_SCATTER, GATHER };
 
 static mst_status call_open(call *c, mst_task_group *g, const char *name, uint64_t hash, int64_t num_messages,
@@ -58,7 +58,7 @@ static mst_key key_of(const call *c, int64_t number) {
     return key;
 }
 
-/* Message NUMBER will come from MEMBER, who calls it by the same number. */
+/* Posts memory for message NUMBER from MEMBER, which uses the same number for it. */
 static mst_status call_post(call *c, int64_t i, int64_t number, int32_t member, void *into, size_t bytes) {
     const mst_task_group *g = c->group;
     message *m = &c->message[i];
@@ -93,8 +93,8 @@ static mst_status wait_until_sent(call *c) {
                     (unsigned long long)c->key.run);
 }
 
-/* Ends the call, which came as far as STATUS says. Where it has failed, the transport leaves its memory as the
- * generation ends. */
+/* Ends the call, whose result so far is STATUS. If it has failed, the generation ends, and then the transport no longer
+ * uses the memory of the call. */
 static mst_status call_close(call *c, mst_status status) {
     if (!status) status = wait_until_sent(c);
     mst_failure failure;
@@ -109,10 +109,10 @@ static mst_status call_close(call *c, mst_status status) {
 
 /* ---- broadcast ---- */
 
-/* Bytes of a piece: many times what it costs to send one, and passed on soon. */
+/* Bytes of a piece: large compared with the cost of sending one, and small enough to be passed on soon. */
 enum { PIECE = 1 << 20 };
 
-/* Counted from the root, member r passes on to 2 r + 1 and 2 r + 2. */
+/* Member r, counted from the root, passes each piece on to members 2 r + 1 and 2 r + 2. */
 static mst_status pass_pieces(call *c, int32_t root, char *data, size_t bytes, int64_t num_pieces) {
     const mst_task_group *g = c->group;
     const int32_t n = g->num_members, rank = (g->self - root + n) % n;
@@ -143,7 +143,7 @@ mst_status mst_group_broadcast(mst_task_group *group, int32_t root, void *data, 
 
 /* ---- all_gather ---- */
 
-/* A part goes from each member to each other. */
+/* Each member sends its part to every other one. */
 static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     size_t at = 0, own = 0;
@@ -158,8 +158,8 @@ static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
     return call_wait_all(c);
 }
 
-/* COUNT neighbouring parts from that of FIRST on; member 0 comes behind the last one. So they lie in one or two places,
- * and travel as so many messages. */
+/* COUNT neighbouring parts from that of FIRST on; after the last member comes member 0. The parts therefore lie in one
+ * or two places, and travel as one or two messages. */
 typedef struct parts {
     mst_iov place[2];
     int32_t num_places;
@@ -177,8 +177,8 @@ static parts find_parts(const mst_task_group *g, const size_t *bytes, char *data
 }
 
 /* Rounds of the algorithm of Bruck and others, "Efficient Algorithms for All-to-All Communications in Multiport
- * Message-Passing Systems", 1997: in round r each member gives what it has, its own part and those of the 2^r - 1
- * behind it, to the one that is 2^r before it. So each is connected with 2 log2 N others and not with all. */
+ * Message-Passing Systems", 1997. In round r each member sends all parts that it has to the member 2^r places before
+ * it: its own part and those of the 2^r - 1 members after it. Each is thus connected with 2 log2 N others, not all. */
 static mst_status gather_in_rounds(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     const int32_t n = g->num_members;
@@ -231,7 +231,7 @@ mst_status mst_group_gather(mst_task_group *group, int32_t root, const size_t *b
 
 /* ---- reduce_scatter ---- */
 
-/* The sum over all members of COUNT elements of each of them: those of member m are at VALUE[m]. */
+/* Writes the sum over all members of COUNT elements to OUT; VALUE[m] has the elements of member m. */
 static mst_status sum_members(const mst_task_group *g, mst_dtype dtype, const mst_array *value, int64_t count,
                               void *out) {
     mst_shards *node = calloc((size_t)g->num_members, sizeof *node);
@@ -244,7 +244,7 @@ static mst_status sum_members(const mst_task_group *g, mst_dtype dtype, const ms
     return MST_OK;
 }
 
-/* MEMORY has room for the caller's part of all others. */
+/* MEMORY has room for the caller's part from all other members. */
 static mst_status scatter_sums(call *c, mst_dtype dtype, const int64_t *count, const void *data, char *memory,
                                mst_array *value, void *out) {
     const mst_task_group *g = c->group;
@@ -284,8 +284,8 @@ mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, cons
 
 /* ---- all_reduce ---- */
 
-/* Everybody gets what all have, and adds it up for itself: one message on the way in place of two. SIZE: bytes of each
- * member. */
+/* Every member gets the data of all, and adds them up itself: one message after another instead of two. SIZE: bytes of
+ * each member. */
 static mst_status gather_and_sum(mst_task_group *g, mst_dtype dtype, int64_t count, size_t *size, mst_array *value,
                                  void *data, int64_t deadline) {
     const size_t bytes = (size_t)count * mst_dtype_size(dtype);
@@ -302,7 +302,7 @@ static mst_status gather_and_sum(mst_task_group *g, mst_dtype dtype, int64_t cou
     return status;
 }
 
-/* Each member adds up a part, and gives it to all. */
+/* Each member adds up one part, and sends the sum to all. */
 static mst_status sum_parts(mst_task_group *g, mst_dtype dtype, int64_t count, size_t *size, int64_t *part, char *data,
                             int64_t deadline) {
     const size_t element = mst_dtype_size(dtype);
@@ -320,7 +320,7 @@ static mst_status sum_parts(mst_task_group *g, mst_dtype dtype, int64_t count, s
 }
 
 mst_status mst_group_all_reduce(mst_task_group *group, mst_dtype dtype, void *data, int64_t count, int64_t deadline) {
-    enum { SMALL = 128 * 1024 }; /* bytes of all members: as those of an exchange */
+    enum { SMALL = 128 * 1024 }; /* bytes of all members together, as in exchange.c */
     const size_t n = (size_t)group->num_members;
     const bool at_once = (size_t)count * mst_dtype_size(dtype) <= SMALL / n;
     size_t *size = calloc(n, sizeof *size);

@@ -1,32 +1,31 @@
-/** Broadcast, all_gather, reduce_scatter and all_reduce over a group (collective/group.h): calls that return when they
- *  are done. All members make the same calls in the same order as their other runs; each takes runs of its
- *  own.
+/** Broadcast, all_gather, reduce_scatter and all_reduce over a group (collective/group.h). Calls return when they are
+ *  done. All members make the same calls in the same order relative to their other runs; each call takes its own runs.
  *
- *  All fail with MST_DEADLINE where DEADLINE passes, naming a member from which nothing has come, or with the failure
- *  with which the generation ended. A call that fails ends the generation: others may have been left without what they
- *  wait for. Its memory is not used any more when it returns. */
+ *  All calls fail with MST_DEADLINE when DEADLINE passes, naming a member from which nothing has come; or with the
+ *  failure that ended the generation. A call that fails ends the generation, since other members may wait for messages
+ *  that this member has not sent. After the return the memory of the call is not used any more. */
 #ifndef MUSTER_COLLECTIVE_COLLECTIVES_H
 #define MUSTER_COLLECTIVE_COLLECTIVES_H
 
 #include "collective/group.h"
 
-/** The BYTES of member ROOT come to DATA of all others. They travel in pieces from member to member, each of which
- *  passes them on to two others. */
+/** Copies the BYTES of DATA of member ROOT to DATA of all others. The bytes travel in pieces from member to member;
+ *  each member passes them on to two others. */
 MST_CHECKED mst_status mst_group_broadcast(mst_task_group *group, int32_t root, void *data, size_t bytes,
                                            int64_t deadline);
 
-/** DATA has a part of BYTES[m] bytes for each member m, one behind the other; the caller's is there before, those of
- *  the others come. Of more than MST_FEW_MEMBERS (collective/stages.h) each takes part in log2 N rounds, in which it
- *  gets what another one has gathered. */
+/** DATA has a part of BYTES[m] bytes for each member m, one after another. The caller fills in its own part; the parts
+ *  of the others are received. Among more than MST_FEW_MEMBERS members (collective/stages.h) each takes part in log2 N
+ *  rounds, and in each round gets what another member has gathered so far. */
 MST_CHECKED mst_status mst_group_all_gather(mst_task_group *group, const size_t *bytes, void *data, int64_t deadline);
 
-/** The same for member ROOT alone: DATA of the others is their part, which goes to it. */
+/** As mst_group_all_gather, but only member ROOT gets the parts. On the other members DATA is just their own part. */
 MST_CHECKED mst_status mst_group_gather(mst_task_group *group, int32_t root, const size_t *bytes, void *data,
                                         int64_t deadline);
 
-/** DATA has a part of COUNT[m] elements of DTYPE (f32, f64, i32 or i64) for each member m, one behind the other. OUT,
- *  which is none of DATA, gets the sum of the caller's part over all members: that of the fixed tree
- *  (base/shard_tree.h) in which each member is one leaf. Integers wrap around. */
+/** DATA has a part of COUNT[m] elements of DTYPE (f32, f64, i32 or i64) for each member m, one after another. OUT gets
+ *  the sum of the caller's part over all members. The order of the additions is that of the fixed tree
+ *  (base/shard_tree.h) in which each member is one leaf. OUT must not overlap DATA. Integers wrap around. */
 MST_CHECKED mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, const int64_t *count,
                                                 const void *data, void *out, int64_t deadline);
 

@@ -22,7 +22,7 @@ static bool has_arrived(const mst_exchange *x, int32_t step) {
     return mst_timeline_value(&x->ready[step]) >= (uint64_t)(num_ins(x, step) + torn);
 }
 
-/* Whether no message of a step of the thread is awaited any more. */
+/* Whether all messages that steps of the thread wait for have come. */
 static bool is_quiet(const mst_exchange *x) {
     for (int32_t step = x->step; step < x->last; step++)
         if (!has_arrived(x, step)) return false;
@@ -36,8 +36,8 @@ static void take_out(mst_task_group *g, mst_exchange *x) {
     if (g->last == &x->next) g->last = at;
 }
 
-/* The first exchange with a step that can be made now, and whether its generation is on. Where it is over, an exchange
- * is taken out as soon as the transport has left all its memory. NULL: all wait. */
+/* The first exchange with a step that can be made now, and whether its generation is under way. If the generation is
+ * over, an exchange is returned as soon as the transport no longer uses its memory. NULL: all wait. */
 static mst_exchange *next_ready(mst_task_group *g, bool *on) {
     for (mst_exchange *x = g->first; x; x = x->next) {
         if (x->in_work) continue;
@@ -49,7 +49,7 @@ static mst_exchange *next_ready(mst_task_group *g, bool *on) {
 
 /* ---- the thread ---- */
 
-/* The thread is done with X, which may be destroyed at once. NOT_SENT: messages that it would have sent. */
+/* The thread has finished with X, which may be destroyed at once. NOT_SENT: messages that it should have sent. */
 static void leave(mst_exchange *x, int32_t not_sent) {
     mst_timeline_add(x->finished, (uint64_t)not_sent + 1);
 }
@@ -61,7 +61,7 @@ static void give_up(mst_task_group *g, mst_exchange *x) {
     leave(x, step[x->last - 1].outs - step[x->step - 1].outs);
 }
 
-/* Under the lock, which is given up for the work. */
+/* Under the lock, which is released during the work. */
 static void make_step(mst_task_group *g, mst_exchange *x) {
     const bool done = x->step + 1 == x->last;
     x->in_work = true;
@@ -76,7 +76,7 @@ static void make_step(mst_task_group *g, mst_exchange *x) {
     leave(x, 0);
 }
 
-/* Sums are made as a device makes them, where denormal numbers count as zero. */
+/* Sums are made as on a device: denormal numbers count as zero. */
 static void *group_run(void *context) {
     mst_task_group *g = context;
     mst_flush_denormals();
@@ -93,7 +93,7 @@ static void *group_run(void *context) {
             give_up(g, x);
         } else {
             pthread_mutex_unlock(&g->lock);
-            mst_timeline_wait(&g->news, seen + 1, MST_NEVER, false); /* idle until something comes, or the end */
+            mst_timeline_wait(&g->news, seen + 1, MST_NEVER, false); /* idle until a message comes, or the end */
             pthread_mutex_lock(&g->lock);
         }
     }
@@ -101,12 +101,12 @@ static void *group_run(void *context) {
     return NULL;
 }
 
-/* ---- who waits helps ---- */
+/* ---- threads that wait help ---- */
 
-/* On an Intel Xeon under KVM, where to wake a thread of another core takes up to 50 microseconds, two processes that
- * spin add up 1.6 MB in two thirds of the time. A thread that finds nothing yields its core after each look, and sleeps
- * soon. Where another one has had the core for long, it sleeps at once, since who sleeps is woken sooner then, and
- * spins rarely from then on, as after some times in vain. */
+/* On an Intel Xeon under KVM, waking a thread on another core takes up to 50 microseconds; there two processes that
+ * spin add up 1.6 MB in two thirds of the time. A thread that finds nothing to do yields its core after each look, and
+ * sleeps soon. If another thread has had the core for long, it sleeps at once, since a sleeping thread is then woken
+ * sooner. From then on it rarely spins, as also after it has spun in vain several times. */
 static const int64_t MOST_IDLE = 200000, LONG_YIELD = 50000; /* nanoseconds */
 enum { TIMES_IN_VAIN = 4, RARELY = 32 };
 
@@ -114,8 +114,8 @@ typedef struct helper {
     mst_task_group *group;
     mst_timeline_due due;
     int64_t deadline;
-    bool spins, is_pushed_aside; /* the core is shared */
-    int64_t moved_at;            /* when there was something to do last */
+    bool spins, is_pushed_aside; /* is_pushed_aside: another thread uses the core too */
+    int64_t moved_at;            /* when there was last something to do */
 } helper;
 
 static bool is_done(const helper *h) {
@@ -135,7 +135,7 @@ static bool make_ready_steps(mst_task_group *g) {
     return made;
 }
 
-/* Whether it is worth a try. */
+/* Whether spinning may be worth it. */
 static bool may_spin(mst_task_group *g) {
     if (!g->spins || !g->type->spins || !g->type->spins(g->transport)) return false;
     pthread_mutex_lock(&g->lock);
@@ -145,7 +145,7 @@ static bool may_spin(mst_task_group *g) {
     return may;
 }
 
-/* Spinning has ended, and GOOD: what was awaited came first. */
+/* Spinning has ended. GOOD: the awaited message came before that. */
 static void note_spins(const helper *h, bool good) {
     mst_task_group *g = h->group;
     pthread_mutex_lock(&g->lock);
@@ -195,7 +195,7 @@ bool mst_group_help(mst_task_group *g, mst_timeline *line, uint64_t value, int64
 /* ---- the thread's life ---- */
 
 mst_status mst_group_thread_start(mst_task_group *g) {
-    /* all may be on this machine, and each needs a core then */
+    /* all members may be on this machine, and each needs a core for spinning */
     g->spins = g->num_members <= sysconf(_SC_NPROCESSORS_ONLN);
     if (g->event < 0 && (g->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot make an eventfd (%s): allow more open files (ulimit -n)",
@@ -214,6 +214,6 @@ void mst_group_thread_stop(mst_task_group *g) {
     pthread_mutex_unlock(&g->lock);
     mst_timeline_add(&g->news, 1);
     pthread_join(g->thread, NULL);
-    /* a thread of the transport may be about to raise it still */
+    /* a thread of the transport may still be about to raise `news` */
     mst_timeline_wait(&g->news, due, MST_NEVER, false);
 }

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/no_memory.h"
 
-enum { UNIT = 64 }; /* bytes: messages are cut between lines of the cache */
+enum { UNIT = 64 }; /* bytes: messages are cut at cache lines */
 
 /* A slot of a node that this member has after a stage: its terms, and where their sum is. */
 typedef struct held {
@@ -24,7 +24,7 @@ typedef struct held_list {
 typedef struct builder {
     const mst_stages *stages;
     int32_t self;
-    int64_t sum; /* where the sum is */
+    int64_t sum; /* offset of the sum */
     mst_routes *r;
     int64_t ins, outs, pieces, sums, terms; /* capacities */
     held_list before, now;
@@ -81,7 +81,7 @@ static mst_status hold(held_list *list, held h) {
     return MST_OK;
 }
 
-/* Ends step S: what there is now belongs to it, but that it sends is not known yet. */
+/* Ends step S: its messages and sums are those added so far; the messages that it sends are not known yet. */
 static void end_ins(builder *b, int32_t s) {
     b->r->step[s].ins = b->r->num_ins;
     b->r->step[s].sums = b->r->num_sums;
@@ -91,7 +91,7 @@ static void end_outs(builder *b, int32_t s) {
     b->r->step[s].outs = b->r->num_outs;
 }
 
-/* Pieces of messages that were made side by side, message by message. */
+/* Sorts the pieces by message; they were added for several messages at a time. */
 static mst_status sort_pieces(mst_routes *r) {
     if (r->num_pieces == 0) return MST_OK;
     mst_route_piece *sorted = malloc((size_t)r->num_pieces * sizeof *sorted);
@@ -113,7 +113,7 @@ static mst_status sort_pieces(mst_routes *r) {
 
 /* ---- one stage ---- */
 
-/* Place of element byte FIRST of a slot of the stage before. */
+/* The offset of byte FIRST of a node's elements, in a slot of the previous stage. */
 static int64_t place_of_slot(const builder *b, int32_t node, int32_t slot, int64_t first) {
     int64_t at = 0;
     for (const held *h = b->before.slot; h < b->before.slot + b->before.count; h++)
@@ -139,7 +139,7 @@ static mst_status send_term(builder *b, int32_t member, int64_t at, int64_t byte
     return add_piece(b, i, at, bytes);
 }
 
-/* The parts of a slot of node I of stage S: those of its children. */
+/* Routes the parts of a slot of node I of stage S, which are parts of the node's children. */
 static mst_status route_slot(builder *b, int32_t s, int32_t i, int32_t slot) {
     const mst_stage *stage = &b->stages->stage[s], *before = stage - 1;
     const mst_stage_node *n = &stage->node[i];
@@ -167,7 +167,7 @@ static int64_t take_memory(builder *b, int64_t bytes) {
     return at;
 }
 
-/* Gives the messages of the stage their memory, and so their terms. */
+/* Gives the messages of the stage their memory, and with it the terms in them. */
 static void place_terms(builder *b, int32_t first_term) {
     mst_routes *r = b->r;
     for (int32_t i = b->first_in; i < r->num_ins; i++) r->in[i].at = take_memory(b, r->in[i].bytes);
@@ -175,7 +175,8 @@ static void place_terms(builder *b, int32_t first_term) {
         if (r->term[i].in >= 0) r->term[i].at += r->in[r->term[i].in].at;
 }
 
-/* What is one term stays where it is; other sums are new memory, or that of the whole sum in the last stage. */
+/* A sum of one term stays in the place of that term. Other sums get new memory, or in the last stage the place of the
+ * whole sum. */
 static mst_status place_sums(builder *b, bool last) {
     for (int32_t i = 0; i < b->now.count; i++) {
         held *h = &b->now.slot[i];
@@ -209,7 +210,7 @@ static mst_status route_stage(builder *b, int32_t s) {
 
 /* ---- the way back ---- */
 
-/* The sum in SLOT of stage S: a member is given it, or gives its own one. */
+/* Routes the sum in SLOT of stage S on the way back: this member receives it, or sends its own. */
 static mst_status route_back_slot(builder *b, int32_t s, int32_t slot, int64_t first, int64_t bytes) {
     const bool is_own = slot == b->self % b->stages->stage[s].num_slots;
     const int32_t giver = mst_stage_giver(b->stages, s, slot, b->self);
@@ -288,7 +289,7 @@ mst_status mst_routes_make(const mst_stages *stages, int32_t self, int64_t size,
 
 /* ---- parts ---- */
 
-/* The sum of this member's part of all leaves, and what the others need for theirs. */
+/* This member sums its own part of all leaves, and sends the others what they need for theirs. */
 static mst_status route_scatter(builder *b, const int64_t *cut) {
     const mst_stage *leaves = &b->stages->stage[0];
     const int64_t first = cut[b->self], bytes = cut[b->self + 1] - first;
@@ -315,7 +316,7 @@ static mst_status route_scatter(builder *b, const int64_t *cut) {
     return MST_OK;
 }
 
-/* This member's part goes to all others, and theirs come. */
+/* This member sends its part to all others, and receives theirs. */
 static mst_status route_gather(builder *b, const int64_t *cut) {
     const int64_t first = cut[b->self], bytes = cut[b->self + 1] - first;
     (void)take_memory(b, b->r->size);

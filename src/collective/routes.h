@@ -1,19 +1,20 @@
-/** What a member does in an exchange: which bytes it receives from whom, adds up, and sends to whom.
+/** The work of one member in an exchange: which bytes it receives from whom, adds up, and sends to whom.
  *
- *  It is found once, when the exchange is made, from the stages of the group. All places are in one block of memory:
+ *  Routes are computed once, when the exchange is made, from the stages of the group. All bytes are in one block of
+ *  memory:
  *
  *      +--------+--------+-----+-------+---------------------------------------+
- *      | leaf 0 | leaf 1 | ... |  sum  |  what is received, sums of some nodes |
+ *      | leaf 0 | leaf 1 | ... |  sum  | received bytes, sums of some nodes    |
  *      +--------+--------+-----+-------+---------------------------------------+
  *      |<-- size -->|
  *
- *  The steps follow each other. A step begins when all that it receives is there; then it makes its sums, and then it
- *  sends. Step 0 receives nothing, and the last step sends nothing.
+ *  The steps are made one after another. A step begins when all its messages have been received; then it makes its
+ *  sums, and then it sends. Step 0 receives nothing, and the last step sends nothing.
  *
- *      one stage       0: sends leaves     1: adds up, sends sums      2: sums are received, where they belong
+ *      one stage       0: sends leaves     1: adds up, sends sums      2: sums are received in their final place
  *      at once         0: sends leaves     1: adds up
  *      scatter         0: sends leaves     1: adds up                  2: nothing
- *      gather          0: sends its part   1: parts are received, where they belong
+ *      gather          0: sends its part   1: parts are received in their final place
  */
 #ifndef MUSTER_COLLECTIVE_ROUTES_H
 #define MUSTER_COLLECTIVE_ROUTES_H
@@ -27,7 +28,7 @@ typedef struct mst_route_in {
     int64_t at, bytes;
 } mst_route_in;
 
-/** A message that is sent: pieces of memory, one behind the other. */
+/** A message that is sent: pieces of memory, one after another. */
 typedef struct mst_route_out {
     int32_t member;
     uint32_t serial; /**< number among the messages to that member */
@@ -35,24 +36,24 @@ typedef struct mst_route_out {
 } mst_route_out;
 
 typedef struct mst_route_piece {
-    int32_t out; /**< which message it belongs to */
+    int32_t out; /**< index of its message */
     int64_t at, bytes;
 } mst_route_piece;
 
-/** A value of a node that is added to others. */
+/** The value of a node, as a term of a sum. */
 typedef struct mst_route_term {
     mst_shards node;
-    int32_t in; /**< the message that brings it; -1: it is this member's */
+    int32_t in; /**< the message that brings the value; -1: it is this member's own */
     int64_t at;
 } mst_route_term;
 
-/** A sum of some neighbouring terms, of the bytes FIRST to FIRST + BYTES - 1 of a value of a leaf. */
+/** A sum of neighbouring terms, for the bytes FIRST to FIRST + BYTES - 1 of a value of a leaf. */
 typedef struct mst_route_sum {
     int64_t first, bytes, at;
     int32_t first_term, num_terms;
 } mst_route_sum;
 
-/** How many there are of each up to this step, and with it. */
+/** The number of messages and sums up to and including this step. */
 typedef struct mst_route_step {
     int32_t ins, sums, outs;
 } mst_route_step;
@@ -64,21 +65,23 @@ typedef struct mst_routes {
     int32_t num_ins, num_outs, num_pieces, num_sums, num_terms;
     mst_route_in *in;
     mst_route_out *out;
-    mst_route_piece *piece; /**< by message */
+    mst_route_piece *piece; /**< ordered by message */
     mst_route_sum *sum;
     mst_route_term *term;
     int64_t memory; /**< bytes of the block */
 } mst_routes;
 
-/** For member SELF, where leaves have SIZE bytes: a multiple of 64, at least that. AT_ONCE: everybody sends all leaves
- *  to all. OUT is zeroed. */
+/** Makes the routes of member SELF. SIZE, the bytes of a leaf, is a multiple of 64, at least 64. AT_ONCE: every member
+ *  sends all its leaves to all others. OUT must be zeroed. */
 MST_CHECKED mst_status mst_routes_make(const mst_stages *stages, int32_t self, int64_t size, bool at_once,
                                        mst_routes *out);
-/** Likewise, of an exchange in which member M gets the sum of the bytes CUT[m] to CUT[m + 1] - 1 (multiples of an
- *  element; CUT[0] is 0, the last one SIZE): *AT is where that is in the block. */
+/** Makes the routes of an exchange in which member M gets the sum of the bytes CUT[m] to CUT[m + 1] - 1. The cuts are
+ *  multiples of an element; CUT[0] is 0, and the last one is SIZE. *AT is the offset of that sum in the block.
+ *  Otherwise as mst_routes_make. */
 MST_CHECKED mst_status mst_routes_make_scatter(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
                                                mst_routes *out, int64_t *at);
-/** Likewise, in which member M gives these bytes. The block is one leaf, which becomes whole. */
+/** Makes the routes of an exchange in which member M gives these bytes. The block is one leaf, which becomes complete.
+ *  Otherwise as mst_routes_make. */
 MST_CHECKED mst_status mst_routes_make_gather(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
                                               mst_routes *out);
 void mst_routes_free(mst_routes *routes);

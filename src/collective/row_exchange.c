@@ -11,7 +11,8 @@
 #include "kernel/row_merge.h"
 #include "tensor/buffer.h"
 
-/* Bytes of all variables of an exchange: far beyond any memory, and products with numbers of leaves do not overflow. */
+/* Most bytes of all variables of an exchange: far beyond any memory, but products with numbers of leaves do not
+ * overflow. */
 static const int64_t MOST_BYTES = (int64_t)1 << 46;
 
 /* The two messages from each member to each other one. */
@@ -24,16 +25,16 @@ struct mst_row_exchange {
     char name[MST_EXCHANGE_NAME];
     int32_t num_values, num_leaves;
     mst_row_exchange_value *value;
-    int64_t leaf_bytes, sum_bytes; /* of all arrays of a leaf, of the sum */
+    int64_t leaf_bytes, sum_bytes; /* of all arrays of a leaf; of the sum */
     int64_t *offset;               /* [2 * num_values]: of each array in a leaf */
-    int64_t *sum_offset;           /* [2 * num_values]: in the sum */
+    int64_t *sum_offset;           /* [2 * num_values]: of each array in the sum */
     char *memory;                  /* this member's leaves, then the sum */
     int32_t *first_leaf;           /* [members + 1]: of each member among the leaves of all */
     mst_shards *node;              /* [leaves of all] */
     int64_t *count;                /* [leaves of all][num_values]: rows */
-    int64_t **number;              /* [leaves of all][num_values]: numbers of the rows, behind their count */
-    mst_array *src;                /* [leaves of all][2]: of the value that is added up */
-    char *landed;                  /* rows of the other members */
+    int64_t **number;              /* [leaves of all][num_values]: count of the rows, then their numbers */
+    mst_array *src;                /* [leaves of all][2]: of the value that is being added up */
+    char *landed;                  /* received rows of the other members */
     int64_t landed_capacity;
     void *workspace;
     mst_iov *iov;          /* [num_leaves][num_values][2]: the rows that are sent */
@@ -41,7 +42,7 @@ struct mst_row_exchange {
     mst_timeline *sent;
     uint64_t num_sent;
     /* of the run */
-    bool started; /* and not waited for */
+    bool started; /* and not yet waited for */
     bool posted_rows;
     uint64_t run;
     uint32_t generation;
@@ -53,7 +54,7 @@ static int64_t row_bytes(const mst_row_exchange_value *v, int64_t rows) {
     return rows * v->columns * (int64_t)mst_dtype_size(v->dtype);
 }
 
-/* Bytes of ROWS rows in a message: a multiple of 8, since numbers follow. */
+/* Bytes of ROWS rows in a message: a multiple of 8, since numbers follow them. */
 static int64_t sent_bytes(const mst_row_exchange_value *v, int64_t rows) {
     return (row_bytes(v, rows) + 7) / 8 * 8;
 }
@@ -95,7 +96,7 @@ static mst_status lay_out(mst_row_exchange *x) {
     return MST_OK;
 }
 
-/* Replaces the memory for the rows of other members, which nobody uses. */
+/* Replaces the memory for the rows of other members. Nobody may be using it. */
 static mst_status make_landing(mst_row_exchange *x, int64_t bytes) {
     void *memory;
     mst_pages_free(x->landed, (size_t)x->landed_capacity);
@@ -107,7 +108,7 @@ static mst_status make_landing(mst_row_exchange *x, int64_t bytes) {
     return MST_OK;
 }
 
-/* Bytes that come where the shards of other members have as many rows as those of this one. */
+/* An estimate of the bytes to receive: as if the shards of other members had as many rows as those of this one. */
 static int64_t bytes_to_expect(const mst_row_exchange *x) {
     const mst_task_group *g = x->group;
     const int32_t own = g->window[g->self].count, others = g->num_shards - own;
@@ -133,7 +134,7 @@ static mst_status make_timelines(mst_row_exchange *x) {
     return MST_OK;
 }
 
-/* What adds up the rows of value V. */
+/* The description of how the rows of value V are added up. */
 static mst_row_merge merge_of(const mst_row_exchange *x, int32_t v) {
     return (mst_row_merge){.dtype = x->value[v].dtype,
                            .columns = x->value[v].columns,
@@ -240,7 +241,7 @@ static void send_all(mst_row_exchange *x, int message, const mst_iov *piece, int
         if (m != x->group->self) mst_group_send(x->group, m, key_of(x, message), piece, n, x->sent);
 }
 
-/* Where the counts of a member are, and their bytes. */
+/* The counts of a member in memory. */
 static int64_t *counts_of(const mst_row_exchange *x, int32_t member) {
     return x->count + (int64_t)x->first_leaf[member] * x->num_values;
 }
@@ -252,7 +253,7 @@ static int64_t count_bytes(const mst_row_exchange *x, int32_t member) {
 
 /* ---- a run ---- */
 
-/* False where no generation is on. */
+/* Begins the run; false if no generation is under way. */
 static bool enter(mst_row_exchange *x, uint64_t run) {
     mst_task_group *g = x->group;
     pthread_mutex_lock(&g->lock);
@@ -266,13 +267,13 @@ static bool enter(mst_row_exchange *x, uint64_t run) {
     return on;
 }
 
-/* Nothing is sent and nothing will come: all timelines are where they end. */
+/* Nothing is sent and nothing will come: sets all timelines to their final values. */
 static void skip_all(mst_row_exchange *x) {
     for (int32_t m = 0; m < x->group->num_members; m++) mst_timeline_advance(arrival(x, COUNTS, m), 1);
     mst_timeline_advance(x->sent, x->num_sent);
 }
 
-/* Finds this member's counts and rows, which are sent from where they are. */
+/* Finds this member's counts and rows, which are sent in place. */
 static void gather_own(mst_row_exchange *x) {
     const int32_t first = x->first_leaf[x->group->self];
     mst_iov *iov = x->iov;
@@ -346,7 +347,7 @@ static mst_status check_counts(const mst_row_exchange *x, int32_t member, int64_
     return MST_OK;
 }
 
-/* Sets the places of the rows of MEMBER, whose message will lie at DATA; returns where it will end. */
+/* Sets the places of the rows of MEMBER, whose message will be at DATA; returns the end of the message. */
 static char *place_rows(mst_row_exchange *x, int32_t member, char *data) {
     const int64_t end = (int64_t)x->first_leaf[member + 1] * x->num_values;
     for (int64_t k = (int64_t)x->first_leaf[member] * x->num_values; k < end; k++) {
@@ -356,7 +357,7 @@ static char *place_rows(mst_row_exchange *x, int32_t member, char *data) {
     return data;
 }
 
-/* All numbers of rows have come. */
+/* The counts of all members have come: posts memory for their rows. */
 static mst_status post_rows(mst_row_exchange *x) {
     const mst_task_group *g = x->group;
     int64_t bytes = 0;
@@ -380,7 +381,7 @@ static int32_t member_of(const mst_row_exchange *x, int64_t leaf) {
     return member;
 }
 
-/* Whether gradient K that has come is one: numbers of rows of the variable, ascending. */
+/* Checks received gradient K: its row numbers must be rows of the variable, and ascend. */
 static mst_status check_numbers(const mst_row_exchange *x, int64_t k) {
     const int64_t *number = x->number[k], num_rows = x->value[k % x->num_values].num_rows;
     bool right = number[0] == x->count[k];
@@ -428,7 +429,7 @@ static void merge_value(mst_row_exchange *x, int32_t v) {
     mst_row_merge_sum(&merge, sum + 1, 0, sum[0], x->workspace, mst_row_exchange_sum(x, 2 * v));
 }
 
-/* The generation has ended: waits until the transport has left the exchange's memory. */
+/* The generation has ended: waits until the transport no longer uses the exchange's memory. */
 static void wait_left(mst_row_exchange *x) {
     mst_timeline_wait(x->sent, x->num_sent, MST_NEVER, false);
     for (int32_t m = 0; m < x->group->num_members; m++) {

@@ -1,17 +1,17 @@
 /** Row exchanges: sums of sparse gradients over the shards of all members of a group (collective/group.h).
  *
- *  A sparse gradient has some rows of a variable, each once, in ascending order. It is two arrays:
+ *  A sparse gradient has some rows of a variable, each at most once, in ascending order. It is two arrays:
  *
  *      array 2 v        rows of value v      [count, columns], f32 or f64
- *      array 2 v + 1    their numbers        i64 [1 + count]: how many there are, then the number of each
+ *      array 2 v + 1    their numbers        i64 [1 + count]: the count, then the number of each row
  *
- *  As with other exchanges, a member gives one gradient for each of its leaves and gets the sum of all leaves of all
- *  members. Every member sends its leaves to every other one, who adds them up (kernel/row_merge.h). Memory is for as
- *  many rows as there may be, but only those that are there are sent: a first message says how many rows each leaf has,
- *  so that the receiver has memory for the second, which brings them.
+ *  As in other exchanges, a member gives one gradient for each of its leaves and gets the sum of all leaves of all
+ *  members. Every member sends its leaves to every other one, and each adds them up (kernel/row_merge.h). Memory is
+ *  allocated for the largest possible number of rows, but only existing rows are sent. A first message gives the number
+ *  of rows of each leaf. The receiver then allocates memory for the second message, which brings the rows.
  *
  *      counts    i64 [leaves of the sender][values]
- *      rows      for each leaf and value: count, numbers, rows, and 4 bytes where these are no multiple of 8 */
+ *      rows      for each leaf and value: count, numbers, rows, and 4 bytes if the length is no multiple of 8 */
 #ifndef MUSTER_COLLECTIVE_ROW_EXCHANGE_H
 #define MUSTER_COLLECTIVE_ROW_EXCHANGE_H
 
@@ -22,31 +22,32 @@ typedef struct mst_row_exchange mst_row_exchange;
 /** A sparse gradient that is summed over the shards. */
 typedef struct mst_row_exchange_value {
     mst_dtype dtype;  /**< f32 or f64 */
-    int64_t num_rows; /**< of the variable: the sum has at most so many */
+    int64_t num_rows; /**< of the variable: an upper bound for the rows of the sum */
     int64_t columns;  /**< elements of a row */
-    int64_t most;     /**< rows of a leaf of this member, at most num_rows; the others may have another number */
+    int64_t most;     /**< most rows of a leaf of this member, at most num_rows; may differ between members */
 } mst_row_exchange_value;
 
 typedef struct mst_row_exchange_spec {
-    const char *name; /**< as of mst_exchange_spec */
-    uint64_t hash;    /**< of the plan, as of mst_exchange_spec */
+    const char *name; /**< as in mst_exchange_spec */
+    uint64_t hash;    /**< of the plan, as in mst_exchange_spec */
     uint32_t stream;  /**< number of the exchange in the plan, below 2^24 */
     int32_t num_values;
     const mst_row_exchange_value *value; /**< [num_values], copied */
 } mst_row_exchange_spec;
 
-/** Makes an exchange with its memory. It can be started again when it has been waited for. */
+/** Makes an exchange with its memory. It can be started again after it has been waited for. */
 MST_CHECKED mst_status mst_row_exchange_create(mst_task_group *group, const mst_row_exchange_spec *spec,
                                                mst_row_exchange **out);
-/** NULL is allowed. As mst_exchange_destroy. */
+/** As mst_exchange_destroy. NULL is allowed. */
 void mst_row_exchange_destroy(mst_row_exchange *exchange);
-/** Where ARRAY of leaf LEAF is written, and where that of the sum is read; aligned to 64. The same from run to run. */
+/** The memory in which ARRAY of leaf LEAF is written, and in which that of the sum is read; aligned to 64. It is the
+ *  same in all runs. */
 void *mst_row_exchange_leaf(const mst_row_exchange *exchange, int32_t leaf, int32_t array);
 void *mst_row_exchange_sum(const mst_row_exchange *exchange, int32_t array);
 /** As mst_exchange_start. */
 void mst_row_exchange_start(mst_row_exchange *exchange, uint64_t run);
-/** As mst_exchange_wait. What other members send is checked: MST_INVALID where it is no sparse gradient of the
- *  variable, MST_OUT_OF_MEMORY where there is no memory for it. Both end the generation. */
+/** As mst_exchange_wait. The data of other members are checked: MST_INVALID if they are not a sparse gradient of the
+ *  variable, MST_OUT_OF_MEMORY if there is no memory for them. Both errors end the generation. */
 MST_CHECKED mst_status mst_row_exchange_wait(mst_row_exchange *exchange, int64_t deadline);
 
 #endif

@@ -14,7 +14,7 @@ int32_t mst_window_leaves(mst_shards window, int32_t num_shards, mst_shards *out
     return count;
 }
 
-/* Whose window has SHARD. */
+/* The member whose window contains SHARD. */
 static int32_t member_of(const mst_shards *window, int32_t num_members, int32_t shard) {
     int32_t low = 0, high = num_members;
     while (high - low > 1) {
@@ -43,7 +43,7 @@ static mst_status make_leaves(const mst_shards *window, int32_t num_members, int
     return MST_OK;
 }
 
-/* The largest node above, or the same, in which at most MOST members have shards. */
+/* The largest node that contains NODE and in which at most MOST members have shards. */
 static mst_shards climb(mst_shards node, const mst_shards *window, int32_t num_members, int32_t num_shards,
                         int32_t most) {
     while (node.count < num_shards) {
@@ -55,7 +55,7 @@ static mst_shards climb(mst_shards node, const mst_shards *window, int32_t num_m
     return node;
 }
 
-/* The nodes that have at most as many members as STAGE has slots. */
+/* Makes the nodes of STAGE: each has at most as many members as the stage has slots. */
 static mst_status make_stage(const mst_shards *window, int32_t num_members, int32_t num_shards, const mst_stage *before,
                              mst_stage *stage) {
     MST_TRY(alloc_nodes(before->num_nodes, stage));

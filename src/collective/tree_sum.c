@@ -4,7 +4,7 @@
 
 #include "base/simd.h"
 
-/* Elements of a block: those of a few levels fit into the first cache. */
+/* Elements of a block: blocks of a few levels fit into the first-level cache. */
 enum { BLOCK = 512 };
 
 typedef struct tree_sum {

@@ -12,9 +12,9 @@ typedef mst_leader_phase phase;
 typedef mst_seat seat;
 typedef mst_seat_holder process;
 
-static const double CAUSE_MAY_BE_LATE = 1;   /* seconds, of the cause of a failure */
-static const double ANSWERS_MAY_BE_LATE = 5; /* seconds, of those who have said that they are ready */
-static const double MEMBERS_MAY_BE_LATE = 2; /* seconds, of those who know that the job has run */
+static const double CAUSE_MAY_BE_LATE = 1;   /* seconds to wait for the cause of a failure */
+static const double ANSWERS_MAY_BE_LATE = 5; /* seconds to wait for answers of tasks that have said they are ready */
+static const double MEMBERS_MAY_BE_LATE = 2; /* seconds to wait for tasks that know that the job has run */
 
 static int64_t after(int64_t now, double seconds) {
     return mst_leader_after(now, seconds);
@@ -33,7 +33,7 @@ static const char *member_text(const mst_leader *leader, int32_t task, char text
     return task_text(leader, task, leader->seat[task].member.address, text);
 }
 
-/* To the process INSTANCE of TASK. */
+/* Sends MESSAGE to process INSTANCE of TASK. */
 static void tell(mst_leader *leader, int32_t task, uint64_t instance, mst_member_message *message) {
     message->job = leader->job;
     message->generation = leader->generation;
@@ -56,7 +56,7 @@ static void tell_all(mst_leader *leader, mst_member_message *message) {
     tell_self(leader, message);
 }
 
-/* Those that take part in the generation; this task does, or it would not lead. */
+/* Sends to those that take part in the generation. This task is one of them, or it would not lead. */
 void mst_leader_tell_members(mst_leader *leader, mst_member_message *message) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
         if (i != leader->options->self && leader->seat[i].takes_part)
@@ -71,7 +71,7 @@ static void await_acknowledgements(mst_leader *leader, phase phase) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].acknowledged = false;
 }
 
-/* All that take part; a verdict is for all that are there, applicants too. */
+/* Whether all that take part have acknowledged. A verdict is for all that are there, applicants too. */
 static bool all_acknowledged(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const seat *s = &leader->seat[i];
@@ -86,7 +86,7 @@ static void gather_again(mst_leader *leader) {
     leader->gathers_since = leader->now;
 }
 
-/* None of its members is ready any more. */
+/* Ends the generation. None of its members is ready any more. */
 static void end_generation(mst_leader *leader, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_END, .failure = *failure};
     gather_again(leader);
@@ -109,7 +109,7 @@ static void end_generation_without(mst_leader *leader, int32_t task, const char 
     end_generation(leader, &failure);
 }
 
-/* A task that does not take part is there, and ready. */
+/* Ends the generation because a task that does not take part is there, and ready. */
 static void end_generation_for(mst_leader *leader, int32_t task, const process *p) {
     char text[384];
     mst_task_failure failure;
@@ -123,7 +123,7 @@ static void tell_applicants(mst_leader *leader, mst_member_message *message) {
         if (leader->seat[i].applicant.instance) tell(leader, i, leader->seat[i].applicant.instance, message);
 }
 
-/* All know how the job has ended, or have had the time to hear it. */
+/* Closes the job: all know how it has ended, or have had enough time to hear it. */
 static void close_job(mst_leader *leader) {
     mst_member_message message = {.kind = leader->verdict.code ? MST_MEMBER_VERDICT : MST_MEMBER_BYE};
     message.failure = leader->verdict;
@@ -136,7 +136,7 @@ static void close_job(mst_leader *leader) {
     }
 }
 
-/* TASK was lost, and longer ago than the leader would wait for it. */
+/* Whether TASK was lost so long ago that the leader no longer waits for it. */
 static bool is_gone(const mst_leader *leader, int32_t task) {
     const seat *s = &leader->seat[task];
     const mst_members_options *o = leader->options;
@@ -151,7 +151,7 @@ static void end_job(mst_leader *leader, const mst_task_failure *failure) {
     leader->deadline = after(leader->now, leader->options->linger);
     await_acknowledgements(leader, ENDING);
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].acknowledged = is_gone(leader, i);
-    leader->seat[leader->options->self].acknowledged = true; /* hears it last */
+    leader->seat[leader->options->self].acknowledged = true; /* this task is told last */
     tell_applicants(leader, &message);
     tell_others(leader, &message);
     if (all_acknowledged(leader)) close_job(leader);
@@ -173,7 +173,7 @@ void mst_leader_refused(mst_leader *leader, int32_t task, const char *where) {
     if (leader->phase < ENDING) tell_all(leader, &message);
 }
 
-/* The job goes on without this process, which alone hears FAILURE. */
+/* Refuses this process, which alone hears FAILURE. The job goes on without it. */
 static void refuse(mst_leader *leader, int32_t task, uint64_t instance, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_VERDICT, .failure = *failure};
     if (task == leader->options->self) leader->phase = REFUSED;
@@ -182,7 +182,7 @@ static void refuse(mst_leader *leader, int32_t task, uint64_t instance, const ms
 
 /* ---- fingerprints ---- */
 
-/* Whether SECOND differs from FIRST, and the error that says in what. */
+/* Whether SECOND differs from FIRST; then FAILURE is the error that says in what. */
 static bool differs(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
     const mst_member_state *a = &leader->seat[first].member.state, *b = &leader->seat[second].member.state;
     char name_a[384], name_b[384];
@@ -196,7 +196,7 @@ static bool is_ready(const seat *s) {
     return mst_seat_is_ready(s);
 }
 
-/* The task that the others are compared with: one that has been in a generation, else one that is ready; or -1. */
+/* The task with which others are compared: one that has been in a generation; else one that is ready; or -1. */
 static int32_t reference(const mst_leader *leader) {
     int32_t first = -1;
     for (int32_t i = leader->options->num_tasks - 1; i >= 0; i--) {
@@ -219,7 +219,7 @@ static uint64_t instructions_of(const mst_leader *leader, int32_t task) {
     return mst_fingerprints_instructions(state->fingerprint, state->num_fingerprints);
 }
 
-/* Whether SECOND, a newcomer, has not the instructions with which FIRST has made its steps; then FAILURE says so. */
+/* Whether SECOND, a newcomer, lacks instructions with which FIRST has made its steps; then FAILURE says so. */
 static bool lacks_instructions(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
     const mst_member_state *a = &leader->seat[first].member.state, *b = &leader->seat[second].member.state;
     const uint64_t used = instructions_of(leader, first);
@@ -238,7 +238,8 @@ static uint64_t common_instructions(const mst_leader *leader) {
     return common;
 }
 
-/* A newcomer that differs from those who have been in a generation is refused. Where nobody has, the job ends. */
+/* A newcomer that differs from those that have been in a generation is refused. If nobody has been in one, a difference
+ * ends the job. */
 static void compare_fingerprints(mst_leader *leader) {
     const int32_t first = reference(leader);
     const bool first_has_run = first >= 0 && leader->seat[first].member.generation;
@@ -263,15 +264,15 @@ static void compare_fingerprints(mst_leader *leader) {
 
 /* ---- a generation begins ---- */
 
-/* Whether the tasks were together before. Not so in a job that has only been proposed. */
+/* Whether the tasks were together before. A job that has only been proposed does not count. */
 static bool has_run(const mst_leader *leader) {
     bool has = leader->has_begun;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->seat[i].member.has_run;
     return has;
 }
 
-/* The task with the greatest state number, the lowest of those; -1: nobody has a state. In a job that begins anew the
- * chief, if it has made or restored any step: a later checkpoint elsewhere may be of another job. */
+/* The task with the greatest state number, the lowest among several; -1: nobody has a state. In a job that begins anew
+ * the chief, if it has made or restored any step: a later checkpoint elsewhere may be of another job. */
 static int32_t find_source(const mst_leader *leader) {
     const int32_t chief = leader->options->chief;
     const seat *first = &leader->seat[chief];
@@ -318,20 +319,20 @@ static void propose(mst_leader *leader) {
     mst_leader_tell_members(leader, &message);
 }
 
-/* Whether the next generation may begin: with all, or where workers may be fewer, with enough of them. */
+/* Whether the next generation may begin: with all tasks; or with enough of them, if workers may be fewer. */
 static bool may_begin(mst_leader *leader) {
     if (mst_leader_is_elastic(leader)) return mst_elastic_may_begin(leader);
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].takes_part = true;
     return all_ready(leader);
 }
 
-/* Begins as soon as nobody is missing. */
+/* Begins a generation as soon as nobody is missing. */
 static void gather(mst_leader *leader) {
     if (leader->phase == GATHERING) compare_fingerprints(leader);
     if (leader->phase == GATHERING && may_begin(leader)) propose(leader);
 }
 
-/* The first member whose machine is not like this one's, where either of them has come since the last generation. */
+/* Warns of the first member with a different machine, if it or this one has come since the last generation. */
 static void warn_of_machines(mst_leader *leader) {
     const int32_t self = leader->options->self;
     const seat *own = &leader->seat[self];
@@ -367,7 +368,7 @@ static void begin_generation(mst_leader *leader) {
 
 /* ---- who is there ---- */
 
-/* The job has run under an earlier leader: from now on the missing have a limited time. */
+/* The job has run under an earlier leader: from now on missing tasks have a limited time. */
 static void learn_that_it_has_run(mst_leader *leader) {
     if (leader->has_run) return;
     leader->has_run = true;
@@ -392,7 +393,7 @@ static process process_of(uint64_t instance, const mst_member_message *here) {
     return p;
 }
 
-/* PROCESS, which has just said where it stands, has the number TASK. */
+/* Process P, which has just sent HERE, takes the seat of TASK. */
 static void take_seat(mst_leader *leader, int32_t task, const process *p) {
     seat *s = &leader->seat[task];
     if ((leader->phase == RUNNING || leader->phase == LEAVING) && s->takes_part)
@@ -401,21 +402,21 @@ static void take_seat(mst_leader *leader, int32_t task, const process *p) {
     if (leader->phase == PROPOSING) gather_again(leader);
     const bool replaces = s->member.instance != p->instance;
     if (s->applicant.instance == p->instance) s->applicant.instance = 0;
-    if (leader->phase == ENDING && replaces && !s->acknowledged) s->applicant = s->member; /* must hear it as well */
+    if (leader->phase == ENDING && replaces && !s->acknowledged) s->applicant = s->member; /* it too must be told */
     s->member = *p;
     s->present = true;
     s->acknowledged = s->left = s->misfit = false;
     if (p->generation) learn_that_it_has_run(leader);
     if (p->generation > leader->generation) leader->generation = p->generation;
     if (leader->phase == ENDING && task == leader->options->self)
-        s->acknowledged = true; /* hears it last */
+        s->acknowledged = true; /* this task is told last */
     else if (leader->phase >= ENDING)
         tell_how_it_ended(leader, task, p->instance);
     else
         gather(leader);
 }
 
-/* A second process with the number of one that is there. */
+/* A second process has the number of one that is there. */
 static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
     seat *s = &leader->seat[task];
     mst_member_message message = {.kind = MST_MEMBER_PROBE, .instance = p->instance};
@@ -429,7 +430,7 @@ static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
     tell(leader, task, s->member.instance, &message);
 }
 
-/* Both have answered: they are alive at the same time. */
+/* Both processes have answered: they are alive at the same time. */
 static void refuse_applicant(mst_leader *leader, int32_t task) {
     seat *s = &leader->seat[task];
     char a[384], b[384];
@@ -449,7 +450,7 @@ static void refuse_applicant(mst_leader *leader, int32_t task) {
     mst_leader_refused(leader, task, where);
 }
 
-/* The job goes on under another process, which leads since this one was lost to the others. */
+/* Another process leads now, since this one was lost to the others. The job goes on under that one. */
 static void step_down(mst_leader *leader) {
     mst_task_failure failure;
     mst_task_failure_set(&failure, MST_UNAVAILABLE, leader->options->self, leader->state_number,
@@ -484,7 +485,8 @@ static void tell_cause(mst_leader *leader) {
     end_job(leader, &leader->held);
 }
 
-/* Only the first, or the first that is not derived: those that come while it is held have the same cause. */
+/* Keeps only the first failure, or the first that is not derived: failures that come while it is held have the same
+ * cause. */
 static void await_cause(mst_leader *leader, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_PROBE};
     if (leader->held.code && (!leader->held.derived || failure->derived)) return;
@@ -508,7 +510,7 @@ static void hear_started(mst_leader *leader, int32_t from, const mst_member_mess
 
 /* ---- what members say ---- */
 
-/* Of a process that wants a seat, or of the member whose seat it wants. */
+/* An answer from a process that wants a seat, or from the member in that seat. */
 static void hear_answer(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     seat *s = &leader->seat[from];
     if (!message->instance && instance == s->member.instance) hear_started(leader, from, message);
@@ -524,7 +526,7 @@ static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance
     seat *s = &leader->seat[from];
     const mst_member_kind due[REFUSED] = {
         [PROPOSING] = MST_MEMBER_BEGIN, [LEAVING] = MST_MEMBER_ALL_LEFT, [ENDING] = MST_MEMBER_VERDICT};
-    const bool of_generation = leader->phase != ENDING; /* a verdict reaches those, too, who have not seen it */
+    const bool of_generation = leader->phase != ENDING; /* a verdict also goes to tasks outside the generation */
     if (message->acknowledged != due[leader->phase] || (of_generation && message->generation != leader->generation)) {
         leader->ignored++;
         return;
@@ -568,9 +570,9 @@ void mst_cannot_join_failure(const mst_members_options *options, int32_t from, c
     mst_task_failure_prefix(failure, prefix);
 }
 
-/* Once the job has run, the process that cannot join may be one too many; or it was lost, and is waited for until it
- * can. This process may have been started again itself, and not know yet that the job has run: whoever does has some
- * time to come. */
+/* Once the job has run, a process that cannot join may be one too many; or it was lost, and is waited for until it can
+ * join. This process may itself have been started again, and not know yet that the job has run: tasks that know it have
+ * some time to come. */
 static void judge_kept_out(mst_leader *leader) {
     const int32_t task = leader->kept_out.task;
     const bool goes_on = leader->has_run || leader->seat[task].present;
@@ -583,7 +585,7 @@ static void judge_kept_out(mst_leader *leader) {
         return;
     }
     end_job(leader, &notice.failure);
-    leader->seat[task].acknowledged = true; /* it knows */
+    leader->seat[task].acknowledged = true; /* it knows already */
     if (all_acknowledged(leader)) close_job(leader);
 }
 
@@ -603,9 +605,9 @@ void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why) {
     mst_task_failure failure;
     mst_member_message asks = {.kind = MST_MEMBER_WAITING};
     char own[384], other[384];
-    if (leader->seat[task].misfit) return; /* it tries again and again */
+    if (leader->seat[task].misfit) return; /* it tries repeatedly */
     leader->seat[task].misfit = true;
-    if (!mst_leader_is_elastic(leader)) tell(leader, task, 0, &asks); /* so that it finds the same, where it leads */
+    if (!mst_leader_is_elastic(leader)) tell(leader, task, 0, &asks); /* so that it finds the misfit too, if it leads */
     mst_task_failure_set(&failure, MST_INVALID, task, MST_NO_STATE, "%s and %s do not come together: %s",
                          task_text(leader, self, "", own), task_text(leader, task, "", other), why);
     keep_out(leader, task, &failure);
@@ -632,7 +634,7 @@ static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_me
 }
 
 /* If neither of the two members has been lost in time, only the connection between them has broken. It is needed until
- * all have left: before that the generation ends for that reason. */
+ * all have left. If they have not, the generation ends for that reason. */
 static void judge_claim(mst_leader *leader) {
     const mst_task_failure failure = leader->claim;
     if (leader->now <= leader->claim_until) return;
@@ -640,7 +642,8 @@ static void judge_claim(mst_leader *leader) {
     if (leader->phase == RUNNING) end_generation(leader, &failure);
 }
 
-/* Whether MESSAGE can still matter: of a member, and of the present generation where it is about one. */
+/* Whether MESSAGE can still matter: its sender must be a member, and if it is about a generation, that must be the
+ * present one. */
 static bool is_due(const mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     const seat *s = &leader->seat[from];
     const bool of_generation =
@@ -692,7 +695,7 @@ void mst_leader_committed(mst_leader *leader, int64_t state_number) {
 
 /* ---- time ---- */
 
-/* A task that was lost, and has not come back in time. */
+/* Looks for tasks that were lost, and have not come back in time. */
 static void look_for_the_lost(mst_leader *leader) {
     mst_task_failure late;
     if (mst_leader_is_elastic(leader)) {
@@ -734,7 +737,7 @@ static void report_waiting(mst_leader *leader) {
     tell_self(leader, &message);
 }
 
-/* Those who do not answer to what was proposed are asked once more whether they are ready (WAITING). */
+/* Tasks that do not answer to a proposal are asked again whether they are ready (WAITING). */
 static void tick_elastic(mst_leader *leader) {
     if (leader->phase == PROPOSING && leader->now > after(leader->proposed_at, ANSWERS_MAY_BE_LATE)) {
         for (int32_t i = 0; i < leader->options->num_tasks; i++)

@@ -1,15 +1,15 @@
-/** The leader's half of a member (members.h): hears who is there, and says when a generation begins and ends.
+/** The leader's half of a member (members.h): it hears who is there, and decides when a generation begins and ends.
  *
  *      GATHERING    waits until all tasks are there and ready
  *      PROPOSING    has sent BEGIN; waits until all have acknowledged it
  *      RUNNING      has sent GO
- *      LEAVING      all have left, has sent ALL_LEFT; waits until all have acknowledged it
+ *      LEAVING      all have left; has sent ALL_LEFT; waits until all have acknowledged it
  *      ENDING       has sent VERDICT; waits until all have acknowledged it
  *      OVER         has sent BYE, or knows that all have the verdict
  *      REFUSED      must not lead: another process does, or this one has other options than the job
  *
- *  Each task has a seat: the process that has its number. A change of the leader's is made before it is told, and the
- *  leader's own member is told last: it may answer at once. */
+ *  Each task has a seat, held by the process that has its number. The leader changes its own state before it sends
+ *  messages about the change. It sends to its own member last, since that may answer at once. */
 #ifndef MUSTER_MEMBERSHIP_LEADER_H
 #define MUSTER_MEMBERSHIP_LEADER_H
 
@@ -17,35 +17,35 @@
 
 typedef struct mst_leader mst_leader;
 
-/** How the leader speaks, to its own member too. MESSAGE's `to` is the process it is for. */
+/** Sends MESSAGE, also to the leader's own member. The `to` of MESSAGE is the process that it is for. */
 typedef void mst_leader_send(mst_members *members, int32_t task, const mst_member_message *message);
 
-/** OPTIONS as mst_members_create has completed them; they must outlive the leader. */
+/** OPTIONS, as completed by mst_members_create, must outlive the leader. */
 MST_CHECKED mst_status mst_leader_create(const mst_members_options *options, mst_members *members,
                                          mst_leader_send *send, mst_leader **out);
 /** NULL is allowed. */
 void mst_leader_destroy(mst_leader *leader);
 
-/** MESSAGE is one of those to the leader. */
+/** MESSAGE has a kind that is sent to the leader. */
 void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message);
 void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const char *why);
-/** A second process of TASK, on the host WHERE, was refused: tells all. */
+/** A second process of TASK, on the host WHERE, was refused: all are told. */
 void mst_leader_refused(mst_leader *leader, int32_t task, const char *where);
-/** The lists of tasks of this process and of TASK do not fit together, as its transport says. */
+/** The lists of tasks of this process and of TASK do not fit together, as the transport reports. */
 void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why);
 /** Whether no other task has come to this leader yet. */
 bool mst_leader_is_alone(const mst_leader *leader);
-/** What is said of a process of task FROM that cannot join, since SAID: in an error that ends the job, or where the job
- *  GOES_ON in a line. */
+/** Fills FAILURE for a process of task FROM that cannot join and has sent SAID. If the job GOES_ON it is a line of the
+ *  log; otherwise it is the error that ends the job. */
 void mst_cannot_join_failure(const mst_members_options *options, int32_t from, const mst_task_failure *said,
                              bool goes_on, mst_task_failure *failure);
 void mst_leader_committed(mst_leader *leader, int64_t state_number);
 void mst_leader_tick(mst_leader *leader, int64_t now);
-/** Whether the job ends, and the leader is needed to tell the others how. */
+/** Whether the job ends, and the leader is still needed to tell the others. */
 bool mst_leader_is_ending(const mst_leader *leader);
 uint64_t mst_leader_ignored(const mst_leader *leader);
 
-/** FAILURE says that WHO, which is TASK and was lost for the reason WHY, has not come back in time. In members.c. */
+/** Fills FAILURE: WHO, which is TASK and was lost for the reason WHY, has not come back in time. In members.c. */
 void mst_gone_for_good_failure(const mst_members_options *options, int32_t task, const char *who, const char *why,
                                int64_t state_number, mst_task_failure *failure);
 

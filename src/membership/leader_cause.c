@@ -1,4 +1,5 @@
-/* What keeps a task waiting: who has not come to the exchange, who has, and what those did last who have not. */
+/* What keeps a task waiting: which tasks have not come to the exchange, what they did last, and which tasks have
+ * come. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #include "membership/leader_inside.h"
 
-enum { BEFORE_MOST = 2, COME_MOST = 4 /* that are told */ };
+enum { BEFORE_MOST = 2, COME_MOST = 4 /* most that are named */ };
 
 static void add(mst_task_failure *failure, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -28,7 +29,7 @@ static uint64_t num_started(const mst_started_exchanges *s) {
     return s->count ? s->last[0].count : 0;
 }
 
-/* The first that LATE has started and a task with COUNT of them has not, as far as it is known. */
+/* The first exchange, as far as is known, that LATE has started and a task with COUNT exchanges has not. */
 static const mst_started_exchange *first_missed(const mst_started_exchanges *late, uint64_t count) {
     int32_t i = late->count - 1;
     while (i > 0 && late->last[i].count <= count) i--;
@@ -50,7 +51,8 @@ static void add_come(const mst_leader *leader, uint64_t count, mst_task_failure 
     if (come) add(failure, " %s come", come == 1 ? "has" : "have");
 }
 
-/* What TASK has not come to, where it is behind the one that has waited too long. SAYS: also who has come to it. */
+/* If TASK is behind the task that has waited too long: adds what TASK has not come to. SAYS: also which tasks have come
+ * to it. */
 static bool explain(const mst_leader *leader, int32_t task, bool says, mst_task_failure *failure) {
     const mst_started_exchanges *late = &leader->seat[failure->task].started, *s = &leader->seat[task].started;
     const char *name = leader->options->name[task];

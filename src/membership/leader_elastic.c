@@ -1,12 +1,12 @@
-/* Who takes part in a generation where workers may be fewer than all (quorum.h). */
+/* Decides who takes part in a generation if workers may be fewer than all (quorum.h). */
 #include <stdio.h>
 
 #include "membership/leader_inside.h"
 
-static const double OTHERS_MAY_BE_LATE = 0.3; /* seconds, of those who were in the last generation */
+static const double OTHERS_MAY_BE_LATE = 0.3; /* seconds to wait for tasks of the last generation */
 
-/* All that those who are there remember. False: it is too much. A generation that this leader has proposed, and which
- * has not begun, is no more: nobody but the leader can begin it. */
+/* Collects what all present tasks remember. False: it is too much. A generation that this leader has proposed and that
+ * has not begun is forgotten: only this leader could begin it. */
 static bool collect_known(mst_leader *leader) {
     mst_known_generations *known = &leader->known;
     bool has_room = true;
@@ -21,7 +21,7 @@ static bool collect_known(mst_leader *leader) {
     return has_room;
 }
 
-/* Tasks whose processes have ended, as those say who are there. */
+/* Tasks whose processes have ended, as the present tasks report. */
 static mst_task_set find_ended(const mst_leader *leader) {
     mst_task_set ended = 0;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
@@ -37,7 +37,7 @@ static bool has_run(const mst_leader *leader) {
     return has;
 }
 
-/* Whether one who was in the last generation is there, and will be ready soon. */
+/* Whether a task of the last generation is there, and will be ready soon. */
 static bool is_one_busy(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
         const mst_seat *s = &leader->seat[i];

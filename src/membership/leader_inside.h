@@ -1,6 +1,6 @@
-/** The inside of a leader, for the files that it is made of: leader.c, leader_cause.c for what is known of a task for
- *  which another one has waited too long, and leader_elastic.c for who takes part where workers may be fewer than
- *  all. */
+/** The inside of a leader, shared by its files. leader.c has the state machine. leader_cause.c has what is known of a
+ *  task for which another one has waited too long. leader_stop.c has the end of the training by callbacks.
+ *  leader_elastic.c decides who takes part if workers may be fewer than all. */
 #ifndef MUSTER_MEMBERSHIP_LEADER_INSIDE_H
 #define MUSTER_MEMBERSHIP_LEADER_INSIDE_H
 
@@ -18,26 +18,26 @@ typedef struct mst_seat_holder {
     char address[MST_ADDRESS_TEXT];
     mst_member_state state;
     mst_known_generations known;
-    mst_task_set ended; /**< other tasks whose processes have ended, as it says */
+    mst_task_set ended; /**< other tasks that it reports as having ended */
 } mst_seat_holder;
 
-/** That of a task. */
+/** The seat of a task. */
 typedef struct mst_seat {
     mst_seat_holder member;
-    bool present;              /**< the member is connected; else it is the last one that was, which messages name */
+    bool present;              /**< the member is connected; else MEMBER is the last one that was, for messages */
     mst_seat_holder applicant; /**< wants the seat while it is taken: decided by PROBE or the loss of either */
     bool member_answered, applicant_answered; /**< PROBE */
-    bool acknowledged;                        /**< the last thing that all must acknowledge */
+    bool acknowledged;                        /**< the last message that all must acknowledge */
     bool takes_part;                          /**< in the generation that is under way or proposed */
     bool left;
     bool stops; /**< its program ends the training after state `stops_at` */
     int64_t stops_at;
-    bool has_told; /**< what it has started, when a task had waited too long */
+    bool has_told; /**< `started` has come from it, after a task had waited too long */
     mst_started_exchanges started;
-    bool asked;  /**< to come, since it has never been here */
-    bool misfit; /**< told that it does not fit, since it was here last */
+    bool asked;  /**< it was asked to come, since it had never been here */
+    bool misfit; /**< it was reported as a misfit since it was here last */
     int64_t absent_since;
-    char why[320]; /**< it is absent */
+    char why[320]; /**< why it is absent */
 } mst_seat;
 
 struct mst_leader {
@@ -47,29 +47,30 @@ struct mst_leader {
     mst_leader_phase phase;
     uint32_t job, generation;
     bool has_begun; /**< this process has begun a generation */
-    bool has_run;   /**< the job has, under this leader or another */
-    bool all_left;  /**< all have done their work once: who does not come back is not needed */
+    bool has_run;   /**< a generation of the job has begun, under this leader or another */
+    bool all_left;  /**< all have done their work once: a task that does not come back is not needed */
     mst_seat *seat; /**< [num_tasks] */
     mst_member_standing *standing;
-    int64_t state_number; /**< committed here */
+    int64_t state_number; /**< of the last state committed here */
     int64_t now, reported_at;
-    int64_t deadline;         /**< ENDING: it ends then, whoever has not acknowledged */
-    mst_task_failure verdict; /**< ENDING and OVER; code MST_OK: there is none */
-    mst_task_failure held;    /**< waits for its cause to be known; code MST_OK: there is none */
+    int64_t deadline;         /**< of ENDING: it ends then, even if some have not acknowledged */
+    mst_task_failure verdict; /**< of ENDING and OVER; code MST_OK: there is none */
+    mst_task_failure held;    /**< a failure held back until its cause is known; code MST_OK: there is none */
     int64_t held_until;
-    /* a member has lost its connection to another one that the leader still sees: one of the two may be cut off */
+    /* a claim: a member has lost its connection to another one that the leader still sees; one of the two may be cut
+     * off */
     mst_task_failure claim;    /**< code MST_OK: there is none */
-    int64_t claim_until;       /**< then the claim ends the generation, if neither of the two was lost before */
+    int64_t claim_until;       /**< at this time the claim ends the generation, unless one of the two was lost before */
     mst_task_failure kept_out; /**< a process that cannot join; code MST_OK: there is none */
-    int64_t kept_out_until;    /**< then it ends the job, if that has not run */
-    int64_t stop_deadline;     /**< then the tasks that have not stopped are told to; 0: no task has stopped */
+    int64_t kept_out_until;    /**< at this time it ends the job, if the job has not run */
+    int64_t stop_deadline;     /**< at this time tasks that have not stopped are told to stop; 0: no task has stopped */
     uint64_t ignored;
-    /* where workers may be fewer than all */
+    /* used if workers may be fewer than all */
     int64_t gathers_since;
     int64_t proposed_at;
     uint32_t first_number;       /**< of a generation that this leader has proposed; 0: none yet */
     mst_waiting_cause cause;     /**< why no generation can begin */
-    mst_known_generations known; /**< of all that are there, when one was proposed */
+    mst_known_generations known; /**< of all that were there when a generation was proposed */
 };
 
 static inline bool mst_seat_is_ready(const mst_seat *s) {
@@ -83,32 +84,32 @@ static inline int64_t mst_leader_after(int64_t now, double seconds) {
     return now + (int64_t)(seconds * 1e9);
 }
 
-/** Member FIRST (a name) says that it has lost SECOND. FIRST itself may be the one that is cut off: the leader, which
- *  is connected with both, soon knows which of them it has lost. Keeps the claim until then. */
+/** Member FIRST (a name) says that it has lost SECOND. FIRST itself may be the one that is cut off. The leader, which
+ *  is connected to both, will soon know which of them it has lost. Keeps the claim until then. */
 void mst_leader_keep_claim(mst_leader *leader, const char *first, const char *second, const char *why);
 
-/** Adds to FAILURE, of a task that has waited too long, what those have not come to that are behind, what they did
- *  last, and who has come. */
+/** FAILURE is of a task that has waited too long. Adds to it what the tasks that are behind have not reached, what they
+ *  did last, and which tasks have come. */
 void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure);
 
 /** Forgets which programs have ended the training. */
 void mst_leader_forget_stops(mst_leader *leader);
 /** The program of task FROM ends the training after state NUMBER. */
 void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number);
-/** STATE_NUMBER, where one of those that take part says that the training has ended behind it; else MST_NO_STATE. */
+/** Returns STATE_NUMBER if one of those that take part says that the training has ended after it; else MST_NO_STATE. */
 int64_t mst_leader_ended_at(const mst_leader *leader, int64_t state_number);
-/** Whether the generation must end, since some programs have ended the training and others go on. FAILURE says why. */
+/** Whether the generation must end because some programs have ended the training and others go on. FAILURE says why. */
 bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure);
-/** Sends MESSAGE to all that take part, to this task last. */
+/** Sends MESSAGE to all that take part, and to this task last. */
 void mst_leader_tell_members(mst_leader *leader, mst_member_message *message);
 
-/** Says which seats take part in the next generation, and whether it may begin; else why not. */
+/** Sets which seats take part in the next generation. Returns whether it may begin; if not, `cause` says why. */
 bool mst_elastic_may_begin(mst_leader *leader);
-/** The number of the generation that is proposed; 0: there is none left. */
+/** A number for the generation to propose; 0: no number is left. */
 uint32_t mst_elastic_number(mst_leader *leader);
 /** The tasks that take part. */
 mst_task_set mst_elastic_tasks(const mst_leader *leader);
-/** No generation could begin for as long as a lost task may take to come back: fills in the error. */
+/** Whether no generation could begin for as long as a lost task may take to come back. Then fills in the error. */
 bool mst_elastic_has_waited_too_long(const mst_leader *leader, mst_task_failure *failure);
 
 #endif

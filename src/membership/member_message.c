@@ -2,20 +2,20 @@
 
 #include <string.h>
 
-static const uint64_t NUMBERS = UINT64_C(1) << 62; /* state numbers are below */
-static const uint32_t COUNTS = UINT32_C(1) << 31;  /* so are jobs and generations */
+static const uint64_t NUMBERS = UINT64_C(1) << 62; /* state numbers are below this */
+static const uint32_t COUNTS = UINT32_C(1) << 31;  /* jobs and generations are below this */
 
 /* Reads or writes: a body is described once, by a function that does both. */
 typedef struct coder {
     bool reads;
-    const uint8_t *from, *end; /* what is left to read */
-    uint8_t *to;               /* where the next byte is written: there is room enough */
-    bool wrong;                /* what was read is no message */
+    const uint8_t *from, *end; /* the part that is left to read */
+    uint8_t *to;               /* place of the next byte to write; there is always enough room */
+    bool wrong;                /* what was read is not a message */
 } coder;
 
 /* ---- numbers and texts ---- */
 
-/* The low SIZE bytes of VALUE. */
+/* Reads or writes the low SIZE bytes of VALUE. */
 static uint64_t number(coder *c, uint64_t value, size_t size) {
     if (!c->reads) {
         for (size_t i = 0; i < size; i++) *c->to++ = (uint8_t)(value >> 8 * i);
@@ -31,7 +31,7 @@ static uint64_t number(coder *c, uint64_t value, size_t size) {
     return value;
 }
 
-/* A number of SIZE bytes below LIMIT. */
+/* A number of SIZE bytes, below LIMIT. */
 static uint64_t below(coder *c, uint64_t value, size_t size, uint64_t limit) {
     value = number(c, value, size);
     if (value < limit) return value;
@@ -47,7 +47,7 @@ static void state_number(coder *c, int64_t *value) {
     *value = (int64_t)below(c, c->reads ? 0 : (uint64_t)(*value + 1), 8, NUMBERS + 1) - 1;
 }
 
-/* A task, or -1. */
+/* The number of a task, or -1. */
 static void task(coder *c, int32_t *value, int32_t num_tasks) {
     *value = (int32_t)below(c, c->reads ? 0 : (uint64_t)(*value + 1), 4, (uint64_t)num_tasks + 1) - 1;
 }
@@ -56,7 +56,7 @@ static bool is_control(char character) {
     return (character > 0 && character < ' ') || character == 0x7f;
 }
 
-/* The text in an array of SIZE bytes. */
+/* A text in an array of SIZE bytes. */
 static void text(coder *c, char *value, size_t size) {
     const size_t length = (size_t)below(c, c->reads ? 0 : strlen(value), 2, size);
     if (!c->reads) {
@@ -198,7 +198,7 @@ static void message(coder *c, mst_member_message *m, int32_t num_tasks) {
     if (!c->wrong) body(c, m, num_tasks);
 }
 
-/* ---- both ways ---- */
+/* ---- encoding and decoding ---- */
 
 size_t mst_member_message_encode(const mst_member_message *m, int32_t num_tasks, uint8_t *dst) {
     mst_member_message copy = *m;

@@ -1,13 +1,13 @@
-/** Messages by which the members of a cluster agree who is there (members.h), as bytes.
+/** Messages by which the members of a cluster agree who is there (members.h), encoded as bytes.
  *
  *      "MST", version     4 bytes
  *      kind               1
  *      job, generation    4 each, below 2^31
- *      to                 8: instance of the process that the message is for; 0: whichever has the number
- *      body               by kind, see the functions of member_message.c
+ *      to                 8: instance of the process that the message is for; 0: whichever process has the number
+ *      body               depends on the kind, see the functions of member_message.c
  *
- *  Numbers are little-endian, texts are 2 bytes of length and UTF-8 without control characters. A message is read to
- *  its last byte or refused; every length is checked before it is used, and nothing is allocated.
+ *  Numbers are little-endian; texts are 2 bytes of length and UTF-8 without control characters. A message is read to
+ *  its last byte or rejected. Every length is checked before it is used, and nothing is allocated.
  */
 #ifndef MUSTER_MEMBERSHIP_MEMBER_MESSAGE_H
 #define MUSTER_MEMBERSHIP_MEMBER_MESSAGE_H
@@ -40,9 +40,9 @@ typedef enum mst_member_kind {
     MST_MEMBER_VERDICT,  /**< the job has ended with an error */
     MST_MEMBER_STOPPED,  /**< all programs end the training after the same state */
     MST_MEMBER_NOTICE,   /**< something that everybody should know, and that changes nothing */
-    /* to the leader; of the task that should lead to all */
+    /* to the leader; from the task that should lead: to all */
     MST_MEMBER_CANNOT_JOIN, /**< my process cannot listen at its address: it hears no answer */
-    /* of one that leads to all, where workers may be fewer than all */
+    /* from a task that leads, to all, if workers may be fewer than all */
     MST_MEMBER_LEADS, /**< I lead, and know that this generation has begun */
     MST_MEMBER_KINDS
 } mst_member_kind;
@@ -53,43 +53,43 @@ enum { MST_MEMBER_MESSAGE_VERSION = 8, MST_ADDRESS_TEXT = 256, MST_WAITING_MOST 
 typedef struct mst_member_state {
     int32_t num_fingerprints;
     mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
-    int64_t state_number; /**< committed steps and edits that its state has, below 2^62; MST_NO_STATE */
+    int64_t state_number; /**< number of committed steps and edits in its state, below 2^62; or MST_NO_STATE */
     uint64_t state_hash;
-    int64_t ended_at; /**< state behind which a callback has ended the training, as far as it knows; MST_NO_STATE */
+    int64_t ended_at; /**< state after which a callback has ended the training, if it knows of one; or MST_NO_STATE */
 } mst_member_state;
 
-/** How a member stands in a generation. */
+/** The place of a member in a generation. */
 typedef struct mst_member_standing {
-    uint64_t instance;    /**< its process: data of the generation goes to this one, and comes from it */
-    int64_t state_number; /**< with which it came, or MST_NO_STATE */
-    bool copies;          /**< it takes the state of the source */
-    bool takes_part;      /**< it is one of the generation; else the rest means nothing */
+    uint64_t instance;    /**< its process: data of the generation go to it, and come from it */
+    int64_t state_number; /**< of the state that it brings; or MST_NO_STATE */
+    bool copies;          /**< it copies the state of the source */
+    bool takes_part;      /**< it is in the generation; if not, the other members mean nothing */
 } mst_member_standing;
 
 /** An exchange (collective/group.h) that a member has started. */
 typedef struct mst_started_exchange {
-    uint64_t count; /**< which it is of those that it has started in this generation, from 1 */
+    uint64_t count; /**< its place among those that the member has started in this generation, from 1 */
     uint64_t run;
     uint32_t exchange;     /**< its number in the plan */
-    uint32_t milliseconds; /**< since then */
+    uint32_t milliseconds; /**< since its start */
     char name[MST_EXCHANGE_NAME];
 } mst_started_exchange;
 
-/** The last ones, the newest first. */
+/** The exchanges started last, the newest first. */
 typedef struct mst_started_exchanges {
-    int32_t count; /**< how many follow; 0: the member has started none */
+    int32_t count; /**< number of elements; 0: the member has started none */
     mst_started_exchange last[MST_GROUP_LAST];
 } mst_started_exchanges;
 
 /** Why the next generation cannot begin. */
 typedef enum mst_waiting_cause {
-    MST_WAITS_FOR_ALL,      /**< all tasks are needed, or are given some time to come */
-    MST_WAITS_FOR_MIN,      /**< fewer are there than the job may go on with */
-    MST_WAITS_FOR_MAJORITY, /**< of the last generation (quorum.h) */
+    MST_WAITS_FOR_ALL,      /**< all tasks are needed, or get some time to come */
+    MST_WAITS_FOR_MIN,      /**< fewer tasks are there than elastic_min */
+    MST_WAITS_FOR_MAJORITY, /**< a majority of the last generation is missing (quorum.h) */
     MST_WAITING_CAUSES
 } mst_waiting_cause;
 
-/** One of the tasks that the others wait for. */
+/** A task that the others wait for. */
 typedef struct mst_waited_task {
     int32_t task;
     bool present; /**< its process is there, but not ready yet */
@@ -99,24 +99,24 @@ typedef struct mst_member_message {
     mst_member_kind kind;
     uint32_t job, generation;
     uint64_t to;
-    bool ready;                     /**< HERE: state counts. WAITING: the receiver is known to be ready */
+    bool ready;                     /**< HERE: `state` is valid. WAITING: the receiver is known to be ready */
     bool has_run;                   /**< HERE: the sender has been in a generation. BEGIN: a task has */
     bool all_left;                  /**< HERE: the sender knows that all have done their work */
     char address[MST_ADDRESS_TEXT]; /**< HERE: "host:port" of the sender, for messages; or "" */
-    mst_known_generations known;    /**< HERE: what the sender remembers; BEGIN: `begun` alone */
-    uint32_t withdrawn;             /**< BEGIN: what the leader has proposed from this number on has never begun */
-    mst_task_set ended;             /**< HERE: tasks whose processes have ended, as the sender knows */
+    mst_known_generations known;    /**< HERE: what the sender remembers. BEGIN: only `begun` */
+    uint32_t withdrawn;             /**< BEGIN: no generation proposed by the leader from this number on has begun */
+    mst_task_set ended;             /**< HERE: tasks whose processes have ended, as far as the sender knows */
     mst_member_state state;         /**< HERE */
     mst_member_kind acknowledged;   /**< ACKNOWLEDGE */
     uint64_t instance;              /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
     mst_started_exchanges started;  /**< ACKNOWLEDGE of PROBE */
     mst_task_failure failure;       /**< FAILED, STOPS, STOPPED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                 /**< BEGIN: the task whose state counts */
-    uint64_t instructions;          /**< BEGIN: of oneDNN, those that all members have; 0: they are not compared */
-    int64_t ended_at;               /**< BEGIN: the source's state, if training has ended behind it; or MST_NO_STATE */
-    mst_member_standing *standing;  /**< BEGIN: [number of tasks], the caller's */
+    uint64_t instructions;          /**< BEGIN: those of oneDNN that all members have; 0: they are not compared */
+    int64_t ended_at;               /**< BEGIN: the source's state, if training has ended after it; or MST_NO_STATE */
+    mst_member_standing *standing;  /**< BEGIN: [number of tasks], belongs to the caller */
     mst_waiting_cause cause;        /**< WAITING */
-    int32_t num_waited, num_listed; /**< WAITING: all, and those in the list */
+    int32_t num_waited, num_listed; /**< WAITING: number of all of them, and of those in the list */
     mst_waited_task waited[MST_WAITING_MOST];
 } mst_member_message;
 
@@ -127,8 +127,8 @@ typedef struct mst_member_message {
 /** Writes MESSAGE to DST, which has room for MST_MEMBER_MESSAGE_MOST(num_tasks); returns the number of bytes. Control
  *  characters in its texts become '?'. */
 size_t mst_member_message_encode(const mst_member_message *message, int32_t num_tasks, uint8_t *dst);
-/** Reads a message. STANDING: [num_tasks], is filled by BEGIN. MST_CORRUPT where it is none, or one for another number
- *  of tasks. */
+/** Reads a message. BEGIN fills STANDING, [num_tasks]. MST_CORRUPT if DATA is not a message, or is one for another
+ *  number of tasks. */
 MST_CHECKED mst_status mst_member_message_decode(const void *data, size_t bytes, int32_t num_tasks,
                                                  mst_member_standing *standing, mst_member_message *out);
 

@@ -8,13 +8,13 @@
 #include "membership/leader.h"
 #include "transport/transport.h"
 
-/* The middle column of the drawing in members.h. */
+/* States of the member, as in the column "member" of the drawing in members.h. */
 typedef enum phase {
     AWAY,     /* the program is not ready */
     READY,    /* HERE has been sent, or will be when there is a leader */
     AGREED,   /* has acknowledged BEGIN */
     STEPPING, /* in a generation */
-    LEFT,     /* in a generation, its own work done */
+    LEFT,     /* in a generation, has done its own work */
     FINISHED, /* in a generation, and knows that all have left */
     OVER      /* bye or failed */
 } phase;
@@ -22,22 +22,22 @@ typedef enum phase {
 struct mst_members {
     mst_members_options options;
     phase phase;
-    mst_leader *leader;       /* of the task that leads; else NULL */
+    mst_leader *leader;       /* of a task that leads; else NULL */
     bool connected;           /* to the leader */
-    bool twice;               /* said to be connected once more, without a loss */
-    bool heard;               /* from the leader, since connected */
+    bool twice;               /* a second connection was reported, without a loss of the first */
+    bool heard;               /* the leader has sent something since `connected` */
     bool refused;             /* by task `refused_by`; the reason is in lost_why */
-    int32_t refused_by;       /* the leader; where workers may be fewer than all, another task */
+    int32_t refused_by;       /* the leader; or another task, if workers may be fewer than all */
     uint64_t leader_instance; /* 0: not known yet */
     uint32_t job, generation; /* the greatest seen */
-    int32_t source;           /* of the state of that generation */
+    int32_t source;           /* task that gives the state of that generation */
     bool anew;                /* the job begins with that generation */
     uint64_t instructions;    /* that all its members have */
-    int64_t ended_at;         /* that state, where training has ended behind it; else MST_NO_STATE */
+    int64_t ended_at;         /* the source's state, if training has ended after it; else MST_NO_STATE */
     bool has_run;             /* has been in a generation */
     bool all_left;            /* all have done their work once */
     mst_member_state state;
-    int64_t state_number; /* committed */
+    int64_t state_number; /* of the last committed state */
     mst_group_progress started[MST_GROUP_LAST];
     int32_t num_started;
     bool failing; /* the program has failed, and there is no verdict yet */
@@ -45,14 +45,14 @@ struct mst_members {
     int64_t now, leader_lost_at, failed_at, reported_at, heard_at, refused_at;
     char lost_why[320];
     uint64_t ignored;
-    mst_member_standing *standing, *received; /* of the generation; of a message */
-    uint32_t *connected_in; /* [num_tasks] generation in which a connection was made last; 0: between two */
+    mst_member_standing *standing, *received; /* of the generation; of a received message */
+    uint32_t *connected_in; /* [num_tasks] generation in which the last connection was made; 0: between generations */
     uint8_t *buffer;
-    /* where workers may be fewer than all */
+    /* used if workers may be fewer than all */
     mst_known_generations known;
-    mst_task_set linked, ended; /* tasks that are connected; whose processes have ended */
+    mst_task_set linked, ended; /* connected tasks; tasks whose processes have ended */
     mst_known_generation proposed;
-    uint32_t leader_rank; /* the last generation of which the leader knows that it has begun */
+    uint32_t leader_rank; /* the last generation that the leader knows to have begun */
     int64_t led_at, led_heard_at;
 };
 
@@ -84,7 +84,7 @@ static void tell_leader(mst_members *members, mst_member_message *message) {
     message->to = members->leader_instance;
     if (members->leader)
         mst_leader_received(members->leader, members->options.self, members->options.instance, message);
-    else /* HERE is for a new leader as well */
+    else /* HERE is also for a new leader */
         send_bytes(members, members->options.leader, message->kind == MST_MEMBER_HERE ? 0 : message->to, message);
 }
 
@@ -106,7 +106,7 @@ static void tell_failure(mst_members *members) {
     if (members->failing) tell_leader(members, &message);
 }
 
-/* All that the leader should know of this member. */
+/* Tells the leader everything that it should know of this member. */
 static void say_here(mst_members *members) {
     const mst_members_options *o = &members->options;
     mst_member_message message = {.kind = MST_MEMBER_HERE,
@@ -133,7 +133,7 @@ static void say_bye(mst_members *members) {
     members->options.events.bye(members->options.events.context);
 }
 
-/* Out of the generation that is under way or agreed upon. */
+/* Leaves the generation that is under way or agreed upon. */
 static void end_generation(mst_members *members, const mst_task_failure *failure) {
     const bool had_begun = in_generation(members);
     if (members->phase == AGREED) members->phase = READY;
@@ -169,7 +169,7 @@ void mst_gone_for_good_failure(const mst_members_options *o, int32_t task, const
                              who, o->recovery_timeout, why, *now ? "; now: " : "", now);
 }
 
-/* The leader has not come back. */
+/* Gives up, since the leader has not come back. */
 static void give_up(mst_members *members) {
     const mst_members_options *o = &members->options;
     const char *address = o->address[o->leader];
@@ -288,11 +288,11 @@ static void obey(mst_members *members, const mst_member_message *message) {
             acknowledge(members, message);
             end_job(members, &message->failure);
             break;
-        default: members->ignored++; /* such as LEADS, where a leader is never changed */
+        default: members->ignored++; /* for example LEADS, if the leader never changes */
     }
 }
 
-/* A message to this process from one that leads. */
+/* A message to this process from a task that leads. */
 static void hear_leader(mst_members *members, uint64_t instance, const mst_member_message *message) {
     const bool is_new = instance != members->leader_instance, is_second = is_new && members->leader_instance;
     const bool is_old =
@@ -309,7 +309,7 @@ static void hear_leader(mst_members *members, uint64_t instance, const mst_membe
     obey(members, message);
 }
 
-/* How the leader speaks. */
+/* Sends messages of the leader; its mst_leader_send. */
 static void speak(mst_members *members, int32_t task, const mst_member_message *message) {
     if (task != members->options.self)
         send_bytes(members, task, message->to, message);
@@ -317,7 +317,7 @@ static void speak(mst_members *members, int32_t task, const mst_member_message *
         hear_leader(members, members->options.instance, message);
 }
 
-/* ---- who leads, where workers may be fewer than all ---- */
+/* ---- who leads, if workers may be fewer than all ---- */
 
 static void say_leads(mst_members *members, mst_task_set to) {
     mst_member_message message = {
@@ -327,7 +327,7 @@ static void say_leads(mst_members *members, mst_task_set to) {
         if (i != members->options.self && (to & mst_task_bit(i))) send_bytes(members, i, 0, &message);
 }
 
-/* Leads itself. Where there is no memory it does not, and tries again later. */
+/* Leads itself. If there is no memory for that, it tries again later. */
 static void lead(mst_members *members) {
     mst_members_options *o = &members->options;
     const int32_t before = o->leader;
@@ -343,7 +343,7 @@ static void lead(mst_members *members) {
     say_leads(members, members->linked);
 }
 
-/* TASK, another one, leads, as far as is known. */
+/* TASK, which is not this one, leads, as far as is known. */
 static void follow_leader(mst_members *members, int32_t task, uint32_t rank) {
     mst_leader_destroy(members->leader);
     members->leader = NULL;
@@ -356,7 +356,7 @@ static void follow_leader(mst_members *members, int32_t task, uint32_t rank) {
     say_here(members);
 }
 
-/* The leader is gone, or does not lead any more. */
+/* Chooses a leader: the previous one is gone, or does not lead any more. */
 static void choose_leader(mst_members *members) {
     const mst_task_set lower = members->linked & (mst_task_bit(members->options.self) - 1);
     if (members->phase == OVER) return;
@@ -390,7 +390,7 @@ static void hear_leads(mst_members *members, int32_t from, uint64_t instance, co
     }
 }
 
-/* Of a connection that is there: who leads must be known at its other end. */
+/* A connection to TASK exists: tells it who leads. */
 static void link_elastic(mst_members *members, int32_t task) {
     const mst_members_options *o = &members->options;
     members->linked |= mst_task_bit(task);
@@ -426,7 +426,7 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     if (!members->standing || !members->received || !members->connected_in || !members->buffer)
         status = MST_NO_MEMORY("for a member of a cluster of %d tasks", o->num_tasks);
     if (is_elastic(members)) {
-        o->leader = o->self; /* until it hears of another */
+        o->leader = o->self; /* until it hears of another leader */
         members->known.begun.tasks = mst_all_tasks(o->num_tasks);
     }
     if (!status && o->self == o->leader) status = mst_leader_create(o, members, speak, &members->leader);
@@ -436,7 +436,7 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     }
     members->connected = members->leader != NULL;
     say_here(members);
-    if (is_elastic(members)) say_leads(members, mst_all_tasks(o->num_tasks)); /* so that all are connected */
+    if (is_elastic(members)) say_leads(members, mst_all_tasks(o->num_tasks)); /* so that connections to all are made */
     *out = members;
     return MST_OK;
 }
@@ -451,7 +451,7 @@ void mst_members_destroy(mst_members *members) {
     free(members);
 }
 
-/* ---- by the program ---- */
+/* ---- called by the program ---- */
 
 mst_status mst_members_ready(mst_members *members, const mst_member_state *state) {
     if (members->phase == OVER) return MST_FAIL(MST_INVALID, "the job of this task has ended");
@@ -504,7 +504,7 @@ void mst_members_failed(mst_members *members, const mst_failure *failure) {
     if (members->connected) tell_failure(members);
 }
 
-/* ---- by the transport and the clock ---- */
+/* ---- called by the transport and the clock ---- */
 
 void mst_members_connected(mst_members *members, int32_t task) {
     members->connected_in[task] = in_generation(members) ? members->generation : 0;
@@ -520,9 +520,9 @@ void mst_members_connected(mst_members *members, int32_t task) {
     if (!in_generation(members) && !(members->twice && members->phase == AGREED)) say_here(members);
 }
 
-/* A connection to another member than the leader. It may be that to an earlier process of the task, of whose end the
- * leader has heard before: then what was sent to the task since the generation began is lost. One to a process that
- * came in the generation, and was refused, does not matter. */
+/* A connection to a member other than the leader has broken. It may be the connection to an earlier process of that
+ * task whose end the leader already knows: then messages sent to the task since the generation began are lost. A
+ * connection to a process that came during the generation and was refused does not matter. */
 static void lose_link(mst_members *members, int32_t task, uint64_t instance, const char *why) {
     mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
     mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);
@@ -531,15 +531,15 @@ static void lose_link(mst_members *members, int32_t task, uint64_t instance, con
     if (in_generation(members) && matters) tell_leader(members, &message);
 }
 
-/* The second of two connections may be to another process, which leads now, or the other direction of the first: so the
- * new leader is told who is here, but does not count before it has answered. */
+/* The second of two connections may be the other direction of the first, or to another process, which leads now. This
+ * member therefore sends HERE to a new leader, which only counts once it has answered. */
 static void lose_connection(mst_members *members, const char *why) {
     const bool twice = members->twice;
     lose_leader(members, why);
     if (twice) say_here(members);
 }
 
-/* The leader's transport takes another process for this task, or knows of no such task. */
+/* The leader's transport takes another process to be this task, or knows of no such task. */
 static void be_refused(mst_members *members, int32_t task, const char *why) {
     members->refused = true;
     members->refused_by = task;
@@ -586,7 +586,7 @@ void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, con
         lose_connection(members, why);
 }
 
-/* The task that should lead cannot join. One that is alive has said something since this member came. */
+/* The task that should lead cannot join. If that task is alive, it has sent something since this member came. */
 static void hear_leader_cannot_join(mst_members *members, const mst_member_message *message) {
     const mst_members_options *o = &members->options;
     const bool goes_on = members->has_run || members->heard;
@@ -604,8 +604,8 @@ void mst_members_misfit(mst_members *members, int32_t task, const char *why) {
     if (members->leader) mst_leader_misfit(members->leader, task, why);
 }
 
-/* Whether MESSAGE is of a task that has elastic_min where this one has not, or the other way round: both lead. Only a
- * leader that waits for all asks those who have not come. */
+/* Whether only one of this task and MESSAGE's sender has elastic_min: then both lead. The message shows it, since only
+ * a leader that waits for all asks tasks that have not come. */
 static bool is_of_other_kind(const mst_members *members, const mst_member_message *message) {
     if (!members->leader) return false;
     return is_elastic(members) ? message->kind == MST_MEMBER_WAITING && !message->to
@@ -644,7 +644,7 @@ void mst_members_received(mst_members *members, int32_t from, uint64_t instance,
         hear_leader(members, instance, &message);
 }
 
-/* The refusal has lasted. */
+/* The refusal has lasted too long: this process ends. */
 static void accept_refusal(mst_members *members) {
     const mst_members_options *o = &members->options;
     mst_task_failure failure;
@@ -654,7 +654,7 @@ static void accept_refusal(mst_members *members) {
     end_job(members, &failure);
 }
 
-/* Another process has this task's number, and is alive. */
+/* This process ends: another process has this task's number, and is alive. */
 static void give_way(mst_members *members, const char *where) {
     const mst_members_options *o = &members->options;
     const char *address = o->address[o->self];
@@ -665,7 +665,7 @@ static void give_way(mst_members *members, const char *where) {
     end_job(members, &failure);
 }
 
-/* Whether this process ends where task BY says that another one has its number. */
+/* Whether this process must end after task BY says that another process has its number. */
 static bool must_give_way(const mst_members *members, int32_t by) {
     const mst_members_options *o = &members->options;
     if (members->phase == OVER || by == o->self) return false;
@@ -673,7 +673,7 @@ static bool must_give_way(const mst_members *members, int32_t by) {
     return members->leader ? mst_leader_is_alone(members->leader) : by == o->leader && !members->connected;
 }
 
-/* Another process has connected to this one, whose number it has: it cannot listen, and ends. */
+/* A process with the same number has connected to this one: it cannot listen, and ends. */
 static void hear_double(mst_members *members, const char *where) {
     const mst_members_options *o = &members->options;
     const bool has_leader = members->leader || members->connected;
@@ -695,7 +695,7 @@ void mst_members_taken(mst_members *members, int32_t by, int32_t task, const cha
         mst_leader_refused(members->leader, task, where);
 }
 
-/* Without a leader. */
+/* Called while there is no leader. */
 static void wait_for_leader(mst_members *members) {
     const mst_members_options *o = &members->options;
     if (members->refused && is_past(members->now, members->refused_at, o->refusal_timeout)) {
@@ -715,15 +715,15 @@ static void wait_for_leader(mst_members *members) {
     o->events.waiting(o->events.context, &waiting);
 }
 
-/* A leader says every few seconds that it waits. One that does not may not know this process: another one wanted the
- * same seat. */
+/* A leader says every few seconds that it waits. A leader that does not may not know this process, because another
+ * process wanted the same seat: this one sends HERE again. */
 static void remind_leader(mst_members *members) {
     if (!is_past(members->now, members->heard_at, 2 * members->options.report)) return;
     members->heard_at = members->now;
     say_here(members);
 }
 
-/* Who leads says so. Who has not heard so for long looks for another leader. */
+/* A leader says that it leads. A task that has not heard that for long looks for another leader. */
 static void tick_elastic(mst_members *members) {
     const mst_members_options *o = &members->options;
     if (members->refused && is_past(members->now, members->refused_at, o->refusal_timeout)) {

@@ -1,5 +1,5 @@
-/* The leader is task 0, the chief. One pair is measured at a time, so that pairs do not take each other's bandwidth.
- * While a task waits for anything it answers the pings of others. */
+/* The leader is task 0, the chief. Pairs are measured one at a time, so that they do not take each other's bandwidth.
+ * While a task waits for anything, it answers the pings of others. */
 #include "messages/checkup.h"
 
 #include <poll.h>
@@ -30,14 +30,14 @@ struct mst_checkup {
     int32_t num_tasks, self;
     const char *facts;
     mst_checkup_peer *peer;
-    bool *is_ready;    /* [num_tasks] waits for nobody any more */
+    bool *is_ready;    /* [num_tasks] no longer waits for anybody */
     bool *is_measured; /* [num_tasks] has measured its links */
     mst_checkup_link *link;
     int32_t num_links, room;
-    bool told, ended;           /* MEASURE, LINKS has come */
+    bool told, ended;           /* MEASURE has come; LINKS has come */
     int64_t link_time;          /* nanoseconds for measuring a pair */
-    int64_t ping, pong;         /* number of the last one, and of its answer */
-    int64_t pong_at, pong_wall; /* when that came, and what time it was at the peer */
+    int64_t ping, pong;         /* number of the last ping, and of the last answer */
+    int64_t pong_at, pong_wall; /* when the answer came, and the peer's time of day */
     void *payload;              /* [MST_CHECKUP_LARGE] zeros */
 };
 
@@ -48,7 +48,7 @@ static void wait_resolved(int wake, int64_t deadline) {
     struct pollfd fd = {.fd = wake, .events = POLLIN};
     const int64_t left = deadline - mst_clock_now();
     if (poll(&fd, 1, left > 0 ? (int)(left / 1000000) + 1 : 0) > 0 && read(wake, &count, sizeof count) < 0) {
-        /* take_results asks for all results anyway */
+        /* take_results looks at all results in any case */
     }
 }
 
@@ -81,19 +81,19 @@ mst_status mst_checkup_resolve(const mst_cluster *cluster, double seconds, mst_c
                      : MST_FAIL(MST_OUT_OF_MEMORY, "cannot make an eventfd: allow more open files (ulimit -n)");
 }
 
-/* ---- what comes ---- */
+/* ---- what arrives ---- */
 
 static bool is_over(const mst_checkup *c, int64_t deadline) {
     return mst_clock_now() >= deadline || (c->options.stop && c->options.stop());
 }
 
-/* Seconds that measuring all pairs takes at most. */
+/* The most seconds that measuring all pairs takes. */
 static double measuring_time(const mst_checkup *c) {
     static const double LEAST = 20, PAIR = 0.05;
     return LEAST + PAIR * 0.5 * c->num_tasks * (c->num_tasks - 1);
 }
 
-/* TASK has sent something, can be sent something, and was not lost since. */
+/* Whether TASK is there: it has sent something, can be sent to, and was not lost since. */
 static bool is_present(const mst_checkup *c, int32_t task) {
     const mst_checkup_peer *p = &c->peer[task];
     return task != c->self && p->heard && p->reached && !p->lost;
@@ -128,7 +128,7 @@ static mst_status add_link(mst_checkup *c, const mst_checkup_link *link) {
     return MST_OK;
 }
 
-/* Adds the links of PARCEL that task FROM has measured (-1: all). Those that cannot be right are left out. */
+/* Adds the links of PARCEL that task FROM has measured (-1: those of all tasks). Invalid ones are left out. */
 static mst_status take_links(mst_checkup *c, const mst_parcel *parcel, int32_t from) {
     const mst_checkup_link *link = parcel->body;
     const size_t count = parcel->bytes / sizeof *link, most = (size_t)c->num_tasks * (size_t)c->num_tasks;
@@ -178,7 +178,7 @@ static mst_status take(mst_checkup *c, const mst_parcel *parcel) {
         case MST_CHECK_LINKS:
             if (!by_leader) return MST_OK;
             c->ended = true;
-            c->num_links = 0; /* the leader's list has those of this task */
+            c->num_links = 0; /* the leader's list includes those of this task */
             return take_links(c, parcel, -1);
         default: return MST_OK; /* what has happened to a task that is no part of this */
     }
@@ -189,7 +189,7 @@ static void note_reached(mst_checkup *c) {
         if (i != c->self && mst_mail_route(c->mail, i)) c->peer[i].reached = true;
 }
 
-/* Takes what has come, or waits for a moment. */
+/* Takes the next parcel, or waits for a moment. */
 static mst_status take_next(mst_checkup *c, int64_t deadline) {
     const int64_t tick = mst_clock_after(TICK);
     mst_parcel *parcel = mst_mail_next(c->mail, tick < deadline ? tick : deadline);
@@ -201,7 +201,7 @@ static mst_status take_next(mst_checkup *c, int64_t deadline) {
 
 /* ---- measuring ---- */
 
-/* Sends BYTES to TASK, which answers with WANTED, and waits for that: *TIME, or -1 where nothing has come. */
+/* Sends BYTES to TASK, and waits for its answer of WANTED bytes. *TIME: of both; -1 if no answer came. */
 static mst_status ping(mst_checkup *c, int32_t task, size_t bytes, int64_t wanted, int64_t *time) {
     const mst_parcel_head head = {.kind = MST_CHECK_PING, .number = ++c->ping, .step = wanted};
     const int64_t begin = mst_clock_now(), deadline = mst_clock_after(ANSWER);
@@ -217,8 +217,8 @@ static int compare_times(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The median time of at most MOST pings within NANOSECONDS; -1 where one was not answered. One more goes before them,
- * and is not counted: it takes longer, since some things are only done once. */
+/* The median time of at most MOST pings within NANOSECONDS; -1 if one was not answered. The first ping is not counted:
+ * it takes longer, since some things are only done once. */
 static mst_status measure_pings(mst_checkup *c, int32_t task, size_t bytes, int64_t wanted, int most,
                                 int64_t nanoseconds, int64_t *median) {
     int64_t time[MOST_SMALL];
@@ -236,7 +236,7 @@ static mst_status measure_pings(mst_checkup *c, int32_t task, size_t bytes, int6
     return MST_OK;
 }
 
-/* How far the clock of TASK is ahead, by the quickest of some pings. */
+/* Measures how far the clock of TASK is ahead, with the quickest of some pings. */
 static mst_status compare_clocks(mst_checkup *c, int32_t task, int64_t *ahead) {
     enum { PINGS = 5 };
     int64_t best = INT64_MAX, time;
@@ -251,8 +251,8 @@ static mst_status compare_clocks(mst_checkup *c, int32_t task, int64_t *ahead) {
     return MST_OK;
 }
 
-/* How much of TIME, in which a large and a small message go there and back, is the large one's, where two small ones
- * take LATENCY. At least half: on a busy machine LATENCY may be too long. */
+/* TIME is that of a large message and its small answer, LATENCY that of two small messages. Returns the part of the
+ * large message, at least half: on a busy machine LATENCY may be too long. */
 static int64_t without_answer(int64_t time, int64_t latency) {
     return time - latency > time / 2 ? time - latency : time / 2;
 }
@@ -300,9 +300,9 @@ static mst_status send_links(mst_checkup *c, int32_t to, int32_t kind) {
     return mst_mail_send(c->mail, to, &(mst_parcel_head){.kind = kind}, &piece, 1, NULL);
 }
 
-/* Lets one task after the other measure its links, and tells all of them. */
+/* Lets one task after another measure its links, and sends all links to all tasks. */
 static mst_status lead(mst_checkup *c) {
-    static const double LINK = 0.2, ALL = 10; /* seconds for measuring a pair, and for all where there are many */
+    static const double LINK = 0.2, ALL = 10; /* seconds for measuring a pair; for all pairs if there are many */
     const double share = 2 * ALL / ((double)c->num_tasks * (c->num_tasks - 1));
     const int64_t deadline = mst_clock_after(measuring_time(c));
     const mst_parcel_head head = {.kind = MST_CHECK_MEASURE, .number = (int64_t)((share < LINK ? share : LINK) * 1e9)};
@@ -319,7 +319,7 @@ static mst_status lead(mst_checkup *c) {
     return MST_OK;
 }
 
-/* Does what the leader says until that is over. */
+/* Does what the leader says until the check is over. */
 static mst_status follow(mst_checkup *c) {
     const int64_t deadline = mst_clock_after(c->options.wait + measuring_time(c) + 2 * ANSWER);
     while (!c->ended && is_present(c, LEADER) && !is_over(c, deadline)) {

@@ -22,9 +22,9 @@
 
 enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
 static const uint32_t MAGIC = 0x5053534d; /* "MSSP" */
-static const uint32_t GENERATION = 1;     /* there is only one */
+static const uint32_t GENERATION = 1;     /* there is only one generation */
 
-/* A body that is on its way here: `arrived` rises when it is there. Where its sender is lost, that may be never: the
+/* A body that is being received: `arrived` rises when it is complete. If its sender is lost, that may never happen: the
  * memory stays until the transport is closed. */
 typedef struct incoming {
     struct incoming *next;
@@ -32,15 +32,15 @@ typedef struct incoming {
     mst_timeline arrived;
 } incoming;
 
-/* Memory from which bodies are sent: the transport's where it has any, so that they are copied no more on the way. It
- * is used again. */
+/* Memory from which bodies are sent. It belongs to the transport if that has such memory, which saves a copy. It is
+ * used again. */
 struct mst_mail_block {
     mst_mail_block *next;
     mst_timeline sent; /* rises when a body has been sent */
-    uint64_t used;     /* how many bodies have been sent from it, or will be */
+    uint64_t used;     /* number of bodies that have been or will be sent from it */
     size_t room;
     void *data;
-    bool is_transports;
+    bool is_transports; /* it is memory of the transport */
 };
 
 struct mst_mail {
@@ -53,18 +53,18 @@ struct mst_mail {
     bool borrows;
     FILE *log;
     double linger;        /* seconds */
-    bool gives_up;        /* bodies that have not been sent are not wanted any more */
-    mst_timeline opened;  /* 1: the transport is known, which may receive before that */
+    bool gives_up;        /* bodies that have not been sent are no longer wanted */
+    mst_timeline opened;  /* 1: the transport is known here; it may receive before that */
     mst_timeline news;    /* rises when there may be something to take */
-    int event;            /* of it */
-    mst_timeline starved; /* of messages that are dropped */
+    int event;            /* eventfd of `news` */
+    mst_timeline starved; /* for messages that are dropped for lack of memory */
     pthread_mutex_t lock;
     const mst_protocol *protocol;
     uint64_t last_run; /* number of the last body that was sent as data */
     mst_parcel *first, **last;
     incoming *coming, **last_coming; /* in the order of their heads */
-    mst_mail_block *blocks;          /* that nobody has taken; from some a body may be on its way */
-    mst_mail_block *left;            /* to those who may write to them still */
+    mst_mail_block *blocks;          /* blocks that nobody has taken; bodies may still be sent from some */
+    mst_mail_block *left;            /* blocks that somebody may still write to */
 };
 
 /* ---- heads ---- */
@@ -91,7 +91,7 @@ static bool is_in(uint64_t set, const mst_protocol *protocol, int32_t kind) {
     return kind >= protocol->first && kind < protocol->end && (set & MST_PARCEL_BIT(protocol->first, kind));
 }
 
-/* Its body is a text that is shown. */
+/* Whether the body is a text for display. */
 static bool is_text(const mst_protocol *protocol, int32_t kind) {
     return kind == MST_PARCEL_CANNOT_JOIN || is_in(protocol->texts, protocol, kind);
 }
@@ -132,7 +132,7 @@ const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *dat
     return NULL;
 }
 
-/* ---- what comes; on the transport's thread ---- */
+/* ---- receiving, on the transport's thread ---- */
 
 static mst_parcel *make_parcel(const mst_parcel_head *head, int32_t from, uint64_t instance, size_t bytes) {
     mst_parcel *parcel = calloc(1, sizeof *parcel);
@@ -153,18 +153,18 @@ static void enqueue(mst_mail *mail, mst_parcel *parcel) {
     mst_timeline_add(&mail->news, 1);
 }
 
-/* A note for the owner, which has no body but a text. */
+/* Adds an event for the owner, whose body is a text. */
 static void enqueue_event(mst_mail *mail, int32_t kind, int32_t from, uint64_t instance, const char *text) {
     mst_parcel *parcel = make_parcel(&(mst_parcel_head){.kind = kind}, from, instance, strlen(text));
-    if (!parcel) return; /* what is lost without memory shows as a step that does not end */
+    if (!parcel) return; /* an event lost for lack of memory shows as a step that does not end */
     memcpy(parcel->body, text, parcel->bytes);
     pthread_mutex_lock(&mail->lock);
     enqueue(mail, parcel);
     pthread_mutex_unlock(&mail->lock);
 }
 
-/* A parcel of these bytes, which come as data message RUN, finds no memory. What comes is dropped: it is not what is
- * posted. */
+/* There is no memory for a parcel of these bytes, which come as data message RUN. A post of another size is made for
+ * it, so that the transport drops the bytes. */
 static void starve(mst_mail *mail, int32_t from, uint64_t instance, size_t bytes, uint64_t run) {
     const mst_key key = {.generation = GENERATION, .run = run};
     char text[64];
@@ -179,7 +179,7 @@ static void starve(mst_mail *mail, int32_t from, uint64_t instance, size_t bytes
         enqueue_event(mail, MST_PARCEL_LOST, from, instance, "there is no memory for its message");
 }
 
-/* Takes PARCEL over. Returns why its body cannot come, or NULL. */
+/* Takes PARCEL over. Returns NULL, or why its body cannot be received. */
 static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) {
     incoming *in = aligned_alloc(_Alignof(incoming), sizeof *in);
     if (!in) {
@@ -223,7 +223,7 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     }
     if (run) return;
     memcpy(parcel->body, (const char *)data + HEAD, bytes);
-    if (is_text(mail->protocol, head.kind)) mst_make_plain(parcel->body); /* it is shown */
+    if (is_text(mail->protocol, head.kind)) mst_make_plain(parcel->body); /* it is for display */
     pthread_mutex_lock(&mail->lock);
     enqueue(mail, parcel);
     pthread_mutex_unlock(&mail->lock);
@@ -260,7 +260,7 @@ static void mail_mismatch(void *context, int32_t task, mst_key key, const char *
 
 /* ---- taking ---- */
 
-/* A body that has arrived in the sender's memory is read there; in several parts, it is copied. */
+/* A body that has arrived in the sender's memory is read there. If it came in several parts, it is copied. */
 static void take_lent(mst_parcel *parcel) {
     if (!parcel->lent) return;
     if (!parcel->lent->next) {
@@ -273,7 +273,7 @@ static void take_lent(mst_parcel *parcel) {
     parcel->lent = NULL;
 }
 
-/* Puts the bodies that have come on the queue. Under the lock. */
+/* Puts the bodies that have arrived on the queue. Under the lock. */
 static void take_arrived(mst_mail *mail) {
     incoming **at = &mail->coming;
     while (*at) {
@@ -412,7 +412,7 @@ mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_parcel_head
     return status;
 }
 
-/* The same from a copy. */
+/* Sends a copy of the pieces. */
 static mst_status send_copy(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
                             size_t bytes) {
     mst_mail_block *block = mst_mail_block_take(mail, bytes);
@@ -425,7 +425,7 @@ static mst_status send_copy(mst_mail *mail, int32_t to, const mst_parcel_head *h
     return status;
 }
 
-/* To this task itself. */
+/* Sends to this task itself. */
 static mst_status send_self(mst_mail *mail, const mst_parcel_head *head, const mst_iov *piece, int n, size_t bytes) {
     mst_parcel *parcel = make_parcel(head, mail->self, mail->instance, bytes);
     if (!parcel) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
@@ -497,8 +497,8 @@ static mst_status open_type(mst_mail *mail, const mst_mail_options *o, mst_trans
     return mail->type->open(options, &mail->transport);
 }
 
-/* This task cannot join, for the calling thread's error, whose code is STATUS: a worker tells all servers, a server all
- * workers. Returns STATUS. */
+/* This task cannot join because of the calling thread's error, whose code is STATUS. A worker tells all servers, a
+ * server tells all workers. Returns STATUS. */
 static mst_status tell_cannot_join(const mst_mail_options *o, const mst_transport_options *options, mst_status status) {
     mst_failure failure;
     unsigned char message[HEAD + sizeof failure.message];
@@ -525,7 +525,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                      .lists = o->compares_lists ? mst_cluster_lists(o->cluster, lists) : NULL,
                                      .self = mail->self,
                                      .address = address,
-                                     .bind = o->client ? "127.0.0.1:1" : o->bind, /* a client's is not bound */
+                                     .bind = o->client ? "127.0.0.1:1" : o->bind, /* a client does not listen there */
                                      .insecure = o->insecure,
                                      .only_connects = o->client > 0,
                                      .instance = mail->instance,
@@ -562,7 +562,7 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     mail->last = &mail->first;
     mail->last_coming = &mail->coming;
     while (!mail->instance) randombytes_buf(&mail->instance, sizeof mail->instance);
-    randombytes_buf(&mail->last_run, sizeof mail->last_run); /* unlike those of an instance before this one */
+    randombytes_buf(&mail->last_run, sizeof mail->last_run); /* differs from the runs of an earlier instance */
     mail->last_run >>= 1;
     pthread_mutex_init(&mail->lock, NULL);
     mail->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -586,7 +586,7 @@ void mst_mail_give_up(mst_mail *mail) {
     mail->gives_up = true;
 }
 
-/* Waits until all bodies have been sent. Then none comes any more. */
+/* Waits until all bodies have been sent. After that none is sent any more. */
 static void end_sending(mst_mail *mail) {
     const int64_t deadline = mst_clock_after(mail->gives_up ? 0 : mail->linger);
     for (mst_mail_block *block = mail->blocks; block; block = block->next)
@@ -597,7 +597,7 @@ static void end_sending(mst_mail *mail) {
     mail->blocks = mail->left = NULL;
 }
 
-/* What has come and nobody has taken. */
+/* Frees the parcels that nobody has taken. */
 static void free_parcels(mst_mail *mail) {
     pthread_mutex_lock(&mail->lock);
     take_arrived(mail);
@@ -615,7 +615,7 @@ void mst_mail_close(mst_mail *mail) {
     if (!mail) return;
     if (mail->transport) {
         end_sending(mail);
-        free_parcels(mail); /* what is lent, before the transport is closed */
+        free_parcels(mail); /* those that are lent must be freed before the transport is closed */
         mail->type->close(mail->transport, mail->linger);
     }
     free_parcels(mail);

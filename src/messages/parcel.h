@@ -1,19 +1,19 @@
-/** Parcels: messages between workers and parameter servers, between tasks that check their cluster
- *  (messages/checkup.h), and of sessions over several tasks (sessions/service.h), each a head of some numbers and a
- *  body of any size.
+/** Parcels: messages with a head of some numbers and a body of any size. They go between workers and parameter servers,
+ *  between tasks that check their cluster (messages/checkup.h), and in sessions over several tasks
+ *  (sessions/service.h).
  *
- *  A small body travels in the control message that has the head. A large one follows as data, straight into the memory
- *  that the receiver gets for it when the head has come (transport/transport.h):
+ *  A small body travels in the control message with the head. A large one follows as data, directly into memory that
+ *  the receiver allocates when the head has come (transport/transport.h):
  *
  *      worker                                                 server
  *      head (kind, number, step, bytes) ---- control ---->    memory for the body, posted
- *      body ----------------------------------- data ---->    the parcel is whole, and the next to be taken
+ *      body ----------------------------------- data ---->    the parcel is complete, and can be taken
  *
- *  Those that go to and fro in each step may overtake others, and be overtaken by them, on a way that is faster. A
- *  parcel that answers another one is behind that all the same.
+ *  Parcels of each step may go by a faster way, on which they may overtake others or be overtaken. A parcel that
+ *  answers another one still comes after it.
  *
- *  What happens to the connections is taken from the same queue: that a task is connected, or lost and why. A task that
- *  was started again is another instance. */
+ *  Events of the connections come from the same queue: a task is connected, or is lost, and why. A task that was
+ *  started again has another instance. */
 #ifndef MUSTER_MESSAGES_PARCEL_H
 #define MUSTER_MESSAGES_PARCEL_H
 
@@ -27,22 +27,21 @@
 typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
-/** What of parcels two processes must have in common to understand each other. */
+/** The version of parcels. Two processes must have the same one to understand each other. */
 enum { MST_PARCEL_VERSION = 15 };
 
-/** Kinds that no protocol owns. The first is sent; the others are never sent: they tell the owner of a mail what has
- *  happened to a connection. */
+/** Kinds that belong to no protocol. The first one is sent. The others are never sent: they tell the owner of a mail
+ *  what has happened to a connection. */
 enum {
-    MST_PARCEL_CANNOT_JOIN = 1, /**< from the transport of a task that cannot listen at its address, or that was told
+    MST_PARCEL_CANNOT_JOIN = 1, /**< from the transport of a task that cannot listen at its address, or that was given
                                  *   other lists of tasks: the job ends; body: why, a text */
     MST_PARCEL_CONNECTED,
     MST_PARCEL_LOST,     /**< body: why */
-    MST_PARCEL_NO_MEMORY /**< for a parcel that was to come; body: as much, "573000000 bytes" */
+    MST_PARCEL_NO_MEMORY /**< there is no memory for a parcel that was to come; body: its size, "573000000 bytes" */
 };
 
-/** Where the kinds of each protocol begin. The protocol numbers its kinds from there on, says in a header of its own
- *  who sends each, when, and what that changes, and has a table of what must be known here. A new protocol takes the
- *  next range. */
+/** First kind of each protocol. The protocol numbers its kinds from there on. Its own header says who sends each kind,
+ *  when, and what that changes; a table holds what must be known here. A new protocol takes the next range. */
 enum {
     MST_PARCEL_CHECKUP = 0x100,          /**< messages/checkup.c */
     MST_PARCEL_PARAMETER_SERVER = 0x200, /**< kinds that parameter servers and their workers send */
@@ -50,33 +49,33 @@ enum {
     MST_PARCEL_RANGES_END = 0x400
 };
 
-/** What must be known of the kinds of a protocol, FIRST to END - 1, to carry them. A set of kinds has for each the bit
- *  MST_PARCEL_BIT. */
+/** What a mail must know about the kinds of a protocol, FIRST to END - 1, to carry them. A set of kinds has the bit
+ *  MST_PARCEL_BIT for each of its kinds. */
 typedef struct mst_protocol {
     int32_t first, end;
-    /** Those that go to and fro in each step. Such a parcel may overtake others on a faster way, and be overtaken: who
-     *  gets it knows by its numbers what it belongs to. */
+    /** Kinds that are sent in each step. Such a parcel may go by a faster way, overtake others, and be overtaken: its
+     *  numbers tell the receiver where it belongs. */
     uint64_t overtakes;
-    uint64_t lends; /**< large and in each step: may be read in the sender's memory (mst_mail_options.borrows) */
-    uint64_t texts; /**< the body is a text that is shown: a small one, from which control characters are removed */
-    /** What happens where there is no memory for a parcel. True: the owner hears of it (NO_MEMORY), and ends the job,
-     *  since the sender would send it again. False: the sender is as lost as if its connection had broken (LOST). */
+    uint64_t lends; /**< large kinds sent in each step: may be read in the sender's memory (mst_mail_options.borrows) */
+    uint64_t texts; /**< the body is a short text for display; control characters are removed from it */
+    /** What happens if there is no memory for a parcel. True: the owner gets NO_MEMORY and ends the job, since the
+     *  sender would send the parcel again. False: the sender counts as lost, as if its connection had broken (LOST). */
     bool fails_without_memory;
 } mst_protocol;
 #define MST_PARCEL_BIT(first, kind) (UINT64_C(1) << ((kind) - (first)))
 
-/** Requests of a worker are numbered from a random number on, so that those of a process before it have others. What a
- *  server sends in answer has the request's number: an answer to an earlier one, which was sent twice or meant for a
- *  process that is no more, is known as such and dropped. */
+/** Requests of a worker are numbered from a random number on, so that requests of an earlier process have other
+ *  numbers. The server's answer has the number of the request. An answer to an earlier request, sent twice or meant for
+ *  a process that no longer exists, is recognised by it and dropped. */
 typedef struct mst_parcel_head {
     int32_t kind;   /**< of the mail's protocol, or one of those above */
     uint32_t round; /**< how often the servers have begun: gradients of an earlier round are dropped */
     int64_t number, step;
-    uint64_t request; /**< of a worker, or the one that is answered; 0: neither */
+    uint64_t request; /**< of a worker: its number; of an answer: the number that it answers; 0: neither */
 } mst_parcel_head;
 
-/** The head as it travels: 56 bytes before the body, which has BYTES and travels as data message RUN; 0: right behind
- *  the head. */
+/** The head on the wire: 56 bytes. BYTES is the size of the body, which travels as data message RUN, or directly after
+ *  the head if RUN is 0. */
 enum { MST_PARCEL_HEAD = 56 };
 void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
                             unsigned char at[MST_PARCEL_HEAD]);
@@ -85,17 +84,17 @@ void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_
 const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
                                    mst_parcel_head *head, size_t *bytes, uint64_t *run);
 
-/** A parcel that has come. */
+/** A received parcel. */
 typedef struct mst_parcel {
-    struct mst_parcel *next; /**< the mail's */
+    struct mst_parcel *next; /**< used by the mail */
     mst_parcel_head head;
     int32_t from;
     uint64_t instance;
     size_t bytes;
-    void *body;          /**< [bytes], aligned to 64, and a 0 behind it; of what is lent aligned to 8, and no 0 */
+    void *body;          /**< [bytes], aligned to 64, with a 0 after it; if it is lent: aligned to 8, and no 0 */
     void *own;           /**< memory for it */
-    mst_kept_part *lent; /**< BODY is memory of the sender's, who does not write it until the parcel is freed. NULL: it
-                              is OWN */
+    mst_kept_part *lent; /**< BODY is memory of the sender, which does not write to it until the parcel is freed. NULL:
+                              BODY is OWN */
 } mst_parcel;
 
 typedef struct mst_mail_options {
@@ -103,26 +102,26 @@ typedef struct mst_mail_options {
     const mst_protocol *protocol;   /**< of all that is sent and received; what comes of another one is left out */
     const char *bind, *key_file;    /**< as in mst_task_options */
     const char *transport;          /**< as in mst_task_options */
-    const mst_transport_type *type; /**< another transport, without a key; NULL: that of the option */
+    const mst_transport_type *type; /**< a transport to use instead, without a key; NULL: the one of the option */
     bool insecure;
-    /** Programs that are no tasks and may connect: they have the numbers behind those of the training tasks, and get
-     *  what is sent to them by the connections that they have made. */
+    /** Number of programs that are not tasks and may connect. They are numbered after the training tasks, and get
+     *  messages by the connections that they have made. */
     int32_t num_clients;
     int32_t client;      /**< 1 + the number of this client, which does not listen; 0: this process is a task */
-    bool compares_lists; /**< a task that was told other lists of tasks is not connected: a CANNOT_JOIN comes instead */
-    bool tells; /**< if this task cannot be opened, the tasks that it would train with hear why (CANNOT_JOIN) */
-    double name_seconds; /**< as in mst_task_transport, and so are the next two */
+    bool compares_lists; /**< a task with other lists of tasks is not connected: a CANNOT_JOIN comes instead */
+    bool tells;          /**< if this task cannot be opened, the other training tasks are told why (CANNOT_JOIN) */
+    double name_seconds; /**< as in mst_task_transport, as are `stop` and `context` */
     bool (*stop)(void *context);
     void *context;
     double timeout;             /**< seconds */
-    FILE *log;                  /**< for how data go, and who is refused; NULL: no line */
-    const char *const *address; /**< of all training tasks; NULL: the cluster's */
-    size_t most_bytes;          /**< of a body; 0: 16 GiB */
-    bool borrows;               /**< gradients and values may be lent; all are freed before the mail is closed */
-    mst_task_status *status;    /**< what is told to those who ask, as long as the mail is open; NULL: nothing */
+    FILE *log;                  /**< gets lines about how data go, and who is refused; NULL: no lines */
+    const char *const *address; /**< of all training tasks; NULL: those of the cluster */
+    size_t most_bytes;          /**< most bytes of a body; 0: 16 GiB */
+    bool borrows;               /**< gradients and values may be lent; free all of them before the mail is closed */
+    mst_task_status *status;    /**< reported to those who ask, as long as the mail is open; NULL: nothing is */
 } mst_mail_options;
 
-/** Those of a task, or of a parameter server, that was opened with OPTIONS, a pointer. */
+/** The mail options of a task, or of a parameter server, that was opened with OPTIONS, a pointer. */
 #define MST_MAIL_OPTIONS(options)                          \
     ((mst_mail_options){.cluster = (options)->cluster,     \
                         .bind = (options)->bind,           \
@@ -137,41 +136,43 @@ typedef struct mst_mail_options {
                         .timeout = (options)->timeout,     \
                         .log = (options)->log})
 
-/** Listens at the address of this task of the cluster. Errors as mst_task_open_with; where others are told of one, that
- *  takes at most 5 seconds. */
+/** Listens at the address of this task of the cluster. Errors as mst_task_open_with. If other tasks are told of the
+ *  error, that takes at most 5 seconds. */
 MST_CHECKED mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out);
-/** How many seconds mst_mail_close waits for tasks that are not there yet, or not any more, to take what was sent to
- *  them; 1 where this is not called. */
+/** Sets how many seconds mst_mail_close waits for tasks that are not connected, yet or any more, to take what was sent
+ *  to them. The default is 1. */
 void mst_mail_linger(mst_mail *mail, double seconds);
-/** The job has failed: mst_mail_close does not wait for large bodies, which nobody takes any more. */
+/** The job has failed: mst_mail_close does not wait for large bodies, which nobody will take. */
 void mst_mail_give_up(mst_mail *mail);
-/** Sends what was asked for, and frees all. NULL is allowed. */
+/** Sends what is waiting, and frees everything. NULL is allowed. */
 void mst_mail_close(mst_mail *mail);
 
-/** Sends a parcel whose body is the N pieces, also to this task itself. Their memory must stay until *SENT has risen by
- *  one; of a small body, or where SENT is NULL, they are copied, and *SENT rises before it returns. */
+/** Sends a parcel whose body is the N pieces; TO may be this task itself. The pieces must not change until *SENT has
+ *  risen by one. If the body is small or SENT is NULL, they are copied, and *SENT rises before the return. */
 MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece,
                                      int n, mst_timeline *sent);
-/** Memory of at least BYTES from which bodies are sent without being copied, and nothing of which is still being sent;
- *  NULL: there is none. It is given back, also while something is being sent from it. */
+/** Returns memory of at least BYTES from which bodies are sent without a copy; nothing in it is still being sent. NULL:
+ *  there is none. It may be given back while bodies are still being sent from it. */
 mst_mail_block *mst_mail_block_take(mst_mail *mail, size_t bytes);
-/** BLOCK, which may be NULL, may be taken again when all that was sent from it has gone. */
+/** Gives BLOCK back. It may be taken again when everything in it has been sent. NULL is allowed. */
 void mst_mail_block_give(mst_mail *mail, mst_mail_block *block);
-/** BLOCK, which may be NULL, is not taken again, since somebody may write to it still: it goes with the mail. */
+/** Leaves BLOCK to the mail, which frees it when it is closed. It is not taken again, since somebody may still write to
+ *  it. NULL is allowed. */
 void mst_mail_block_leave(mst_mail *mail, mst_mail_block *block);
-/** Aligned to 64. */
+/** The memory of BLOCK, aligned to 64. */
 void *mst_mail_block_data(const mst_mail_block *block);
-/** Sends a parcel whose body is BYTES of BLOCK, from OFFSET on, which are not written before it is taken again. */
+/** Sends a parcel whose body is BYTES of BLOCK, from OFFSET on. They must not change until BLOCK is taken again. */
 MST_CHECKED mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_parcel_head *head,
                                            mst_mail_block *block, size_t offset, size_t bytes);
-/** The next parcel that is whole, the caller's (mst_parcel_free); NULL where none comes until DEADLINE. */
+/** The next complete parcel; free it with mst_parcel_free. NULL if none comes until DEADLINE. */
 mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline);
 void mst_parcel_free(mst_parcel *parcel);
 /** How messages to task TO go now, in words; NULL: this task has no connection to it (transport/transport.h). */
 const char *mst_mail_route(mst_mail *mail, int32_t to);
-/** "worker:1 at localhost:2223", and where this task has something for it and cannot connect to it, why; likewise. */
+/** "worker:1 at localhost:2223" in TEXT of SIZE bytes, which is returned. If this task cannot connect to TASK although
+ *  it has parcels for it, the reason is added. */
 const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size);
-/** What TASK has said last of what it does; "": not known. TEXT has room for MST_TRANSPORT_DOING bytes. */
+/** What TASK last said it was doing; "": not known. TEXT has room for MST_TRANSPORT_DOING bytes. */
 void mst_mail_heard(const mst_mail *mail, int32_t task, char *text);
 /** "worker:1 at localhost:2223", in TEXT of SIZE bytes, which is returned. */
 const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t size);

@@ -12,7 +12,7 @@ enum { VERSION = 1 };
 
 /* ---- writing ---- */
 
-/* Where the message is written; without DST its bytes are only counted. */
+/* The place where the message is written. If `dst` is NULL, bytes are only counted. */
 typedef struct writer {
     char *dst;
     size_t used;
@@ -95,7 +95,7 @@ static mst_status get(reader *r, void *dst, size_t bytes) {
     return MST_OK;
 }
 
-/* *OUT are *BYTES in the message. */
+/* Reads bytes; *OUT points to *BYTES of them in the message. */
 static mst_status get_bytes(reader *r, const void **out, size_t *bytes) {
     uint64_t length;
     MST_TRY(get(r, &length, sizeof length));
@@ -107,7 +107,7 @@ static mst_status get_bytes(reader *r, const void **out, size_t *bytes) {
     return MST_OK;
 }
 
-/* *OUT is freed by the caller. */
+/* Reads a text; the caller frees *OUT. */
 static mst_status get_text(reader *r, char **out) {
     const void *text;
     size_t bytes;
@@ -132,7 +132,7 @@ static mst_status get_spec(reader *r, mst_state_kind *kind, mst_spec *spec) {
     return MST_OK;
 }
 
-/* Adds a value of SPEC, which says no more bytes than are there. */
+/* Adds a value of SPEC, which must not need more bytes than are there. */
 static mst_status add_value(mst_snapshot *snapshot, const char *container, const char *name, mst_state_kind kind,
                             const mst_spec *spec, const void *data, size_t bytes) {
     size_t wanted = mst_dtype_size(spec->dtype);

@@ -1,5 +1,5 @@
-/** Positions of batches in the data of a worker, as numbers that rise: the epoch in the upper half, the batch of that
- *  epoch in the lower one. */
+/** Positions of batches in the data of a worker, as increasing numbers: the epoch in the upper half, the batch of that
+ *  epoch in the lower half. */
 #ifndef MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
 #define MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
 

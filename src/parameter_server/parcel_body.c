@@ -17,7 +17,7 @@ static bool take_all(mst_parcel_rest *rest, mst_tensor *value) {
     return from != NULL;
 }
 
-/* COUNT rows, which follow their numbers. */
+/* Reads COUNT rows, which come after their numbers. */
 static bool take_rows(mst_parcel_rest *rest, int64_t count, mst_tensor *value) {
     const int64_t num_rows = mst_tensor_shape(value).dim[0];
     const size_t row = mst_tensor_bytes(value) / (size_t)num_rows;

@@ -3,12 +3,12 @@
  *  Gradients: for each leaf of the worker, and each variable of the server, in the order of its graph
  *
  *      dense     all elements
- *      sparse    i64: how many rows there are; i64 for each: its number, ascending; the rows
+ *      sparse    i64: number of rows; i64 for each: the row's number, ascending; the rows
  *
  *  and zeros up to the next multiple of 8 bytes.
  *
- *  Values: the same, once. Of a variable with sparse gradients they are the rows that have changed since the worker's
- *  values; or -1 in place of how many, and all elements. */
+ *  Values: the same for one leaf. For a variable with sparse gradients they are the rows that have changed since the
+ *  worker's values; or -1 in place of the number of rows, and all elements. */
 #ifndef MUSTER_PARAMETER_SERVER_PARCEL_BODY_H
 #define MUSTER_PARAMETER_SERVER_PARCEL_BODY_H
 
@@ -19,16 +19,16 @@ static inline size_t mst_parcel_aligned(size_t bytes) {
     return (bytes + MST_PARCEL_ALIGN - 1) / MST_PARCEL_ALIGN * MST_PARCEL_ALIGN;
 }
 
-/** What of a body has not been read. */
+/** The part of a body that has not been read. */
 typedef struct mst_parcel_rest {
     const char *at;
     size_t bytes;
 } mst_parcel_rest;
 
-/** The next BYTES and the zeros behind them; NULL where there are fewer. */
+/** Takes the next BYTES and the zeros after them; NULL if fewer are left. */
 const void *mst_parcel_take(mst_parcel_rest *rest, size_t bytes);
-/** Writes the next variable to VALUE, or the rows of it that have changed; false where it is none of VALUE's shape and
- *  dtype. SPARSE: it has sparse gradients, and at least one row. */
+/** Reads the next variable into VALUE, or only its changed rows. False if it does not have VALUE's shape and dtype.
+ *  SPARSE: it has sparse gradients, and at least one row. */
 bool mst_parcel_take_value(mst_parcel_rest *rest, bool sparse, mst_tensor *value);
 
 #endif

@@ -28,8 +28,9 @@ static mst_status add_graph(mst_snapshot *to, const mst_graph *graph) {
     return status;
 }
 
-/* Whether the graph has such a variable, callbacks keep it, which the first server has, or it is the progress of the
- * server: of any where they are synchronous, since all are as far, and there may have been fewer of them. */
+/* Whether server PS needs this entry: it is a variable of the graph; or callbacks keep it, and this is the first
+ * server; or it is the server's progress. For synchronous servers that is the progress of any server: all have made the
+ * same updates, and there may have been fewer of them. */
 static bool is_wanted(const mst_ps_job *job, int32_t ps, const mst_graph *graph, const mst_state_info *info) {
     if (strcmp(info->container, MST_PS_CONTAINER) == 0)
         return mst_ps_progress_is_of(info, job->synchronous ? MST_PS_ANY : ps);
@@ -60,7 +61,7 @@ mst_status mst_ps_begin_encode(const mst_ps_job *job, int32_t ps, const mst_grap
     return status;
 }
 
-/* The entry NAME of the job, of COUNT elements (-1: any number). */
+/* The entry NAME of the job, which must have COUNT elements (-1: any number). */
 static mst_status find(const mst_snapshot *from, const char *name, mst_dtype dtype, int64_t count, mst_tensor **out) {
     *out = mst_snapshot_find(from, MST_PS_CONTAINER, name);
     if (*out && mst_tensor_dtype(*out) == dtype && (count < 0 || mst_tensor_count(*out) == count)) return MST_OK;

@@ -74,27 +74,27 @@ static bool is_chief(const mst_ps_client *c) {
     return mst_cluster_is_chief(c->options.cluster);
 }
 
-/* The state of the store becomes that from which servers begin that are started again. */
+/* Keeps the state of the store: servers that are started again begin with it. */
 static mst_status keep_state_of_servers(mst_ps_client *c) {
     c->kept_at = mst_clock_now();
     return mst_store_snapshot_again(c->program.store, &c->kept);
 }
 
-/* Where none is kept, that of this process: of the chief, before the store gets values of servers, which without their
- * other state are nothing from which they could begin. */
+/* On the chief, if no state is kept: keeps the one of this process. This must happen before the store gets values of
+ * servers, since servers could not begin with these values alone. */
 static mst_status keep_own_state(mst_ps_client *c) {
     if (c->kept || !is_chief(c)) return MST_OK;
     c->kept_position = c->program.position;
     return keep_state_of_servers(c);
 }
 
-/* Whether servers that bound the staleness give values one after the other. */
+/* Whether the servers give values one after another, because they bound the staleness. */
 static bool gives_in_turn(const mst_ps_client *c) {
     return c->num_ps > 1 && !c->program.synchronous && c->program.staleness >= 0;
 }
 
-/* The chief: all servers begin with the state that is kept, or with that of the store where there is none.
- * IS_LAST: all workers have made their last step. */
+/* On the chief: all servers begin with the state that is kept, or with that of the store if none is. IS_LAST: all
+ * workers have made their last step. */
 static mst_status send_begin(mst_ps_client *c, uint32_t round, bool is_last) {
     const mst_ps_program *o = &c->program;
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
@@ -130,7 +130,7 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round, bool is_last) {
     return status;
 }
 
-/* Asks all servers how they are. */
+/* Says HELLO to all servers, and takes their answers. */
 static mst_status say_hello(mst_ps_client *c, int64_t number) {
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
@@ -158,7 +158,7 @@ static bool is_one_round(const mst_ps_client *c, uint32_t *last) {
 
 static const double AGAIN = 0.1; /* seconds between two tries to join */
 
-/* Until all servers have values: the chief gives them, the others ask again. */
+/* Repeats until all servers have values of one round: the chief gives them, the others ask again. */
 static mst_status agree(mst_ps_client *c) {
     for (uint32_t last;;) {
         MST_TRY(say_hello(c, 0));
@@ -171,7 +171,7 @@ static mst_status agree(mst_ps_client *c) {
     }
 }
 
-/* Servers that are ahead drop what they have. */
+/* The smallest position of all servers. Servers that are ahead will drop gradients that they already have. */
 static int64_t smallest_position(const mst_ps_client *c) {
     int64_t position = c->server[0].position;
     for (int32_t p = 1; p < c->num_ps; p++)
@@ -179,7 +179,8 @@ static int64_t smallest_position(const mst_ps_client *c) {
     return position;
 }
 
-/* Where it is not, this worker was lost when its gradients had come to some of the servers. */
+/* Whether all servers have the same position. If not, this worker was lost after its gradients had reached only some of
+ * them. */
 static bool is_one_position(const mst_ps_client *c) {
     bool same = true;
     for (int32_t p = 1; p < c->num_ps; p++) same &= c->server[p].position == c->server[0].position;
@@ -187,7 +188,7 @@ static bool is_one_position(const mst_ps_client *c) {
 }
 
 /* The servers that are ahead send the values with which this worker made its gradients at POSITION, so that it makes
- * the same once more. All state of the servers is of one step only after that, and is kept then. */
+ * the same gradients again. Only after that the state of all servers is of one step, and is kept. */
 static mst_status join_between(mst_ps_client *c, int64_t position) {
     MST_TRY(say_hello(c, position + 1));
     c->kept_at = 0;
@@ -198,7 +199,7 @@ static mst_status ask_staleness(mst_ps_client *c) {
     return mst_ps_ask(c, &(mst_ps_request){.head = {.kind = MST_PS_STALENESS}, .answer = MST_PS_STALENESS});
 }
 
-/* Of a round that this worker has begun all gradients are counted, else those from now on. */
+/* Staleness: in a round that this worker has begun, all gradients are counted; otherwise only those from now on. */
 static mst_status begin_counting(mst_ps_client *c) {
     memset(c->counted, 0, sizeof c->counted);
     if (c->program.synchronous || c->began == c->round) return MST_OK;
@@ -216,7 +217,7 @@ static mst_status copy_graph(const mst_graph *graph, mst_graph **out) {
     return status;
 }
 
-/* Servers may have to begin again when the caller has freed what it has given. */
+/* Copies PROGRAM: servers may have to begin again after the caller has freed it. */
 static mst_status copy_program(mst_ps_client *c, const mst_ps_program *program) {
     const size_t count = (size_t)program->num_fingerprints;
     free_program(c);
@@ -240,7 +241,8 @@ static mst_status make_gradients(mst_ps_client *c) {
 
 /* ---- what callbacks keep ---- */
 
-/* What a process has that was not started again is newer, or the chief's own. */
+/* Gets what callbacks keep from the first server. A process that was not started again, or the chief, has newer data of
+ * its own. */
 static mst_status take_kept(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_KEPT}, .answer = MST_PS_KEPT, .in_turn = true};
     if (c->has_kept || c->began == c->round) return MST_OK;
@@ -279,7 +281,7 @@ mst_status mst_ps_client_keep(mst_ps_client *c) {
 
 /* ---- instructions ---- */
 
-/* Where the gradients of all workers make each step, weights have the same bits as in one process. */
+/* Whether weights must have the same bits as in one process: each step uses the gradients of all workers. */
 static bool promises_bits(const mst_ps_client *c) {
     const int32_t aggregate = c->program.aggregate;
     return c->program.synchronous && (!aggregate || aggregate == mst_cluster_num_workers(c->options.cluster));
@@ -298,13 +300,13 @@ static mst_status agree_on_instructions(mst_ps_client *c) {
     return MST_OK;
 }
 
-/* ---- joining: the whole ---- */
+/* ---- joining, all steps ---- */
 
 static mst_status join_once(mst_ps_client *c, int64_t *position) {
     c->must_join = false;
     MST_TRY(agree(c));
     *position = smallest_position(c);
-    if (*position < c->began_at) *position = c->began_at; /* that is still of the training before */
+    if (*position < c->began_at) *position = c->began_at; /* a server may still have that of the training before */
     c->is_between = c->program.synchronous && !mst_ps_have_order(c) && !is_one_position(c);
     if (c->is_between) MST_TRY(join_between(c, *position));
     c->joined = true;
@@ -316,7 +318,7 @@ static mst_status join_once(mst_ps_client *c, int64_t *position) {
     return is_chief(c) && is_of_others && !c->is_between ? mst_ps_client_collect(c) : MST_OK;
 }
 
-/* A server may be lost once more, or leave, while this worker joins. */
+/* A server may be lost again, or leave, while this worker joins. */
 mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
     mst_status status;
     MST_TRY(copy_program(c, program));
@@ -342,13 +344,14 @@ bool mst_ps_client_must_join(const mst_ps_client *c) {
 
 enum { KEPT_APART = 60 /* seconds */ };
 
-/* The chief keeps the state of the servers from time to time, also where nothing is saved. */
+/* On the chief: keeps the state of the servers from time to time, even if no checkpoint is saved. */
 static mst_status keep_if_due(mst_ps_client *c) {
     const bool is_due = c->kept_at == 0 || mst_clock_now() - c->kept_at > KEPT_APART * INT64_C(1000000000);
     return is_chief(c) && is_due ? mst_ps_client_collect(c) : MST_OK;
 }
 
-/* All servers have the gradients of this worker, so that nobody waits for these, and now give it their values. */
+/* Asks one server after another for its values. All servers already have this worker's gradients, so nobody waits for
+ * them. */
 static mst_status ask_in_turn(mst_ps_client *c) {
     mst_status status = MST_OK;
     for (int32_t p = 0; p < c->num_ps && !status; p++)
@@ -365,8 +368,8 @@ bool mst_ps_client_is_leaving(const mst_ps_client *c) {
     return is_chief(c) && mst_ps_is_one_leaving(c);
 }
 
-/* The chief keeps the state of all servers, behind which they make no more updates, and tells those that leave so. All
- * workers go on from there when these have come back. */
+/* On the chief: collects the state of all servers, which then make no more updates, and lets the leaving servers go.
+ * All workers go on from that state when the servers have come back. */
 static mst_status let_leave(mst_ps_client *c) {
     const mst_parcel_head head = {.kind = MST_PS_LEAVING};
     MST_TRY(collect_state(c, &(mst_ps_request){.head = {.number = 1}}));
@@ -400,7 +403,7 @@ static bool is_one_step(const mst_ps_client *c) {
     return same;
 }
 
-/* The store gets what all servers have sent. */
+/* Writes the states that all servers have sent to the store. */
 static mst_status join_states(mst_ps_client *c) {
     mst_snapshot *joined;
     MST_TRY(mst_snapshot_create(&joined));
@@ -428,25 +431,25 @@ static mst_status collect_state(mst_ps_client *c, const mst_ps_request *how) {
     c->collects = true;
     mst_status status = mst_ps_ask(c, &r);
     while (!status && mst_ps_have_order(c) && !r.at_end && !is_one_step(c))
-        status = mst_ps_ask(c, &r); /* one has answered again, since its answer was lost */
+        status = mst_ps_ask(c, &r); /* a server whose answer was lost has answered again */
     if (!status && (mst_ps_unanswered(c) < c->num_ps || (r.at_end && c->program.synchronous && !is_one_step(c))))
         status = MST_FAIL(MST_UNAVAILABLE, "the parameter servers no longer have the complete state");
     if (!status) status = join_states(c);
     drop_states(c);
     MST_TRY(status);
     mst_tensor *const step = c->values.step;
-    mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
+    mst_tensor_set(step, 0, (double)c->server[0].step); /* asynchronous servers have different steps */
     MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, step));
     c->has_collected = true;
     return keep_state_of_servers(c);
 }
 
 mst_status mst_ps_client_collect(mst_ps_client *c) {
-    return c->has_last && is_chief(c) ? MST_OK /* the store has it */
+    return c->has_last && is_chief(c) ? MST_OK /* the store already has it */
                                       : collect_state(c, &(mst_ps_request){.at_end = false});
 }
 
-/* What the gradients of a step make that are on their way is soon there. */
+/* Updates with gradients that are on their way will soon be made: tries several times. */
 mst_status mst_ps_client_collect_last(mst_ps_client *c) {
     const mst_ps_request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
     const int tries = c->failed ? 1 : 20;
@@ -532,7 +535,7 @@ mst_status mst_ps_client_finish(mst_ps_client *c, bool stops) {
         MST_TRY(mst_ps_ask(c, &r));
         if (mst_ps_unanswered(c) == c->num_ps) break;
         if (mst_ps_is_one_leaving(c)) return let_leave(c);
-        MST_TRY(mst_ps_client_collect(c)); /* others make steps still */
+        MST_TRY(mst_ps_client_collect(c)); /* other workers still make steps */
     }
     if (is_chief(c)) { /* the others wait until no step can be lost any more */
         MST_TRY(mst_ps_client_collect(c));
@@ -555,13 +558,13 @@ mst_status mst_ps_client_give_weights(mst_ps_client *c) {
     return MST_OK;
 }
 
-/* A server that was started again gets the last state from the chief, where a worker waits for it. Who is stopped while
- * he waits for the others to leave has done all his work: started again he might find no servers any more. */
+/* Leaves. A server that was started again gets the last state from the chief, if a worker waits for it. If this worker
+ * is stopped while it waits for the others to leave, all its work is done: started again, it might find no servers. */
 static mst_status leave_when_all_have_values(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_LEAVE, .number = c->has_last ? c->finished : 0},
                               .answer = MST_PS_DONE,
                               .is_last = c->has_last};
-    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* before this does not count */
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost; /* earlier losses do not count */
     for (;;) {
         const mst_status status = mst_ps_ask(c, &r);
         if (status == MST_CANCELLED && c->has_last && !mst_ps_is_one_lost(c)) return MST_OK;
@@ -571,10 +574,10 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     }
 }
 
-/* Whether the store has what there is to have. Servers have other values than those of the last step only if the
- * chief's callbacks have put back those of an earlier epoch. Else what the program has made of its values stays, such
- * as the averages in place of the weights. If not all servers have sent their values, since one was lost, those of the
- * store are the last ones. */
+/* Whether the store already has all last values. The servers have other values than those of the last step only if the
+ * chief's callbacks have put back those of an earlier epoch. Otherwise the store is left unchanged, so that changes by
+ * the program stay, such as averages in place of weights. If a server was lost and has sent no values, the values of
+ * the store are the last ones. */
 static bool has_all(const mst_ps_client *c) {
     bool all = true, others = false;
     for (int32_t p = 0; p < c->num_ps; p++) {
@@ -584,7 +587,7 @@ static bool has_all(const mst_ps_client *c) {
     return c->has_last && (!all || !others || c->has_given);
 }
 
-/* The servers end when all workers have sent this. */
+/* Sends GONE: the servers end when all workers have sent it. */
 static mst_status say_gone(mst_ps_client *c) {
     const mst_parcel_head head = {.kind = MST_PS_GONE};
     for (int32_t p = 0; p < c->num_ps; p++)
@@ -600,7 +603,7 @@ mst_status mst_ps_client_leave(mst_ps_client *c) {
     if (!status) status = say_gone(c);
     if (!status) return has_all(c) ? MST_OK : store_values(c);
     if (!c->must_join) return status;
-    mst_failure lost; /* nobody makes the steps again that the server has lost */
+    mst_failure lost; /* nobody will repeat the steps that the server has lost */
     mst_failure_keep(&lost, status);
     status = MST_FAIL(lost.code,
                       "%s after this worker had made its last step: start the job again; with --checkpoint-dir it goes "

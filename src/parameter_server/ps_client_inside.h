@@ -1,5 +1,5 @@
-/** What the parts of mst_ps_client share: ps_client.c joins, makes steps and leaves; ps_request.c asks the servers, and
- *  takes what they answer. */
+/** The inside of mst_ps_client, shared by its files: ps_client.c joins, makes steps and leaves; ps_request.c asks the
+ *  servers and takes their answers. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_CLIENT_INSIDE_H
 #define MUSTER_PARAMETER_SERVER_PS_CLIENT_INSIDE_H
 
@@ -7,37 +7,37 @@
 #include "parameter_server/ps_gradients.h"
 #include "parameter_server/ps_values.h"
 
-/** A server, and what it has been asked. */
+/** A server, and its answers. */
 typedef struct mst_ps_server {
     int32_t task;
-    bool answered;    /**< the request */
-    int64_t lost;     /**< since when; 0: it is not */
+    bool answered;    /**< it has answered the present request */
+    int64_t lost;     /**< since when it is lost; 0: it is not */
     int64_t was_lost; /**< when it was lost last */
-    int64_t misfit;   /**< since when its list of tasks has been another one; 0: it has not */
+    int64_t misfit;   /**< since when it is known to have another list of tasks; 0: it does not */
     char why[480];    /**< why it is lost, or does not fit */
     uint32_t round;   /**< as it has answered; 0: it has no values */
-    int64_t position; /**< of this worker, likewise */
+    int64_t position; /**< of this worker, as it has answered */
     int64_t step;
     int64_t has;         /**< the step of the values that it has sent */
-    uint64_t last;       /**< hash of the last values of a training, as it has sent them */
-    bool sent_last;      /**< when all have done their work it has sent its values; */
-    bool sent_others;    /**< ... they are not those */
-    bool leaves;         /**< it has said so */
-    mst_snapshot *state; /**< what it has sent last, while state is collected */
+    uint64_t last;       /**< hash of the last values of a training that it has sent */
+    bool sent_last;      /**< it has sent its values after all had done their work; */
+    bool sent_others;    /**< ... and they are not the last values of the training */
+    bool leaves;         /**< it has said that it leaves */
+    mst_snapshot *state; /**< the state that it has sent, while state is collected */
 } mst_ps_server;
 
-/** A request to all servers: sent again to one whose connection was broken. One that has answered before, and was
- *  started again, says so then; the others may wait for it. */
+/** A request to all servers. It is sent again to a server whose connection was broken. If a server has answered and was
+ *  started again since then, it says so; the other servers may wait for it. */
 typedef struct mst_ps_request {
     mst_parcel_head head;
-    int32_t answer;                    /**< that is wanted */
+    int32_t answer;                    /**< the kind of answer that is wanted */
     const mst_iov *body;               /**< [num_ps]; NULL: none */
-    const mst_ps_gradients *gradients; /**< in place of it */
-    bool joins;    /**< answers may take as long as they like, and it is said for whom this task waits */
-    bool is_last;  /**< this worker has all that it needs of the servers, of which one that was lost may not answer */
-    int64_t until; /**< they are not waited for any longer, nor when one of them leaves; 0: for ever */
-    bool at_end;   /**< also where this worker is to stop, or the job has ended; nobody who is lost is waited for */
-    bool in_turn;  /**< it is for server `turn` alone */
+    const mst_ps_gradients *gradients; /**< the body instead of `body` */
+    bool joins;                        /**< answers may take any time, and the log says for whom this task waits */
+    bool is_last;  /**< this worker already has all that it needs; a server that was lost need not answer */
+    int64_t until; /**< time limit, which a server that leaves ends too; 0: none */
+    bool at_end;   /**< sent even if this worker must stop or the job has ended; lost servers are not waited for */
+    bool in_turn;  /**< it is only for server `turn` */
     int32_t turn;
 } mst_ps_request;
 
@@ -47,59 +47,60 @@ struct mst_ps_client {
     mst_task_status *status; /**< the task's */
     int32_t num_ps, self;
     mst_ps_server *server;  /**< [num_ps] */
-    mst_ps_program program; /**< without what is the caller's */
+    mst_ps_program program; /**< without pointers that belong to the caller */
     mst_graph **graph;      /**< of the chief, [num_ps]: the updates of the servers */
     mst_fingerprint *fingerprint;
     mst_ps_values values; /**< from answers */
     mst_ps_gradients gradients;
-    mst_snapshot *kept; /**< of the chief: from which servers that are started again begin */
+    mst_snapshot *kept; /**< on the chief: the state from which servers that are started again begin */
     int64_t kept_at, kept_position;
-    bool has_collected; /**< what is kept has come from the servers: before, it is what training has begun with */
-    bool collects;      /**< the state of all servers, which the store gets once it is whole */
-    /* another worker that was told other lists of tasks */
+    bool has_collected; /**< `kept` has come from the servers; false: it is the state with which training has begun */
+    bool collects;      /**< the state of all servers is being collected; the store gets it once it is complete */
+    /* another worker that was given other lists of tasks */
     int32_t misfit_worker;
     int64_t misfit; /**< since when this is known; 0: there is no such worker */
     char misfit_why[480];
-    uint64_t request; /**< number of the last one */
+    uint64_t request; /**< number of the last request */
     uint32_t round;   /**< of all servers */
     uint32_t began;   /**< the last round that this worker has begun */
-    /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
+    /* staleness counts of the first server: as it has answered, and as they were at the beginning of the present
+     * counts */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
-    int64_t finished;      /**< how many trainings */
+    int64_t finished;      /**< number of finished trainings */
     int64_t began_at;      /**< position where the training after the last finished one began */
-    bool has_given;        /**< the chief: weights that its callbacks have put back, to the servers */
-    bool has_last;         /**< this worker has the last values of the last of them, and the chief all state */
-    uint64_t instructions; /**< of oneDNN, those that all workers have, as the first server has answered */
+    bool has_given;        /**< the chief has given the servers weights that its callbacks have put back */
+    bool has_last;         /**< this worker has the last values of the last finished training; the chief: all state */
+    uint64_t instructions; /**< of oneDNN that all workers have, as the first server has answered */
     float rate;            /**< learning rate of the first server, as it has answered */
     bool joined, must_join;
     bool has_kept;    /**< this process knows what callbacks keep */
-    bool takes_kept;  /**< it asks for that */
+    bool takes_kept;  /**< it asks for what callbacks keep */
     bool is_ended;    /**< the chief has ended the training */
-    bool is_between;  /**< synchronous servers have not all made the update of the step that this worker makes next */
+    bool is_between;  /**< only some synchronous servers have made the update of this worker's next step */
     bool failed;      /**< the job has ended */
-    bool is_left;     /**< ... since a task stays away, and what the others have is whole */
-    bool stopped;     /**< this worker is to stop, and a request was given up for that */
-    int64_t said;     /**< for whom it waits: when */
-    int64_t all_left; /**< when a server has said that all have done their work; then, when the others were told; 0 */
+    bool is_left;     /**< ... because a task stays away, and the other tasks have a complete state */
+    bool stopped;     /**< this worker must stop, and a request was given up for that reason */
+    int64_t said;     /**< when the log last said for whom it waits */
+    int64_t all_left; /**< when a server has said that all have done their work; then when the others were told; or 0 */
 };
 
 enum { MST_PS_LINGER = 5 /* seconds, for servers that have just been started */ };
 
 /* ---- ps_request.c ---- */
 
-/** A line of the log. */
+/** Writes a line to the log. */
 void mst_ps_say(const mst_ps_client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Sends R to all servers (to one, in turn), to one that is lost when it is there again, and waits until all have
- *  answered. */
+/** Sends R to all servers (if `in_turn`, to one), and waits until all have answered. A lost server gets R when it is
+ *  connected again. */
 MST_CHECKED mst_status mst_ps_ask(mst_ps_client *c, const mst_ps_request *r);
-/** Takes what comes within SECONDS, if anything does. */
+/** Takes the next parcel, if one comes within SECONDS. */
 MST_CHECKED mst_status mst_ps_take_next(mst_ps_client *c, const mst_ps_request *r, double seconds);
 /** The first server that has not answered; num_ps: all have. */
 int32_t mst_ps_unanswered(const mst_ps_client *c);
-/** Whether the servers take what workers send in one order (server_order.c), so that they have made the same
- *  updates whenever they answer. */
+/** Whether the servers take the requests of workers in one order (server_order.c): then all have made the same updates
+ *  whenever they answer. */
 bool mst_ps_have_order(const mst_ps_client *c);
-/** The chief is to take the state of the servers before one of them leaves. */
+/** Whether the chief must collect the state of the servers, because one of them is about to leave. */
 bool mst_ps_is_one_leaving(const mst_ps_client *c);
 bool mst_ps_is_one_lost(const mst_ps_client *c);
 

@@ -13,8 +13,8 @@ static int32_t count_of(const mst_ps_gradients *g) {
     return g->num_leaves * g->copies->count;
 }
 
-/* Where the gradients are in a block: the parts of the servers one after the other, each as parcel_body.h says.
- * No block where some are sparse or cut. */
+/* Places the gradients in a block: the parts of the servers one after another, each as parcel_body.h says. There is no
+ * block if some gradients are sparse or cut. */
 static mst_status lay_out(mst_ps_gradients *g) {
     const mst_ps_copies *all = g->copies;
     for (int32_t v = 0; v < all->count; v++)
@@ -52,13 +52,14 @@ void mst_ps_gradients_free(mst_ps_gradients *g, mst_mail *mail) {
     *g = (mst_ps_gradients){.copies = NULL};
 }
 
-/* ---- making them where they are sent from ---- */
+/* ---- computing them where they are sent from ---- */
 
 static char *gradient_place(const mst_ps_gradients *g, int32_t i) {
     return (char *)mst_mail_block_data(g->block) + g->offset[i];
 }
 
-/* A step that was given up, and still holds GRADIENT, may write to the block once more: that is left to it. */
+/* A step that was given up and still holds GRADIENT may write to the block again: the block is then left to that
+ * step. */
 static void leave_block(mst_ps_gradients *g, mst_mail *mail, mst_tensor *const *gradient) {
     bool is_held = false;
     for (int32_t i = 0; i < count_of(g) && g->block; i++)
@@ -68,7 +69,7 @@ static void leave_block(mst_ps_gradients *g, mst_mail *mail, mst_tensor *const *
     g->block = NULL;
 }
 
-/* GRADIENT I as a tensor in the block. */
+/* Makes gradient I a tensor in the block. */
 static mst_status place_gradient(const mst_ps_gradients *g, int32_t i, mst_tensor **gradient) {
     const mst_tensor *variable = g->copies->copy[i % g->copies->count].value;
     const size_t bytes = mst_tensor_bytes(variable);
@@ -94,8 +95,8 @@ mst_status mst_ps_gradients_place(mst_ps_gradients *g, mst_mail *mail, mst_tenso
 
 /* ---- pieces ---- */
 
-/* Adds what server P gets of the gradient of V; numbers of rows that are counted anew are written to *NUMBERS, which
- * then is behind them. */
+/* Adds the part of the gradient of V for server P. Row numbers that are counted anew are written to *NUMBERS, which is
+ * then advanced past them. */
 static mst_status add_gradient(const mst_ps_copies *all, int32_t p, int32_t v, mst_tensor *const *gradient,
                                mst_iov **to, int64_t **numbers) {
     const mst_ps_copy *copy = &all->copy[v];
@@ -116,7 +117,7 @@ static mst_status add_gradient(const mst_ps_copies *all, int32_t p, int32_t v, m
     return MST_OK;
 }
 
-/* Memory for the numbers of all rows that are counted anew. */
+/* Allocates memory for the numbers of all rows that are counted anew. */
 static mst_status make_numbers(mst_ps_gradients *g, mst_tensor *const *gradient) {
     const mst_ps_copies *all = g->copies;
     size_t count = 1;
@@ -132,7 +133,7 @@ static mst_status make_numbers(mst_ps_gradients *g, mst_tensor *const *gradient)
     return g->numbers ? MST_OK : MST_NO_MEMORY("for the numbers of rows");
 }
 
-/* Fills the pieces that each server gets, in the order that parameter_server/parcel_body.h gives. */
+/* Fills the pieces for each server, in the order that parameter_server/parcel_body.h gives. */
 static mst_status list_pieces(mst_ps_gradients *g, mst_tensor *const *gradients) {
     const mst_ps_copies *all = g->copies;
     MST_TRY(make_numbers(g, gradients));

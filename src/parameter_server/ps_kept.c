@@ -14,7 +14,7 @@ bool mst_ps_is_kept(const mst_state_info *info) {
 static mst_status add_entry(mst_store *store, const mst_state_info *info, mst_snapshot *to) {
     mst_tensor *value;
     const mst_status read = mst_store_get(store, info->container, info->name, &value);
-    if (read == MST_NOT_FOUND) return MST_OK; /* it has no value */
+    if (read == MST_NOT_FOUND) return MST_OK; /* the entry has no value */
     MST_TRY(read);
     const mst_status status = mst_snapshot_add(to, info->container, info->name, info->kind, value);
     mst_tensor_release(value);

@@ -1,22 +1,22 @@
-/** What workers and parameter servers say to each other: the kinds of their parcels (messages/parcel.h).
+/** The messages between workers and parameter servers: the kinds of their parcels (messages/parcel.h).
  *
  *      worker                                                     server
  *      HELLO, with its fingerprints ---------------------->       EMPTY: there are no values yet
- *      BEGIN, of the chief: graph, variables, values ----->       makes the state
+ *      BEGIN, from the chief: graph, variables, values --->       makes the state
  *      HELLO ----------------------------------------------->     VALUES, with the position from which it goes on
  *
- *      GRADIENTS ------------------------------------------->     applies them: at once where the job is asynchronous,
+ *      GRADIENTS ------------------------------------------->     applies them: in an asynchronous job at once,
  *                                                                 else when those of all workers are there
  *             <---------------------------------------------      VALUES
  *
  *      FINISHED, after the last step of a training -------->      waits for all workers
- *             <---------------------------------------------      FINISHED: so have all
+ *             <---------------------------------------------      FINISHED: all workers have finished
  *      LEAVE, after its work -------------------------------->    waits for all workers
  *             <---------------------------------------------      DONE: all have done their work
  *      GONE -------------------------------------------------->   ends when all have said so
  *
- *  A job that cannot go on ends by FAILED, which each task that gets it passes on. Between servers there is only ORDER.
- *  Numbers and steps are those of the head, `number` and `step`; unless something else is said, they are 0. */
+ *  A job that cannot go on ends by FAILED, which each task that gets it passes on. Servers send each other only ORDER.
+ *  `number` and `step` are those of the head; they are 0 unless something else is said. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 #define MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 
@@ -24,65 +24,65 @@
 
 extern const mst_protocol mst_ps_protocol;
 
-/** W: sent by a worker. S: sent by a server. */
+/** W: sent by a worker. S: sent by a server. S to S: sent by a server to a server. */
 enum {
     /* the beginning */
     MST_PS_HELLO = MST_PARCEL_PARAMETER_SERVER, /**< W: it is there; number: 0, or 1 + the position whose values it
-                                                 *   wants; step: how many trainings it has finished; body: its
+                                                 *   wants; step: number of trainings that it has finished; body: its
                                                  *   fingerprints */
-    MST_PS_EMPTY, /**< S: there are no values (round 0), or not of this round, or this worker must say HELLO */
+    MST_PS_EMPTY, /**< S: there are no values (round 0), or none of this round, or this worker must say HELLO */
     MST_PS_BEGIN, /**< W, the chief: body: graph, variables and first values (ps_begin.h), from which the
                        *   server makes its state; a new round begins */
-    MST_PS_AGREE, /**< W, of a job that promises bits: asks which instructions of oneDNN all workers have
-                       *   S: number: these, a bit each; when all have come */
+    MST_PS_AGREE, /**< W, in a job that promises equal bits: asks which instructions of oneDNN all workers have
+                       *   S: number: these instructions, a bit each; sent when all workers have come */
     /* steps */
     MST_PS_VALUES,    /**< S: number: position from which the worker goes on; step; body: parcel_body.h */
-    MST_PS_GRADIENTS, /**< W: number: position of the batch; step: that of the values that it has of this round; -1:
-                       *   those of several servers are of different steps; body: parcel_body.h. They are applied */
-    MST_PS_TAKEN,     /**< S, where values are given in turn: it has the gradients */
-    MST_PS_WANT,      /**< W, where values are given in turn: number: 1: it is this server's turn to give values; 0:
-                       *   only whether it has any of this round, TAKEN or EMPTY */
-    MST_PS_ORDER,     /**< S to S (server_order.c); number: a worker, or -1; request: of it
-                       *   to the first one: this has come, or -1: say again what has not been taken; step: how many
-                       *   turns have been taken
-                       *   of the first one: take this, or -1: make an update; step: number of the turn */
+    MST_PS_GRADIENTS, /**< W: number: position of the batch; step: of the values that it has of this round; -1: the
+                       *   values of several servers have different steps; body: parcel_body.h. They are applied */
+    MST_PS_TAKEN,     /**< S, if values are given in turn: it has the gradients */
+    MST_PS_WANT,      /**< W, if values are given in turn: number: 1: it is this server's turn to give values; 0: the
+                       *   worker only asks whether the server has any of this round (TAKEN or EMPTY) */
+    MST_PS_ORDER,     /**< S to S (server_order.c); number: a worker, or -1; request: that worker's request
+                       *   to the first server: this request has come, or -1: repeat the turns that I have not taken;
+                       *   step: number of turns that have been taken
+                       *   from the first server: take this request, or -1: make an update; step: number of the turn */
     MST_PS_RATE,      /**< W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
                        *   S: body: the learning rate, an f32 */
     MST_PS_STALENESS, /**< W: asks how stale gradients were
                        *   S: body: counts, see below */
     MST_PS_KEPT,      /**< W: asks for what callbacks keep; number: 1: the chief gives it, in the body (ps_kept.h)
-                       *   S: has it; or body: what was asked for */
-    MST_PS_COLLECT,   /**< W: asks for all state, also when the job has ended (FAILED); number of the chief's: 1: no
-                       *   update is made after it in this round */
+                       *   S: it has what the chief gave; or body: what was asked for */
+    MST_PS_COLLECT,   /**< W: asks for all state, also when the job has ended (FAILED); number, from the chief: 1: no
+                       *   update is made after this in this round */
     MST_PS_STATE,     /**< S: step; body: a snapshot (messages/state_message.h) */
     /* the end */
-    MST_PS_STOP,     /**< S, before values: the chief has ended the training, and this worker is to end it too */
+    MST_PS_STOP,     /**< S, before values: the chief has ended the training, and this worker must end it too */
     MST_PS_FINISHED, /**< W: it has made its last step of training NUMBER, from 1 on; step: bits, see below
-                       *   S: so have all, of whom the chief hears first; step; body: as of values, the last ones */
+                       *   S: all have done so (the chief hears it first); step; body: the last values */
     MST_PS_LEAVE,    /**< W: it has done its work; number: 0, or that of the training whose last values it has;
-                       *   step: 1: so have all, as another server has said */
-    MST_PS_DONE,     /**< S: all have; step; body: as of values, or nothing where there are none */
-    MST_PS_GONE,     /**< W: it knows that all have done their work (DONE), and needs the server no more */
-    MST_PS_LEAVING,  /**< S, to all: it is about to leave, and comes back without its state, for which the chief asks
-                       *   W, the chief: has that */
-    MST_PS_FAILED,   /**< both: body: why the job ends, a text without a 0 at its end; number of W: 1: it is of another
-                       *   task, which the text names; step: 1: a task stays away, and what is left is whole: the chief
-                       *   may COLLECT it */
+                       *   step: 1: all have done their work, as another server has said */
+    MST_PS_DONE,     /**< S: all have done their work; step; body: values, or nothing if there are none */
+    MST_PS_GONE,     /**< W: it knows that all have done their work (DONE), and no longer needs the server */
+    MST_PS_LEAVING,  /**< S, to all: it is about to leave, and will come back without its state; the chief asks for that
+                       *   W, the chief: it has the state */
+    MST_PS_FAILED,   /**< both: body: why the job ends, a text without a 0 at its end; number, of W: 1: the reason is
+                       *   another task, which the text names; step: 1: a task stays away, and the remaining state is
+                       *   complete: the chief may COLLECT it */
     MST_PS_NOTICE,   /**< S: body: a line for the log, a text as of FAILED */
     MST_PS_END
 };
 
-/** CANNOT_JOIN (messages/parcel.h) ends a job to which a certain task has never come. The task is, by `number`,
+/** CANNOT_JOIN (messages/parcel.h) ends a job if a certain task has never come. `number` says which task:
  *      0        the sender, which cannot listen at its address
  *      1        W to S: another server
- *      2 + I    W to S: worker I, which was told other lists of tasks */
+ *      2 + I    W to S: worker I, which was given other lists of tasks */
 
-/** Bits of FINISHED, of the chief: it has all state of the last step; its callbacks have ended the training, also for
- *  workers who are not in step with it. */
+/** Bits of FINISHED from the chief: it has all state of the last step; its callbacks have ended the training, also for
+ *  workers that are not in step with it. */
 enum { MST_FINISHED_HAS_STATE = 1, MST_FINISHED_STOPS = 2 };
 
-/** The body of counts: an i64 for each staleness from 0 to the largest that there was: how many gradients as stale as
- *  that have been applied since BEGIN. Those of MST_STALENESS_COUNTS - 1 updates and more are counted together. */
+/** The body of counts is an i64 for each staleness from 0 to the largest that occurred: how many gradients of this
+ *  staleness have been applied since BEGIN. MST_STALENESS_COUNTS - 1 updates and more are counted together. */
 enum { MST_STALENESS_COUNTS = 1024 };
 
 #endif

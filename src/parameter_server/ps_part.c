@@ -16,7 +16,7 @@ bool mst_ps_keeps(const mst_ps_copies *all, int32_t v, int32_t p) {
     return all->copy[v].ps == p || all->copy[v].ps == MST_PS_EACH;
 }
 
-/* The rows of server P, of a tensor that is cut. */
+/* A view of the rows of server P in a cut tensor. */
 static mst_status view_rows(mst_tensor *whole, int32_t num_ps, int32_t p, mst_tensor **out) {
     mst_shape shape = mst_tensor_shape(whole);
     const size_t row = mst_tensor_bytes(whole) / (size_t)shape.dim[0];
@@ -34,8 +34,9 @@ mst_status mst_ps_part_view(const mst_ps_copies *all, int32_t v, int32_t p, mst_
 
 /* ---- state ---- */
 
-/* The variable that is cut and to which an entry belongs: it has its name, or as a slot or an average that and "/m"; of
- * variables "w" and "w/x" the entry "w/x/m" is of the second. NULL: there is none. */
+/* The cut variable to which an entry belongs. The entry has the variable's name, or, as a slot or an average, that name
+ * and a suffix such as "/m". With variables "w" and "w/x" the entry "w/x/m" belongs to the second. NULL: there is
+ * none. */
 static const mst_ps_copy *cut_variable_of(const mst_ps_copies *all, const mst_state_info *info) {
     const mst_ps_copy *found = NULL;
     size_t longest = 0;
@@ -74,14 +75,14 @@ mst_status mst_ps_cut_state(const mst_ps_copies *all, int32_t p, const mst_snaps
     return status;
 }
 
-/* The entry of JOINED, made where there is none yet. */
+/* Finds the entry of JOINED; makes it if there is none yet. */
 static mst_status whole_entry(const mst_ps_copy *of, const mst_state_info *info, mst_dtype dtype, mst_snapshot *joined,
                               mst_tensor **out) {
     *out = mst_snapshot_find(joined, info->container, info->name);
     if (*out) return MST_OK;
     MST_TRY(mst_tensor_create(dtype, mst_tensor_shape(of->value), out));
     const mst_status status = mst_snapshot_add(joined, info->container, info->name, info->kind, *out);
-    mst_tensor_release(*out); /* the snapshot has it */
+    mst_tensor_release(*out); /* the snapshot holds it */
     return status;
 }
 

@@ -6,7 +6,7 @@ mst_iov *mst_piece_add(mst_iov *to, const void *data, size_t bytes) {
     static const char zero[MST_PARCEL_ALIGN] = {0};
     const size_t rest = mst_parcel_aligned(bytes) - bytes;
     *to++ = (mst_iov){data, bytes};
-    *to++ = (mst_iov){zero, rest}; /* also of none: each step fills the same pieces */
+    *to++ = (mst_iov){zero, rest}; /* even if there are none: each step fills the same pieces */
     return to;
 }
 

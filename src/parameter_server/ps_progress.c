@@ -19,7 +19,7 @@ static mst_status make(mst_ps_progress progress, mst_tensor **out) {
     return mst_tensor_copy(MST_I64, MST_SHAPE(NUMBERS), (const int64_t[]){progress.updates, progress.position}, out);
 }
 
-/* Whether VALUE, which may be NULL, is progress that counts. */
+/* Whether VALUE, which may be NULL, is valid progress. */
 static bool read(const mst_tensor *value, mst_ps_progress *out) {
     if (!value || mst_tensor_dtype(value) != MST_I64 || mst_tensor_count(value) != NUMBERS) return false;
     const int64_t *numbers = mst_tensor_data((mst_tensor *)(uintptr_t)value);

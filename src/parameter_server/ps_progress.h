@@ -1,5 +1,5 @@
-/** How far a parameter server is, in its state: an entry of the container "ps" for each worker, so that a checkpoint is
- *  one of any number of servers and workers. */
+/** The progress of a parameter server, stored in its state: an entry of the container "ps" for each worker. A
+ *  checkpoint can therefore belong to any number of servers and workers. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_PROGRESS_H
 #define MUSTER_PARAMETER_SERVER_PS_PROGRESS_H
 
@@ -11,7 +11,7 @@
 #define MST_PS_CONTAINER "ps"
 
 typedef struct mst_ps_progress {
-    int64_t updates;  /**< that the server has made */
+    int64_t updates;  /**< number of updates that the server has made */
     int64_t position; /**< from which the worker goes on (parameter_server/batch_position.h) */
 } mst_ps_progress;
 
@@ -20,12 +20,12 @@ MST_CHECKED mst_status mst_ps_progress_store(mst_store *store, int32_t ps, int32
 enum { MST_PS_ANY = -1 };
 /** Whether entry INFO of a state is the progress of server PS, or of any. */
 bool mst_ps_progress_is_of(const mst_state_info *info, int32_t ps);
-/** The entry of STATE of server PS and WORKER, where there is one. */
+/** The entry of STATE of server PS and WORKER; false if there is none. */
 bool mst_ps_progress_find(const mst_snapshot *state, int32_t ps, int32_t worker, mst_ps_progress *out);
-/** The first entry of STATE, of any server and worker: of synchronous servers all are the same. */
+/** The first entry of STATE, of any server and worker; for synchronous servers, whose entries are all the same. */
 bool mst_ps_progress_find_any(const mst_snapshot *state, mst_ps_progress *out);
-/** Adds to STATE, what all servers have sent, that STORE's other entries, of tasks that were in another cluster, do not
- *  count any more. */
+/** STATE is what all servers have sent. Marks in it that other progress entries of STORE, from tasks of another
+ *  cluster, do not count any more. */
 MST_CHECKED mst_status mst_ps_progress_forget_others(mst_store *store, mst_snapshot *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* Requests to parameter servers, and what these answer. */
+/* Requests to parameter servers, and their answers. */
 #include "parameter_server/ps_client_inside.h"
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@ void mst_ps_say(const mst_ps_client *c, const char *format, ...) {
     va_end(list);
 }
 
-/* ALOUD: also in the log. */
+/* Notes for whom this worker waits. ALOUD: also in the log. */
 static void say_whom(mst_ps_client *c, bool aloud) {
     static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
     char name[500], list[1000] = "";
@@ -38,7 +38,7 @@ static void say_whom(mst_ps_client *c, bool aloud) {
 
 /* ---- values ---- */
 
-/* Takes the variables of server P, which *PARCEL has; it is NULL where it is kept for them. */
+/* Takes the variables of server P in *PARCEL. Sets *PARCEL to NULL if it is kept for them. */
 static mst_status take_values(mst_ps_client *c, int32_t p, mst_parcel **parcel) {
     const mst_parcel_head head = (*parcel)->head;
     MST_TRY(mst_ps_values_take(&c->values, c->mail, p, parcel));
@@ -50,14 +50,14 @@ static mst_status take_values(mst_ps_client *c, int32_t p, mst_parcel **parcel) 
 
 static mst_status take_state(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
     mst_ps_server *s = &c->server[p];
-    if (!c->collects) return MST_OK; /* nobody has asked for it */
+    if (!c->collects) return MST_OK; /* nobody has asked for the state */
     mst_snapshot_release(s->state);
     s->state = NULL;
     s->step = parcel->head.step;
     return mst_state_message_decode(parcel->body, parcel->bytes, &s->state);
 }
 
-/* Counts that rise, of the first server. */
+/* Takes the staleness counts of the first server, which only grow. */
 static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
     const int64_t *from = parcel->body;
     const size_t count = parcel->bytes / sizeof *from;
@@ -77,7 +77,7 @@ static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *
 
 static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
     char name[300];
-    if (p > 0) return MST_OK; /* all have the same */
+    if (p > 0) return MST_OK; /* all servers have the same rate */
     if (parcel->bytes == sizeof c->rate) {
         memcpy(&c->rate, parcel->body, sizeof c->rate);
         return MST_OK;
@@ -106,7 +106,7 @@ bool mst_ps_have_order(const mst_ps_client *c) {
            aggregate < mst_cluster_num_workers(c->options.cluster);
 }
 
-/* The step of the values of server P; -1: those of others are of another one. */
+/* The step of the values of server P; -1: the values of other servers have another step. */
 static int64_t step_of_values(const mst_ps_client *c, int32_t p) {
     bool same = true;
     for (int32_t other = 0; other < c->num_ps; other++) same &= c->server[other].has == c->server[p].has;
@@ -121,8 +121,8 @@ static mst_status send_to(mst_ps_client *c, int32_t p, const mst_ps_request *r) 
     return mst_mail_send(c->mail, c->server[p].task, &head, r->body ? &r->body[p] : NULL, r->body != NULL, NULL);
 }
 
-/* Sends R to server P, which is connected again. Where it is another one's turn, P only says whether it has lost its
- * values: the one whose turn it is may wait for workers that cannot go on without them. */
+/* Sends R again to server P, which is connected again. If it is another server's turn, P only has to say whether it has
+ * lost its values: the server whose turn it is may wait for workers that cannot go on without them. */
 static mst_status send_again(mst_ps_client *c, int32_t p, const mst_ps_request *r) {
     mst_ps_request again = *r;
     if (r->in_turn && p != r->turn) again.head.number = 0;
@@ -135,7 +135,7 @@ static int32_t server_of(const mst_ps_client *c, int32_t task) {
     return -1;
 }
 
-/* The server was started again, and this worker must join anew. */
+/* The error if server P was started again: this worker must join anew. */
 static mst_status fail_empty(mst_ps_client *c, int32_t p) {
     char name[300];
     c->must_join = true;
@@ -143,8 +143,8 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
                     mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
 }
 
-/* Server P has ended the job, cannot join or is lost: the other servers, who do not talk to it, hear of it from the
- * workers. */
+/* Server P has ended the job, cannot join, or is lost. Servers do not tell each other, so this worker tells the
+ * others. */
 static mst_status end_job_of_all(mst_ps_client *c, int32_t p, int32_t kind, const char *why) {
     const mst_parcel_head head = {.kind = kind, .number = 1, .step = c->is_left};
     c->failed = true;
@@ -165,7 +165,7 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
     return end_job_of_all(c, p, MST_PS_FAILED, why);
 }
 
-/* Once there have been values, server P is one that was lost, or another process too many. */
+/* Server P cannot join. If there have been values, P was lost, or the process is one too many. */
 static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why) {
     char name[300], text[1500];
     mst_mail_name(c->mail, c->server[p].task, name, sizeof name);
@@ -178,13 +178,14 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     return end_job_of_all(c, p, MST_PARCEL_CANNOT_JOIN, text);
 }
 
-/* A process of another job may be in the server's place. Then that one, which cannot listen, says so at once. */
+/* A process of another job may be at the server's address. Then the server itself, which cannot listen there, soon says
+ * so. */
 static void hear_misfit(mst_ps_server *s, const char *why) {
     if (!s->misfit) s->misfit = mst_clock_now();
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
-/* Another worker was told other lists of tasks, and may not even look for the servers: this one tells them. */
+/* Another worker was given other lists of tasks, and may not even look for the servers: this worker tells them. */
 static mst_status hear_worker_misfit(mst_ps_client *c, const mst_parcel *parcel) {
     const mst_parcel_head head = {.kind = MST_PARCEL_CANNOT_JOIN, .number = parcel->from + 2};
     const char *why = parcel->body;
@@ -216,8 +217,8 @@ static mst_status check_misfit(mst_ps_client *c) {
     return check_worker_misfit(c, 2 * SERVER_MAY_BE_LATE);
 }
 
-/* Once one server has sent DONE, all workers have done their work. Another may not know that: it was cut off from a
- * worker that was leaving, and would wait for that one's return. So it is told, once a second. */
+/* Once a server has sent DONE, all workers have done their work. Another server may not know it: if it was cut off from
+ * a worker that was leaving, it would wait for that worker's return. It is therefore told, once per second. */
 static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
     static const int64_t APART = INT64_C(1000000000); /* nanoseconds */
     const int64_t now = mst_clock_now();
@@ -231,13 +232,13 @@ static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
     return MST_OK;
 }
 
-/* What server P has answered, or what has happened to its connection. */
+/* Handles an answer of server P, or an event of its connection. */
 static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst_parcel **from) {
     mst_ps_server *s = &c->server[p];
     const mst_parcel *parcel = *from;
     const int32_t kind = parcel->head.kind;
     char name[300];
-    if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier one */
+    if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier request */
     switch (kind) {
         case MST_PARCEL_CONNECTED:
             s->misfit = 0;
@@ -259,7 +260,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
                        mst_mail_name(c->mail, s->task, name, sizeof name));
             return MST_OK;
         case MST_PS_FAILED:
-            if (c->failed) return MST_OK; /* as this worker knows */
+            if (c->failed) return MST_OK; /* this worker knows it */
             c->is_left = parcel->head.step == 1;
             return end_job_of_all(c, p, MST_PS_FAILED, parcel->body);
         case MST_PARCEL_CANNOT_JOIN:
@@ -280,7 +281,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
                                 "the job has ended while this worker was away, and the other workers have its weights: "
                                 "to train on, start all tasks again");
             if (!c->all_left) c->all_left = mst_clock_now();
-            if (c->has_last && parcel->bytes == 0) break; /* it has lost them */
+            if (c->has_last && parcel->bytes == 0) break; /* the server has lost its values */
             s->sent_last = true;
             s->sent_others = mst_byte_hash(parcel->body, parcel->bytes) != s->last;
             MST_TRY(take_values(c, p, from));
@@ -314,7 +315,7 @@ static mst_status check_lost(mst_ps_client *c, const mst_ps_request *r) {
     MST_TRY(check_misfit(c));
     for (int32_t p = 0; p < c->num_ps; p++) {
         mst_ps_server *s = &c->server[p];
-        if (r->is_last && s->was_lost) /* also where it is there again: others may have left before that */
+        if (r->is_last && s->was_lost) /* even if it is connected again: others may have left before that */
             s->answered |= (double)(now - s->was_lost) > c->options.recovery_timeout * 1e9;
         else if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
             return fail_lost(c, p);
@@ -339,7 +340,7 @@ static bool is_over(const mst_ps_client *c, const mst_ps_request *r) {
     return r->at_end ? mst_ps_is_one_lost(c) : r->until && mst_ps_is_one_leaving(c);
 }
 
-/* Whether this worker is to stop. */
+/* Whether this worker must stop, and gives up R. */
 static bool is_given_up(mst_ps_client *c, const mst_ps_request *r) {
     c->stopped |= !r->at_end && c->options.stop && c->options.stop(c->options.context);
     return c->stopped && !r->at_end;

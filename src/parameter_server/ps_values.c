@@ -14,7 +14,7 @@ static mst_status add_copy(mst_ps_values *values, const char *name, mst_spec spe
                            mst_tensor **out) {
     MST_TRY(mst_tensor_create(spec.dtype, spec.shape, out));
     const mst_status status = mst_snapshot_add(values->snapshot, NULL, name, kind, *out);
-    mst_tensor_release(*out); /* the snapshot has it */
+    mst_tensor_release(*out); /* the snapshot holds it */
     return status;
 }
 
@@ -56,13 +56,13 @@ void mst_ps_values_free(mst_ps_values *values) {
     free(values->parcel);
 }
 
-/* ---- what comes ---- */
+/* ---- receiving ---- */
 
 static bool is_in_place(const mst_ps_copy *copy) {
     return !copy->sparse && copy->ps != MST_PS_EACH;
 }
 
-/* Takes what server P keeps of variable V. */
+/* Takes the part of variable V that server P keeps. */
 static mst_status take_value(mst_ps_values *values, mst_mail *mail, int32_t p, int32_t v, const mst_parcel *parcel,
                              mst_parcel_rest *rest) {
     const mst_ps_copy *copy = &values->copies.copy[v];
@@ -99,7 +99,7 @@ mst_status mst_ps_values_take(mst_ps_values *values, mst_mail *mail, int32_t p, 
 
 /* ---- the store ---- */
 
-/* Adds an entry with the value of variable V, in the memory where it is. */
+/* Adds an entry with the value of variable V, without copying the value. */
 static mst_status list_value(const mst_ps_values *values, int32_t v, mst_snapshot *to) {
     const mst_ps_copy *copy = &values->copies.copy[v];
     mst_tensor *value = copy->value;
@@ -111,7 +111,7 @@ static mst_status list_value(const mst_ps_values *values, int32_t v, mst_snapsho
     return status;
 }
 
-/* What STORE does not have yet. */
+/* Lists the values that STORE does not have yet. */
 static mst_status list_values(const mst_ps_values *values, mst_snapshot *to) {
     MST_TRY(mst_snapshot_add(to, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, values->step));
     for (int32_t v = 0; v < values->copies.count; v++)

@@ -1,5 +1,6 @@
-/* In a synchronous job that waits for all workers they use no instructions of oneDNN but those that all have. Each
- * asks for these before its first step, and is answered when all have come. Who comes later must have them. */
+/* In a synchronous job that waits for all workers, they use only instructions of oneDNN that all of them have. Each
+ * worker asks for these before its first step, and is answered when all have come. A worker that comes later must have
+ * them. */
 #include "parameter_server/server_state.h"
 
 static bool have_all_come(const mst_server *s) {
@@ -8,7 +9,7 @@ static bool have_all_come(const mst_server *s) {
     return all;
 }
 
-/* Those that a worker has said; of one that has left nothing may be known. */
+/* The instructions that all workers have. Those of a worker that has left may not be known. */
 static uint64_t common_instructions(const mst_server *s) {
     uint64_t common = UINT64_MAX;
     for (int32_t w = 0; w < s->num_workers; w++)

@@ -1,4 +1,4 @@
-/* The beginning: a server knows nothing but what the chief sends it. */
+/* The beginning: a server knows only what the chief sends it. */
 #include "parameter_server/server_state.h"
 #include "run/session.h"
 
@@ -14,7 +14,7 @@
 #include "parameter_server/ps_kept.h"
 #include "store/store.h"
 
-/* The placeholder for what is fed for gradient V: the gradient, or with SUFFIX the numbers of its rows. */
+/* The placeholder fed with gradient V; with SUFFIX, the one fed with the numbers of its rows. */
 static mst_value find_placeholder(const mst_server *s, int32_t v, const char *suffix) {
     char name[32];
     snprintf(name, sizeof name, "gradient_%d%s", (int)v, suffix);
@@ -25,7 +25,7 @@ static mst_status wrong_gradient(mst_value fed, const mst_server_variable *at) {
     return MST_FAIL(MST_INVALID, "'%s' does not fit variable '%s' as its gradient", mst_value_name(fed), at->name);
 }
 
-/* What is fed for a gradient that has only some rows. Memory for these comes with the first of them. */
+/* Sets up the feeds of a gradient that has only some rows. Memory is allocated when the first rows come. */
 static mst_status find_rows(mst_server_variable *at, mst_value fed, mst_value numbers) {
     const mst_spec spec = mst_value_spec(fed), number = mst_value_spec(numbers);
     const int64_t count = mst_shape_count(at->spec.shape);
@@ -66,13 +66,13 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
         return find_rows(at, fed, numbers);
     }
     if (spec.dtype != gradient.dtype || !mst_shape_equal(spec.shape, gradient.shape)) return wrong_gradient(fed, at);
-    if (!s->job.synchronous) return MST_OK; /* its gradients are fed as they come */
+    if (!s->job.synchronous) return MST_OK; /* its gradients are fed in place */
     MST_TRY(mst_tensor_create(spec.dtype, spec.shape, &at->sum));
     s->feed[at->feed].tensor = at->sum;
     return MST_OK;
 }
 
-/* The variables, in the order of the graph: the gradient of variable I is fed to "gradient_I". */
+/* Finds the variables, in the order of the graph: the gradient of variable I is fed to "gradient_I". */
 static mst_status find_variables(mst_server *s) {
     int32_t count = 0;
     while (find_placeholder(s, count, "").node) count++;
@@ -93,7 +93,7 @@ static mst_status find_variables(mst_server *s) {
     return status;
 }
 
-/* Memory for what is added up, and for sums of rows of that many LEAVES. */
+/* Allocates memory for sums over that many LEAVES, and for sums of rows. */
 static mst_status make_sums(mst_server *s, int32_t leaves) {
     size_t most = 0;
     for (int32_t v = 0; v < s->num_variables; v++) {
@@ -113,7 +113,7 @@ static mst_status make_sums(mst_server *s, int32_t leaves) {
     return s->zero && s->terms && s->piece && s->workspace ? MST_OK : MST_NO_MEMORY("for gradients");
 }
 
-/* Which leaves each worker sends: in the synchronous case the largest nodes of the tree in its window, else one. */
+/* Finds the leaves of each worker: in a synchronous job the largest nodes of the tree in its window, else one leaf. */
 static mst_status make_leaves(mst_server *s) {
     const int64_t shards = s->job.num_shards;
     enum { MOST = 1 << 20 };
@@ -142,7 +142,7 @@ static mst_status make_leaves(mst_server *s) {
     return make_sums(s, count);
 }
 
-/* Of STATE, what is neither of the job nor kept by callbacks. */
+/* Restores the entries of STATE that neither describe the job nor are kept by callbacks. */
 static mst_status restore_variables(mst_server *s, const mst_snapshot *state) {
     mst_snapshot *own;
     MST_TRY(mst_snapshot_create(&own));
@@ -173,8 +173,8 @@ static mst_status make_session(mst_server *s, const mst_snapshot *state) {
     return restore_variables(s, state);
 }
 
-/* How far this server is: as the state says, or where that does not, as the chief. Synchronous ones are as far as any
- * was where there were fewer tasks. */
+/* Reads how far this server is, from the state; if that has no entry, from the chief's position. For synchronous
+ * servers the progress of any server counts, even if there were fewer tasks. */
 static mst_status read_progress(mst_server *s, const mst_snapshot *state) {
     const int32_t self = mst_cluster_task(s->options.cluster, s->self).index;
     mst_store *store = mst_session_store(s->session);
@@ -281,7 +281,7 @@ static void say_what_it_keeps(mst_server *s) {
         mst_server_say(s, "keeps %d variables, %zu bytes", (int)count, bytes);
 }
 
-/* Those whose gradients are dropped would wait for their answers. */
+/* Tells workers whose gradients are dropped; they would wait for their answers. */
 static mst_status tell_who_waits(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_server_worker *worker = &s->worker[w];

@@ -1,5 +1,5 @@
-/* Gradients as workers send them (parcel_body.h): where each is in a parcel, and their sums. Of a sparse
- * gradient only the rows that are there are sent, added up, and fed to the update. */
+/* Gradients from workers (parcel_body.h): finding each one in a parcel, and adding them up. Of a sparse gradient only
+ * the existing rows are sent, added up, and fed to the update. */
 #include "parameter_server/server_state.h"
 
 #include <string.h>
@@ -70,8 +70,8 @@ mst_status mst_server_read_gradients(mst_server *s, const mst_parcel *parcel) {
 
 /* ---- sums ---- */
 
-/* Memory for the sum of COUNT rows. It at least doubles when it grows, so that there are few plans of the update, which
- * is planned anew for each size. */
+/* Makes room for the sum of COUNT rows. When it grows, it at least doubles: the update is planned anew for each size,
+ * so sizes should be few. */
 static mst_status make_room_for_rows(mst_server *s, mst_server_variable *v, int64_t count) {
     enum { LEAST = 64 };
     int64_t most = v->sum ? mst_tensor_shape(v->sum).dim[0] : 0;
@@ -88,13 +88,13 @@ static mst_status make_room_for_rows(mst_server *s, mst_server_variable *v, int6
     return MST_OK;
 }
 
-/* Those of a worker whose gradients are not there are zero, or no rows. */
+/* The gradient of a leaf. For a worker whose gradients are not there it is zeros, or no rows. */
 static mst_server_piece piece_of(const mst_server *s, int32_t worker, int32_t leaf, int32_t v) {
     const mst_server_piece none = {s->zero, (const int64_t *)(const void *)s->zero};
     return s->worker[worker].gradients ? s->piece[(ptrdiff_t)leaf * s->num_variables + v] : none;
 }
 
-/* Sets the terms of the sum of variable V: two for each leaf where it is sparse. Returns how many rows they have. */
+/* Sets the terms of the sum of variable V: two for each leaf if it is sparse. Returns the number of rows in them. */
 static int64_t set_terms(mst_server *s, int32_t v) {
     const int32_t each = s->variable[v].is_sparse ? 2 : 1;
     int64_t rows = 0;
@@ -125,7 +125,7 @@ static mst_status sum_rows(mst_server *s, int32_t v) {
     return MST_OK;
 }
 
-/* COUNT elements, which are sums, as if they were of FACTOR times as many gradients. */
+/* Scales COUNT elements of a sum by FACTOR, as if there had been FACTOR times as many gradients. */
 static void scale(mst_dtype dtype, void *data, int64_t count, double factor) {
     float *f32 = data;
     double *f64 = data;
@@ -167,7 +167,7 @@ static mst_status add_up(mst_server *s, int32_t count) {
 }
 
 mst_status mst_server_add_up(mst_server *s, int32_t count) {
-    const uint64_t mode = mst_flush_denormals(); /* as where one process adds them up */
+    const uint64_t mode = mst_flush_denormals(); /* as if one process added them up */
     const mst_status status = add_up(s, count);
     mst_float_mode_set(mode);
     return status;

@@ -1,5 +1,5 @@
-/* What the chief's callbacks keep (ps_kept.h): it comes at the end of each epoch, and is given to workers that
- * were started again. It is no part of the server's own state. */
+/* What the chief's callbacks keep (ps_kept.h). It comes at the end of each epoch, and is given to workers that were
+ * started again. It is not part of the server's own state. */
 #include "parameter_server/server_state.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a server notes in its log of updates (parameter_server/update_log.h). */
+/* Writes the log of updates of a server (parameter_server/update_log.h). */
 #include "parameter_server/server_state.h"
 
 #include <inttypes.h>
@@ -10,7 +10,8 @@ static int32_t number_of_server(const mst_server *s) {
     return mst_cluster_task(s->options.cluster, s->self).index;
 }
 
-/* Options by their values, other things by their hashes. These are text: JSON has no 64 bits without a sign. */
+/* Adds options with their values, other fingerprints with their hashes. The hashes are text: JSON has no unsigned
+ * 64-bit numbers. */
 static int add_fingerprints(const mst_server *s, json_t *head) {
     int failed = 0;
     for (int32_t i = 0; i < s->num_fingerprints; i++) {
@@ -23,7 +24,7 @@ static int add_fingerprints(const mst_server *s, json_t *head) {
     return failed;
 }
 
-/* What must be the same where the log is replayed. */
+/* The line of the job: what must be the same when the log is replayed. */
 static json_t *make_log_head(const mst_server *s) {
     json_t *variables = json_array();
     int failed = 0;

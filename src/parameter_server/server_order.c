@@ -1,24 +1,25 @@
-/* Several servers of a synchronous job with backup workers. Whose gradients make a step depends on who comes first,
- * which each server sees otherwise; so the first server gives the requests of the workers one order, in which all
- * servers take them. As each server does the same with the same requests, all drop the same gradients and make the same
- * updates, and the values and the state that a worker gets of all servers are of one step:
+/* Several servers of a synchronous job with backup workers. Which gradients make a step depends on who comes first, and
+ * each server sees another order. The first server therefore gives the requests of the workers one order, in which all
+ * servers take them. All servers then drop the same gradients and make the same updates. The values and the state that
+ * a worker gets from all servers are of one step:
  *
  *      worker 2          ps:1                        ps:0
  *      request ------->  lists it, tells ps:0 -----> lists its own, and hears of that of ps:1: all servers have it
  *                        takes it  <---------------- takes it: the next in the order
- *                                  <---------------- makes the update, where enough gradients are there
+ *                                  <---------------- makes the update, if enough gradients are there
  *                        makes the update            ...
  *
- * So a request that has come to some of the servers alone, since its worker was lost, is in no order, and counts
- * nowhere. One that is in it is kept by all until they have taken it, whatever becomes of its worker.
+ * If a worker is lost, its request may have come to only some of the servers. Such a request is not in the order, and
+ * has no effect. A request in the order is kept by all servers until they have taken it, whatever happens to its
+ * worker.
  *
- * The turns of the order are numbered. A server tells with each request how many of them it has taken; the first server
- * keeps the others, and sends them again where the connection was broken. When the servers begin a new round, since one
- * of them was lost, the order begins anew, and what is of an earlier round is dropped.
+ * The turns of the order are numbered. With each request a server tells how many turns it has taken. The first server
+ * keeps the other turns, and sends them again if the connection was broken. When the servers begin a new round, because
+ * one of them was lost, the order begins anew, and messages of an earlier round are dropped.
  *
- * HELLO, BEGIN and LEAVE are not in the order: they are answered also where the first server is lost. So values that a
- * worker gets in answer to HELLO may be of different steps of different servers. It says so with its gradients, and
- * these are dropped. */
+ * HELLO, BEGIN and LEAVE are not in the order: they are answered even if the first server is lost. The values that a
+ * worker gets in answer to HELLO may therefore have different steps on different servers. The worker says so with its
+ * gradients, and these are dropped. */
 #include "parameter_server/server_state.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 
 #include "base/no_memory.h"
 
-enum { UPDATE = -1 /* in place of a worker */ };
+enum { UPDATE = -1 /* used instead of a worker */ };
 
 /* ---- memory ---- */
 
@@ -43,7 +44,7 @@ mst_status mst_server_begin_order(mst_server *s) {
     return MST_OK;
 }
 
-/* Frees the requests of worker W that are listed. */
+/* Frees the listed requests of worker W. */
 static void drop_listed(mst_server *s, int32_t w) {
     for (mst_parcel *parcel = s->worker[w].listed, *next; parcel; parcel = next) {
         next = parcel->next;
@@ -60,27 +61,27 @@ void mst_server_clear_order(mst_server *s) {
     s->order = (mst_server_order){.num_ps = 0};
 }
 
-/* ---- messages of the servers ---- */
+/* ---- messages between servers ---- */
 
 static int32_t task_of(const mst_server *s, int32_t p) {
     return mst_cluster_find(s->options.cluster, "ps", p);
 }
 
-/* The last request of worker W that is listed; NULL: none. */
+/* The last listed request of worker W; NULL: none. */
 static mst_parcel *last_listed(const mst_server *s, int32_t w) {
     mst_parcel *last = s->worker[w].listed;
     while (last && last->next) last = last->next;
     return last;
 }
 
-/* Tells the first server that this one has REQUEST of worker W; with UPDATE, that it wants turns that have not come. */
+/* Tells the first server that this one has REQUEST of worker W. W is UPDATE: asks for turns that have not come. */
 static mst_status tell_first(mst_server *s, int32_t w, uint64_t request) {
     const mst_parcel_head head = {
         .kind = MST_PS_ORDER, .round = s->round, .number = w, .step = s->order.taken, .request = request};
     return mst_mail_send(s->mail, task_of(s, 0), &head, NULL, 0, NULL);
 }
 
-/* Tells server P of turn number I, from 1 on. */
+/* Sends turn number I, counted from 1, to server P. */
 static mst_status tell_turn(mst_server *s, int32_t p, int64_t i) {
     const mst_server_turn turn = s->order.turn[i - 1 - s->order.forgotten];
     const mst_parcel_head head = {
@@ -90,7 +91,7 @@ static mst_status tell_turn(mst_server *s, int32_t p, int64_t i) {
 
 /* ---- taking turns ---- */
 
-/* Takes what worker W has REQUESTed, which is listed; what it has asked before that is not in the order. */
+/* Takes the listed REQUEST of worker W. Earlier listed requests of W are not in the order, and are dropped. */
 static mst_status take_listed(mst_server *s, int32_t w, uint64_t request) {
     mst_server_worker *worker = &s->worker[w];
     mst_parcel *parcel;
@@ -140,7 +141,7 @@ static mst_status keep_turn(mst_server_order *o, mst_server_turn turn) {
     return MST_OK;
 }
 
-/* TURN is the next, on all servers. */
+/* Gives TURN to all servers as the next one. */
 static mst_status give_turn(mst_server *s, mst_server_turn turn) {
     MST_TRY(keep_turn(&s->order, turn));
     for (int32_t p = 1; p < s->order.num_ps; p++) MST_TRY(tell_turn(s, p, s->order.taken + 1));
@@ -153,7 +154,7 @@ static bool have_all_listed(const mst_server *s, int32_t w, uint64_t request) {
     return all;
 }
 
-/* Server P has REQUEST of worker W, which may have been told before. */
+/* Server P has REQUEST of worker W; it may have said so before. */
 static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t request) {
     if (request <= s->worker[w].request) return MST_OK;
     s->order.listed[(ptrdiff_t)p * s->num_workers + w] = request;
@@ -167,19 +168,19 @@ mst_status mst_server_order_update(mst_server *s) {
     return s->order.self == 0 ? give_turn(s, (mst_server_turn){.worker = UPDATE}) : MST_OK;
 }
 
-/* Server P has told what it has, or wants the turns that it has not taken. */
+/* Server P reports what it has, or asks for the turns that it has not taken. */
 static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_parcel_head *head) {
     mst_server_order *o = &s->order;
     if (head->step > o->taken || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
-    if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* else it has been overtaken */
+    if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* else a later message has overtaken it */
     if (head->number != UPDATE) return note_listed(s, p, (int32_t)head->number, head->request);
     for (int64_t i = o->taken_by[p] + 1; i <= o->taken; i++) MST_TRY(tell_turn(s, p, i));
     return MST_OK;
 }
 
-/* ---- the others ---- */
+/* ---- the other servers ---- */
 
-/* Turn number head->step; where one before it has not come, it comes again behind that. */
+/* Takes turn number head->step. If an earlier turn is missing, this one is dropped, and will come again after that. */
 static mst_status hear_turn(mst_server *s, const mst_parcel_head *head) {
     const int64_t next = s->order.taken + 1;
     if (head->step < next || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
@@ -187,7 +188,8 @@ static mst_status hear_turn(mst_server *s, const mst_parcel_head *head) {
     return take_turn(s, (mst_server_turn){.worker = (int32_t)head->number, .request = head->request});
 }
 
-/* What was told may have been lost: a connection has broken, of which this server need not know. */
+/* Tells the first server everything again. Messages may have been lost with a broken connection, of which this server
+ * need not know. */
 static mst_status tell_first_all(mst_server *s) {
     MST_TRY(tell_first(s, UPDATE, 0));
     for (int32_t w = 0; w < s->num_workers; w++) {
@@ -219,7 +221,7 @@ mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel) {
 
 /* ---- requests ---- */
 
-/* Those that have been taken, and are sent again since their answer was lost, have had their turn. */
+/* A request that has been taken, and is sent again because its answer was lost, has already had its turn. */
 bool mst_server_is_ordered(const mst_server *s, const mst_parcel *parcel) {
     const int32_t kind = parcel->head.kind;
     const bool counts = kind == MST_PS_COLLECT || kind == MST_PS_RATE || kind == MST_PS_FINISHED ||
@@ -232,7 +234,7 @@ mst_status mst_server_list_request(mst_server *s, mst_parcel **parcel) {
     const uint64_t request = (*parcel)->head.request;
     mst_parcel *last = last_listed(s, w);
     const bool is_known = last && last->instance == (*parcel)->instance;
-    if (is_known && request < last->head.request) return MST_OK; /* it has been overtaken */
+    if (is_known && request < last->head.request) return MST_OK; /* a later one has overtaken it */
     if (!is_known || request > last->head.request) {
         *(last ? &last->next : &s->worker[w].listed) = *parcel;
         *parcel = NULL;
@@ -240,7 +242,7 @@ mst_status mst_server_list_request(mst_server *s, mst_parcel **parcel) {
     return s->order.self == 0 ? note_listed(s, 0, w, request) : tell_first(s, w, request);
 }
 
-/* What another process of worker W has asked before is not ordered any more. */
+/* Forgets the requests of an earlier process of worker W: they are not ordered any more. */
 void mst_server_forget_listed(mst_server *s, int32_t w) {
     if (!s->order.num_ps || s->order.self != 0) return;
     drop_listed(s, w);

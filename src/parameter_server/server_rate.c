@@ -7,7 +7,7 @@
 
 #include "muster/store.h"
 
-/* The entry of the store that has it. */
+/* Finds the store's entry of the learning rate. */
 static mst_status find_rate(const mst_server *s, mst_state_info *out) {
     mst_state_info *list;
     int64_t count;

@@ -1,23 +1,24 @@
-/* Replay of an asynchronous job, or of one with backup workers: gradients are applied in the order of its log, and each
- * worker computes them with the values that the log names, so that the variables get the same bits. Two things are held
- * back:
+/* Replay of an asynchronous job, or of one with backup workers. Gradients are applied in the order of its log. Each
+ * worker computes them from the values that the log names. The variables therefore get the same bits. Two things are
+ * held back:
  *
  *      values      a worker gets those of the step that the log says it has read, before the next update is made
  *      gradients   are kept until it is their turn
  *
- * Nothing is sent before all workers have said HELLO. Then no tasks can wait for each other, however many servers there
- * are. The logs of all servers are of one job, which has done all of this once, one thing after the other: values sent,
- * gradients sent, updates. Take the first of these that has not been done in the replay. What it waits for, on any
- * server or worker, was before it in that job, so it has been done; therefore it can be done now:
+ * Nothing is sent before all workers have said HELLO. Then the tasks cannot deadlock, however many servers there are.
+ * The reason: the logs of all servers are of one job, which has done everything once, one action after another: values
+ * sent, gradients sent, updates. Take the first of these actions that the replay has not done. Whatever it waits for,
+ * on any server or worker, came before it in that job, so it has been done in the replay. The action can therefore be
+ * done now:
  *
- *      values of step S to worker W    wait for update S, and for the gradients of W before them
+ *      values of step S to worker W    wait for update S, and for the earlier gradients of W
  *      gradients of W                  wait for their values from all servers
- *      update S + 1                    waits for its gradients, and for all to whom values of step S are due
+ *      update S + 1                    waits for its gradients, and for all workers to which values of step S are due
  *
- * Gradients that were dropped, since those of others had made their step, are dropped at the same place in the order.
+ * Gradients that were dropped because others had made their step are dropped at the same place in the order.
  *
- * Where a job has a last step, gradients that come after it are dropped. The log has those too, since another server
- * may have applied them; and a worker may make some here that it did not make there, which are dropped likewise. */
+ * If a job has a last step, gradients that come after it are dropped. The log has those too, since another server may
+ * have applied them. A worker may also make gradients here that it did not make in that job; they are dropped too. */
 #include "parameter_server/server_state.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static const mst_logged_gradients *next_of(const mst_server *s, int32_t w) {
     return next < s->replay->num_entries ? &s->replay->entry[next] : NULL;
 }
 
-/* The gradients of W come or are not waited for any more: those behind them are its next. */
+/* The gradients of W have come, or are not waited for any more: the ones after them in the log are next. */
 static void pass(mst_server *s, int32_t w) {
     s->replay->first[w] = next_of(s, w)->later;
 }
@@ -71,7 +72,7 @@ static mst_status send_due_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (!s->worker[w].held) continue;
         const mst_logged_gradients *next = next_of(s, w);
-        const bool is_of_any = next && next->read < 0; /* its gradients will be dropped */
+        const bool is_of_any = next && next->read < 0; /* gradients from any values, since they will be dropped */
         if (next && next->read < s->step && !is_of_any)
             return MST_FAIL(
                 MST_UNAVAILABLE,
@@ -110,7 +111,7 @@ static mst_status check_with_log(mst_server *s, const mst_parcel *parcel) {
     return are_not_logged(s, parcel, text);
 }
 
-/* Behind the last update: gradients are dropped as they were, or else there should be none. */
+/* After the last update: gradients that the log has are dropped; there must be no others. */
 static mst_status end_replay(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];
@@ -129,7 +130,7 @@ static mst_status end_replay(mst_server *s) {
     return send_due_values(s);
 }
 
-/* Whether the values of this step are due to a worker that has not asked for them yet: they are given in turn. */
+/* Whether values of this step are due to a worker that has not asked for them yet: they are given in turn. */
 static bool will_be_asked(const mst_server *s) {
     bool due = false;
     for (int32_t w = 0; w < s->num_workers && s->job.in_turn; w++) {
@@ -140,7 +141,7 @@ static bool will_be_asked(const mst_server *s) {
     return due;
 }
 
-/* How many entries from NEXT on are done at once: the gradients of an update, or some that were dropped. */
+/* How many entries from NEXT on are done together: the gradients of an update, or some that were dropped. */
 static int32_t count_together(const mst_update_log *log, const mst_logged_gradients *next) {
     const mst_logged_gradients *end = log->entry + log->num_in_order;
     int32_t count = 1;
@@ -156,12 +157,12 @@ static bool have_come(const mst_server *s, const mst_logged_gradients *next, int
     return all;
 }
 
-/* An update of the gradients of one worker, or those of it that were dropped. */
+/* Replays an update with the gradients of one worker, or drops them. */
 static mst_status replay_alone(mst_server *s, const mst_logged_gradients *next) {
     const int32_t w = next->worker;
     mst_parcel *parcel = s->worker[w].gradients;
     s->worker[w].gradients = NULL;
-    parcel->head.step = next->read; /* of those that are dropped it may be another one: -1 */
+    parcel->head.step = next->read; /* gradients that are dropped may have another one: -1 */
     const mst_status status =
         next->event == MST_LOGGED_UPDATE ? mst_server_apply(s, parcel) : mst_server_drop_late(s, parcel);
     mst_server_end_parcel(s, parcel, status);
@@ -169,7 +170,7 @@ static mst_status replay_alone(mst_server *s, const mst_logged_gradients *next) 
     return status;
 }
 
-/* An update of the gradients of COUNT workers; those of others, which have come too, are put aside. */
+/* Replays an update with the gradients of COUNT workers. Gradients of other workers that have come are put aside. */
 static mst_status replay_together(mst_server *s, const mst_logged_gradients *next, int32_t count) {
     for (int32_t w = 0, i = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];
@@ -203,7 +204,7 @@ static mst_status make_logged_updates(mst_server *s) {
         const bool together = s->job.synchronous && next->event == MST_LOGGED_UPDATE;
         MST_TRY(together ? replay_together(s, next, count) : replay_alone(s, next));
         log->next += count;
-        s->waits_since = mst_clock_now(); /* for which others are waited (step_timeout) */
+        s->waits_since = mst_clock_now(); /* as when others are waited for (step_timeout) */
     }
 }
 
@@ -215,7 +216,7 @@ mst_status mst_server_go_on_with_replay(mst_server *s) {
 
 mst_status mst_server_replay_gradients(mst_server *s, mst_parcel **parcel) {
     mst_server_worker *w = &s->worker[(*parcel)->from];
-    if (!s->replay) return MST_OK; /* it was sent no values yet */
+    if (!s->replay) return MST_OK; /* its worker was sent no values yet */
     MST_TRY(check_with_log(s, *parcel));
     mst_server_drop_gradients(s, (*parcel)->from);
     MST_TRY(mst_server_read_gradients(s, *parcel));

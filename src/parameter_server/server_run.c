@@ -1,27 +1,28 @@
-/* A parameter server. One thread takes the parcels of the workers one after the other (messages/parcel.h):
+/* A parameter server. One thread takes the parcels of the workers one after another (messages/parcel.h):
  *
- *      HELLO        is answered with the values; before there are any, the chief is asked for them
+ *      HELLO        is answered with the values; if there are none yet, the chief is asked for them
  *      BEGIN        from the chief: the graph of the update, and the first values
  *      GRADIENTS    are applied at once, or kept until those of all workers are there
- *      WANT         asks for values where servers give them in turn (max_staleness)
+ *      WANT         asks for values, if servers give them in turn (max_staleness)
  *      RATE         asks for the learning rate, or sets it
  *      KEPT         asks for what the chief's callbacks keep, or brings it
  *      AGREE        asks which instructions all workers have
- *      FINISHED     is answered when all workers have sent it: until then each can make steps again. The chief is
- *                   answered first, and the others when it has all state of the last step: from then on no step is
- *                   lost with a server, and each worker has the last values
- *      LEAVE        the last one ends the job; counted also where there are no values, since the server was lost behind
+ *      FINISHED     is answered when all workers have sent it: until then each may have to repeat steps. The chief is
+ *                   answered first. The others are answered when it has all state of the last step: from then on no
+ *  step
+ *                   is lost with a server, and each worker has the last values
+ *      LEAVE        the last one ends the job; it counts even if there are no values, because the server was lost after
  *                   the last step
- *      GONE         ends the server when each worker has sent it, which it does when it knows that all have left
+ *      GONE         ends the server when each worker has sent it; a worker sends it when it knows that all have left
  *
- * Gradients are known by worker and position. Those of a position that has been applied are answered and dropped, so
- * a worker that does not know whether its message has come may send it again.
+ * Gradients are identified by worker and position. If the position has already been applied, they are answered and
+ * dropped. A worker that does not know whether its message has arrived may therefore send it again.
  *
  * A server that is told to leave says so (LEAVING). The chief takes the state of all servers, which then make no more
- * updates, and lets it go: nothing is made again when it comes back.
+ * updates, and lets the server go: no step has to be repeated when it comes back.
  *
- * Where a server is started again it is empty, and says so. The chief then begins a new round: all servers get the
- * state that it has kept, and all workers go on from the positions of that. */
+ * A server that was started again is empty, and says so. The chief then begins a new round: all servers get the state
+ * that the chief has kept, and all workers go on from the positions in it. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ const char *mst_server_name(mst_server *s, int32_t task) {
     return mst_mail_name(s->mail, task, s->text, sizeof s->text);
 }
 
-/* The workers for which IS_MISSING, as a list. */
+/* The workers that IS_MISSING selects, as a list in words. */
 static const char *list_workers(mst_server *s, bool (*is_missing)(const mst_server_worker *), char *text, size_t size) {
     size_t used = 0;
     int32_t more = 0;
@@ -73,7 +74,7 @@ static bool sends_nothing(const mst_server_worker *w) {
 
 /* ---- the state ---- */
 
-/* REQUEST 0: also where it has been asked nothing. */
+/* REQUEST 0: the line answers no request. */
 static mst_status send_line(mst_server *s, int32_t kind, int32_t to, uint64_t request, const char *text) {
     const bool is_left = kind == MST_PS_FAILED && s->is_left;
     const mst_parcel_head head = {.kind = kind, .step = is_left, .request = request};
@@ -84,7 +85,7 @@ static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const c
     return send_line(s, MST_PS_FAILED, to, request, text);
 }
 
-/* Workers that have not come yet, and do so within some seconds, hear why the job has ended. */
+/* Workers that have not come yet, and come within some seconds, are told why the job has ended. */
 static void tell_who_comes(mst_server *s, const char *text) {
     static const double SECONDS = 5;
     const int64_t until = mst_clock_after(SECONDS);
@@ -97,7 +98,7 @@ static void tell_who_comes(mst_server *s, const char *text) {
     }
 }
 
-/* As long as the chief is there it may ask for the state. TEXT is for who comes. */
+/* The job has ended. As long as the chief is there, it may ask for the state. TEXT is for other workers that come. */
 static mst_status serve_chief(mst_server *s, const char *text) {
     const mst_server_worker *chief = &s->worker[s->chief];
     const int64_t until = mst_clock_after(s->options.step_timeout);
@@ -117,7 +118,7 @@ static mst_status serve_chief(mst_server *s, const char *text) {
     return status;
 }
 
-/* The job ends with the calling thread's error, whose code is STATUS: all workers hear of it. */
+/* Ends the job with the calling thread's error, whose code is STATUS: all workers are told. */
 static mst_status end_job(mst_server *s, mst_status status) {
     mst_failure failure;
     mst_failure_keep(&failure, status);
@@ -132,8 +133,8 @@ static mst_status end_job(mst_server *s, mst_status status) {
 
 /* ---- who is there ---- */
 
-/* The machine of the worker that has sent PARCEL is not like that of the worker that came first, says TEXT. One server
- * tells them, once a process. */
+/* The machine of the worker that has sent PARCEL differs from that of the first worker, as TEXT says. Only one server
+ * tells them, once per process. */
 static mst_status warn_of_machine(mst_server *s, const mst_parcel *parcel, const char *text) {
     if (s->worker[parcel->from].instance == parcel->instance || mst_cluster_task(s->options.cluster, s->self).index > 0)
         return MST_OK;
@@ -142,7 +143,7 @@ static mst_status warn_of_machine(mst_server *s, const mst_parcel *parcel, const
     return send_line(s, MST_PS_NOTICE, parcel->from, 0, text);
 }
 
-/* They must be those of the worker that came first. */
+/* Fingerprints must be those of the first worker that came. */
 static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     mst_fingerprint theirs[MST_FINGERPRINTS_MOST];
     const int32_t count = mst_fingerprints_take(parcel->body, parcel->bytes, theirs);
@@ -150,7 +151,7 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     if (count < 0)
         return MST_FAIL(MST_INVALID, "%s runs another version of Muster: run the same on all tasks",
                         mst_server_name(s, parcel->from));
-    if (!s->num_fingerprints || (!s->round && s->first == parcel->from)) { /* who comes again may have been mended */
+    if (!s->num_fingerprints || (!s->round && s->first == parcel->from)) { /* a new process may be corrected */
         s->first = parcel->from;
         s->num_fingerprints = count;
         memcpy(s->fingerprint, theirs, (size_t)count * sizeof *theirs);
@@ -168,7 +169,7 @@ static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
     return is_other_machine ? warn_of_machine(s, parcel, text) : MST_OK;
 }
 
-/* There are no values. The chief, which has done its work, is asked for them where a worker waits for the last ones. */
+/* There are no values. If a worker waits for the last values, the chief, which has done its work, is asked for them. */
 static mst_status call_chief(mst_server *s) {
     mst_server_worker *chief = &s->worker[s->chief];
     for (int32_t w = 0; w < s->num_workers && chief->left; w++) {
@@ -182,7 +183,7 @@ static mst_status call_chief(mst_server *s) {
 static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     mst_server_worker *w = &s->worker[parcel->from];
     const mst_status status = check_fingerprints(s, parcel);
-    if (status && s->round && w->instance) { /* in place of one that did fit: the job goes on */
+    if (status && s->round && w->instance) { /* it replaces a process that did fit: the job goes on */
         mst_server_say(s, "refuses %s: %s", mst_server_name(s, parcel->from), mst_error()->message);
         return send_text(s, parcel->from, parcel->head.request, mst_error()->message);
     }
@@ -192,8 +193,8 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
         MST_TRY(mst_update_writer_add_again(&s->update_log, s->step, parcel->from));
     }
     mst_server_forget_listed(s, parcel->from);
-    if (!s->order.num_ps) mst_server_drop_gradients(s, parcel->from); /* else they are those of all servers */
-    if (parcel->from == s->chief && w->instance != parcel->instance) s->is_closed = false; /* what it had is lost */
+    if (!s->order.num_ps) mst_server_drop_gradients(s, parcel->from); /* else all servers have them */
+    if (parcel->from == s->chief && w->instance != parcel->instance) s->is_closed = false; /* its state is lost */
     w->instance = parcel->instance;
     w->request = parcel->head.request;
     w->lost = s->parts = 0;
@@ -202,7 +203,7 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     w->left = w->gone = w->finished = w->has_state = w->agrees = false;
     if (status) return status;
     MST_TRY(mst_server_agree(s));
-    if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* a server before this one knew it */
+    if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* an earlier server knew it */
     if (mst_server_wants_previous(s, parcel->from, parcel->head.number))
         return mst_server_send_previous(s, parcel->from);
     if (s->round) return mst_server_answer(s, parcel->from);
@@ -238,7 +239,7 @@ static mst_status end_training_when_all_finished(mst_server *s) {
     return MST_OK;
 }
 
-/* Where this server was started again and has got no values: all have them. */
+/* This server was started again and has got no values: all workers already have the last ones. */
 static mst_status send_done_without_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_parcel_head head = {.kind = MST_PS_DONE, .request = s->worker[w].request};
@@ -257,11 +258,11 @@ static mst_status end_when_all_left(mst_server *s) {
     return mst_server_send_values(s, MST_PS_DONE, 0, s->num_workers, NULL);
 }
 
-/* All have done their work: the server ends when each worker has confirmed it (GONE). A connection that has ended
- * confirms nothing: DONE may have been sent through one that was already broken, for example because this server was
+/* All have done their work. The server ends when each worker has confirmed it (GONE). The end of a connection is no
+ * confirmation: DONE may have been sent on a connection that was already broken, for example because this server was
  * stopped for a while. */
 static void part(mst_server *s) {
-    static const double LEAST = 5; /* seconds; more for those who are cut off for a while */
+    static const double LEAST = 5; /* seconds; more is added for workers that are cut off for a while */
     const int64_t now = mst_clock_now(), most = (int64_t)((LEAST + 2 * s->options.timeout) * 1e9);
     bool all = true;
     if (!s->parts) return;
@@ -274,18 +275,18 @@ static void lose(mst_server *s, const mst_parcel *parcel) {
     mst_server_worker *w = &s->worker[parcel->from];
     if (!w->instance || w->left || w->lost || (parcel->instance && parcel->instance != w->instance)) return;
     w->lost = mst_clock_now();
-    w->computes = false; /* nobody waits for what it has read */
+    w->computes = false; /* nobody waits for gradients of the values that it has read */
     snprintf(w->why, sizeof w->why, "%s", (const char *)parcel->body);
     mst_server_say(s, "%s is lost: %s", mst_server_name(s, parcel->from), w->why);
 }
 
-/* Those who wait for gradients of worker FROM wait no more. */
+/* Requests that wait for gradients of worker FROM wait no longer. */
 static mst_status go_on_without(mst_server *s, int32_t from) {
     s->worker[from].computes = false;
     return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
-/* Where workers are not in step, they hear that the training ends when they get their next values. */
+/* If workers are not in step, they hear with their next values that the training ends. */
 static mst_status stop_all(mst_server *s, const mst_parcel *parcel) {
     const mst_server_options *o = &s->options;
     if (parcel->from != s->chief || !(parcel->head.step & MST_FINISHED_STOPS) || s->stops) return MST_OK;
@@ -299,7 +300,7 @@ static mst_status stop_all(mst_server *s, const mst_parcel *parcel) {
 
 static mst_status finish(mst_server *s, const mst_parcel *parcel) {
     if (parcel->head.number <= s->finished) return send_finished(s, parcel->from);
-    mst_server_drop_gradients(s, parcel->from); /* of a process before it */
+    mst_server_drop_gradients(s, parcel->from); /* of an earlier process */
     s->worker[parcel->from].finished = true;
     s->worker[parcel->from].has_state = (parcel->head.step & MST_FINISHED_HAS_STATE) != 0;
     MST_TRY(stop_all(s, parcel));
@@ -307,13 +308,14 @@ static mst_status finish(mst_server *s, const mst_parcel *parcel) {
     return end_training_when_all_finished(s);
 }
 
-/* The worker says that another server has ended the job: all have left, also who is lost here or has come back. */
+/* If the worker says that another server has ended the job, all have left, even workers that are lost here or have come
+ * back. */
 static void hear_all_left(mst_server *s, const mst_parcel *parcel) {
     for (int32_t w = 0; w < s->num_workers && parcel->head.step == 1; w++) s->worker[w].left = true;
 }
 
 static mst_status leave(mst_server *s, const mst_parcel *parcel) {
-    if (s->parts && parcel->head.step == 1) return MST_OK; /* it knows */
+    if (s->parts && parcel->head.step == 1) return MST_OK; /* this server knows it */
     MST_TRY(mst_server_check_leaving(s, parcel->from));
     s->worker[parcel->from].left = true;
     hear_all_left(s, parcel);
@@ -321,7 +323,7 @@ static mst_status leave(mst_server *s, const mst_parcel *parcel) {
     return end_when_all_left(s);
 }
 
-/* A worker that has the last values leaves this server, which does not know it: it was started again since. */
+/* A worker that has the last values leaves this server, which does not know the worker: it was started again since. */
 static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
     mst_server_worker *w = &s->worker[parcel->from];
     w->instance = parcel->instance;
@@ -334,20 +336,20 @@ static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
     return end_when_all_left(s);
 }
 
-/* A process of the worker cannot join; or the worker has heard that from another server or about another worker. A
+/* A process of the worker cannot join; or the worker has heard that from another server, or about another worker. A
  * parcel without an instance is about a process that has another list of tasks. */
 static void hear_cannot_join(mst_server *s, const mst_parcel *p) {
     const bool is_another = p->instance && p->head.number > 1 && p->head.number < s->num_workers + 2;
     mst_server_worker *w = &s->worker[is_another ? p->head.number - 2 : p->from];
     w->kept_out_since = mst_clock_now();
     snprintf(w->kept_out, sizeof w->kept_out, "%s", (const char *)p->body);
-    /* the worker is not connected: this process was */
+    /* the connected process was this one, so the worker is not connected */
     if (!is_another && p->instance && w->instance && w->instance != p->instance && !w->left)
         w->lost = w->kept_out_since;
 }
 
-/* Where the worker has come before, the process that cannot join may be one too many; or it was lost, and is waited for
- * until it can. This server may have been started again itself: the chief has some time to say so. */
+/* If the worker has come before, the process that cannot join may be one too many; or the worker was lost, and is
+ * waited for until it can join. This server may itself have been started again: the chief has some time to say so. */
 static mst_status check_kept_out(mst_server *s, int64_t now) {
     static const int64_t CHIEF_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
     for (int32_t i = 0; i < s->num_workers; i++) {
@@ -361,8 +363,8 @@ static mst_status check_kept_out(mst_server *s, int64_t now) {
     return MST_OK;
 }
 
-/* To the chief, which asks for the last state of this round where NUMBER is 1. Servers that have one order make updates
- * when the first of them does. */
+/* Sends the state. If the chief asks with NUMBER 1, it is the last state of this round. Servers with one order make
+ * updates when the first server does. */
 static mst_status send_state(mst_server *s, const mst_parcel *parcel) {
     s->is_closed |= parcel->from == s->chief && parcel->head.number == 1 && s->order.self == 0;
     return mst_server_send_state(s, parcel->from);
@@ -416,7 +418,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     if (p->head.kind == MST_PS_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
         return leave_unknown(s, p);
     if (!current) return mst_server_send_empty(s, p->from, p->head.request);
-    if (p->head.request < w->request) return MST_OK; /* it has been overtaken */
+    if (p->head.request < w->request) return MST_OK; /* a later one has overtaken it */
     if (p->head.kind == MST_PS_BEGIN) {
         w->request = p->head.request;
         return mst_server_begin(s, p);
@@ -428,7 +430,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
 
 /* ---- waiting ---- */
 
-/* Before the workers have begun. */
+/* Before the workers have begun: says for whom the server waits. */
 static void say_whom(mst_server *s) {
     static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
     char list[600];
@@ -452,7 +454,7 @@ static mst_status tell_waiting(mst_server *s, const char *line) {
 }
 
 /* In an asynchronous job, some workers may have made their last step and wait for others that have never come or are
- * lost. The first server and these workers say so. */
+ * lost. The first server says so, also to these workers. */
 static mst_status say_who_is_missing(mst_server *s, int64_t now) {
     static const int64_t APART = INT64_C(10000000000); /* nanoseconds */
     char list[500], line[600];
@@ -471,7 +473,7 @@ static mst_status say_who_is_missing(mst_server *s, int64_t now) {
     return tell_waiting(s, line);
 }
 
-/* For those who ask: for whom it waits, once the workers have begun. */
+/* Once the workers have begun: notes for whom the server waits, for those who ask. */
 static void note_whom(mst_server *s, int64_t now) {
     static const int64_t WHILE = INT64_C(1000000000); /* nanoseconds */
     char list[600] = "";
@@ -481,7 +483,7 @@ static void note_whom(mst_server *s, int64_t now) {
     mst_task_status_step(&s->status, s->step, 0);
 }
 
-/* Who is lost for too long ends a synchronous job; the others go on without it in an asynchronous one. */
+/* A worker that is lost for too long ends a synchronous job; an asynchronous one goes on without it. */
 static mst_status check_lost(mst_server *s, int64_t now) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];
@@ -499,7 +501,7 @@ static mst_status check_lost(mst_server *s, int64_t now) {
     return MST_OK;
 }
 
-/* The workers for which a step waits that are alive, with what each did when last heard; "": none. */
+/* Lists the live workers for which a step waits, and what each was doing when last heard; "": none. */
 static void list_late(mst_server *s, char *list, size_t size) {
     char heard[MST_TRANSPORT_DOING];
     size_t used = 0;
@@ -553,13 +555,13 @@ static mst_status say_leaving(mst_server *s, int64_t now) {
     return MST_OK;
 }
 
-/* There is nothing to hand over, or nobody who could take it. */
+/* Whether there is no state to hand over, or nobody who could take it. */
 static bool has_nothing_to_leave(const mst_server *s) {
     const mst_server_worker *chief = &s->worker[s->chief];
     return !s->round || !chief->instance || chief->lost || chief->left || chief->has_state;
 }
 
-/* This server leaves when the chief has its state. It does not wait for that longer than for one that is lost. */
+/* This server leaves when the chief has its state. It does not wait longer than for a lost chief. */
 static mst_status go_on_leaving(mst_server *s, int64_t now) {
     if (!s->leaves_since) MST_TRY(say_leaving(s, now));
     const bool is_late = (double)(now - s->leaves_since) > s->options.timeout * 1e9;
@@ -574,7 +576,7 @@ static mst_status go_on_leaving(mst_server *s, int64_t now) {
     return MST_FAIL(MST_CANCELLED, "the parameter server %s has left", mst_server_name(s, s->self));
 }
 
-/* A replay cannot go on where a task was started again. */
+/* A replay cannot go on after a task was started again. */
 static mst_status check_stop(mst_server *s, int64_t now) {
     const bool leaves = is_asked(s, s->options.leave);
     if (is_asked(s, s->options.stop) || (leaves && s->options.replay_updates))
@@ -632,7 +634,7 @@ static mst_status open_server(mst_server *s) {
 }
 
 static void close_server(mst_server *s) {
-    if (s->worker) mst_server_clear(s); /* what it has of parcels, before the mail is closed */
+    if (s->worker) mst_server_clear(s); /* frees its parcels before the mail is closed */
     mst_mail_close(s->mail);
     mst_update_writer_close(&s->update_log);
     mst_server_close_replay(s);

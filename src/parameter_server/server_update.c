@@ -1,4 +1,4 @@
-/* Updates: of the gradients of one worker, or of the sum of those of all. */
+/* Updates with the gradients of one worker, or with the sum of those of all workers. */
 #include "parameter_server/server_state.h"
 
 #include "base/clock.h"
@@ -15,8 +15,8 @@ static bool is_away(const mst_server_worker *w) {
     return (!w->instance || w->lost) && !w->left && !w->finished;
 }
 
-/* Whether worker W may compute gradients now, so that those of nobody become too old: each of the others who compute
- * may come before any of them. Those who are away are counted as well, since nobody asks when they come. */
+/* Whether worker W may compute gradients now without making anybody's gradients too old: each of the other computing
+ * workers may come before any other one. Absent workers are counted too, since they may come at any time. */
 static bool may_compute(const mst_server *s, int32_t w) {
     int64_t others = 0, oldest = s->step;
     if (s->job.staleness < 0) return true;
@@ -64,7 +64,7 @@ void mst_server_hold(mst_server *s, int32_t w) {
     s->worker[w].held = !s->job.in_turn || s->worker[w].wants;
 }
 
-/* Tells worker TO that its gradients have come. Where values are not given in turn, these tell it. */
+/* Tells worker TO that its gradients have come. If values are not given in turn, the values tell it. */
 static mst_status send_taken(mst_server *s, int32_t to) {
     const mst_parcel_head head = {.kind = MST_PS_TAKEN, .round = s->round, .request = s->worker[to].request};
     return s->job.in_turn ? mst_mail_send(s->mail, to, &head, NULL, 0, NULL) : MST_OK;
@@ -75,13 +75,13 @@ mst_status mst_server_want(mst_server *s, const mst_parcel *parcel) {
     if (parcel->head.round != s->round) return mst_server_send_empty(s, parcel->from, w->request);
     if (parcel->head.number == 0) return send_taken(s, parcel->from);
     w->wants = true;
-    w->held |= !w->gradients; /* those of a replay wait for their turn */
+    w->held |= !w->gradients; /* gradients of a replay wait for their turn */
     return mst_server_answer_held(s);
 }
 
 /* ---- gradients ---- */
 
-/* The worker hears that nobody reads its gradients any more before it gets values, and may make the next ones there. */
+/* Before the worker gets values, it is told that its gradients are no longer read: it may write the next ones there. */
 static mst_status update_alone(mst_server *s, mst_parcel **parcel) {
     const int32_t from = (*parcel)->from;
     MST_TRY(mst_server_apply(s, *parcel));
@@ -97,7 +97,7 @@ static int32_t count_gradients(const mst_server *s) {
     return count;
 }
 
-/* Where the gradients are of the first batch of an epoch, what workers report begins anew. */
+/* If the gradients are of the first batch of an epoch, sums that workers report begin anew. */
 static mst_status begin_epoch(mst_server *s) {
     bool is_first = s->job.aggregate == s->num_workers;
     for (int32_t w = 0; w < s->num_workers && is_first; w++)
@@ -166,13 +166,13 @@ mst_status mst_server_drop_late(mst_server *s, const mst_parcel *parcel) {
     return mst_server_log_gradients(s, parcel, MST_LOGGED_DROPPED);
 }
 
-/* Gradients of values that are not the newest any more: others have been faster. */
+/* Answers gradients of values that are no longer the newest: other workers have been faster. */
 static mst_status answer_late(mst_server *s, const mst_parcel *parcel) {
     MST_TRY(mst_server_drop_late(s, parcel));
     return mst_server_answer(s, parcel->from);
 }
 
-/* Gradients that come after the last step. */
+/* Drops gradients that come after the last step. */
 static mst_status drop_after_end(mst_server *s, const mst_parcel *parcel) {
     MST_TRY(mst_server_log_gradients(s, parcel, MST_LOGGED_LATE));
     if (!s->job.in_turn) return mst_server_answer(s, parcel->from);
@@ -181,7 +181,7 @@ static mst_status drop_after_end(mst_server *s, const mst_parcel *parcel) {
     return mst_server_answer_held(s);
 }
 
-/* Gradients that have been applied, and are sent again. */
+/* Answers gradients that have been applied, and are sent again. */
 static mst_status answer_again(mst_server *s, int32_t from) {
     if (s->job.in_turn) return send_taken(s, from);
     return s->worker[from].held ? MST_OK : mst_server_answer(s, from);

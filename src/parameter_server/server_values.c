@@ -1,4 +1,4 @@
-/* What workers are sent: variables, and all state. */
+/* Messages to workers: variables, and all state. */
 #include "parameter_server/server_state.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ void mst_server_release_values(mst_server *s, mst_server_values *value) {
     *value = (mst_server_values){.block = NULL};
 }
 
-/* Notes which rows of variable V are other than in the values BEFORE. */
+/* Notes the rows of variable V that differ from those in BEFORE. */
 static void note_changes(const mst_server *s, const mst_server_variable *v, const mst_tensor *before,
                          const mst_tensor *after) {
     const size_t row = v->bytes / (size_t)v->num_rows;
@@ -30,7 +30,7 @@ static void note_changes(const mst_server *s, const mst_server_variable *v, cons
         if (memcmp(a, b, row) != 0) v->changed[r] = s->step;
 }
 
-/* Into memory from which they are sent as they are. */
+/* Reads the variables into memory from which they are sent without a copy. */
 static mst_status read_block(mst_server *s, mst_server_values *out) {
     mst_store *store = mst_session_store(s->session);
     out->block = mst_mail_block_take(s->mail, s->body_bytes);
@@ -78,14 +78,14 @@ static mst_status read_values(mst_server *s) {
 
 enum { MOST_PIECES = 3 /* of a variable */ };
 
-/* What is sent: pieces of it, and memory that is freed afterwards. */
+/* A message to send: its pieces, and memory that is freed afterwards. */
 typedef struct reply {
-    mst_iov *piece; /* [num_variables][MOST_PIECES], those that are not used have no bytes */
+    mst_iov *piece; /* [num_variables][MOST_PIECES]; unused ones have no bytes */
     void **memory;  /* [num_variables] */
 } reply;
 
-/* Adds the rows of V that have changed since step HAS, behind their numbers. Returns their bytes; 0 where they are no
- * less than all rows, or there is no memory. */
+/* Adds the rows of V that have changed since step HAS, after their numbers. Returns their bytes; 0 if they are not less
+ * than all rows, or if there is no memory. */
 static size_t add_changes(const mst_server_variable *v, const mst_tensor *value, int64_t has, mst_iov *piece,
                           void **memory) {
     const size_t row = v->bytes / (size_t)v->num_rows;
@@ -107,7 +107,8 @@ static size_t add_changes(const mst_server_variable *v, const mst_tensor *value,
     return bytes;
 }
 
-/* Adds the value of V, for a worker that has that of step HAS (-1: none), as parameter_server/parcel_body.h says. */
+/* Adds the value of V as parameter_server/parcel_body.h says, for a worker that has the value of step HAS (-1:
+ * none). */
 static void add_reply_value(const mst_server_variable *v, const mst_tensor *value, int64_t has, mst_iov *piece,
                             void **memory) {
     static const int64_t all = -1;

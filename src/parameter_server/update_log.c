@@ -16,7 +16,7 @@ char *mst_update_log_path(const char *folder, int32_t number) {
     return asprintf(&path, "%s/updates-ps-%d.jsonl", folder, (int)number) < 0 ? NULL : path;
 }
 
-static const char *const event_names[] = {"update", "dropped", "late"}; /* of each mst_logged_event */
+static const char *const event_names[] = {"update", "dropped", "late"}; /* by mst_logged_event */
 
 /* ---- writing ---- */
 
@@ -24,7 +24,7 @@ static mst_status cannot_write(const mst_update_writer *w) {
     return MST_FAIL(MST_IO, "'%s': the log of updates cannot be written: %s", w->path, strerror(errno));
 }
 
-/* Each line is on its way when the update is known to others. */
+/* Ends a line, and writes it out: it must be in the file before others know of the update. */
 static mst_status end_line(mst_update_writer *w) {
     return putc('\n', w->file) == EOF || fflush(w->file) != 0 ? cannot_write(w) : MST_OK;
 }
@@ -104,7 +104,7 @@ static mst_status compare_heads(const mst_update_log *log, const json_t *line, c
 typedef struct log_reader {
     mst_update_log *log;
     int64_t line, num_workers, first_step, room;
-    bool together; /* updates may be of the gradients of several workers */
+    bool together; /* an update may use the gradients of several workers */
     int64_t *last; /* [num_workers]: number of the last gradients; -1: none */
 } log_reader;
 
@@ -123,14 +123,14 @@ static mst_status make_room_for_entry(log_reader *r) {
     return MST_OK;
 }
 
-/* Whether G, which follow, make a step together with those before them. */
+/* Whether G make a step together with the entry before them. */
 static bool joins_update(const log_reader *r, const mst_logged_gradients *g) {
     const mst_logged_gradients *before = r->log->num_entries ? &r->log->entry[r->log->num_entries - 1] : NULL;
     return r->together && before && before->event == MST_LOGGED_UPDATE && g->event == MST_LOGGED_UPDATE &&
            g->step == before->step && g->worker > before->worker;
 }
 
-/* Steps rise by one; a worker reads after its last update, and its batches come one after the other. */
+/* Whether G may follow: steps rise by one, a worker reads after its last update, and its batches are in order. */
 static bool follows(const log_reader *r, const mst_logged_gradients *g) {
     const mst_update_log *log = r->log;
     const int64_t i = r->last[g->worker];

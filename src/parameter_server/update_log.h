@@ -1,22 +1,22 @@
-/** The file in which a parameter server of an asynchronous job, or of one with backup workers, notes whose gradients
- *  it has applied, in this order: a line of JSON for each, behind a line for the job. (From server_log.c, which also
- *  says what is in the line of the job.)
+/** The log of updates. In it a parameter server of an asynchronous job, or of one with backup workers, notes whose
+ *  gradients it has applied, in order. It has a line of JSON for each update, after a line for the job. (server_log.c
+ *  writes it; it also describes the line for the job.)
  *
  *      {"event":"begin","format":1,"server":0,"servers":2,"workers":3,"round":1,"step":0,"last_step":0,...}
  *      {"event":"update","step":1,"worker":2,"epoch":0,"batch":0,"read":0}
  *      {"event":"update","step":2,"worker":0,"epoch":0,"batch":0,"read":0}
  *
- *  An update makes the variables of this server those of its `step`; with backup workers, those behind one another
- *  with the same step make it together. The gradients were of the batch number `batch` of `epoch`, from 0, of the data
- *  of `worker`, and of the values that the variables had at step `read`. Other events:
+ *  An update makes the variables of this server those of its `step`. With backup workers, consecutive updates with the
+ *  same step make it together. The gradients were computed from batch `batch` of `epoch`, counted from 0, of the data
+ *  of `worker`. They used the values that the variables had at step `read`. Other events:
  *
- *      dropped  gradients that came when those of others had made their step; members as of an update, but `step` is
- *               that of the variables when they were dropped, and `read` is -1 where it differed between servers
+ *      dropped  gradients that came after those of others had made their step; members as of an update, but `step` is
+ *               the step at which they were dropped, and `read` is -1 if it differed between servers
  *      late     gradients that came at the last step of the job and were dropped; members as of an update
- *      again    a process of `worker` was started in place of another one, at `step`
+ *      again    a new process of `worker` was started in place of an earlier one, at `step`
  *
- *  A server that begins again, since a server of the job was lost, adds a line `begin` with the next `round`. Each line
- *  is written whole and at once. A last line without an end was cut off, and is ignored. */
+ *  A server that begins again, because a server of the job was lost, adds a line `begin` with the next `round`. Each
+ *  line is written whole and at once. A last line without a newline was cut off, and is ignored. */
 #ifndef MUSTER_PARAMETER_SERVER_UPDATE_LOG_H
 #define MUSTER_PARAMETER_SERVER_UPDATE_LOG_H
 
@@ -29,17 +29,17 @@
 
 typedef enum mst_logged_event { MST_LOGGED_UPDATE, MST_LOGGED_DROPPED, MST_LOGGED_LATE } mst_logged_event;
 
-/** Gradients that have come. */
+/** Gradients that were noted. */
 typedef struct mst_logged_gradients {
     int64_t step;     /**< of the variables afterwards */
     int64_t position; /**< of the batch (parameter_server/batch_position.h) */
-    int64_t read;     /**< step of the values of which they were computed */
+    int64_t read;     /**< step of the values from which they were computed */
     int32_t worker;
     mst_logged_event event;
-    int64_t later; /**< when read: number of the next gradients of this worker; where there are none num_entries */
+    int64_t later; /**< in a log that was read: index of the next gradients of this worker; num_entries: none */
 } mst_logged_gradients;
 
-/** The path of the file of server NUMBER in FOLDER, to be freed; NULL where memory is out. */
+/** The path of the file of server NUMBER in FOLDER; the caller frees it. NULL if there is no memory. */
 char *mst_update_log_path(const char *folder, int32_t number);
 
 /* ---- writing ---- */
@@ -49,11 +49,11 @@ typedef struct mst_update_writer {
     char *path;
 } mst_update_writer;
 
-/** Makes FOLDER where there is none, and writes HEAD, the line `begin`: to a new file in place of an old one, or with
- *  ADDS behind what the file has. MST_IO where that cannot be written. Close it also then. */
+/** Makes FOLDER if it does not exist, and writes HEAD, the line `begin`. ADDS: the line is appended to the file;
+ *  otherwise a new file replaces an old one. MST_IO if that fails. Close WRITER also then. */
 MST_CHECKED mst_status mst_update_writer_open(mst_update_writer *writer, const char *folder, int32_t number,
                                               const json_t *head, bool adds);
-/** These write a line each, or nothing where nothing is written. MST_IO. */
+/** These write one line each, or nothing if `file` is NULL. MST_IO. */
 MST_CHECKED mst_status mst_update_writer_add(mst_update_writer *writer, const mst_logged_gradients *gradients);
 MST_CHECKED mst_status mst_update_writer_add_again(mst_update_writer *writer, int64_t step, int32_t worker);
 void mst_update_writer_close(mst_update_writer *writer);
@@ -62,15 +62,15 @@ void mst_update_writer_close(mst_update_writer *writer);
 
 typedef struct mst_update_log {
     char *path;
-    mst_logged_gradients *entry; /**< [num_entries]: first num_in_order, then those that came late */
+    mst_logged_gradients *entry; /**< [num_entries]: first num_in_order in order, then those that came late */
     int64_t num_updates, num_in_order, num_entries;
-    int64_t next;   /**< of the replay: number of the entry that comes next */
-    int64_t *first; /**< [num_workers]: number of the first gradients of each worker; num_entries: none */
+    int64_t next;   /**< of the replay: index of the next entry */
+    int64_t *first; /**< [num_workers]: index of the first gradients of each worker; num_entries: none */
 } mst_update_log;
 
-/** Reads the file of server NUMBER in FOLDER, which must be of a job with the line HEAD. MST_NOT_FOUND or MST_IO where
- *  the file cannot be read; MST_CORRUPT, naming the line, where it is no such file; MST_INVALID where it is of another
- *  job, or of one in which a task was started again. Free it also then. */
+/** Reads the file of server NUMBER in FOLDER, which must be of a job with the line HEAD. MST_NOT_FOUND or MST_IO if the
+ *  file cannot be read; MST_CORRUPT, naming the line, if it is not such a file; MST_INVALID if it belongs to another
+ *  job, or to one in which a task was started again. Free OUT also after an error. */
 MST_CHECKED mst_status mst_update_log_read(const char *folder, int32_t number, const json_t *head, mst_update_log *out);
 void mst_update_log_free(mst_update_log *log);
 

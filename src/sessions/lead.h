@@ -1,13 +1,14 @@
-/** What the leader of a cluster does for sessions: which tasks are there, the requests of clients, and the runs, which
- *  it numbers for all sessions and sends to all tasks in that order.
+/** The leader's side of sessions: it knows which tasks are there, and handles the requests of clients. It numbers the
+ *  runs of all sessions, and sends them to all tasks in that order.
  *
- *  A request goes through some of these steps, in each of which the tasks concerned are asked and all answers awaited:
+ *  A request goes through some of these steps. In each step the leader asks the tasks concerned, and waits for all
+ *  answers:
  *
  *      wait for tasks --> open parts --> make the plan --> run --> answer
- *                         (once)         (once a plan)
+ *                         (once)         (once per plan)
  *
- *  A run in which all tasks that have something to do have voted happens; one in which a task fails before does not.
- *  When a task is lost its sessions have no parts any more: the next request opens them again. */
+ *  A run happens if all tasks that have something to do in it have voted. If a task fails before that, the run does not
+ *  happen. When a task is lost, its sessions lose their parts: the next request opens them again. */
 #ifndef MUSTER_SESSIONS_LEAD_H
 #define MUSTER_SESSIONS_LEAD_H
 
@@ -16,11 +17,11 @@
 MST_CHECKED mst_status mst_lead_create(mst_task_server *server, mst_lead **out);
 /** NULL is allowed. */
 void mst_lead_destroy(mst_lead *lead);
-/** A message of a client or a task, which is taken over. */
+/** Handles a message of a client or a task. PARCEL then belongs to the leader. */
 void mst_lead_take(mst_lead *lead, mst_parcel *parcel);
-/** The connection with a task, or a client, has broken: WHY. */
+/** The connection with a task or a client has broken for the reason WHY. */
 void mst_lead_lose(mst_lead *lead, int32_t peer, const char *why);
-/** Ends what has taken too long; returns when it is to be called next. */
+/** Ends requests that have taken too long. Returns the time of the next call. */
 int64_t mst_lead_work(mst_lead *lead, int64_t now);
 
 #endif

@@ -1,4 +1,5 @@
-/** What the files of the leader share: tasks, sessions, their plans and requests. All of the task server's thread. */
+/** The inside of the leader, shared by its files: tasks, sessions, their plans and requests. Used only by the thread of
+ *  the task server. */
 #ifndef MUSTER_SESSIONS_LEAD_INSIDE_H
 #define MUSTER_SESSIONS_LEAD_INSIDE_H
 
@@ -8,24 +9,24 @@ typedef struct mst_lead_task {
     bool is_there; /**< it has said HELLO */
     bool joins;
     uint64_t hello;
-    uint32_t sent; /**< messages since then */
+    uint32_t sent; /**< number of messages since its HELLO */
     mst_task_devices devices;
 } mst_lead_task;
 
 typedef struct mst_lead_plan {
     struct mst_lead_plan *next;
     uint64_t number;
-    void *body; /**< of PLAN */
+    void *body; /**< of the request PLAN */
     size_t bytes;
-    bool is_made;           /**< by the parts that there are now */
-    bool commits, has_step; /**< as mst_session_part_plan_info */
+    bool is_made;           /**< the present parts have made it */
+    bool commits, has_step; /**< as in mst_session_part_plan_info */
     bool has_hash;
     uint64_t hash;
     int32_t num_tasks, num_feeds, num_fetches, num_runs_on;
     bool *runs_on;                   /**< by task of the cluster */
     int32_t *feed_task, *fetch_task; /**< task of the cluster, -1: none */
-    char **made;                     /**< by task of the cluster: its lines of the plan log; NULL: not told */
-    char *log;                       /**< lines of the placement log, for the answer; NULL: told */
+    char **made;                     /**< by task of the cluster: its lines of the plan log; NULL: none, or sent */
+    char *log;                       /**< lines of the placement log, for the answer; NULL: none, or already sent */
 } mst_lead_plan;
 
 typedef enum mst_lead_stage {
@@ -40,7 +41,7 @@ typedef enum mst_lead_stage {
 /** A run under way. */
 typedef struct mst_lead_run {
     uint64_t number;
-    bool counts; /**< its number for random operations is used up where it happens */
+    bool counts; /**< if it happens, it uses up its number for random operations */
     bool decided;
     bool overtaken;
     bool *voted; /**< by task of the cluster */
@@ -54,23 +55,23 @@ typedef struct mst_lead_session {
     uint64_t id;
     int32_t client;
     mst_open_message open;
-    mst_parcel *opening; /**< OPEN, which has the graph */
+    mst_parcel *opening; /**< the request OPEN, which has the graph */
     bool is_open;        /**< all tasks have a part */
-    bool is_broken;      /**< parts are of no use any more, and are to be closed */
-    int64_t runs;        /**< counted for random numbers */
+    bool is_broken;      /**< the parts are of no use any more, and must be closed */
+    int64_t runs;        /**< number of runs counted for random numbers */
     uint64_t last_plan;
     mst_lead_plan *plans;
     /* of the request */
     mst_lead_stage stage;
     mst_parcel *request;
     int64_t deadline;
-    uint64_t ticket; /**< of what is awaited */
+    uint64_t ticket; /**< of the awaited answers */
     bool *awaits;    /**< by task of the cluster */
     int32_t num_awaited;
     mst_failure failure; /**< code MST_OK: none yet */
     mst_lead_plan *plan;
     mst_lead_run run;
-    unsigned char *has; /**< of STATE: by entry */
+    unsigned char *has; /**< for STATE: whether each entry has a value */
     size_t num_entries;
 } mst_lead_session;
 
@@ -87,14 +88,14 @@ struct mst_lead {
 /* ---- tasks: lead_tasks.c ---- */
 
 bool mst_lead_has_all(const mst_lead *lead);
-/** Those that are not there, in words, in TEXT of SIZE bytes, which is returned. */
+/** Writes the names of the missing tasks to TEXT of SIZE bytes, which is returned. */
 const char *mst_lead_missing(const mst_lead *lead, char *text, size_t size);
-/** Sends a message of KIND to TASK, where that is there. BODY goes behind what WRITER has (both may be NULL). */
+/** Sends a message of KIND to TASK, if it is there. The message has what WRITER has, then BODY; both may be NULL. */
 void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session, uint64_t step,
                    const mst_wire_writer *writer, const void *body, size_t bytes);
 void mst_lead_take_hello(mst_lead *lead, const mst_parcel *parcel);
 void mst_lead_take_join(mst_lead *lead, const mst_parcel *parcel);
-/** Tells all tasks that it is over, where it is. */
+/** Tells all tasks that the job is over, if it is. */
 void mst_lead_end_job(mst_lead *lead);
 
 /* ---- sessions: lead_session.c ---- */
@@ -102,36 +103,36 @@ void mst_lead_end_job(mst_lead *lead);
 void mst_lead_take_request(mst_lead *lead, mst_parcel *parcel);
 void mst_lead_take_answer(mst_lead *lead, const mst_parcel *parcel);
 mst_lead_session *mst_lead_find_session(mst_lead *lead, int64_t id);
-/** Goes on with the request of a session of which nothing is awaited. */
+/** Continues the request of a session that awaits no answer. */
 void mst_lead_go_on(mst_lead_session *session);
-/** TASK has answered, or will not. True where this was the last. */
+/** TASK has answered, or will not answer. Returns whether it was the last one awaited. */
 bool mst_lead_has_answered(mst_lead_session *session, int32_t task);
-/** Asks for an answer of all tasks from now on that mst_lead_await names. */
+/** Begins STAGE: from now on it awaits an answer of each task that mst_lead_await names. */
 void mst_lead_begin_stage(mst_lead_session *session, mst_lead_stage stage);
 void mst_lead_await(mst_lead_session *session, int32_t task);
-/** Keeps FAILURE, unless there is one that is no worse. */
+/** Keeps FAILURE if the session has no failure yet, or if FAILURE is not derived and the present one is. */
 void mst_lead_keep_failure(mst_lead_session *session, const mst_failure *failure);
-/** Likewise the calling thread's error, of code STATUS. */
+/** Keeps the calling thread's error, of code STATUS, as mst_lead_keep_failure does. */
 void mst_lead_keep_error(mst_lead_session *session, mst_status status);
-/** Nothing is awaited any more. */
+/** Awaits no answer any more. */
 void mst_lead_stop_waiting(mst_lead_session *session);
-/** The connection with TASK is lost: FAILURE says so. */
+/** The connection with TASK is lost, as FAILURE says. */
 void mst_lead_session_lose(mst_lead_session *session, int32_t task, const mst_failure *failure);
 /** Closes the parts of SESSION and frees it. */
 void mst_lead_session_end(mst_lead_session *session);
-/** Ends a request that has taken too long; returns when it will have. */
+/** Ends a request that has taken too long. Returns the time when it will have. */
 int64_t mst_lead_session_work(mst_lead_session *session, int64_t now);
 
 /* ---- plans: lead_plan.c ---- */
 
-/** Makes the plan of PLAN, a request. */
+/** Makes the plan of PARCEL, a request PLAN. */
 MST_CHECKED mst_status mst_lead_plan_create(mst_lead_session *session, const mst_parcel *parcel, mst_lead_plan **out);
 void mst_lead_plan_free(mst_lead_plan *plan);
 mst_lead_plan *mst_lead_plan_find(mst_lead_session *session, uint64_t number);
 void mst_lead_plan_forget(mst_lead_session *session, uint64_t number);
 /** Asks all tasks for their parts of the session's plan. */
 void mst_lead_plan_begin(mst_lead_session *session);
-/** What TASK says of its plan, behind an error that is none. */
+/** Takes what TASK reports about its plan; READER is after the error MST_OK. */
 MST_CHECKED mst_status mst_lead_plan_take(mst_lead_session *session, int32_t task, mst_wire_reader *reader);
 void mst_lead_plan_put(const mst_lead_session *session, const mst_lead_plan *plan, mst_wire_writer *writer);
 
@@ -139,13 +140,13 @@ void mst_lead_plan_put(const mst_lead_session *session, const mst_lead_plan *pla
 
 /** Begins the run of the session's request. */
 void mst_lead_run_begin(mst_lead_session *session);
-/** Decides that it does not happen, for the session's failure, where nothing is decided yet. */
+/** Decides that the run does not happen, because of the session's failure, if nothing is decided yet. */
 void mst_lead_run_refuse(mst_lead_session *session);
 void mst_lead_run_take_vote(mst_lead *lead, const mst_parcel *parcel);
 void mst_lead_run_take_done(mst_lead *lead, const mst_parcel *parcel);
-/** Behind an error that is none. */
+/** Writes the results of the run, after the error MST_OK. */
 void mst_lead_run_put(const mst_lead_session *session, mst_wire_writer *writer);
-/** Frees what the run of a request has. */
+/** Frees what the run of a request has allocated. */
 void mst_lead_run_end(mst_lead_session *session);
 
 #endif

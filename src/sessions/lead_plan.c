@@ -1,5 +1,5 @@
-/* Plans of sessions, as the leader keeps them: what was asked for, so that it can be asked for again when a task has
- * come back, and who needs which feed and gives which fetch. */
+/* Plans of sessions in the leader: the request, so that it can be repeated when a task has come back, and which task
+ * needs which feed and gives which fetch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/no_memory.h"
 #include "sessions/lead_inside.h"
 
-enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest in a message */ };
+enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest one in a message */ };
 
-/* Reads over what is asked for, to see that it is whole, and counts. */
+/* Reads the whole request, to check that it is complete, and counts feeds and fetches. */
 static mst_status count_call(mst_lead_plan *plan) {
     mst_wire_reader r = {.at = plan->body, .left = plan->bytes};
     plan->num_feeds = mst_wire_get_count(&r, EACH_FEED);
@@ -95,13 +95,13 @@ void mst_lead_plan_begin(mst_lead_session *s) {
     mst_wire_free(&w);
 }
 
-/* A task of the session's order, or -1, as one of the cluster's. */
+/* Reads a task, numbered in the session's order, or -1. Returns its number in the cluster. */
 static int32_t get_task(const mst_lead_session *s, mst_wire_reader *r) {
     const int64_t place = mst_wire_get_within(r, -1, s->lead->num_tasks - 1);
     return place < 0 ? -1 : mst_session_task_at(s->open.first, (int32_t)place);
 }
 
-/* What all tasks say alike: kept of the first that answers. */
+/* Reads what all tasks report in the same way, and keeps it from the first task that answers. */
 static mst_status keep_facts(mst_lead_session *s, mst_wire_reader *r) {
     mst_lead_plan *plan = s->plan;
     plan->num_runs_on = 0;
@@ -139,8 +139,8 @@ mst_status mst_lead_plan_take(mst_lead_session *s, int32_t task, mst_wire_reader
     return keep_facts(s, r);
 }
 
-/* Where TEXT, plans after one pass each, differs from FIRST: the beginning of that pass. Up to their common order all
- * tasks plan alike. */
+/* TEXT has the plan after each pass. Returns the beginning of the first pass after which it differs from FIRST. All
+ * tasks plan in the same way up to that pass. */
 static const char *own_passes(const char *text, const char *first) {
     const char *pass = text, *at = text;
     for (; *at && *at == *first; at++, first++)
@@ -148,7 +148,7 @@ static const char *own_passes(const char *text, const char *first) {
     return *at ? pass : at;
 }
 
-/* The plan log: all of the target's, of the other tasks what they plan in another way. */
+/* Writes the plan log: that of the first task in full, and of the other tasks the parts that differ from it. */
 static void put_made(const mst_lead_session *s, const mst_lead_plan *plan, mst_wire_writer *w) {
     char *text = NULL, name[320];
     size_t size = 0;

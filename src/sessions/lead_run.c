@@ -1,13 +1,14 @@
-/* Runs. The leader numbers those of all sessions, and sends each to all of its tasks at once: so all tasks put the same
- * two runs on their queues in the same order, and none waits for another crosswise. */
+/* Runs. The leader numbers those of all sessions, and sends each run to all of its tasks at once. All tasks therefore
+ * queue any two runs in the same order, and tasks cannot wait for each other in a circle. */
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "sessions/lead_inside.h"
 
-/* Behind the time that a run may take its tasks end it themselves, and one that writes may take as long again. */
-static const double LONGER = 2, GRACE = 5; /* times; seconds */
+/* The leader ends a run LONGER times its time limit plus GRACE after its start. The tasks themselves end it after the
+ * time limit, but a run that writes variables may take as long again. */
+static const double LONGER = 2, GRACE = 5; /* factor; seconds */
 
 static bool runs_on(const mst_lead_session *s, int32_t task) {
     return s->plan->runs_on[task];
@@ -23,7 +24,7 @@ typedef struct run_request {
 
 static mst_status read_request(mst_lead_session *s, run_request *out) {
     mst_wire_reader r = {.at = s->request->body, .left = s->request->bytes};
-    mst_wire_get_number(&r); /* the plan */
+    mst_wire_get_number(&r); /* the number of the plan */
     out->initial = mst_wire_get_within(&r, 0, 1);
     s->run.counts = !mst_wire_get_within(&r, 0, 1) && !s->plan->has_step;
     out->feed = mst_tensors_get(&r, &out->num_feeds);

@@ -1,4 +1,4 @@
-/* The requests of clients, from step to step (lead.h). */
+/* The requests of clients, stage by stage (lead.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "base/no_memory.h"
 #include "sessions/lead_inside.h"
 
-static const double GRACE = 5; /* seconds after which a task that should have told of its own delay is given up */
+static const double GRACE = 5; /* seconds allowed to a task beyond the time after which it should report its delay */
 
-/* ---- what is awaited ---- */
+/* ---- awaited answers ---- */
 
 void mst_lead_begin_stage(mst_lead_session *s, mst_lead_stage stage) {
     s->stage = stage;
@@ -60,7 +60,7 @@ static void begin_opening(mst_lead_session *s) {
     mst_wire_free(&w);
 }
 
-/* Parts must be opened, for which all tasks must be there: a new session waits for them. */
+/* Whether parts must be opened. That needs all tasks: a new session waits for them. */
 static bool opens_parts(mst_lead_session *s) {
     char missing[500];
     if (mst_lead_has_all(s->lead)) {
@@ -120,7 +120,7 @@ static void answer_client(mst_lead_session *s) {
     if (failed && is_new) mst_lead_session_end(s);
 }
 
-/* ---- from step to step ---- */
+/* ---- from stage to stage ---- */
 
 static void begin_states(mst_lead_session *s) {
     mst_wire_writer w = {0};
@@ -136,7 +136,7 @@ static void begin_states(mst_lead_session *s) {
 void mst_lead_go_on(mst_lead_session *s) {
     const int32_t kind = s->request->head.kind;
     const mst_lead_stage was = s->stage;
-    if (was == MST_LEAD_OPENS) s->is_open = true; /* where it failed, in part */
+    if (was == MST_LEAD_OPENS) s->is_open = true; /* if it failed, only on some tasks */
     if (was == MST_LEAD_OPENS && s->failure.code) s->is_broken = true;
     if (was == MST_LEAD_PLANS) s->plan->is_made = !s->failure.code;
     if (!s->failure.code && !s->is_open && opens_parts(s)) return;
@@ -159,7 +159,7 @@ void mst_lead_go_on(mst_lead_session *s) {
 void mst_lead_stop_waiting(mst_lead_session *s) {
     s->num_awaited = 0;
     memset(s->awaits, 0, (size_t)s->lead->num_tasks * sizeof *s->awaits);
-    s->ticket = 0; /* what still comes is of no use */
+    s->ticket = 0; /* answers that still come are of no use */
     mst_lead_go_on(s);
 }
 
@@ -217,7 +217,7 @@ static void refuse_client(mst_lead *lead, const mst_parcel *parcel, mst_status s
     mst_service_send(lead->server, parcel->from, &head, &w);
 }
 
-/* Takes PARCEL over where it succeeds. */
+/* If it succeeds, PARCEL belongs to the session. */
 static mst_status make_session(mst_lead *lead, mst_parcel *parcel, mst_lead_session **out) {
     mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
     mst_open_message open;
@@ -245,7 +245,7 @@ static mst_status make_session(mst_lead *lead, mst_parcel *parcel, mst_lead_sess
     return MST_OK;
 }
 
-/* The part of REQUEST that stays when the body has become the session's. */
+/* A copy of PARCEL without its body, for the request when the parcel belongs to the session. */
 static mst_parcel *copy_head(const mst_parcel *parcel) {
     mst_parcel *copy = calloc(1, sizeof *copy);
     if (copy) *copy = (mst_parcel){.head = parcel->head, .from = parcel->from};
@@ -280,7 +280,7 @@ static void take_new(mst_lead *lead, mst_parcel *parcel) {
 void mst_lead_take_request(mst_lead *lead, mst_parcel *parcel) {
     const int32_t kind = parcel->head.kind;
     mst_lead_session *s = mst_lead_find_session(lead, parcel->head.number);
-    if (parcel->from < lead->num_tasks) { /* tasks ask for nothing */
+    if (parcel->from < lead->num_tasks) { /* tasks have no requests */
         mst_parcel_free(parcel);
         return;
     }
@@ -344,7 +344,7 @@ void mst_lead_session_end(mst_lead_session *s) {
     mst_lead_end_job(lead);
 }
 
-/* The error of a request that has taken too long: names who has not answered. */
+/* The error of a request that has taken too long. It names the tasks that have not answered. */
 static mst_status too_long(const mst_lead_session *s) {
     char name[500];
     const mst_lead *lead = s->lead;
@@ -363,6 +363,6 @@ int64_t mst_lead_session_work(mst_lead_session *s, int64_t now) {
     s->is_broken = s->is_open || s->stage == MST_LEAD_OPENS;
     mst_lead_keep_error(s, too_long(s));
     if (s->stage == MST_LEAD_RUNS) mst_lead_run_refuse(s);
-    mst_lead_stop_waiting(s); /* S may be gone */
+    mst_lead_stop_waiting(s); /* S may have been freed */
     return MST_NEVER;
 }

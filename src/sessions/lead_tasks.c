@@ -1,4 +1,4 @@
-/* The tasks of a cluster, as its leader sees them. */
+/* The tasks of a cluster, as its leader knows them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session,
         t->sent++;
 }
 
-/* ---- who comes, and who is lost ---- */
+/* ---- tasks that come, and tasks that are lost ---- */
 
 void mst_lead_take_hello(mst_lead *lead, const mst_parcel *parcel) {
     char name[320];
@@ -96,7 +96,7 @@ void mst_lead_lose(mst_lead *lead, int32_t peer, const char *why) {
     }
 }
 
-/* TASK has lost the connection with another one: runs of both cannot go on. */
+/* TASK has lost the connection with another task: runs on both cannot go on. */
 static void take_misses(mst_lead *lead, const mst_parcel *parcel) {
     const int64_t other = parcel->head.number;
     char name[320], missed[320];
@@ -118,7 +118,7 @@ static void take_misses(mst_lead *lead, const mst_parcel *parcel) {
 
 /* ---- joining ---- */
 
-/* Who joins before it has said hello says so again behind that: the end of the job would not reach it yet. */
+/* A task that joins before its HELLO has come repeats it after HELLO: the end of the job would not reach it yet. */
 void mst_lead_take_join(mst_lead *lead, const mst_parcel *parcel) {
     if (parcel->from >= lead->num_tasks || !lead->task[parcel->from].is_there) return;
     lead->task[parcel->from].joins = true;
@@ -154,7 +154,7 @@ void mst_lead_take(mst_lead *lead, mst_parcel *parcel) {
     mst_parcel_free(parcel);
 }
 
-/* Says for whom it waits, every few seconds. */
+/* Says every few seconds for whom the leader waits. */
 static int64_t complain_of_missing(mst_lead *lead, int64_t now) {
     char missing[500];
     if (mst_lead_has_all(lead)) {
@@ -189,7 +189,7 @@ mst_status mst_lead_create(mst_task_server *server, mst_lead **out) {
         return MST_NO_MEMORY("for a task server");
     }
     *lead = (mst_lead){.server = server, .num_tasks = server->num_tasks, .task = task};
-    /* sessions of a leader before this one have other numbers */
+    /* sessions of an earlier leader have other numbers */
     lead->last_session = (uint64_t)(mst_clock_wall() * 1e6) << 8;
     *out = lead;
     return MST_OK;

@@ -5,7 +5,7 @@
 #include "base/no_memory.h"
 #include "graph/graph.h"
 
-enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest in a message */ };
+enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest one in a message */ };
 
 struct mst_session_part_plan {
     mst_session_part_plan *next;
@@ -62,13 +62,13 @@ static mst_status get_call(mst_wire_reader *r, const mst_graph *graph, int32_t n
     return mst_wire_check_read(r, "the leader");
 }
 
-/* What the session has written since the last time. */
+/* Adds what the session has written since the last call. */
 static void put_log(mst_session_part_log *log, mst_wire_writer *out) {
     if (!log->file) {
         mst_wire_put_text(out, "");
         return;
     }
-    fputc('\0', log->file); /* the end of what is there, and not of what was there before */
+    fputc('\0', log->file); /* ends the new text: the buffer may still have older text after it */
     if (fflush(log->file)) out->failed = true;
     mst_wire_put_text(out, log->text);
     rewind(log->file);

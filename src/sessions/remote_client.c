@@ -20,13 +20,13 @@ struct mst_remote_client {
     bool insecure;
     mst_cluster *cluster;
     int32_t target;
-    int32_t number; /* among the clients */
+    int32_t number; /* number among the clients */
     mst_mail *mail;
     uint64_t last_request, losses;
     bool connected;
 };
 
-/* ---- who the tasks are ---- */
+/* ---- finding the tasks ---- */
 
 typedef struct task_line {
     char job[MST_ADDRESS_TEXT];
@@ -34,7 +34,7 @@ typedef struct task_line {
     char address[MST_ADDRESS_TEXT];
 } task_line;
 
-/* Reads "worker:1" into its job and index. */
+/* Splits "worker:1" into job and index. */
 static bool split_name(task_line *line) {
     char *colon = strrchr(line->job, ':'), *end;
     if (!colon) return false;
@@ -62,7 +62,7 @@ static bool read_lines(const mst_task_report *report, task_line **out, int32_t *
     return *count > 0;
 }
 
-/* Tasks of one job come one behind the other. */
+/* Makes the cluster. Tasks of one job must be consecutive. */
 static mst_status make_cluster(const task_line *line, int32_t count, mst_cluster **out) {
     mst_cluster_job *jobs = calloc((size_t)count, sizeof *jobs);
     const char **address = calloc((size_t)count, sizeof *address);
@@ -82,7 +82,7 @@ static mst_status make_cluster(const task_line *line, int32_t count, mst_cluster
     return status;
 }
 
-/* The report of the task at ADDRESS, which is asked until DEADLINE. WHY: why there is none. */
+/* Asks the task at ADDRESS for its report, until DEADLINE. WHY: why there is none. */
 static mst_status ask_target(const mst_remote_client *client, const char *address, int64_t deadline,
                              mst_transport_answer *answer) {
     const struct timespec pause = {.tv_nsec = 100000000};
@@ -146,7 +146,7 @@ static mst_status open_connection(mst_remote_client *client) {
     return mst_mail_open(&options, &client->mail);
 }
 
-/* The number is of no use: takes the next. Nothing that was sent has been read. */
+/* Takes the next client number, since the present one is in use. Nothing that was sent has been read. */
 static mst_status change_number(mst_remote_client *client) {
     mst_mail_linger(client->mail, 0);
     mst_mail_close(client->mail);
@@ -189,8 +189,8 @@ int32_t mst_remote_client_target(const mst_remote_client *client) {
 
 /* ---- messages ---- */
 
-/* Whether the leader has refused what was sent without reading it (transport/zmq_peer.c): another process has this
- * client's number, or the end of a connection before this one was taken for the end of this one. */
+/* Whether the leader has refused what was sent without reading it (transport/zmq_peer.c). Then another process has this
+ * client's number, or the end of an earlier connection was taken for the end of this one. */
 static bool is_refused(const mst_parcel *parcel) {
     const bool taken = parcel->instance == 0 && strstr(parcel->body, "another process");
     return taken || strstr(parcel->body, "this connection was given up");
@@ -214,7 +214,7 @@ uint64_t mst_remote_client_losses(mst_remote_client *client) {
 void mst_remote_client_tell(mst_remote_client *client, int32_t kind, uint64_t session, uint64_t step) {
     const mst_parcel_head head = {.kind = kind, .number = (int64_t)session, .step = (int64_t)step};
     if (mst_mail_send(client->mail, MST_REMOTE_LEADER, &head, NULL, 0, NULL)) {
-        /* the leader forgets when the connection ends */
+        /* the leader forgets the session when the connection ends */
     }
 }
 

@@ -1,8 +1,8 @@
-/** The inside of a session whose devices are those of task servers: what its program keeps of it.
+/** The inside of a session whose devices are those of task servers: the state in its program.
  *
- *  The leader's session has a graph that does not change. Where the program's has grown, or the leader has been started
- *  again, the next call opens another one; variables stay where they are. Calls of several threads are made one after
- *  the other. */
+ *  The graph of the leader's session does not change. If the program's graph has grown, or the leader has been started
+ *  again, the next call opens another session of the leader; variables stay where they are. Calls of several threads
+ *  are made one after another. */
 #ifndef MUSTER_SESSIONS_REMOTE_INSIDE_H
 #define MUSTER_SESSIONS_REMOTE_INSIDE_H
 
@@ -17,20 +17,20 @@ typedef struct mst_remote_plan {
     struct mst_remote_plan *next;
     uint64_t number;
     int num_feeds, num_fetches;
-    mst_feed *feeds; /**< `value` and `spec` */
+    mst_feed *feeds; /**< only `value` and `spec` */
     mst_value *fetches;
     int32_t *feed_task, *fetch_task; /**< task of the cluster, -1: none */
 } mst_remote_plan;
 
 typedef struct mst_remote_session {
     mst_graph *graph;
-    mst_session_options options; /**< without what belongs to the caller */
+    mst_session_options options; /**< without pointers that belong to the caller */
     mst_remote_client *client;
-    pthread_mutex_t lock; /**< of all that follows but the devices */
+    pthread_mutex_t lock; /**< guards all members after it except the devices */
     bool is_open;
     uint64_t id, graph_version, losses;
-    int64_t runs;           /**< counted for random numbers */
-    mst_remote_plan *plans; /**< the last used first */
+    int64_t runs;           /**< number of runs counted for random numbers */
+    mst_remote_plan *plans; /**< the last used one first */
     int num_plans;
     int64_t plans_made;
     char **device; /**< [num_devices] names */
@@ -39,20 +39,21 @@ typedef struct mst_remote_session {
 
 typedef struct mst_remote_call {
     bool initial;
-    bool uncounted; /**< its number for random operations is not used up */
-    bool overtaken; /**< set: as of mst_session_part_finish */
+    bool uncounted; /**< it does not use up its number for random operations */
+    bool overtaken; /**< result, as in mst_session_part_finish */
 } mst_remote_call;
 
 /* All of these under the lock. */
 
-/** Sees that the leader has a session of the present graph. */
+/** Makes sure that the leader has a session of the present graph. */
 MST_CHECKED mst_status mst_remote_prepare(mst_remote_session *session);
 void mst_remote_forget(mst_remote_session *session);
-/** mst_remote_client_ask of the session, with the error that the answer has: READER is behind that, in *PARCEL, the
- *  caller's. Of a run the error comes behind what follows it: FAILURE gets it (else NULL). */
+/** As mst_remote_client_ask, for SESSION; also returns the error in the answer. READER is then after the error, in
+ *  *PARCEL, which belongs to the caller. In the answer to a run, more data follow an error: then FAILURE gets the error
+ *  (else NULL). */
 MST_CHECKED mst_status mst_remote_ask(mst_remote_session *session, int32_t kind, mst_wire_writer *writer,
                                       mst_parcel **parcel, mst_wire_reader *reader, mst_failure *failure);
-/** The plan of a call, which has to be the session's: from the list or new. */
+/** The plan of a call, which must belong to the session: from the list, or a new one. */
 MST_CHECKED mst_status mst_remote_plan_get(mst_remote_session *session, const mst_feed *feeds, int num_feeds,
                                            const mst_value *fetches, int num_fetches, mst_remote_plan **out);
 void mst_remote_plans_free(mst_remote_session *session);

@@ -8,7 +8,7 @@
 #include "sessions/remote_inside.h"
 #include "tensor/string.h"
 
-static const double LONGER = 2, GRACE = 15; /* the leader gives up before its client does: times, seconds */
+static const double LONGER = 2, GRACE = 15; /* factor, seconds: the leader gives up before its client does */
 enum { MOST_PLANS = 64 };
 
 mst_status mst_remote_ask(mst_remote_session *rs, int32_t kind, mst_wire_writer *w, mst_parcel **parcel,
@@ -35,7 +35,7 @@ static mst_status read_devices(mst_remote_session *rs, mst_wire_reader *r) {
     bool whole = device;
     for (int32_t i = 0; i < count && device; i++) whole &= (device[i] = strdup(mst_wire_get_text(r))) != NULL;
     const mst_status status = whole ? mst_wire_check_read(r, "the leader") : MST_NO_MEMORY("for a session");
-    if (status || rs->device) { /* the names are those of the first time: others may be reading them */
+    if (status || rs->device) { /* the first names stay: others may be reading them */
         for (int32_t i = 0; i < count && device; i++) free(device[i]);
         free(device);
         return status;
@@ -151,7 +151,7 @@ static mst_remote_plan *make_plan(const mst_feed *feeds, int num_feeds, const ms
     return plan;
 }
 
-/* "node", or "node:1" for another output than the first. */
+/* Writes "node", or "node:1" for an output other than the first. */
 static mst_status put_value(mst_wire_writer *w, mst_value value) {
     char text[1024];
     const int length = value.index ? snprintf(text, sizeof text, "%s:%d", value.node->name, (int)value.index)
@@ -233,7 +233,7 @@ mst_status mst_remote_plan_get(mst_remote_session *rs, const mst_feed *feeds, in
 
 /* ---- runs ---- */
 
-/* The same of strings, whose bytes are not the function's to give away. */
+/* As fill_feed, for strings. Their bytes still belong to the function of the feed, so they are copied. */
 static mst_status fill_strings(const mst_feed *feed, mst_tensor **out) {
     const uint64_t before = mst_error_count();
     mst_string *strings = calloc((size_t)mst_shape_count(feed->spec.shape) + 1, sizeof *strings);
@@ -244,7 +244,7 @@ static mst_status fill_strings(const mst_feed *feed, mst_tensor **out) {
     return status;
 }
 
-/* The tensor of a feed that a function fills. */
+/* The tensor of a feed that a function of the caller fills. */
 static mst_status fill_feed(const mst_feed *feed, mst_tensor **out) {
     mst_tensor *tensor;
     const uint64_t before = mst_error_count();
@@ -267,7 +267,7 @@ static mst_status put_feed(mst_wire_writer *w, const mst_feed *feed, bool wanted
     return MST_OK;
 }
 
-/* Gives the caller VALUE, which is taken over: in OUTPUT's own tensor where that fits. */
+/* Gives VALUE to the caller, in OUTPUT's own tensor if that fits. Takes ownership of VALUE. */
 static void give_output(mst_tensor **output, mst_tensor *value) {
     const mst_spec own = *output ? mst_spec_of(*output) : (mst_spec){0}, given = mst_spec_of(value);
     const bool fits = *output && mst_spec_equal(&own, &given) && mst_tensor_owns(*output) &&
@@ -328,7 +328,7 @@ mst_status mst_remote_run(mst_remote_session *rs, mst_remote_call *call, const m
         return status;
     }
     MST_TRY(mst_remote_ask(rs, MST_SESSION_RUN, &w, &parcel, &r, &failure));
-    if (parcel->head.number == 0) rs->is_open = false; /* the leader does not know the session any more */
+    if (parcel->head.number == 0) rs->is_open = false; /* the leader no longer knows the session */
     status = take_result(rs, call, plan, &r, &failure, outputs);
     mst_parcel_free(parcel);
     return status;

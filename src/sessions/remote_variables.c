@@ -1,5 +1,5 @@
-/* Variables of a session with a target. Each is in the store of the task on which it lies, which is known from a plan
- * that fetches it. */
+/* Variables of a session with a target. Each is in the store of its task; a plan that fetches the variable says which
+ * task that is. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -8,7 +8,8 @@
 #include "run/bare_variables.h"
 #include "sessions/remote_inside.h"
 
-/* Whether each of COUNT variables has a value: HAS[i]. With VALUE the only one is set. */
+/* Asks whether each of COUNT variables has a value: HAS[i]. If VALUE is not NULL, COUNT is 1, and the variable is
+ * set. */
 static mst_status ask_states(mst_remote_session *rs, const mst_value *variable, int count, const mst_tensor *value,
                              unsigned char *has) {
     mst_remote_plan *plan;
@@ -103,7 +104,7 @@ static mst_status list_variables(const mst_graph *graph, variable_list *list) {
     return MST_OK;
 }
 
-/* *WANTED: how many variables have been given values. */
+/* *WANTED: how many variables were given values. */
 static mst_status init_some(mst_remote_session *rs, int *wanted) {
     variable_list list = {0};
     mst_value *assigns = NULL;
@@ -129,7 +130,8 @@ mst_status mst_remote_init_variables(mst_remote_session *rs) {
     mst_status status;
     int wanted;
     pthread_mutex_lock(&rs->lock);
-    /* again for those that are computed from the first ones, or that another session has given values meanwhile */
+    /* repeat for variables computed from the first ones, and for those that another session has given values
+     * meanwhile */
     do {
         status = init_some(rs, &wanted);
     } while (!status && wanted);

@@ -1,4 +1,4 @@
-/* A part has a thread, which opens it, makes its plans and waits for the ends of its runs. Runs themselves begin on the
+/* A part has a thread, which opens it, makes its plans and waits until its runs end. The runs themselves begin on the
  * thread of the task server, in the leader's order.
  *
  *     leader's message --> task server's thread --+--> RUN, DECIDE: at once
@@ -29,17 +29,17 @@ typedef struct served_part {
     mst_task_server *server;
     mst_served_parts *owner;
     uint64_t id;
-    mst_open_message open; /* graph, plan_pass: not any more */
+    mst_open_message open; /* its graph and plan_pass are not valid any more */
     mst_graph *graph;
-    mst_session *_Atomic session; /* NULL: not open yet, or it cannot be */
+    mst_session *_Atomic session; /* NULL: not open yet, or it could not be opened */
     mst_session_part_plans plans;
     pthread_t thread;
-    pthread_mutex_t lock;   /* of all that follows */
-    pthread_cond_t changed; /* there is something for the thread to do */
+    pthread_mutex_t lock;   /* guards all members after it */
+    pthread_cond_t changed; /* the thread has something to do */
     mst_parcel *first, **last;
-    bool finishes; /* the run was submitted, and its end is to be waited for */
+    bool finishes; /* the run was submitted, and the part's thread must wait until it ends */
     bool closing;
-    part_run run; /* of the server's thread, and while `finishes` of the part's */
+    part_run run; /* used by the server's thread, and while `finishes` by the part's thread */
 } served_part;
 
 struct mst_served_parts {
@@ -47,17 +47,17 @@ struct mst_served_parts {
     served_part *first;
     pthread_mutex_t lock;
     pthread_cond_t ended; /* a part's thread is about to end */
-    int count;            /* threads of parts */
+    int count;            /* number of threads of parts */
 };
 
-/* ---- what is said to others ---- */
+/* ---- messages to others ---- */
 
 static void answer_leader(served_part *p, uint64_t ticket, mst_wire_writer *w) {
     const mst_parcel_head head = {.kind = MST_PART_ANSWER, .number = (int64_t)p->id, .request = ticket};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, w);
 }
 
-/* STATUS and the calling thread's error. */
+/* Writes STATUS and the calling thread's error. */
 static void put_status(mst_wire_writer *w, mst_status status, bool derived) {
     mst_failure failure;
     mst_failure_keep(&failure, status);
@@ -137,7 +137,7 @@ static void end_run(served_part *p) {
     *run = (part_run){0};
 }
 
-/* The end of the run, and whether it was good, for the leader. */
+/* Tells the leader that the run has ended, and whether it was successful. */
 static void tell_done(served_part *p, mst_status status, bool derived, bool overtaken) {
     const part_run *run = &p->run;
     mst_wire_writer w = {0};
@@ -269,7 +269,7 @@ static served_part **find_part(mst_served_parts *parts, int64_t id) {
     return at;
 }
 
-/* A run that is under way does not happen, unless that is decided. */
+/* Decides that a run under way does not happen, unless that is already decided. */
 static void decide(served_part *p, uint64_t run, const mst_failure *failure) {
     if (p->session) mst_session_part_decide(p->session, run, failure);
 }
@@ -312,7 +312,7 @@ static void take_run(served_part *p, const mst_parcel *parcel) {
     const bool busy = p->run.is_on;
     if (!busy) p->run = (part_run){.is_on = true, .number = run.number, .ticket = mst_wire_get_number(&r)};
     pthread_mutex_unlock(&p->lock);
-    if (busy) return; /* no leader does this */
+    if (busy) return; /* a correct leader does not do this */
     const mst_status status = p->session ? begin_run(p, &r, &run) : MST_FAIL(MST_INTERNAL, "the session is not open");
     if (status) {
         tell_done(p, status, false, false);
@@ -335,7 +335,7 @@ static void take_decision(served_part *p, const mst_parcel *parcel) {
     decide(p, (uint64_t)parcel->head.step, failure.code ? &failure : NULL);
 }
 
-/* A request for a session that is none. */
+/* Refuses a request for a session that does not exist. */
 static void refuse_request(mst_served_parts *parts, const mst_parcel *parcel, mst_status status) {
     mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
     served_part none = {.server = parts->server, .id = (uint64_t)parcel->head.number};

@@ -1,18 +1,19 @@
-/** The parts of sessions that a task server has (run/part.h): one for each session, with a thread that does what may
- *  take long. */
+/** The parts of sessions in a task server (run/part.h): one for each session, with a thread for work that may take
+ *  long. */
 #ifndef MUSTER_SESSIONS_SERVED_PART_H
 #define MUSTER_SESSIONS_SERVED_PART_H
 
 #include "sessions/service.h"
 
 MST_CHECKED mst_status mst_served_parts_create(mst_task_server *server, mst_served_parts **out);
-/** Ends all parts and waits for them. NULL is allowed. */
+/** Ends all parts, and waits for them. NULL is allowed. */
 void mst_served_parts_destroy(mst_served_parts *parts);
-/** Ends all parts: their leader is lost, WHY. */
+/** Ends all parts, because their leader is lost for the reason WHY. */
 void mst_served_parts_drop(mst_served_parts *parts, const char *why);
-/** A message of the leader to a part, which is taken over; in the order in which they were sent. */
+/** Takes a message of the leader to a part. PARCEL then belongs to PARTS. Call it in the order in which they were
+ *  sent. */
 void mst_served_parts_take(mst_served_parts *parts, mst_parcel *parcel);
-/** A value of another task. */
+/** Takes a value from another task. */
 void mst_served_parts_take_value(mst_served_parts *parts, const mst_parcel *parcel);
 
 #endif

@@ -2,11 +2,11 @@
  *
  *      client                    task 0, the leader                        every task, task 0 too
  *      OPEN, PLAN, RUN, ... -->  lead.h: sessions, numbers of runs  -->    served_part.h: parts of sessions
- *                           <--  answers, votes counted             <--    what they answer
+ *                           <--  answers, after counting the votes  <--    their answers and votes
  *                                                                          values: from part to part
  *
- *  Each task has one thread that takes all that comes, in order, and never waits for a run: what may take long is done
- *  by the thread of a part. */
+ *  Each task has one thread that takes all messages, in order, and never waits for a run. The thread of a part does the
+ *  work that may take long. */
 #ifndef MUSTER_SESSIONS_SERVICE_H
 #define MUSTER_SESSIONS_SERVICE_H
 
@@ -27,7 +27,7 @@ struct mst_task_server {
     char *device_spec, *visible_devices, *target;
     int64_t memory_limit;
     FILE *log;
-    uint64_t process; /* in which it was made */
+    uint64_t process; /* the process in which the server was made */
     mst_store *store;
     mst_task_status status;
     bool has_status;
@@ -36,25 +36,25 @@ struct mst_task_server {
     pthread_t thread;
     bool has_thread;
     atomic_bool stopping;
-    /* of the thread */
+    /* used by the thread */
     mst_served_parts *parts;
     mst_lead *lead;         /* NULL: another task leads */
     uint64_t hello;         /* number of the last HELLO */
-    uint32_t taken;         /* messages of the leader since then */
-    mst_parcel *early;      /* of these, those before which others are still to come */
-    bool hears_leader;      /* something has come from it since HELLO */
+    uint32_t taken;         /* number of messages taken from the leader since that HELLO */
+    mst_parcel *early;      /* messages of the leader that came before earlier ones */
+    bool hears_leader;      /* a message has come from the leader since HELLO */
     int64_t next_complaint; /* when it says again for whom it waits */
-    /* of who joins */
+    /* for mst_task_server_join */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool joins, ended; /* has joined; the job has ended, or the server */
+    bool joins, ended; /* it has joined; the job or the server has ended */
 };
 
-/** Sends a parcel with the body that WRITER has (NULL: none), and frees that. What cannot be sent for want of memory
- *  is told in the log: its receiver waits for it no longer than it may. */
+/** Sends a parcel with the body that WRITER has (NULL: none), and frees that body. If there is no memory for it, the
+ *  log says so; the receiver waits only until its own time limit. */
 void mst_service_send(mst_task_server *server, int32_t to, const mst_parcel_head *head, mst_wire_writer *writer);
 void mst_service_log(const mst_task_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** "worker:1 at localhost:2223", in TEXT of SIZE bytes, which is returned. */
+/** Writes "worker:1 at localhost:2223" to TEXT of SIZE bytes, and returns TEXT. */
 const char *mst_service_name(const mst_task_server *server, int32_t task, char *text, size_t size);
 
 #endif

@@ -12,12 +12,12 @@ _Static_assert(MST_SESSION_END - MST_PARCEL_SESSIONS <= 64, "a set of kinds is 6
 const mst_protocol mst_session_protocol = {
     .first = MST_PARCEL_SESSIONS,
     .end = MST_SESSION_END,
-    /* FORGET comes after the RUN before it */
+    /* FORGET of a plan must come after an earlier RUN of that plan, so both go the same way */
     .overtakes = SESSION(RUN) | SESSION(FORGET) | SESSION(ANSWER) | PART(RUN) | PART(DECIDE) | PART(VOTE) | PART(DONE) |
                  PART(VALUE),
 };
 
-enum { EACH_DEVICE = 24 /* bytes that the shortest description takes */, EACH_TENSOR = 8, MOST_DOMAIN = 1 << 20 };
+enum { EACH_DEVICE = 24 /* bytes of the shortest description */, EACH_TENSOR = 8, MOST_DOMAIN = 1 << 20 };
 static const double MOST_TIMEOUT = 1e9; /* seconds */
 
 void mst_open_message_put(mst_wire_writer *w, const mst_open_message *o) {

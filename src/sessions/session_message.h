@@ -1,25 +1,26 @@
-/** What is said about sessions over several tasks, as bodies of parcels (messages/parcel.h, sessions/wire_body.h).
+/** The messages of sessions over several tasks, as bodies of parcels (messages/parcel.h, sessions/wire_body.h).
  *
- *  A client talks to the leader, task 0 of the cluster, and has one request under way for each session:
+ *  A client sends requests to the leader, task 0 of the cluster, one at a time for each session:
  *
  *      kind     number    step    body
  *      OPEN     -         -       mst_open_message
  *      PLAN     session   -       feeds (name, spec), fetches (name)
  *      RUN      session   -       plan, initial, uncounted, a tensor or none for each feed
- *      STATE    session   -       entries of stores: task, container, name, kind; and a tensor where it is to be set
+ *      STATE    session   -       entries of stores: task, container, name, kind; and a tensor if it must be set
  *      FORGET   session   plan    -                                                        has no answer
- *      CLOSE    session   -       -                                                        likewise
+ *      CLOSE    session   -       -                                                        has no answer
  *
- *      ANSWER   session   plan    an error; where that is MST_OK, then
- *                                 of OPEN: the names of all devices
- *                                 of PLAN: task of each feed, task of each fetch, lines of the placement log,
+ *      ANSWER   session   plan    an error; if it is MST_OK, then
+ *                                 to OPEN: the names of all devices
+ *                                 to PLAN: task of each feed, task of each fetch, lines of the placement log,
  *                                 lines of the plan log
- *                                 of RUN: overtaken, runs counted, a tensor or none for each fetch
- *                                 of STATE: a byte for each entry: whether it has a value
+ *                                 to RUN: overtaken, runs counted, a tensor or none for each fetch
+ *                                 to STATE: a byte for each entry: whether it has a value
  *
- *  `request` is the client's, and the answer has the same. What the leader sends to a task is numbered in `round`, from
- *  0 on: the task takes it in that order, although large bodies arrive later. Its `request` is the number of HELLO with
- *  which the task has come, and before the body of a request is its ticket, which the answer has as its `request`:
+ *  The client chooses `request`, and the answer has the same. The leader numbers its messages to a task in `round`,
+ *  from 0 on. The task takes them in that order, although large bodies arrive later. Their `request` is the number of
+ *  the HELLO with which the task has come. The body of a request begins with its ticket, and the answer has the ticket
+ *  as its `request`:
  *
  *      PART_OPEN     session   -      ticket, mst_open_message, the devices of each task
  *      PART_PLAN     session   plan   ticket, as PLAN
@@ -28,19 +29,19 @@
  *      PART_DECIDE   session   run    an error, or MST_OK: the run happens
  *      PART_FORGET, PART_CLOSE        as those of the client
  *
- *      PART_ANSWER   session   -      an error; where that is MST_OK, then
- *                                     of PART_PLAN: hash, lines of the plan log, whether it changes variables, whether
- *                                     a global step numbers it, by task whether it has something to do, task of each
- *                                     feed and fetch, lines of the placement log
- *                                     of PART_STATE: as above, for the entries of this task
+ *      PART_ANSWER   session   -      an error; if it is MST_OK, then
+ *                                     to PART_PLAN: hash, lines of the plan log, whether it changes variables, whether
+ *                                     a global step numbers it, for each task whether it has something to do, task of
+ *                                     each feed and fetch, lines of the placement log
+ *                                     to PART_STATE: as above, for the entries of this task
  *      PART_VOTE     session   run    -
  *      PART_DONE     session   run    an error, overtaken, a tensor or none for each fetch
- *      PART_VALUE    session   run    of a task to another: the bytes of message `request`
+ *      PART_VALUE    session   run    from one task to another: the bytes of message `request`
  *
- *      HELLO         number: chosen by the task. Its devices
- *      JOINS         it has called mst_task_server_join
- *      MISSES        number: a task to which it has lost the connection
- *      ENDS          the leader: all have joined, and there is no session */
+ *      HELLO         number: chosen by the task; body: its devices
+ *      JOINS         the task has called mst_task_server_join
+ *      MISSES        number: a task to which the sender has lost the connection
+ *      ENDS          from the leader: all have joined, and there is no session */
 #ifndef MUSTER_SESSIONS_SESSION_MESSAGE_H
 #define MUSTER_SESSIONS_SESSION_MESSAGE_H
 
@@ -76,24 +77,24 @@ enum {
     MST_PART_DONE,
     MST_PART_VOTE,
     MST_PART_VALUE,   /**< from task to task */
-    MST_SERVICE_WAKE, /**< from a task to itself: its thread is to look whether it ends */
+    MST_SERVICE_WAKE, /**< from a task to itself: its thread must check whether it ends */
     MST_SESSION_END
 };
 
-/** Programs that may be connected with a leader at once. */
+/** Most programs that may be connected with a leader at once; number of the leader. */
 enum { MST_REMOTE_CLIENTS = 64, MST_REMOTE_LEADER = 0 };
 
-/** A session, as its client wants it. */
+/** A session, as its client requests it. */
 typedef struct mst_open_message {
-    int32_t first; /**< the task to which goes what is put nowhere */
+    int32_t first; /**< the task for nodes that are placed nowhere */
     bool soft_placement, check_numerics;
-    bool logs;             /**< where nodes are put is to be told with each plan */
-    bool plans;            /**< each plan is to be told, */
-    const char *plan_pass; /**< ... after this pass, "": after each; in the body where it was read */
+    bool logs;             /**< each plan comes with a log of where nodes are placed */
+    bool plans;            /**< each plan comes with its plan log, */
+    const char *plan_pass; /**< ... written after this pass, "": after each; after reading, it points into the body */
     int64_t memory_limit;
-    int64_t runs; /**< that have been counted for random numbers before */
+    int64_t runs; /**< number of earlier runs that were counted for random numbers */
     double timeout;
-    const void *graph; /**< encoded, of 0 bytes where it has no nodes; in the body where it was read */
+    const void *graph; /**< encoded, of 0 bytes if it has no nodes; after reading, it points into the body */
     size_t graph_bytes;
 } mst_open_message;
 
@@ -102,15 +103,15 @@ void mst_open_message_put(mst_wire_writer *writer, const mst_open_message *open)
 void mst_open_message_get(mst_wire_reader *reader, int32_t num_tasks, mst_open_message *out);
 
 void mst_task_devices_put(mst_wire_writer *writer, const mst_task_devices *devices);
-/** The caller frees `device` with free(), also where something is wrong. */
+/** The caller frees `device` with free(), also after an error. */
 void mst_task_devices_get(mst_wire_reader *reader, mst_task_devices *out);
 
-/** The tasks of a session in its order are those of the cluster with FIRST moved to the front: the cluster's number of
- *  the one at PLACE, and the place of TASK. */
+/** A session's order of tasks is that of the cluster with FIRST moved to the front. These give the cluster's number of
+ *  the task at PLACE, and the place of TASK. */
 int32_t mst_session_task_at(int32_t first, int32_t place);
 int32_t mst_session_place_of(int32_t first, int32_t task);
 
-/** The array of COUNT tensors or none that is read, the caller's (mst_tensors_free); NULL where something is wrong. */
+/** Reads an array of COUNT elements, each a tensor or NULL; free it with mst_tensors_free. NULL after an error. */
 mst_tensor **mst_tensors_get(mst_wire_reader *reader, int32_t *count);
 void mst_tensors_free(mst_tensor **tensors, int32_t count);
 

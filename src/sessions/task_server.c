@@ -1,4 +1,4 @@
-/* The life of a task server, and its thread. */
+/* Starting and ending a task server, and its thread. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "sessions/lead.h"
 #include "sessions/served_part.h"
 
-static const int64_t PATIENCE = 2000000000, PAUSE = 5000000000; /* nanoseconds, of complaints */
+static const int64_t PATIENCE = 2000000000, PAUSE = 5000000000; /* nanoseconds before and between complaints */
 
 /* ---- sending ---- */
 
@@ -36,7 +36,7 @@ void mst_service_send(mst_task_server *server, int32_t to, const mst_parcel_head
     if (w) mst_wire_free(w);
 }
 
-/* ---- the leader, as this task sees it ---- */
+/* ---- messages of the leader ---- */
 
 static void free_early(mst_task_server *server) {
     while (server->early) {
@@ -46,7 +46,7 @@ static void free_early(mst_task_server *server) {
     }
 }
 
-/* All that the leader knows of this task begins anew. */
+/* Says HELLO: the leader then starts anew with this task. */
 static void say_hello(mst_task_server *server) {
     mst_wire_writer w = {0};
     free_early(server);
@@ -70,7 +70,7 @@ static void end_joining(mst_task_server *server) {
     pthread_mutex_unlock(&server->lock);
 }
 
-/* The next of the leader's messages in its order. */
+/* Takes the next message in the leader's order. */
 static void take_in_order(mst_task_server *server, mst_parcel *parcel) {
     server->taken++;
     if (parcel->head.kind != MST_SERVICE_ENDS) {
@@ -83,7 +83,7 @@ static void take_in_order(mst_task_server *server, mst_parcel *parcel) {
 
 static void take_of_leader(mst_task_server *server, mst_parcel *parcel) {
     if (parcel->from != MST_REMOTE_LEADER || parcel->head.request != server->hello) {
-        mst_parcel_free(parcel); /* it was sent before this task was lost, or by none that may */
+        mst_parcel_free(parcel); /* it was sent before this task was lost, or by a task that does not lead */
         return;
     }
     server->hears_leader = true;
@@ -106,7 +106,7 @@ static void lose(mst_task_server *server, const mst_parcel *parcel) {
     if (peer < server->num_tasks && (server->hears_leader || server->lead || parcel->instance))
         mst_service_log(server, "%s %s: %s", mst_service_name(server, peer, name, sizeof name),
                         parcel->instance ? "is lost" : "refuses this task", why);
-    if (!parcel->instance) return; /* there has been no connection */
+    if (!parcel->instance) return; /* there was no connection */
     if (server->lead) mst_lead_lose(server->lead, peer, why);
     if (peer == MST_REMOTE_LEADER) {
         mst_served_parts_drop(server->parts, why);
@@ -135,7 +135,7 @@ static void take_parcel(mst_task_server *server, mst_parcel *parcel) {
     mst_parcel_free(parcel);
 }
 
-/* Says for whom it waits, every few seconds. Returns when next. */
+/* Says every few seconds for whom the task waits. Returns the time of the next call. */
 static int64_t complain(mst_task_server *server, int64_t now) {
     char whom[600];
     if (server->lead || server->hears_leader || mst_mail_route(server->mail, MST_REMOTE_LEADER)) {
@@ -302,12 +302,12 @@ void mst_task_server_stop(mst_task_server *server) {
     if (MST_IS_NULL(server)) return;
     atomic_store(&server->stopping, true);
     end_joining(server);
-    /* wakes its thread */
+    /* wakes the server's thread */
     if (server->mail) mst_service_send(server, server->self, &(mst_parcel_head){.kind = MST_SERVICE_WAKE}, NULL);
 }
 
 void mst_task_server_destroy(mst_task_server *server) {
-    /* in a child process there are no threads to end, and what they held is never given back */
+    /* in a child process there are no threads to end, and what they held is never released */
     if (!server || mst_process_check(server->process, "task server")) return;
     mst_task_server_stop(server);
     if (server->has_thread) pthread_join(server->thread, NULL);

@@ -13,7 +13,7 @@ enum { NUMBER = 8, LEAST_ROOM = 256 };
 
 /* ---- writing ---- */
 
-/* Room for BYTES more; NULL where there is none. */
+/* Returns room for BYTES more; NULL if there is none. */
 static char *wire_room(mst_wire_writer *w, size_t bytes) {
     if (w->failed) return NULL;
     if (bytes > w->room - w->size) {
@@ -43,7 +43,7 @@ void mst_wire_put_real(mst_wire_writer *w, double number) {
     mst_wire_put_number(w, bits);
 }
 
-/* With ENDS zeros that belong to it. */
+/* Writes bytes; ENDS zeros after them count as part of them. */
 static void put_padded(mst_wire_writer *w, const void *data, size_t bytes, size_t ends) {
     const size_t padding = -(bytes + ends) & (NUMBER - 1);
     mst_wire_put_number(w, bytes);
@@ -214,7 +214,7 @@ mst_tensor *mst_wire_get_optional(mst_wire_reader *r) {
 
 static void get_short(mst_wire_reader *r, char *text, size_t size) {
     snprintf(text, size, "%s", mst_wire_get_text(r));
-    mst_make_plain(text); /* it is shown */
+    mst_make_plain(text); /* it is for display */
 }
 
 void mst_wire_get_failure(mst_wire_reader *r, mst_failure *out) {

@@ -1,14 +1,14 @@
-/** Bodies of the messages of sessions over several tasks: numbers, texts, tensors and errors, one behind the other.
+/** Bodies of the messages of sessions over several tasks: numbers, texts, tensors and errors, one after another.
  *
  *      number    8 bytes, little-endian
  *      text      its length, then its bytes, a 0, and zeros up to a multiple of 8
- *      bytes     the same without that 0
- *      shape     the number of dimensions, then each
- *      tensor    dtype, shape, then its elements as bytes; or of strings each one as bytes
- *      error     its code, and where that is not MST_OK whether it is derived, message, node and device
+ *      bytes     as a text, but without that 0
+ *      shape     the number of dimensions, then each dimension
+ *      tensor    dtype, shape, then its elements as bytes; for strings, each element as bytes
+ *      error     its code; if that is not MST_OK: whether it is derived, message, node and device
  *
- *  A writer that gets no memory, and a reader that finds something wrong, remember it: who uses them looks at the end.
- *  Values are as in memory: the tasks of a cluster have one type of processor. */
+ *  A writer remembers that it had no memory, and a reader that something was wrong: the caller checks it once, at the
+ *  end. Values are as in memory: all tasks of a cluster have the same type of processor. */
 #ifndef MUSTER_SESSIONS_WIRE_BODY_H
 #define MUSTER_SESSIONS_WIRE_BODY_H
 
@@ -19,7 +19,7 @@
 #include "base/failure.h"
 #include "muster/op.h"
 
-/** All zeros is one that is empty. */
+/** Zero-initialised, it is empty. */
 typedef struct mst_wire_writer {
     char *data;
     size_t size, room;
@@ -32,38 +32,38 @@ void mst_wire_put_bytes(mst_wire_writer *writer, const void *data, size_t bytes)
 void mst_wire_put_text(mst_wire_writer *writer, const char *text);
 void mst_wire_put_spec(mst_wire_writer *writer, const mst_spec *spec);
 void mst_wire_put_tensor(mst_wire_writer *writer, const mst_tensor *tensor);
-/** As mst_wire_put_tensor behind a 1; a 0 where TENSOR is NULL. */
+/** Writes a 1 and then TENSOR as mst_wire_put_tensor does; or, if TENSOR is NULL, a 0. */
 void mst_wire_put_optional(mst_wire_writer *writer, const mst_tensor *tensor);
 void mst_wire_put_failure(mst_wire_writer *writer, const mst_failure *failure);
-/** All that MORE has. */
+/** Appends everything that MORE has. */
 void mst_wire_append(mst_wire_writer *writer, const mst_wire_writer *more);
-/** MST_OUT_OF_MEMORY where something could not be written. */
+/** MST_OUT_OF_MEMORY if something could not be written. */
 MST_CHECKED mst_status mst_wire_check_written(const mst_wire_writer *writer);
 void mst_wire_free(mst_wire_writer *writer);
 
-/** What of a body has not been read. */
+/** The part of a body that has not been read. */
 typedef struct mst_wire_reader {
     const char *at;
     size_t left;
-    bool wrong;     /**< something was no such thing: all that is read after it is 0, "" or NULL */
-    bool no_memory; /**< likewise, for want of memory */
+    bool wrong;     /**< something had the wrong form: everything read after it is 0, "" or NULL */
+    bool no_memory; /**< there was no memory: everything read after that is 0, "" or NULL */
 } mst_wire_reader;
 
 uint64_t mst_wire_get_number(mst_wire_reader *reader);
-/** A number from LEAST to MOST. */
+/** Reads a number from LEAST to MOST. */
 int64_t mst_wire_get_within(mst_wire_reader *reader, int64_t least, int64_t most);
-/** How many things follow, each of at least EACH bytes. */
+/** Reads the number of things that follow, each of at least EACH bytes. */
 int32_t mst_wire_get_count(mst_wire_reader *reader, size_t each);
 double mst_wire_get_real(mst_wire_reader *reader);
-/** In the body. */
+/** These return pointers into the body. */
 const void *mst_wire_get_bytes(mst_wire_reader *reader, size_t *bytes);
 const char *mst_wire_get_text(mst_wire_reader *reader);
 mst_spec mst_wire_get_spec(mst_wire_reader *reader);
-/** The caller's. */
+/** These return tensors that belong to the caller. */
 mst_tensor *mst_wire_get_tensor(mst_wire_reader *reader);
 mst_tensor *mst_wire_get_optional(mst_wire_reader *reader);
 void mst_wire_get_failure(mst_wire_reader *reader, mst_failure *out);
-/** MST_CORRUPT where something was wrong or is left, "what WHO has sent is damaged"; MST_OUT_OF_MEMORY. */
+/** MST_CORRUPT if something was wrong or is left: "what WHO has sent is damaged"; MST_OUT_OF_MEMORY. */
 MST_CHECKED mst_status mst_wire_check_read(const mst_wire_reader *reader, const char *who);
 
 #endif

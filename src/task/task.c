@@ -1,13 +1,13 @@
-/* A task: this process as one of a cluster.
+/* A task: this process as a member of a cluster.
  *
  *      transport, events    connected, lost, control ----+
- *      clock thread         ticks -----------------------+--> members, who is there (membership/members.h)
+ *      clock thread         ticks -----------------------+--> members: who is there (membership/members.h)
  *      program              ready, committed, left ------+        |
  *                                                                 v
- *                                      begun, ended: of the transport and the group; wakes the program
+ *                                      begun, ended: begin and end generations of transport and group; wake the program
  *
- * The lock is of the members and of what they tell: functions of the transport and of the group that are called under
- * it do not wait. A program that joins waits on `changed`; the sums of a step end with an error when a generation ends
+ * The lock guards the members and their events. Functions of the transport and of the group that are called under it do
+ * not wait. A program that joins waits on `changed`. When a generation ends, the sums of a step end with an error
  * (collective/group.h), and then the program joins again. */
 #include "task/task.h"
 
@@ -35,7 +35,7 @@ void mst_task_say(const mst_task *task, const char *format, ...) {
     va_end(list);
 }
 
-/* The chief's state counts, and another task has come with a later one. */
+/* Says that the chief's state counts, although another task has come with a later one. */
 static void say_what_counts(const mst_task *task, const mst_generation *generation) {
     const mst_member_standing *source = &generation->standing[generation->source];
     for (int32_t i = 0; i < task->num_workers; i++) {
@@ -51,12 +51,12 @@ static void say_what_counts(const mst_task *task, const mst_generation *generati
     }
 }
 
-/* ---- what the members tell: under the lock ---- */
+/* ---- events of the members, under the lock ---- */
 
 static void members_send(void *context, int32_t to, uint64_t instance, const void *data, size_t bytes) {
     mst_task *task = context;
-    (void)instance; /* each message says in itself which process it is for */
-    /* what cannot be sent is lost, as on the way: the members say it again */
+    (void)instance; /* each message contains the process that it is for */
+    /* a message that cannot be sent is lost, as one lost on the way: the members repeat it */
     if (task->type->control(task->transport, to, data, bytes)) return;
 }
 
@@ -175,7 +175,7 @@ static void members_bye(void *context) {
     pthread_cond_broadcast(&task->changed);
 }
 
-/* ---- what the transport tells: on its thread ---- */
+/* ---- events of the transport, on its thread ---- */
 
 static void on_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     mst_task *task = context;
@@ -216,7 +216,7 @@ static void on_stranger(void *context, const char *line) {
     mst_task_say(context, "%s", line);
 }
 
-/* Another task sums something else: the programs are not the same. */
+/* Another task sums something else: their programs differ. */
 static void on_mismatch(void *context, int32_t number, mst_key key, const char *why) {
     mst_task *task = context;
     mst_failure failure;
@@ -247,7 +247,7 @@ void mst_task_wait_a_tick(mst_task *task) {
     pthread_cond_timedwait(&task->changed, &task->lock, &until);
 }
 
-/* How far the program is, for errors. */
+/* Tells the members how far the program is, for errors. */
 static void pass_on_progress(mst_task *task) {
     if (!task->group || task->phase != TOGETHER) return;
     mst_members_committed(task->members, atomic_load(&task->number));
@@ -256,7 +256,7 @@ static void pass_on_progress(mst_task *task) {
     mst_task_status_exchange(&task->status, &last[0]);
 }
 
-/* Processes of this machine that have ended, as far as the transport can know it. */
+/* Looks for processes of this machine that have ended, if the transport can know it. */
 static void look_for_ended(mst_task *task) {
     for (int32_t i = 0; i < task->num_workers && task->type->has_ended; i++)
         if (i != task->self && task->type->has_ended(task->transport, i)) mst_members_process_ended(task->members, i);
@@ -394,8 +394,8 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
     return status;
 }
 
-/* This task cannot join, for the calling thread's error, whose code is STATUS: tells the leader, or where it should
- * lead itself all others. Returns STATUS. */
+/* This task cannot join because of the calling thread's error, whose code is STATUS: tells the leader; or all others,
+ * if this task should lead. Returns STATUS. */
 static mst_status tell_cannot_join(const mst_task *task, const mst_task_transport *which,
                                    const mst_transport_options *options, mst_status status) {
     mst_failure failure;
@@ -455,7 +455,7 @@ static mst_status task_open(mst_task *task) {
     MST_TRY(mst_task_status_init(&task->status, o->cluster));
     mst_mail_options mail = MST_MAIL_OPTIONS(o);
     mail.status = &task->status;
-    /* a worker of parameter servers needs nothing of what follows: the servers know who is there */
+    /* a worker of parameter servers needs nothing of the rest: the servers know who is there */
     if (mst_cluster_num_ps(o->cluster) > 0) return mst_ps_client_open(o, &mail, &task->servers);
     if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
     while (!instance) randombytes_buf(&instance, sizeof instance);
@@ -504,7 +504,7 @@ void mst_task_close(mst_task *task) {
     pthread_mutex_lock(&task->lock);
     mst_members *members = task->members;
     const bool left = task->phase == ALL_LEFT;
-    task->members = NULL; /* what the transport tells from now on changes nothing: there is no group */
+    task->members = NULL; /* events of the transport no longer change anything: there is no group */
     pthread_mutex_unlock(&task->lock);
     mst_group_destroy(task->group);
     if (task->transport && left && task->type->leave) task->type->leave(task->transport);
@@ -536,7 +536,7 @@ mst_task_status *mst_task_status_of(mst_task *task) {
     return task ? &task->status : NULL;
 }
 
-/* Who trains now; returns the place of this task among them. Under the lock. */
+/* Lists the tasks that train now, and returns this task's place among them. Under the lock. */
 static int32_t find_members(const mst_task *task, int32_t *number, int32_t *count) {
     int32_t self = 0;
     memcpy(number, task->member, (size_t)task->num_members * sizeof *number);
@@ -569,7 +569,7 @@ mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards) {
     if (!status) status = group ? mst_group_form(group, &options) : mst_group_create(&options, &group);
     free(number);
     free(window);
-    pthread_mutex_lock(&task->lock); /* the clock and the transport look for it from now on */
+    pthread_mutex_lock(&task->lock); /* the clock and the transport use it from now on */
     task->group = group;
     pthread_mutex_unlock(&task->lock);
     return status;

@@ -1,4 +1,5 @@
-/** What training needs of a task: the group in which its sessions exchange sums, and coming together. */
+/** The functions of a task that training needs: the group in which its sessions exchange sums, and joining the
+ *  others. */
 #ifndef MUSTER_TASK_TASK_H
 #define MUSTER_TASK_TASK_H
 
@@ -10,69 +11,70 @@
 #include "muster/task.h"
 #include "parameter_server/ps_client.h"
 
-/** The variable of the environment that `muster launch` sets for a worker that it starts again, where there are no
- *  parameter servers: "worker:0" has done its work, and with it the job; or "", as far as it knows nobody has. */
+/** The environment variable that `muster launch` sets for a worker that it starts again, if there are no parameter
+ *  servers. "worker:0": that worker has done its work, and so the job is done. "": no worker is known to have done its
+ *  work. */
 #define MST_RESTARTED "MUSTER_RESTARTED"
 
-/** This worker's side of the parameter servers; NULL where the cluster has none. Of the functions below only
- *  mst_task_fail is for such a cluster. */
+/** This worker's side of the parameter servers; NULL if the cluster has none. If it has some, only mst_task_fail may be
+ *  called of the functions below. */
 mst_ps_client *mst_task_servers(const mst_task *task);
 
-/** Where it is noted what TASK does; NULL where TASK is. */
+/** The status in which TASK's work is noted; NULL if TASK is NULL. */
 mst_task_status *mst_task_status_of(mst_task *task);
 
-/** Shares NUM_SHARDS out among the workers, and gives the group that sums over them, which lives as long as the task.
- *  MST_INVALID where there are fewer shards than workers, or they were shared out otherwise before. */
+/** Divides NUM_SHARDS among the workers, and gives the group that sums over them, which lives as long as the task.
+ *  MST_INVALID if there are fewer shards than workers, or if the shards were divided otherwise before. */
 MST_CHECKED mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out);
 
-/** Whether the workers that train are others than those among whom the shards have been shared out. */
+/** Whether the workers that train differ from those among whom the shards were divided. */
 bool mst_task_must_share_anew(mst_task *task);
-/** Shares the shards out among the workers that train now; there must be no exchange of the group. */
+/** Divides the shards among the workers that train now. The group must have no exchange. */
 MST_CHECKED mst_status mst_task_share_anew(mst_task *task);
-/** That group; NULL: nothing has been shared out. */
+/** The group; NULL: no shards have been divided. */
 mst_task_group *mst_task_shards(const mst_task *task);
-/** How few workers may train; 0: only all may. */
+/** The least number of workers that may train; 0: all must train. */
 int mst_task_elastic_min(const mst_task *task);
 /** "worker:1" */
 const char *mst_task_name(const mst_task *task, int worker);
 
-/** What a task brings when it comes together with the others. */
+/** What a task brings when it joins the others. */
 typedef struct mst_task_state {
     mst_store *store;
-    int64_t number; /**< steps and edits that its state has; MST_NO_STATE: it has none that counts */
-    bool sharded;   /**< slots are parts, each task's another one: what is sent are the wholes (mst_store_hold_whole) */
+    int64_t number; /**< number of steps and edits in its state; MST_NO_STATE: it has no state that counts */
+    bool sharded;   /**< each task has another part of the slots; whole slots are sent (mst_store_hold_whole) */
     const mst_fingerprint *fingerprint;
     int32_t num_fingerprints;
 } mst_task_state;
 
-/** How a task has come together with the others. */
+/** How a task has joined the others. */
 typedef struct mst_task_joined {
     bool copied;  /**< its store has got the state of another task */
-    bool returns; /**< the tasks had been together before, of which this process may know nothing */
+    bool returns; /**< the tasks had joined before, although this process may know nothing of it */
 } mst_task_joined;
 
-/** Waits until all tasks are there and agree on their fingerprints, and makes the states of all alike: that of the
- *  greatest number counts. Goes on waiting where a task is lost meanwhile. */
+/** Waits until all tasks are there and agree on their fingerprints. Then makes their states equal: the state with the
+ *  greatest number counts. If a task is lost meanwhile, the wait goes on. */
 MST_CHECKED mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined);
-/** Whether the tasks have come together, and none is lost. */
+/** Whether the tasks have joined, and none is lost. */
 bool mst_task_is_joined(mst_task *task);
-/** Whether they are, and have compared what they train: they may have come together for a collective. */
+/** Whether they have joined, and have compared what they train. They may have joined only for a collective. */
 bool mst_task_has_agreed(mst_task *task);
-/** The state of the store has this number now. */
+/** The state of the store has NUMBER now. */
 void mst_task_committed(mst_task *task, int64_t number);
 /** The program of this task ends the training after the state NUMBER; other tasks may do so too. MST_OK: all end it
- *  there. MST_UNAVAILABLE: all end it, but some have not reached that state, or a task was lost: come together again,
- *  then call this once more. MST_CANCELLED: this process is to end. */
+ *  there. MST_UNAVAILABLE: all end it, but some have not reached that state, or a task was lost: join again, then call
+ *  this function again. MST_CANCELLED: this process must end. */
 MST_CHECKED mst_status mst_task_stop(mst_task *task, int64_t number);
-/** Whether a program has ended the training after the state NUMBER or a later one. True only once: the answer is then
- *  forgotten. Where it is false this program goes on. */
+/** Whether a program has ended the training after the state NUMBER or a later one. Returns true only once; then the
+ *  answer is forgotten. False: this program goes on. */
 bool mst_task_is_stopped(mst_task *task, int64_t number);
 /** A program that has trained before goes on with its training (resume): that it was ended counts no more. */
 void mst_task_goes_on(mst_task *task);
 /** Whether this process is to end, as `stop` of its options says. */
 bool mst_task_must_end(const mst_task *task);
-/** The job ends on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. Where that is
- *  MST_DEADLINE, the error says from then on which task did not come. */
+/** Ends the job on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. If STATUS is
+ *  MST_DEADLINE, the error is extended: it says which task did not come. */
 mst_status mst_task_fail(mst_task *task, mst_status status);
 
 #endif

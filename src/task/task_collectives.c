@@ -1,11 +1,11 @@
 /* Collectives of the tasks of a cluster (muster/task.h).
  *
- *      enter      the first one: all tasks come together
- *      compare    each tells all others what it calls
- *      move       the data, by the group (collective/collectives.h)
+ *      enter      at the first call: all tasks come together
+ *      compare    each task tells all others what it calls
+ *      move       the data, through the group (collective/collectives.h)
  *
- * No data move before all are known to call the same. So a task that calls something else, or the same with another
- * size, is an error on all of them that says who calls what, and nobody waits for bytes that nobody sends. */
+ * No data move before all tasks are known to make the same call. If a task calls something else, or uses another size,
+ * all tasks get an error that says who calls what. Nobody waits for bytes that nobody sends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 static const char *const call_names[MST_NUM_CALLS] = {"barrier",        "broadcast", "all_reduce", "all_gather",
                                                       "reduce_scatter", "mst_fit",   "leave"};
 
-/* ---- what is called ---- */
+/* ---- descriptions of calls ---- */
 
 enum { CALL_TEXT = 128 };
 
@@ -44,13 +44,13 @@ static bool is_sum(const mst_task_call *call) {
     return call->kind == MST_CALL_ALL_REDUCE || call->kind == MST_CALL_REDUCE_SCATTER;
 }
 
-/* What is wrong with the arguments here. */
+/* Checks the arguments of this task. */
 static mst_status check_call(const mst_task *task, const mst_task_call *call, const void *src, const void *dst) {
     if (task->servers) return MST_FAIL(MST_UNIMPLEMENTED, "workers of parameter servers have no collectives");
     if (task->options.elastic_min)
         return MST_FAIL(MST_UNIMPLEMENTED, "collectives are of all workers, and with elastic_min fewer may train");
     const mst_dtype dtype = (mst_dtype)call->dtype;
-    const int64_t most = INT64_MAX / 16 / task->num_workers; /* elements: their bytes do not overflow */
+    const int64_t most = INT64_MAX / 16 / task->num_workers; /* elements: the number of bytes does not overflow */
     if (call->root < 0 || call->root >= task->num_workers)
         return MST_FAIL(MST_INVALID, "there is no worker %lld of %d", (long long)call->root, task->num_workers);
     if (call->kind == MST_CALL_BARRIER) return MST_OK;
@@ -98,7 +98,7 @@ static mst_status enter_call(mst_task *task) {
 
 /* ---- comparing ---- */
 
-/* All tasks find the same: the first one that is not like task 0. */
+/* Finds the first call that differs from that of task 0. All tasks find the same one. */
 static mst_status find_difference(const mst_task *task, const mst_task_call *all) {
     char first[CALL_TEXT], other[CALL_TEXT];
     for (int32_t i = 1; i < task->num_workers; i++)
@@ -161,20 +161,20 @@ static mst_status move_data(mst_task *task, const mst_task_call *call, const voi
         case MST_CALL_ALL_REDUCE: return mst_group_all_reduce(task->group, dtype, dst, call->count, deadline);
         case MST_CALL_ALL_GATHER: return gather_data(task, call, src, dst, deadline);
         case MST_CALL_REDUCE_SCATTER: return scatter_data(task, call, src, dst, deadline);
-        default: return MST_OK; /* no data: that all have told what they call says that they are here */
+        default: return MST_OK; /* no data: the comparison has shown that all tasks are here */
     }
 }
 
 /* ---- the end of a call ---- */
 
-/* A task is lost, and cannot come back: it would begin anew, in the middle of the others' calls. */
+/* The error if a task is lost. It cannot come back, since it would begin anew, amid the calls of the others. */
 static mst_status lose_by_call(void) {
     char message[800];
     snprintf(message, sizeof message, "%s", mst_error()->message);
     return MST_FAIL(MST_UNAVAILABLE, "%s: start all tasks again", message);
 }
 
-/* Tells the other tasks of an error, unless it is the loss of a task, of which they know by themselves. */
+/* Tells the other tasks of an error. The loss of a task is not told, since they notice it themselves. */
 static mst_status end_call(mst_task *task, const mst_task_call *call, mst_status status) {
     if (!status) return MST_OK;
     status = mst_error_prefix("%s", call_names[call->kind]);

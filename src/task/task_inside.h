@@ -1,4 +1,4 @@
-/** The inside of a task, for the files that it is made of. */
+/** The inside of a task, shared by its files. */
 #ifndef MUSTER_TASK_TASK_INSIDE_H
 #define MUSTER_TASK_TASK_INSIDE_H
 
@@ -11,9 +11,9 @@
 
 enum { CHIEF = 0 /* the first worker */ };
 
-/** Where a task is. */
+/** The phases of a task. */
 typedef enum task_phase {
-    APART,    /* it is not ready for the next generation, or that has not begun */
+    APART,    /* it is not ready for the next generation, or that generation has not begun */
     TOGETHER, /* in a generation */
     ALL_LEFT, /* all have done their work */
     FAILED    /* the job has ended with an error */
@@ -28,45 +28,45 @@ struct mst_task {
     mst_task_status status;
     const mst_transport_type *type;
     mst_transport *transport;
-    mst_ps_client *servers; /**< NULL: the cluster has no parameter servers. Else nothing of what follows is there */
-    mst_task_group *group;  /**< NULL: the shards have not been shared out */
-    bool shared;            /**< they are a model's: their number stays */
-    bool by_call;           /**< the tasks first came together for a collective (muster/task.h), not for training */
+    mst_ps_client *servers; /**< NULL: the cluster has no parameter servers. Else all members after it are unused */
+    mst_task_group *group;  /**< NULL: the shards have not been divided */
+    bool shared;            /**< the shards belong to a model: their number stays */
+    bool by_call;           /**< the tasks first joined for a collective (muster/task.h), not for training */
     bool has_agreed;        /**< ... and have compared what they train since then */
-    pthread_mutex_t lock;   /**< of all that follows, but for `store` */
+    pthread_mutex_t lock;   /**< guards all members after it, except the store of `state` */
     pthread_cond_t changed;
     mst_members *members;
     task_phase phase;
     uint32_t generation;
     int32_t source;
-    int64_t source_number; /**< of its state */
-    uint64_t instructions; /**< of oneDNN, those that all members of the generation have; 0: they are not compared */
+    int64_t source_number; /**< number of the source's state */
+    uint64_t instructions; /**< of oneDNN that all members of the generation have; 0: they are not compared */
     bool copies, anew;
-    uint64_t *instance; /**< [num_workers] of the processes of the generation */
-    bool *back;         /**< [num_workers] was lost, or is another process than in the generation before */
+    uint64_t *instance; /**< [num_workers] processes of the generation */
+    bool *back;         /**< [num_workers] it was lost, or is another process than in the previous generation */
     int32_t *member;    /**< [num_workers] tasks of the generation, in order */
     int32_t num_members;
     uint32_t first_since; /**< the generation since which this task has been the first member; 0: it is not */
     int32_t *copiers;     /**< [num_workers] tasks that copy the state of the source */
     int32_t num_copiers;
     int64_t stopped_at; /**< state after which a program has ended the training; MST_NO_STATE: none has */
-    int64_t ended_at;   /**< the same, also when mst_task_is_stopped has told it, until the program goes on */
-    bool has_ended;     /**< the others had done their work when this task came */
+    int64_t ended_at;   /**< the same state; not forgotten by mst_task_is_stopped, but when the program goes on */
+    bool has_ended;     /**< the others had done their work before this task came */
     bool was_together;
-    const char *restarted; /**< MST_RESTARTED; NULL: it is not set */
-    bool says_routes;      /**< it is to say how data go, once that is known */
+    const char *restarted; /**< value of MST_RESTARTED; NULL: it is not set */
+    bool says_routes;      /**< it must still say how data go, once that is known */
     mst_task_failure failure;
-    int64_t looked, paused; /* whether a step waits long: when it was looked last; how long nobody did in this wait */
-    int64_t warned, waited; /* ... when it was said last, 0: it was not; for how long by now */
+    int64_t looked, paused; /* of a step's wait: when it was last looked at; how long nobody looked during it */
+    int64_t warned, waited; /* ... when the last warning was written, 0: none was; how long it has lasted */
     bool closing;
     pthread_t clock;
     bool has_clock;
-    mst_task_state state;   /**< with which it joined last, but for its number; its store is retained */
-    _Atomic int64_t number; /**< of the state, as the program has said last */
+    mst_task_state state;   /**< with which it joined last, except for its number; the store is retained */
+    _Atomic int64_t number; /**< number of the state, as the program has reported last */
     mst_fingerprint fingerprints[MST_FINGERPRINTS_MOST];
 };
 
-/** What all tasks must call together. */
+/** The calls that all tasks must make together. */
 typedef enum mst_task_call_kind {
     MST_CALL_BARRIER,
     MST_CALL_BROADCAST,
@@ -78,25 +78,24 @@ typedef enum mst_task_call_kind {
     MST_NUM_CALLS
 } mst_task_call_kind;
 
-/** A call, as the tasks tell each other of it; they compare all of it. */
+/** A call. The tasks send it to each other, and compare all of it. */
 typedef struct mst_task_call {
     uint32_t kind, dtype; /**< a mst_task_call_kind, a mst_dtype */
     int64_t root, count;
 } mst_task_call;
 
-/** Where the tasks first came together for a collective: waits until all make CALL, and fails on all where one makes
- *  another. */
+/** If the tasks first joined for a collective: waits until all make CALL. Fails on all tasks if one makes another
+ *  call. */
 MST_CHECKED mst_status mst_task_meet(mst_task *task, const mst_task_call *call);
 /** Writes a line to the task's log. */
 void mst_task_say(const mst_task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Cuts the shards into as many windows as there are workers, and makes the group that sums over them where there is
- *  none yet. */
+/** Cuts the shards into as many windows as there are workers. Makes the group that sums over them if there is none. */
 MST_CHECKED mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards);
-/** Under the lock, where it has not done so: says how data go to the others that are connected, if that is known. */
+/** Says how data go to the other connected tasks, if that is known and has not been said. Under the lock. */
 void mst_task_say_routes(mst_task *task);
-/** Warns where a step has waited long for others, and tells when it goes on. Under the lock. (task_wait.c) */
+/** Warns if a step has waited long for others, and reports when it goes on. Under the lock. (task_wait.c) */
 void mst_task_watch_wait(mst_task *task);
-/** Waits, under the lock, until something has changed, and for some time at most. */
+/** Waits, under the lock, until something has changed, but only for a limited time. */
 void mst_task_wait_a_tick(mst_task *task);
 
 #endif

@@ -1,4 +1,4 @@
-/* How a task comes together with the others, and how it ends (task/task.h). */
+/* Joining the other tasks, and leaving them (task/task.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,20 +17,20 @@ static mst_status take_snapshot(const mst_task_state *state, mst_snapshot **out)
     return state->sharded ? mst_store_snapshot_wholes(state->store, out) : mst_store_snapshot(state->store, out);
 }
 
-/* What must be alike in all tasks. */
+/* A hash of the state that must be equal in all tasks. */
 static uint64_t hash_of(const mst_task *task, const mst_snapshot *snapshot) {
     return mst_state_hash_of(snapshot, task->state.sharded ? ~(1u << MST_STATE_SLOT) : ~0u);
 }
 
 /* ---- the state of another task ---- */
 
-static const uint32_t STATE_SIZE = UINT32_MAX - 1, STATE_BYTES = UINT32_MAX; /* streams that no exchange has */
+static const uint32_t STATE_SIZE = UINT32_MAX - 1, STATE_BYTES = UINT32_MAX; /* streams that no exchange uses */
 
 static mst_key state_key(const mst_task *task, uint32_t stream) {
     return (mst_key){.generation = task->generation, .stream = stream};
 }
 
-/* Waits until COUNT sends or posts are done; the error of the generation where that has ended first. */
+/* Waits until COUNT sends or posts are done. Returns the error of the generation if that has ended before. */
 static mst_status wait_done(const mst_task *task, mst_timeline *done, uint64_t count) {
     mst_timeline_wait(done, count, MST_NEVER, false);
     return mst_group_check(task->group);
@@ -70,17 +70,17 @@ static mst_status send_state(mst_task *task, const mst_snapshot *snapshot) {
             status = task->type->send(task->transport, task->copiers[i], key, &pieces[k], 1, &done);
             sent += !status;
         }
-    const mst_status waited = wait_done(task, &done, sent); /* until then the bytes must stay */
+    const mst_status waited = wait_done(task, &done, sent); /* the bytes must stay until then */
     free(data);
     return status ? status : waited;
 }
 
-/* In a generation: makes this task's state that of the source. */
+/* In a generation: replaces this task's state by that of the source. */
 static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, mst_task_joined *joined) {
     joined->returns = !task->anew;
     if (task->copies) {
         MST_TRY(receive_state(task, task->state.store));
-        atomic_store(&task->number, task->source_number); /* also where this task makes no step with it */
+        atomic_store(&task->number, task->source_number); /* even if this task makes no step with it */
         joined->copied = true;
         return MST_OK;
     }
@@ -99,7 +99,7 @@ static mst_status agree_on_instructions(mst_task *task) {
 
 /* ---- joining ---- */
 
-/* Who goes on where that are not all. A job that begins has made 0 steps. */
+/* Says which tasks go on, if they are not all. A job that begins has made 0 steps. */
 static void say_fewer(const mst_task *task, long long made) {
     char list[400] = "";
     size_t used = 0;
@@ -115,7 +115,7 @@ static void say_fewer(const mst_task *task, long long made) {
                  made, list, has_chief ? "" : "; files are written by ", has_chief ? "" : task->name[task->member[0]]);
 }
 
-/* Who has come back, and how far the job is. */
+/* Says which tasks have come back, and how far the job is. */
 static void say_back(mst_task *task) {
     char list[600] = "";
     size_t used = 0;
@@ -176,8 +176,8 @@ static mst_status check_is_not_late(const mst_task *task, int64_t since) {
                     task->name[task->self], most);
 }
 
-/* Is ready for the next generation with STATE, and waits, under the lock, until it has begun. It may have ended again
- * by then. */
+/* Is ready for the next generation with STATE, and waits, under the lock, until that has begun. On return it may
+ * already have ended again. */
 static mst_status wait_for_generation(mst_task *task, const mst_member_state *state) {
     const uint32_t before = task->generation;
     int64_t since = mst_clock_now();
@@ -197,7 +197,7 @@ static mst_status wait_for_generation(mst_task *task, const mst_member_state *st
     return MST_OK;
 }
 
-/* Takes part in the next generation with the state of SNAPSHOT. */
+/* Enters the next generation with the state of SNAPSHOT. */
 static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     mst_member_state state = {.num_fingerprints = task->state.num_fingerprints,
                               .state_number = atomic_load(&task->number),
@@ -215,7 +215,8 @@ static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     return status;
 }
 
-/* The number of tasks, then what STATE has: a task with another list would not understand what it is told later. */
+/* Keeps the number of tasks, then the fingerprints of STATE. A task with another list of tasks would not understand
+ * later messages. */
 static mst_status keep_fingerprints(mst_task *task, const mst_task_state *state) {
     if (state->fingerprint == task->fingerprints) return MST_OK;
     if (state->num_fingerprints >= MST_FINGERPRINTS_MOST)
@@ -227,7 +228,7 @@ static mst_status keep_fingerprints(mst_task *task, const mst_task_state *state)
     return MST_OK;
 }
 
-/* Keeps what the task brings: a task that has done its work may have to bring it once more. */
+/* Keeps what the task brings: a task that has done its work may have to bring it again. */
 static mst_status keep_state(mst_task *task, const mst_task_state *state) {
     mst_store *before = task->state.store;
     mst_task_state kept = *state;
@@ -241,8 +242,8 @@ static mst_status keep_state(mst_task *task, const mst_task_state *state) {
     return MST_OK;
 }
 
-/* "data go through shared memory", or by two ways to some each. The leader is connected with all, and the others with
- * it. */
+/* Says "data go through shared memory", or which tasks use which of two ways. The leader is connected with all tasks,
+ * the others only with the leader. */
 void mst_task_say_routes(mst_task *task) {
     const char *way[2] = {NULL, NULL};
     int32_t count[2] = {0, 0};
@@ -263,7 +264,7 @@ void mst_task_say_routes(mst_task *task) {
         mst_task_say(task, "data go %s", way[0]);
 }
 
-/* The tasks are together, and their states are alike. */
+/* The tasks are together, and their states are equal. */
 static void begin_together(mst_task *task) {
     pthread_mutex_lock(&task->lock);
     task->says_routes |= !task->was_together;
@@ -275,14 +276,14 @@ static void begin_together(mst_task *task) {
 
 /* ---- beginning to train after collectives ---- */
 
-/* What a task brings, as the others get it. */
+/* What a task brings, in the form in which it is sent. */
 typedef struct brought_state {
     mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
     int64_t num_fingerprints, number;
     uint64_t hash;
 } brought_state;
 
-/* ALL: [num_workers] what each task brings. */
+/* Gathers in ALL, [num_workers], what each task brings. */
 static mst_status gather_states(mst_task *task, const mst_snapshot *snapshot, brought_state *all) {
     size_t *bytes = calloc((size_t)task->num_workers, sizeof *bytes);
     if (!bytes) return MST_NO_MEMORY("for the states of %d tasks", task->num_workers);
@@ -298,14 +299,14 @@ static mst_status gather_states(mst_task *task, const mst_snapshot *snapshot, br
     return status;
 }
 
-/* Those that a task, maybe another one, has brought. */
+/* The fingerprints that a task, this one or another, has brought. */
 static int32_t take_fingerprints(const brought_state *brought, mst_fingerprint *out) {
     const int64_t n = brought->num_fingerprints;
     if (n < 0 || n > MST_FINGERPRINTS_MOST) return 0;
     return mst_fingerprints_take(brought->fingerprint, (size_t)n * sizeof *out, out);
 }
 
-/* All tasks find the same difference: that of the first task which is not like task 0. */
+/* Finds the first task that differs from task 0, and says in what. All tasks find the same difference. */
 static mst_status compare_states(const mst_task *task, const brought_state *all) {
     bool warned = false;
     mst_fingerprint first[MST_FINGERPRINTS_MOST], other[MST_FINGERPRINTS_MOST];
@@ -325,7 +326,7 @@ static mst_status compare_states(const mst_task *task, const brought_state *all)
     return MST_OK;
 }
 
-/* As for a job that begins anew (membership/members.h): the state of the chief counts, if it has made or restored any
+/* As in a job that begins anew (membership/members.h): the state of the chief counts, if it has made or restored any
  * step. */
 static void choose_source(mst_task *task, const brought_state *all) {
     pthread_mutex_lock(&task->lock);
@@ -357,9 +358,9 @@ static mst_status agree_after_calls(mst_task *task, const mst_snapshot *snapshot
     return status ? status : agree_on_state(task, snapshot, joined);
 }
 
-/* The tasks are together already, for collectives. What is compared otherwise when they come together
- * (membership/members.h) is compared now. A task that is lost cannot come back: it would begin with collectives, and
- * the others would not. */
+/* The tasks are already together, for collectives. This function compares what is otherwise compared when they come
+ * together (membership/members.h). A task that is lost cannot come back: it would begin with collectives, and the
+ * others would not. */
 static mst_status join_after_calls(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     const mst_task_call call = {.kind = MST_CALL_FIT};
     mst_snapshot *snapshot;
@@ -372,7 +373,7 @@ static mst_status join_after_calls(mst_task *task, const mst_task_state *state, 
     return status;
 }
 
-/* Returns, too, where the job has ended without this task. */
+/* Also returns if the job has ended without this task. */
 static mst_status join_or_end(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     *joined = (mst_task_joined){.copied = false};
     if (task->by_call) return join_after_calls(task, state, joined);
@@ -391,7 +392,7 @@ static mst_status join_or_end(mst_task *task, const mst_task_state *state, mst_t
         mst_snapshot_release(snapshot);
         if (!status) begin_together(task);
         if (!status || !together) return status;
-        if (mst_task_is_joined(task)) return status; /* a failure of its own: the state could not be restored, say */
+        if (mst_task_is_joined(task)) return status; /* an error of this task, for example in restoring the state */
     }
 }
 
@@ -470,15 +471,15 @@ mst_status mst_task_fail(mst_task *task, mst_status status) {
     while (task->phase != FAILED && task->phase != ALL_LEFT && mst_clock_now() < deadline) {
         mst_task_wait_a_tick(task);
     }
-    /* who has waited too long does not know for whom: that is found by asking all */
+    /* a task that has waited too long does not know for whom: asking all tasks finds it out */
     if (status == MST_DEADLINE && task->phase == FAILED) failure = mst_task_failure_plain(&task->failure);
     pthread_mutex_unlock(&task->lock);
     return mst_failure_restore(&failure);
 }
 
-/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before. A process that is asked
- * to end looks first whether it was the last: the others do not wait for it then, so for this one, too, the job has
- * ended well. */
+/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before that. A process that is
+ * asked to end first checks whether it was the last: then the others do not wait for it, and the job has ended well for
+ * this process too. */
 static mst_status wait_all_left(mst_task *task, bool *lost) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&task->lock);

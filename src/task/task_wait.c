@@ -1,10 +1,10 @@
-/* A step that waits long for other tasks, which are alive: told as a warning, so that whoever looks on knows for whom
- * before the deadline makes an error of it. */
+/* A step that waits long for other tasks, which are alive. A warning names them before the deadline turns the wait into
+ * an error. */
 #include "base/clock.h"
 #include "task/task_inside.h"
 
 static const double LATE = 10, AGAIN = 60; /* seconds */
-static const int64_t PAUSE = 2000000000;   /* nanoseconds: when nobody looks for longer, this task itself was stopped */
+static const int64_t PAUSE = 2000000000;   /* nanoseconds without a look: then this task itself was stopped */
 
 /* "; worker:1 at b:2222, when last heard, trained, had made step 5" */
 static size_t add_heard(mst_task *task, int32_t number, char *text, size_t size) {
@@ -35,7 +35,7 @@ void mst_task_watch_wait(mst_task *task) {
     int64_t waited;
     mst_stopwatch_read(&task->status.wait, now, &waited);
     const int64_t unseen = now - task->looked;
-    if (waited < unseen) task->paused = 0; /* that was another wait */
+    if (waited < unseen) task->paused = 0; /* the pause belonged to an earlier wait */
     if (unseen > PAUSE) task->paused += waited < unseen ? waited : unseen;
     waited -= task->paused;
     task->looked = now;

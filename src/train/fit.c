@@ -4,14 +4,14 @@
  *      epoch        callbacks, batches from the position on, validation, history, callbacks
  *      step         run, read what it gave, check that the loss is finite, callbacks
  *
- * Where training is (epoch, batch, running sums) is state of the store and counted by the step itself (position.c),
- * so a checkpoint at any step can be resumed there, and the sums of the epoch go on. The position goes to the next
- * epoch behind the callbacks of the one that ends: until then a fit that is resumed ends the epoch once more. train_end
- * of each callback is called also when training failed.
+ * The place of training (epoch, batch, running sums) is state of the store, and the step itself counts it (position.c).
+ * A checkpoint at any step can therefore be resumed there, and the sums of the epoch go on. The position moves to the
+ * next epoch after the callbacks of the epoch that ends; a fit that is resumed before that ends the epoch again. Each
+ * callback's train_end is called even if training failed.
  *
- * In a cluster a step happens on all workers or on none, but those that were cut off before they knew of it get the
- * state of the others (recover). Where these have ended the epoch by then, its row in the state (ended_epoch.h) is what
- * the callbacks here see: so each worker's callbacks see each epoch end once. */
+ * In a cluster a step happens on all workers or on none. A worker that was cut off before it knew of a step gets the
+ * state of the others (recover). If these have ended the epoch by then, its row in the state (ended_epoch.h) is given
+ * to the callbacks here: each worker's callbacks therefore see each epoch end once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,28 +52,28 @@ typedef struct fit {
     mst_epoch_sums sums;
     bool resumes;
     bool copied;          /**< the state came from another worker */
-    bool returns;         /**< the job was under way: the process before this one was lost */
-    bool tells;           /**< maybe before its callbacks saw the end of the epoch that has ended last */
-    bool told_to_stop;    /**< all workers end the training here, since a callback of one of them did */
+    bool returns;         /**< the job was already under way: an earlier process of this worker was lost */
+    bool tells;           /**< its callbacks may not have seen the end of the last epoch that has ended */
+    bool told_to_stop;    /**< all workers end the training here, because a callback of one of them did */
     int64_t first_number; /**< number of the state with which fit began */
-    bool in_epoch;        /**< callbacks have seen this epoch begin, and not end */
-    bool has_begun;       /**< its first epoch */
+    bool in_epoch;        /**< callbacks have seen this epoch begin, and not yet end */
+    bool has_begun;       /**< its first epoch has begun */
     bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
     double began, first_step_end, last_step_end;
-    double waited_for_data; /* seconds after the first step */
-    int64_t timed_examples; /* likewise */
+    double waited_for_data; /* seconds, without the first step */
+    int64_t timed_examples; /* without the first step */
     double last_good_loss;
     bool any_step;
-    mst_task_status *status; /**< of its task, for those who ask (cluster/task_status.h); NULL: none */
+    mst_task_status *status; /**< of the task, for those who ask (cluster/task_status.h); NULL: none */
     mst_callback *callbacks;
     int num_callbacks;
 } fit;
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
-/* A callback's new learning rate. What the store has of it, an f32, counts from now on, as in Keras: a worker that
- * comes back, and a training that is resumed, know no more. */
+/* Sets a callback's new learning rate. From now on its value in the store, an f32, counts, as in Keras: a worker that
+ * comes back, and a training that is resumed, know only that value. */
 static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
@@ -123,7 +123,7 @@ static mst_status bad_loss(const fit *f, double loss) {
                     (long long)f->state.step - 1);
 }
 
-/* What the step gave: see MST_FETCH_METRICS. */
+/* Reads the results of the step, see MST_FETCH_METRICS. */
 static void read_step(fit *f) {
     mst_tensor *const *output = f->trainer->train.output;
     const int num_sums = MST_NUM_SUMS(f->state.num_metrics);
@@ -142,12 +142,12 @@ static void update_state(fit *f, double now) {
         s->learning_rate = mst_schedule_at(&f->trainer->optimizer.schedule, s->step);
 }
 
-/* Of the batch of all workers, how many are this one's. */
+/* How many rows of the batch of all workers belong to this worker. */
 static int64_t rows_here(const fit *f, const mst_batch *batch) {
     return mst_shard_window_rows(mst_trainer_window(&f->trainer->train), mst_batch_size(batch)).count;
 }
 
-/* Sends the gradients to the servers, and reads what the step has given on all workers. */
+/* Sends the gradients to the servers, and reads the results of the step on all workers. */
 static mst_status update_on_servers(fit *f, const mst_batch *batch) {
     if (!mst_is_served(f->trainer)) return MST_OK;
     MST_TRY(mst_served_update(f->trainer, f->position.epoch, f->state.step_in_epoch - 1, &f->state.step));
@@ -155,7 +155,7 @@ static mst_status update_on_servers(fit *f, const mst_batch *batch) {
     f->state.stop |= mst_served_is_ended(f->trainer);
     if (mst_served_is_in_step(f->trainer))
         return mst_position_step_loss(f->trainer, (double)mst_batch_size(batch), &f->state.step_loss);
-    if (rows_here(f, batch) == 0) f->state.step_loss = f->last_good_loss; /* it has none */
+    if (rows_here(f, batch) == 0) f->state.step_loss = f->last_good_loss; /* without rows there is no loss */
     return MST_OK;
 }
 
@@ -184,7 +184,7 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     return CALL(f, step_end);
 }
 
-/* 0: batched data keeps its batches. Else the batch size of training, or all rows where there are fewer. */
+/* 0: batched data keeps its batches. Otherwise the training batch size, or the number of rows if that is smaller. */
 static int64_t validation_batch_size(const fit *f) {
     int64_t rows = mst_dataset_num_rows(f->validation);
     if (f->validation->batch_size) return 0;
@@ -212,7 +212,7 @@ static mst_status validate(fit *f) {
     return MST_OK;
 }
 
-/* False where no row of BATCH is this worker's, and the others do not wait for its gradients. */
+/* Whether to make a step with BATCH. False if none of its rows is this worker's and nobody waits for its gradients. */
 static bool has_rows(const fit *f, const mst_batch *batch) {
     return !mst_is_served(f->trainer) || f->trainer->train.strategy.synchronous || rows_here(f, batch) > 0;
 }
@@ -222,7 +222,7 @@ static mst_status leave_out(fit *f) {
     return MST_OK;
 }
 
-/* The next batch; NULL behind the last one. */
+/* The next batch; NULL after the last one. */
 static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **out) {
     mst_stopwatch *watch = f->status ? &f->status->data : NULL;
     const double began = mst_clock_seconds();
@@ -233,8 +233,8 @@ static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **o
     return status;
 }
 
-/* Whether another worker may have to know on which of two sides of an epoch's end a callback has stopped this one. Not
- * from a process that is to end: it counts as lost. */
+/* After a callback has stopped this worker in an epoch of unknown length: whether other workers may have to know if the
+ * last step also ended the epoch. Not from a process that must end: it counts as lost. */
 static bool must_look_behind_stop(const fit *f) {
     return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
            (f->state.num_steps < 0 || f->state.step < f->state.num_steps) && mst_workers_stop_together(f->trainer);
@@ -257,7 +257,7 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
     return MST_OK;
 }
 
-/* The position is at the beginning of an epoch; ENDED: the one before it, NULL: none. */
+/* Stores the position, at the beginning of an epoch. ENDED: the epoch before it; NULL: none. */
 static mst_status store_position(fit *f, const mst_train_state *ended) {
     f->position.learning_rate = f->state.learning_rate;
     MST_TRY(mst_position_begin_epoch(f->trainer, &f->position, ended));
@@ -265,7 +265,7 @@ static mst_status store_position(fit *f, const mst_train_state *ended) {
     return MST_OK;
 }
 
-/* The batches of the epoch from that of the position on; *DONE: there are no more. */
+/* Trains on the batches of the epoch, from the position on; *DONE: there are no more batches. */
 static mst_status train_epoch(fit *f, bool *done) {
     mst_iterator *iterator;
     const mst_shard_window here = mst_trainer_window(&f->trainer->train);
@@ -278,7 +278,7 @@ static mst_status train_epoch(fit *f, bool *done) {
     return status;
 }
 
-/* Callbacks see an epoch begin once, also where it goes on after a recovery. */
+/* Callbacks see an epoch begin once, even if it goes on after a recovery. */
 static mst_status begin_epoch(fit *f) {
     MST_TRY(mst_epoch_sums_begin(&f->sums));
     MST_TRY(mst_epoch_sums_read(&f->sums, &f->state));
@@ -289,29 +289,30 @@ static mst_status begin_epoch(fit *f) {
     return CALL(f, epoch_begin);
 }
 
-/* Whether a step of this fit is left behind the state of the position; WHOLE: or behind the rest of its epoch. Workers
- * with one state find the same, so each of them knows without the others whether a callback has anything to end. */
+/* Whether this fit has steps left after the state of the position; WHOLE: after the rest of its epoch. Workers with the
+ * same state get the same answer. Each knows without the others whether there is anything left for a callback to
+ * end. */
 static bool has_steps_left(const fit *f, bool whole) {
     const mst_train_state *s = &f->state;
     if (s->num_steps >= 0 && f->options->steps > 0) return s->step < s->num_steps;
     return f->position.epoch - f->position.first_epoch + whole < s->num_epochs;
 }
 
-/* Behind the last step there is nothing to stop: training ends as it would have. */
+/* After the last step there is nothing to stop: training ends as it would have ended. */
 static void forget_late_stop(fit *f, bool whole) {
     if (!mst_is_served(f->trainer) && !f->told_to_stop && !has_steps_left(f, whole)) f->state.stop = false;
 }
 
-/* WHOLE: the next one begins; else training ends within this one. */
+/* Ends the epoch. WHOLE: the next one begins; otherwise training ends within this one. */
 static mst_status end_epoch(fit *f, bool whole) {
     double paused = mst_clock_seconds();
     forget_late_stop(f, whole);
-    /* a worker may stop alone, and all workers are needed for a comparison */
+    /* a worker may stop alone, but a comparison needs all workers */
     if (f->options->check_replicas == MST_CHECK_EACH_EPOCH && !f->state.stop)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     MST_TRY(validate(f));
     if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
-    if (!f->state.stop) { /* callbacks may save the state */
+    if (!f->state.stop) { /* callbacks may save the state, which needs the slots */
         MST_TRY(mst_sharded_collect(f->trainer));
         f->collected = true;
     }
@@ -327,8 +328,8 @@ static mst_status end_epoch(fit *f, bool whole) {
     return store_position(f, &ended);
 }
 
-/* The chief keeps the state with that rate: a server that is started again begins with it. Other callbacks set theirs
- * once more where steps are made again. */
+/* Sends the rate to the servers. The chief keeps the state with that rate, so that a server that is started again
+ * begins with it. Callbacks that set the rate later set it again when steps are repeated. */
 static mst_status bring_rate(fit *f) {
     MST_TRY(mst_served_set_rate(f->trainer, &f->state.learning_rate));
     if (mst_task_is_chief(f->trainer->options.task) && !mst_served_is_between(f->trainer))
@@ -337,7 +338,7 @@ static mst_status bring_rate(fit *f) {
     return MST_OK;
 }
 
-/* What sharded state goes back to, should a worker be lost. */
+/* Keeps the state to which sharded state goes back if a worker is lost. */
 static mst_status keep_state(fit *f) {
     if (!f->collected) MST_TRY(mst_sharded_collect(f->trainer));
     f->collected = false;
@@ -354,7 +355,7 @@ static mst_status run_epoch(fit *f) {
     return end_epoch(f, whole);
 }
 
-/* The other workers have ended this epoch. The state is theirs, so callbacks do not change the learning rate in it. */
+/* The other workers have ended this epoch. The state is theirs, so callbacks here do not change its learning rate. */
 static mst_status tell_ended_epoch(fit *f) {
     MST_TRY(mst_ended_epoch_read(f->trainer->model->store, f->position.epoch - 1, &f->state));
     if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
@@ -367,14 +368,14 @@ static mst_status tell_ended_epoch(fit *f) {
 static bool is_done(const fit *f) {
     const mst_train_state *s = &f->state;
     if (s->num_steps < 0 || f->options->steps == 0) return s->epoch >= s->num_epochs;
-    /* the last step may have been made, and not the end of its epoch */
+    /* the last step may have been made, but the end of its epoch may still be missing */
     return s->step >= s->num_steps && (f->position.batch == 0 || f->position.batch != s->steps_per_epoch);
 }
 
 static mst_status read_learning_rate(fit *f);
 
-/* Takes the learning rate of the other workers. Where the epoch has not begun here, that is the rate before its first
- * callbacks, which change it here as they have changed it there. */
+/* Takes the learning rate of the other workers. If the epoch has not begun here, that is the rate before its first
+ * callbacks: they change it here as they have changed it there. */
 static mst_status take_learning_rate(fit *f) {
     if (f->in_epoch || f->position.batch > 0 || isnan(f->position.learning_rate)) return read_learning_rate(f);
     f->state.learning_rate = f->position.learning_rate;
@@ -384,20 +385,20 @@ static mst_status take_learning_rate(fit *f) {
 static mst_status join_servers(fit *f);
 static mst_status prepare_position(fit *f);
 
-/* After a server was started again: all go on from the state that the chief has kept. */
+/* After a server was started again: all workers go on from the state that the chief has kept. */
 static mst_status return_to_servers(fit *f) {
     mst_position now;
     MST_TRY(join_servers(f));
     MST_TRY(mst_position_read(f->trainer, &now));
     f->state.step = now.step;
     f->in_epoch = false;
-    f->state.stop &= mst_served_is_asked_to_stop(f->trainer); /* callbacks end it again where they have */
+    f->state.stop &= mst_served_is_asked_to_stop(f->trainer); /* callbacks that have ended it end it again */
     if (!f->brings_rate) MST_TRY(read_learning_rate(f));
     return store_position(f, NULL);
 }
 
-/* After a worker was lost with its part of sharded state: all go back to what the chief has kept, or has restored where
- * it was lost itself. Callbacks see again what is done again. */
+/* After a worker was lost with its part of sharded state: all go back to the state that the chief has kept; or, if the
+ * chief itself was lost, has restored. Callbacks see the repeated steps again. */
 static mst_status go_back(fit *f) {
     mst_task_joined joined;
     f->collected = false;
@@ -414,20 +415,20 @@ static mst_status go_back(fit *f) {
     return take_learning_rate(f);
 }
 
-/* A callback that ends the training on any worker ends it on all: also on one that only begins, since it comes back, or
- * was slower than the others to begin. */
+/* A callback that ends the training on any worker ends it on all. That includes a worker that only begins now, because
+ * it has come back or was slower than the others. */
 static void take_stop(fit *f) {
     if (mst_workers_are_stopped(f->trainer, f->first_number)) f->told_to_stop = f->state.stop = true;
 }
 
-/* After a worker was lost: waits for it, and goes on from where the workers are then. STATUS: the error of the step or
- * callback that has failed; returned where it has another reason. */
+/* After a worker was lost: waits for it, and goes on from the present state of the workers. STATUS: the error of the
+ * step or callback that has failed; it is returned if it has another reason. */
 static mst_status recover(fit *f, mst_status status) {
     mst_task_joined joined;
     if (mst_served_must_join(f->trainer)) status = return_to_servers(f);
     if (status == MST_CANCELLED && mst_served_was_stopped(f->trainer)) f->state.stop = true; /* as after any step */
     f->trainer->is_left = mst_served_is_left(f->trainer);
-    if (mst_is_served(f->trainer)) /* which callbacks have stopped is not alone in that */
+    if (mst_is_served(f->trainer)) /* a worker that callbacks have stopped still waits for the others */
         return f->state.stop && (status == MST_CANCELLED || mst_served_is_asked_to_stop(f->trainer)) ? MST_OK : status;
     if (!mst_workers_lost(f->trainer, status)) return f->state.stop ? MST_OK : status;
     if (mst_is_sharded(f->trainer)) {
@@ -445,7 +446,7 @@ static mst_status recover(fit *f, mst_status status) {
     f->state.step = f->position.step;
     const int64_t epoch = f->position.epoch - f->position.first_epoch;
     if (f->in_epoch && epoch > f->state.epoch) {
-        f->state.epoch = epoch - 1; /* where the others have gone on without this one, it may be a later one */
+        f->state.epoch = epoch - 1; /* may be a later epoch, if the others have gone on without this worker */
         MST_TRY(tell_ended_epoch(f));
     }
     const bool has_ended_within = f->state.stop && !f->in_epoch && f->position.batch > 0; /* a callback here stops */
@@ -454,16 +455,16 @@ static mst_status recover(fit *f, mst_status status) {
     return take_learning_rate(f);
 }
 
-/* If another worker's callback has ended the training within this epoch, the epoch ends here as well. IN_EPOCH: the
- * callbacks have seen it begin. */
+/* Whether the epoch must end here too, because another worker's callback has ended the training within it. IN_EPOCH:
+ * the callbacks have seen it begin. */
 static bool must_end_epoch(const fit *f, bool in_epoch) {
     return f->told_to_stop && in_epoch && f->position.batch > 0;
 }
 
-/* Callbacks see the end of each epoch that they have seen begin, also where this worker got its last step with the
- * state of the others. */
+/* Callbacks see the end of each epoch that they have seen begin. This holds even if this worker got the last step of
+ * the epoch with the state of the others. */
 static mst_status run_epochs(fit *f) {
-    bool in_epoch = f->returns && f->position.batch > 0; /* seen by the callbacks of the process before */
+    bool in_epoch = f->returns && f->position.batch > 0; /* callbacks of the earlier process have seen it begin */
     while ((!f->state.stop && (in_epoch || !is_done(f))) || must_end_epoch(f, in_epoch)) {
         const mst_status status = run_epoch(f);
         if (status) MST_TRY(recover(f, status));
@@ -472,7 +473,7 @@ static mst_status run_epochs(fit *f) {
     return MST_OK;
 }
 
-/* The last values of parameter servers, and their steps, are those of all workers. */
+/* Reads the last values of parameter servers, and their number of steps, which are the same for all workers. */
 static mst_status read_last_step(fit *f) {
     if (!mst_served_has_last(f->trainer)) return MST_OK;
     return mst_store_read_to(f->trainer->model->store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR},
@@ -488,8 +489,8 @@ static mst_status stop_together(fit *f) {
     return MST_OK;
 }
 
-/* As long as other workers make steps with parameter servers, a server may be lost, and with it steps of this one. A
- * worker that is to stop by itself does not wait for them. */
+/* While other workers still make steps with parameter servers, a server may be lost, and with it steps of this worker.
+ * A worker that must stop alone does not wait for the others. */
 static mst_status run_until_all_finish(fit *f) {
     for (;;) {
         MST_TRY(run_epochs(f));
@@ -516,8 +517,8 @@ static mst_status run_training(fit *f) {
     return run_until_all_finish(f);
 }
 
-/* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. A
- * stop that one of them asks for comes too late. */
+/* Every callback sees the end, also of a training that failed, since it frees its memory there. The first error is
+ * kept. A callback that asks for a stop now is too late. */
 static mst_status end_training(fit *f, mst_status status) {
     const bool stopped = f->state.stop;
     mst_failure first;
@@ -555,7 +556,8 @@ static mst_status prepare_data(fit *f) {
     return status ? status : mst_trainer_read_ahead(&f->batches);
 }
 
-/* Where this fit begins: after all fits before it, or, where it resumes the last of them, where that was left. */
+/* Finds where this fit begins: after all earlier fits; or, if it resumes the last one, at the point where that
+ * stopped. */
 static mst_status prepare_position(fit *f) {
     mst_position *p = &f->position;
     MST_TRY(mst_position_read(f->trainer, p));
@@ -575,7 +577,7 @@ static mst_status prepare_position(fit *f) {
     return MST_OK;
 }
 
-/* Where the epoch before the position is still to be told, training goes on from its end. */
+/* If callbacks may not have seen the end of the epoch before the position, training goes on from that end. */
 static mst_status prepare_to_tell(fit *f) {
     const mst_position *p = &f->position;
     if (!f->returns || p->batch > 0 || p->epoch == p->first_epoch) return MST_OK;
@@ -587,7 +589,7 @@ static mst_status prepare_to_tell(fit *f) {
     return MST_OK;
 }
 
-/* A worker that was started again goes on where the servers say. */
+/* Joins the servers. A worker that was started again goes on at the position that they give. */
 static mst_status join_servers(fit *f) {
     bool moved;
     if (!mst_is_served(f->trainer)) return MST_OK;
@@ -601,8 +603,8 @@ static mst_status join_servers(fit *f) {
     return MST_OK;
 }
 
-/* The learning rate of the schedule, or else of the store, where a callback of a fit that was stopped may have set
- * it. */
+/* Reads the learning rate: that of the schedule, or else that of the store, where a callback of an earlier fit may have
+ * set it. */
 static mst_status read_learning_rate(fit *f) {
     const mst_schedule *schedule = &f->trainer->optimizer.schedule;
     mst_tensor *value;
@@ -642,7 +644,7 @@ static mst_status prepare_state(fit *f) {
     int64_t steps = o->steps;
     bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, s->num_epochs, &steps));
     if (!known || __builtin_add_overflow(f->position.first_step, steps, &s->num_steps)) s->num_steps = -1;
-    if (mst_is_served(trainer) && o->steps == 0) s->num_steps = -1; /* the updates of all workers are counted */
+    if (mst_is_served(trainer) && o->steps == 0) s->num_steps = -1; /* updates of all workers count: no fixed number */
     if (o->steps > 0 && per_epoch > 0) s->num_epochs = (o->steps + per_epoch - 1) / per_epoch;
     MST_TRY(read_learning_rate(f));
     return prepare_to_tell(f);
@@ -700,8 +702,8 @@ static mst_status check_split(const fit *f) {
     return MST_OK;
 }
 
-/* The parts that are trained on and validated. A fit that is resumed has the seed, and so the parts, of its beginning;
- * workers have one seed. */
+/* Splits the data into parts for training and validation. A fit that is resumed has the seed of its beginning, and so
+ * the same parts; all workers have one seed. */
 static mst_status split_data(fit *f) {
     const mst_fit_options *o = f->options;
     mst_dataset *data = (mst_dataset *)(uintptr_t)o->data;

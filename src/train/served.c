@@ -23,14 +23,15 @@ bool mst_served_is_in_step(const mst_trainer *trainer) {
            (aggregate == 0 || aggregate == mst_task_num_workers(trainer->options.task));
 }
 
-/* ---- what each server keeps ---- */
+/* ---- the variables of each server ---- */
 
-/* What workers report of an epoch is kept by the first server, whole, and counts as none of its variables. */
+/* Whether it is a sum over the epoch that workers report. The first server keeps these whole, and they do not count as
+ * its variables. */
 static bool is_reported(const mst_ps_variable *variable) {
     return variable->kind == MST_STATE_METRIC;
 }
 
-/* The first server that keeps no variable; NUM_PS: each keeps one. */
+/* The first server that keeps no variable; NUM_PS: each server keeps one. */
 static int server_without(const mst_ps_variable *variable, int count, int num_ps) {
     for (int p = 0; p < num_ps; p++) {
         int v = 0;
@@ -40,7 +41,7 @@ static int server_without(const mst_ps_variable *variable, int count, int num_ps
     return num_ps;
 }
 
-/* Which server keeps each variable. */
+/* Chooses the server for each variable. */
 static mst_status divide(const mst_trainer *trainer, int num_ps, mst_ps_variable **out) {
     const mst_step_values *values = &trainer->train.values;
     const int count = values->num_variables;
@@ -77,7 +78,7 @@ void mst_served_free(mst_trainer *trainer) {
     trainer->num_updates = 0;
 }
 
-/* The graph of the update of server P. */
+/* Makes the graph of the update of server P. */
 static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variable *variable, int num_ps, int p,
                                 mst_graph **graph) {
     const mst_step_values *values = &trainer->train.values;
@@ -112,7 +113,7 @@ static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variabl
     return status;
 }
 
-/* On the chief: the graphs of all servers, where there are none yet. */
+/* On the chief: makes the graphs of all servers, if there are none yet. */
 static mst_status make_graphs(mst_trainer *trainer, const mst_ps_variable *variable, int num_ps) {
     if (trainer->update || !mst_task_is_chief(trainer->options.task)) return MST_OK;
     trainer->update = calloc((size_t)num_ps, sizeof(mst_graph *));
@@ -145,7 +146,7 @@ static mst_status check(const mst_trainer *trainer, int num_ps) {
     return MST_OK;
 }
 
-/* The values of the trained variables that have averages or masters, which begin with these values. */
+/* Reads the values of the trained variables that have averages or masters, which begin with these values. */
 static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
     const mst_step_values *values = &trainer->train.values;
     for (int v = 0; v < values->num_variables; v++) {
@@ -157,7 +158,7 @@ static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
     return MST_OK;
 }
 
-/* Gives initial values to the variables that have none yet: the slots. VALUE: see mst_update_graph_variables. */
+/* Gives initial values to slots that have none yet. VALUE: see mst_update_graph_variables. */
 static mst_status init_beside(const mst_trainer *trainer, mst_tensor *const *value) {
     const mst_step_values *values = &trainer->train.values;
     mst_graph *whole;
@@ -246,7 +247,7 @@ mst_status mst_served_update(mst_trainer *trainer, int64_t epoch, int64_t batch,
     return mst_ps_client_update(client_of(trainer), mst_batch_position(epoch, batch), trainer->train.gradient, step);
 }
 
-/* Where a server has lost its values, the next request finds that again, and training goes on from there. */
+/* If a server has lost its values, this is no error: the next request notices it too, and is handled there. */
 mst_status mst_served_rate(const mst_trainer *trainer, double *rate) {
     float is = (float)trainer->optimizer.learning_rate;
     const mst_status status = mst_ps_client_rate(client_of(trainer), NULL, &is);
@@ -262,7 +263,7 @@ mst_status mst_served_set_rate(const mst_trainer *trainer, double *rate) {
     return mst_task_is_chief(trainer->options.task) ? mst_ps_client_rate(client_of(trainer), &to, &is) : MST_OK;
 }
 
-/* Where the epoch of the sums that servers have sent has ended here, they are 0 as in one process. */
+/* If the epoch of the sums that servers have sent has ended here, the sums become 0, as in one process. */
 static mst_status end_sums(mst_trainer *trainer) {
     mst_position position;
     if (!mst_served_is_in_step(trainer)) return MST_OK;
@@ -300,7 +301,7 @@ mst_status mst_served_finish(mst_trainer *trainer, bool stops) {
     return end_sums(trainer);
 }
 
-/* The chief needs no more: it already has the whole state of the servers. */
+/* Does nothing on the chief, which already has the whole state of the servers. */
 mst_status mst_served_take_averages(mst_trainer *trainer) {
     if (!mst_is_served(trainer) || trainer->optimizer.ema_decay <= 0 || mst_task_is_chief(trainer->options.task))
         return MST_OK;

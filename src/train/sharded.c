@@ -28,7 +28,7 @@ void mst_sharded_free(mst_trainer *trainer) {
     mst_tensor_release(trainer->sharded.want);
 }
 
-/* ---- asking ---- */
+/* ---- asking for the slots ---- */
 
 void mst_sharded_build(mst_trainer *trainer, mst_sharded_step *step) {
     mst_graph *graph = trainer->graph;
@@ -73,7 +73,7 @@ mst_status mst_sharded_after_step(mst_trainer *trainer) {
 /* One slot variable. */
 typedef struct slot {
     const mst_node *node;
-    double initial; /* of its elements */
+    double initial; /* initial value of its elements */
     mst_shape whole;
     const int64_t *begin; /* [num_parts + 1] */
     int32_t num_parts, part;
@@ -130,7 +130,7 @@ mst_status mst_sharded_declare(mst_trainer *trainer) {
     return mst_is_sharded(trainer) ? each_slot(trainer, declare_slot) : MST_OK;
 }
 
-/* Gathers the parts of a slot, of which OWN is this worker's. */
+/* Gathers the parts of a slot; OWN is this worker's part. */
 static mst_status gather_slot(mst_trainer *trainer, const slot *s, mst_tensor *own) {
     const mst_task *task = trainer->options.task;
     const double timeout = trainer->options.session.timeout;
@@ -210,7 +210,7 @@ static mst_status read_kept(FILE *file, mst_snapshot **out) {
     return status;
 }
 
-/* Holds the slot as it is before the first step. */
+/* Holds the whole slot with its values before the first step. */
 static mst_status fill_slot(mst_trainer *trainer, const slot *s) {
     mst_tensor *whole;
     MST_TRY(mst_tensor_create(s->node->dst[0].dtype, s->whole, &whole));
@@ -227,7 +227,7 @@ mst_status mst_sharded_prepare(mst_trainer *trainer, int64_t number) {
     return each_slot(trainer, fill_slot);
 }
 
-/* What a training has in the store once it has begun, and a state to which it goes back may not have. */
+/* Clears entries that training adds to the store once it has begun, since an earlier state may not have them. */
 static mst_status forget_position(mst_trainer *trainer) {
     const unsigned kinds = 1u << MST_STATE_CURSOR | 1u << MST_STATE_METRIC | 1u << MST_STATE_RANDOM;
     return mst_store_clear(trainer->model->store, kinds);

@@ -1,11 +1,12 @@
-/** Training whose workers share the optimizer's slots out (sharded_state of mst_strategy): each has a part of them.
+/** Training in which the workers share the optimizer's slots (sharded_state of mst_strategy): each has a part of them.
  *
- *  What needs all of them gets them from all workers, who must therefore do it together: at the beginning and end of
- *  each epoch, and after a step before which one of them has asked for it (mst_sharded_want), which the step tells the
- *  others. The chief then holds the wholes (mst_store_hold_whole) until the next step.
+ *  Functions that need all slots get them from all workers, which must therefore call them together. They do so at the
+ *  beginning and end of each epoch. They also do so after a step if one of them has asked for it before
+ *  (mst_sharded_want); the step tells the others. The chief then holds the whole slots (mst_store_hold_whole) until the
+ *  next step.
  *
- *  What a worker has that is lost is lost: all go back to the state that the chief has kept, in a file without a name,
- *  whenever it got the slots; a chief that was started again begins with its checkpoint, or anew. */
+ *  The slots of a lost worker are lost. All workers then go back to the state that the chief has kept, in a file
+ *  without a name, whenever it got the slots. A chief that was started again begins with its checkpoint, or anew. */
 #ifndef MUSTER_TRAIN_SHARDED_H
 #define MUSTER_TRAIN_SHARDED_H
 
@@ -13,25 +14,26 @@
 
 bool mst_is_sharded(const mst_trainer *trainer);
 void mst_sharded_free(mst_trainer *trainer);
-/** Adds to the step, which trains, that workers ask for the slots. */
+/** Adds to the training step a value by which workers ask for the slots. */
 void mst_sharded_build(mst_trainer *trainer, mst_sharded_step *step);
-/** Tells the store which entries are parts. */
+/** Tells the store which of its entries are parts. */
 MST_CHECKED mst_status mst_sharded_declare(mst_trainer *trainer);
-/** Feeds a step; what was held of the slots is let go. */
+/** Feeds a step. Slots that were held whole are released. */
 void mst_sharded_feed(mst_trainer *trainer, mst_sharded_step *step, int *num_feeds);
 
-/** The chief shall get the slots after the next step. */
+/** Asks that the chief get the slots after the next step. */
 void mst_sharded_want(mst_trainer *trainer);
-/** After a step: where a worker has asked for it, the chief gets the slots, and keeps the state. */
+/** Call it after a step: if a worker has asked for it, the chief gets the slots, and keeps the state. */
 MST_CHECKED mst_status mst_sharded_after_step(mst_trainer *trainer);
-/** The chief gets the slots of all workers, all of which call it. */
+/** The chief gets the slots of all workers. All workers must call it. */
 MST_CHECKED mst_status mst_sharded_collect(mst_trainer *trainer);
-/** The chief keeps the state, whose slots it has. Others do nothing. */
+/** The chief keeps the state, whose slots it must have. On other workers it does nothing. */
 MST_CHECKED mst_status mst_sharded_keep(mst_trainer *trainer);
 
-/** Before workers come together: the slots that a state without any step has. */
+/** Call it before workers come together: prepares the slots of a state without any step. */
 MST_CHECKED mst_status mst_sharded_prepare(mst_trainer *trainer, int64_t number);
-/** After a worker was lost: the chief goes back to the state that it has kept; others have none that counts. */
+/** After a worker was lost: the chief goes back to the state that it has kept. The state of the others does not
+ *  count. */
 MST_CHECKED mst_status mst_sharded_go_back(mst_trainer *trainer);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { HOST_SIZE = 256, MOST_FOUND = 8, MOST_PORT = 65535 };
 
-/* Splits "host:port"; false where it is none. */
+/* Splits "host:port"; false if ADDRESS does not have this form. */
 static bool split(const char *address, char host[HOST_SIZE], char port[8]) {
     const char *colon = strrchr(address, ':');
     if (!colon) return false;
@@ -42,7 +42,7 @@ static void write_numeric(const struct addrinfo *found, char out[MST_NUMERIC_SIZ
         snprintf(out, MST_NUMERIC_SIZE, found->ai_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Fills OUT with at most MOST of what ADDRESS stands for; returns how many there are. *WHY: as text, where none. */
+/* Fills OUT with the first MOST addresses that ADDRESS resolves to, and returns their number. *WHY: the reason if 0. */
 static unsigned find_numeric(const char *address, int flags, char (*out)[MST_NUMERIC_SIZE], unsigned most,
                              const char **why) {
     char host[HOST_SIZE], port[8];
@@ -81,13 +81,13 @@ bool mst_endpoint_is_loopback(const char *numeric) {
     return strncmp(numeric, v4, sizeof v4 - 1) == 0 || strncmp(numeric, v6, sizeof v6 - 1) == 0;
 }
 
-/* Belongs to whoever started it and to the thread; who leaves last frees it. */
+/* Shared by the thread and the caller that started it; the last to leave frees it. */
 struct mst_resolving {
     _Atomic int users;
     atomic_bool ended;
     int wake; /* a copy, which stays open */
     unsigned count;
-    const char *why; /* there is none */
+    const char *why; /* why no address was found */
     char found[MOST_FOUND][MST_NUMERIC_SIZE];
     char address[];
 };
@@ -127,7 +127,7 @@ mst_resolving *mst_resolve_start(const char *address, int wake) {
     memcpy(r->address, address, length);
     r->count = find_numeric(address, AI_NUMERICHOST, r->found, MOST_FOUND, &r->why);
     if (r->count == 0) return start_thread(r, wake) ? r : NULL;
-    r->wake = -1; /* it has numbers already */
+    r->wake = -1; /* the address is in numbers already */
     atomic_store(&r->users, 1);
     atomic_store(&r->ended, true);
     return r;

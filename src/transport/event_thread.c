@@ -26,15 +26,15 @@ typedef struct event {
 struct mst_event_thread {
     mst_transport_events events;
     pthread_t thread;
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* guards all members after it */
     pthread_cond_t wake;
     event *first, **last;
-    size_t bytes; /* of the control messages that wait */
+    size_t bytes; /* of the waiting control messages */
     bool stopped;
-    bool direct;  /* control messages are told by who has received them */
-    bool telling; /* something is told now */
+    bool direct;  /* the thread that has received a control message passes it on */
+    bool telling; /* an owner's function is being called now */
     int32_t num_tasks, num_starved;
-    uint64_t *starved; /* [num_tasks] instance of a task of which an event found no memory, else 0 */
+    uint64_t *starved; /* [num_tasks] instance of a task that had an event without memory for it; else 0 */
 };
 
 static void tell(const mst_transport_events *to, const event *e) {
@@ -55,7 +55,7 @@ static void tell(const mst_transport_events *to, const event *e) {
     }
 }
 
-/* The task of which an event found no memory; its instance goes to INSTANCE. Under the lock. */
+/* Returns a task that had an event without memory for it; its instance goes to INSTANCE. Under the lock. */
 static int32_t take_starved(mst_event_thread *t, uint64_t *instance) {
     int32_t task = 0;
     while (!t->starved[task]) task++;
@@ -164,7 +164,8 @@ void mst_event_thread_direct(mst_event_thread *t) {
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Whether the calling thread can tell something itself, since nothing is before it; then it must call told(). */
+/* Whether the calling thread can pass an event on itself, since no other event is before it; then it must call
+ * told(). */
 static bool may_tell(mst_event_thread *t) {
     pthread_mutex_lock(&t->lock);
     const bool may = t->direct && !t->stopped && !t->telling && !t->first && !t->num_starved;
@@ -196,7 +197,7 @@ bool mst_event_thread_control(mst_event_thread *t, int32_t from, uint64_t instan
     return fits;
 }
 
-/* Puts E, which may be NULL for want of memory, behind the others. */
+/* Appends E to the queue. E is NULL if there was no memory for it. */
 static void push(mst_event_thread *t, int32_t task, uint64_t instance, event *e) {
     pthread_mutex_lock(&t->lock);
     if (e) {

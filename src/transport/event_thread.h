@@ -1,6 +1,6 @@
-/** The thread on which a transport tells its owner what happened (mst_transport_events), in the order in which it
- *  happened. So an owner that takes long holds up no bytes, and no call of the transport calls its owner. One that is
- *  quick may be told of messages without it (mst_event_thread_direct). */
+/** The thread on which a transport calls its owner (mst_transport_events), in the order of the events. A slow owner
+ *  therefore does not hold up bytes, and no function of the transport calls the owner. An owner that handles messages
+ *  quickly can receive them without this thread (mst_event_thread_direct). */
 #ifndef MUSTER_TRANSPORT_EVENT_THREAD_H
 #define MUSTER_TRANSPORT_EVENT_THREAD_H
 
@@ -11,21 +11,22 @@ typedef struct mst_event_thread mst_event_thread;
 /** EVENTS is copied; tasks are numbered below NUM_TASKS. */
 MST_CHECKED mst_status mst_event_thread_start(const mst_transport_events *events, int32_t num_tasks,
                                               mst_event_thread **out);
-/** Waits for the call that is under way, and drops what has not been told. NULL is allowed. */
+/** Waits for the call that is under way, and drops the remaining events. NULL is allowed. */
 void mst_event_thread_stop(mst_event_thread *thread);
 
-/** From now on a control message before which nothing waits is told on the thread that has received it: the owner's
- *  `control` neither waits nor calls the transport, but to post, and no lock is held there that it takes. */
+/** From now on a control message is passed on by the thread that has received it, if no earlier event waits. The
+ *  owner's `control` does not wait, and calls no function of the transport except `post`. It takes no lock that may be
+ *  held by the thread that received the message. */
 void mst_event_thread_direct(mst_event_thread *thread);
 
-/** Copies the message. False where there is no memory for it, or where more than 64 MiB of messages wait for an owner
- *  that does not take them: it is dropped. */
+/** Copies the message. False: there is no memory for it, or more than 64 MiB of messages wait because the owner is too
+ *  slow; the message is dropped. */
 MST_CHECKED bool mst_event_thread_control(mst_event_thread *thread, int32_t from, uint64_t instance, const void *data,
                                           size_t bytes);
-/* Without memory for one of these, the owner is told that the task was lost for that reason. */
+/* If there is no memory for one of these two events, the owner is told that the task was lost for that reason. */
 void mst_event_thread_connected(mst_event_thread *thread, int32_t task, uint64_t instance);
 void mst_event_thread_lost(mst_event_thread *thread, int32_t task, uint64_t instance, const char *why);
-/** These are dropped where there is no memory for them. */
+/** These events are dropped if there is no memory for them. */
 void mst_event_thread_taken(mst_event_thread *thread, int32_t by, int32_t task, const char *where);
 void mst_event_thread_misfit(mst_event_thread *thread, int32_t task, const char *why);
 void mst_event_thread_stranger(mst_event_thread *thread, const char *line);

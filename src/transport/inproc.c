@@ -1,5 +1,5 @@
-/* Transports between threads of one process. One lock guards who is open and who is connected with whom; bytes are
- * copied outside it, by the thread that sends or posts, and a transport whose mailbox is in use counts its users. */
+/* Transports between threads of one process. One lock guards which transports are open and which are connected. Bytes
+ * are copied outside the lock, by the thread that sends or posts; a transport counts the users of its mailbox. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +30,12 @@ struct mst_transport {
     mst_mailbox *mailbox;
     /* under the lock */
     mst_transport *next;
-    int users; /* other threads that copy into the mailbox now */
+    int users; /* other threads that are copying into the mailbox */
     peer *peers;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* there are fewer users, or fewer messages that wait */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the number of users or of waiting messages has dropped */
 static mst_transport *open_transports;
 
 /* ---- delivering ---- */
@@ -71,7 +71,7 @@ static void tell_connected(mst_transport *a, mst_transport *b) {
     mst_event_thread_connected(b->events, a->options.self, a->options.instance);
 }
 
-/* TO, connected with FROM, gives it up for a message. The connection breaks and is there again at once. */
+/* TO refuses a message of FROM and breaks their connection, which is made again at once. */
 static void inproc_break(mst_transport *to, mst_transport *from, const char *why) {
     tell_lost(to, from, why);
     tell_lost(from, to, "the peer has refused a message and closed the connection");
@@ -85,7 +85,7 @@ static void drop_first(peer *p) {
     free(w);
 }
 
-/* Delivers what has waited for the connection. */
+/* Delivers the messages that have waited for the connection. */
 static void flush(mst_transport *from, mst_transport *to) {
     peer *p = &from->peers[to->options.self];
     while (p->first) {
@@ -99,14 +99,14 @@ static void flush(mst_transport *from, mst_transport *to) {
     pthread_cond_broadcast(&changed);
 }
 
-/* Whether T has something for O, and knows where it is. */
+/* Whether T has messages for O, and knows its address. */
 static bool wants(const mst_transport *t, const mst_transport *o) {
     const int32_t to = o->options.self;
     const char *address = to < t->options.num_tasks ? t->options.address[to] : NULL;
     return address && t->peers[to].wanted && !o->options.only_connects && strcmp(address, o->options.listen) == 0;
 }
 
-/* Connects T with all that are open, where it or they want it. */
+/* Connects T with all open transports, if either side wants it. */
 static void connect_wanted(mst_transport *t) {
     for (mst_transport *o = open_transports; o; o = o->next) {
         const bool can = o->options.self != t->options.self && o->options.self < t->options.num_tasks &&
@@ -121,7 +121,7 @@ static void connect_wanted(mst_transport *t) {
     }
 }
 
-/* The peer, connected if it can be. */
+/* Returns the peer, after connecting to it if that is possible. */
 static peer *inproc_peer(mst_transport *t, int32_t to) {
     peer *p = &t->peers[to];
     p->wanted = true;
@@ -195,7 +195,7 @@ static void inproc_begin(mst_transport *t, uint32_t generation) {
     mst_mailbox_begin(t->mailbox, generation);
 }
 
-/* Drops data that waits for peers and whose generation is over. */
+/* Drops data of ended generations that waits for peers. */
 static void drop_over(mst_transport *t) {
     for (int32_t i = 0; i < t->options.num_tasks; i++) {
         peer *p = &t->peers[i];
@@ -276,7 +276,7 @@ static bool has_waiting(const mst_transport *t) {
     return false;
 }
 
-/* From here on no other transport knows T, and no thread of theirs uses it. */
+/* After the return no other transport knows T, and no thread of another transport uses it. */
 static void leave_others(mst_transport *t) {
     mst_transport **at = &open_transports;
     while (*at != t) at = &(*at)->next;

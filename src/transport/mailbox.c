@@ -1,5 +1,5 @@
-/* A hash table of entries under one lock. Bytes are copied outside it: an entry counts the threads that copy, and who
- * ends a generation waits for them. */
+/* A hash table of entries under one lock. Bytes are copied outside it: an entry counts the threads that copy, and the
+ * end of a generation waits for them. */
 #include "transport/mailbox.h"
 
 #include <pthread.h>
@@ -14,13 +14,13 @@ enum { LEAST_BUCKETS = 64 };
 
 /* A post, a message that has begun to arrive, or both. */
 typedef struct mst_mailbox_entry {
-    struct mst_mailbox_entry *next; /* of the bucket, or spare */
+    struct mst_mailbox_entry *next; /* in the bucket, or in the list of spare entries */
     int32_t from;
-    mst_key key; /* the post's hash where there is a post */
+    mst_key key; /* with the post's hash if there is a post */
     bool posted, arriving;
-    bool refused;  /* the message does not fit the post: the owner knows, what follows of it is dropped */
-    int copying;   /* threads that copy into the posted memory now */
-    size_t copied; /* bytes of the message that are there */
+    bool refused;  /* the message does not fit the post: the owner was told, and its remaining parts are dropped */
+    int copying;   /* threads that are copying into the posted memory */
+    size_t copied; /* bytes of the message that have been copied */
     /* of the post */
     void *into;
     size_t bytes;
@@ -30,7 +30,7 @@ typedef struct mst_mailbox_entry {
     uint64_t hash;
     size_t total, arrived;
     mst_kept_part *kept, **last;
-    mst_fetch fetch; /* where it is only announced */
+    mst_fetch fetch; /* set if the message is only announced */
     void (*release)(void *source);
     void *source;
 } entry;
@@ -38,9 +38,9 @@ typedef struct mst_mailbox_entry {
 struct mst_mailbox {
     size_t most_kept;
     mst_event_thread *events;
-    pthread_mutex_t lock;    /* of all that follows */
-    pthread_cond_t uncopied; /* who ends a generation waits until nobody copies into its memory */
-    uint64_t floor;          /* generations below are over */
+    pthread_mutex_t lock;    /* guards all members after it */
+    pthread_cond_t uncopied; /* the end of a generation waits until nobody copies into its memory */
+    uint64_t floor;          /* generations below it are over */
     uint32_t present;
     size_t bytes_kept, num_entries, num_posted, num_buckets;
     entry **bucket; /* [num_buckets], a power of two */
@@ -56,7 +56,7 @@ static size_t mailbox_hash(int32_t from, mst_key key) {
     return (size_t)(h ^ h >> 31);
 }
 
-/* Where the entry is, or would be: in the link that points to it. */
+/* Returns the link that points to the entry, or that would point to it if there is none. */
 static entry **mailbox_find(mst_mailbox *box, int32_t from, mst_key key) {
     entry **at = &box->bucket[mailbox_hash(from, key) & (box->num_buckets - 1)];
     while (*at && !((*at)->from == from && (*at)->key.generation == key.generation && (*at)->key.stream == key.stream &&
@@ -65,7 +65,7 @@ static entry **mailbox_find(mst_mailbox *box, int32_t from, mst_key key) {
     return at;
 }
 
-/* Twice the buckets; where there is no memory for them, chains are longer and all else is as it was. */
+/* Doubles the buckets. Without memory for them the chains get longer, and nothing else changes. */
 static void mailbox_grow(mst_mailbox *box) {
     const size_t before = box->num_buckets;
     entry **old = box->bucket, **bucket = calloc(2 * before, sizeof *bucket);
@@ -82,7 +82,7 @@ static void mailbox_grow(mst_mailbox *box) {
     free(old);
 }
 
-/* The entry, made where there is none; NULL without memory. */
+/* Returns the entry, made if there is none; NULL if there is no memory. */
 static entry *mailbox_entry(mst_mailbox *box, int32_t from, mst_key key) {
     entry **at = mailbox_find(box, from, key);
     if (*at) return *at;
@@ -140,8 +140,8 @@ mst_status mst_mailbox_create(size_t most_kept, mst_event_thread *events, mst_ma
 
 /* ---- generations ---- */
 
-/* Removes the entries of generations that are over, and raises `done` of their posts. Returns whether there are others
- * into whose memory a thread copies now. */
+/* Removes the entries of generations that are over, and raises `done` of their posts. Returns whether some could not be
+ * removed yet, because a thread is copying into their memory. */
 static bool sweep(mst_mailbox *box) {
     bool busy = false;
     for (size_t i = 0; i < box->num_buckets; i++)
@@ -159,7 +159,7 @@ static bool sweep(mst_mailbox *box) {
     return busy;
 }
 
-/* Generations below FLOOR are over. Under the lock, which is given up while others copy. */
+/* Ends the generations below FLOOR. Under the lock, which is released while others copy. */
 static void raise_floor(mst_mailbox *box, uint64_t floor) {
     if (box->floor < floor) box->floor = floor;
     while (sweep(box)) pthread_cond_wait(&box->uncopied, &box->lock);
@@ -202,7 +202,7 @@ void mst_mailbox_destroy(mst_mailbox *box) {
 
 /* ---- messages and posts ---- */
 
-/* Post and message are both there: refuses the message where they do not fit. */
+/* Post and message are both there: refuses the message if they do not fit. */
 static void compare_with_post(const mst_mailbox *box, entry *e) {
     char why[160];
     if (e->hash != e->key.hash)
@@ -215,7 +215,7 @@ static void compare_with_post(const mst_mailbox *box, entry *e) {
     mst_event_thread_mismatch(box->events, e->from, e->key, why);
 }
 
-/* Whether the bytes that have just been read were still those of the message. */
+/* Whether the bytes that have just been read still belonged to the message. */
 static bool is_intact(const _Atomic uint64_t *floor, uint32_t generation) {
     if (!floor) return true;
 #ifndef __SANITIZE_THREAD__ /* which knows no fences */
@@ -229,14 +229,14 @@ bool mst_kept_parts_are_intact(const mst_kept_part *kept, uint32_t generation) {
     return !kept;
 }
 
-/* The message is where it is to be. */
+/* All bytes of the message are in the posted memory. */
 static void arrived(mst_mailbox *box, entry *e) {
     mst_timeline *done = e->done;
     mailbox_remove(box, e);
     mst_timeline_add(done, 1);
 }
 
-/* BYTES more are in the posted memory, of which the last may be these. */
+/* BYTES more are in the posted memory; the message may be complete now. */
 static void copied(mst_mailbox *box, entry *e, size_t bytes) {
     e->copying--;
     e->copied += bytes;
@@ -247,7 +247,7 @@ static void copied(mst_mailbox *box, entry *e, size_t bytes) {
     }
 }
 
-/* Copies what was kept into the memory that has just been posted for it. */
+/* Copies the kept parts into the memory that has just been posted for them. */
 static void copy_kept(mst_mailbox *box, entry *e) {
     mst_kept_part *kept = e->kept;
     unsigned char *into = e->into;
@@ -267,7 +267,7 @@ static void copy_kept(mst_mailbox *box, entry *e) {
     copied(box, e, intact);
 }
 
-/* Whether the message is lent as it is: all of it is kept. */
+/* Whether the parts of the message can be lent: all of them are kept. */
 static bool is_lent(const entry *e) {
     return e->lent && e->kept && e->arrived == e->total && !e->copied && !e->copying;
 }
@@ -279,7 +279,7 @@ static void lend(mst_mailbox *box, entry *e) {
     arrived(box, e);
 }
 
-/* Memory is posted for a message that was announced. Under the lock, which is given up for the call. */
+/* Memory is posted for a message that was announced. Under the lock, which is released during the call. */
 static void begin_fetch(mst_mailbox *box, entry *e) {
     const mst_fetch fetch = e->fetch;
     e->fetch = NULL;
@@ -329,7 +329,7 @@ static void free_copy(mst_kept_part *kept) {
     free(kept);
 }
 
-/* A copy of a part, with the bytes behind it. */
+/* A copy of a part; the bytes follow the struct in memory. */
 static mst_kept_part *make_copy(const mst_message_part *part) {
     mst_kept_part *kept = malloc(sizeof *kept + part->bytes);
     if (!kept) return NULL;
@@ -353,7 +353,7 @@ static const char *keep_part(mst_mailbox *box, entry *e, const mst_message_part 
     return NULL;
 }
 
-/* Under the lock, which is given up for the copy. */
+/* Under the lock, which is released during the copy. */
 static void copy_part(mst_mailbox *box, entry *e, const mst_message_part *part) {
     unsigned char *into = e->into;
     e->copying++;
@@ -370,7 +370,7 @@ static bool follows(const entry *e, const mst_message_part *part) {
            part->bytes <= e->total - e->arrived && (part->bytes || part->total == 0);
 }
 
-/* The entry to which PART belongs; NULL: it is dropped, because of *WHY where that is not NULL. */
+/* Returns the entry to which PART belongs. NULL: the part is dropped, for the reason *WHY unless that is NULL. */
 static entry *arrive(mst_mailbox *box, const mst_message_part *part, const char **why) {
     *why = NULL;
     if (part->key.generation < box->floor) return NULL;
@@ -395,7 +395,7 @@ static entry *arrive(mst_mailbox *box, const mst_message_part *part, const char 
     return e;
 }
 
-/* Whether E's message, of which PART has come, may still be lent as it is. */
+/* Whether E's message, one part of which is PART, can still be lent without a copy. */
 static bool borrows(const mst_mailbox *box, const entry *e, const mst_message_part *part) {
     return e->lent && !e->copied && !e->copying && part->bytes && part->bytes <= box->most_kept - box->bytes_kept;
 }

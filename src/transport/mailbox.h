@@ -1,16 +1,16 @@
-/** Where the data messages that have arrived and the memory that was posted for them find each other, by sender and
- *  key. A transport has one.
+/** Pairs the data messages that have arrived with the memory posted for them, by sender and key. A transport has one
+ *  mailbox.
  *
- *      post            waits for its message
- *      message         is kept until it is posted for, as parts in the order in which they arrived
- *      both            bytes are copied into the posted memory, outside the lock; then `done` rises. Where the
- *                      generation was over for the sender by then, who may have written them again, they do not count:
- *                      the post is done when the generation ends here
+ *      only a post      waits for its message
+ *      only a message   is kept until memory is posted for it, as parts in the order in which they arrived
+ *      both             bytes are copied into the posted memory, outside the lock; then `done` rises. If the
+ *                       generation had ended at the sender by then, the sender may have overwritten the bytes: they do
+ *                       not count, and the post is done when the generation ends here
  *
- *  Who posts may also borrow: a message whose parts are all kept is not copied then, but handed over as it is.
+ *  A receiver may also borrow: if all parts of the message are kept, it gets the parts themselves instead of a copy.
  *
- *  A message may also be announced, and its bytes fetched once memory is posted for it: the mailbox says where they are
- *  to go, and is told when they are there. Nothing of it is kept.
+ *  A message may also be announced, and its bytes fetched once memory is posted for it: the mailbox says where the
+ *  bytes must go, and is told when they are there. The mailbox keeps no bytes of such a message.
  *
  *  All functions may be called by any thread. */
 #ifndef MUSTER_TRANSPORT_MAILBOX_H
@@ -27,48 +27,48 @@ typedef struct mst_message_part {
     size_t total; /**< bytes of the whole message */
     size_t offset, bytes;
     const void *data;
-    const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may write again as soon as this is
-                                    *   above the key's generation; NULL: nobody writes it */
+    const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may overwrite as soon as *FLOOR is
+                                    *   above the key's generation; NULL: nobody overwrites it */
 } mst_message_part;
 
-/** The place of a message that is being fetched, until mst_mailbox_fetched. */
+/** The entry of a message that is being fetched; valid until mst_mailbox_fetched. */
 typedef struct mst_mailbox_entry mst_fetched;
 
-/** How an announced message is fetched: INTO is the posted memory. Must not wait, and leads to one call of
- *  mst_mailbox_fetched with WHERE. */
+/** Fetches an announced message into the posted memory INTO. Must not wait. One call of mst_mailbox_fetched with WHERE
+ *  must follow. */
 typedef void (*mst_fetch)(void *source, void *into, mst_fetched *where);
 
-/** MOST_KEPT: bytes of messages that nobody has posted for. EVENTS, which is told of mismatches, must outlive the
- *  mailbox. No generation has begun. */
+/** MOST_KEPT: the most bytes kept of messages that nobody has posted for. EVENTS, which receives the mismatches, must
+ *  outlive the mailbox. At first no generation has begun. */
 MST_CHECKED mst_status mst_mailbox_create(size_t most_kept, mst_event_thread *events, mst_mailbox **out);
 /** Ends the generation. NULL is allowed. */
 void mst_mailbox_destroy(mst_mailbox *box);
 
 void mst_mailbox_begin(mst_mailbox *box, uint32_t generation);
 void mst_mailbox_end(mst_mailbox *box);
-/** Whether GENERATION has ended, or been left out. */
+/** Whether GENERATION has ended, or was skipped. */
 bool mst_mailbox_is_over(mst_mailbox *box, uint32_t generation);
 
-/** As mst_transport_type.post. MST_EXISTS where memory is posted for the message already. */
+/** As mst_transport_type.post. MST_EXISTS if memory is already posted for the message. */
 MST_CHECKED mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
                                         mst_timeline *done);
 /** As mst_transport_type.borrow. */
 MST_CHECKED mst_status mst_mailbox_borrow(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
                                           mst_kept_part **lent, mst_timeline *done);
-/** A part has arrived. KEEP(SOURCE) is called where nothing is posted for it yet, and returns NULL where memory is out;
- *  it sets `data`, `floor` and `release`. KEEP NULL: the mailbox keeps a copy. Returns NULL, or in half a sentence why
- *  the sender must be given up. */
+/** A part has arrived. If nothing is posted for it yet, the mailbox calls KEEP(SOURCE), which sets `data`, `floor` and
+ *  `release`, and returns NULL if there is no memory. KEEP NULL: the mailbox keeps a copy. Returns NULL, or, as half a
+ *  sentence, why the connection to the sender must be given up. */
 MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_message_part *part,
                                             mst_kept_part *(*keep)(void *source), void *source);
-/** The sender of MESSAGE, whose parts are one and not empty, keeps its bytes until they are fetched. FETCH(SOURCE) is
- *  called where memory is posted for it, now or later; SOURCE is released where that will not be: RELEASE(SOURCE).
+/** MESSAGE is whole in one part and not empty; its sender keeps the bytes until they are fetched. When memory is posted
+ *  for it, now or later, FETCH(SOURCE) is called. If it will never be fetched, RELEASE(SOURCE) is called instead.
  *  Returns as mst_mailbox_deliver. */
 MST_CHECKED const char *mst_mailbox_announce(mst_mailbox *box, const mst_message_part *message, mst_fetch fetch,
                                              void (*release)(void *source), void *source);
-/** All bytes of a message are in the posted memory; WHOLE false: they will not come, and nothing writes there any
- *  more. */
+/** WHOLE: all bytes of the message are in the posted memory. Otherwise they will not come, and nothing writes to that
+ *  memory any more. */
 void mst_mailbox_fetched(mst_mailbox *box, mst_fetched *where, bool whole);
-/** Whether memory is posted for messages that are not there yet. */
+/** Whether memory is posted for messages that have not arrived yet. */
 bool mst_mailbox_waits(mst_mailbox *box);
 
 #endif

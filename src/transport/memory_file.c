@@ -18,8 +18,8 @@ static void *map(int fd, size_t size, int protection) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Allocates and maps all of FD, and then seals its size; and, where the kernel can (Linux 5.1), forbids that others map
- * it to write. */
+/* Allocates and maps all of FD, and then seals its size. If the kernel can (Linux 5.1), other processes may not map it
+ * for writing. */
 static bool fill_file(int fd, size_t size, mst_memory_file *out) {
     if (fallocate(fd, 0, 0, (off_t)size)) return false;
     void *memory = map(fd, size, PROT_READ | PROT_WRITE);
@@ -44,8 +44,8 @@ mst_status mst_memory_file_make(size_t bytes, mst_memory_file *out) {
                     strerror(error));
 }
 
-/* A file that is not sealed or not all allocated is refused: reading a page that it has lost, or for which there is no
- * memory, would end this process (SIGBUS). */
+/* Refuses a file that is not sealed or not completely allocated. If a page of the file was lost, or if there is no
+ * memory for it, reading the page would end this process (SIGBUS). */
 const char *mst_memory_file_map(int fd, mst_memory_file *out) {
     struct stat about;
     const int seals = fcntl(fd, F_GET_SEALS);

@@ -1,10 +1,10 @@
-/** Memory that other processes of this machine can read: files without a name (memfd), which go with the last process
- *  that has them.
+/** Memory that other processes of this machine can read: files without a name (memfd). The kernel frees one when no
+ *  process has it any more.
  *
  *      header page: floor | memory
  *
- *  All of a file is allocated when it is made, and its size is sealed. So whoever has mapped it can read all of it,
- *  also when its owner has died. */
+ *  The whole file is allocated when it is made, and its size is sealed. A process that has mapped it can therefore read
+ *  all of it, even after its owner has died. */
 #ifndef MUSTER_TRANSPORT_MEMORY_FILE_H
 #define MUSTER_TRANSPORT_MEMORY_FILE_H
 
@@ -19,18 +19,18 @@
 enum { MST_MEMORY_FILE_HEADER = 4096 };
 
 typedef struct mst_memory_file {
-    _Atomic uint64_t *floor; /**< where it is mapped. The owner writes here that messages of generations below are over,
-                              *   before it writes again to memory from which a peer may still read them */
-    size_t size;             /**< of all, with the header */
-    int fd;                  /**< of the owner, who hands it to others; else -1 */
+    _Atomic uint64_t *floor; /**< start of the mapping. Messages of generations below *FLOOR are over: the owner raises
+                              *   it before it overwrites memory that a peer may still be reading */
+    size_t size;             /**< of the whole file, with the header */
+    int fd;                  /**< in the owner, which sends it to others; otherwise -1 */
 } mst_memory_file;
 
-/** A new file with BYTES of zeros. MST_UNAVAILABLE, MST_OUT_OF_MEMORY where there can be none. */
+/** Makes a file with BYTES of zeros. MST_UNAVAILABLE, MST_OUT_OF_MEMORY if that fails. */
 MST_CHECKED mst_status mst_memory_file_make(size_t bytes, mst_memory_file *out);
-/** Maps FD, which a peer has sent and which may be closed then, to read it. Returns NULL, or in half a sentence why it
- *  is not used. */
+/** Maps FD, which a peer has sent, for reading; FD may be closed afterwards. Returns NULL, or, as half a sentence, why
+ *  the file is not used. */
 MST_CHECKED const char *mst_memory_file_map(int fd, mst_memory_file *out);
-/** The mapping goes; others keep theirs. */
+/** Unmaps the file here; other processes keep their mappings. */
 void mst_memory_file_unmap(mst_memory_file *file);
 
 static inline char *mst_memory_file_data(const mst_memory_file *file) {

@@ -13,7 +13,7 @@
 #include "transport/mpi_meeting.h"
 #include "transport/open_options.h"
 
-/* A large message that is on offer, or on its way. */
+/* A large message that is on offer, or being sent. */
 typedef struct sending {
     struct sending *next;
     mst_transport *transport;
@@ -21,10 +21,10 @@ typedef struct sending {
     uint32_t generation;
     int32_t to;
     mst_timeline *done;
-    void *copy; /* of too many pieces; else NULL */
+    void *copy; /* of the bytes, if there are too many pieces; else NULL */
     bool taken;
     int num_jobs, left;
-    mst_mpi_job job[]; /* one a piece */
+    mst_mpi_job job[]; /* one per piece */
 } sending;
 
 struct mst_transport {
@@ -37,11 +37,11 @@ struct mst_transport {
     mst_mpi_meeting *meeting; /* NULL: a launcher starts MPI */
     bool left;
     atomic_bool gone;        /* a task was lost */
-    atomic_bool is_useless;  /* a generation has begun with another process in its place, which is not of this MPI */
-    pthread_mutex_t telling; /* the owner is told one thing at a time */
-    pthread_mutex_t lock;    /* of what follows */
-    pthread_cond_t changed;  /* there are fewer messages to send */
-    uint64_t floor;          /* generations below are over */
+    atomic_bool is_useless;  /* a generation has begun with a replacement of that task, which is not part of this MPI */
+    pthread_mutex_t telling; /* held while the owner is called: one call at a time */
+    pthread_mutex_t lock;    /* guards all members after it */
+    pthread_cond_t changed;  /* the number of messages to send has dropped */
+    uint64_t floor;          /* generations below it are over */
     uint32_t present;
     sending *first;
 };
@@ -49,10 +49,10 @@ struct mst_transport {
 #define NO_RETURN "MPI cannot take it back: start the job again, which goes on from its last checkpoint if it has any"
 
 static const mst_transport_type *control_type;
-static _Atomic uint64_t num_sent;       /* of all transports: an answer to one that was closed is not for the next */
-static const double GONE_SECONDS = 0.2; /* for last messages, where a task to which some go is gone */
+static _Atomic uint64_t num_sent;       /* by all transports: an answer to a closed one must not reach the next */
+static const double GONE_SECONDS = 0.2; /* to send the last messages, if a task that should get some is gone */
 
-/* ---- what control tells is passed on ---- */
+/* ---- events of the control transport, passed on to the owner ---- */
 
 static void pass_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     mst_transport *t = context;
@@ -112,7 +112,7 @@ static void tell_broken(void *context, const char *why) {
     pthread_mutex_unlock(&t->telling);
 }
 
-/* The mailbox tells of mismatches alone. */
+/* The events of the control transport. The mailbox uses only `mismatch`. */
 static mst_transport_events passing(mst_transport *t) {
     return (mst_transport_events){.context = t,
                                   .control = pass_control,
@@ -126,7 +126,7 @@ static mst_transport_events passing(mst_transport *t) {
 
 /* ---- sending large messages ---- */
 
-/* Takes S off the list; its memory is the program's again. Under the lock. */
+/* Takes S off the list, and gives its memory back to the program. Under the lock. */
 static void remove_sending(mst_transport *t, sending *s) {
     sending **at = &t->first;
     while (*at != s) at = &(*at)->next;
@@ -146,13 +146,13 @@ static sending *find_sending(mst_transport *t, uint64_t number) {
 static void piece_sent(mst_mpi_job *job, bool whole) {
     sending *s = job->context;
     mst_transport *t = s->transport;
-    (void)whole; /* where it was not, the generation ends */
+    (void)whole; /* if not all bytes have moved, the generation ends anyway */
     pthread_mutex_lock(&t->lock);
     if (--s->left == 0) remove_sending(t, s);
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Messages of MPI for BYTES. */
+/* The number of MPI messages for BYTES. */
 static int jobs_for(size_t bytes) {
     return (int)((bytes + MST_MPI_MOST - 1) / MST_MPI_MOST);
 }
@@ -166,7 +166,7 @@ static int add_jobs(mst_mpi_job *job, int n, char *data, size_t bytes) {
     return n;
 }
 
-/* The pieces side by side. */
+/* A copy of the pieces, one after the other. */
 static char *copy_pieces(const mst_iov *piece, int n, size_t bytes) {
     char *copy = malloc(bytes);
     for (size_t i = 0, at = 0; copy && i < (size_t)n; at += piece[i++].bytes)
@@ -265,7 +265,7 @@ static mst_status mpi_send(mst_transport *t, int32_t to, mst_key key, const mst_
     return status;
 }
 
-/* The receiver waits for the pieces. What was dropped meanwhile it shall not wait for. */
+/* The receiver waits for the pieces. If the message was dropped meanwhile, it is told not to wait. */
 static void take_taken(mst_transport *t, const mst_mpi_packet *p) {
     pthread_mutex_lock(&t->lock);
     sending *s = find_sending(t, p->number);
@@ -279,7 +279,7 @@ static void take_taken(mst_transport *t, const mst_mpi_packet *p) {
         dropped->tag = p->tag;
         mst_mpi_send(&t->client, dropped);
     }
-    const int n = s ? s->num_jobs : 0; /* S may be gone once its last job is submitted */
+    const int n = s ? s->num_jobs : 0; /* S may be freed once its last job is submitted */
     for (int i = 0; i < n; i++) {
         mst_mpi_job *job = &s->job[i];
         job->rank = mst_mpi_rank(&t->client, p->from);
@@ -299,7 +299,7 @@ static void take_refused(mst_transport *t, const mst_mpi_packet *p) {
 
 /* ---- receiving large messages ---- */
 
-/* A message that its sender offers; then one that is fetched. */
+/* A message that its sender offers, and later fetches. */
 typedef struct offered {
     mst_transport *transport;
     int32_t from;
@@ -313,7 +313,7 @@ typedef struct offered {
 
 static void piece_received(mst_mpi_job *job, bool whole) {
     offered *o = job->context;
-    if (!whole) o->whole = false; /* jobs end one after the other */
+    if (!whole) o->whole = false; /* jobs end one after another */
     if (atomic_fetch_sub(&o->left, 1) > 1) return;
     mst_mailbox_fetched(o->transport->mailbox, o->where, o->whole);
     free(o);
@@ -328,7 +328,7 @@ static void answer(const offered *o, mst_mpi_kind kind, int tag) {
     mst_mpi_send(client, p);
 }
 
-/* MPI knows where the pieces go before the sender does. */
+/* Submits the receives first: MPI knows where the pieces go before the sender is asked for them. */
 static void fetch(void *source, void *into, mst_fetched *where) {
     offered *o = source;
     const mst_mpi_client *client = &o->transport->client;
@@ -338,7 +338,7 @@ static void fetch(void *source, void *into, mst_fetched *where) {
     o->where = where;
     o->whole = true;
     o->left = n;
-    for (int i = 0; i < n; i++) { /* O may be gone once its last job is submitted */
+    for (int i = 0; i < n; i++) { /* O may be freed once its last job is submitted */
         mst_mpi_job *job = &o->job[i];
         job->receives = true;
         job->rank = rank;
@@ -357,7 +357,7 @@ static void refuse(void *source) {
     free(source);
 }
 
-/* NULL where P cannot be right, or there is no memory. */
+/* NULL if P is not valid, or if there is no memory. */
 static offered *read_offer(mst_transport *t, const mst_mpi_packet *p) {
     const size_t n = p->num_bytes / sizeof(uint64_t);
     uint64_t total = 0;
@@ -435,7 +435,8 @@ static void mpi_begin(mst_transport *t, uint32_t generation) {
     if (t->meeting) mst_mpi_begin(mst_mpi_meeting_descriptor(t->meeting));
 }
 
-/* Whether something of generations that are over is still on its way; drops what nobody has taken. Under the lock. */
+/* Drops messages of ended generations that nobody has taken. Returns whether some are still being sent. Under the
+ * lock. */
 static bool drop_over(mst_transport *t) {
     bool sends = false;
     for (sending *s = t->first, *next; s; s = next) {
@@ -476,7 +477,7 @@ static void end_meeting(mst_transport *t) {
     if (t->meeting) mst_mpi_meeting_end(t->meeting);
 }
 
-/* Until MPI has ended, control says whether all others are there. */
+/* The control transport is closed last: until MPI has ended, it reports whether all others are there. */
 static void mpi_close(mst_transport *t, double seconds) {
     if (is_one_gone(t) && seconds > GONE_SECONDS) seconds = GONE_SECONDS;
     const struct timespec until = mst_clock_timespec((int64_t)(seconds * 1e9));
@@ -506,14 +507,14 @@ static mst_status send_of_meeting(void *context, int32_t to, const void *data, s
     return mpi_control(context, to, data, bytes);
 }
 
-/* Control messages may come before this has returned. */
+/* Control messages may arrive before this function returns. */
 static mst_status open_control(mst_transport *t, const mst_transport_options *options) {
     mst_transport_options own = *options;
     own.events = passing(t);
     return control_type->open(&own, &t->control);
 }
 
-/* Nobody sends anything of a meeting before a generation has begun. */
+/* Nobody sends messages of a meeting before a generation has begun. */
 static mst_status open_meeting(mst_transport *t) {
     const mst_mpi_meeting_options options = {.task = t->options.self,
                                              .num_tasks = t->options.num_tasks,

@@ -27,38 +27,38 @@ typedef enum engine_state {
     OVER /* no more calls of MPI */
 } engine_state;
 
-/* What each rank says of itself. */
+/* What each rank tells all others about itself. */
 typedef struct place {
     int32_t task, num_tasks;
 } place;
 
-/* There is one in a process, as there is one MPI. */
+/* A process has one engine, as it has one MPI. */
 static struct {
-    pthread_mutex_t lock;    /* of what follows */
+    pthread_mutex_t lock;    /* guards all members after it */
     pthread_cond_t wake;     /* the thread has something to do */
-    pthread_cond_t changed;  /* of state */
-    pthread_mutex_t calling; /* held while a client is called; of the list of clients. Taken before `lock` */
+    pthread_cond_t changed;  /* the state has changed */
+    pthread_mutex_t calling; /* held while a client is called; guards the list of clients. Taken before `lock` */
     engine_state state;
     bool stopping, finalizes;
-    bool expects; /* somebody has begun to wait for a message */
+    bool expects; /* a caller has begun to wait for a message */
     bool (*stop)(void *context);
     void *stop_context;
     mst_mpi_job *first, **last;
-    int64_t unfinished; /* jobs that were submitted */
+    int64_t unfinished; /* submitted jobs that are not done */
     int hurrying;
     int64_t hurried_since;
     mst_mpi_client *clients;
-    int32_t num_clients; /* ever */
+    int32_t num_clients; /* so far, with those that have left */
     place own;
-    int pmi; /* PMI_FD where no launcher has set it; -1: one has */
+    int pmi; /* PMI_FD if no launcher has set it; -1: a launcher has */
     int next_tag, most_tag;
     char error[512];
-    /* of the thread alone, once it runs */
-    bool ours; /* whether it has started MPI */
+    /* used only by the thread, once it runs */
+    bool ours; /* whether this engine has started MPI */
     MPI_Comm comm;
     int rank, size;
     int count, capacity;
-    MPI_Request *request; /* [capacity]: of the slots, then of jobs */
+    MPI_Request *request; /* [capacity]: first those of the slots, then those of jobs */
     mst_mpi_job **job;
     int *index;
     MPI_Status *status;
@@ -123,14 +123,14 @@ static const mst_mpi_client *find_client(int32_t task) {
     return c;
 }
 
-/* Whether C takes PACKET: not from a thread that was a task before. */
+/* Whether C accepts PACKET. If tasks are threads, the sender must be the present task of its number. */
 static bool takes(const mst_mpi_client *c, const mst_mpi_packet *packet) {
     const mst_mpi_client *from = c->threads ? find_client(packet->from) : NULL;
     if (c->threads) return from && from->serial == packet->serial;
     return packet->from >= 0 && packet->from < c->num_tasks;
 }
 
-/* A packet for a task that is not there any more is dropped. */
+/* Passes a packet to its task. It is dropped if the task has left. */
 static void take_packet(const mst_mpi_packet *packet, const MPI_Status *status) {
     int bytes = 0;
     MPI_Get_count(status, MPI_BYTE, &bytes);
@@ -158,7 +158,7 @@ static void end_request(int i, const MPI_Status *status, bool good) {
     finish_job(job, good);
 }
 
-/* Takes what has ended. */
+/* Takes the requests that have ended. */
 static void look(void) {
     int num = 0;
     const int error = MPI_Testsome(engine.count, engine.request, &num, engine.index, engine.status);
@@ -207,7 +207,7 @@ static bool is_busy(void) {
     return busy;
 }
 
-/* Until there is a job, or NANOSECONDS have passed. */
+/* Sleeps until there is a job, or NANOSECONDS have passed. */
 static void sleep_for(int64_t nanoseconds) {
     const struct timespec until = mst_clock_timespec(nanoseconds);
     pthread_mutex_lock(&engine.lock);
@@ -216,13 +216,13 @@ static void sleep_for(int64_t nanoseconds) {
     pthread_mutex_unlock(&engine.lock);
 }
 
-/* Whether who waits for the jobs has waited too long. Under the lock. */
+/* Whether a caller that waits for the jobs has waited too long. Under the lock. */
 static bool is_stuck(void) {
     const bool has_jobs = engine.first || engine.count > SLOTS;
     return has_jobs && engine.hurrying && (double)(mst_clock_now() - engine.hurried_since) > HURRY_SECONDS * 1e9;
 }
 
-/* Whether the thread has come to its end. Before MPI ends, what was sent last has gone. Under the lock. */
+/* Whether the thread must end. Messages sent last must have gone before MPI ends. Under the lock. */
 static bool has_ended(void) {
     if (is_stuck()) return true;
     if (!engine.stopping) return false;
@@ -230,7 +230,7 @@ static bool has_ended(void) {
     return !engine.finalizes || is_empty || engine.stop(engine.stop_context);
 }
 
-/* Until all is to end. */
+/* Runs until the engine must end. */
 static void run_loop(void) {
     int64_t moved_at = mst_clock_now(), pause = SHORTEST;
     for (bool ends = false; !ends;) {
@@ -254,7 +254,7 @@ static void run_loop(void) {
     }
 }
 
-/* Whether one of those that have to leave never will. */
+/* Whether one of the processes that must leave never will. */
 static bool one_stays_away(void) {
     pthread_mutex_lock(&engine.lock);
     const bool stopped = engine.stop(engine.stop_context);
@@ -262,7 +262,7 @@ static bool one_stays_away(void) {
     return stopped;
 }
 
-/* Whether all processes have come here. */
+/* Waits until all processes have come here. False: one will not. */
 static bool all_leave(void) {
     MPI_Request request;
     int done = 0;
@@ -283,7 +283,8 @@ static void end_mpi(void) {
     if (engine.ours) MPI_Finalize();
 }
 
-/* No call of MPI is made from now on, in state LAST, but those that end it. Jobs are done without their bytes. */
+/* Enters state LAST: from now on the only calls of MPI are those that end it. Unfinished jobs are done without their
+ * bytes. */
 static void give_up_jobs(engine_state last) {
     pthread_mutex_lock(&engine.lock);
     engine.state = last;
@@ -304,7 +305,7 @@ static bool engine_fail(const char *format, int a, int b, int c, int d) {
     return false;
 }
 
-/* Programs that this one starts are none of its MPI. */
+/* Hides the variables again, so that programs started by this one do not join its MPI. */
 static bool init_mpi(int *level) {
     static const char *const variables[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE"};
     const int values[] = {engine.pmi, engine.own.task, engine.own.num_tasks};
@@ -340,7 +341,7 @@ static bool start_mpi(void) {
     return true;
 }
 
-/* All ranks see all places, and come to the same result. */
+/* All ranks compare all places, and come to the same result. */
 static bool compare_places(void) {
     place *all = calloc((size_t)engine.size, sizeof *all);
     bool good = all != NULL;
@@ -395,7 +396,7 @@ static void tell_failure(void) {
 
 static void *run_engine(void *context) {
     (void)context;
-    prctl(PR_SET_TIMERSLACK, 1000UL); /* sleeps are as short as they were asked for */
+    prctl(PR_SET_TIMERSLACK, 1000UL); /* so that short sleeps are not prolonged */
     await_begin();
     if (!start()) {
         give_up_jobs(FAILED);
@@ -413,7 +414,7 @@ static void *run_engine(void *context) {
     return NULL;
 }
 
-/* Waits until the thread makes no more calls, SECONDS at most. Under the lock. */
+/* Waits until the thread makes no more calls, for SECONDS at most. Under the lock. */
 static void stop_thread(double seconds) {
     const struct timespec until = mst_clock_timespec((int64_t)(seconds * 1e9));
     engine.stopping = true;
@@ -421,7 +422,7 @@ static void stop_thread(double seconds) {
     for (int late = 0; engine.stopping && !late;) late = pthread_cond_timedwait(&engine.changed, &engine.lock, &until);
 }
 
-/* The program ends, and MPI has not. */
+/* The program ends before MPI has ended. */
 static void stop_at_exit(void) {
     pthread_mutex_lock(&engine.lock);
     if (engine.state == RUNNING) stop_thread(STOP_SECONDS);
@@ -494,7 +495,7 @@ static bool stop_now(void *context) {
     return true;
 }
 
-/* Until MPI has ended; where another process ends before, MPI may wait for it for ever. Under the lock. */
+/* Waits until MPI has ended. If another process ends before, MPI may wait for it for ever. Under the lock. */
 static void await_end(void) {
     int64_t gone_since = 0;
     while (engine.stopping) {

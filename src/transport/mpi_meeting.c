@@ -17,38 +17,38 @@
 
 enum { HUB = 0, HEADER = 24, PART = 1 << 18 /* bytes of pairs in one message */ };
 
-/* Of a message: the mark, then the numbers of a header, then pairs. */
+/* Start of each message. After it come the numbers of a header, then pairs. */
 static const char mark[4] = {'M', 'P', 'I', '1'};
 
 typedef enum meeting_kind {
-    PAIRS = 1, /* that have been put */
-    COME,      /* to the hub: I am at the barrier */
-    GO         /* of the hub: all are */
+    PAIRS = 1, /* pairs that have been put */
+    COME,      /* to the hub: the sender is at the barrier */
+    GO         /* from the hub: all tasks are at the barrier */
 } meeting_kind;
 
 typedef struct meeting_header {
     meeting_kind kind;
-    uint32_t round;    /* barriers before */
-    uint64_t instance; /* of the hub: of the process that the message is for; else 0 */
+    uint32_t round;    /* number of barriers before */
+    uint64_t instance; /* from the hub: of the receiving process; else 0 */
 } meeting_header;
 
-/* What the hub has of a task in this round. */
+/* What the hub has received from a task in this round. */
 typedef struct guest {
-    uint64_t instance; /* of its process, with which it all begins anew */
+    uint64_t instance; /* of its process; a new process starts from the beginning */
     bool is_here;
     mst_pmi_text pairs;
 } guest;
 
 struct mst_mpi_meeting {
     mst_mpi_meeting_options options;
-    int own, theirs, wake; /* the ends of the socket, and what ends the thread */
+    int own, theirs, wake; /* the two ends of the socket; the descriptor that ends the thread */
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards all members after it */
     mst_pmi_server server;
     uint32_t round;
-    bool waits;    /* this process, at the barrier */
-    bool is_asked; /* by its MPI, or may be */
-    guest *guest;  /* [num_tasks], of the hub */
+    bool waits;    /* this process waits at the barrier */
+    bool is_asked; /* the MPI of this process sends requests, or may still do so */
+    guest *guest;  /* [num_tasks], only in the hub */
 };
 
 /* ---- messages ---- */
@@ -56,18 +56,18 @@ struct mst_mpi_meeting {
 static void send_message(const mst_mpi_meeting *m, int32_t to, meeting_kind kind, uint64_t instance, const char *pairs,
                          size_t size) {
     unsigned char *message = malloc(HEADER + size);
-    if (!message) return; /* the others wait until their users end them, as for a task without memory for anything */
+    if (!message) return; /* the others wait until their users end them, as for any task that has no memory */
     memcpy(message, mark, sizeof mark);
     unsigned char *at = mst_put_number(message + sizeof mark, kind, 4);
     at = mst_put_number(at, m->round, 4);
     at = mst_put_number(at, 0, 4);
     at = mst_put_number(at, instance, 8);
     if (size) memcpy(at, pairs, size);
-    if (m->options.send(m->options.context, to, message, HEADER + size)) (void)0; /* who is lost is told elsewhere */
+    if (m->options.send(m->options.context, to, message, HEADER + size)) (void)0; /* the transport reports lost tasks */
     free(message);
 }
 
-/* In parts of whole lines. */
+/* Sends the pairs in messages of whole lines. */
 static void send_pairs(const mst_mpi_meeting *m, int32_t to, uint64_t instance, const mst_pmi_text *pairs) {
     for (size_t at = 0, size; at < pairs->size; at += size) {
         size = pairs->size - at;
@@ -90,19 +90,19 @@ static bool read_header(const unsigned char *data, size_t bytes, meeting_header 
 
 /* ---- the barrier ---- */
 
-/* The MPI of this process, which is the only one to read what is sent, waits for it. */
+/* Sends the answer that the MPI of this process waits for. */
 static void answer(const mst_mpi_meeting *m, const char *line) {
     if (send(m->own, line, strlen(line), MSG_NOSIGNAL) < 0) return; /* it has ended */
 }
 
-/* All are here, and what they have put is known. Under the lock. */
+/* All tasks are at the barrier, and their pairs are known. Under the lock. */
 static void pass_barrier(mst_mpi_meeting *m) {
     m->round++;
     m->waits = false;
     answer(m, "cmd=barrier_out\n");
 }
 
-/* Of the hub: sends all off where they are all here. Under the lock. */
+/* In the hub: if all tasks are at the barrier, tells them to go on. Under the lock. */
 static void look_around(mst_mpi_meeting *m) {
     const int32_t n = m->options.num_tasks;
     mst_pmi_text all = {0};
@@ -170,7 +170,7 @@ bool mst_mpi_meeting_received(mst_mpi_meeting *m, int32_t from, uint64_t instanc
 
 /* ---- what the MPI of this process asks ---- */
 
-/* False: nothing more is to be answered. */
+/* Answers a request. False: no more requests will come. */
 static bool take_line(mst_mpi_meeting *m, const char *line) {
     char text[MST_PMI_LINE];
     pthread_mutex_lock(&m->lock);
@@ -182,7 +182,7 @@ static bool take_line(mst_mpi_meeting *m, const char *line) {
     return turn == MST_PMI_ANSWERED || turn == MST_PMI_WAITS;
 }
 
-/* Takes the whole lines of the *HAVE bytes, and keeps the rest. */
+/* Takes the whole lines of the *HAVE bytes, and keeps the remaining ones. */
 static bool take_lines(mst_mpi_meeting *m, char *bytes, size_t *have) {
     char *line = bytes, *end;
     while ((end = memchr(line, '\n', *have - (size_t)(line - bytes)))) {
@@ -195,7 +195,7 @@ static bool take_lines(mst_mpi_meeting *m, char *bytes, size_t *have) {
     return *have < MST_PMI_LINE;
 }
 
-/* Until the MPI asks nothing more, or the meeting ends. */
+/* Serves the MPI until it has no more requests, or the meeting ends. */
 static void *serve_mpi(void *context) {
     mst_mpi_meeting *m = context;
     char bytes[MST_PMI_LINE];

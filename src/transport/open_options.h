@@ -1,4 +1,4 @@
-/** Options of a transport with their defaults, copied, and the checks that all transports make of them. */
+/** Options of a transport: copied, with their defaults filled in, and the checks that all transports share. */
 #ifndef MUSTER_TRANSPORT_OPEN_OPTIONS_H
 #define MUSTER_TRANSPORT_OPEN_OPTIONS_H
 
@@ -6,11 +6,11 @@
 
 typedef struct mst_open_options {
     int32_t num_tasks, self;
-    char **address; /**< [num_tasks], with NULL */
+    char **address; /**< [num_tasks], an element may be NULL */
     char *listen;
-    char *lists;    /**< "": they are not compared */
-    bool has_keys;  /**< of a cluster: CURVE */
-    bool has_token; /**< of a user (zmq_token.h) */
+    char *lists;    /**< "": lists are not compared */
+    bool has_keys;  /**< the keys are of a cluster (CURVE) */
+    bool has_token; /**< the keys are the token of a user (transport/zmq_token.h) */
     bool insecure, only_connects;
     mst_cluster_keys keys;
     uint64_t instance;
@@ -19,13 +19,13 @@ typedef struct mst_open_options {
     mst_transport_report report;
 } mst_open_options;
 
-/** MST_INVALID where they cannot be right. What OUT has is freed by mst_open_options_free, also after an error. */
+/** MST_INVALID if the options are not valid. Free OUT with mst_open_options_free, also after an error. */
 MST_CHECKED mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_options *out);
 void mst_open_options_free(mst_open_options *options);
 
-/** MST_INVALID where TASK is not another task of the cluster. */
+/** MST_INVALID if TASK is not another task of the cluster. */
 MST_CHECKED mst_status mst_check_peer(const mst_open_options *options, int32_t task);
-/** MST_INVALID where a control message of BYTES cannot be sent to TASK. */
+/** MST_INVALID if a control message of BYTES cannot be sent to TASK. */
 MST_CHECKED mst_status mst_check_control(const mst_open_options *options, int32_t task, size_t bytes);
 
 #endif

@@ -21,7 +21,7 @@ bool mst_pmi_text_add(mst_pmi_text *text, const char *data, size_t size) {
     return true;
 }
 
-/* Bytes of a word at TEXT, which ends before END; what ends it is not part of a word. */
+/* The number of bytes of the word at TEXT, which ends before END. A space or control character ends a word. */
 static size_t word_size(const char *text, const char *end) {
     const char *at = text;
     while (at<end && * at> ' ' && *at < 0x7f) at++;
@@ -60,7 +60,7 @@ void mst_pmi_server_free(mst_pmi_server *s) {
 
 /* ---- requests ---- */
 
-/* The word behind "NAME=" in LINE, into WORD of SIZE bytes; false where there is none, or it is too long. */
+/* Reads the word after "NAME=" in LINE into WORD of SIZE bytes; false if there is none, or if it is too long. */
 static bool read_word(const char *line, const char *name, char *word, size_t size) {
     const size_t length = strlen(name);
     for (const char *at = line; *at; at += strcspn(at, " "), at += *at == ' ') {
@@ -75,7 +75,7 @@ static bool read_word(const char *line, const char *name, char *word, size_t siz
     return false;
 }
 
-/* Without an end: it is added. */
+/* Writes an answer, given without its newline, and adds the newline. */
 __attribute__((format(printf, 2, 3))) static mst_pmi_turn say(char answer[MST_PMI_LINE], const char *format, ...) {
     va_list list;
     va_start(list, format);

@@ -1,4 +1,4 @@
-/** Threads that serve a transport: they run on all cores of the process, also where a bound thread starts them, and
+/** Threads that serve a transport. They may run on all cores of the process, even if a bound thread starts them, and
  *  leave signals to the program's own threads. */
 #ifndef MUSTER_TRANSPORT_SERVICE_THREAD_H
 #define MUSTER_TRANSPORT_SERVICE_THREAD_H
@@ -7,7 +7,7 @@
 
 #include "muster/status.h"
 
-/** Starts a thread that calls RUN, to be joined by the caller. */
+/** Starts a thread that calls RUN; the caller joins it. */
 MST_CHECKED mst_status mst_service_thread_start(void *(*run)(void *context), void *context, pthread_t *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Locks: that of the receiver is taken before that of the mailbox, and that before the one of this file, under which
- * nothing else is taken. Only the receiver reads from sockets, and closes them: the thread of this file, or one that
+/* Order of locks: the receiver's lock, then the mailbox's, then the one of this file, under which no other is taken.
+ * Only the receiver reads from sockets and closes them. The receiver is the thread of this file, or another thread that
  * waits for messages and has taken its place. */
 #include "transport/shm.h"
 
@@ -21,11 +21,11 @@
 #include "transport/shm_packet.h"
 
 enum {
-    MOST_UNDONE = 64, /* messages of a link under way: so few, and what answers them, find room in its socket */
-    MOST_FILES = 4096 /* that a peer can have mapped here */
+    MOST_UNDONE = 64, /* messages under way on a link: few enough that they and their answers fit into its socket */
+    MOST_FILES = 4096 /* files of a peer that can be mapped here */
 };
 
-/* A file of a peer. Belongs to the link and to each message that reads from it. */
+/* A file of a peer. It is shared by the link and each message that reads from it. */
 typedef struct mapped {
     struct mapped *next;
     uint64_t number;
@@ -33,31 +33,31 @@ typedef struct mapped {
     int64_t users;
 } mapped;
 
-/* Belongs to the list, and to each message that has come by it. When it is closed, it stays on the list for as long as
- * the peer may read what has gone by it. */
+/* A link. It is shared by the list and each message that has come by it. After it is closed, it stays on the list for
+ * as long as the peer may read the bytes that were sent by it. */
 typedef struct shm_link {
     struct shm_link *next;
     int64_t users;
     int fd;       /* -1: closed */
-    int process;  /* of a link to send by: the other end's (pidfd_open); -1: not known */
-    bool is_out;  /* made by this task, to send */
+    int process;  /* of a link to send by: the process at the other end (pidfd_open); -1: not known */
+    bool is_out;  /* made by this task, for sending */
     bool is_up;   /* the other end has said HELLO */
-    int32_t task; /* of a link to this task: once it is up */
+    int32_t task; /* the other end; of a link that the peer made: set once it is up */
     uint64_t instance;
     uint64_t serial;
     int undone;    /* messages sent and not DONE */
-    mapped *files; /* the peer's */
+    mapped *files; /* of the peer */
 } shm_link;
 
-/* Memory of this task's that is sent from. */
+/* Memory of this task from which it sends. */
 typedef struct owned {
     struct owned *next;
     uint64_t number;
     mst_memory_file file;
-    uint64_t *given; /* [num_tasks] serial of the link to each task by which it has gone */
+    uint64_t *given; /* [num_tasks] serial of the link by which each task has got the file */
 } owned;
 
-/* A message that was sent and is not DONE. */
+/* A message that was sent and has no DONE yet. */
 typedef struct sending {
     struct sending *next;
     uint64_t number, by; /* serial of its link */
@@ -65,7 +65,7 @@ typedef struct sending {
     mst_timeline *done;
 } sending;
 
-/* A message that has come: when its last part is copied or dropped, the sender is told. */
+/* A message that has come. The sender is told when its last part has been copied or dropped. */
 typedef struct arrival {
     mst_shm *shm;
     shm_link *by;
@@ -78,21 +78,21 @@ struct mst_shm {
     mst_shm_options options;
     char name[MST_SHM_DOOR_SIZE];
     int door, wake;
-    int epoll; /* of the links */
-    int watch; /* of the door, of `wake`, and of `epoll` but while another thread receives */
+    int epoll; /* watches the links */
+    int watch; /* watches the door and `wake`, and `epoll` unless another thread receives */
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t receiving; /* held by the receiver while it takes packets */
-    mst_shm_packet packet;     /* the receiver's, which it reads */
-    pthread_mutex_t lock;      /* of all that follows, and of links, files and messages */
+    mst_shm_packet packet;     /* the packet that the receiver reads */
+    pthread_mutex_t lock;      /* guards all members after it, and links, files and messages */
     bool stopped;
-    uint64_t floor; /* generations below are over */
+    uint64_t floor; /* generations below it are over */
     uint32_t present;
     int *process;       /* [num_tasks] file descriptor of the process of the last link (pidfd_open); -1: none */
     uint64_t *expected; /* [num_tasks] only links of this instance are accepted; 0: none */
-    shm_link **out;     /* [num_tasks] by which this task sends; NULL: none */
+    shm_link **out;     /* [num_tasks] the link by which this task sends; NULL: none */
     shm_link *links;
-    uint64_t num_links, num_files, num_sent; /* ever */
+    uint64_t num_links, num_files, num_sent; /* so far */
     owned *files;
     sending *first, **last, *spare;
 };
@@ -109,12 +109,12 @@ static void leave_link(shm_link *l) {
     if (--l->users == 0) free(l);
 }
 
-/* From now on nothing is sent by L. */
+/* From now on nothing is sent on L. */
 static void leave_out(mst_shm *shm, const shm_link *l) {
     if (l->is_out && shm->out[l->task] == l) shm->out[l->task] = NULL;
 }
 
-/* Takes L, which is closed, off the list. */
+/* Takes the closed link L off the list. */
 static void remove_link(mst_shm *shm, shm_link *l) {
     shm_link **at = &shm->links;
     while (*at != l) at = &(*at)->next;
@@ -123,14 +123,14 @@ static void remove_link(mst_shm *shm, shm_link *l) {
     leave_link(l);
 }
 
-/* Closes FD, which may be open elsewhere too, such as in a process that was forked: then the epoll would go on to tell
- * of it. */
+/* Closes FD. FD may also be open elsewhere, for example in a forked process; it is therefore first removed from the
+ * epoll, which would otherwise go on reporting it. */
 static void close_watched(const mst_shm *shm, int fd) {
     epoll_ctl(shm->epoll, EPOLL_CTL_DEL, fd, NULL);
     close(fd);
 }
 
-/* What has gone by L and is not DONE can be read by the peer still, until its process has ended. */
+/* Closes L. The peer may still read what was sent by L and is not DONE, until its process has ended. */
 static void close_link(mst_shm *shm, shm_link *l) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
     leave_out(shm, l);
@@ -145,7 +145,7 @@ static void close_link(mst_shm *shm, shm_link *l) {
     if (!stays || epoll_ctl(shm->epoll, EPOLL_CTL_ADD, l->process, &event)) remove_link(shm, l);
 }
 
-/* A link over FD, which goes with it; NULL, and FD is closed, where there is no memory. */
+/* Adds a link that takes over FD. NULL if there is no memory; FD is closed then. */
 static shm_link *add_link(mst_shm *shm, int fd, bool is_out, int32_t task, uint64_t instance) {
     shm_link *l = malloc(sizeof *l);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
@@ -158,7 +158,7 @@ static shm_link *add_link(mst_shm *shm, int fd, bool is_out, int32_t task, uint6
                         .task = task,
                         .instance = instance,
                         .serial = ++shm->num_links};
-    if (!l || epoll_ctl(shm->epoll, EPOLL_CTL_ADD, fd, &event)) { /* the thread may take what comes at once */
+    if (!l || epoll_ctl(shm->epoll, EPOLL_CTL_ADD, fd, &event)) { /* the thread may receive from it at once */
         free(l);
         close(fd);
         return NULL;
@@ -186,7 +186,7 @@ static void leave_arrival(arrival *a) {
     free(a);
 }
 
-/* A part that lies in the sender's memory until it is posted for. */
+/* A part that stays in the sender's memory until memory is posted for it. */
 typedef struct kept_place {
     mst_kept_part kept;
     arrival *message;
@@ -225,7 +225,7 @@ static const char *take_small(mst_shm *shm, const shm_link *l, const mst_shm_pac
     return mst_mailbox_deliver(shm->options.mailbox, &part, NULL, NULL);
 }
 
-/* The file of L with this number, or FD, which has come with the packet, as one; NULL, and WHY, where there is none. */
+/* Returns the file of L with this number, or maps FD, which has come with the packet. NULL, and *WHY, if it fails. */
 static mapped *file_of(shm_link *l, uint64_t number, int fd, const char **why) {
     size_t count = 0;
     for (mapped *m = l->files; m; m = m->next, count++)
@@ -281,7 +281,7 @@ static const char *take_data(mst_shm *shm, shm_link *l, const mst_shm_packet *p,
     return why;
 }
 
-/* A peer has made a link, or has answered to one. False: it is of no use. */
+/* A peer has made a link, or has answered HELLO. False: the link is of no use. */
 static bool take_hello(mst_shm *shm, shm_link *l, const mst_shm_packet *p) {
     const bool fits = !l->is_up && p->from >= 0 && p->from < shm->options.num_tasks && p->to == shm->options.self;
     pthread_mutex_lock(&shm->lock);
@@ -333,14 +333,14 @@ static void take_gone(mst_shm *shm, shm_link *l, uint64_t number) {
 
 /* ---- the thread ---- */
 
-/* Closes L, because of WHY (NULL: the peer has closed it). Where messages may be lost with it, the owner breaks the
- * other connections with the peer too, before the peer sees that the link is closed. Where the peer has not said HELLO
+/* Closes L because of WHY (NULL: the peer has closed it). If messages may be lost with it, the owner also breaks the
+ * other connections with the peer, before the peer sees that the link is closed. If the peer has not said HELLO,
  * nothing is lost, and the owner is not told: the peer then sends over TCP. */
 static void give_up(mst_shm *shm, shm_link *l, const char *why) {
     pthread_mutex_lock(&shm->lock);
     if (!why && l->undone && shm->out[l->task] == l) why = "connection closed by the peer";
     const int32_t task = why && l->is_up ? l->task : -1;
-    leave_out(shm, l); /* what is sent meanwhile would be lost, and who connects again would take it for a good one */
+    leave_out(shm, l); /* else messages sent meanwhile would be lost, and a new connection would find L still in use */
     pthread_mutex_unlock(&shm->lock);
     if (task >= 0) shm->options.refuse(shm->options.context, task, why);
     pthread_mutex_lock(&shm->lock);
@@ -348,7 +348,7 @@ static void give_up(mst_shm *shm, shm_link *l, const char *why) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-/* The process at the other end of L, which is closed, has ended: nobody reads what has gone by it. */
+/* The process at the other end of L, which is closed, has ended: nobody reads the bytes sent by L any more. */
 static void end_process(mst_shm *shm, shm_link *l) {
     pthread_mutex_lock(&shm->lock);
     for (sending **at = &shm->first; *at;)
@@ -361,7 +361,7 @@ static void end_process(mst_shm *shm, shm_link *l) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-/* Takes the next packet of L; false where there is none, or no link any more. */
+/* Takes the next packet of L; false if there is none, or if L has been closed. */
 static bool take_packet(mst_shm *shm, shm_link *l) {
     const mst_shm_packet *p = &shm->packet;
     const char *why = NULL;
@@ -387,10 +387,10 @@ static bool take_packet(mst_shm *shm, shm_link *l) {
     return good && !why;
 }
 
-/* Takes a link that a peer makes. */
+/* Accepts a link that a peer makes. */
 static void open_door(mst_shm *shm) {
     const int fd = accept4(shm->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) { /* such as for want of file descriptors: from now on peers send over TCP */
+    if (fd < 0) { /* for example, no file descriptors are left: from now on peers send over TCP */
         if (errno != EAGAIN && errno != ECONNABORTED) epoll_ctl(shm->watch, EPOLL_CTL_DEL, shm->door, NULL);
         return;
     }
@@ -435,7 +435,7 @@ static void *run_shm(void *context) {
     return NULL;
 }
 
-/* Whether the thread watches the links. */
+/* Sets whether the thread watches the links. */
 static void watch_links(mst_shm *shm, bool watches) {
     struct epoll_event links = {.events = watches ? EPOLLIN : 0, .data.ptr = &shm->epoll};
     epoll_ctl(shm->watch, EPOLL_CTL_MOD, shm->epoll, &links);
@@ -629,12 +629,12 @@ void *mst_shm_alloc(mst_shm *shm, size_t bytes) {
     return mst_memory_file_data(&o->file);
 }
 
-/* Tells those that have mapped it. Under the lock. */
+/* Tells the tasks that have mapped it. Under the lock. */
 static void say_gone(const mst_shm *shm, const owned *o) {
     const mst_shm_packet gone = {.kind = MST_SHM_GONE, .file = o->number};
     for (int32_t i = 0; i < shm->options.num_tasks; i++) {
         const shm_link *l = shm->out[i];
-        /* a peer to which this cannot be sent keeps the mapping until the link ends */
+        /* a peer that cannot be told keeps the mapping until the link ends */
         if (l && l->serial == o->given[i]) mst_shm_packet_send(l->fd, &gone, -1);
     }
 }
@@ -653,7 +653,7 @@ void mst_shm_free(mst_shm *shm, void *memory) {
 
 /* ---- sending ---- */
 
-/* Whether all of PIECE lies in O; fills P with its places. */
+/* Whether all pieces lie in O; fills P with their places. */
 static bool find_places(const owned *o, const mst_iov *piece, int n, mst_shm_packet *p) {
     const uintptr_t begin = (uintptr_t)o->file.floor;
     p->num_places = 0;
@@ -694,7 +694,7 @@ static bool send_by(mst_shm *shm, shm_link *l, owned *o, mst_shm_packet *p, mst_
     return sent;
 }
 
-/* A small message goes along with its key. */
+/* Sends a small message along with its key. */
 static bool send_small(const shm_link *l, mst_shm_packet *p, const mst_iov *piece, int n, mst_timeline *done) {
     p->kind = MST_SHM_SMALL;
     p->num_places = 0;
@@ -755,7 +755,7 @@ void mst_shm_begin(mst_shm *shm, uint32_t generation) {
     pthread_mutex_unlock(&shm->lock);
 }
 
-/* Under the lock: peers learn it before the memory is written again. */
+/* Under the lock: peers learn the new floor before the memory is overwritten. */
 static void raise_floors(mst_shm *shm) {
     shm->floor = (uint64_t)shm->present + 1;
     for (owned *o = shm->files; o; o = o->next) atomic_store(o->file.floor, shm->floor);

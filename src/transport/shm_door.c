@@ -26,7 +26,7 @@ int mst_shm_process(int fd) {
 
 static socklen_t door_address(const char *name, struct sockaddr_un *out) {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    memcpy(out->sun_path + 1, name, MST_SHM_DOOR_SIZE - 1); /* behind a 0: abstract */
+    memcpy(out->sun_path + 1, name, MST_SHM_DOOR_SIZE - 1); /* after a 0, which means abstract */
     return offsetof(struct sockaddr_un, sun_path) + MST_SHM_DOOR_SIZE;
 }
 

@@ -1,5 +1,5 @@
 /** The door of a task (transport/shm.h): a Unix socket in the abstract namespace at which peers of this machine and
- *  user make links, and what the kernel says of who has made one. */
+ *  user make links; and what the kernel says about the process that has made one. */
 #ifndef MUSTER_TRANSPORT_SHM_DOOR_H
 #define MUSTER_TRANSPORT_SHM_DOOR_H
 
@@ -12,16 +12,16 @@ enum {
     MST_SHM_DOOR_SIZE = sizeof "muster-" + MST_SHM_DOOR_DIGITS
 };
 
-/** Listens at a new door, whose name goes to NAME, and whose socket to *OUT. MST_UNAVAILABLE; a socket that was made is
- *  the caller's also then, else *OUT is -1. */
+/** Listens at a new door; its name goes to NAME, and its socket to *OUT. MST_UNAVAILABLE. After an error *OUT is -1, or
+ *  a socket that the caller must close. */
 MST_CHECKED mst_status mst_shm_door_open(char name[MST_SHM_DOOR_SIZE], int *out);
-/** A socket that is connected with the door NAME, which need not end with 0, of a task of this user; -1: there is
- *  none. */
+/** Returns a socket connected to the door NAME, which need not end with 0, of a task of this user; -1: there is no such
+ *  door. */
 int mst_shm_door_connect(const char *name);
 /** Whether the process at the other end of socket FD is of this user. */
 bool mst_shm_is_same_user(int fd);
-/** The process at the other end of socket FD, as a file descriptor that is readable when it has ended; -1: it is not
- *  known here. */
+/** Returns a file descriptor for the process at the other end of socket FD; it is readable when that process has ended.
+ *  -1: the process is not known here. */
 int mst_shm_process(int fd);
 
 #endif

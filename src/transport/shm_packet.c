@@ -44,7 +44,7 @@ bool mst_shm_packet_send_bytes(int socket, const mst_shm_packet *packet, const m
     return send_all(socket, &message, packet_size(packet));
 }
 
-/* The file descriptor in MESSAGE, or -1: there is room for one. */
+/* The file descriptor in MESSAGE, which has room for one; -1: there is none. */
 static int take_fd(struct msghdr *message) {
     const struct cmsghdr *header = CMSG_FIRSTHDR(message);
     int fd = -1;
@@ -68,7 +68,7 @@ mst_shm_arrival mst_shm_packet_receive(int socket, mst_shm_packet *out, int *fd)
     *fd = -1;
     /* not CMSG_SPACE: its padding has room for a second descriptor, which nobody would close */
     message.msg_controllen = CMSG_LEN(sizeof *fd);
-    /* ECONNRESET: the other end was closed before it had read everything; what it has sent comes behind */
+    /* ECONNRESET: the other end was closed before it had read everything; the packets that it has sent come next */
     do size = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (size < 0 && (errno == EINTR || errno == ECONNRESET));
     if (size <= 0) return size < 0 && errno == EAGAIN ? MST_SHM_NOTHING : MST_SHM_ENDED;

@@ -1,9 +1,9 @@
-/* All that will happen is a packet in one queue, ordered by the time when it is due: a message that arrives, a
- * connection that is made, the news that one has broken, the end of a cut. The thread of the network waits for the
- * first, and does what it says. One lock guards all.
+/* Everything that will happen is a packet in one queue, ordered by due time: a message arrives, a connection is made,
+ * the news of a break arrives, a cut ends. The thread of the network waits for the first packet and carries it out. One
+ * lock guards everything.
  *
- * A connection has a number, which its two ends keep. An end that has heard that the connection is broken has none, and
- * packets that come for it find nobody. It is made anew when both ends have heard. */
+ * A connection has a number, which both ends keep. An end that has heard of the break has no connection any more, and
+ * packets that come for it are lost. The connection is made anew when both ends have heard. */
 #include "transport/sim.h"
 
 #include <pthread.h>
@@ -39,7 +39,7 @@ typedef struct sim_peer {
     uint64_t next;                 /* number of the connection that is being made; 0: none is */
     uint64_t instance;             /* of the process at the other end */
     bool wanted;                   /* something was to be sent to it */
-    int64_t control_due, last_due; /* when the last control message, and the last of all, arrives there */
+    int64_t control_due, last_due; /* arrival times at the peer of the last control message, and of the last message */
     packet *first, **last;         /* messages that wait for a connection */
 } sim_peer;
 
@@ -55,11 +55,11 @@ struct mst_transport {
 typedef struct fault {
     mst_sim_fault is;
     uint64_t sent; /* messages of its task so far */
-    int64_t until; /* of a cut; 0: it has not begun */
+    int64_t until; /* end of the cut; 0: it has not begun */
 } fault;
 
 static struct network {
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* guards all members after it */
     pthread_cond_t changed;
     bool running;
     pthread_t thread;
@@ -68,7 +68,7 @@ static struct network {
     fault fault[MST_SIM_FAULTS_MOST];
     int num_faults;
     mst_transport *open;
-    packet *first; /* by due */
+    packet *first; /* ordered by due time */
     uint64_t last_connection;
     uint64_t arrived, history;
 } net = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -79,13 +79,13 @@ static uint64_t sim_draw(uint64_t n) {
     return mst_rng_mix(net.seed, ++net.draws) % n;
 }
 
-/* Most are short, few are long. */
+/* Most delays are short, few are long. */
 static int64_t sim_delay(void) {
     const double part = (double)(1 + sim_draw(1000)) / 1000;
     return (int64_t)(net.most_delay * part * part * part * 1e9);
 }
 
-/* Behind what is due at the same time. */
+/* Inserts P after the packets that are due at the same time. */
 static void put(packet *p, int64_t due) {
     packet **at = &net.first;
     while (*at && (*at)->due <= due) at = &(*at)->next;
@@ -108,7 +108,7 @@ static packet *make_packet(packet what, const mst_iov *piece, int n) {
     return p;
 }
 
-/* Something that happens to the network itself: without memory for it no test can go on. */
+/* Adds an event of the network itself. Without memory for it no test can go on. */
 static void put_event(packet what, int64_t due) {
     packet *p = make_packet(what, NULL, 0);
     if (!p) abort();
@@ -117,7 +117,7 @@ static void put_event(packet what, int64_t due) {
 
 /* ---- connections ---- */
 
-/* Whether messages between A and B are held up; *UNTIL: how long. */
+/* Whether messages between A and B are held up; *UNTIL: the end of that. */
 static bool is_cut(int32_t a, int32_t b, int64_t *until) {
     *until = 0;
     for (const fault *f = net.fault; f < net.fault + net.num_faults; f++) {
@@ -127,7 +127,7 @@ static bool is_cut(int32_t a, int32_t b, int64_t *until) {
     return *until > mst_clock_now();
 }
 
-/* Whether T has something for O, and knows where it is. */
+/* Whether T has messages for O, and knows its address. */
 static bool looks_for(const mst_transport *t, const mst_transport *o) {
     const int32_t to = o->options.self;
     const char *address = to < t->options.num_tasks ? t->options.address[to] : NULL;
@@ -143,7 +143,7 @@ static bool can_connect(const mst_transport *t, const mst_transport *o) {
            (looks_for(t, o) || looks_for(o, t));
 }
 
-/* Begins to connect T with all that are open, where it or they want it. */
+/* Begins to connect T with all open transports, if either side wants it. */
 static void connect_all(mst_transport *t) {
     for (mst_transport *o = net.open; o; o = o->next) {
         if (!can_connect(t, o)) continue;
@@ -154,7 +154,8 @@ static void connect_all(mst_transport *t) {
     }
 }
 
-/* The end at TASK of a connection with PEER that is there, or MADE now; NULL: it has closed, or heard of its end. */
+/* Returns the transport of TASK if it has this connection with PEER, or MADE is set and it is about to get it. NULL:
+ * the transport was closed, or has heard of the break. */
 static mst_transport *find_end(int32_t task, int32_t peer, uint64_t connection, bool made) {
     for (mst_transport *t = net.open; t; t = t->next) {
         if (t->options.self != task || peer >= t->options.num_tasks) continue;
@@ -163,13 +164,13 @@ static mst_transport *find_end(int32_t task, int32_t peer, uint64_t connection, 
     return NULL;
 }
 
-/* The end at TASK of the connection will hear that it has broken. */
+/* Schedules the news for TASK that its connection has broken. */
 static void tell_broken(int32_t task, int32_t peer, uint64_t connection, int64_t due, const char *why) {
     if (connection)
         put_event((packet){.kind = BROKEN, .from = peer, .to = task, .connection = connection, .why = why}, due);
 }
 
-/* This end of T has none any more. */
+/* T hears that its connection with PEER has broken. */
 static void hear_broken(mst_transport *t, int32_t peer, const char *why) {
     sim_peer *p = &t->peer[peer];
     if (p->connection) mst_event_thread_lost(t->events, peer, p->instance, why);
@@ -198,7 +199,8 @@ static void sim_kill(mst_transport *t, bool silent) {
     }
 }
 
-/* Longer than the timeout, or told at once, a cut breaks the connection; else it only holds up what is sent. */
+/* A cut breaks the connection if it lasts longer than the timeout or is told at once; otherwise it only delays what is
+ * sent. */
 static void begin_cut(mst_transport *t, fault *f) {
     const int32_t self = t->options.self, other = f->is.other;
     const uint64_t connection = t->peer[other].connection;
@@ -211,7 +213,7 @@ static void begin_cut(mst_transport *t, fault *f) {
     tell_broken(other, self, connection, now + wait + sim_delay(), why);
 }
 
-/* T sends a message: what is to happen then. */
+/* T sends a message: carries out the faults that are due with it. */
 static void count_message(mst_transport *t) {
     for (fault *f = net.fault; f < net.fault + net.num_faults; f++) {
         if (f->is.task != t->options.self || t->killed || ++f->sent != f->is.at) continue;
@@ -304,7 +306,7 @@ static void arrive(const packet *p) {
                 "the peer has refused a message and closed the connection");
 }
 
-/* T is connected with O, and sends what has waited. */
+/* T is now connected with O: sends the waiting messages. */
 static void open_end(mst_transport *t, const mst_transport *o, uint64_t connection) {
     sim_peer *p = &t->peer[o->options.self];
     p->connection = connection;
@@ -327,13 +329,13 @@ static void make_connection(const packet *p) {
     if (a && b && !a->killed && !b->killed && !is_cut(p->from, p->to, &until)) {
         open_end(a, b, p->connection);
         open_end(b, a, p->connection);
-    } else { /* with another process, maybe */
+    } else { /* connect again, maybe to another process */
         if (a) connect_all(a);
         if (b) connect_all(b);
     }
 }
 
-/* False: the packet has been put back. */
+/* Carries out P. False: the packet has been put back. */
 static bool happen(packet *p) {
     int64_t until;
     const bool is_message = p->kind == CONTROL || p->kind == DATA;
@@ -366,7 +368,7 @@ static void *run_network(void *context) {
         } else {
             net.first = p->next;
             if (happen(p)) free(p);
-            pthread_cond_broadcast(&net.changed); /* who closes waits for what is on its way */
+            pthread_cond_broadcast(&net.changed); /* closing waits for messages on their way */
         }
     }
     pthread_mutex_unlock(&net.lock);

@@ -69,7 +69,7 @@ bool mst_token_is_proved(const mst_cluster_keys *keys, mst_token_place place, co
     return size == MST_TOKEN_PROOF - 1 && sodium_memcmp(shown, proof, size) == 0;
 }
 
-/* ---- each login counts once ---- */
+/* ---- each login is valid once ---- */
 
 mst_token_use_result mst_token_use(mst_token_used *used, const mst_token_login *login, int64_t now) {
     if (login->time < used->since || login->time > now || now - login->time > LONG_AGO) return MST_TOKEN_OUT_OF_TIME;

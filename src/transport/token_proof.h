@@ -51,7 +51,7 @@ MST_CHECKED bool mst_token_login_read(const char *login, mst_token_login *out);
  *  of the login. SENDER: the header of the message, for the proof of the answer; NULL for the other two. */
 void mst_token_prove(const mst_cluster_keys *keys, mst_token_place place, const char *login, const char *challenge,
                      const mst_message *sender, char proof[MST_TOKEN_PROOF]);
-/** Whether SHOWN, of SIZE bytes, is that. */
+/** Whether SHOWN, of SIZE bytes, is the proof that mst_token_prove makes. */
 MST_CHECKED bool mst_token_is_proved(const mst_cluster_keys *keys, mst_token_place place, const char *login,
                                      const char *challenge, const mst_message *sender, const void *shown, size_t size);
 

@@ -10,11 +10,11 @@
 static mst_status find_zmq(bool shares, const mst_transport_type **out) {
     const void *interface;
     MST_TRY(mst_module_interface("zmq", &interface));
-    *out = (const mst_transport_type *)interface + shares; /* the module has both, in this order */
+    *out = (const mst_transport_type *)interface + shares; /* the module has the types zmq and shm in this order */
     return MST_OK;
 }
 
-/* The module of the MPI whose launcher has started this process, as that says in the environment; NULL: none. */
+/* The module for the MPI whose launcher has started this process, found by the environment; NULL: none has. */
 static const char *module_of_mpi(void) {
     static const struct {
         const char *variable, *module;

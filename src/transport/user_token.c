@@ -25,12 +25,12 @@ static mst_status check_owner(const struct stat *s, const char *what, const char
     return MST_OK;
 }
 
-/* What says that there can be no such folder, so that another place is tried. */
+/* Whether ERROR says that the folder cannot exist here, so that the next place is tried. */
 static bool is_no_place(int error) {
     return error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM || error == EROFS;
 }
 
-/* Makes the folders of PATH, of whose text AT bytes are there, each for its owner alone; errno, or 0. */
+/* Makes the folders of PATH after its first AT bytes, each for its owner alone. Returns errno, or 0. */
 static int make_folders(char *path, size_t at) {
     for (char *slash = strchr(path + at, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -41,7 +41,7 @@ static int make_folders(char *path, size_t at) {
     return mkdir(path, S_IRWXU) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/* Opens the folder BASE/REST, of which BASE must be there; *OUT -1: it cannot be there. PATH: its name. */
+/* Opens the folder BASE/REST. BASE must exist; *OUT -1: the folder cannot be made there. PATH: its name. */
 static mst_status open_folder(const char *base, const char *rest, char path[FOLDER], int *out) {
     struct stat s;
     *out = -1;
@@ -57,7 +57,7 @@ static mst_status open_folder(const char *base, const char *rest, char path[FOLD
     return check_owner(&s, "the folder of this user's token", path, "700");
 }
 
-/* Opens the first folder that can be there. */
+/* Opens the first folder that exists or can be made. */
 static mst_status find_folder(char path[FOLDER], int *out) {
     char own[64];
     const char *state = getenv("XDG_STATE_HOME");
@@ -89,7 +89,7 @@ static mst_status file_error(const char *folder, const char *verb) {
     return MST_FAIL(MST_IO, "cannot %s this user's token '%s/%s': %s", verb, folder, name, strerror(errno));
 }
 
-/* Whether it is there: *FOUND. */
+/* Reads the token. *FOUND: whether there is one. */
 static mst_status read_token(int folder, const char *path, unsigned char secret[SECRET], bool *found) {
     unsigned char bytes[SECRET + 1]; /* a longer file is no token */
     char file[FOLDER + sizeof name];
@@ -112,7 +112,7 @@ static mst_status read_token(int folder, const char *path, unsigned char secret[
     return status;
 }
 
-/* Writes a token, whole, under a name of its own, and then gives it its name, unless another process was first. */
+/* Writes a whole token under a temporary name, and then renames it, unless another process was first. */
 static mst_status make_token(int folder, const char *path) {
     unsigned char secret[SECRET];
     char own[64];

@@ -1,9 +1,9 @@
-/* The module `zmq`: messages between tasks by ZeroMQ, over TCP; and as the type `shm`, with data to tasks of the same
+/* The module `zmq`: messages between tasks through ZeroMQ, over TCP. Its type `shm` sends data to tasks of the same
  * machine through shared memory (shm.h).
  *
  * One lock guards all sockets. The thread of a transport sleeps on the file descriptors of the sockets, without the
- * lock, and then does what there is to do (zmq_peer.c). Who sends does so on its own thread, under the lock, so that a
- * message is not handed from thread to thread before libzmq has it. */
+ * lock, and then does the work that is due (zmq_peer.c). A caller that sends does so on its own thread, under the lock:
+ * a message goes to libzmq without a change of threads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +24,20 @@
 #include "transport/zmq_socket.h"
 
 static const double MOST_SECONDS = 86400;
-static const int64_t ONLY_LINKS = 20000000; /* nanoseconds without data by sockets: the links are there */
-static const double RETURN_SECONDS = 0.5;   /* for what is on loan when a generation ends */
+static const int64_t ONLY_LINKS = 20000000; /* nanoseconds without data by sockets: all data go by links then */
+static const double RETURN_SECONDS = 0.5;   /* time for lent memory to come back when a generation ends */
 
 /* ---- the thread ---- */
 
-/* There is no more to be said of `wake`: all that it may be about is looked at after this. */
+/* Clears EVENT. The caller looks afterwards at everything for which it may have been raised. */
 static void clear(int event) {
     uint64_t count;
     if (read(event, &count, sizeof count) < 0) {
-        /* nobody has risen it, or another thread has taken it */
+        /* nobody has raised it, or another thread has cleared it */
     }
 }
 
-/* Sleeps until something comes, or the time of NEXT. */
+/* Sleeps until something arrives, or until the time NEXT. */
 static void sleep_until(const mst_transport *t, int64_t now, int64_t next) {
     struct epoll_event event;
     const int64_t left = next - now;
@@ -45,12 +45,12 @@ static void sleep_until(const mst_transport *t, int64_t now, int64_t next) {
         clear(t->rouse);
 }
 
-/* Until the transport is closed. Under the lock, which is given up to sleep. */
+/* Runs until the transport is closed. Under the lock, which is released during sleep. */
 static void run_loop(mst_transport *t) {
     while (!t->stopped) {
         clear(t->wake);
         const int64_t now = mst_clock_now(), next = mst_zmq_work(t, now);
-        if (t->is_taken) mst_wake(t->wake); /* the other one may wait for what has been taken now */
+        if (t->is_taken) mst_wake(t->wake); /* the receiving thread may wait for what was received here */
         t->sleeps_until = next;
         pthread_mutex_unlock(&t->lock);
         sleep_until(t, now, next);
@@ -61,7 +61,7 @@ static void run_loop(mst_transport *t) {
 static void *run_transport(void *context) {
     mst_transport *t = context;
     pthread_mutex_lock(&t->lock);
-    /* here, since the threads of libzmq take their cores from the one that starts them */
+    /* here, since libzmq's threads run on the cores of the thread that starts them */
     if (!mst_zmq_newcomers_create(t))
         t->error = ENOMEM;
     else if (!mst_zmq_listen(t))
@@ -75,7 +75,7 @@ static void *run_transport(void *context) {
 
 /* ---- another thread that receives ---- */
 
-/* Whether the thread watches the sockets. */
+/* Sets whether the thread watches the sockets. */
 static void watch_sockets(const mst_transport *t, bool watches) {
     struct epoll_event event = {.events = watches ? EPOLLIN : 0, .data.fd = t->sockets};
     epoll_ctl(t->watch, EPOLL_CTL_MOD, t->sockets, &event);
@@ -100,7 +100,7 @@ static void hand_back(mst_transport *t) {
     watch_sockets(t, true);
 }
 
-/* What has come by the sockets, or is to be done for them. */
+/* Takes what has arrived at the sockets, and does the work that is due for them. */
 static void work_sockets(mst_transport *t) {
     pthread_mutex_lock(&t->lock);
     clear(t->wake);
@@ -136,7 +136,7 @@ static void stop_thread(mst_transport *t) {
 }
 
 static void zmq_free(mst_transport *t) {
-    mst_shm_stop(t->shm); /* while there still is what it may break */
+    mst_shm_stop(t->shm); /* first, while the connections that it may break still exist */
     stop_thread(t);
     mst_zmq_close_sockets(t);
     for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) {
@@ -174,7 +174,7 @@ static mst_status make_peers(mst_transport *t) {
     return MST_OK;
 }
 
-/* NUMERIC: what the address to listen on stands for. It is bound in this form: a name cannot come to mean another. */
+/* NUMERIC: the resolved address to listen on. It is bound in this form, so that a name cannot change its meaning. */
 static mst_status check_reach(const mst_open_options *options, const char *numeric) {
     const bool is_loopback = mst_endpoint_is_loopback(numeric);
     if (options->has_token ? is_loopback : options->has_keys || options->insecure || is_loopback) return MST_OK;
@@ -185,7 +185,7 @@ static mst_status check_reach(const mst_open_options *options, const char *numer
         options->listen);
 }
 
-/* With a token, the proofs of other tasks are for the address at which they know this task. */
+/* With a token, the other tasks make their proofs for the address at which they know this task. */
 static void find_known_as(mst_transport *t) {
     const mst_open_options *o = &t->options;
     const char *address = o->address[o->self];
@@ -258,7 +258,7 @@ static mst_status start_zmq(mst_transport *t) {
     return error ? listen_error(t, error) : MST_OK;
 }
 
-/* A peer has sent through shared memory what cannot be taken. */
+/* A peer has sent something through shared memory that cannot be accepted. */
 static void refuse_shared(void *context, int32_t task, const char *why) {
     mst_transport *t = context;
     pthread_mutex_lock(&t->lock);
@@ -285,8 +285,8 @@ static mst_status start_shm(mst_transport *t) {
     return add_to(t->arrivals, mst_shm_links(t->shm)) ? MST_OK : MST_NO_MEMORY("to watch shared memory");
 }
 
-/* A connection of a stranger takes a descriptor until it is found to say nothing: there must be enough of them for what
- * the job opens meanwhile. Many systems give a process 1,024 at first, and far more where it asks. */
+/* Raises the limit of descriptors. A stranger's connection takes a descriptor until it is found to send nothing, and
+ * the job needs enough others meanwhile. Many systems give a process 1,024 at first, and far more if it asks. */
 static void allow_descriptors(void) {
     enum { ENOUGH = 1 << 16 };
     struct rlimit limit;
@@ -334,8 +334,8 @@ static void zmq_close_transport(mst_transport *t, double seconds) {
 
 /* ---- messages ---- */
 
-/* Puts O behind the others for peer TO, and sends what can be sent. The thread is woken where a connection must be
- * made, and where libzmq has told this thread, as it sent, of what has arrived. */
+/* Appends O to the messages for peer TO, and sends what can be sent. Wakes the thread if a connection must be made.
+ * Also wakes it if messages have arrived: libzmq may have notified only this thread of them, during the send. */
 static void enqueue(mst_transport *t, int32_t to, mst_zmq_outgoing *o) {
     mst_zmq_peer *p = &t->peers[to];
     *p->last = o;
@@ -360,11 +360,12 @@ static mst_status zmq_control(mst_transport *t, int32_t to, const void *data, si
 
 static mst_status shm_hasten(mst_transport *t, int32_t to, const void *data, size_t bytes) {
     MST_TRY(mst_check_control(&t->options, to, bytes));
-    const bool back = !t->options.address[to]; /* it alone has made connections */
+    const bool back = !t->options.address[to]; /* only the peer has made connections */
     return mst_shm_control(t->shm, to, back, data, bytes) ? MST_OK : zmq_control(t, to, data, bytes);
 }
 
-/* libzmq cannot be made to give back what goes by the ROUTER but with all its connections: that is copied. */
+/* libzmq gives back memory lent to a ROUTER only when all connections of the ROUTER are closed. Data that go by the
+ * ROUTER are therefore copied. */
 static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n,
                                 mst_timeline *done) {
     MST_TRY(mst_check_peer(&t->options, to));
@@ -388,7 +389,7 @@ static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const
     return status;
 }
 
-/* What comes by sockets is brought by the thread of libzmq. */
+/* Messages at sockets need libzmq's thread, so polling does not help with them. */
 static bool shm_spins(mst_transport *t) {
     const int64_t sent = atomic_load_explicit(&t->sent_by_socket, memory_order_relaxed);
     return !sent || mst_clock_now() - sent > ONLY_LINKS;
@@ -414,8 +415,8 @@ static void zmq_begin(mst_transport *t, uint32_t generation) {
     if (t->shm) mst_shm_begin(t->shm, generation);
 }
 
-/* What libzmq has on loan, of a peer that reads, comes back by itself. Of one that does not, it comes back when the
- * connection is broken. */
+/* Memory lent to libzmq comes back by itself if the peer reads. Otherwise it comes back when the connection is
+ * broken. */
 static void get_back(mst_transport *t, mst_zmq_peer *p, int64_t deadline) {
     if (mst_zmq_loans_wait(&p->loans, deadline)) return;
     pthread_mutex_lock(&t->lock);
@@ -468,7 +469,7 @@ static bool zmq_has_ended(mst_transport *t, int32_t task) {
     return t->shm && mst_shm_has_ended(t->shm, task);
 }
 
-/* In the order in which mst_transport_find takes them. */
+/* In the order that mst_transport_find expects. */
 #define COMMON_FUNCTIONS                                                                                               \
     .size = sizeof(mst_transport_type), .control = zmq_control, .begin = zmq_begin, .end = zmq_end, .post = zmq_post,  \
     .send = zmq_send_data, .close = zmq_close_transport, .route = zmq_route, .ask = mst_zmq_ask, .direct = zmq_direct, \

@@ -1,5 +1,5 @@
-/* Each task that is asked has a socket of its own, which is used for one connection; where that cannot be made or
- * breaks, another one is tried, some times. All on the caller's thread. */
+/* Each task that is asked has its own socket, which is used for one connection. If the connection cannot be made or
+ * breaks, another one is tried, a few times. All on the caller's thread. */
 #include "transport/zmq_ask.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ typedef struct asked {
 typedef struct asking {
     const mst_cluster_keys *keys;
     void *context;
-    int wake; /* eventfd: a name has been resolved */
+    int wake; /* eventfd: a name was resolved */
     unsigned num_sockets;
     int n;
     asked *task;           /* [n] */
@@ -52,7 +52,7 @@ static void give_up(asked *q, const char *why) {
 static const mst_message question = {.kind = MST_MESSAGE_ASK, .from = -1, .to = -1};
 
 static bool open_socket(asking *a, asked *q, const char *numeric) {
-    unsigned char id[MST_ZMQ_ID] = "V"; /* of tasks: "M" */
+    unsigned char id[MST_ZMQ_ID] = "V"; /* ids of tasks begin with "M" */
     char endpoint[MST_NUMERIC_SIZE + 16];
     const int64_t most = MOST_BYTES;
     if (getrandom(id + 1, sizeof id - 1, 0) != sizeof id - 1) return false;
@@ -95,10 +95,10 @@ static void connect_asked(asking *a, asked *q, int64_t now) {
     }
 }
 
-/* ---- what comes ---- */
+/* ---- what arrives ---- */
 
-/* Why a try has ended with EVENT. A task says nothing to who has another key, but ends the connection. *FINAL: another
- * try would end alike. */
+/* Why a try has ended with EVENT. To a caller with another key a task sends nothing, and ends the connection. *FINAL:
+ * another try would end in the same way. */
 static const char *judge(const asking *a, const asked *q, uint16_t event, int value, bool *final) {
     const bool keys = a->keys && !a->keys->is_token, token = q->login.text[0];
     const bool is_other = event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
@@ -125,7 +125,7 @@ static void end_try(const asking *a, asked *q, uint16_t event, int value, int64_
     q->done = final || ++q->tries == ENOUGH;
 }
 
-/* The frame is an answer, or says why there is none. */
+/* Takes a frame, which is an answer or says why there is none. */
 static void take_frame(const mst_cluster_keys *keys, asked *q, zmq_msg_t *frame) {
     const unsigned char *data = zmq_msg_data(frame);
     const size_t size = zmq_msg_size(frame), header = size < MST_MESSAGE_HEADER ? size : MST_MESSAGE_HEADER;
@@ -177,7 +177,7 @@ static void work(asking *a, asked *q, int64_t now) {
     zmq_msg_close(&frame);
 }
 
-/* ---- all of them ---- */
+/* ---- all tasks ---- */
 
 static int collect_items(asking *a) {
     int count = 1;
@@ -190,7 +190,7 @@ static int collect_items(asking *a) {
     return count;
 }
 
-/* Returns whether any has not answered yet. */
+/* Returns whether some task has not answered yet. */
 static bool work_all(asking *a) {
     bool left = false;
     for (int i = 0; i < a->n; i++) {
@@ -236,7 +236,7 @@ mst_status mst_zmq_ask(const mst_cluster_keys *keys, const char *const *address,
         if (address[i]) MST_TRY(mst_endpoint_check(address[i]));
     const mst_status status = open_asking(&a, address, seconds, answer);
     if (!status) ask_all(&a, seconds);
-    /* who has answered sees the end of the connection now, and takes the next visitor in its place */
+    /* a task that has answered sees the end of the connection now, and has room for the next visitor */
     for (int i = 0; i < n && a.task; i++) {
         close_asked(&a.task[i]);
         mst_resolve_end(a.task[i].resolving);

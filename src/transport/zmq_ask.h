@@ -1,4 +1,4 @@
-/** The other side of zmq_visitor.h: asks tasks what they do, as a process that is none of them. */
+/** The asking side of zmq_visitor.h: asks tasks for their reports, as a process that is not a task. */
 #ifndef MUSTER_TRANSPORT_ZMQ_ASK_H
 #define MUSTER_TRANSPORT_ZMQ_ASK_H
 

@@ -5,7 +5,7 @@
 #include "transport/zmq_newcomer.h"
 #include "transport/zmq_socket.h"
 
-/* The connection of a task or a visitor that has descriptor FD; NULL: none. */
+/* The connection of a task or a visitor with descriptor FD; NULL: none. */
 static mst_zmq_connection *find_open(mst_transport *t, int fd) {
     for (int32_t i = 0; i < t->options.num_tasks; i++)
         if (t->peers[i].joined && t->peers[i].connection.fd == fd) return &t->peers[i].connection;

@@ -11,9 +11,9 @@
 
 #include "transport/zmq_peer.h"
 
-enum { MST_ZMQ_CURVE_BYTES = 64 /* at most so much longer is a frame when it is encrypted */ };
+enum { MST_ZMQ_CURVE_BYTES = 64 /* a frame grows by at most this much when it is encrypted */ };
 
-/** Makes the ROUTER, which is not bound yet, ask at the door. */
+/** Makes the ROUTER, which is not bound yet, ask the door. */
 bool mst_zmq_curve_listen(mst_transport *t);
 /** Makes a DEALER, which is not connected yet, use the keys. */
 bool mst_zmq_curve_connect(const mst_cluster_keys *keys, void *dealer);

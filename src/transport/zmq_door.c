@@ -16,7 +16,7 @@ bool mst_zmq_door_open(mst_transport *t) {
 
 static const char no_token[] = "it does not have this user's token";
 
-/* Whether nobody was refused at HOST before, as far as there is place to note it. */
+/* Whether no connection from HOST was refused before, and there is room to note HOST. */
 static bool is_new(mst_transport *t, const char *host) {
     for (int i = 0; i < t->num_strangers; i++)
         if (strcmp(t->stranger[i], host) == 0) return false;
@@ -55,7 +55,7 @@ void mst_zmq_door_silent(mst_transport *t, const char *host) {
 
 /* ---- questions ---- */
 
-/* Frames of a question, by their places. */
+/* Positions of the frames in a question. */
 enum { ID = 1, ADDRESS = 3, MECHANISM = 5, CREDENTIAL = 6, SECOND_CREDENTIAL = 7 };
 
 typedef struct question {
@@ -69,7 +69,7 @@ static bool is_same(zmq_msg_t *frame, const void *data, size_t size) {
     return zmq_msg_size(frame) == size && memcmp(zmq_msg_data(frame), data, size) == 0;
 }
 
-/* "" where it is too long. */
+/* Copies the frame as text; "" if it is too long. */
 static void copy_text(zmq_msg_t *frame, char *text, size_t size) {
     const size_t length = zmq_msg_size(frame) < size ? zmq_msg_size(frame) : 0;
     memcpy(text, zmq_msg_data(frame), length);
@@ -91,7 +91,7 @@ static void read_frame(const mst_transport *t, zmq_msg_t *frame, int place, ques
         q->has_proof = mst_zmq_token_is_proved(t, q->login, zmq_msg_data(frame), zmq_msg_size(frame));
 }
 
-/* False where there is no question. */
+/* Takes the next question; false if there is none. */
 static bool take_question(const mst_transport *t, question *q) {
     zmq_msg_t frame;
     int place = 0;
@@ -105,11 +105,11 @@ static bool take_question(const mst_transport *t, question *q) {
     return place > 0;
 }
 
-/* The login goes with each message of the connection (User-Id). */
+/* Sends the answer. The login in it goes along with each message of the connection (User-Id). */
 static void send_answer(void *door, const question *q, bool allowed) {
     const char *const code = allowed ? "200" : "400", *const text = allowed ? "" : "refused";
     const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
-    /* where it cannot be sent, who asked is not let in: its handshake runs out of time */
+    /* if the answer cannot be sent, the connection is not let in: its handshake times out */
     if (zmq_send(door, "1.0", 3, more) < 0 || zmq_send(door, q->id, q->id_size, more) < 0 ||
         zmq_send(door, code, 3, more) < 0 || zmq_send(door, text, strlen(text), more) < 0 ||
         zmq_send(door, q->login, strlen(q->login), more) < 0 || zmq_send(door, "", 0, ZMQ_DONTWAIT) < 0)

@@ -1,23 +1,23 @@
-/** The door of a zmq transport: a socket at which libzmq asks, by a protocol of its own (ZAP, ZeroMQ's RFC 27), whether
- *  who has begun to connect may come in. All under the transport's lock.
+/** The door of a zmq transport: a socket at which libzmq asks, by the protocol ZAP (ZeroMQ's RFC 27), whether a new
+ *  connection may come in. All under the transport's lock.
  *
- *      a cluster's key    CURVE: whose public key is the connector's (zmq_curve.h)
- *      a user's token     PLAIN: whose login and proof are right (zmq_token.h)
+ *      a cluster's key    CURVE: whether the public key is the connector's (zmq_curve.h)
+ *      a user's token     PLAIN: whether login and proof are right (zmq_token.h)
  *
- *  Who is refused is told to the owner, once for each host. */
+ *  The owner is told who was refused, once for each host. */
 #ifndef MUSTER_TRANSPORT_ZMQ_DOOR_H
 #define MUSTER_TRANSPORT_ZMQ_DOOR_H
 
 #include "transport/zmq_peer.h"
 
-/** Opens the door, before the ROUTER is bound: without one libzmq would ask nobody. False where that fails. */
+/** Opens the door, before the ROUTER is bound: without a door libzmq would ask nobody. False if that fails. */
 bool mst_zmq_door_open(mst_transport *t);
-/** Answers what is asked. Returns whether more may be asked. */
+/** Answers the pending questions. Returns whether there may be more. */
 bool mst_zmq_door_answer(mst_transport *t);
-/** A connection from HOST has ended before it has said whose it is. EVENT is how libzmq has told that its handshake
- *  has failed, with ERROR; 0: it has not. Tells the owner, once for each host, whether the other side uses other keys,
- *  or has sent what is no message; not where it only has gone, which without a door cannot be told from such bytes, or
- *  was refused at the door. */
+/** A connection from HOST has ended before it has said whose it is. EVENT is libzmq's event for a failed handshake,
+ *  with ERROR; 0: there was none. Tells the owner, once for each host, if the other side uses other keys or has sent
+ *  bytes that are not a message. Tells nothing if the other side was refused at the door or has only gone. Without a
+ *  door, libzmq reports such bytes in the same way as a side that has gone. */
 void mst_zmq_door_failed(mst_transport *t, const char *host, uint16_t event, int error);
 /** A connection from HOST was let in, but could not answer the challenge (zmq_token.h): tells the owner, once for each
  *  host. */

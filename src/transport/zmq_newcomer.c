@@ -14,7 +14,7 @@ bool mst_zmq_newcomers_create(mst_transport *t) {
     return (t->newcomer = calloc((size_t)t->most_newcomers, sizeof *t->newcomer));
 }
 
-/* Who is at the other end of FD. The host is "" where there is none: FD is closed, and may be another file by now. */
+/* Describes the other end of FD. The host is "" if there is none: FD is closed, and may be another file by now. */
 static mst_zmq_newcomer find_peer(int fd) {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
@@ -29,11 +29,11 @@ static mst_zmq_newcomer find_peer(int fd) {
 static void drop_newcomer(mst_transport *t, int i) {
     t->num_newcomers--;
     memmove(&t->newcomer[i], &t->newcomer[i + 1], (size_t)(t->num_newcomers - i) * sizeof *t->newcomer);
-    /* the one that is dropped may have been among them */
+    /* the dropped newcomer may have been one of the excused ones */
     if (t->num_excused > t->num_newcomers) t->num_excused = t->num_newcomers;
 }
 
-/* libzmq finds the connection ended, and closes it. */
+/* Ends the oldest newcomer: libzmq sees that the connection has ended, and closes it. */
 static void end_oldest(mst_transport *t) {
     const mst_zmq_newcomer oldest = t->newcomer[0];
     drop_newcomer(t, 0);
@@ -86,7 +86,7 @@ char *mst_zmq_newcomer_challenge(mst_transport *t, int fd, const unsigned char *
 
 mst_zmq_connection mst_zmq_newcomer_said(mst_transport *t, int fd) {
     const int i = find_sender(t, fd);
-    if (i < 0) return new_connection(t, -1); /* it has ended, or was ended: FD may belong to another one now */
+    if (i < 0) return new_connection(t, -1); /* the connection has ended; FD may belong to another one now */
     const mst_zmq_connection connection = t->newcomer[i].connection;
     t->num_excused--; /* below 0 until libzmq's event is read */
     drop_newcomer(t, i);

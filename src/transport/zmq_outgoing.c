@@ -76,7 +76,7 @@ void mst_zmq_outgoing_leave(mst_zmq_outgoing *o) {
     free(o);
 }
 
-/* libzmq, on any thread, gives a frame back. */
+/* Called by libzmq, on any thread, to give a frame back. */
 static void return_frame(void *data, void *hint) {
     mst_zmq_outgoing *o = hint;
     mst_zmq_loans *loans = o->loans;
@@ -87,7 +87,7 @@ static void return_frame(void *data, void *hint) {
 
 /* ---- frames ---- */
 
-/* Sends MESSAGE, or closes it. */
+/* Sends MESSAGE; closes it if that fails. */
 static bool send_frame(void *socket, zmq_msg_t *message, int flags) {
     if (zmq_msg_send(message, socket, flags | ZMQ_DONTWAIT) >= 0) return true;
     const int error = errno;
@@ -96,7 +96,7 @@ static bool send_frame(void *socket, zmq_msg_t *message, int flags) {
     return false;
 }
 
-/* The header, and with it the bytes, as the frame that begins a part. */
+/* Sends the header and the bytes together as the frame that begins a part. */
 static bool send_first(mst_zmq_route route, const mst_message *header, const void *data, size_t bytes, int flags) {
     zmq_msg_t message;
     if (zmq_msg_init_size(&message, MST_MESSAGE_HEADER + bytes)) return false;
@@ -112,12 +112,12 @@ static bool send_first(mst_zmq_route route, const mst_message *header, const voi
     return send_frame(route.socket, &message, flags);
 }
 
-/* Bytes of O that are sent as they lie in memory. A socket that has taken the first frame takes the second. */
+/* Sends bytes of O without a copy. A socket that has taken the first frame also takes the second. */
 static bool send_lent(mst_zmq_route route, mst_zmq_outgoing *o, const unsigned char *data, size_t bytes) {
     zmq_msg_t message;
     atomic_fetch_add(&o->users, 1);
     if (o->loans) change_loans(o->loans, 1);
-    /* libzmq changes nothing in what it sends */
+    /* libzmq does not change the bytes that it sends */
     if (zmq_msg_init_data(&message, (void *)(uintptr_t)data, bytes, return_frame, o)) {
         return_frame(NULL, o);
         return false;
@@ -131,7 +131,7 @@ static bool send_lent(mst_zmq_route route, mst_zmq_outgoing *o, const unsigned c
     return send_frame(route.socket, &message, 0);
 }
 
-/* A control message is one part, however long. */
+/* Sends the next part. A control message is one part, of any length. */
 static bool send_part(mst_zmq_route route, mst_zmq_outgoing *o, size_t *sent) {
     const mst_iov *piece = &o->piece[o->at];
     const unsigned char *data = (const unsigned char *)piece->data + o->offset;
@@ -159,7 +159,7 @@ bool mst_zmq_outgoing_send(mst_zmq_outgoing *o, mst_zmq_route route) {
 void mst_zmq_send_bytes(mst_zmq_route route, mst_message header, const void *data, size_t bytes) {
     header.total = bytes;
     if (!send_first(route, &header, data, bytes, 0)) {
-        /* its socket does not take it, or the connection is gone: what it says is found out otherwise */
+        /* the socket does not take it, or the connection is gone: both are noticed elsewhere */
     }
 }
 

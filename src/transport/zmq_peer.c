@@ -18,10 +18,10 @@
 #include "transport/zmq_visitor.h"
 
 enum {
-    FRAMES = 8,       /* parts that libzmq may have to send and to receive of one connection */
-    MOST_AT_ONCE = 64 /* messages taken before other threads get the lock */
+    FRAMES = 8,       /* parts of one connection that may wait in libzmq, in each direction */
+    MOST_AT_ONCE = 64 /* messages taken before the lock is released for other threads */
 };
-static const int64_t LEAST_ONE_WAY = 2000000000; /* of the time in which both of two tasks should have connected */
+static const int64_t LEAST_ONE_WAY = 2000000000; /* least time given to two tasks to connect in both directions */
 static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* between two tries to connect */
 
 static int64_t nanoseconds(double seconds) {
@@ -45,7 +45,7 @@ static mst_zmq_route router_route(const mst_transport *t, const unsigned char *i
     return (mst_zmq_route){t->router, id};
 }
 
-/* By which messages to the peer go now. */
+/* The connection by which messages to the peer go now. */
 static mst_zmq_route route_to(const mst_transport *t, const mst_zmq_peer *p) {
     if (!t->options.address[p->task]) return router_route(t, p->joined ? p->id : NULL);
     return p->state == MST_ZMQ_OPEN ? dealer_route(p) : (mst_zmq_route){NULL, NULL};
@@ -97,7 +97,7 @@ static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
     mst_event_thread_lost(t->events, p->task, p->instance, text);
 }
 
-/* Signs of life follow at once: they say what this task does. */
+/* A sign of life follows at once: it says what this task is doing. */
 static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now) {
     p->refused = p->said_bye = p->finished = false;
     p->instance = instance;
@@ -109,7 +109,7 @@ static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance,
     mst_event_thread_connected(t->events, p->task, instance);
 }
 
-/* A connection is refused that has not been there yet: told once, as long as nothing changes. */
+/* A connection that did not exist yet was refused: reported once, as long as nothing changes. */
 static void tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why) {
     if (!p->connected && !p->refused) mst_event_thread_lost(t->events, p->task, 0, why);
     p->refused = true;
@@ -118,9 +118,9 @@ static void tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why) {
 
 /* ---- sockets ---- */
 
-/* Options of both kinds of sockets. A peer's silence is found by messages of ours (beat), and the limits of TCP close
- * what is left of its connections. The heartbeat of libzmq (4.3.4) would end this process, by an assertion in
- * stream_engine_base.cpp, where it is due after a connection has broken of which there are messages left to read. */
+/* Options of both kinds of sockets. The signs of life of this file detect a silent peer (beat), and the limits of TCP
+ * close the remains of its connections. The heartbeat of libzmq 4.3.4 is not used. If it is due after a connection has
+ * broken that still has messages to read, an assertion in stream_engine_base.cpp ends this process. */
 static void set_options(const mst_transport *t, void *socket) {
     const mst_open_options *o = &t->options;
     const int timeout = (int)(o->timeout * 1000); /* ms */
@@ -130,7 +130,7 @@ static void set_options(const mst_transport *t, void *socket) {
     mst_zmq_set_int(socket, ZMQ_RCVHWM, FRAMES);
     mst_zmq_set_int(socket, ZMQ_HANDSHAKE_IVL, timeout);
     mst_zmq_set_int(socket, ZMQ_CONNECT_TIMEOUT, timeout);
-    mst_zmq_set_int(socket, ZMQ_TCP_MAXRT, 2 * timeout); /* after the beat has told why */
+    mst_zmq_set_int(socket, ZMQ_TCP_MAXRT, 2 * timeout); /* the beat reports the reason before that */
     mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE, 1);
     mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE_IDLE, (timeout + 999) / 1000);
     mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE_INTVL, (timeout + 999) / 1000);
@@ -150,7 +150,7 @@ bool mst_zmq_listen(mst_transport *t) {
     if ((t->options.has_keys || t->options.has_token) && !mst_zmq_door_open(t)) return false;
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
     if (t->options.has_token && !mst_zmq_token_listen(t)) return false;
-    /* Without a door libzmq takes any bytes for a message that has begun, and tells of them as of one who only goes. */
+    /* Without a door libzmq takes any bytes for the start of a message, and reports them as a side that has gone. */
     const int gone = t->door ? ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL : 0;
     t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router,
                                       ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
@@ -179,7 +179,7 @@ void mst_zmq_close_sockets(mst_transport *t) {
     if (t->context) zmq_ctx_term(t->context);
 }
 
-/* The pause doubles from try to try, up to a second. */
+/* The pause doubles from try to try, up to MOST_PAUSE. */
 static void pause_dealer(const mst_transport *t, mst_zmq_peer *p, int64_t now) {
     const unsigned doublings = p->tries < 4 ? p->tries : 4;
     const int64_t pause = LEAST_PAUSE << doublings;
@@ -196,14 +196,14 @@ void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t n
     tell_lost(t, p, why);
 }
 
-/* The peer is process INSTANCE: connections to an earlier one are of no use. */
+/* The peer is now process INSTANCE: connections to an earlier process are of no use. */
 static void expect_instance(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now) {
     if (p->connected && p->instance != instance) mst_zmq_break(t, p, "another process has taken its place", now);
 }
 
 /* ---- the connection that this task makes ---- */
 
-/* The socket of an attempt to connect, or of a connection, is of no use any more. */
+/* The socket of a connection, or of an attempt to connect, is of no use any more. */
 static void break_dealer(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
     if (p->state == MST_ZMQ_OPEN)
         mst_zmq_break(t, p, why, now);
@@ -216,7 +216,7 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     char endpoint[MST_NUMERIC_SIZE + 16];
     const uint32_t number = t->num_sockets++, self = (uint32_t)t->options.self;
     if (!(p->dealer = zmq_socket(t->context, ZMQ_DEALER))) return false;
-    id[0] = 'M'; /* ids that libzmq makes begin with 0 */
+    id[0] = 'M'; /* ids made by libzmq begin with 0 */
     memcpy(id + 1, &self, 4);
     memcpy(id + 5, &number, 4);
     memcpy(id + 9, &t->options.instance, 8);
@@ -236,7 +236,7 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     return p->monitor && mst_zmq_watch(t->sockets, p->dealer, p->monitor) && zmq_connect(p->dealer, endpoint) == 0;
 }
 
-/* Goes on with a connection that is wanted and not there. */
+/* Continues to make a connection that is wanted. */
 static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     char numeric[MST_NUMERIC_SIZE], text[MST_ZMQ_SAID];
     if (p->state == MST_ZMQ_IDLE && now >= p->next_try) {
@@ -267,30 +267,31 @@ static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
 
 /* ---- the connection that the peer has made ---- */
 
-/* What has arrived: a frame with the header, and the bytes behind it or in a frame of their own. */
+/* A message that has arrived: a frame with the header; the bytes follow it, or are in a frame of their own. */
 typedef struct arrival {
-    unsigned char id[MST_ZMQ_ID]; /* of the DEALER from which it came to the ROUTER */
+    unsigned char id[MST_ZMQ_ID]; /* of the DEALER that sent it to the ROUTER */
     bool has_id;
     int fd;                        /* of its connection, as in the events of libzmq's monitor */
     mst_zmq_connection connection; /* set for the first message of a connection */
     zmq_msg_t frame[2];
-    int payload; /* the frame with the bytes, */
-    size_t skip; /* behind so many others */
+    int payload; /* index of the frame with the bytes */
+    size_t skip; /* offset of the bytes in that frame */
     const unsigned char *data;
     size_t bytes;
     mst_message message;
-    const char *wrong; /* why it cannot be read; NULL: it can */
+    const char *wrong; /* why the message cannot be read; NULL: it can */
 } arrival;
 
-/* The peer learns why, and makes a new connection. */
+/* Refuses the peer's connection. The peer learns why, and makes a new one. */
 static void refuse_joined(mst_transport *t, mst_zmq_peer *p, mst_message_kind kind, const char *why, int64_t now) {
     send_text(t, router_route(t, p->id), p->task, kind, why);
     p->joined = false;
     mst_zmq_break(t, p, why, now);
 }
 
-/* The peer connects to this task, which has something for it and cannot connect to it. As long as that lasts it may not
- * join, and is told so: messages that go one way only help nobody. JUDGE: this task itself was not stopped. */
+/* The peer connects to this task, but this task cannot connect to the peer although it has messages for it. As long as
+ * that lasts, the peer is refused and told why: messages in one direction only are of no use. JUDGE: this task itself
+ * was not stopped. */
 static void look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout), limit = timeout > LEAST_ONE_WAY ? timeout : LEAST_ONE_WAY;
     const bool is_one_way = p->joined && p->wanted && t->options.address[p->task] && p->state != MST_ZMQ_OPEN;
@@ -311,14 +312,14 @@ static double beat_seconds(const mst_transport *t) {
     return t->options.heartbeat < quarter ? t->options.heartbeat : quarter;
 }
 
-/* libzmq notes in a frame where it is from. */
+/* The host from which a frame came, as libzmq has noted it in the frame. */
 static const char *host_of(zmq_msg_t *frame) {
     const char *host = zmq_msg_gets(frame, "Peer-Address");
     return host ? host : "an unknown host";
 }
 
-/* A second process has the peer's number. It tries again until the first is lost, and takes its place; or until there
- * is a sign of life of the first that it cannot have sent before: then it is refused for good. */
+/* A second process has the peer's number. It tries again until the first one is lost, and then takes its place. If a
+ * sign of life of the first one comes that was sent after the second had come, the second is refused for good. */
 static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char *id, uint64_t instance,
                           zmq_msg_t *frame, int64_t now) {
     const int64_t beat = nanoseconds(beat_seconds(t));
@@ -338,8 +339,8 @@ static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char
     p->told_second = true;
 }
 
-/* The sender of M has another list of tasks, in which it is at the address in SAID. If this task's list does not have
- * that address, the sender belongs to another job, which uses the address of this task by mistake: this one goes on. */
+/* The sender of M has another list of tasks, in which it has the address in SAID. If this task's list does not have
+ * that address, the sender belongs to another job and uses the address of this task by mistake: this task goes on. */
 static void tell_misfit(mst_transport *t, const mst_message *m, const mst_zmq_said *said, const char *why) {
     const int32_t listed = mst_zmq_find_listed(t, said->address);
     const int32_t number = mst_zmq_has_other_lists(t, said) ? listed : m->from; /* M's number is from its own lists */
@@ -389,7 +390,7 @@ static void take_hello(mst_transport *t, arrival *a, int64_t now) {
 
 /* ---- messages of the peer ---- */
 
-/* A frame that is kept until somebody posts for its bytes. */
+/* A frame that is kept until memory is posted for its bytes. */
 typedef struct kept_frame {
     mst_kept_part kept;
     zmq_msg_t frame;
@@ -422,7 +423,7 @@ static void receive_id(void *socket, arrival *a, zmq_msg_t *frame) {
     if (!zmq_msg_more(frame) || !receive_frame(socket, frame)) a->wrong = "it sent an empty message";
 }
 
-/* Takes the next message; false where there is none. ROUTED: of a ROUTER, which puts the sender's id before it. */
+/* Takes the next message; false if there is none. ROUTED: SOCKET is a ROUTER, which puts the sender's id before it. */
 static bool receive(void *socket, bool routed, arrival *a) {
     zmq_msg_t *first = &a->frame[0], *second = &a->frame[1];
     *a = (arrival){.fd = -1};
@@ -458,7 +459,8 @@ static void take_alive(mst_zmq_peer *p, const arrival *a) {
     mst_make_plain(p->doing);
 }
 
-/* Takes a control or data message, or a sign of life. Returns why its sender must be given up, or NULL. */
+/* Takes a control or data message, or a sign of life. Returns NULL, or why the connection to its sender must be given
+ * up. */
 static const char *take_payload(mst_transport *t, mst_zmq_peer *p, arrival *a) {
     const mst_message *m = &a->message;
     if (m->kind == MST_MESSAGE_ALIVE) take_alive(p, a);
@@ -472,7 +474,7 @@ static const char *take_payload(mst_transport *t, mst_zmq_peer *p, arrival *a) {
     return "no memory for its control message";
 }
 
-/* The peer with the DEALER of this id, whose connection is there; NULL: it has none. */
+/* The peer whose present connection comes from the DEALER with this id; NULL: there is none. */
 static mst_zmq_peer *find_joined(const mst_transport *t, const arrival *a) {
     uint32_t task;
     memcpy(&task, a->id + 1, 4);
@@ -488,13 +490,13 @@ static void take_bye(mst_transport *t, mst_zmq_peer *p, mst_zmq_route back) {
 
 static const char closed_why[] = "connection closed by the peer";
 
-/* The connection that the peer has made has ended. */
+/* The peer's connection to this task has ended. */
 static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     p->joined = false;
     mst_zmq_break(t, p, closed_why, now);
 }
 
-/* Whether the first message of a connection may be taken: with a token, the sender must answer a challenge. */
+/* Whether the first message of a connection may be accepted: with a token, the sender must answer a challenge. */
 static bool may_speak(mst_transport *t, arrival *a) {
     if (!t->options.has_token) return true;
     const char *login = zmq_msg_gets(&a->frame[0], "User-Id");
@@ -514,10 +516,10 @@ static void take_first(mst_transport *t, arrival *a, int64_t now) {
         mst_zmq_visitor_answer(t, a->id, a->connection, now);
 }
 
-/* A message that has come by the connection that the peer has made. */
+/* Takes a message that has come by the connection that the peer has made. */
 static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     const mst_message *m = &a->message;
-    if (!a->has_id) return; /* of another program */
+    if (!a->has_id) return; /* it comes from another program */
     if (!a->wrong && (m->kind == MST_MESSAGE_HELLO || m->kind == MST_MESSAGE_ASK)) {
         if (may_speak(t, a)) take_first(t, a, now);
         return;
@@ -538,7 +540,7 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
     }
 }
 
-/* Who listens there has not shown the token. */
+/* The process that listens at the peer's address has not proved that it has the token. */
 static void refuse_listener(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     tell_refused(t, p, mst_zmq_token_missing);
     pause_dealer(t, p, now);
@@ -559,7 +561,7 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
     if (p->state != MST_ZMQ_OPEN) tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
     break_dealer(t, p, why, now);
-    if (misfit && p->task == t->options.self) p->finished = true, p->wanted = false; /* it is told once */
+    if (misfit && p->task == t->options.self) p->finished = true, p->wanted = false; /* it is reported once */
     if (misfit) mst_event_thread_misfit(t->events, p->task, text);
 }
 
@@ -575,7 +577,7 @@ static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, in
     mst_zmq_flush(t, p);
 }
 
-/* A message that has come by the connection that this task has made. */
+/* Takes a message that has come by the connection that this task has made. */
 static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t now) {
     const mst_message *m = &a->message;
     const char *why = a->wrong;
@@ -608,7 +610,7 @@ static void end_broken(mst_transport *t, const mst_zmq_broken *b, int64_t now) {
         if (t->peers[k].joined && t->peers[k].connection.number == b->connection) break_joined(t, &t->peers[k], now);
 }
 
-/* What came before a connection broke is taken before the break: libzmq tells of the break last. */
+/* Messages that arrived before a connection broke are taken before the break: libzmq reports the break last. */
 static void work_router(mst_transport *t, int64_t now) {
     int taken = 0;
     arrival a;
@@ -626,7 +628,7 @@ static void work_router(mst_transport *t, int64_t now) {
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"
 #define SAME_WAY "give all tasks the same --cluster-key FILE, or all of them --insecure, or none of them either"
 
-/* Whether the connection of the peer's DEALER, or the attempt to make one, has ended; with which EVENT. */
+/* Whether the connection of the peer's DEALER, or the attempt to make it, has ended, and with which EVENT. */
 static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
     while (p->dealer && mst_zmq_monitor_take(p->monitor, event, value)) {
         if (*event != ZMQ_EVENT_CONNECTED) return true;
@@ -635,9 +637,9 @@ static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
     return false;
 }
 
-/* An attempt to connect has ended with EVENT: tells the owner where keys are the reason. A listener says nothing to
- * who has another key, but ends the connection at once. So does a task that is killed, but not several times in a row;
- * one that is stopped lets the time run out. */
+/* An attempt to connect has ended with EVENT: tells the owner if keys are the reason. A listener sends nothing to a
+ * peer with another key, and ends the connection at once. A task that is killed also does so, but not several times in
+ * a row. A task that is stopped lets the time run out. */
 static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int value, int64_t now) {
     enum { ENOUGH = 3 };
     const bool keys = t->options.has_keys, token = p->login.text[0];
@@ -677,7 +679,7 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     mst_zmq_flush(t, p);
 }
 
-/* Signs of life to the peer, and the end of connections from which none has come. JUDGE: this task itself was not
+/* Sends signs of life to the peer, and ends connections that have been silent. JUDGE: this task itself was not
  * stopped. */
 static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t now, bool judge) {
     const int64_t timeout = nanoseconds(t->options.timeout);
@@ -696,8 +698,8 @@ static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t n
     look_one_way(t, p, now, judge);
 }
 
-/* Says goodbye to a peer that has everything. Returns whether it is finished with: one that was lost, and is not there
- * again, takes nothing any more. */
+/* Says goodbye to a peer that has everything. Returns whether nothing more is to be done for it. That is so too for a
+ * peer that was lost and has not come back, since it takes nothing any more. */
 static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
     const bool is_lost = p->instance && !p->connected;
     if (p->first || p->finished) return p->finished || is_lost;
@@ -715,7 +717,7 @@ void mst_zmq_tell_trouble(mst_transport *t, mst_zmq_peer *p, int64_t now, char *
     snprintf(text, MST_TRANSPORT_DOING, "%s", p->trouble.why);
 }
 
-/* When there is something to do for the peer even if nothing arrives. */
+/* The time of the next work for the peer, even if nothing arrives. */
 static int64_t next_work(const mst_transport *t, const mst_zmq_peer *p) {
     const bool waits = p->wanted && t->options.address[p->task];
     return waits && (p->state == MST_ZMQ_IDLE || p->state == MST_ZMQ_CONNECTING) ? p->next_try : MST_NEVER;

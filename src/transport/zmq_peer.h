@@ -3,12 +3,12 @@
  *      task 0    DEALER to task 1  -- HELLO, then messages -->  ROUTER of task 1, bound at its address
  *                                  <-- WELCOME, with the door of shared memory, if there is one (transport/shm.h)
  *
- *  Each task makes a connection to those for whom it has something, so that two tasks often have two. Messages go by
- *  the connection that the sender has made. Only to a task whose address it does not know they go back by the one that
- *  the peer has made.
+ *  Each task makes a connection to every task for which it has messages, so two tasks often have two connections. A
+ *  message goes by the connection that its sender has made. Only a message to a task of unknown address goes back by
+ *  the connection that the peer has made.
  *
- *  A DEALER is used for one connection. When that breaks, or is refused, or cannot be made, the socket is closed, and
- *  after a while the name is resolved again and a new one made. */
+ *  A DEALER is used for one connection. When the connection breaks, is refused, or cannot be made, the socket is
+ *  closed. After a while the name is resolved again, and a new socket is made. */
 #ifndef MUSTER_TRANSPORT_ZMQ_PEER_H
 #define MUSTER_TRANSPORT_ZMQ_PEER_H
 
@@ -49,11 +49,11 @@ typedef struct mst_zmq_peer {
     mst_zmq_state state;
     void *dealer, *monitor;
     mst_resolving *resolving;
-    unsigned tries;   /* since the last that succeeded */
-    int64_t next_try; /* of IDLE; of CONNECTING when it is given up */
+    unsigned tries;   /* since the last success */
+    int64_t next_try; /* MST_ZMQ_IDLE: time of the next try; MST_ZMQ_CONNECTING: when this try is given up */
     int64_t dealer_heard;
     unsigned cut_short;      /* connections in a row that the peer ended before any message */
-    mst_zmq_trouble trouble; /* why it has not been made yet */
+    mst_zmq_trouble trouble; /* why the connection has not been made yet */
     mst_zmq_login login;
     /* the connection that the peer has made */
     bool joined;
@@ -62,41 +62,41 @@ typedef struct mst_zmq_peer {
     mst_zmq_connection connection;
     int64_t router_heard;
     char host[MST_ZMQ_HOST];
-    /* it connects to this task, which cannot connect to it */
-    int64_t one_way_since; /* 0: that is not so */
-    bool one_way;          /* it has been so for long */
+    /* the peer connects to this task, but this task cannot connect to the peer */
+    int64_t one_way_since; /* 0: this is not so */
+    bool one_way;          /* this has been so for long */
     /* another process that wants the peer's number */
     uint64_t second; /* its instance; 0: none */
     int64_t second_came;
-    bool told_second; /* the owner knows of it */
-    uint64_t misfit;  /* the process that was told last that its list of tasks is another one */
+    bool told_second; /* the owner was told of it */
+    uint64_t misfit;  /* instance of the last process that was told that its list of tasks differs */
     /* what the owner was told */
     bool connected, refused;
-    uint64_t instance;               /* of the process that it was last connected with */
-    char doing[MST_TRANSPORT_DOING]; /* as it has said last; "": it has not */
+    uint64_t instance;               /* of the last connected process */
+    char doing[MST_TRANSPORT_DOING]; /* what the peer last said it was doing; "": it has said nothing */
     /* messages to it */
     mst_zmq_outgoing *first, **last;
     mst_zmq_loans loans;
-    bool said_bye, finished; /* of the present connections: goodbye was said, and heard */
+    bool said_bye, finished; /* of the present connections: BYE was sent; BYE was received */
 } mst_zmq_peer;
 
-/** Who is no task and has asked what this one does (zmq_visitor.h). */
+/** A process that is not a task and has asked this one for its report (zmq_visitor.h). */
 typedef struct mst_zmq_visitor {
     int64_t came; /**< 0: the place is free */
     unsigned char id[MST_ZMQ_ID];
     mst_zmq_connection connection;
 } mst_zmq_visitor;
 
-/** A connection of which nobody has said yet whose it is (zmq_newcomer.h). */
+/** An incoming connection that has not said yet whose it is (zmq_newcomer.h). */
 typedef struct mst_zmq_newcomer {
     mst_zmq_connection connection;
-    bool has_ended;                   /**< messages that it sent before may not have been read yet */
+    bool has_ended;                   /**< the connection has ended, but its messages may not have been read yet */
     unsigned char id[MST_ZMQ_ID];     /**< of the DEALER that was challenged */
-    char challenge[MST_TOKEN_NONCE];  /**< that was sent to it (zmq_token.h); "": none */
+    char challenge[MST_TOKEN_NONCE];  /**< sent to it (zmq_token.h); "": none */
     char host[MST_ZMQ_HOST], port[8]; /**< of the other end */
 } mst_zmq_newcomer;
 
-/** A connection that has ended, and libzmq's event and error if its handshake had failed; 0: it had not. */
+/** A connection that has ended; with libzmq's event and error if its handshake had failed, otherwise 0. */
 typedef struct mst_zmq_broken {
     uint64_t connection;
     uint16_t handshake_end;
@@ -110,56 +110,56 @@ struct mst_transport {
     mst_event_thread *events;
     mst_mailbox *mailbox;
     mst_shm *shm;                   /* for data to tasks of this machine; NULL: there is none */
-    _Atomic int64_t sent_by_socket; /* when the last data were; 0: never */
+    _Atomic int64_t sent_by_socket; /* time of the last data sent by a socket; 0: never */
     mst_zmq_peer *peers;            /* [num_tasks] */
     pthread_t thread;
     bool has_thread;
     int wake;     /* eventfd: there is something to do */
-    int sockets;  /* epoll: of `wake` and of all sockets that receive */
-    int rouse;    /* eventfd: the thread is to wake up, though another one receives */
-    int watch;    /* epoll, on which the thread sleeps: of `rouse`, and of `sockets` but while another receives */
-    int arrivals; /* epoll, on which another one sleeps: of `sockets` and of the links of `shm` */
-    pthread_mutex_t lock;   /* of all that follows, of the peers and of all sockets */
-    pthread_cond_t changed; /* who opens or closes waits: for `ready`, for peers that have finished */
+    int sockets;  /* epoll: watches `wake` and all sockets that receive */
+    int rouse;    /* eventfd: wakes the thread, even if another thread receives */
+    int watch;    /* epoll on which the thread sleeps: watches `rouse`, and `sockets` unless another thread receives */
+    int arrivals; /* epoll on which another receiving thread sleeps: watches `sockets` and the links of `shm` */
+    pthread_mutex_t lock;   /* guards all members after it, the peers and all sockets */
+    pthread_cond_t changed; /* the thread that opens or closes waits for `ready`, and for peers that have finished */
     bool ready, closing, finished, stopped;
-    int error;                          /* errno, where it could not listen */
+    int error;                          /* errno if it could not listen */
     char listen[MST_NUMERIC_SIZE + 16]; /* endpoint */
     char known_as[MST_NUMERIC_SIZE];    /* address to which others connect, if it is forwarded to `listen`; else "" */
     void *context, *router, *monitor;
-    void *door;            /* of a cluster with a key, or a user's token (zmq_door.h); else NULL */
+    void *door;            /* if there is a cluster key or a user's token (zmq_door.h); else NULL */
     mst_token_used logins; /* used if the transport has a user's token */
-    char stranger[MST_ZMQ_STRANGERS][MST_ZMQ_HOST]; /* hosts from which somebody was refused; "": not known which */
+    char stranger[MST_ZMQ_STRANGERS][MST_ZMQ_HOST]; /* hosts whose connections were refused; "": an unknown host */
     int num_strangers;
-    unsigned num_sockets; /* ever made: no two have one id */
+    unsigned num_sockets; /* made so far: gives each socket its own id */
     bool more;            /* messages are left in the router */
     mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
-    mst_zmq_newcomer *newcomer; /* in the order in which they came */
+    mst_zmq_newcomer *newcomer; /* in order of arrival */
     int num_newcomers, most_newcomers;
     int num_excused; /* how many newcomers have done nothing wrong: libzmq does not say which */
     uint64_t num_connections;
-    char gone[MST_ZMQ_HOST]; /* host of the last that is none any more */
-    uint16_t handshake_end;  /* how that of the connection has failed whose end libzmq tells next: its event, or 0 */
-    int handshake_error;     /* with which error */
+    char gone[MST_ZMQ_HOST]; /* host of the last newcomer that has ended */
+    uint16_t handshake_end;  /* event of a failed handshake, if libzmq reports the connection's end next; else 0 */
+    int handshake_error;     /* the error of that handshake */
     mst_zmq_broken broken[MST_ZMQ_BROKEN]; /* connections that have ended, to be handled (zmq_broken.h) */
     int num_broken;
     int64_t next_beat;
     bool is_taken;        /* another thread receives */
-    int64_t sleeps_until; /* the thread, at most */
+    int64_t sleeps_until; /* the thread sleeps until this time at most */
 };
 
-/** Opens the ROUTER, and binds it where the transport listens; errno where that fails. */
+/** Opens the ROUTER, and binds it if the transport listens; errno if that fails. */
 bool mst_zmq_listen(mst_transport *t);
 /** Closes all sockets, without waiting for anything. */
 void mst_zmq_close_sockets(mst_transport *t);
 
-/** Takes what has arrived, makes the connections that are wanted, sends what can be sent. Returns the time at which it
- *  has something to do even if nothing arrives. */
+/** Takes what has arrived, makes the wanted connections, and sends what can be sent. Returns the time of the next work
+ *  that is due even if nothing arrives. */
 int64_t mst_zmq_work(mst_transport *t, int64_t now);
-/** Sends what waits for the peer, if there is a connection. */
+/** Sends the messages that wait for the peer, if there is a connection. */
 void mst_zmq_flush(mst_transport *t, mst_zmq_peer *p);
-/** Breaks the connections with the peer, both ways, and tells the owner. What is sent from now on goes by new ones. */
+/** Breaks both connections with the peer, and tells the owner. Messages sent from now on go by new ones. */
 void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now);
-/** Why there is no connection to the peer (transport.h). */
+/** Writes to TEXT why there is no connection to the peer (mst_transport_type.trouble). */
 void mst_zmq_tell_trouble(mst_transport *t, mst_zmq_peer *p, int64_t now, char *text);
 /** Drops messages to the peer: all, or only data whose generation is over. */
 void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all);

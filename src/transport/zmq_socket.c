@@ -44,8 +44,8 @@ bool mst_zmq_monitor_take(void *monitor, uint16_t *event, int *value) {
     return there;
 }
 
-/* By the system call itself: ThreadSanitizer does not see libzmq close the descriptor of a socket. If it had seen this
- * use of it, it would take the next descriptor with that number for the same one. */
+/* Calls the kernel directly: ThreadSanitizer does not see that libzmq closes the descriptor of a socket. If it saw this
+ * use, it would mistake the next descriptor with that number for the same one. */
 static int control(int epoll, int operation, void *socket) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = socket};
     int fd;
@@ -68,7 +68,7 @@ static void close_socket(int epoll, void *socket) {
     zmq_close(socket);
 }
 
-/* The monitor's end at the socket goes first: libzmq would wait for somebody to read it. */
+/* The socket's end of the monitor is closed first: libzmq would otherwise wait for somebody to read it. */
 void mst_zmq_close(int epoll, void *socket, void *monitor) {
     if (monitor) zmq_socket_monitor(socket, NULL, 0);
     close_socket(epoll, socket);

@@ -12,9 +12,9 @@ const char mst_zmq_token_missing[] =
     "it does not have this user's token: it was started by another user, or with another HOME, --cluster-key or "
     "--insecure: start both in the same way";
 
-enum { NONCE = MST_TOKEN_NONCE - 1, PROOF = MST_TOKEN_PROOF - 1, TEXT = 512 /* of a HELLO */ };
+enum { NONCE = MST_TOKEN_NONCE - 1, PROOF = MST_TOKEN_PROOF - 1, TEXT = 512 /* most bytes of a HELLO */ };
 
-/* ---- who connects ---- */
+/* ---- the side that connects ---- */
 
 bool mst_zmq_token_connect(const mst_cluster_keys *keys, const char *numeric, void *dealer, mst_zmq_login *login) {
     char proof[MST_TOKEN_PROOF];
@@ -45,7 +45,7 @@ bool mst_zmq_token_answer(const mst_cluster_keys *keys, mst_zmq_login *login, co
     return true;
 }
 
-/* ---- who listens ---- */
+/* ---- the side that listens ---- */
 
 bool mst_zmq_token_listen(mst_transport *t) {
     const int on = 1;

@@ -12,7 +12,7 @@
 
 #include "transport/zmq_peer.h"
 
-/** Makes the ROUTER, which is not bound yet, ask at the door. */
+/** Makes the ROUTER, which is not bound yet, ask the door. */
 bool mst_zmq_token_listen(mst_transport *t);
 /** Makes a DEALER, which is not connected yet, prove to the address NUMERIC that it has KEYS, a token. */
 bool mst_zmq_token_connect(const mst_cluster_keys *keys, const char *numeric, void *dealer, mst_zmq_login *login);
@@ -31,8 +31,8 @@ typedef enum mst_zmq_entrance {
     MST_ZMQ_TOO_LATE    /**< the connection has ended */
 } mst_zmq_entrance;
 
-/** Whether MESSAGE, a HELLO or an ASK on connection FD, may be taken; then *DATA and *BYTES are the text after the
- *  proof. ID: of the DEALER. LOGIN: the one with which the door has let it in. */
+/** Whether MESSAGE, a HELLO or an ASK on connection FD, may be accepted; then *DATA and *BYTES are the text after the
+ *  proof. ID: of the DEALER. LOGIN: the login that the door has accepted. */
 mst_zmq_entrance mst_zmq_token_enter(mst_transport *t, const unsigned char *id, int fd, const char *login,
                                      const mst_message *message, const unsigned char **data, size_t *bytes);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t STAYS = 5000000000; /* nanoseconds for which one that does not go keeps its place */
+static const int64_t STAYS = 5000000000; /* nanoseconds: how long a visitor that does not leave keeps its place */
 
 static void refuse_visitor(mst_transport *t, const unsigned char *id, const char *why) {
     const mst_message header = {
@@ -24,7 +24,7 @@ static void send_report(mst_transport *t, const unsigned char *id) {
     free(data);
 }
 
-/* NULL: all places are taken. */
+/* Returns a free place; NULL: all places are taken. */
 static mst_zmq_visitor *free_place(mst_transport *t, int64_t now) {
     for (int i = 0; i < MST_ZMQ_VISITORS; i++)
         if (!t->visitor[i].came || now - t->visitor[i].came > STAYS) return &t->visitor[i];
@@ -33,7 +33,7 @@ static mst_zmq_visitor *free_place(mst_transport *t, int64_t now) {
 
 void mst_zmq_visitor_answer(mst_transport *t, const unsigned char *id, mst_zmq_connection connection, int64_t now) {
     for (int i = 0; i < MST_ZMQ_VISITORS; i++)
-        if (t->visitor[i].came && memcmp(t->visitor[i].id, id, MST_ZMQ_ID) == 0) return; /* it asks once more */
+        if (t->visitor[i].came && memcmp(t->visitor[i].id, id, MST_ZMQ_ID) == 0) return; /* it asks again */
     mst_zmq_visitor *place = free_place(t, now);
     if (!place) {
         refuse_visitor(t, id, "others ask it already, as many as may at once");
