@@ -73,9 +73,20 @@ static const json_t *config_of(const network_reader *r, int64_t i) {
 
 /* ---- single layers ---- */
 
+/* The dtype, or policy, of a layer. A map of policies that names no layer is its default, or null. */
+static const json_t *policy_of(const json_t *config) {
+    const json_t *dtype = json_object_get(config, "dtype"), *inside = json_object_get(dtype, "config");
+    const char *class_name = json_string_value(json_object_get(dtype, "class_name"));
+    const json_t *map = json_object_get(inside, "policy_map");
+    const bool names_none = json_is_object(map) && !json_object_size(map);
+    return class_name && names_none && strcmp(class_name, "DTypePolicyMap") == 0
+               ? json_object_get(inside, "default_policy")
+               : dtype;
+}
+
 /* A name, or an object with it; "" where there is none. */
 static const char *dtype_text(const json_t *config) {
-    const json_t *dtype = json_object_get(config, "dtype");
+    const json_t *dtype = policy_of(config);
     const char *text = json_string_value(dtype);
     if (!text) text = json_string_value(json_object_get(json_object_get(dtype, "config"), "name"));
     return text ? text : "";
@@ -127,7 +138,7 @@ static mst_status unknown_op(void) {
 /* A policy of another class says how weights are quantized, or has one for each layer inside. */
 static mst_status check_policy(const json_t *config) {
     const char *dtype = dtype_text(config);
-    const char *class_name = json_string_value(json_object_get(json_object_get(config, "dtype"), "class_name"));
+    const char *class_name = json_string_value(json_object_get(policy_of(config), "class_name"));
     if (!*dtype && class_name)
         return MST_FAIL(MST_UNIMPLEMENTED, "weights of a %.50s are not read: f32 is", class_name);
     if (!*dtype || strcmp(dtype, "float32") == 0 || strncmp(dtype, "mixed_", strlen("mixed_")) == 0) return MST_OK;
