@@ -248,6 +248,22 @@ static void keys_that_other_layers_have_are_not_taken(void **state) {
     expect_inputs(text, list, "{\"b\": [\"a\", 0, 0], \"z\": [\"b\", 0, 0]}", "b", "z");
 }
 
+/* Beside a model, and inside of it. */
+static void layers_without_config_are_told(void **state) {
+    (void)state;
+    static const char why[] = "the network in it is damaged: a layer without config";
+#define BARE(config) "{\"class_name\": \"Dense\", \"name\": \"bare\"" config ", \"inbound_nodes\": [" CALL("in", 0) "]}"
+    expect_refused(MODEL("m", INPUT("in") ", " INNER(CALL("in", 0)) ", " BARE(""), AT("in", 0), AT("inner", 1), ""),
+                   MST_CORRUPT, why);
+    expect_refused(MODEL("m", INPUT("in") ", " INNER(CALL("in", 0)) ", " BARE(", \"config\": [1]"), AT("in", 0),
+                         AT("inner", 1), ""),
+                   MST_CORRUPT, why);
+    expect_refused(STACK("s", MODEL("inner", INPUT("in") ", " BARE(""), AT("in", 0), AT("bare", 0), ""), ""),
+                   MST_CORRUPT, why);
+    expect_refused(STACK("s", STACK("t", DENSE("d", "") ", " BARE(""), "") ", " BARE(""), ""), MST_CORRUPT, why);
+#undef BARE
+}
+
 /* As Keras 3 writes x + y; as a layer the same is computed. */
 static void ops_of_outputs_with_other_dimensions_are_refused(void **state) {
     (void)state;
@@ -383,6 +399,7 @@ int main(void) {
         TEST_IN_FOLDER(other_members_of_dicts_are_told),
         TEST_IN_FOLDER(inputs_of_a_dict_have_the_names_of_its_keys),
         TEST_IN_FOLDER(keys_that_other_layers_have_are_not_taken),
+        TEST_IN_FOLDER(layers_without_config_are_told),
         TEST_IN_FOLDER(ops_of_outputs_with_other_dimensions_are_refused),
         TEST_IN_FOLDER(an_output_may_be_an_input),
         cmocka_unit_test(layers_are_where_the_file_keeps_them),
