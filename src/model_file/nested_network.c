@@ -485,6 +485,8 @@ static mst_status index_layers(outer_model *m) {
     json_array_foreach(m->layers, i, layer) {
         if (!*name_of(layer) || !*text_of(layer, "class_name"))
             return nested_malformed(m->f, "a layer without class or name");
+        if (!is_inner(layer) && !json_is_object(json_object_get(layer, "config")))
+            return nested_malformed(m->f, "a layer without config");
         json_object_set_new(m->index, name_of(layer), json_integer((json_int_t)i));
     }
     m->inner = calloc(count, sizeof *m->inner);

@@ -73,9 +73,20 @@ static const json_t *config_of(const network_reader *r, int64_t i) {
 
 /* ---- single layers ---- */
 
+/* The dtype, or policy, of a layer. A map of policies that names no layer is its default, or null. */
+static const json_t *policy_of(const json_t *config) {
+    const json_t *dtype = json_object_get(config, "dtype"), *inside = json_object_get(dtype, "config");
+    const char *class_name = json_string_value(json_object_get(dtype, "class_name"));
+    const json_t *map = json_object_get(inside, "policy_map");
+    const bool names_none = json_is_object(map) && !json_object_size(map);
+    return class_name && names_none && strcmp(class_name, "DTypePolicyMap") == 0
+               ? json_object_get(inside, "default_policy")
+               : dtype;
+}
+
 /* A name, or an object with it; "" if there is none. */
 static const char *dtype_text(const json_t *config) {
-    const json_t *dtype = json_object_get(config, "dtype");
+    const json_t *dtype = policy_of(config);
     const char *text = json_string_value(dtype);
     if (!text) text = json_string_value(json_object_get(json_object_get(dtype, "config"), "name"));
     return text ? text : "";
@@ -127,7 +138,7 @@ static mst_status unknown_op(void) {
 /* A policy of another class says how weights are quantized, or has a policy for each layer inside. */
 static mst_status check_policy(const json_t *config) {
     const char *dtype = dtype_text(config);
-    const char *class_name = json_string_value(json_object_get(json_object_get(config, "dtype"), "class_name"));
+    const char *class_name = json_string_value(json_object_get(policy_of(config), "class_name"));
     if (!*dtype && class_name)
         return MST_FAIL(MST_UNIMPLEMENTED, "weights of a %.50s are not read: f32 is", class_name);
     if (!*dtype || strcmp(dtype, "float32") == 0 || strncmp(dtype, "mixed_", strlen("mixed_")) == 0) return MST_OK;
@@ -431,24 +442,70 @@ static const json_t *history_at(const json_t *list, size_t i) {
     return json_array_get(list, i);
 }
 
-/* Inputs and outputs of a dict go by its keys in Keras, whatever their layers are called. */
-static const char *key_at(const json_t *keys, size_t i) {
-    const char *key = json_string_value(json_array_get(keys, i));
-    return key && mst_name_is_valid(key) ? key : NULL;
+/* ---- inputs and outputs ---- */
+
+/* What the inputs of a dict are called. */
+typedef struct input_names {
+    mst_names wanted;  /* their keys, with their indices */
+    const char **name; /* [count] a key; NULL: the layer keeps its own name */
+    bool *is_input;    /* [num_layers] */
+} input_names;
+
+static void input_names_free(input_names *n) {
+    mst_names_free(&n->wanted);
+    free(n->name);
+    free(n->is_input);
 }
 
-/* KEYS: those of a dict of inputs, or NULL. */
-static mst_status add_inputs(const network_reader *r, const json_t *list, const json_t *keys) {
+/* Input I keeps the name of its layer, and so the one that wants this name keeps its own, and so on. */
+static void keep_name(const network_reader *r, const json_t *list, input_names *n, int64_t i) {
+    while (i >= 0 && n->name[i]) {
+        n->name[i] = NULL;
+        const keras_call *call = find_call(r, history_at(list, (size_t)i));
+        i = call ? mst_names_get(&n->wanted, r->network->layer[call->layer].name) : -1;
+    }
+}
+
+/* Inputs of a dict go by its keys in Keras, whatever their layers are called. A key that is no name, or that of another
+ * layer which keeps it, is not taken. */
+static mst_status name_inputs(const network_reader *r, const json_t *list, const json_t *keys, input_names *n) {
+    const size_t count = json_array_size(keys);
+    n->name = calloc(count + 1, sizeof *n->name);
+    n->is_input = calloc((size_t)r->network->num_layers + 1, sizeof *n->is_input);
+    if (!n->name || !n->is_input) return MST_NO_MEMORY("for a network");
+    for (size_t i = 0; i < count; i++) {
+        const keras_call *call = find_call(r, history_at(list, i));
+        if (call) n->is_input[call->layer] = true;
+        if ((n->name[i] = json_string_value(json_array_get(keys, i))))
+            MST_TRY(mst_names_set(&n->wanted, n->name[i], (int64_t)i));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const int64_t layer = n->name[i] ? mst_names_get(&r->names, n->name[i]) : -1;
+        if (n->name[i] && (!mst_name_is_valid(n->name[i]) || (layer >= 0 && !n->is_input[layer])))
+            keep_name(r, list, n, (int64_t)i);
+    }
+    return MST_OK;
+}
+
+static mst_status add_named_inputs(const network_reader *r, const json_t *list, const input_names *n, size_t named) {
     for (size_t i = 0; history_at(list, i); i++) {
         keras_call *call = find_call(r, history_at(list, i));
         if (!call || call->done) return malformed(r, "an input that no layer is, or that comes twice");
-        const mst_keras_layer *layer = &r->network->layer[call->layer];
         const json_t *config = config_of(r, call->layer);
-        const char *name = key_at(keys, i) ? key_at(keys, i) : layer->name;
+        const char *name = i < named && n->name[i] ? n->name[i] : r->network->layer[call->layer].name;
         MST_TRY(of_layer(r, call->layer, add_input(r, name, shape_of(config), dtype_text(config), &call->output)));
         call->done = true;
     }
     return MST_OK;
+}
+
+/* KEYS: those of a dict of inputs, or NULL. */
+static mst_status add_inputs(const network_reader *r, const json_t *list, const json_t *keys) {
+    input_names names = {.name = NULL};
+    mst_status status = name_inputs(r, list, keys, &names);
+    if (!status) status = add_named_inputs(r, list, &names, json_array_size(keys));
+    input_names_free(&names);
+    return status;
 }
 
 static mst_status set_outputs(const network_reader *r, const json_t *list) {

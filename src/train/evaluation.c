@@ -140,27 +140,37 @@ mst_status mst_trainer_build_predict(mst_trainer *trainer) {
     return mst_session_init_variables(trainer->session);
 }
 
-/* Memory for all predictions of an output is taken in one piece: is there as much? */
-static mst_status check_room(mst_dtype dtype, mst_shape shape) {
-    int64_t count = 1, bytes;
-    for (int i = 0; i < shape.ndim; i++)
-        if (__builtin_mul_overflow(count, shape.dim[i], &count)) count = INT64_MAX;
-    if (__builtin_mul_overflow(count, (int64_t)mst_dtype_size(dtype), &bytes)) bytes = INT64_MAX;
-    return mst_host_check(bytes, "predict: the predictions for all rows", "predict fewer rows at a time");
+/* Memory for all predictions of an output is taken in one piece: is there as much for all COUNT outputs
+ * of SPEC together, as far as their sizes are known? */
+static mst_status check_room(const mst_spec *spec, int count, int64_t rows) {
+    int64_t all = 0;
+    for (int o = 0; o < count; o++) {
+        int64_t bytes = (int64_t)mst_dtype_size(spec[o].dtype);
+        bool known = spec[o].shape.ndim > 0;
+        for (int i = 0; i < spec[o].shape.ndim; i++) {
+            const int64_t size = i ? spec[o].shape.dim[i] : rows;
+            known &= size >= 0;
+            if (known && __builtin_mul_overflow(bytes, size, &bytes)) bytes = INT64_MAX;
+        }
+        if (known && __builtin_add_overflow(all, bytes, &all)) all = INT64_MAX;
+    }
+    return mst_host_check(all, "predict: the predictions for all rows", "predict fewer rows at a time");
 }
 
 /* Where it is known before the first batch how many numbers an output has for each row, as it nearly always is, the
  * predictions of all ROWS are refused before that batch takes memory. */
 static mst_status check_predictions(const mst_trainer *trainer, int64_t rows) {
-    for (int o = 0; o < trainer->num_outputs; o++) {
-        mst_spec spec = mst_value_spec(trainer->predict[trainer->num_inputs + o]);
-        if (spec.shape.ndim < 1) continue;
-        spec.shape.dim[0] = rows;
-        bool known = true;
-        for (int i = 1; i < spec.shape.ndim; i++) known &= spec.shape.dim[i] >= 0;
-        if (known) MST_TRY(check_room(spec.dtype, spec.shape));
-    }
-    return MST_OK;
+    mst_spec spec[MST_MAX_OUTPUTS];
+    for (int o = 0; o < trainer->num_outputs; o++) spec[o] = mst_value_spec(trainer->predict[trainer->num_inputs + o]);
+    return check_room(spec, trainer->num_outputs, rows);
+}
+
+/* Likewise with the outputs of the first batch, of which all sizes are known. */
+static mst_status check_outputs(mst_tensor *const *output, int count, int64_t rows) {
+    mst_spec spec[MST_MAX_OUTPUTS];
+    for (int o = 0; o < count; o++)
+        spec[o] = (mst_spec){.dtype = mst_tensor_dtype(output[o]), .shape = mst_tensor_shape(output[o])};
+    return check_room(spec, count, rows);
 }
 
 /* Copies the output NAME of a batch behind the DONE rows of *ALL, which is made of ROWS rows where it is not there. */
@@ -178,10 +188,7 @@ static mst_status keep_output(const char *name, const mst_tensor *output, int64_
         return MST_FAIL(MST_INVALID,
                         "predict: the rows of an output changed their shape from one batch to the next: pad the "
                         "data to a given shape (mst_padding)");
-    if (!*all) {
-        MST_TRY(check_room(mst_tensor_dtype(output), shape));
-        MST_TRY(mst_tensor_create(mst_tensor_dtype(output), shape, all));
-    }
+    if (!*all) MST_TRY(mst_tensor_create(mst_tensor_dtype(output), shape, all));
     const size_t row_bytes = mst_tensor_bytes(output) / (size_t)batch_size;
     memcpy((char *)mst_tensor_data(*all) + (size_t)done * row_bytes, mst_tensor_data(output), mst_tensor_bytes(output));
     return MST_OK;
@@ -201,6 +208,7 @@ static mst_status predict_batch(mst_trainer *trainer, const mst_batch *batch, in
                                  trainer->num_outputs, output);
     for (int i = 0; feed && i < trainer->num_inputs; i++) mst_tensor_release(feed[i].tensor);
     free(feed);
+    if (!status && !done) status = check_outputs(output, trainer->num_outputs, rows);
     for (int o = 0; o < trainer->num_outputs; o++) {
         if (!status)
             status = keep_output(mst_model_output_name(trainer->model, o), output[o], mst_batch_size(batch), rows, done,

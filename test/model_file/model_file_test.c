@@ -588,6 +588,17 @@ static void policies_are_the_precision_of_layers(void **state) {
     EXPECT_OK(mst_network_parse("plain", SEQUENTIAL(INPUT NAMED("a", "\"float32\"")), &model));
     assert_int_equal(precision_of(model, 1), MST_PRECISION_DEFAULT);
     mst_model_destroy(model);
+    /* a map of policies for layers that names none has its default alone */
+#define MAP(in, all) \
+    "{\"class_name\": \"DTypePolicyMap\", \"config\": {\"policy_map\": {" in "}, \"default_policy\": " all "}}"
+    static const char maps[] =
+        SEQUENTIAL(INPUT NAMED("a", MAP("", "\"mixed_bfloat16\"")) ", " NAMED("b", MAP("", "null")));
+    EXPECT_OK(mst_network_parse("maps", maps, &model));
+    assert_int_equal(precision_of(model, 1), MST_MIXED_BFLOAT16);
+    assert_int_equal(precision_of(model, 2), MST_FLOAT32);
+    mst_model_destroy(model);
+    EXPECT_ERROR(mst_network_parse("maps", SEQUENTIAL(INPUT NAMED("a", MAP("\"b\": \"float32\"", "null"))), &model),
+                 MST_UNIMPLEMENTED, "layer 'a' (Dense): weights of a DTypePolicyMap are not read");
     EXPECT_ERROR(mst_network_parse("quantized",
                                    SEQUENTIAL(INPUT NAMED("a", "{\"class_name\": \"QuantizedDTypePolicy\"}")), &model),
                  MST_UNIMPLEMENTED, "layer 'a' (Dense): weights of a QuantizedDTypePolicy are not read");

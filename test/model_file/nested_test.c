@@ -221,6 +221,49 @@ static void inputs_of_a_dict_have_the_names_of_its_keys(void **state) {
     free(swapped);
 }
 
+/* The inputs of TEXT, whose list LIST becomes DICT, are called FIRST and SECOND. */
+static void expect_inputs(const char *text, const char *list, const char *dict, const char *first, const char *second) {
+    mst_model *model;
+    char *changed = with_dict_of_inputs(text, list, dict);
+    EXPECT_OK(mst_model_load(folder_write_text("net.json", changed), &model, NULL));
+    assert_string_equal(mst_model_input_name(model, 0), first);
+    assert_string_equal(mst_model_input_name(model, 1), second);
+    mst_model_destroy(model);
+    free(changed);
+}
+
+/* Then the input has the name of its layer; and so has one that wanted this name. */
+static void keys_that_other_layers_have_are_not_taken(void **state) {
+    (void)state;
+    static const char list[] = "[[\"a\", 0, 0], [\"b\", 0, 0]]";
+    const char *text = MODEL("m",
+                             INPUT_OF("a", 2) ", " INPUT_OF("b", 5) ", " DEFINED("left", 1, CALL("a", 0)) ", " DEFINED(
+                                 "right", 1, CALL("b", 0)) ", " PAIR("left", "right"),
+                             AT("a", 0) ", " AT("b", 0), AT("pair", 0), "");
+    expect_inputs(text, list, "{\"left\": [\"a\", 0, 0], \"right\": [\"b\", 0, 0]}", "a", "b");
+    expect_inputs(text, list, "{\"left\": [\"a\", 0, 0], \"z\": [\"b\", 0, 0]}", "a", "z");
+    expect_inputs(text, list, "{\"b\": [\"a\", 0, 0], \"left\": [\"b\", 0, 0]}", "a", "b");
+    expect_inputs(text, list, "{\"b\": [\"a\", 0, 0], \"no name\": [\"b\", 0, 0]}", "a", "b");
+    expect_inputs(text, list, "{\"no name\": [\"a\", 0, 0], \"z\": [\"b\", 0, 0]}", "a", "z");
+    expect_inputs(text, list, "{\"b\": [\"a\", 0, 0], \"z\": [\"b\", 0, 0]}", "b", "z");
+}
+
+/* Beside a model, and inside of it. */
+static void layers_without_config_are_told(void **state) {
+    (void)state;
+    static const char why[] = "the network in it is damaged: a layer without config";
+#define BARE(config) "{\"class_name\": \"Dense\", \"name\": \"bare\"" config ", \"inbound_nodes\": [" CALL("in", 0) "]}"
+    expect_refused(MODEL("m", INPUT("in") ", " INNER(CALL("in", 0)) ", " BARE(""), AT("in", 0), AT("inner", 1), ""),
+                   MST_CORRUPT, why);
+    expect_refused(MODEL("m", INPUT("in") ", " INNER(CALL("in", 0)) ", " BARE(", \"config\": [1]"), AT("in", 0),
+                         AT("inner", 1), ""),
+                   MST_CORRUPT, why);
+    expect_refused(STACK("s", MODEL("inner", INPUT("in") ", " BARE(""), AT("in", 0), AT("bare", 0), ""), ""),
+                   MST_CORRUPT, why);
+    expect_refused(STACK("s", STACK("t", DENSE("d", "") ", " BARE(""), "") ", " BARE(""), ""), MST_CORRUPT, why);
+#undef BARE
+}
+
 /* As Keras 3 writes x + y; as a layer the same is computed. */
 static void ops_of_outputs_with_other_dimensions_are_refused(void **state) {
     (void)state;
@@ -355,6 +398,8 @@ int main(void) {
         TEST_IN_FOLDER(dicts_are_taken_by_name),
         TEST_IN_FOLDER(other_members_of_dicts_are_told),
         TEST_IN_FOLDER(inputs_of_a_dict_have_the_names_of_its_keys),
+        TEST_IN_FOLDER(keys_that_other_layers_have_are_not_taken),
+        TEST_IN_FOLDER(layers_without_config_are_told),
         TEST_IN_FOLDER(ops_of_outputs_with_other_dimensions_are_refused),
         TEST_IN_FOLDER(an_output_may_be_an_input),
         cmocka_unit_test(layers_are_where_the_file_keeps_them),

@@ -139,6 +139,37 @@ static void predictions_that_do_not_fit_are_refused_before_the_first_batch(void 
     mst_model_destroy(model);
 }
 
+static mst_value as_it_is(void *context, mst_value x, bool training) {
+    (void)context, (void)training;
+    return mst_identity(x);
+}
+
+/* Each of three outputs fits alone; the shapes of the inputs, and so of the outputs, are known before, or not. */
+static void predictions_of_all_outputs_count(void **state) {
+    (void)state;
+    enum { ROWS = 1 << 20, OUTPUTS = 3 };
+    for (int k = 0; k < 2; k++) {
+        mst_model *model;
+        mst_tensor *x, *out[OUTPUTS] = {NULL};
+        mst_dataset *data;
+        mst_outputs outputs = {.count = OUTPUTS};
+        memory = INT64_C(5) << 40;
+        EXPECT_OK(mst_model_create(&model));
+        const mst_output input = mst_input(model, MST_SHAPE(k ? -1 : 1));
+        for (int o = 0; o < OUTPUTS; o++) outputs.output[o] = mst_lambda(input, o ? repeat : as_it_is);
+        mst_model_outputs(model, outputs);
+        EXPECT_OK(mst_compile(model, .session = {.devices = "cpu:1/1"}));
+        EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(ROWS, 1), &x));
+        EXPECT_OK(mst_dataset_from_tensors(&x, 1, &data));
+        EXPECT_ERROR(mst_predict_all(model, data, 1, out, OUTPUTS), MST_OUT_OF_MEMORY,
+                     "the predictions for all rows need 8.0 TB");
+        for (int o = 0; o < OUTPUTS; o++) assert_null(out[o]);
+        mst_dataset_release(data);
+        mst_tensor_release(x);
+        mst_model_destroy(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(step_that_does_not_fit_into_memory_is_refused),
@@ -148,6 +179,7 @@ int main(void) {
         cmocka_unit_test(variables_that_do_not_fit_are_refused),
         cmocka_unit_test(outputs_that_do_not_fit_are_refused_before_they_are_made),
         cmocka_unit_test(predictions_that_do_not_fit_are_refused_before_the_first_batch),
+        cmocka_unit_test(predictions_of_all_outputs_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,13 +115,14 @@ static mst_status needed_bytes(const Muster__OnnxTensor *m, bool *known, uint64_
     return MST_OK;
 }
 
+/* Where no length is given, there are as many bytes as the shape needs, whatever follows: as in ONNX Runtime. */
 static mst_status check_bytes(external_reader *r, Muster__OnnxTensor *m, const place *at, const mst_bytes *file) {
     uint64_t size;
     bool known;
     MST_TRY(needed_bytes(m, &known, &size));
     if (!known) return MST_OK;
     const uint64_t left = at->offset > file->size ? 0 : file->size - at->offset;
-    const uint64_t length = at->has_length ? at->length : left;
+    const uint64_t length = at->has_length ? at->length : size;
     if (length == size && length <= left) return count_bytes(r, at->location, file->size, size);
     return MST_FAIL(MST_CORRUPT,
                     "its shape needs %llu bytes, and '%s' has %llu for it from byte %llu on: the file is cut off or "

@@ -32,26 +32,6 @@ int64_t mst_onnx_known(const mst_shape *shape) {
     return all;
 }
 
-mst_onnx_rate mst_onnx_rate_of(mst_onnx_rate rate) {
-    return rate.parts ? rate : (mst_onnx_rate){1, 1};
-}
-
-mst_onnx_rate mst_onnx_reshaped(mst_onnx_rate rate, const mst_shape *src, const mst_shape *dst) {
-    mst_onnx_rate r = mst_onnx_rate_of(rate);
-    const int64_t from = mst_onnx_known(src), to = mst_onnx_known(dst);
-    if (from == to) return rate;
-    if (from < 1 || to < 1 || mst_onnx_num_open(dst) != 1 || __builtin_mul_overflow(r.times, from, &r.times) ||
-        __builtin_mul_overflow(r.parts, to, &r.parts))
-        return (mst_onnx_rate){0, 1};
-    int64_t a = r.times, b = r.parts; /* to their greatest common divisor */
-    while (b) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return (mst_onnx_rate){r.times / (a ? a : 1), r.parts / (a ? a : 1)};
-}
-
 const mst_onnx_open *mst_onnx_open_of(const mst_onnx_reader *r, int64_t item) {
     const int64_t i = mst_onnx_is_open(item) ? item - MST_ONNX_OPEN : -1;
     return i >= 0 && i < r->num_open ? &r->open[i] : NULL;

@@ -468,21 +468,14 @@ static void keep_zeros(const mst_onnx_call *c) {
     }
 }
 
-/* Outputs have the rate of the first input with one open size. */
-static void set_rates(const mst_onnx_call *c) {
-    const bool reshapes = strcmp(c->op->name, "Reshape") == 0 || strcmp(c->op->name, "Flatten") == 0;
-    mst_shape src = {.ndim = 0};
-    size_t from = 0;
-    for (; from < c->node->n_input; from++)
-        if (mst_onnx_has(c, from) && (src = mst_onnx_shape(c, from), mst_onnx_num_open(&src) == 1)) break;
-    if (from == c->node->n_input) return;
-    const mst_onnx_rate rate = mst_onnx_value_of(c, from)->rate;
+static mst_status set_rates(mst_onnx_call *c) {
     for (size_t i = 0; i < c->node->n_output; i++) {
         if (!mst_onnx_wants(c, i)) continue;
         mst_onnx_value *v = &c->reader->value[mst_names_get(&c->reader->names, c->node->output[i])];
-        const mst_shape dst = shape_of(v);
-        v->rate = reshapes ? mst_onnx_reshaped(rate, &src, &dst) : rate;
+        const mst_shape shape = shape_of(v);
+        MST_TRY(mst_onnx_output_rate(c, &shape, &v->rate));
     }
+    return MST_OK;
 }
 
 static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
@@ -511,8 +504,7 @@ static mst_status build_node(mst_onnx_reader *r, const Muster__OnnxNode *node) {
     MST_TRY(mst_graph_check(r->graph));
     MST_TRY(mst_onnx_limit_check(&c));
     keep_zeros(&c);
-    set_rates(&c);
-    return MST_OK;
+    return set_rates(&c);
 }
 
 static mst_status add_initializers(mst_onnx_reader *r) {
@@ -530,9 +522,12 @@ mst_status mst_onnx_build(mst_onnx_reader *r, const mst_value *input, const bool
     const size_t num_inputs = mst_onnx_num_inputs(r->file);
     mst_onnx_limit_begin(r, input, num_inputs);
     MST_TRY(add_initializers(r));
-    for (size_t i = 0; i < num_inputs; i++)
-        MST_TRY(name_value(r, mst_onnx_input(r->file, i)->name,
-                           input_last[i] ? (mst_onnx_value){.last = input[i]} : (mst_onnx_value){.plain = input[i]}));
+    for (size_t i = 0; i < num_inputs; i++) {
+        mst_onnx_value v = input_last[i] ? (mst_onnx_value){.last = input[i]} : (mst_onnx_value){.plain = input[i]};
+        const mst_shape shape = shape_of(&v);
+        MST_TRY(mst_onnx_input_rate(r, i, &shape, &v.rate));
+        MST_TRY(name_value(r, mst_onnx_input(r->file, i)->name, v));
+    }
     for (size_t i = 0; i < graph->n_node; i++) {
         const Muster__OnnxNode *node = graph->node[i];
         if (build_node(r, node))
@@ -559,5 +554,6 @@ void mst_onnx_reader_free(mst_onnx_reader *r) {
     free(r->value);
     mst_names_free(&r->names);
     mst_names_free(&r->variables);
+    mst_names_free(&r->dims);
     mst_arena_free(&r->arena);
 }

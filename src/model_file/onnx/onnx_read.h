@@ -18,10 +18,10 @@ static inline bool mst_onnx_is_open(int64_t item) {
     return item >= MST_ONNX_OPEN && item < MST_ONNX_OPEN + INT32_MAX;
 }
 
-/** For a value with one open size: the size is TIMES / PARTS times the open size of the model's input that the value
- *  comes from. Nodes that reshape change this rate, others do not. PARTS 0: it is the same; TIMES 0: not known. */
+/** Of a value with one open size: this is TIMES / PARTS, a reduced fraction, of the open size with the number ORIGIN:
+ *  one of an input of the model, or one that a node made (onnx_rate.c). TIMES 0: not known. */
 typedef struct mst_onnx_rate {
-    int64_t times, parts;
+    int64_t times, parts, origin;
 } mst_onnx_rate;
 
 typedef struct mst_onnx_open {
@@ -60,6 +60,8 @@ typedef struct mst_onnx_reader {
     int64_t num_made, made_capacity;
     mst_onnx_open *open;
     int64_t num_open, open_capacity;
+    int64_t num_origins;             /**< of open sizes; number 0 is that of the examples */
+    mst_names dims;                  /**< origins of the inputs' sizes that have names */
     int64_t num_before, num_checked; /**< nodes of the graph: older than the file's; checked (onnx_limit.h) */
     bool *depends;                   /**< of each node from NUM_BEFORE on: whether an input decides about it */
     int64_t depends_capacity;
@@ -161,11 +163,7 @@ mst_value mst_onnx_to_plain(mst_value last);
 /** How many sizes are open, and the product of those that are not; -1 if it is too large. */
 int mst_onnx_num_open(const mst_shape *shape);
 int64_t mst_onnx_known(const mst_shape *shape);
-/** RATE as a fraction. */
-mst_onnx_rate mst_onnx_rate_of(mst_onnx_rate rate);
-/** The rate after a node that reshapes SRC to DST; RATE is that before it. Both shapes have one open size. */
-mst_onnx_rate mst_onnx_reshaped(mst_onnx_rate rate, const mst_shape *src, const mst_shape *dst);
-/** NULL if ITEM is a number. */
+/** NULL where ITEM is a number. */
 const mst_onnx_open *mst_onnx_open_of(const mst_onnx_reader *r, int64_t item);
 MST_CHECKED mst_status mst_onnx_add_open(mst_onnx_reader *r, mst_onnx_open open, int64_t *item);
 MST_CHECKED mst_status mst_onnx_multiply(mst_onnx_reader *r, int64_t a, int64_t b, int64_t *out);
@@ -174,7 +172,14 @@ mst_value mst_onnx_size_value(const mst_onnx_reader *r, int64_t item, mst_dtype 
 /** A value with the sizes SIZES, for ops that use only its shape. At least one size is open. */
 MST_CHECKED mst_status mst_onnx_like(mst_onnx_reader *r, const int64_t *sizes, int count, mst_value *out);
 
-/** Axes of input I, or of the attribute axes before it was an input; *COUNT is 0 if there are none. */
+/* ---- rates (onnx_rate.c) ---- */
+
+/** Of input I of the model, whose sizes are SHAPE. */
+MST_CHECKED mst_status mst_onnx_input_rate(mst_onnx_reader *r, size_t i, const mst_shape *shape, mst_onnx_rate *out);
+/** Of an output of the node that was read, whose sizes are SHAPE. */
+MST_CHECKED mst_status mst_onnx_output_rate(mst_onnx_call *c, const mst_shape *shape, mst_onnx_rate *out);
+
+/** Axes of input I, or of the attribute axes before it was an input; *COUNT is 0 where there are none. */
 MST_CHECKED mst_status mst_onnx_read_axes(mst_onnx_call *c, size_t i, int ndim, int64_t *list, int *count);
 /** Those of Slice. */
 typedef struct mst_onnx_cuts {

@@ -86,12 +86,12 @@ static mst_status read_size(mst_onnx_call *c) {
 /* The size that -1 stands for when input 0, with the sizes SRC, is reshaped. All other sizes are KNOWN, a product, and
  * OPEN. -1: it is not known. */
 static int64_t rest_of(const mst_onnx_call *c, const mst_shape *src, int64_t known, const mst_onnx_open *open) {
-    const mst_onnx_rate have = mst_onnx_rate_of(mst_onnx_value_of(c, 0)->rate), want = mst_onnx_rate_of(open->rate);
+    const mst_onnx_rate have = mst_onnx_value_of(c, 0)->rate, want = open->rate;
     int64_t all = mst_onnx_known(src), each = known;
-    if (mst_onnx_num_open(src) != 1 || open->axis < 0 || have.times < 1 || want.times < 1 || all < 0 ||
-        __builtin_mul_overflow(all, have.times, &all) || __builtin_mul_overflow(all, want.parts, &all) ||
-        __builtin_mul_overflow(each, want.times, &each) || __builtin_mul_overflow(each, have.parts, &each) ||
-        __builtin_mul_overflow(each, open->times, &each) || each < 1)
+    if (mst_onnx_num_open(src) != 1 || open->axis < 0 || have.times < 1 || want.times < 1 ||
+        have.origin != want.origin || all < 0 || __builtin_mul_overflow(all, have.times, &all) ||
+        __builtin_mul_overflow(all, want.parts, &all) || __builtin_mul_overflow(each, want.times, &each) ||
+        __builtin_mul_overflow(each, have.parts, &each) || __builtin_mul_overflow(each, open->times, &each) || each < 1)
         return -1;
     return all % each ? -1 : all / each;
 }
@@ -427,7 +427,7 @@ static mst_status expand(mst_onnx_call *c, mst_value x, const int64_t *list, int
         const bool keeps = wanted == 1 || (mst_onnx_is_open(wanted) && own >= 0 && own != 1);
         size[i] = shape.dim[i] = keeps ? own : wanted;
         if (keeps && own < 0)
-            MST_TRY(mst_onnx_add_open(c->reader, (mst_onnx_open){.of = x, .axis = in, .times = 1}, &size[i]));
+            MST_TRY(mst_onnx_add_open(c->reader, (mst_onnx_open){x, in, 1, mst_onnx_value_of(c, 0)->rate}, &size[i]));
         open |= mst_onnx_is_open(shape.dim[i]);
     }
     if (!open) return mst_onnx_put(c, 0, mst_broadcast_to(x, shape));

@@ -107,6 +107,9 @@ static void tensors_beside_the_model_are_read(void **state) {
     expect_read(write_model("m.onnx.data", "8", "16"));
     expect_read(write_model("alone.bin", NULL, NULL));
     expect_read(write_model("alone.bin", "0", NULL));
+    expect_read(write_model("m.onnx.data", "8", NULL)); /* other tensors follow */
+    (void)folder_write("more.bin", numbers + 2, 5 * sizeof *numbers);
+    expect_read(write_model("more.bin", NULL, NULL));
     assert_int_equal(mkdir(folder_path("weights"), 0700), 0);
     (void)folder_write("weights/w.bin", numbers, sizeof numbers);
     expect_read(write_model("weights/w.bin", "8", "16"));
@@ -137,16 +140,16 @@ static void names_lead_nowhere_else(void **state) {
 static void lengths_are_checked(void **state) {
     static const struct {
         const char *offset, *length, *why;
-    } cases[] = {
-        {"0", "12", "its shape needs 16 bytes, and 'w.bin' has 12 for it from byte 0 on"},
-        {"13", "16", "its shape needs 16 bytes, and 'w.bin' has 15 for it from byte 13 on"},
-        {"8", NULL, "its shape needs 16 bytes, and 'w.bin' has 20 for it from byte 8 on"}, /* not all that is left */
-        {"100", "16", "'w.bin' has 0"},
-        {"999999999999999999", "16", "'w.bin' has 0"},
-        {"-4", "16", "the offset of its external data is '-4', not a number of bytes"},
-        {"1e3", "16", "the offset of its external data is '1e3'"},
-        {"", "16", "the offset of its external data is ''"},
-        {"0", "18446744073709551616", "the length of its external data is"}};
+    } cases[] = {{"0", "12", "its shape needs 16 bytes, and 'w.bin' has 12 for it from byte 0 on"},
+                 {"13", "16", "its shape needs 16 bytes, and 'w.bin' has 15 for it from byte 13 on"},
+                 {"8", "20", "its shape needs 16 bytes, and 'w.bin' has 20 for it from byte 8 on"},
+                 {"16", NULL, "its shape needs 16 bytes, and 'w.bin' has 12 for it from byte 16 on"},
+                 {"100", "16", "'w.bin' has 0"},
+                 {"999999999999999999", "16", "'w.bin' has 0"},
+                 {"-4", "16", "the offset of its external data is '-4', not a number of bytes"},
+                 {"1e3", "16", "the offset of its external data is '1e3'"},
+                 {"", "16", "the offset of its external data is ''"},
+                 {"0", "18446744073709551616", "the length of its external data is"}};
     (void)state;
     (void)folder_write("w.bin", numbers, sizeof numbers);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -36,7 +36,14 @@ static struct {
              {"pads", false, 4, {0, 2, 0, 1}},
              {"row", false, 2, {2, 4}},
              {"up", false, 2, {4, 8}},
-             {"picture", false, 4, {-1, 1, 2, 4}}};
+             {"picture", false, 4, {-1, 1, 2, 4}},
+             {"flat", false, 2, {0, -1}},
+             {"twice", false, 3, {2, 1, 1}},
+             {"wide", false, 3, {1, 2, 1}},
+             {"behind", false, 6, {0, 0, 0, 1, 0, 0}},
+             {"beside", false, 6, {0, 0, 0, 0, 1, 0}},
+             {"all", false, 1, {INT64_MAX}},
+             {"halves", false, 3, {2, -1, 8}}};
 enum { LISTS = sizeof lists / sizeof *lists };
 
 /* A case: nodes as text (onnx_add_nodes). x is [n, 2, 4], of ROWS rows and the numbers 0, 1, ...; s are its sizes. WANT
@@ -189,6 +196,76 @@ static void what_only_a_run_knows(void **state) {
             "node 'y' (Gather, opset 19): it has the axis 3, and its input has 3 dimensions");
 }
 
+/* y becomes the value a with as many rows as there are examples. */
+#define FLAT ";Slice n s l0 l1;Concat t n minus axis=0;Reshape y a t"
+
+/* Whatever makes other rows of examples: how many each example has is not known, and never taken from before. */
+static void other_rows(void **state) {
+    (void)state;
+    static const char *const makers[] = {
+        "Concat a x x axis=0" FLAT,
+        "Tile a x twice" FLAT,
+        "Slice a x l0 all l0 l2" FLAT,
+        "Slice a x l1 all" FLAT,
+        "Pad a x behind" FLAT,
+        "Gather k s zero;Range i zero k one;Concat j i i axis=0;Gather a x j" FLAT,
+        "Gather k s zero;Range i zero k one;Concat j i i axis=0;Unsqueeze g j l1;GatherND a six g" FLAT,
+        "Concat c x x axis=0;Relu r c;Reshape b r halves;Gather a b zero" FLAT,
+        "Concat c x x axis=0;Relu r c;Transpose a r perm=2,0,1" FLAT,
+    };
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        refused(makers[i], MST_UNIMPLEMENTED, "its shape has several dynamic dimensions");
+}
+
+/* The same operators on other axes, and what is known about other rows all the same. */
+static void known_rows(void **state) {
+    (void)state;
+    const fold_case cases[] = {
+        {"Concat a x x axis=1" FLAT, MST_SHAPE(3, 16), NULL},
+        {"Tile a x wide" FLAT, MST_SHAPE(3, 16), NULL},
+        {"Slice a x l0 l1 l1" FLAT, MST_SHAPE(3, 4), NULL},
+        {"Slice a x l0 all" FLAT, MST_SHAPE(3, 8),
+         WANT(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23)},
+        {"Pad a x beside" FLAT, MST_SHAPE(3, 12), NULL},
+        {"Gather a x zero axis=1" FLAT, MST_SHAPE(3, 4), WANT(0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19)},
+        {"Slice m s l0 l1;Concat u m l1 l4 axis=0;Cast o one to=1;Expand e o u;Concat a e x axis=1" FLAT,
+         MST_SHAPE(3, 12), NULL},
+        {"Slice m s l0 l1;Mul k m l2;Concat u k l4 axis=0;Expand a one u" FLAT, MST_SHAPE(3, 8), NULL},
+        {"Slice m s l0 l1;Mul k m l2;Concat u k l4 axis=0;ConstantOfShape a u value=1" FLAT, MST_SHAPE(3, 8), NULL},
+        {"Gather k s zero;Range i zero k one;Gather a x i" FLAT, MST_SHAPE(3, 8), NULL},
+        {"Slice m s l0 l1;Concat u m l4 l4 axis=0;Concat c x x axis=0;Reshape a c u" FLAT, MST_SHAPE(3, 16), NULL},
+        {"Gather k s zero;Range i zero k one;Unsqueeze g i l1;GatherND a six g" FLAT, MST_SHAPE(3, 1), WANT(1, 2, 3)},
+        {"Concat a x x axis=0;Reshape y a flat", MST_SHAPE(6, 8), NULL},
+        {"Concat a x x axis=0;Shape b a;Slice n b l0 l1;Relu r a;Concat t n minus axis=0;Reshape y r t",
+         MST_SHAPE(6, 8), NULL},
+    };
+    check_cases(cases, sizeof cases / sizeof *cases);
+}
+
+/* x has as many rows as z where their dimensions have one name. */
+static void rows_of_other_inputs(void **state) {
+    (void)state;
+    for (int same = 0; same < 2; same++) {
+        onnx_message m;
+        begin_case(&m, "minus");
+        m.graph.n_node = 0;
+        onnx_add_list(&m, "l0", (int64_t[]){0}, 1);
+        onnx_add_list(&m, "l1", (int64_t[]){1}, 1);
+        onnx_add_list(&m, "minus", (int64_t[]){-1}, 1);
+        onnx_add_input(&m, "z", MST_SHAPE(-1, 4));
+        for (int i = 0; i < m.num_values; i++) {
+            if (strcmp(m.value[i].name, "x") != 0 && strcmp(m.value[i].name, "z") != 0) continue;
+            m.dim[i][0].value_case = MUSTER__ONNX_DIMENSION__VALUE_DIM_PARAM;
+            m.dim[i][0].dim_param = onnx_text(same || *m.value[i].name == 'x' ? "n" : "m");
+        }
+        onnx_add_nodes(&m, "Shape s z;Slice n s l0 l1;Concat t n minus axis=0;Reshape y x t");
+        if (same)
+            mst_graph_destroy(onnx_decode(&m));
+        else
+            onnx_expect_refused(&m, MST_UNIMPLEMENTED, "its shape has several dynamic dimensions");
+    }
+}
+
 /* The name that PyTorch's exporters give to half_pixel; it differs for one row or column. */
 static void pixels_of_other_names(void **state) {
     (void)state;
@@ -220,8 +297,9 @@ static void pixels_of_other_names(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_values), cmocka_unit_test(sizes_make_shapes),
-                                       cmocka_unit_test(elements_around), cmocka_unit_test(what_only_a_run_knows),
-                                       cmocka_unit_test(pixels_of_other_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_are_values),     cmocka_unit_test(sizes_make_shapes),
+                                       cmocka_unit_test(elements_around),      cmocka_unit_test(what_only_a_run_knows),
+                                       cmocka_unit_test(other_rows),           cmocka_unit_test(known_rows),
+                                       cmocka_unit_test(rows_of_other_inputs), cmocka_unit_test(pixels_of_other_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
