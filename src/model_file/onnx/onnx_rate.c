@@ -88,13 +88,14 @@ static mst_status after_slice(mst_onnx_call *c, const mst_shape *dst, int at, ms
 }
 
 static mst_status after_pad(mst_onnx_call *c, const mst_shape *dst, int at, mst_onnx_rate *out) {
-    int64_t list[MST_ONNX_MOST_LIST], axes[MST_ONNX_MOST_LIST];
+    int64_t list[MST_ONNX_MOST_LIST], axes[MST_ONNX_MOST_LIST] = {0};
     int count, num_axes = 0;
+    const bool has_axes = mst_onnx_has(c, 3);
     *out = rate_of_input(c, 0);
     MST_TRY(mst_onnx_numbers(c, 1, list, &count));
-    if (mst_onnx_has(c, 3)) MST_TRY(mst_onnx_read_axes(c, 3, dst->ndim, axes, &num_axes));
-    for (int i = 0; i < count / 2; i++)
-        if ((mst_onnx_has(c, 3) ? axes[i] : i) == at && (list[i] || list[count / 2 + i])) *out = unknown;
+    if (has_axes) MST_TRY(mst_onnx_read_axes(c, 3, dst->ndim, axes, &num_axes));
+    for (int i = 0; i < count / 2 && (!has_axes || i < num_axes); i++)
+        if ((has_axes ? axes[i] : i) == at && (list[i] || list[count / 2 + i])) *out = unknown;
     return MST_OK;
 }
 
