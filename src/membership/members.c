@@ -58,6 +58,7 @@ struct mst_members {
 
 static const double LEADS_EVERY = 0.5; /* seconds */
 static const double LEADER_MAY_BE_LATE = 3;
+static const double BYE_MAY_BE_LOST = 5; /* seconds for a leader to come back after all have done their work */
 
 static bool is_elastic(const mst_members *members) {
     return members->options.elastic_min > 0;
@@ -704,7 +705,10 @@ static void wait_for_leader(mst_members *members) {
     }
     const bool failed_later = members->failing && members->failed_at > members->leader_lost_at;
     const int64_t since = failed_later ? members->failed_at : members->leader_lost_at;
-    if ((members->has_run || members->failing) && is_past(members->now, since, o->recovery_timeout)) {
+    /* a program that ends without closing its task may take BYE with it */
+    const bool is_over = members->all_left && o->recovery_timeout > BYE_MAY_BE_LOST;
+    const double patience = is_over ? BYE_MAY_BE_LOST : o->recovery_timeout;
+    if ((members->has_run || members->failing) && is_past(members->now, since, patience)) {
         give_up(members);
         return;
     }
