@@ -49,8 +49,7 @@ mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data)
     if (largest > MOST)
         command_warn(
             "'%s': the inputs are numbers up to %g, and the model was trained on pixels that were divided by 255: "
-            "divide "
-            "them too, or give them as u8, from 0 to 255, which is divided",
+            "divide them too, or give them as u8, from 0 to 255, which is divided",
             spec, largest);
     return MST_OK;
 }

@@ -29,8 +29,8 @@ static void a_broken_connection_between_two_that_are_done_ends_nothing(void **st
     sim_destroy(s);
 }
 
-/* The leader is gone before it has said BYE to those that know that all have done their work: they wait some seconds for
- * it, and not as long as for a task with which the job goes on. */
+/* The leader is gone before it has said BYE to those that know that all have done their work: they wait some seconds
+ * for it, and not as long as for a task with which the job goes on. */
 static void a_leader_that_is_gone_when_all_have_left_is_waited_for_briefly(void **state) {
     enum { TASKS = 3, RECOVERY = 600, BRIEFLY = 10 };
     (void)state;
