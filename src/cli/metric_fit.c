@@ -31,12 +31,24 @@ static const metric_kind kinds[MST_NUM_METRICS] = {
     [MST_METRIC_R2] = OF_NUMBERS,
 };
 
+static metric_kind kind_of(mst_metric metric) {
+    return (unsigned)metric < MST_NUM_METRICS ? kinds[metric] : ANY_KIND;
+}
+
 /* Whether the outputs are logits: models that the command makes end without softmax and sigmoid. */
 static bool has_logits(const objective *o) {
     return !o->output && objective_finish_of(o->loss) != MST_LINEAR;
 }
 
-static bool fits_loss(metric_kind kind, const objective *o) {
+/* A loss of numbers says nothing of classes, but a last layer that gives probabilities does. The metrics that choose one
+ * class of two are not among them: without a loss of classes there is none to choose. */
+static bool fits_probabilities(mst_metric metric, metric_kind kind, const objective *o) {
+    if (o->gives == MST_SIGMOID) return kind == OF_YES_OR_NO || kind == OF_CLASSES;
+    return o->gives == MST_SOFTMAX && (kind == OF_ONE_HOT || metric == MST_METRIC_ACCURACY);
+}
+
+static bool fits_loss(mst_metric metric, const objective *o) {
+    const metric_kind kind = kind_of(metric);
     const bool is_row = o->outputs > 1;
     if (kind == ANY_KIND) return true;
     switch ((int)o->loss) {
@@ -46,21 +58,20 @@ static bool fits_loss(metric_kind kind, const objective *o) {
         case MST_LOSS_KL_DIVERGENCE:
             if (kind == OF_NUMBERS) return !has_logits(o);
             return kind == OF_CLASSES || kind == OF_YES_OR_NO || (kind == OF_ONE_HOT && is_row);
-        default: return kind == OF_NUMBERS;
+        default: return kind == OF_NUMBERS || fits_probabilities(metric, kind, o);
     }
 }
 
 mst_status metric_fit_check(mst_metric metric, const objective *o) {
-    const metric_kind kind = (unsigned)metric < MST_NUM_METRICS ? kinds[metric] : ANY_KIND;
     const char *name = mst_metric_name(metric), *loss = mst_loss_name(o->loss);
-    if (fits_loss(kind, o)) return MST_OK;
-    if (kind == OF_NUMBERS)
+    if (fits_loss(metric, o)) return MST_OK;
+    if (kind_of(metric) == OF_NUMBERS)
         return MST_FAIL(
             MST_INVALID,
             "--metrics %s: measures by how much numbers differ, and --loss %s has classes: take accuracy, or "
             "--loss mean_squared_error for labels that are numbers",
             name, loss);
-    if (fits_loss(OF_CLASSES, o))
+    if (fits_loss(MST_METRIC_ACCURACY, o))
         return MST_FAIL(MST_INVALID, "--metrics %s: does not fit the labels that --loss %s takes, %s: take accuracy",
                         name, loss, objective_labels((int)o->loss));
     return MST_FAIL(MST_INVALID,

@@ -35,6 +35,12 @@ static mst_status take_items(const network_objectives *from, const char *option,
     return MST_OK;
 }
 
+/* The activation that END ends in, of those that make probabilities; else MST_LINEAR. */
+static mst_activation probabilities_of(const mst_network_output *end) {
+    if (!end->sees_logits[MST_LOSS_BINARY_CROSSENTROPY]) return MST_SIGMOID;
+    return end->sees_logits[MST_LOSS_CATEGORICAL_CROSSENTROPY] ? MST_LINEAR : MST_SOFTMAX;
+}
+
 static void set_loss(const mst_network_ends *ends, int place, mst_loss loss, bool from_probabilities, objective *out) {
     const mst_network_output *end = &ends->output[place];
     *out = objective_of(loss, end->size);
@@ -42,6 +48,7 @@ static void set_loss(const mst_network_ends *ends, int place, mst_loss loss, boo
     out->output = end->name;
     out->row = end->shape;
     out->from_probabilities = from_probabilities;
+    out->gives = probabilities_of(end);
     out->finished = from_probabilities || !end->sees_logits[loss];
     /* a divergence takes what is there, with or without a softmax */
     out->has_scores = loss == MST_LOSS_KL_DIVERGENCE ? end->sees_logits[MST_LOSS_CATEGORICAL_CROSSENTROPY]

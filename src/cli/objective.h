@@ -15,6 +15,7 @@ typedef struct objective {
     const char *output;                 /**< its name; NULL: the model is made by the command */
     bool from_probabilities;            /**< the loss is of probabilities, though no softmax may have made them */
     bool has_scores;                    /**< nothing makes probabilities of what the last layer gives */
+    mst_activation gives;               /**< MST_SIGMOID or MST_SOFTMAX: the model ends in it, as its file says */
     bool wants_logits;                  /**< its file says from_logits=True, though the model ends in the activation */
     double weight;                      /**< of the loss in the sum of all; MST_ZERO for 0 */
     const char *const *names;           /**< of the classes, ended by NULL; NULL: not known */

@@ -461,6 +461,14 @@ check the_output_is_named grep -q "but output 'kind' ends in a softmax" err
 sed 's/softmax/sigmoid/; s/kind/yes/g; s/"units": 3, "activation": "sigmoid"/"units": 1, "activation": "sigmoid"/' one.json > yes.json
 npz yes.npz left words yes
 run train --model yes.json --data npz:yes.npz --steps 1 --loss bce --save yes.keras
+# a network that ends in probabilities has yes and no, or classes, whatever its loss is
+for metric in accuracy binary_accuracy precision recall f1 auc pr_auc; do
+    works "${metric}_of_a_sigmoid_trained_by_mse" "^done: .*, $metric = " train --model yes.json --data npz:yes.npz --steps 1 --loss mse --metrics $metric
+    works "${metric}_of_it_is_evaluated" "^test: .*, $metric = " evaluate --load yes.keras --data npz:yes.npz --loss mse --metrics $metric
+done
+for metric in categorical_accuracy sparse_categorical_accuracy top_k_accuracy; do
+    fails "a_sigmoid_has_no_$metric" 1 "--metrics $metric: does not fit the labels" train --model yes.json --data npz:yes.npz --steps 1 --loss mse --metrics $metric
+done
 MODEL=yes.keras python3 compiled.py yes2.keras "$(logits_of BinaryCrossentropy)"
 run train --load yes2.keras --data npz:yes.npz --steps 1
 check so_is_a_sigmoid grep -q "but the network ends in a sigmoid, which" err

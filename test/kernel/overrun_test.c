@@ -473,6 +473,8 @@ static const shape known[] = {
     {W, {1, 40, 24, 4, true, false, NO_DEPTH, {AXIS(10, 10, 1, 1, 2, 0, 0), AXIS(29, 29, 1, 1, 2, 0, 0)}}},
     {W, {2, 1, 2, 1, false, false, AXIS(5, 4, 6, 2, 1, 5, 2), {AXIS(4, 4, 1, 1, 1, 0, 0), AXIS(8, 8, 3, 1, 1, 1, 1)}}},
     {W, {3, 9, 11, 1, false, false, AXIS(2, 2, 5, 3, 1, 4, 2), {AXIS(5, 5, 1, 1, 1, 0, 0), AXIS(7, 7, 3, 1, 1, 1, 1)}}},
+    {W, {1, 8, 11, 1, false, false, AXIS(5, 3, 7, 2, 1, 3, 3), {AXIS(7, 4, 1, 2, 1, 0, 0), AXIS(1, 1, 6, 1, 1, 2, 3)}}},
+    {W, {1, 8, 11, 1, false, false, AXIS(7, 3, 7, 2, 1, 3, 1), {AXIS(6, 6, 3, 1, 1, 1, 1), AXIS(6, 6, 3, 1, 1, 1, 1)}}},
     {MST_CONVOLUTION_SRC_GRAD,
      {3, 8, 5, 1, true, false, NO_DEPTH, {AXIS(6, 6, 1, 1, 1, 0, 0), AXIS(15, 5, 1, 3, 1, 0, 0)}}},
     {MST_CONVOLUTION,

@@ -104,9 +104,9 @@ static void results_that_are_too_large_are_refused_by_their_shape(void **state) 
     static const char *const nodes[] = {
         "Expand y a plane",
         "Tile y a plane",
-        "Concat b a a a a a a a a axis=1;Concat c b b b b b b b b axis=1;Concat d c c c c c c c c axis=1;"
-        "Concat e d d d d d d d d axis=1;Concat f e e e e e e e e axis=1;Concat g f f f f f f f f axis=1;"
-        "Concat h g g g g g g g g axis=1;Concat i h h h h h h h h axis=1;Concat y i i i i i i i i axis=1",
+        ("Concat b a a a a a a a a axis=1;Concat c b b b b b b b b axis=1;Concat d c c c c c c c c axis=1;"
+         "Concat e d d d d d d d d axis=1;Concat f e e e e e e e e axis=1;Concat g f f f f f f f f axis=1;"
+         "Concat h g g g g g g g g axis=1;Concat i h h h h h h h h axis=1;Concat y i i i i i i i i axis=1"),
         "ConstantOfShape y plane",
         "ConstantOfShape y plane value=7",
         "Shape s a;Mul t s plane;ConstantOfShape y t",

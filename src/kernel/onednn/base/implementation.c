@@ -70,9 +70,14 @@ static bool is_dilated(const mst_conv *v) {
 }
 
 /* With three axes it reads past the source and writes past the weights if half of the first window or more is padding
- * before the depth, which padding "same" never has. With several threads it may not end. 2.6.3, 3.2. */
-static bool begins_before_its_middle(const mst_conv *v) {
-    return is_deep(v) && 2 * v->depth.before >= v->depth.size && v->depth.before > 0;
+ * before the depth; with several threads it may not end. The same happens if the first window that begins inside the
+ * depth, or one before it, reads past its end: short sources with large windows. 2.6.3, 3.2. */
+static bool begins_and_ends_in_padding(const mst_conv *v) {
+    const mst_window *depth = &v->depth;
+    if (!is_deep(v) || depth->before == 0) return false;
+    const int64_t inside = (depth->before + depth->stride - 1) / depth->stride;
+    const int64_t last = inside < depth->out ? inside : depth->out - 1;
+    return 2 * depth->before >= depth->size || last * depth->stride - depth->before + depth->size > depth->in;
 }
 
 /* Convolutions over three axes are computed in f32. In bf16, with an odd number of channels from 33 on, they read two
@@ -97,7 +102,7 @@ static const rule rules[] = {
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit_bf16:", has_one_channel},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit_bf16:", is_narrower_than_stride},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit_bf16:", is_dilated},
-    {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core", begins_before_its_middle},
+    {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core", begins_and_ends_in_padding},
     {MST_CONVOLUTION, "", is_deep_in_bf16},
     {MST_CONVOLUTION_SRC_GRAD, "", is_deep_in_bf16},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "", is_deep_in_bf16},
