@@ -31,7 +31,7 @@ static const metric_kind kinds[MST_NUM_METRICS] = {
     [MST_METRIC_R2] = OF_NUMBERS,
 };
 
-static metric_kind kind_of(mst_metric metric) {
+static metric_kind kind_of_metric(mst_metric metric) {
     return (unsigned)metric < MST_NUM_METRICS ? kinds[metric] : ANY_KIND;
 }
 
@@ -40,15 +40,15 @@ static bool has_logits(const objective *o) {
     return !o->output && objective_finish_of(o->loss) != MST_LINEAR;
 }
 
-/* A loss of numbers says nothing of classes, but a last layer that gives probabilities does. The metrics that choose one
- * class of two are not among them: without a loss of classes there is none to choose. */
+/* A loss of numbers says nothing of classes, but a last layer that gives probabilities does. After a softmax, precision
+ * and the like would need a class to count, which only a loss of classes gives. */
 static bool fits_probabilities(mst_metric metric, metric_kind kind, const objective *o) {
     if (o->gives == MST_SIGMOID) return kind == OF_YES_OR_NO || kind == OF_CLASSES;
     return o->gives == MST_SOFTMAX && (kind == OF_ONE_HOT || metric == MST_METRIC_ACCURACY);
 }
 
 static bool fits_loss(mst_metric metric, const objective *o) {
-    const metric_kind kind = kind_of(metric);
+    const metric_kind kind = kind_of_metric(metric);
     const bool is_row = o->outputs > 1;
     if (kind == ANY_KIND) return true;
     switch ((int)o->loss) {
@@ -65,7 +65,7 @@ static bool fits_loss(mst_metric metric, const objective *o) {
 mst_status metric_fit_check(mst_metric metric, const objective *o) {
     const char *name = mst_metric_name(metric), *loss = mst_loss_name(o->loss);
     if (fits_loss(metric, o)) return MST_OK;
-    if (kind_of(metric) == OF_NUMBERS)
+    if (kind_of_metric(metric) == OF_NUMBERS)
         return MST_FAIL(
             MST_INVALID,
             "--metrics %s: measures by how much numbers differ, and --loss %s has classes: take accuracy, or "
