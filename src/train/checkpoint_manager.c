@@ -29,8 +29,6 @@
 #include "train/checkpoint_file.h"
 #include "train/monitor.h"
 #include "train/restore.h"
-#include "train/served.h"
-#include "train/sharded.h"
 #include "train/trainer.h"
 
 enum { DEFAULT_KEEP = 5, DEFAULT_SECONDS = 600 };
@@ -452,11 +450,12 @@ static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *s
     return mst_monitor_kept(mst_model_store(state->model), who, m->options.monitor, "best", &m->best_value);
 }
 
-/* Of sharded state: asks for the slots of other workers after the next step where that is to be saved. */
+/* Asks for what other workers have of the state, if that is to be saved after the next step. */
 static void ask_ahead(const mst_checkpoint_manager *m, const mst_train_state *state) {
     mst_trainer *trainer = state->model->trainer;
     const int64_t every = m->options.every_steps;
-    if (mst_is_sharded(trainer) && (m->due || (every && (state->step + 1) % every == 0))) mst_sharded_want(trainer);
+    const bool is_next = m->due || (every && (state->step + 1) % every == 0);
+    if (is_next && trainer->cooperation->want) trainer->cooperation->want(trainer);
 }
 
 /* Makes the spare snapshot, so that the first save costs no more than the others. */
@@ -471,26 +470,21 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     MST_TRY(mst_checkpoint_manager_wait(m));
     m->saved_time = mst_clock_seconds();
     m->due = false;
-    if (mst_is_sharded(trainer)) {
+    if (trainer->rules.cuts_slots) {
         ask_ahead(m, state);
         return MST_OK;
     }
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training, of which parameter servers or other workers may have a part. Not where
- * servers are at different steps: the checkpoint before stays the last one. Nor where workers have not given their
- * parts after this step: they are asked to give them after the next one. */
+/* Saves the state of a model in training, of which other tasks may have a part, unless that is not to be had after this
+ * step: then the checkpoint before stays the last one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;
+    bool may_save = true;
     MST_TRY(mst_trainer_of(model, &trainer));
-    if (mst_served_is_between(trainer)) return MST_OK;
-    MST_TRY(mst_served_collect(trainer));
-    if (mst_is_sharded(trainer) && !mst_store_has_wholes(mst_model_store(model))) {
-        mst_sharded_want(trainer);
-        return MST_OK;
-    }
-    return save_store(m, mst_model_store(model), mst_is_sharded(trainer));
+    MST_TRY(MST_COOPERATE(trainer, collect, trainer, &may_save));
+    return may_save ? save_store(m, mst_model_store(model), trainer->rules.cuts_slots) : MST_OK;
 }
 
 static mst_status save_best(void *context, mst_train_state *state) {
@@ -515,9 +509,10 @@ static bool is_busy(mst_checkpoint_manager *m) {
 static mst_status save_if_due(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     const mst_checkpoint_options *o = &m->options;
+    const mst_trainer *trainer = state->model->trainer;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
-    if (mst_served_is_leaving(state->model->trainer)) m->due = true; /* its state is here alone then */
+    if (MST_COOPERATION_SAYS(trainer, must_save, trainer)) m->due = true; /* the state is here alone then */
     if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
     ask_ahead(m, state);
     return MST_OK;
@@ -528,7 +523,7 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
 static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
     mst_store *store = mst_model_store(model);
     mst_tensor *step;
-    MST_TRY(mst_served_collect_last(model->trainer));
+    MST_TRY(MST_COOPERATE(model->trainer, collect_rest, model->trainer));
     MST_TRY(mst_checkpoint_manager_wait(m));
     MST_TRY(mst_store_get(store, NULL, MST_STATE_GLOBAL_STEP, &step));
     const bool is_there = m->list.count && m->list.item[m->list.count - 1].step == (int64_t)mst_tensor_get(step, 0);
@@ -546,7 +541,7 @@ static mst_status end(void *context, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
     MST_TRY(version_of(store, &version));
     const mst_trainer *trainer = state->model->trainer;
-    const bool is_rest = mst_is_served(trainer) && (state->failed || (state->stop && !mst_served_has_last(trainer)));
+    const bool is_rest = MST_COOPERATION_SAYS(trainer, is_broken_off, trainer, state);
     if (version != m->saved_version) MST_TRY((is_rest ? save_rest : save)(m, state->model));
     return mst_checkpoint_manager_wait(m);
 }

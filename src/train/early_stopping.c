@@ -11,7 +11,7 @@
 #include "muster/train.h"
 #include "store/store.h"
 #include "train/monitor.h"
-#include "train/served.h"
+#include "train/trainer.h"
 
 static const char who[] = "early_stopping";
 enum { CONTAINER_SIZE = 256 };
@@ -171,7 +171,7 @@ static mst_status early_end(void *context, mst_train_state *state) {
     MST_TRY(mst_monitor_kept(mst_model_store(state->model), who, e->monitor, "restored", &restored));
     if (restored == (double)state->step) return MST_OK;
     MST_TRY(exchange_weights(e, mst_model_store(state->model), state->step));
-    return mst_served_give_weights(state->model->trainer);
+    return MST_COOPERATE(state->model->trainer, weights_set, state->model->trainer);
 }
 
 static void stopping_settings(const void *context, char *text, size_t size) {

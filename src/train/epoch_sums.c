@@ -1,7 +1,6 @@
 #include "train/epoch_sums.h"
 
 #include "train/position.h"
-#include "train/served.h"
 
 static void release(mst_tensor **sum, int count) {
     for (int i = 0; i < count; i++) {
@@ -15,7 +14,8 @@ void mst_epoch_sums_free(mst_epoch_sums *sums) {
 }
 
 mst_status mst_epoch_sums_begin(mst_epoch_sums *sums) {
-    if (!mst_is_served(sums->trainer) || mst_served_is_in_step(sums->trainer)) return MST_OK;
+    const mst_cooperation_rules *rules = &sums->trainer->rules;
+    if (!rules->counts_others || rules->in_step) return MST_OK;
     mst_epoch_sums_free(sums);
     return mst_position_sums(sums->trainer, sums->before);
 }

@@ -25,15 +25,10 @@
 #include "store/store.h"
 #include "task/task.h"
 #include "train/ended_epoch.h"
-#include "train/epoch_sums.h"
+#include "train/fit_run.h"
 #include "train/history.h"
-#include "train/position.h"
 #include "train/replica_check.h"
-#include "train/served.h"
-#include "train/sharded.h"
-#include "train/trainer.h"
 #include "train/trainer_objective.h"
-#include "train/workers.h"
 
 enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000 };
 
@@ -41,34 +36,7 @@ static double ratio(double sum, double count) {
     return count > 0 ? sum / count : 0;
 }
 
-typedef struct fit {
-    mst_trainer *trainer;
-    const mst_fit_options *options;
-    mst_train_state state;
-    mst_dataset *train, *validation; /**< parts of the data; NULL: not split, nothing to validate */
-    mst_dataset *batches;
-    int64_t batch_size;
-    mst_position position; /**< where the epoch begins */
-    mst_epoch_sums sums;
-    bool resumes;
-    bool copied;          /**< the state came from another worker */
-    bool returns;         /**< the job was already under way: an earlier process of this worker was lost */
-    bool tells;           /**< its callbacks may not have seen the end of the last epoch that has ended */
-    bool told_to_stop;    /**< all workers end the training here, because a callback of one of them did */
-    int64_t first_number; /**< number of the state with which fit began */
-    bool in_epoch;        /**< callbacks have seen this epoch begin, and not yet end */
-    bool has_begun;       /**< its first epoch has begun */
-    bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
-    bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
-    double began, first_step_end, last_step_end;
-    double waited_for_data; /* seconds, without the first step */
-    int64_t timed_examples; /* without the first step */
-    double last_good_loss;
-    bool any_step;
-    mst_task_status *status; /**< of the task, for those who ask (cluster/task_status.h); NULL: none */
-    mst_callback *callbacks;
-    int num_callbacks;
-} fit;
+typedef mst_fit_run fit;
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
@@ -78,10 +46,7 @@ static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
         return MST_FAIL(MST_INVALID, "fit: a callback sets the learning rate, but the optimizer has a schedule");
-    if (mst_is_served(f->trainer)) {
-        f->brings_rate = !f->has_begun;
-        return f->has_begun ? mst_served_set_rate(f->trainer, &f->state.learning_rate) : MST_OK;
-    }
+    if (f->trainer->cooperation->set_rate) return f->trainer->cooperation->set_rate(f);
     mst_tensor *value;
     MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
     mst_tensor_set(value, 0, f->state.learning_rate);
@@ -127,7 +92,7 @@ static mst_status bad_loss(const fit *f, double loss) {
 static void read_step(fit *f) {
     mst_tensor *const *output = f->trainer->train.output;
     const int num_sums = MST_NUM_SUMS(f->state.num_metrics);
-    if (!mst_is_served(f->trainer)) mst_epoch_sums_take(&f->sums, output + MST_FETCH_METRICS, &f->state);
+    if (!f->trainer->rules.counts_others) mst_epoch_sums_take(&f->sums, output + MST_FETCH_METRICS, &f->state);
     f->state.step_loss = mst_tensor_get(output[MST_FETCH_LOSS], 0);
     f->state.step = (int64_t)mst_tensor_get(output[MST_FETCH_METRICS + num_sums], 0) + 1;
     f->state.step_in_epoch++;
@@ -142,35 +107,26 @@ static void update_state(fit *f, double now) {
         s->learning_rate = mst_schedule_at(&f->trainer->optimizer.schedule, s->step);
 }
 
-/* How many rows of the batch of all workers belong to this worker. */
-static int64_t rows_here(const fit *f, const mst_batch *batch) {
+int64_t mst_fit_rows_here(const fit *f, const mst_batch *batch) {
     return mst_shard_window_rows(mst_trainer_window(&f->trainer->train), mst_batch_size(batch)).count;
 }
 
-/* Sends the gradients to the servers, and reads the results of the step on all workers. */
-static mst_status update_on_servers(fit *f, const mst_batch *batch) {
-    if (!mst_is_served(f->trainer)) return MST_OK;
-    MST_TRY(mst_served_update(f->trainer, f->position.epoch, f->state.step_in_epoch - 1, &f->state.step));
-    MST_TRY(mst_epoch_sums_read(&f->sums, &f->state));
-    f->state.stop |= mst_served_is_ended(f->trainer);
-    if (mst_served_is_in_step(f->trainer))
-        return mst_position_step_loss(f->trainer, (double)mst_batch_size(batch), &f->state.step_loss);
-    if (rows_here(f, batch) == 0) f->state.step_loss = f->last_good_loss; /* without rows there is no loss */
-    return MST_OK;
+/* The state has changed. */
+static void committed(fit *f) {
+    f->position.number++;
+    if (f->trainer->cooperation->committed) f->trainer->cooperation->committed(f);
 }
 
 static mst_status run_step(fit *f, const mst_batch *batch) {
-    MST_TRY(mst_served_use_values(f->trainer));
-    MST_TRY(mst_workers_check(f->trainer));
-    MST_TRY(mst_served_place_gradients(f->trainer));
+    MST_TRY(MST_COOPERATE(f->trainer, before_step, f));
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
     read_step(f);
     double now = mst_clock_seconds();
-    MST_TRY(update_on_servers(f, batch));
-    mst_workers_committed(f->trainer, ++f->position.number);
+    MST_TRY(MST_COOPERATE(f->trainer, after_step, f, batch));
+    committed(f);
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
-    MST_TRY(mst_sharded_after_step(f->trainer));
+    MST_TRY(MST_COOPERATE(f->trainer, before_step_end, f));
     if (f->any_step)
         f->timed_examples += mst_batch_size(batch);
     else
@@ -178,7 +134,7 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     f->any_step = true;
     if (f->options->check_replicas > 0 && f->state.step % f->options->check_replicas == 0)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
-    mst_task_status_step(f->status, f->state.step, rows_here(f, batch));
+    mst_task_status_step(f->status, f->state.step, mst_fit_rows_here(f, batch));
     update_state(f, now);
     f->last_step_end = now;
     return CALL(f, step_end);
@@ -202,7 +158,7 @@ static int64_t validation_steps(const fit *f) {
 static mst_status validate(fit *f) {
     if (!f->validation) return MST_OK;
     mst_result result;
-    MST_TRY(mst_served_use_values(f->trainer));
+    MST_TRY(MST_COOPERATE(f->trainer, before_evaluation, f->trainer));
     mst_task_status_set(f->status, MST_TASK_VALIDATES);
     MST_TRY(mst_evaluate(f->trainer->model, f->validation, validation_batch_size(f), &result, NULL));
     mst_task_status_set(f->status, MST_TASK_TRAINS);
@@ -212,9 +168,10 @@ static mst_status validate(fit *f) {
     return MST_OK;
 }
 
-/* Whether to make a step with BATCH. False if none of its rows is this worker's and nobody waits for its gradients. */
-static bool has_rows(const fit *f, const mst_batch *batch) {
-    return !mst_is_served(f->trainer) || f->trainer->train.strategy.synchronous || rows_here(f, batch) > 0;
+/* Whether to make a step with BATCH. */
+static bool takes_part(const fit *f, const mst_batch *batch) {
+    const mst_cooperation *cooperation = f->trainer->cooperation;
+    return !cooperation->takes_part || cooperation->takes_part(f, batch);
 }
 
 static mst_status leave_out(fit *f) {
@@ -237,7 +194,8 @@ static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **o
  * last step also ended the epoch. Not from a process that must end: it counts as lost. */
 static bool must_look_behind_stop(const fit *f) {
     return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
-           (f->state.num_steps < 0 || f->state.step < f->state.num_steps) && mst_workers_stop_together(f->trainer);
+           (f->state.num_steps < 0 || f->state.step < f->state.num_steps) &&
+           MST_COOPERATION_SAYS(f->trainer, stops_together, f->trainer);
 }
 
 /* Trains on batches until the epoch (*DONE) or the training ends. */
@@ -247,7 +205,7 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
     while (!*done && !s->stop && (s->num_steps < 0 || s->step < s->num_steps)) {
         const mst_batch *batch;
         MST_TRY(next_batch(f, iterator, &batch));
-        if (batch) MST_TRY(has_rows(f, batch) ? run_step(f, batch) : leave_out(f));
+        if (batch) MST_TRY(takes_part(f, batch) ? run_step(f, batch) : leave_out(f));
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     if (!*done && must_look_behind_stop(f)) {
@@ -257,11 +215,10 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
     return MST_OK;
 }
 
-/* Stores the position, at the beginning of an epoch. ENDED: the epoch before it; NULL: none. */
-static mst_status store_position(fit *f, const mst_train_state *ended) {
+mst_status mst_fit_store_position(fit *f, const mst_train_state *ended) {
     f->position.learning_rate = f->state.learning_rate;
     MST_TRY(mst_position_begin_epoch(f->trainer, &f->position, ended));
-    mst_workers_committed(f->trainer, ++f->position.number);
+    committed(f);
     return MST_OK;
 }
 
@@ -300,7 +257,7 @@ static bool has_steps_left(const fit *f, bool whole) {
 
 /* After the last step there is nothing to stop: training ends as it would have ended. */
 static void forget_late_stop(fit *f, bool whole) {
-    if (!mst_is_served(f->trainer) && !f->told_to_stop && !has_steps_left(f, whole)) f->state.stop = false;
+    if (!f->trainer->rules.counts_others && !f->told_to_stop && !has_steps_left(f, whole)) f->state.stop = false;
 }
 
 /* Ends the epoch. WHOLE: the next one begins; otherwise training ends within this one. */
@@ -312,51 +269,29 @@ static mst_status end_epoch(fit *f, bool whole) {
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     MST_TRY(validate(f));
     if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
-    if (!f->state.stop) { /* callbacks may save the state, which needs the slots */
-        MST_TRY(mst_sharded_collect(f->trainer));
-        f->collected = true;
-    }
+    MST_TRY(MST_COOPERATE(f->trainer, before_epoch_end, f));
     const mst_train_state ended = f->state;
     MST_TRY(CALL(f, epoch_end));
-    if (!mst_served_is_asked_to_stop(f->trainer)) MST_TRY(mst_served_keep(f->trainer));
+    MST_TRY(MST_COOPERATE(f->trainer, after_epoch_end, f));
     f->first_step_end += mst_clock_seconds() - paused; /* not training time */
     f->in_epoch = false;
     f->state.epoch++;
     if (!whole) return MST_OK;
     f->position.epoch++;
     f->position.batch = 0;
-    return store_position(f, &ended);
-}
-
-/* Sends the rate to the servers. The chief keeps the state with that rate, so that a server that is started again
- * begins with it. Callbacks that set the rate later set it again when steps are repeated. */
-static mst_status bring_rate(fit *f) {
-    MST_TRY(mst_served_set_rate(f->trainer, &f->state.learning_rate));
-    if (mst_task_is_chief(f->trainer->options.task) && !mst_served_is_between(f->trainer))
-        MST_TRY(mst_served_collect(f->trainer));
-    f->brings_rate = false;
-    return MST_OK;
-}
-
-/* Keeps the state to which sharded state goes back if a worker is lost. */
-static mst_status keep_state(fit *f) {
-    if (!f->collected) MST_TRY(mst_sharded_collect(f->trainer));
-    f->collected = false;
-    return mst_sharded_keep(f->trainer);
+    return mst_fit_store_position(f, &ended);
 }
 
 static mst_status run_epoch(fit *f) {
     bool whole = false;
     f->has_begun = true;
-    if (f->brings_rate) MST_TRY(bring_rate(f));
-    if (!f->state.stop) MST_TRY(keep_state(f)); /* else the epoch only ends here, as it has on the others */
+    MST_TRY(MST_COOPERATE(f->trainer, begin_epoch, f));
     MST_TRY(begin_epoch(f));
     MST_TRY(train_epoch(f, &whole));
     return end_epoch(f, whole);
 }
 
-/* The other workers have ended this epoch. The state is theirs, so callbacks here do not change its learning rate. */
-static mst_status tell_ended_epoch(fit *f) {
+mst_status mst_fit_tell_ended_epoch(fit *f) {
     MST_TRY(mst_ended_epoch_read(f->trainer->model->store, f->position.epoch - 1, &f->state));
     if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
     MST_TRY(call_each(f, offsetof(mst_callback, epoch_end)));
@@ -372,87 +307,16 @@ static bool is_done(const fit *f) {
     return s->step >= s->num_steps && (f->position.batch == 0 || f->position.batch != s->steps_per_epoch);
 }
 
-static mst_status read_learning_rate(fit *f);
-
-/* Takes the learning rate of the other workers. If the epoch has not begun here, that is the rate before its first
- * callbacks: they change it here as they have changed it there. */
-static mst_status take_learning_rate(fit *f) {
-    if (f->in_epoch || f->position.batch > 0 || isnan(f->position.learning_rate)) return read_learning_rate(f);
+mst_status mst_fit_take_rate(fit *f) {
+    if (f->in_epoch || f->position.batch > 0 || isnan(f->position.learning_rate)) return mst_fit_read_rate(f);
     f->state.learning_rate = f->position.learning_rate;
     return MST_OK;
 }
 
-static mst_status join_servers(fit *f);
-static mst_status prepare_position(fit *f);
-
-/* After a server was started again: all workers go on from the state that the chief has kept. */
-static mst_status return_to_servers(fit *f) {
-    mst_position now;
-    MST_TRY(join_servers(f));
-    MST_TRY(mst_position_read(f->trainer, &now));
-    f->state.step = now.step;
-    f->in_epoch = false;
-    f->state.stop &= mst_served_is_asked_to_stop(f->trainer); /* callbacks that have ended it end it again */
-    if (!f->brings_rate) MST_TRY(read_learning_rate(f));
-    return store_position(f, NULL);
-}
-
-/* After a worker was lost with its part of sharded state: all go back to the state that the chief has kept; or, if the
- * chief itself was lost, has restored. Callbacks see the repeated steps again. */
-static mst_status go_back(fit *f) {
-    mst_task_joined joined;
-    f->collected = false;
-    MST_TRY(mst_sharded_go_back(f->trainer));
-    const mst_status status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
-    if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
-    if (status) return f->state.stop ? MST_OK : status;
-    f->copied = true;
-    MST_TRY(prepare_position(f));
-    f->state.step = f->position.step;
-    f->state.resumed = true;
-    f->in_epoch = false;
-    if (!f->resumes) MST_TRY(store_position(f, NULL));
-    return take_learning_rate(f);
-}
-
-/* A callback that ends the training on any worker ends it on all. That includes a worker that only begins now, because
- * it has come back or was slower than the others. */
-static void take_stop(fit *f) {
-    if (mst_workers_are_stopped(f->trainer, f->first_number)) f->told_to_stop = f->state.stop = true;
-}
-
-/* After a worker was lost: waits for it, and goes on from the present state of the workers. STATUS: the error of the
- * step or callback that has failed; it is returned if it has another reason. */
+/* After a failure with STATUS: goes on if other workers were lost; else returns the error with which the fit ends. */
 static mst_status recover(fit *f, mst_status status) {
-    mst_task_joined joined;
-    if (mst_served_must_join(f->trainer)) status = return_to_servers(f);
-    if (status == MST_CANCELLED && mst_served_was_stopped(f->trainer)) f->state.stop = true; /* as after any step */
-    f->trainer->is_left = mst_served_is_left(f->trainer);
-    if (mst_is_served(f->trainer)) /* a worker that callbacks have stopped still waits for the others */
-        return f->state.stop && (status == MST_CANCELLED || mst_served_is_asked_to_stop(f->trainer)) ? MST_OK : status;
-    if (!mst_workers_lost(f->trainer, status)) return f->state.stop ? MST_OK : status;
-    if (mst_is_sharded(f->trainer)) {
-        if (mst_workers_are_stopped(f->trainer, f->first_number))
-            return MST_FAIL(MST_INVALID,
-                            "fit: a callback has ended the training on some workers and not on others, which sharded "
-                            "state does not allow: let it do the same on all");
-        return go_back(f);
-    }
-    status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
-    f->trainer->is_left = status == MST_UNAVAILABLE;
-    if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
-    if (status) return f->state.stop ? MST_OK : status;
-    MST_TRY(mst_position_read(f->trainer, &f->position));
-    f->state.step = f->position.step;
-    const int64_t epoch = f->position.epoch - f->position.first_epoch;
-    if (f->in_epoch && epoch > f->state.epoch) {
-        f->state.epoch = epoch - 1; /* may be a later epoch, if the others have gone on without this worker */
-        MST_TRY(tell_ended_epoch(f));
-    }
-    const bool has_ended_within = f->state.stop && !f->in_epoch && f->position.batch > 0; /* a callback here stops */
-    f->state.epoch = epoch + has_ended_within;
-    take_stop(f);
-    return take_learning_rate(f);
+    if (f->trainer->cooperation->recover) return f->trainer->cooperation->recover(f, status);
+    return f->state.stop ? MST_OK : status;
 }
 
 /* Whether the epoch must end here too, because another worker's callback has ended the training within it. IN_EPOCH:
@@ -473,47 +337,35 @@ static mst_status run_epochs(fit *f) {
     return MST_OK;
 }
 
-/* Reads the last values of parameter servers, and their number of steps, which are the same for all workers. */
-static mst_status read_last_step(fit *f) {
-    if (!mst_served_has_last(f->trainer)) return MST_OK;
-    return mst_store_read_to(f->trainer->model->store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR},
-                             &f->state.step);
-}
-
 /* If a callback has ended the training, on this worker or on others too, it ends on all workers after the same step. */
 static mst_status stop_together(fit *f) {
     forget_late_stop(f, false);
-    if (!f->state.stop || f->told_to_stop) return MST_OK;
-    MST_TRY(mst_workers_stop(f->trainer, f->position.number));
-    take_stop(f);
-    return MST_OK;
+    return f->state.stop && !f->told_to_stop ? MST_COOPERATE(f->trainer, stop, f) : MST_OK;
 }
 
-/* While other workers still make steps with parameter servers, a server may be lost, and with it steps of this worker.
- * A worker that must stop alone does not wait for the others. */
+/* While other workers still make steps, tasks may be lost, and with them steps of this worker. */
 static mst_status run_until_all_finish(fit *f) {
     for (;;) {
         MST_TRY(run_epochs(f));
-        if (f->state.stop && mst_served_is_asked_to_stop(f->trainer)) return MST_OK;
         mst_status status = stop_together(f);
-        if (status && status != MST_CANCELLED && !mst_workers_lost(f->trainer, status)) return status;
-        if (!status) status = mst_served_finish(f->trainer, f->state.stop);
-        if (!status) status = mst_served_take_averages(f->trainer);
+        if (status && status != MST_CANCELLED && !MST_COOPERATION_SAYS(f->trainer, is_lost, f->trainer, status))
+            return status;
+        if (!status) status = MST_COOPERATE(f->trainer, finish, f);
         if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
-        if (!status || status == MST_CANCELLED) return read_last_step(f);
+        if (!status || status == MST_CANCELLED) return MST_OK;
         MST_TRY(recover(f, status));
     }
 }
 
 static mst_status run_training(fit *f) {
     f->trainer->is_left = false;
-    if (!f->resumes) MST_TRY(store_position(f, NULL));
+    if (!f->resumes) MST_TRY(mst_fit_store_position(f, NULL));
     f->first_number = f->position.number;
     MST_TRY(CALL(f, train_begin));
-    take_stop(f);
+    if (f->trainer->cooperation->take_stop) f->trainer->cooperation->take_stop(f);
     mst_task_status_begin(f->status, MST_TASK_TRAINS);
-    if (f->tells) MST_TRY(tell_ended_epoch(f));
-    if (f->returns) MST_TRY(take_learning_rate(f));
+    if (f->tells) MST_TRY(mst_fit_tell_ended_epoch(f));
+    if (f->returns) MST_TRY(mst_fit_take_rate(f));
     return run_until_all_finish(f);
 }
 
@@ -556,9 +408,7 @@ static mst_status prepare_data(fit *f) {
     return status ? status : mst_trainer_read_ahead(&f->batches);
 }
 
-/* Finds where this fit begins: after all earlier fits; or, if it resumes the last one, at the point where that
- * stopped. */
-static mst_status prepare_position(fit *f) {
+mst_status mst_fit_find_position(fit *f) {
     mst_position *p = &f->position;
     MST_TRY(mst_position_read(f->trainer, p));
     f->resumes = (f->options->resume || f->copied) && p->begun;
@@ -589,30 +439,14 @@ static mst_status prepare_to_tell(fit *f) {
     return MST_OK;
 }
 
-/* Joins the servers. A worker that was started again goes on at the position that they give. */
-static mst_status join_servers(fit *f) {
-    bool moved;
-    if (!mst_is_served(f->trainer)) return MST_OK;
-    MST_TRY(mst_served_join(f->trainer, f->options, f->batch_size, &f->position, &moved));
-    MST_TRY(mst_store_read_to(f->trainer->model->store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR},
-                              &f->position.step));
-    f->resumes &= !moved;
-    f->state.resumed |= moved;
-    f->state.epoch = f->position.epoch - f->position.first_epoch;
-    f->state.step_in_epoch = f->position.batch;
-    return MST_OK;
-}
-
-/* Reads the learning rate: that of the schedule, or else that of the store, where a callback of an earlier fit may have
- * set it. */
-static mst_status read_learning_rate(fit *f) {
+mst_status mst_fit_read_rate(fit *f) {
     const mst_schedule *schedule = &f->trainer->optimizer.schedule;
     mst_tensor *value;
     if (mst_schedule_is_set(schedule)) {
         f->state.learning_rate = mst_schedule_at(schedule, f->position.step);
         return MST_OK;
     }
-    if (mst_is_served(f->trainer)) return mst_served_rate(f->trainer, &f->state.learning_rate);
+    if (f->trainer->cooperation->read_rate) return f->trainer->cooperation->read_rate(f);
     MST_TRY(mst_session_get_variable(f->trainer->session, f->trainer->train.values.learning_rate, &value));
     f->state.learning_rate = mst_tensor_get(value, 0);
     mst_tensor_release(value);
@@ -638,15 +472,16 @@ static mst_status prepare_state(fit *f) {
     s->num_steps = -1;
     s->validates = f->validation != NULL;
     s->validation_steps = validation_steps(f);
-    s->follows = !mst_served_decides(trainer);
+    s->follows = !trainer->rules.decides;
     s->num_metrics = trainer->num_metrics;
     memcpy(s->metric_name, trainer->metric_name, sizeof trainer->metric_name);
     int64_t steps = o->steps;
     bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, s->num_epochs, &steps));
     if (!known || __builtin_add_overflow(f->position.first_step, steps, &s->num_steps)) s->num_steps = -1;
-    if (mst_is_served(trainer) && o->steps == 0) s->num_steps = -1; /* updates of all workers count: no fixed number */
+    if (trainer->rules.counts_others && o->steps == 0)
+        s->num_steps = -1; /* updates of all workers count: no fixed number */
     if (o->steps > 0 && per_epoch > 0) s->num_epochs = (o->steps + per_epoch - 1) / per_epoch;
-    MST_TRY(read_learning_rate(f));
+    MST_TRY(mst_fit_read_rate(f));
     return prepare_to_tell(f);
 }
 
@@ -750,13 +585,7 @@ static mst_status fit_prepare(fit *f, mst_model *model) {
     if (o->validation) f->validation = mst_dataset_retain((mst_dataset *)(uintptr_t)o->validation);
     MST_TRY(check_validation(f));
     MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));
-    mst_task_joined joined;
-    if (o->resume) mst_workers_go_on(f->trainer);
-    MST_TRY(mst_workers_join(f->trainer, o, f->batch_size, &joined));
-    f->copied = joined.copied;
-    f->returns = joined.returns;
-    MST_TRY(prepare_position(f));
-    MST_TRY(join_servers(f));
+    MST_TRY(f->trainer->cooperation->join ? f->trainer->cooperation->join(f) : mst_fit_find_position(f));
     MST_TRY(split_data(f));
     MST_TRY(prepare_data(f));
     return prepare_state(f);
@@ -770,7 +599,7 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     mst_status status = prepare_callbacks(&f);
     if (!status) status = fit_prepare(&f, model);
     if (!status) status = run_training(&f);
-    if (status && f.trainer) status = mst_workers_fail(f.trainer, status);
+    if (status && f.trainer && f.trainer->cooperation->fail) status = f.trainer->cooperation->fail(f.trainer, status);
     model->in_fit = false;
     mst_task_status_set(f.status, MST_TASK_DONE);
     status = end_training(&f, status);

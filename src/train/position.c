@@ -11,7 +11,6 @@
 #include "muster/ops.h"
 #include "store/store.h"
 #include "train/ended_epoch.h"
-#include "train/served.h"
 
 #define BATCH "fit/batch"
 #define NUMBER "fit/number"
@@ -86,11 +85,11 @@ static void build_sums(mst_trainer *trainer, mst_sharded_step *step) {
 /* Whether parameter servers keep the sums of the epoch: then all workers are at the same step of it. Else they only add
  * up, and each worker sees by how much the sums rise in its own epochs. */
 static bool keeps_sums_of_epoch(const mst_trainer *trainer) {
-    return mst_served_is_in_step(trainer);
+    return trainer->rules.counts_others && trainer->rules.in_step;
 }
 
 static const char *folder_of(const mst_trainer *trainer) {
-    return mst_is_served(trainer) && !keeps_sums_of_epoch(trainer) ? SERVED : OWN;
+    return trainer->rules.counts_others && !keeps_sums_of_epoch(trainer) ? SERVED : OWN;
 }
 
 /* Appends COUNT variables to those of the step's values; of leaf L the update of variable V is of the reported sum
@@ -152,7 +151,7 @@ static void build_served_sums(mst_trainer *trainer, mst_sharded_step *step) {
 static mst_value position_build(mst_trainer *trainer, mst_sharded_step *step) {
     mst_graph *graph = trainer->graph;
     if (!keeps_sums_of_epoch(trainer)) build_sums(trainer, step);
-    if (mst_is_served(trainer)) build_served_sums(trainer, step);
+    if (trainer->rules.counts_others) build_served_sums(trainer, step);
     const mst_value counted = count_up(graph, BATCH);
     if (!trainer->options.task) return counted;
     return mst_group((const mst_value[]){counted, count_up(graph, NUMBER)}, 2);

@@ -27,7 +27,7 @@ MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
 /** The sums of the epoch so far in OUT, MST_NUM_SUMS tensors that are the caller's. Where parameter servers keep the
  *  variables they are over all workers, as they have come with these: of the epoch where all workers are in step
- *  (mst_served_is_in_step), else since the job has begun. */
+ *  (mst_cooperation_rules), else since the job has begun. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out);
 /** Where workers are in step: *LOSS of the last step, whose batch of all workers had so many EXAMPLES. */
 MST_CHECKED mst_status mst_position_step_loss(const mst_trainer *trainer, double examples, double *loss);

@@ -11,8 +11,7 @@
 #include "store/replica_hash.h"
 #include "store/store.h"
 #include "task/task.h"
-#include "train/served.h"
-#include "train/workers.h"
+#include "train/trainer.h"
 
 /* The weights of the graph, which all workers have in the same order. */
 typedef struct weight_list {
@@ -114,7 +113,7 @@ static mst_status compare_workers(mst_trainer *trainer, const weight_list *weigh
     mst_status status = mst_group_all_gather(mst_task_shards(task), bytes, all,
                                              mst_clock_after(timeout > 0 ? timeout : MST_DEFAULT_TIMEOUT));
     free(bytes);
-    if (mst_workers_lost(trainer, status)) return MST_OK;
+    if (MST_COOPERATION_SAYS(trainer, is_lost, trainer, status)) return MST_OK;
     for (int64_t i = 0; i < weights->count && !status; i++) status = compare_weight(task, weights, all, i, step);
     return status;
 }
@@ -122,8 +121,8 @@ static mst_status compare_workers(mst_trainer *trainer, const weight_list *weigh
 mst_status mst_replicas_check(mst_trainer *trainer, int64_t step) {
     mst_task *task = trainer->options.task;
     weight_list weights;
-    if (mst_is_served(trainer)) return MST_OK;
-    if (!task && trainer->strategy.kind != MST_STRATEGY_MIRRORED) return MST_OK; /* there is one replica */
+    const mst_strategy_kind kind = trainer->strategy.kind;
+    if (kind != MST_STRATEGY_MULTI_WORKER && kind != MST_STRATEGY_MIRRORED) return MST_OK; /* there is one replica */
     MST_TRY(list_weights(trainer->graph, &weights));
     const mst_task_group *group = task ? mst_task_shards(task) : NULL;
     const size_t n = group ? (size_t)mst_group_size(group) : 1, self = group ? (size_t)mst_group_self(group) : 0;

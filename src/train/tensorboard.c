@@ -21,7 +21,7 @@
 #include "format/events.h"
 #include "muster/train.h"
 #include "summary/writer.h"
-#include "train/served.h"
+#include "train/trainer.h"
 
 enum { TAG_TEXT = 128 };
 static const char STALENESS[] = "staleness";
@@ -186,10 +186,10 @@ static mst_status write_weights(mst_summary_writer *writer, const mst_train_stat
 /* Where training is stopped while the servers are asked, the last epoch has no histogram. */
 static mst_status write_staleness(const log_state *log, const mst_train_state *state) {
     mst_trainer *trainer;
-    mst_tensor *counts;
+    mst_tensor *counts = NULL;
     if (state->epoch < log->stale_epoch) return MST_OK;
     MST_TRY(mst_trainer_of(state->model, &trainer));
-    const mst_status status = mst_served_staleness(trainer, &counts);
+    const mst_status status = MST_COOPERATE(trainer, staleness, trainer, &counts);
     if (status) return status == MST_CANCELLED ? MST_OK : status;
     if (counts) mst_summary_counts(log->train, STALENESS, counts, state->epoch);
     mst_tensor_release(counts);

@@ -30,8 +30,6 @@
 #include "strategy/strategy.h"
 #include "task/task.h"
 #include "train/position.h"
-#include "train/served.h"
-#include "train/sharded.h"
 #include "train/trainer_objective.h"
 
 enum { BATCHES_AHEAD = 2 };
@@ -60,8 +58,7 @@ static void trainer_destroy(mst_trainer *trainer) {
         mst_tensor_release(trainer->class_weight[i]);
     free(trainer->class_weight);
     mst_arena_free(&trainer->names);
-    mst_served_free(trainer);
-    mst_sharded_free(trainer);
+    if (trainer->cooperation->free) trainer->cooperation->free(trainer);
     free(trainer->row);
     free(trainer->target);
     free(trainer->num_classes);
@@ -70,43 +67,12 @@ static void trainer_destroy(mst_trainer *trainer) {
     free(trainer);
 }
 
-static mst_status share_with_servers(mst_strategy *strategy, const mst_task *task) {
-    const int workers = mst_task_num_workers(task), self = mst_task_worker(task);
-    if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * workers;
-    if (strategy->num_shards < workers)
-        return MST_FAIL(MST_INVALID, "compile: %d shards are too few for %d workers: take at least as many",
-                        strategy->num_shards, workers);
-    strategy->first_shard = (int)mst_part_begin(strategy->num_shards, workers, self);
-    strategy->num_shards_here = (int)mst_part_begin(strategy->num_shards, workers, self + 1) - strategy->first_shard;
-    return MST_OK;
-}
-
-static void take_window(mst_strategy *strategy, const mst_task_group *group) {
-    const mst_shards window = mst_group_window(group, mst_group_self(group));
-    strategy->first_shard = window.first;
-    strategy->num_shards_here = window.count;
-}
-
-/* The parts of sharded state are cut once, for the workers that are there from the beginning. */
-static mst_status take_part(mst_strategy *strategy, const mst_task *task, const mst_task_group *group) {
-    if (mst_task_elastic_min(task))
-        return MST_FAIL(MST_INVALID, "compile: sharded_state needs a fixed number of workers: leave out elastic_min");
-    if (mst_group_size(group) < 2)
-        return MST_FAIL(MST_INVALID,
-                        "compile: sharded_state splits the optimizer's state among several workers, and there is only "
-                        "one: leave it out");
-    strategy->num_parts = mst_group_size(group);
-    strategy->part = mst_group_self(group);
-    return MST_OK;
-}
-
 /* Takes this task's part of the shards of all workers. */
 static mst_status trainer_share(mst_trainer *trainer) {
-    mst_strategy *strategy = &trainer->strategy;
-    mst_task *task = trainer->options.task;
+    const mst_strategy *strategy = &trainer->strategy;
+    const mst_task *task = trainer->options.task;
     const bool served = task && mst_task_servers(task);
     const mst_strategy_kind wanted = served ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_MULTI_WORKER;
-    mst_task_group *group;
     if (!task && strategy->kind != MST_STRATEGY_MULTI_WORKER && strategy->kind != MST_STRATEGY_PARAMETER_SERVER)
         return MST_OK;
     if (!task)
@@ -116,13 +82,7 @@ static mst_status trainer_share(mst_trainer *trainer) {
         return MST_FAIL(MST_INVALID,
                         "compile: a task of a cluster %s parameter servers trains with the strategy %s, not %s",
                         served ? "with" : "without", mst_strategy_names[wanted], mst_strategy_names[strategy->kind]);
-    if (served) return share_with_servers(strategy, task);
-    if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * mst_task_num_workers(task);
-    MST_TRY(mst_task_share(task, strategy->num_shards, &group));
-    take_window(strategy, group);
-    if (strategy->sharded_state) MST_TRY(take_part(strategy, task, group));
-    mst_session_join(trainer->session, group);
-    return MST_OK;
+    return MST_COOPERATE(trainer, share, trainer);
 }
 
 static mst_status trainer_make(mst_trainer *trainer) {
@@ -142,6 +102,8 @@ static mst_status trainer_make(mst_trainer *trainer) {
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
     MST_TRY(trainer_share(trainer));
     MST_TRY(mst_strategy_resolve(&trainer->strategy));
+    trainer->rules = trainer->cooperation->rules ? trainer->cooperation->rules(trainer)
+                                                 : (mst_cooperation_rules){.in_step = true, .decides = true};
     trainer->devices = calloc((size_t)trainer->strategy.num_devices, sizeof *trainer->devices);
     if (!trainer->devices) return MST_NO_MEMORY("for a trainer");
     for (int i = 0; i < trainer->strategy.num_devices; i++)
@@ -175,6 +137,7 @@ mst_status mst_compile_with(mst_model *model, const mst_compile_options *options
     if (!trainer) return MST_NO_MEMORY("for a trainer");
     trainer->model = model;
     trainer->options = *options;
+    trainer->cooperation = mst_cooperation_of(trainer);
     pthread_rwlock_init(&trainer->train.filling, NULL);
     pthread_rwlock_init(&trainer->evaluate.filling, NULL);
     mst_status status = trainer_make(trainer);
@@ -395,7 +358,7 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
         step->fetch[step->num_fetches++] = values->global_step;
         step->fetch[step->num_fetches++] = values->train;
         step->fetch[step->num_fetches++] = counted;
-        mst_sharded_build(trainer, step);
+        if (trainer->cooperation->add_fetches) trainer->cooperation->add_fetches(trainer, step);
         add_gradients(trainer, step);
         return;
     }
@@ -441,8 +404,7 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
     }
     step->built = true;
     MST_TRY(mst_session_init_variables(trainer->session));
-    MST_TRY(mst_sharded_declare(trainer));
-    return training ? mst_served_build(trainer) : MST_OK;
+    return MST_COOPERATE(trainer, build, trainer, training);
 }
 
 static void empty_step(mst_sharded_step *step) {
@@ -451,8 +413,7 @@ static void empty_step(mst_sharded_step *step) {
     pthread_rwlock_init(&step->filling, NULL);
 }
 
-/* Nothing of the old graph is left, so that nothing is found there under the name of what is made anew. */
-static mst_status empty_graph(mst_trainer *trainer) {
+mst_status mst_trainer_empty_graph(mst_trainer *trainer) {
     mst_graph *graph;
     MST_TRY(mst_graph_create(&graph));
     mst_graph_set_seed(graph, mst_graph_seed(trainer->graph));
@@ -464,18 +425,6 @@ static mst_status empty_graph(mst_trainer *trainer) {
     mst_graph_destroy(trainer->graph);
     trainer->graph = graph;
     return MST_OK;
-}
-
-mst_status mst_trainer_share_anew(mst_trainer *trainer) {
-    mst_strategy *strategy = &trainer->strategy;
-    mst_task *task = trainer->options.task;
-    if (!mst_task_must_share_anew(task)) return MST_OK;
-    MST_TRY(empty_graph(trainer));
-    MST_TRY(mst_task_share_anew(task));
-    take_window(strategy, mst_task_shards(task));
-    strategy->num_devices = mst_session_num_devices(trainer->session);
-    while (strategy->num_shards_here % strategy->num_devices) strategy->num_devices--;
-    return mst_trainer_build(trainer, &trainer->train, true);
 }
 
 mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {
@@ -574,7 +523,7 @@ mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
         mst_tensor_set(step->divisor, 0, (double)mst_batch_size(batch));
         step->feed[num_feeds++] = (mst_feed){.value = step->values.divisor, .tensor = step->divisor};
     }
-    mst_sharded_feed(trainer, step, &num_feeds);
+    if (trainer->cooperation->feed) trainer->cooperation->feed(trainer, step, &num_feeds);
     const int num_fetches = step->num_fetches + (step->counts_confusion ? step->num_confusions : 0);
     const mst_status status =
         mst_session_run(trainer->session, step->feed, num_feeds, step->fetch, num_fetches, step->output);

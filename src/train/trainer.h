@@ -9,6 +9,7 @@
 #include "base/shard_rows.h"
 #include "model/model.h"
 #include "muster/train.h"
+#include "train/cooperation.h"
 
 /** Which rows of a batch a placeholder is fed: the context of its fill function. */
 typedef struct mst_rows {
@@ -64,7 +65,7 @@ typedef struct mst_measure {
 /** Its value, of what was added up: SUM and COUNT of MST_FETCH_METRICS. */
 double mst_measure_result(const mst_measure *measure, const mst_tensor *sum, const mst_tensor *count);
 
-/** Of sharded state (train/sharded.h). */
+/** Of sharded state (train/sharded_state.h). */
 typedef struct mst_sharded_state {
     mst_value wants;  /**< fed: whether this worker wants the chief to get all slots */
     mst_tensor *want; /**< what it is fed */
@@ -79,6 +80,8 @@ typedef struct mst_trainer {
     mst_model *model;
     mst_compile_options options;
     mst_strategy strategy;
+    const mst_cooperation *cooperation; /**< how the tasks of this training work together */
+    mst_cooperation_rules rules;
     const char **devices; /**< names of the strategy's devices; the strings are the session's */
     mst_optimizer optimizer;
     mst_graph *graph;
@@ -95,10 +98,17 @@ typedef struct mst_trainer {
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
     bool is_left;       /**< another task stays away, and the state is whole */
-    mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/served.h) */
+    mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/cooperation_servers.c) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
+
+/** Calls SLOT of TRAINER's way, a function that returns a status; MST_OK where it is NULL. */
+#define MST_COOPERATE(trainer, slot, ...) \
+    ((trainer)->cooperation->slot ? (trainer)->cooperation->slot(__VA_ARGS__) : MST_OK)
+/** The same of a function that returns bool; false where it is NULL. */
+#define MST_COOPERATION_SAYS(trainer, slot, ...) \
+    ((trainer)->cooperation->slot && (trainer)->cooperation->slot(__VA_ARGS__))
 
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
@@ -122,9 +132,9 @@ MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_s
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step, where it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
-/** Where other workers train now than those for whom the trainer was made (mst_task_must_share_anew): takes this task's
- *  part of the shards anew, in a graph that is made anew. Values of the old one are gone. */
-MST_CHECKED mst_status mst_trainer_share_anew(mst_trainer *trainer);
+/** Gives the trainer a new graph, without steps, so that nothing is found there under the name of what is built
+ *  anew. Values of the old one are gone. */
+MST_CHECKED mst_status mst_trainer_empty_graph(mst_trainer *trainer);
 /** mst_trainer_build for the outputs of mst_predict. */
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
 /** Runs the step on a batch, whose rows are shared out among the shards. */

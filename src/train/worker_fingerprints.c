@@ -1,4 +1,6 @@
 /* What must be the same in all workers that train together (cluster/fingerprint.h). */
+#include "train/worker_fingerprints.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +15,7 @@
 #include "muster/device.h"
 #include "muster/version.h"
 #include "rule/rule.h"
-#include "train/served.h"
-#include "train/workers.h"
+#include "task/task.h"
 
 enum { TEXT = 512 };
 
@@ -184,7 +185,7 @@ static void add_fit_options(fingerprint_list *list, const mst_trainer *trainer, 
         {"validation_last", o->validation_last},
         {"check_replicas", o->check_replicas},
         {"mixed_bfloat16", mst_precision_here(trainer->options.session.precision) == MST_MIXED_BFLOAT16},
-        {"elastic_min", mst_is_served(trainer) ? 0 : mst_task_elastic_min(trainer->options.task)},
+        {"elastic_min", trainer->rules.counts_others ? 0 : mst_task_elastic_min(trainer->options.task)},
     };
     char text[MST_NUMBER_TEXT];
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
@@ -280,7 +281,7 @@ static uint64_t hash_schema(const mst_dataset *data) {
 
 /* The stages of the input, one option each, then everything else of DATA. */
 static void add_data(fingerprint_list *list, const mst_trainer *trainer, const mst_dataset *data) {
-    const bool alike = !mst_is_served(trainer) || trainer->strategy.synchronous;
+    const bool alike = !trainer->rules.counts_others || trainer->strategy.synchronous;
     data_visit v = {.list = list, .alike = alike, .hash = add_number(0, mst_dataset_num_rows(data))};
     const mst_dataset *source = data;
     while (source->upstream) source = source->upstream;
@@ -324,8 +325,8 @@ static void add_validation(fingerprint_list *list, const mst_dataset *data) {
 }
 
 /* Options come before the program: what differs there may follow from them. */
-int32_t mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
-                                 mst_fingerprint out[MST_FINGERPRINTS_MOST]) {
+int32_t mst_worker_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
+                                mst_fingerprint out[MST_FINGERPRINTS_MOST]) {
     fingerprint_list list = {.out = out};
     add_hash(&list, "version", mst_rng_hash_name(mst_version()));
     add_hash(&list, "calls", 1); /* 0: a collective (task/task_collectives.c) */

@@ -7,8 +7,8 @@
  *
  *  The slots of a lost worker are lost. All workers then go back to the state that the chief has kept, in a file
  *  without a name, whenever it got the slots. A chief that was started again begins with its checkpoint, or anew. */
-#ifndef MUSTER_TRAIN_SHARDED_H
-#define MUSTER_TRAIN_SHARDED_H
+#ifndef MUSTER_TRAIN_SHARDED_STATE_H
+#define MUSTER_TRAIN_SHARDED_STATE_H
 
 #include "train/trainer.h"
 

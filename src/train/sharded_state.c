@@ -1,4 +1,4 @@
-#include "train/sharded.h"
+#include "train/sharded_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

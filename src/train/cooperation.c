@@ -1,0 +1,12 @@
+#include "train/cooperation.h"
+
+#include "task/task.h"
+#include "train/trainer.h"
+
+const mst_cooperation mst_cooperation_alone = {.share = NULL};
+
+const mst_cooperation *mst_cooperation_of(const mst_trainer *trainer) {
+    const mst_task *task = trainer->options.task;
+    if (!task) return &mst_cooperation_alone;
+    return mst_task_servers(task) ? &mst_cooperation_servers : &mst_cooperation_workers;
+}

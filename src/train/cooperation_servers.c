@@ -1,0 +1,490 @@
+/* Workers whose variables parameter servers keep (muster/server.h). A step sends its gradients to the servers, which
+ * make the update, and gets the new values. The chief tells the servers how. */
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "base/shard_rows.h"
+#include "cluster/ps_load.h"
+#include "parameter_server/batch_position.h"
+#include "store/store.h"
+#include "strategy/update_graph.h"
+#include "task/task.h"
+#include "train/fit_run.h"
+#include "train/worker_fingerprints.h"
+
+static mst_ps_client *client_of(const mst_trainer *trainer) {
+    return mst_task_servers(trainer->options.task);
+}
+
+static bool is_chief(const mst_trainer *trainer) {
+    return mst_task_is_chief(trainer->options.task);
+}
+
+/* ---- the trainer ---- */
+
+/* Takes this worker's part of the shards of all workers. */
+static mst_status servers_share(mst_trainer *trainer) {
+    mst_strategy *strategy = &trainer->strategy;
+    const mst_task *task = trainer->options.task;
+    const int workers = mst_task_num_workers(task), self = mst_task_worker(task);
+    if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * workers;
+    if (strategy->num_shards < workers)
+        return MST_FAIL(MST_INVALID, "compile: %d shards are too few for %d workers: take at least as many",
+                        strategy->num_shards, workers);
+    strategy->first_shard = (int)mst_part_begin(strategy->num_shards, workers, self);
+    strategy->num_shards_here = (int)mst_part_begin(strategy->num_shards, workers, self + 1) - strategy->first_shard;
+    return MST_OK;
+}
+
+/* All workers are at the same step, and the servers make one update of their gradients, in synchronous training without
+ * backup workers. Then the callbacks of each worker decide when training ends, with the same result; else those of the
+ * chief. */
+static mst_cooperation_rules servers_rules(const mst_trainer *trainer) {
+    const int aggregate = trainer->strategy.replicas_to_aggregate;
+    const bool in_step =
+        trainer->strategy.synchronous && (aggregate == 0 || aggregate == mst_task_num_workers(trainer->options.task));
+    return (mst_cooperation_rules){.in_step = in_step, .decides = in_step || is_chief(trainer), .counts_others = true};
+}
+
+/* ---- the variables of each server ---- */
+
+/* Whether it is a sum over the epoch that workers report. The first server keeps these whole, and they do not count as
+ * its variables. */
+static bool is_reported(const mst_ps_variable *variable) {
+    return variable->kind == MST_STATE_METRIC;
+}
+
+/* The first server that keeps no variable; NUM_PS: each server keeps one. */
+static int server_without(const mst_ps_variable *variable, int count, int num_ps) {
+    for (int p = 0; p < num_ps; p++) {
+        int v = 0;
+        while (v < count && (is_reported(&variable[v]) || (variable[v].ps != p && variable[v].ps != MST_PS_EACH))) v++;
+        if (v == count) return p;
+    }
+    return num_ps;
+}
+
+/* Chooses the server for each variable. */
+static mst_status divide(const mst_trainer *trainer, int num_ps, mst_ps_variable **out) {
+    const mst_step_values *values = &trainer->train.values;
+    const int count = values->num_variables;
+    mst_ps_load *load;
+    MST_TRY(mst_ps_load_create(num_ps, trainer->strategy.by_bytes, &load));
+    mst_ps_variable *variable = calloc((size_t)count + 1, sizeof *variable);
+    for (int v = 0; v < count && variable; v++) {
+        const mst_spec spec = mst_value_spec(values->variable[v]);
+        const mst_variable_options *options = mst_node_options(values->variable[v].node);
+        variable[v] = (mst_ps_variable){.name = mst_value_name(values->variable[v]),
+                                        .spec = spec,
+                                        .kind = (mst_state_kind)options->kind,
+                                        .sparse = values->sparse[v]};
+        if (is_reported(&variable[v])) continue;
+        const bool is_cut = mst_ps_is_cut(&spec, num_ps, trainer->strategy.part_bytes);
+        variable[v].ps = is_cut ? MST_PS_EACH : mst_ps_load_give(load, &spec);
+    }
+    free(load);
+    if (!variable) return MST_NO_MEMORY("for %d variables", count);
+    *out = variable;
+    const int without = server_without(variable, count, num_ps);
+    if (without == num_ps) return MST_OK;
+    int kept = 0;
+    for (int v = 0; v < count; v++) kept += !is_reported(&variable[v]);
+    free(variable);
+    return MST_FAIL(MST_INVALID, "%d parameter servers for %d variables leave ps:%d without any: take fewer servers",
+                    num_ps, kept, without);
+}
+
+static void servers_free(mst_trainer *trainer) {
+    for (int p = 0; p < trainer->num_updates; p++) mst_graph_destroy(trainer->update[p]);
+    free(trainer->update);
+    trainer->update = NULL;
+    trainer->num_updates = 0;
+}
+
+/* Makes the graph of the update of server P. */
+static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variable *variable, int num_ps, int p,
+                                mst_graph **graph) {
+    const mst_step_values *values = &trainer->train.values;
+    const size_t most = (size_t)values->num_variables + 1;
+    mst_value *own = calloc(most, sizeof *own);
+    bool *sparse = calloc(most, sizeof *sparse);
+    mst_join_kind *join = calloc(most, sizeof *join);
+    int64_t *rows = calloc(most, sizeof *rows);
+    mst_status status =
+        own && sparse && join && rows ? MST_OK : MST_NO_MEMORY("for %d variables", values->num_variables);
+    int count = 0;
+    for (int v = 0; v < values->num_variables && !status; v++) {
+        const bool is_cut = variable[v].ps == MST_PS_EACH;
+        if (variable[v].ps != p && !is_cut) continue;
+        rows[count] = is_cut ? mst_ps_part_rows(variable[v].spec.shape.dim[0], num_ps, p).count : -1;
+        sparse[count] = values->sparse[v];
+        join[count] = values->join[v];
+        own[count++] = values->variable[v];
+    }
+    const mst_update_graph_variables updated = {
+        .variable = own,
+        .count = count,
+        .sparse = sparse,
+        .join = join,
+        .rows = rows,
+        .num_shards = trainer->strategy.synchronous ? trainer->strategy.num_shards : 0};
+    if (!status) status = mst_update_graph_create(&trainer->optimizer, &updated, graph);
+    free(own);
+    free(sparse);
+    free(join);
+    free(rows);
+    return status;
+}
+
+/* On the chief: makes the graphs of all servers, if there are none yet. */
+static mst_status make_graphs(mst_trainer *trainer, const mst_ps_variable *variable, int num_ps) {
+    if (trainer->update || !is_chief(trainer)) return MST_OK;
+    trainer->update = calloc((size_t)num_ps, sizeof(mst_graph *));
+    if (!trainer->update) return MST_NO_MEMORY("for %d parameter servers", num_ps);
+    mst_status status = MST_OK;
+    for (trainer->num_updates = 0; trainer->num_updates < num_ps && !status; trainer->num_updates++)
+        status = make_graph_of(trainer, variable, num_ps, trainer->num_updates, &trainer->update[trainer->num_updates]);
+    if (status) servers_free(trainer);
+    return status;
+}
+
+static mst_status check(const mst_trainer *trainer, int num_ps) {
+    if (num_ps > 1 && trainer->optimizer.clip_global_norm > 0)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "clip_global_norm needs all gradients in one place: take one parameter server, or none");
+    const mst_strategy *strategy = &trainer->strategy;
+    if (num_ps > 1 && strategy->part_bytes && trainer->optimizer.clip_norm > 0)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "clip_norm needs all of the gradient of a variable in one place, and part_bytes "
+                        "(--ps-part-bytes) cuts it: leave one of them out");
+    const int workers = mst_task_num_workers(trainer->options.task);
+    if (strategy->replicas_to_aggregate < 0 || strategy->replicas_to_aggregate > workers)
+        return MST_FAIL(MST_INVALID, "strategy: replicas_to_aggregate is %d, but there are only %d workers",
+                        strategy->replicas_to_aggregate, workers);
+    if (strategy->max_staleness && strategy->max_staleness < workers - 1)
+        return MST_FAIL(MST_INVALID,
+                        "strategy: max_staleness %d is too small for %d workers, who may all compute at the same time: "
+                        "take at least %d, or train synchronously",
+                        strategy->max_staleness, workers, workers - 1);
+    return MST_OK;
+}
+
+/* Reads the values of the trained variables that have averages or masters, which begin with these values. */
+static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
+    const mst_step_values *values = &trainer->train.values;
+    for (int v = 0; v < values->num_variables; v++) {
+        const mst_variable_options *o = mst_node_options(values->variable[v].node);
+        const bool has_master = mst_value_spec(values->variable[v]).dtype == MST_BF16;
+        if (values->join[v] || (trainer->optimizer.ema_decay <= 0 && !has_master)) continue;
+        MST_TRY(mst_store_get(trainer->model->store, o->container, mst_value_name(values->variable[v]), &value[v]));
+    }
+    return MST_OK;
+}
+
+/* Gives initial values to slots that have none yet. VALUE: see mst_update_graph_variables. */
+static mst_status init_beside(const mst_trainer *trainer, mst_tensor *const *value) {
+    const mst_step_values *values = &trainer->train.values;
+    mst_graph *whole;
+    mst_session *session;
+    const mst_update_graph_variables updated = {.variable = values->variable,
+                                                .count = values->num_variables,
+                                                .sparse = values->sparse,
+                                                .join = values->join,
+                                                .value = value};
+    MST_TRY(mst_update_graph_create(&trainer->optimizer, &updated, &whole));
+    mst_status status = mst_session_create(whole, &(mst_session_options){.store = trainer->model->store}, &session);
+    if (!status) {
+        status = mst_session_init_variables(session);
+        mst_session_destroy(session);
+    }
+    mst_graph_destroy(whole);
+    return status;
+}
+
+static mst_status init_variables(const mst_trainer *trainer) {
+    const int count = trainer->train.values.num_variables;
+    mst_tensor **value = calloc((size_t)count + 1, sizeof *value);
+    mst_status status = value ? read_values(trainer, value) : MST_NO_MEMORY("for %d variables", count);
+    if (!status) status = init_beside(trainer, value);
+    for (int v = 0; v < count && value; v++) mst_tensor_release(value[v]);
+    free(value);
+    return status;
+}
+
+/* On the chief: builds the graph of each server's update. Also gives the store the slots that the servers will keep, so
+ * that those of a checkpoint can be restored there. */
+static mst_status servers_build(mst_trainer *trainer, bool training) {
+    if (!training || !is_chief(trainer)) return MST_OK;
+    const int num_ps = mst_ps_client_num_servers(client_of(trainer));
+    mst_ps_variable *variable;
+    MST_TRY(check(trainer, num_ps));
+    MST_TRY(divide(trainer, num_ps, &variable));
+    const mst_status status = make_graphs(trainer, variable, num_ps);
+    free(variable);
+    return status ? status : init_variables(trainer);
+}
+
+/* ---- joining ---- */
+
+/* Waits until the servers are there and have values. If they had none, they get those of the chief's store. The store
+ * then has the values of the servers. POSITION: where this worker begins; on return where it goes on, and *MOVED says
+ * whether that is elsewhere. */
+static mst_status join_servers(const mst_fit_run *run, mst_position *position, bool *moved) {
+    mst_trainer *trainer = run->trainer;
+    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
+    const mst_step_values *values = &trainer->train.values;
+    const int num_ps = mst_ps_client_num_servers(client_of(trainer));
+    const int64_t steps = run->options->steps;
+    int64_t number = mst_batch_position(position->epoch, position->batch);
+    const int64_t before = number;
+    mst_ps_variable *variable;
+    MST_TRY(check(trainer, num_ps));
+    MST_TRY(divide(trainer, num_ps, &variable));
+    const int32_t num_fingerprints = mst_worker_fingerprints(trainer, run->options, run->batch_size, fingerprint);
+    mst_status status = make_graphs(trainer, variable, num_ps);
+    const mst_ps_program program = {.store = trainer->model->store,
+                                    .variable = variable,
+                                    .graph = trainer->update,
+                                    .num_variables = values->num_variables,
+                                    .synchronous = trainer->strategy.synchronous,
+                                    .aggregate = trainer->strategy.replicas_to_aggregate,
+                                    .staleness = trainer->strategy.max_staleness ? trainer->strategy.max_staleness : -1,
+                                    .num_shards = trainer->strategy.num_shards,
+                                    .num_leaves = values->num_leaves,
+                                    .last_step = steps ? position->first_step + steps : 0,
+                                    .position = number,
+                                    .fingerprint = fingerprint,
+                                    .num_fingerprints = num_fingerprints};
+    if (!status) status = mst_ps_client_join(client_of(trainer), &program, &number);
+    free(variable);
+    MST_TRY(status);
+    *moved = number != before;
+    position->epoch = mst_epoch_of_position(number);
+    position->batch = mst_batch_of_position(number);
+    return MST_OK;
+}
+
+static mst_status read_step(const mst_trainer *trainer, int64_t *step) {
+    return mst_store_read_to(trainer->model->store, NULL, MST_STATE_GLOBAL_STEP, &(mst_spec){MST_I64, MST_SCALAR},
+                             step);
+}
+
+/* Joins the servers. A worker that was started again goes on at the position that they give. */
+static mst_status join_at_position(mst_fit_run *run) {
+    bool moved;
+    MST_TRY(join_servers(run, &run->position, &moved));
+    MST_TRY(read_step(run->trainer, &run->position.step));
+    run->resumes &= !moved;
+    run->state.resumed |= moved;
+    run->state.epoch = run->position.epoch - run->position.first_epoch;
+    run->state.step_in_epoch = run->position.batch;
+    return MST_OK;
+}
+
+static mst_status servers_join(mst_fit_run *run) {
+    MST_TRY(mst_fit_find_position(run));
+    return join_at_position(run);
+}
+
+/* ---- the learning rate ---- */
+
+/* The rate of the servers, whose updates have no schedule. If a server has lost its values, this is no error: the next
+ * request notices it too, and is handled there. */
+static mst_status servers_read_rate(mst_fit_run *run) {
+    const mst_trainer *trainer = run->trainer;
+    float is = (float)trainer->optimizer.learning_rate;
+    const mst_status status = mst_ps_client_rate(client_of(trainer), NULL, &is);
+    if (status && !mst_ps_client_must_join(client_of(trainer))) return status;
+    run->state.learning_rate = (double)is;
+    return MST_OK;
+}
+
+/* If this worker is the chief, its rate becomes that of the servers (mst_ps_client_rate); a rate set on another worker
+ * is only seen by its own callbacks. */
+static mst_status send_rate(mst_fit_run *run) {
+    const float to = (float)run->state.learning_rate;
+    float is;
+    run->state.learning_rate = (double)to;
+    return is_chief(run->trainer) ? mst_ps_client_rate(client_of(run->trainer), &to, &is) : MST_OK;
+}
+
+static mst_status servers_set_rate(mst_fit_run *run) {
+    run->brings_rate = !run->has_begun;
+    return run->has_begun ? send_rate(run) : MST_OK;
+}
+
+/* ---- the state of the servers ---- */
+
+/* If the epoch of the sums that servers have sent has ended here, the sums become 0, as in one process. */
+static mst_status end_sums(mst_trainer *trainer) {
+    mst_position position;
+    if (!trainer->rules.in_step) return MST_OK;
+    MST_TRY(mst_position_read(trainer, &position));
+    return position.batch == 0 ? mst_position_clear_sums(trainer) : MST_OK;
+}
+
+/* The store gets everything that the servers keep, slots too. */
+static mst_status collect_state(mst_trainer *trainer) {
+    MST_TRY(mst_ps_client_collect(client_of(trainer)));
+    return end_sums(trainer);
+}
+
+/* While the servers are at different steps, the checkpoint before stays the last one. */
+static mst_status servers_collect(mst_trainer *trainer, bool *may_save) {
+    *may_save = !mst_ps_client_is_between(client_of(trainer));
+    return *may_save ? collect_state(trainer) : MST_OK;
+}
+
+static mst_status servers_collect_rest(mst_trainer *trainer) {
+    MST_TRY(mst_ps_client_collect_last(client_of(trainer)));
+    return end_sums(trainer);
+}
+
+static bool servers_must_save(const mst_trainer *trainer) {
+    return mst_ps_client_is_leaving(client_of(trainer));
+}
+
+static bool servers_is_broken_off(const mst_trainer *trainer, const mst_train_state *state) {
+    return state->failed || (state->stop && !mst_ps_client_has_last(client_of(trainer)));
+}
+
+static mst_status servers_weights_set(mst_trainer *trainer) {
+    return mst_ps_client_give_weights(client_of(trainer));
+}
+
+static mst_status servers_staleness(mst_trainer *trainer, mst_tensor **counts) {
+    int64_t count[MST_STALENESS_COUNTS];
+    int32_t used = MST_STALENESS_COUNTS;
+    if (trainer->strategy.synchronous || !is_chief(trainer)) return MST_OK;
+    MST_TRY(mst_ps_client_staleness(client_of(trainer), count));
+    while (used > 0 && count[used - 1] == 0) used--;
+    return used > 0 ? mst_tensor_copy(MST_I64, MST_SHAPE(used), count, counts) : MST_OK;
+}
+
+/* ---- epochs and steps ---- */
+
+/* Before the first epoch: sends the rate that callbacks have set to the servers. The chief keeps the state with that
+ * rate, so that a server that is started again begins with it. Callbacks that set the rate later set it again when
+ * steps are repeated. */
+static mst_status servers_begin_epoch(mst_fit_run *run) {
+    if (!run->brings_rate) return MST_OK;
+    MST_TRY(send_rate(run));
+    if (is_chief(run->trainer) && !mst_ps_client_is_between(client_of(run->trainer)))
+        MST_TRY(collect_state(run->trainer));
+    run->brings_rate = false;
+    return MST_OK;
+}
+
+/* A worker without rows takes part if the others wait for its gradients. */
+static bool servers_takes_part(const mst_fit_run *run, const mst_batch *batch) {
+    return run->trainer->train.strategy.synchronous || mst_fit_rows_here(run, batch) > 0;
+}
+
+/* Undoes the changes of variables by collect_state. */
+static mst_status servers_before_evaluation(mst_trainer *trainer) {
+    return mst_ps_client_use_values(client_of(trainer));
+}
+
+/* Sets where the gradients are computed. */
+static mst_status servers_before_step(mst_fit_run *run) {
+    MST_TRY(mst_ps_client_use_values(client_of(run->trainer)));
+    return mst_ps_client_place_gradients(client_of(run->trainer), run->trainer->train.gradient);
+}
+
+/* Sends the gradients, waits for the new values, and reads the results of the step on all workers. */
+static mst_status servers_after_step(mst_fit_run *run, const mst_batch *batch) {
+    mst_trainer *trainer = run->trainer;
+    mst_train_state *state = &run->state;
+    const int64_t position = mst_batch_position(run->position.epoch, state->step_in_epoch - 1);
+    MST_TRY(mst_ps_client_update(client_of(trainer), position, trainer->train.gradient, &state->step));
+    MST_TRY(mst_epoch_sums_read(&run->sums, state));
+    state->stop |= mst_ps_client_is_ended(client_of(trainer));
+    if (trainer->rules.in_step)
+        return mst_position_step_loss(trainer, (double)mst_batch_size(batch), &state->step_loss);
+    if (mst_fit_rows_here(run, batch) == 0) state->step_loss = run->last_good_loss; /* without rows there is no loss */
+    return MST_OK;
+}
+
+static bool is_asked_to_stop(const mst_fit_run *run) {
+    return mst_ps_client_is_asked_to_stop(client_of(run->trainer));
+}
+
+static mst_status servers_after_epoch_end(mst_fit_run *run) {
+    return is_asked_to_stop(run) ? MST_OK : mst_ps_client_keep(client_of(run->trainer));
+}
+
+/* ---- the end ---- */
+
+/* All have made their last step: the store of each worker gets the moving averages, if there are any. The chief already
+ * has the whole state of the servers. */
+static mst_status take_averages(mst_trainer *trainer) {
+    return trainer->optimizer.ema_decay <= 0 || is_chief(trainer) ? MST_OK : collect_state(trainer);
+}
+
+static mst_status finish(mst_fit_run *run) {
+    mst_trainer *trainer = run->trainer;
+    MST_TRY(mst_ps_client_finish(client_of(trainer), run->state.stop && !trainer->rules.in_step));
+    MST_TRY(end_sums(trainer));
+    return take_averages(trainer);
+}
+
+/* Reads the number of steps that belongs to the last values, the same for all workers. A worker that must stop alone
+ * does not wait for the others. */
+static mst_status servers_finish(mst_fit_run *run) {
+    if (run->state.stop && is_asked_to_stop(run)) return MST_OK;
+    const mst_status status = finish(run);
+    if (status && status != MST_CANCELLED) return status;
+    if (mst_ps_client_has_last(client_of(run->trainer))) MST_TRY(read_step(run->trainer, &run->state.step));
+    return status;
+}
+
+/* ---- losses ---- */
+
+/* After a server was started again: all workers go on from the state that the chief has kept. Callbacks that have ended
+ * the training end it again. */
+static mst_status return_to_servers(mst_fit_run *run) {
+    mst_position now;
+    MST_TRY(join_at_position(run));
+    MST_TRY(mst_position_read(run->trainer, &now));
+    run->state.step = now.step;
+    run->in_epoch = false;
+    run->state.stop &= is_asked_to_stop(run);
+    if (!run->brings_rate) MST_TRY(mst_fit_read_rate(run));
+    return mst_fit_store_position(run, NULL);
+}
+
+/* A worker that callbacks have stopped still waits for the others. */
+static mst_status servers_recover(mst_fit_run *run, mst_status status) {
+    const mst_ps_client *client = client_of(run->trainer);
+    if (mst_ps_client_must_join(client)) status = return_to_servers(run);
+    if (status == MST_CANCELLED && mst_ps_client_was_stopped(client)) run->state.stop = true; /* as after any step */
+    run->trainer->is_left = mst_ps_client_is_left(client);
+    return run->state.stop && (status == MST_CANCELLED || is_asked_to_stop(run)) ? MST_OK : status;
+}
+
+static mst_status servers_fail(mst_trainer *trainer, mst_status status) {
+    return status && status != MST_CANCELLED ? mst_task_fail(trainer->options.task, status) : status;
+}
+
+const mst_cooperation mst_cooperation_servers = {.share = servers_share,
+                                                 .rules = servers_rules,
+                                                 .build = servers_build,
+                                                 .free = servers_free,
+                                                 .join = servers_join,
+                                                 .read_rate = servers_read_rate,
+                                                 .set_rate = servers_set_rate,
+                                                 .begin_epoch = servers_begin_epoch,
+                                                 .takes_part = servers_takes_part,
+                                                 .before_step = servers_before_step,
+                                                 .after_step = servers_after_step,
+                                                 .after_epoch_end = servers_after_epoch_end,
+                                                 .before_evaluation = servers_before_evaluation,
+                                                 .finish = servers_finish,
+                                                 .recover = servers_recover,
+                                                 .fail = servers_fail,
+                                                 .weights_set = servers_weights_set,
+                                                 .collect = servers_collect,
+                                                 .must_save = servers_must_save,
+                                                 .is_broken_off = servers_is_broken_off,
+                                                 .collect_rest = servers_collect_rest,
+                                                 .staleness = servers_staleness};

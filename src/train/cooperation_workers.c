@@ -1,0 +1,252 @@
+/* Workers that average their gradients: each has all variables, and makes the same update. With sharded state each has
+ * a part of the optimizer's slots (train/sharded_state.h). */
+#include "base/shard_rows.h"
+#include "collective/collectives.h"
+#include "run/session.h"
+#include "store/store.h"
+#include "task/task.h"
+#include "train/fit_run.h"
+#include "train/sharded_state.h"
+#include "train/worker_fingerprints.h"
+
+/* ---- the trainer ---- */
+
+static void take_window(mst_strategy *strategy, const mst_task_group *group) {
+    const mst_shards window = mst_group_window(group, mst_group_self(group));
+    strategy->first_shard = window.first;
+    strategy->num_shards_here = window.count;
+}
+
+/* The parts of sharded state are cut once, for the workers that are there from the beginning. */
+static mst_status take_part(mst_strategy *strategy, const mst_task *task, const mst_task_group *group) {
+    if (mst_task_elastic_min(task))
+        return MST_FAIL(MST_INVALID, "compile: sharded_state needs a fixed number of workers: leave out elastic_min");
+    if (mst_group_size(group) < 2)
+        return MST_FAIL(MST_INVALID,
+                        "compile: sharded_state splits the optimizer's state among several workers, and there is only "
+                        "one: leave it out");
+    strategy->num_parts = mst_group_size(group);
+    strategy->part = mst_group_self(group);
+    return MST_OK;
+}
+
+static mst_status workers_share(mst_trainer *trainer) {
+    mst_strategy *strategy = &trainer->strategy;
+    mst_task *task = trainer->options.task;
+    mst_task_group *group;
+    if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * mst_task_num_workers(task);
+    MST_TRY(mst_task_share(task, strategy->num_shards, &group));
+    take_window(strategy, group);
+    if (strategy->sharded_state) MST_TRY(take_part(strategy, task, group));
+    mst_session_join(trainer->session, group);
+    return MST_OK;
+}
+
+static mst_cooperation_rules workers_rules(const mst_trainer *trainer) {
+    return (mst_cooperation_rules){.in_step = true, .decides = true, .cuts_slots = trainer->strategy.sharded_state};
+}
+
+static mst_status workers_build(mst_trainer *trainer, bool training) {
+    (void)training;
+    return mst_sharded_declare(trainer);
+}
+
+/* If other workers train now than those for whom the trainer was made: takes this task's part of the shards anew, in a
+ * graph that is made anew. */
+static mst_status share_anew(mst_trainer *trainer) {
+    mst_strategy *strategy = &trainer->strategy;
+    mst_task *task = trainer->options.task;
+    if (!mst_task_must_share_anew(task)) return MST_OK;
+    MST_TRY(mst_trainer_empty_graph(trainer));
+    MST_TRY(mst_task_share_anew(task));
+    take_window(strategy, mst_task_shards(task));
+    strategy->num_devices = mst_session_num_devices(trainer->session);
+    while (strategy->num_shards_here % strategy->num_devices) strategy->num_devices--;
+    return mst_trainer_build(trainer, &trainer->train, true);
+}
+
+/* ---- joining ---- */
+
+/* Waits until all workers are there with the same program, options and data, and have one state. The position must then
+ * be read anew. Does nothing if they have already come together. */
+static mst_status come_together(mst_fit_run *run, mst_task_joined *joined) {
+    mst_trainer *trainer = run->trainer;
+    mst_task *task = trainer->options.task;
+    mst_position position;
+    *joined = (mst_task_joined){.copied = false};
+    if (mst_task_has_agreed(task)) return MST_OK;
+    MST_TRY(mst_position_read(trainer, &position));
+    MST_TRY(mst_position_adopt(trainer, &position));
+    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
+    const int32_t num_fingerprints = mst_worker_fingerprints(trainer, run->options, run->batch_size, fingerprint);
+    MST_TRY(mst_sharded_prepare(trainer, position.number));
+    const mst_task_state state = {.store = trainer->model->store,
+                                  .number = trainer->sharded.lost ? MST_NO_STATE : position.number,
+                                  .sharded = trainer->rules.cuts_slots,
+                                  .fingerprint = fingerprint,
+                                  .num_fingerprints = num_fingerprints};
+    MST_TRY(mst_task_join(task, &state, joined));
+    if (trainer->rules.cuts_slots && !mst_task_is_chief(task)) mst_store_drop_wholes(trainer->model->store);
+    trainer->sharded.lost = false;
+    return share_anew(trainer);
+}
+
+/* A training that is resumed goes on after a callback has ended it. */
+static mst_status workers_join(mst_fit_run *run) {
+    mst_task_joined joined;
+    if (run->options->resume) mst_task_goes_on(run->trainer->options.task);
+    MST_TRY(come_together(run, &joined));
+    run->copied = joined.copied;
+    run->returns = joined.returns;
+    return mst_fit_find_position(run);
+}
+
+/* ---- epochs and steps ---- */
+
+/* Keeps the state to which sharded state goes back if a worker is lost. Where training stops, the epoch only ends here,
+ * as it has on the others. */
+static mst_status workers_begin_epoch(mst_fit_run *run) {
+    if (run->state.stop) return MST_OK;
+    if (!run->collected) MST_TRY(mst_sharded_collect(run->trainer));
+    run->collected = false;
+    return mst_sharded_keep(run->trainer);
+}
+
+/* MST_UNAVAILABLE if the workers must come together again: a step that an elastic worker makes alone does not notice
+ * it. */
+static mst_status workers_before_step(mst_fit_run *run) {
+    const mst_task *task = run->trainer->options.task;
+    return mst_task_elastic_min(task) ? mst_group_check(mst_task_shards(task)) : MST_OK;
+}
+
+static void workers_committed(mst_fit_run *run) {
+    mst_task_committed(run->trainer->options.task, run->position.number);
+}
+
+static mst_status workers_before_step_end(mst_fit_run *run) {
+    return mst_sharded_after_step(run->trainer);
+}
+
+/* Callbacks may save the state, which needs the slots. */
+static mst_status workers_before_epoch_end(mst_fit_run *run) {
+    if (run->state.stop) return MST_OK;
+    MST_TRY(mst_sharded_collect(run->trainer));
+    run->collected = true;
+    return MST_OK;
+}
+
+/* ---- the end ---- */
+
+/* A process that is asked to end does not end the training: it counts as lost, and the others wait for it. */
+static bool workers_stop_together(const mst_trainer *trainer) {
+    return !mst_task_must_end(trainer->options.task);
+}
+
+static bool are_stopped(const mst_fit_run *run) {
+    return mst_task_is_stopped(run->trainer->options.task, run->first_number);
+}
+
+/* That includes a worker that only begins now, because it has come back or was slower than the others. */
+static void workers_take_stop(mst_fit_run *run) {
+    if (are_stopped(run)) run->told_to_stop = run->state.stop = true;
+}
+
+static mst_status workers_stop(mst_fit_run *run) {
+    if (workers_stop_together(run->trainer)) MST_TRY(mst_task_stop(run->trainer->options.task, run->position.number));
+    workers_take_stop(run);
+    return MST_OK;
+}
+
+/* ---- losses ---- */
+
+static bool workers_is_lost(const mst_trainer *trainer, mst_status status) {
+    return status == MST_UNAVAILABLE && !mst_task_is_joined(trainer->options.task);
+}
+
+/* STATUS of coming together after a loss: that of the fit; run->state.stop, and MST_OK, if the training ends here. */
+static mst_status after_loss(mst_fit_run *run, mst_status status) {
+    if (status == MST_CANCELLED) run->state.stop = true; /* as after any step */
+    return run->state.stop ? MST_OK : status;
+}
+
+/* A worker was lost with its part of sharded state: all go back to the state that the chief has kept; or, if the chief
+ * itself was lost, has restored. */
+static mst_status go_back(mst_fit_run *run) {
+    mst_task_joined joined;
+    if (are_stopped(run))
+        return MST_FAIL(MST_INVALID,
+                        "fit: a callback has ended the training on some workers and not on others, which sharded "
+                        "state does not allow: let it do the same on all");
+    run->collected = false;
+    MST_TRY(mst_sharded_go_back(run->trainer));
+    const mst_status status = come_together(run, &joined);
+    if (status) return after_loss(run, status);
+    run->copied = true;
+    MST_TRY(mst_fit_find_position(run));
+    run->state.step = run->position.step;
+    run->state.resumed = true;
+    run->in_epoch = false;
+    if (!run->resumes) MST_TRY(mst_fit_store_position(run, NULL));
+    return mst_fit_take_rate(run);
+}
+
+/* Waits for the lost worker, and goes on from the present state of the workers. */
+static mst_status workers_recover(mst_fit_run *run, mst_status status) {
+    mst_task_joined joined;
+    run->trainer->is_left = false;
+    if (!workers_is_lost(run->trainer, status)) return run->state.stop ? MST_OK : status;
+    if (run->trainer->rules.cuts_slots) return go_back(run);
+    status = come_together(run, &joined);
+    run->trainer->is_left = status == MST_UNAVAILABLE;
+    if (status) return after_loss(run, status);
+    MST_TRY(mst_position_read(run->trainer, &run->position));
+    run->state.step = run->position.step;
+    const int64_t epoch = run->position.epoch - run->position.first_epoch;
+    if (run->in_epoch && epoch > run->state.epoch) {
+        run->state.epoch = epoch - 1; /* may be a later epoch, if the others have gone on without this worker */
+        MST_TRY(mst_fit_tell_ended_epoch(run));
+    }
+    /* a callback here stops */
+    const bool has_ended_within = run->state.stop && !run->in_epoch && run->position.batch > 0;
+    run->state.epoch = epoch + has_ended_within;
+    workers_take_stop(run);
+    return mst_fit_take_rate(run);
+}
+
+static mst_status workers_fail(mst_trainer *trainer, mst_status status) {
+    return status && status != MST_CANCELLED ? mst_task_fail(trainer->options.task, status) : status;
+}
+
+/* ---- callbacks ---- */
+
+static void workers_want(mst_trainer *trainer) {
+    if (trainer->rules.cuts_slots) mst_sharded_want(trainer);
+}
+
+/* If workers have not given their parts after this step, they are asked to give them after the next one. */
+static mst_status workers_collect(mst_trainer *trainer, bool *may_save) {
+    *may_save = !trainer->rules.cuts_slots || mst_store_has_wholes(trainer->model->store);
+    if (!*may_save) mst_sharded_want(trainer);
+    return MST_OK;
+}
+
+const mst_cooperation mst_cooperation_workers = {.share = workers_share,
+                                                 .rules = workers_rules,
+                                                 .build = workers_build,
+                                                 .add_fetches = mst_sharded_build,
+                                                 .feed = mst_sharded_feed,
+                                                 .free = mst_sharded_free,
+                                                 .join = workers_join,
+                                                 .begin_epoch = workers_begin_epoch,
+                                                 .before_step = workers_before_step,
+                                                 .committed = workers_committed,
+                                                 .before_step_end = workers_before_step_end,
+                                                 .before_epoch_end = workers_before_epoch_end,
+                                                 .stops_together = workers_stop_together,
+                                                 .take_stop = workers_take_stop,
+                                                 .stop = workers_stop,
+                                                 .is_lost = workers_is_lost,
+                                                 .recover = workers_recover,
+                                                 .fail = workers_fail,
+                                                 .want = workers_want,
+                                                 .collect = workers_collect};

@@ -1,0 +1,57 @@
+/** One call of mst_fit: what train/fit.c and the ways to work together (train/cooperation.h) share. */
+#ifndef MUSTER_TRAIN_FIT_RUN_H
+#define MUSTER_TRAIN_FIT_RUN_H
+
+#include "train/epoch_sums.h"
+#include "train/position.h"
+#include "train/trainer.h"
+
+struct mst_task_status;
+
+typedef struct mst_fit_run {
+    mst_trainer *trainer;
+    const mst_fit_options *options;
+    mst_train_state state;
+    mst_dataset *train, *validation; /**< parts of the data; NULL: not split, nothing to validate */
+    mst_dataset *batches;
+    int64_t batch_size;
+    mst_position position; /**< where the epoch begins */
+    mst_epoch_sums sums;
+    bool resumes;
+    bool copied;          /**< the state came from another worker */
+    bool returns;         /**< the job was already under way: an earlier process of this worker was lost */
+    bool tells;           /**< its callbacks may not have seen the end of the last epoch that has ended */
+    bool told_to_stop;    /**< all workers end the training here, because a callback of one of them did */
+    int64_t first_number; /**< number of the state with which fit began */
+    bool in_epoch;        /**< callbacks have seen this epoch begin, and not yet end */
+    bool has_begun;       /**< its first epoch has begun */
+    bool collected;       /**< sharded: the chief has got the slots, and no step was made since */
+    bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
+    double began, first_step_end, last_step_end;
+    double waited_for_data; /**< seconds, without the first step */
+    int64_t timed_examples; /**< without the first step */
+    double last_good_loss;
+    bool any_step;
+    struct mst_task_status *status; /**< of the task, for those who ask (cluster/task_status.h); NULL: none */
+    mst_callback *callbacks;
+    int num_callbacks;
+} mst_fit_run;
+
+/** Finds where this fit begins: after all earlier fits; or, if it resumes the last one, at the point where that
+ *  stopped. */
+MST_CHECKED mst_status mst_fit_find_position(mst_fit_run *run);
+/** Stores the position, at the beginning of an epoch. ENDED: the state at the end of the epoch before; NULL: none. */
+MST_CHECKED mst_status mst_fit_store_position(mst_fit_run *run, const mst_train_state *ended);
+/** Reads the learning rate: that of the schedule; or else what the variables are trained with, where a callback of an
+ *  earlier fit may have set it. */
+MST_CHECKED mst_status mst_fit_read_rate(mst_fit_run *run);
+/** Takes the learning rate of the other workers. If the epoch has not begun here, that is the rate before its first
+ *  callbacks: they change it here as they have changed it there. */
+MST_CHECKED mst_status mst_fit_take_rate(mst_fit_run *run);
+/** The other workers have ended the epoch before the position: this worker's callbacks see its end too. The state is
+ *  theirs, so callbacks here do not change its learning rate. */
+MST_CHECKED mst_status mst_fit_tell_ended_epoch(mst_fit_run *run);
+/** How many rows of the batch of all workers belong to this worker. */
+int64_t mst_fit_rows_here(const mst_fit_run *run, const mst_batch *batch);
+
+#endif
