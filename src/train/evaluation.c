@@ -13,7 +13,7 @@
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "train/position.h"
-#include "train/trainer.h"
+#include "train/trainer_data.h"
 
 /* One pass over DATA, in the dtypes of the model. */
 static mst_status open_pass(const mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size,

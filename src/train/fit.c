@@ -28,6 +28,7 @@
 #include "train/fit_run.h"
 #include "train/history.h"
 #include "train/replica_check.h"
+#include "train/trainer_data.h"
 #include "train/trainer_objective.h"
 
 enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000 };

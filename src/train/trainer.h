@@ -98,7 +98,7 @@ typedef struct mst_trainer {
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
     bool is_left;       /**< another task stays away, and the state is whole */
-    mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/cooperation_servers.c) */
+    mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/server_updates.h) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
@@ -112,22 +112,6 @@ typedef struct mst_trainer {
 
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
-/** Checks that DATA has inputs and (where WITH_LABELS) labels of the same shape as the data before, and of its dtype or
- *  one whose values this dtype has too; and that BATCH_SIZE is possible. The first data decides what the model is built
- *  for. */
-MST_CHECKED mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
-                                              int64_t batch_size);
-/** DATA, which was checked, in the dtypes that the model was built for; the caller has a reference, or *OUT is NULL. */
-MST_CHECKED mst_status mst_trainer_convert(const mst_trainer *trainer, const mst_dataset *data, bool with_labels,
-                                           mst_dataset **out);
-/** MST_INVALID where DATA has no end. */
-MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
-/** Puts a prefetch in the place of *BATCHES where its rows are read, decoded or mapped. A step copies one component of
- *  a batch at a time, which would make each row once for every component; the threads of the prefetch make it once. */
-MST_CHECKED mst_status mst_trainer_read_ahead(mst_dataset **batches);
-/** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has
- *  no end. */
-MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out);
 /** A placeholder [n, ...] for any number of rows of dtype and shape ROW. */
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step, where it is not built yet, and gives new variables their first values. */

@@ -1,0 +1,19 @@
+/** What each parameter server keeps, and the graph with which it makes its update: the chief sends both. */
+#ifndef MUSTER_TRAIN_SERVER_UPDATES_H
+#define MUSTER_TRAIN_SERVER_UPDATES_H
+
+#include "parameter_server/ps_client.h"
+#include "train/trainer.h"
+
+/** Chooses for each variable of the training step which of NUM_PS servers keeps it: *OUT, in the order of
+ *  train.values, to be freed with free(). MST_INVALID or MST_UNIMPLEMENTED if the strategy or the optimizer does not
+ *  fit the servers and workers. */
+MST_CHECKED mst_status mst_server_updates_divide(const mst_trainer *trainer, int num_ps, mst_ps_variable **out);
+/** On the chief: makes the graphs of all servers for VARIABLE, unless they are made already; they are the trainer's. */
+MST_CHECKED mst_status mst_server_updates_make(mst_trainer *trainer, const mst_ps_variable *variable, int num_ps);
+void mst_server_updates_free(mst_trainer *trainer);
+/** Gives the store the slots that the servers will keep, with their first values, so that those of a checkpoint can be
+ *  restored there. Call it once, after the variables have values. */
+MST_CHECKED mst_status mst_server_updates_init(const mst_trainer *trainer);
+
+#endif
