@@ -12,7 +12,7 @@
  *      56  whom      u64   bytes of the first text: the tasks for which it has been waiting for a while; 0: none
  *      64  tasks     u64   bytes of the second text: a line for each training task, "worker:0 localhost:2223\n"; if the
  *                          address is not known, "worker:1 \n"
- *      72  sessions  u64   version of its messages for sessions (MST_PARCEL_VERSION); 0: it takes no sessions
+ *      72  sessions  u64   version of its messages for sessions (MST_TASK_MESSAGE_VERSION); 0: it takes no sessions
  */
 #ifndef MUSTER_CLUSTER_TASK_REPORT_H
 #define MUSTER_CLUSTER_TASK_REPORT_H

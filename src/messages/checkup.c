@@ -12,10 +12,10 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/no_memory.h"
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "transport/endpoint.h"
 
-const mst_protocol mst_checkup_protocol = {.first = MST_PARCEL_CHECKUP, .end = MST_CHECK_END};
+const mst_protocol mst_checkup_protocol = {.first = MST_TASK_MESSAGE_CHECKUP, .end = MST_CHECK_END};
 
 enum { LEADER = 0, MOST_SMALL = 64, MOST_LARGE = 16 };
 static const int64_t SECOND = 1000000000;
@@ -100,19 +100,19 @@ static bool is_present(const mst_checkup *c, int32_t task) {
 }
 
 static mst_status send_facts(mst_checkup *c, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_CHECK_FACTS, .number = c->is_ready[c->self]};
+    const mst_task_message_head head = {.kind = MST_CHECK_FACTS, .number = c->is_ready[c->self]};
     return mst_mail_send(c->mail, to, &head, &(mst_iov){c->facts, strlen(c->facts)}, 1, NULL);
 }
 
-static mst_status take_facts(mst_checkup *c, const mst_parcel *parcel) {
-    mst_checkup_peer *p = &c->peer[parcel->from];
-    char *facts = strdup(parcel->body);
+static mst_status take_facts(mst_checkup *c, const mst_task_message *message) {
+    mst_checkup_peer *p = &c->peer[message->from];
+    char *facts = strdup(message->body);
     if (!facts) return MST_NO_MEMORY("for what a task says");
     free(p->facts);
     p->facts = facts;
     p->heard = true;
     p->lost = false;
-    c->is_ready[parcel->from] = parcel->head.number != 0;
+    c->is_ready[message->from] = message->head.number != 0;
     return MST_OK;
 }
 
@@ -128,10 +128,10 @@ static mst_status add_link(mst_checkup *c, const mst_checkup_link *link) {
     return MST_OK;
 }
 
-/* Adds the links of PARCEL that task FROM has measured (-1: those of all tasks). Invalid ones are left out. */
-static mst_status take_links(mst_checkup *c, const mst_parcel *parcel, int32_t from) {
-    const mst_checkup_link *link = parcel->body;
-    const size_t count = parcel->bytes / sizeof *link, most = (size_t)c->num_tasks * (size_t)c->num_tasks;
+/* Adds the links of MESSAGE that task FROM has measured (-1: those of all tasks). Invalid ones are left out. */
+static mst_status take_links(mst_checkup *c, const mst_task_message *message, int32_t from) {
+    const mst_checkup_link *link = message->body;
+    const size_t count = message->bytes / sizeof *link, most = (size_t)c->num_tasks * (size_t)c->num_tasks;
     for (size_t i = 0; i < count && i < most; i++) {
         const bool names_pair = link[i].from >= 0 && link[i].from < link[i].to && link[i].to < c->num_tasks;
         const bool has_times = link[i].latency >= 0 && link[i].there >= 0 && link[i].back >= 0;
@@ -141,45 +141,45 @@ static mst_status take_links(mst_checkup *c, const mst_parcel *parcel, int32_t f
     return MST_OK;
 }
 
-static mst_status answer_ping(mst_checkup *c, const mst_parcel *parcel) {
-    const int64_t bytes = parcel->head.step;
+static mst_status answer_ping(mst_checkup *c, const mst_task_message *message) {
+    const int64_t bytes = message->head.step;
     if (bytes < 0 || bytes > MST_CHECKUP_LARGE) return MST_OK;
-    const mst_parcel_head head = {
-        .kind = MST_CHECK_PONG, .number = parcel->head.number, .step = (int64_t)(mst_clock_wall() * 1e9)};
-    return mst_mail_send(c->mail, parcel->from, &head, &(mst_iov){c->payload, (size_t)bytes}, 1, NULL);
+    const mst_task_message_head head = {
+        .kind = MST_CHECK_PONG, .number = message->head.number, .step = (int64_t)(mst_clock_wall() * 1e9)};
+    return mst_mail_send(c->mail, message->from, &head, &(mst_iov){c->payload, (size_t)bytes}, 1, NULL);
 }
 
-static void take_loss(mst_checkup *c, const mst_parcel *parcel) {
-    mst_checkup_peer *p = &c->peer[parcel->from];
+static void take_loss(mst_checkup *c, const mst_task_message *message) {
+    mst_checkup_peer *p = &c->peer[message->from];
     p->lost = true;
-    snprintf(p->why, sizeof p->why, "%s", (const char *)parcel->body);
+    snprintf(p->why, sizeof p->why, "%s", (const char *)message->body);
     mst_make_plain(p->why);
 }
 
-static mst_status take(mst_checkup *c, const mst_parcel *parcel) {
-    const mst_parcel_head *head = &parcel->head;
-    const bool by_leader = parcel->from == LEADER;
+static mst_status take(mst_checkup *c, const mst_task_message *message) {
+    const mst_task_message_head *head = &message->head;
+    const bool by_leader = message->from == LEADER;
     switch (head->kind) {
-        case MST_PARCEL_CONNECTED: c->peer[parcel->from].lost = false; return send_facts(c, parcel->from);
-        case MST_PARCEL_LOST: take_loss(c, parcel); return MST_OK;
-        case MST_CHECK_FACTS: return take_facts(c, parcel);
+        case MST_TASK_MESSAGE_CONNECTED: c->peer[message->from].lost = false; return send_facts(c, message->from);
+        case MST_TASK_MESSAGE_LOST: take_loss(c, message); return MST_OK;
+        case MST_CHECK_FACTS: return take_facts(c, message);
         case MST_CHECK_MEASURE:
             if (!by_leader || head->number < 0 || head->number > SECOND) return MST_OK;
             c->told = true;
             c->link_time = head->number;
             return MST_OK;
-        case MST_CHECK_PING: return answer_ping(c, parcel);
+        case MST_CHECK_PING: return answer_ping(c, message);
         case MST_CHECK_PONG:
             c->pong = head->number;
             c->pong_at = mst_clock_now();
             c->pong_wall = head->step;
             return MST_OK;
-        case MST_CHECK_MEASURED: c->is_measured[parcel->from] = true; return take_links(c, parcel, parcel->from);
+        case MST_CHECK_MEASURED: c->is_measured[message->from] = true; return take_links(c, message, message->from);
         case MST_CHECK_LINKS:
             if (!by_leader) return MST_OK;
             c->ended = true;
             c->num_links = 0; /* the leader's list includes those of this task */
-            return take_links(c, parcel, -1);
+            return take_links(c, message, -1);
         default: return MST_OK; /* what has happened to a task that is no part of this */
     }
 }
@@ -189,12 +189,12 @@ static void note_reached(mst_checkup *c) {
         if (i != c->self && mst_mail_route(c->mail, i)) c->peer[i].reached = true;
 }
 
-/* Takes the next parcel, or waits for a moment. */
+/* Takes the next message, or waits for a moment. */
 static mst_status take_next(mst_checkup *c, int64_t deadline) {
     const int64_t tick = mst_clock_after(TICK);
-    mst_parcel *parcel = mst_mail_next(c->mail, tick < deadline ? tick : deadline);
-    const mst_status status = parcel ? take(c, parcel) : MST_OK;
-    mst_parcel_free(parcel);
+    mst_task_message *message = mst_mail_next(c->mail, tick < deadline ? tick : deadline);
+    const mst_status status = message ? take(c, message) : MST_OK;
+    mst_task_message_free(message);
     note_reached(c);
     return status;
 }
@@ -203,7 +203,7 @@ static mst_status take_next(mst_checkup *c, int64_t deadline) {
 
 /* Sends BYTES to TASK, and waits for its answer of WANTED bytes. *TIME: of both; -1 if no answer came. */
 static mst_status ping(mst_checkup *c, int32_t task, size_t bytes, int64_t wanted, int64_t *time) {
-    const mst_parcel_head head = {.kind = MST_CHECK_PING, .number = ++c->ping, .step = wanted};
+    const mst_task_message_head head = {.kind = MST_CHECK_PING, .number = ++c->ping, .step = wanted};
     const int64_t begin = mst_clock_now(), deadline = mst_clock_after(ANSWER);
     *time = -1;
     MST_TRY(mst_mail_send(c->mail, task, &head, &(mst_iov){c->payload, bytes}, 1, NULL));
@@ -297,7 +297,7 @@ static bool all_ready(const mst_checkup *c) {
 
 static mst_status send_links(mst_checkup *c, int32_t to, int32_t kind) {
     const mst_iov piece = {c->link, (size_t)c->num_links * sizeof *c->link};
-    return mst_mail_send(c->mail, to, &(mst_parcel_head){.kind = kind}, &piece, 1, NULL);
+    return mst_mail_send(c->mail, to, &(mst_task_message_head){.kind = kind}, &piece, 1, NULL);
 }
 
 /* Lets one task after another measure its links, and sends all links to all tasks. */
@@ -305,7 +305,8 @@ static mst_status lead(mst_checkup *c) {
     static const double LINK = 0.2, ALL = 10; /* seconds for measuring a pair; for all pairs if there are many */
     const double share = 2 * ALL / ((double)c->num_tasks * (c->num_tasks - 1));
     const int64_t deadline = mst_clock_after(measuring_time(c));
-    const mst_parcel_head head = {.kind = MST_CHECK_MEASURE, .number = (int64_t)((share < LINK ? share : LINK) * 1e9)};
+    const mst_task_message_head head = {.kind = MST_CHECK_MEASURE,
+                                        .number = (int64_t)((share < LINK ? share : LINK) * 1e9)};
     c->link_time = head.number;
     MST_TRY(measure_links(c));
     for (int32_t i = 1; i < c->num_tasks - 1 && !is_over(c, deadline); i++) {

@@ -14,20 +14,20 @@
 #ifndef MUSTER_MESSAGES_CHECKUP_H
 #define MUSTER_MESSAGES_CHECKUP_H
 
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "muster/cluster.h"
 #include "muster/op.h"
 
 /** The messages between the tasks. */
 extern const mst_protocol mst_checkup_protocol;
 enum {
-    MST_CHECK_FACTS = MST_PARCEL_CHECKUP, /**< number: 1: the sender no longer waits for anybody; body: its facts, a
-                                           *   text */
-    MST_CHECK_MEASURE,                    /**< from the leader: measure your links; number: nanoseconds for each */
-    MST_CHECK_PING,                       /**< number: of the ping; step: bytes wanted in the answer */
-    MST_CHECK_PONG,                       /**< number: of the ping; step: the sender's time, nanoseconds since 1970 */
-    MST_CHECK_MEASURED,                   /**< to the leader: body: links (mst_checkup_link) */
-    MST_CHECK_LINKS,                      /**< from the leader: the check is over; body: all links */
+    /** number: 1: the sender no longer waits for anybody; body: its facts, a text */
+    MST_CHECK_FACTS = MST_TASK_MESSAGE_CHECKUP,
+    MST_CHECK_MEASURE,  /**< from the leader: measure your links; number: nanoseconds for each */
+    MST_CHECK_PING,     /**< number: of the ping; step: bytes wanted in the answer */
+    MST_CHECK_PONG,     /**< number: of the ping; step: the sender's time, nanoseconds since 1970 */
+    MST_CHECK_MEASURED, /**< to the leader: body: links (mst_checkup_link) */
+    MST_CHECK_LINKS,    /**< from the leader: the check is over; body: all links */
     MST_CHECK_END
 };
 

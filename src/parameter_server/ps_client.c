@@ -371,7 +371,7 @@ bool mst_ps_client_is_leaving(const mst_ps_client *c) {
 /* On the chief: collects the state of all servers, which then make no more updates, and lets the leaving servers go.
  * All workers go on from that state when the servers have come back. */
 static mst_status let_leave(mst_ps_client *c) {
-    const mst_parcel_head head = {.kind = MST_PS_LEAVING};
+    const mst_task_message_head head = {.kind = MST_PS_LEAVING};
     MST_TRY(collect_state(c, &(mst_ps_request){.head = {.number = 1}}));
     for (int32_t p = 0; p < c->num_ps; p++)
         if (c->server[p].leaves) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
@@ -518,7 +518,7 @@ mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
     if (c->failed || status == MST_CANCELLED) return status;
     if (!c->round) mst_mail_linger(c->mail, MST_PS_LINGER);
     mst_failure_keep(&failure, status);
-    const mst_parcel_head head = {.kind = MST_PS_FAILED};
+    const mst_task_message_head head = {.kind = MST_PS_FAILED};
     const mst_iov text = {failure.message, strlen(failure.message)};
     for (int32_t p = 0; p < c->num_ps; p++)
         if (mst_mail_send(c->mail, c->server[p].task, &head, &text, 1, NULL)) break;
@@ -589,7 +589,7 @@ static bool has_all(const mst_ps_client *c) {
 
 /* Sends GONE: the servers end when all workers have sent it. */
 static mst_status say_gone(mst_ps_client *c) {
-    const mst_parcel_head head = {.kind = MST_PS_GONE};
+    const mst_task_message_head head = {.kind = MST_PS_GONE};
     for (int32_t p = 0; p < c->num_ps; p++)
         if (!c->server[p].lost) MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, NULL, 0, NULL));
     return MST_OK;

@@ -13,7 +13,7 @@
 #define MUSTER_PARAMETER_SERVER_PS_CLIENT_H
 
 #include "membership/member_message.h"
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "muster/graph.h"
 #include "muster/store.h"
 #include "muster/task.h"

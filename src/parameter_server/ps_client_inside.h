@@ -29,7 +29,7 @@ typedef struct mst_ps_server {
 /** A request to all servers. It is sent again to a server whose connection was broken. If a server has answered and was
  *  started again since then, it says so; the other servers may wait for it. */
 typedef struct mst_ps_request {
-    mst_parcel_head head;
+    mst_task_message_head head;
     int32_t answer;                    /**< the kind of answer that is wanted */
     const mst_iov *body;               /**< [num_ps]; NULL: none */
     const mst_ps_gradients *gradients; /**< the body instead of `body` */
@@ -93,7 +93,7 @@ void mst_ps_say(const mst_ps_client *c, const char *format, ...) __attribute__((
 /** Sends R to all servers (if `in_turn`, to one), and waits until all have answered. A lost server gets R when it is
  *  connected again. */
 MST_CHECKED mst_status mst_ps_ask(mst_ps_client *c, const mst_ps_request *r);
-/** Takes the next parcel, if one comes within SECONDS. */
+/** Takes the next message, if one comes within SECONDS. */
 MST_CHECKED mst_status mst_ps_take_next(mst_ps_client *c, const mst_ps_request *r, double seconds);
 /** The first server that has not answered; num_ps: all have. */
 int32_t mst_ps_unanswered(const mst_ps_client *c);

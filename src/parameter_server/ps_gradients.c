@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "parameter_server/parcel_body.h"
+#include "parameter_server/message_body.h"
 #include "parameter_server/ps_pieces.h"
 
 /* ---- memory ---- */
@@ -13,7 +13,7 @@ static int32_t count_of(const mst_ps_gradients *g) {
     return g->num_leaves * g->copies->count;
 }
 
-/* Places the gradients in a block: the parts of the servers one after another, each as parcel_body.h says. There is no
+/* Places the gradients in a block: the parts of the servers one after another, each as message_body.h says. There is no
  * block if some gradients are sparse or cut. */
 static mst_status lay_out(mst_ps_gradients *g) {
     const mst_ps_copies *all = g->copies;
@@ -28,7 +28,7 @@ static mst_status lay_out(mst_ps_gradients *g) {
             for (int32_t v = 0; v < all->count; v++) {
                 if (all->copy[v].ps != p) continue;
                 g->offset[l * all->count + v] = at;
-                at += mst_parcel_aligned(mst_tensor_bytes(all->copy[v].value));
+                at += mst_message_body_aligned(mst_tensor_bytes(all->copy[v].value));
             }
         g->begin[p + 1] = at;
     }
@@ -74,7 +74,7 @@ static mst_status place_gradient(const mst_ps_gradients *g, int32_t i, mst_tenso
     const mst_tensor *variable = g->copies->copy[i % g->copies->count].value;
     const size_t bytes = mst_tensor_bytes(variable);
     mst_tensor *placed;
-    memset(gradient_place(g, i) + bytes, 0, mst_parcel_aligned(bytes) - bytes);
+    memset(gradient_place(g, i) + bytes, 0, mst_message_body_aligned(bytes) - bytes);
     if (*gradient && mst_tensor_data(*gradient) == gradient_place(g, i) && mst_tensor_references(*gradient) == 1)
         return MST_OK;
     MST_TRY(mst_tensor_wrap(mst_tensor_dtype(variable), mst_tensor_shape(variable), gradient_place(g, i), NULL, NULL,
@@ -133,7 +133,7 @@ static mst_status make_numbers(mst_ps_gradients *g, mst_tensor *const *gradient)
     return g->numbers ? MST_OK : MST_NO_MEMORY("for the numbers of rows");
 }
 
-/* Fills the pieces for each server, in the order that parameter_server/parcel_body.h gives. */
+/* Fills the pieces for each server, in the order that parameter_server/message_body.h gives. */
 static mst_status list_pieces(mst_ps_gradients *g, mst_tensor *const *gradients) {
     const mst_ps_copies *all = g->copies;
     MST_TRY(make_numbers(g, gradients));
@@ -158,7 +158,7 @@ mst_status mst_ps_gradients_list(mst_ps_gradients *g, mst_tensor *const *gradien
 }
 
 mst_status mst_ps_gradients_send(const mst_ps_gradients *g, mst_mail *mail, int32_t p, int32_t to,
-                                 const mst_parcel_head *head) {
+                                 const mst_task_message_head *head) {
     if (g->is_in_block)
         return mst_mail_send_block(mail, to, head, g->block, g->begin[p], g->begin[p + 1] - g->begin[p]);
     return mst_mail_send(mail, to, head, g->piece + (ptrdiff_t)p * g->num_pieces, g->num_pieces, NULL);

@@ -3,7 +3,7 @@
 #ifndef MUSTER_PARAMETER_SERVER_PS_GRADIENTS_H
 #define MUSTER_PARAMETER_SERVER_PS_GRADIENTS_H
 
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "parameter_server/ps_part.h"
 
 typedef struct mst_ps_gradients {
@@ -30,6 +30,6 @@ MST_CHECKED mst_status mst_ps_gradients_place(mst_ps_gradients *gradients, mst_m
 MST_CHECKED mst_status mst_ps_gradients_list(mst_ps_gradients *gradients, mst_tensor *const *gradient);
 /** Sends server P, which is task TO, its part of the gradients. */
 MST_CHECKED mst_status mst_ps_gradients_send(const mst_ps_gradients *gradients, mst_mail *mail, int32_t p, int32_t to,
-                                             const mst_parcel_head *head);
+                                             const mst_task_message_head *head);
 
 #endif

@@ -1,4 +1,4 @@
-/** The messages between workers and parameter servers: the kinds of their parcels (messages/parcel.h).
+/** The messages between workers and parameter servers (messages/task_message.h).
  *
  *      worker                                                     server
  *      HELLO, with its fingerprints ---------------------->       EMPTY: there are no values yet
@@ -20,25 +20,25 @@
 #ifndef MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 #define MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 
 extern const mst_protocol mst_ps_protocol;
 
 /** W: sent by a worker. S: sent by a server. S to S: sent by a server to a server. */
 enum {
     /* the beginning */
-    MST_PS_HELLO = MST_PARCEL_PARAMETER_SERVER, /**< W: it is there; number: 0, or 1 + the position whose values it
-                                                 *   wants; step: number of trainings that it has finished; body: its
-                                                 *   fingerprints */
+    /** W: it is there; number: 0, or 1 + the position whose values it wants; step: number of trainings that it has
+     *  finished; body: its fingerprints */
+    MST_PS_HELLO = MST_TASK_MESSAGE_PARAMETER_SERVER,
     MST_PS_EMPTY, /**< S: there are no values (round 0), or none of this round, or this worker must say HELLO */
     MST_PS_BEGIN, /**< W, the chief: body: graph, variables and first values (ps_begin.h), from which the
                        *   server makes its state; a new round begins */
     MST_PS_AGREE, /**< W, in a job that promises equal bits: asks which instructions of oneDNN all workers have
                        *   S: number: these instructions, a bit each; sent when all workers have come */
     /* steps */
-    MST_PS_VALUES,    /**< S: number: position from which the worker goes on; step; body: parcel_body.h */
+    MST_PS_VALUES,    /**< S: number: position from which the worker goes on; step; body: message_body.h */
     MST_PS_GRADIENTS, /**< W: number: position of the batch; step: of the values that it has of this round; -1: the
-                       *   values of several servers have different steps; body: parcel_body.h. They are applied */
+                       *   values of several servers have different steps; body: message_body.h. They are applied */
     MST_PS_TAKEN,     /**< S, if values are given in turn: it has the gradients */
     MST_PS_WANT,      /**< W, if values are given in turn: number: 1: it is this server's turn to give values; 0: the
                        *   worker only asks whether the server has any of this round (TAKEN or EMPTY) */
@@ -72,7 +72,7 @@ enum {
     MST_PS_END
 };
 
-/** CANNOT_JOIN (messages/parcel.h) ends a job if a certain task has never come. `number` says which task:
+/** CANNOT_JOIN (messages/task_message.h) ends a job if a certain task has never come. `number` says which task:
  *      0        the sender, which cannot listen at its address
  *      1        W to S: another server
  *      2 + I    W to S: worker I, which was given other lists of tasks */

@@ -1,4 +1,4 @@
-/** The pieces of memory that make up the body of gradients (parameter_server/parcel_body.h). */
+/** The pieces of memory that make up the body of gradients (parameter_server/message_body.h). */
 #ifndef MUSTER_PARAMETER_SERVER_PS_PIECES_H
 #define MUSTER_PARAMETER_SERVER_PS_PIECES_H
 

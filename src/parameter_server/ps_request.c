@@ -38,32 +38,32 @@ static void say_whom(mst_ps_client *c, bool aloud) {
 
 /* ---- values ---- */
 
-/* Takes the variables of server P in *PARCEL. Sets *PARCEL to NULL if it is kept for them. */
-static mst_status take_values(mst_ps_client *c, int32_t p, mst_parcel **parcel) {
-    const mst_parcel_head head = (*parcel)->head;
-    MST_TRY(mst_ps_values_take(&c->values, c->mail, p, parcel));
+/* Takes the variables of server P in *MESSAGE. Sets *MESSAGE to NULL if it is kept for them. */
+static mst_status take_values(mst_ps_client *c, int32_t p, mst_task_message **message) {
+    const mst_task_message_head head = (*message)->head;
+    MST_TRY(mst_ps_values_take(&c->values, c->mail, p, message));
     c->server[p].round = head.round;
     c->server[p].position = head.number;
     c->server[p].step = c->server[p].has = head.step;
     return MST_OK;
 }
 
-static mst_status take_state(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+static mst_status take_state(mst_ps_client *c, int32_t p, const mst_task_message *message) {
     mst_ps_server *s = &c->server[p];
     if (!c->collects) return MST_OK; /* nobody has asked for the state */
     mst_snapshot_release(s->state);
     s->state = NULL;
-    s->step = parcel->head.step;
-    return mst_state_message_decode(parcel->body, parcel->bytes, &s->state);
+    s->step = message->head.step;
+    return mst_state_message_decode(message->body, message->bytes, &s->state);
 }
 
 /* Takes the staleness counts of the first server, which only grow. */
-static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    const int64_t *from = parcel->body;
-    const size_t count = parcel->bytes / sizeof *from;
+static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_task_message *message) {
+    const int64_t *from = message->body;
+    const size_t count = message->bytes / sizeof *from;
     char name[300];
     if (p > 0) return MST_OK;
-    bool fits = parcel->bytes % sizeof *from == 0 && count <= MST_STALENESS_COUNTS;
+    bool fits = message->bytes % sizeof *from == 0 && count <= MST_STALENESS_COUNTS;
     for (size_t i = 0; fits && i < MST_STALENESS_COUNTS; i++) {
         c->staleness[i] = i < count ? from[i] : 0;
         fits = c->staleness[i] >= c->counted[i];
@@ -72,27 +72,27 @@ static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *
     return MST_FAIL(MST_INVALID,
                     "%s has sent %zu bytes that are not counts of stale gradients: start the same program on all "
                     "tasks",
-                    mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
+                    mst_mail_name(c->mail, message->from, name, sizeof name), message->bytes);
 }
 
-static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_task_message *message) {
     char name[300];
     if (p > 0) return MST_OK; /* all servers have the same rate */
-    if (parcel->bytes == sizeof c->rate) {
-        memcpy(&c->rate, parcel->body, sizeof c->rate);
+    if (message->bytes == sizeof c->rate) {
+        memcpy(&c->rate, message->body, sizeof c->rate);
         return MST_OK;
     }
     return MST_FAIL(MST_INVALID,
                     "%s has sent %zu bytes in place of a learning rate: start the same program on all tasks",
-                    mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
+                    mst_mail_name(c->mail, message->from, name, sizeof name), message->bytes);
 }
 
-static mst_status take_kept(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+static mst_status take_kept(mst_ps_client *c, int32_t p, const mst_task_message *message) {
     mst_snapshot *kept;
     char name[300];
     if (p > 0 || !c->takes_kept) return MST_OK;
-    if (mst_ps_kept_decode(parcel->body, parcel->bytes, &kept))
-        return mst_error_prefix("%s", mst_mail_name(c->mail, parcel->from, name, sizeof name));
+    if (mst_ps_kept_decode(message->body, message->bytes, &kept))
+        return mst_error_prefix("%s", mst_mail_name(c->mail, message->from, name, sizeof name));
     const mst_status status = mst_store_restore(c->program.store, kept);
     mst_snapshot_release(kept);
     return status;
@@ -114,7 +114,7 @@ static int64_t step_of_values(const mst_ps_client *c, int32_t p) {
 }
 
 static mst_status send_to(mst_ps_client *c, int32_t p, const mst_ps_request *r) {
-    mst_parcel_head head = r->head;
+    mst_task_message_head head = r->head;
     head.request = c->request;
     if (head.kind == MST_PS_GRADIENTS) head.step = step_of_values(c, p);
     if (r->gradients) return mst_ps_gradients_send(r->gradients, c->mail, p, c->server[p].task, &head);
@@ -146,7 +146,7 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
 /* Server P has ended the job, cannot join, or is lost. Servers do not tell each other, so this worker tells the
  * others. */
 static mst_status end_job_of_all(mst_ps_client *c, int32_t p, int32_t kind, const char *why) {
-    const mst_parcel_head head = {.kind = kind, .number = 1, .step = c->is_left};
+    const mst_task_message_head head = {.kind = kind, .number = 1, .step = c->is_left};
     c->failed = true;
     for (int32_t other = 0; other < c->num_ps; other++)
         if (other != p && !c->server[other].lost)
@@ -175,7 +175,7 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     }
     snprintf(text, sizeof text, "%s: %s", name, why);
     mst_mail_linger(c->mail, MST_PS_LINGER);
-    return end_job_of_all(c, p, MST_PARCEL_CANNOT_JOIN, text);
+    return end_job_of_all(c, p, MST_TASK_MESSAGE_CANNOT_JOIN, text);
 }
 
 /* A process of another job may be at the server's address. Then the server itself, which cannot listen there, soon says
@@ -186,11 +186,11 @@ static void hear_misfit(mst_ps_server *s, const char *why) {
 }
 
 /* Another worker was given other lists of tasks, and may not even look for the servers: this worker tells them. */
-static mst_status hear_worker_misfit(mst_ps_client *c, const mst_parcel *parcel) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_CANNOT_JOIN, .number = parcel->from + 2};
-    const char *why = parcel->body;
+static mst_status hear_worker_misfit(mst_ps_client *c, const mst_task_message *message) {
+    const mst_task_message_head head = {.kind = MST_TASK_MESSAGE_CANNOT_JOIN, .number = message->from + 2};
+    const char *why = message->body;
     if (!c->misfit) c->misfit = mst_clock_now();
-    c->misfit_worker = parcel->from;
+    c->misfit_worker = message->from;
     snprintf(c->misfit_why, sizeof c->misfit_why, "%s", why);
     for (int32_t p = 0; p < c->num_ps; p++)
         if (!c->server[p].lost)
@@ -233,27 +233,27 @@ static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
 }
 
 /* Handles an answer of server P, or an event of its connection. */
-static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst_parcel **from) {
+static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst_task_message **from) {
     mst_ps_server *s = &c->server[p];
-    const mst_parcel *parcel = *from;
-    const int32_t kind = parcel->head.kind;
+    const mst_task_message *message = *from;
+    const int32_t kind = message->head.kind;
     char name[300];
-    if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier request */
+    if (message->head.request && message->head.request != c->request) return MST_OK; /* it answers an earlier request */
     switch (kind) {
-        case MST_PARCEL_CONNECTED:
+        case MST_TASK_MESSAGE_CONNECTED:
             s->misfit = 0;
             if (!s->lost) return MST_OK;
             s->lost = 0;
             mst_ps_say(c, "%s is there again", mst_mail_name(c->mail, s->task, name, sizeof name));
             return send_again(c, p, r);
-        case MST_PARCEL_LOST:
+        case MST_TASK_MESSAGE_LOST:
             if (s->lost) return MST_OK;
             s->lost = s->was_lost = mst_clock_now();
             s->leaves = false;
-            snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
+            snprintf(s->why, sizeof s->why, "%s", (const char *)message->body);
             mst_ps_say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
             return MST_OK;
-        case MST_PS_NOTICE: mst_ps_say(c, "%s", (const char *)parcel->body); return MST_OK;
+        case MST_PS_NOTICE: mst_ps_say(c, "%s", (const char *)message->body); return MST_OK;
         case MST_PS_LEAVING:
             s->leaves = true;
             mst_ps_say(c, "%s is leaving: waiting until it is started again",
@@ -261,15 +261,15 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             return MST_OK;
         case MST_PS_FAILED:
             if (c->failed) return MST_OK; /* this worker knows it */
-            c->is_left = parcel->head.step == 1;
-            return end_job_of_all(c, p, MST_PS_FAILED, parcel->body);
-        case MST_PARCEL_CANNOT_JOIN:
-            if (parcel->instance) return hear_cannot_join(c, p, parcel->body);
-            hear_misfit(s, parcel->body);
+            c->is_left = message->head.step == 1;
+            return end_job_of_all(c, p, MST_PS_FAILED, message->body);
+        case MST_TASK_MESSAGE_CANNOT_JOIN:
+            if (message->instance) return hear_cannot_join(c, p, message->body);
+            hear_misfit(s, message->body);
             return MST_OK;
-        case MST_PARCEL_NO_MEMORY:
+        case MST_TASK_MESSAGE_NO_MEMORY:
             return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %s, sent by %s: take a smaller model",
-                            (const char *)parcel->body, mst_mail_name(c->mail, s->task, name, sizeof name));
+                            (const char *)message->body, mst_mail_name(c->mail, s->task, name, sizeof name));
         case MST_PS_EMPTY:
             if (!r->joins) return fail_empty(c, p);
             s->answered = true;
@@ -281,21 +281,21 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
                                 "the job has ended while this worker was away, and the other workers have its weights: "
                                 "to train on, start all tasks again");
             if (!c->all_left) c->all_left = mst_clock_now();
-            if (c->has_last && parcel->bytes == 0) break; /* the server has lost its values */
+            if (c->has_last && message->bytes == 0) break; /* the server has lost its values */
             s->sent_last = true;
-            s->sent_others = mst_byte_hash(parcel->body, parcel->bytes) != s->last;
+            s->sent_others = mst_byte_hash(message->body, message->bytes) != s->last;
             MST_TRY(take_values(c, p, from));
             break;
         case MST_PS_FINISHED:
-            s->last = mst_byte_hash(parcel->body, parcel->bytes);
+            s->last = mst_byte_hash(message->body, message->bytes);
             MST_TRY(take_values(c, p, from));
             break;
         case MST_PS_VALUES: MST_TRY(take_values(c, p, from)); break;
-        case MST_PS_STATE: MST_TRY(take_state(c, p, parcel)); break;
-        case MST_PS_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
-        case MST_PS_RATE: MST_TRY(take_rate(c, p, parcel)); break;
-        case MST_PS_KEPT: MST_TRY(take_kept(c, p, parcel)); break;
-        case MST_PS_AGREE: c->instructions = (uint64_t)parcel->head.number; break;
+        case MST_PS_STATE: MST_TRY(take_state(c, p, message)); break;
+        case MST_PS_STALENESS: MST_TRY(take_staleness(c, p, message)); break;
+        case MST_PS_RATE: MST_TRY(take_rate(c, p, message)); break;
+        case MST_PS_KEPT: MST_TRY(take_kept(c, p, message)); break;
+        case MST_PS_AGREE: c->instructions = (uint64_t)message->head.number; break;
         case MST_PS_STOP: c->is_ended = true; return MST_OK;
         case MST_PS_TAKEN: break;
         default: return MST_OK;
@@ -347,11 +347,11 @@ static bool is_given_up(mst_ps_client *c, const mst_ps_request *r) {
 }
 
 mst_status mst_ps_take_next(mst_ps_client *c, const mst_ps_request *r, double seconds) {
-    mst_parcel *parcel = mst_mail_next(c->mail, mst_clock_after(seconds));
-    const int32_t p = parcel ? server_of(c, parcel->from) : -1;
-    const bool is_misfit = parcel && p < 0 && parcel->head.kind == MST_PARCEL_CANNOT_JOIN && !parcel->instance;
-    const mst_status status = p >= 0 ? take(c, p, r, &parcel) : is_misfit ? hear_worker_misfit(c, parcel) : MST_OK;
-    mst_parcel_free(parcel);
+    mst_task_message *message = mst_mail_next(c->mail, mst_clock_after(seconds));
+    const int32_t p = message ? server_of(c, message->from) : -1;
+    const bool is_misfit = message && p < 0 && message->head.kind == MST_TASK_MESSAGE_CANNOT_JOIN && !message->instance;
+    const mst_status status = p >= 0 ? take(c, p, r, &message) : is_misfit ? hear_worker_misfit(c, message) : MST_OK;
+    mst_task_message_free(message);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "parameter_server/parcel_body.h"
+#include "parameter_server/message_body.h"
 #include "store/store.h"
 
 /* ---- memory ---- */
@@ -23,8 +23,8 @@ mst_status mst_ps_values_make(mst_ps_values *values, const mst_ps_program *progr
     mst_ps_copy *copy = calloc((size_t)count + 1, sizeof *copy);
     values->copies = (mst_ps_copies){.copy = copy, .count = copy ? count : 0, .num_ps = num_ps};
     values->in_place = calloc((size_t)count + 1, sizeof *values->in_place);
-    values->parcel = calloc((size_t)num_ps, sizeof(mst_parcel *));
-    if (!copy || !values->in_place || !values->parcel) return MST_NO_MEMORY("for %d variables", (int)count);
+    values->message = calloc((size_t)num_ps, sizeof(mst_task_message *));
+    if (!copy || !values->in_place || !values->message) return MST_NO_MEMORY("for %d variables", (int)count);
     MST_TRY(mst_snapshot_create(&values->snapshot));
     MST_TRY(add_copy(values, MST_STATE_GLOBAL_STEP, (mst_spec){MST_I64, MST_SCALAR}, MST_STATE_STEP, &values->step));
     for (int32_t v = 0; v < count; v++) {
@@ -38,22 +38,22 @@ mst_status mst_ps_values_make(mst_ps_values *values, const mst_ps_program *progr
     return MST_OK;
 }
 
-/* The values in the parcels of all servers are no longer needed. */
-static void leave_parcels(mst_ps_values *values) {
-    for (int32_t p = 0; p < values->copies.num_ps && values->parcel; p++) {
-        mst_parcel_free(values->parcel[p]);
-        values->parcel[p] = NULL;
+/* The values in the messages of all servers are no longer needed. */
+static void leave_messages(mst_ps_values *values) {
+    for (int32_t p = 0; p < values->copies.num_ps && values->message; p++) {
+        mst_task_message_free(values->message[p]);
+        values->message[p] = NULL;
     }
     for (int32_t v = 0; v < values->copies.count && values->in_place; v++) values->in_place[v] = NULL;
 }
 
 void mst_ps_values_free(mst_ps_values *values) {
-    leave_parcels(values);
+    leave_messages(values);
     mst_snapshot_release(values->snapshot);
     for (int32_t v = 0; v < values->copies.count; v++) free(values->copies.copy[v].name);
     free(values->copies.copy);
     free(values->in_place);
-    free(values->parcel);
+    free(values->message);
 }
 
 /* ---- receiving ---- */
@@ -63,37 +63,37 @@ static bool is_in_place(const mst_ps_copy *copy) {
 }
 
 /* Takes the part of variable V that server P keeps. */
-static mst_status take_value(mst_ps_values *values, mst_mail *mail, int32_t p, int32_t v, const mst_parcel *parcel,
-                             mst_parcel_rest *rest) {
+static mst_status take_value(mst_ps_values *values, mst_mail *mail, int32_t p, int32_t v,
+                             const mst_task_message *message, mst_message_body_rest *rest) {
     const mst_ps_copy *copy = &values->copies.copy[v];
     char name[300];
     mst_tensor *part;
     bool fits;
     if (is_in_place(copy)) {
-        values->in_place[v] = mst_parcel_take(rest, mst_tensor_bytes(copy->value));
+        values->in_place[v] = mst_message_body_take(rest, mst_tensor_bytes(copy->value));
         fits = values->in_place[v] != NULL;
     } else {
         MST_TRY(mst_ps_part_view(&values->copies, v, p, copy->value, &part));
-        fits = mst_parcel_take_value(rest, copy->sparse, part);
+        fits = mst_message_body_take_value(rest, copy->sparse, part);
         mst_tensor_release(part);
     }
     if (fits) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s has sent data that is not a value of '%s': start the same program on all workers",
-                    mst_mail_name(mail, parcel->from, name, sizeof name), copy->name);
+                    mst_mail_name(mail, message->from, name, sizeof name), copy->name);
 }
 
-mst_status mst_ps_values_take(mst_ps_values *values, mst_mail *mail, int32_t p, mst_parcel **parcel) {
-    mst_parcel_rest rest = {(*parcel)->body, (*parcel)->bytes};
+mst_status mst_ps_values_take(mst_ps_values *values, mst_mail *mail, int32_t p, mst_task_message **message) {
+    mst_message_body_rest rest = {(*message)->body, (*message)->bytes};
     char name[300];
-    mst_parcel_free(values->parcel[p]);
-    values->parcel[p] = *parcel;
-    *parcel = NULL;
+    mst_task_message_free(values->message[p]);
+    values->message[p] = *message;
+    *message = NULL;
     for (int32_t v = 0; v < values->copies.count; v++)
-        if (mst_ps_keeps(&values->copies, v, p)) MST_TRY(take_value(values, mail, p, v, values->parcel[p], &rest));
+        if (mst_ps_keeps(&values->copies, v, p)) MST_TRY(take_value(values, mail, p, v, values->message[p], &rest));
     if (rest.bytes)
         return MST_FAIL(
             MST_INVALID, "%s has sent %zu bytes of variables, %zu too many: start the same program on all workers",
-            mst_mail_name(mail, values->parcel[p]->from, name, sizeof name), values->parcel[p]->bytes, rest.bytes);
+            mst_mail_name(mail, values->message[p]->from, name, sizeof name), values->message[p]->bytes, rest.bytes);
     return MST_OK;
 }
 
@@ -128,7 +128,7 @@ mst_status mst_ps_values_store(mst_ps_values *values, mst_store *store, int64_t 
     if (!status) status = mst_store_restore(store, list);
     mst_snapshot_release(list);
     if (status) return status;
-    leave_parcels(values);
+    leave_messages(values);
     values->are_saved = false;
     return MST_OK;
 }

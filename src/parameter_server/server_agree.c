@@ -23,7 +23,7 @@ mst_status mst_server_agree(mst_server *s) {
         mst_server_worker *worker = &s->worker[w];
         if (!worker->agrees) continue;
         if (!s->instructions) s->instructions = common_instructions(s);
-        const mst_parcel_head head = {
+        const mst_task_message_head head = {
             .kind = MST_PS_AGREE, .round = s->round, .number = (int64_t)s->instructions, .request = worker->request};
         worker->agrees = false;
         MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
@@ -31,8 +31,8 @@ mst_status mst_server_agree(mst_server *s) {
     return MST_OK;
 }
 
-mst_status mst_server_take_agree(mst_server *s, const mst_parcel *parcel) {
-    s->worker[parcel->from].agrees = true;
+mst_status mst_server_take_agree(mst_server *s, const mst_task_message *message) {
+    s->worker[message->from].agrees = true;
     return mst_server_agree(s);
 }
 

@@ -10,7 +10,7 @@
 #include "base/shard_rows.h"
 #include "kernel/row_merge.h"
 #include "muster/ops.h"
-#include "parameter_server/parcel_body.h"
+#include "parameter_server/message_body.h"
 #include "parameter_server/ps_kept.h"
 #include "store/store.h"
 
@@ -59,7 +59,7 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
     s->bytes += at->bytes;
     s->feed[s->num_feeds++].value = fed;
     at->offset = s->body_bytes;
-    s->body_bytes += mst_parcel_aligned(at->bytes);
+    s->body_bytes += mst_message_body_aligned(at->bytes);
     if (numbers.node) {
         s->feed[s->num_feeds++].value = numbers;
         s->has_sparse = true;
@@ -196,23 +196,23 @@ static mst_status read_progress(mst_server *s, const mst_snapshot *state) {
 }
 
 void mst_server_drop_gradients(mst_server *s, int32_t w) {
-    mst_parcel_free(s->worker[w].gradients);
+    mst_task_message_free(s->worker[w].gradients);
     s->worker[w].gradients = NULL;
 }
 
-void mst_server_end_parcel(mst_server *s, mst_parcel *parcel, mst_status status) {
-    if (parcel && status) {
-        parcel->next = s->failed;
-        s->failed = parcel;
+void mst_server_end_message(mst_server *s, mst_task_message *message, mst_status status) {
+    if (message && status) {
+        message->next = s->failed;
+        s->failed = message;
         return;
     }
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
 }
 
 static void free_failed(mst_server *s) {
-    for (mst_parcel *parcel = s->failed, *next; parcel; parcel = next) {
-        next = parcel->next;
-        mst_parcel_free(parcel);
+    for (mst_task_message *message = s->failed, *next; message; message = next) {
+        next = message->next;
+        mst_task_message_free(message);
     }
     s->failed = NULL;
 }
@@ -285,7 +285,7 @@ static void say_what_it_keeps(mst_server *s) {
 static mst_status tell_who_waits(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_server_worker *worker = &s->worker[w];
-        const mst_parcel *last = worker->listed;
+        const mst_task_message *last = worker->listed;
         while (last && last->next) last = last->next;
         if (last || worker->gradients)
             MST_TRY(mst_server_send_empty(s, w, last ? last->head.request : worker->request));
@@ -293,12 +293,12 @@ static mst_status tell_who_waits(mst_server *s) {
     return MST_OK;
 }
 
-mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel) {
+mst_status mst_server_begin(mst_server *s, const mst_task_message *message) {
     mst_snapshot *state;
-    if (parcel->from != s->chief || parcel->head.round <= s->round) return mst_server_answer(s, parcel->from);
+    if (message->from != s->chief || message->head.round <= s->round) return mst_server_answer(s, message->from);
     MST_TRY(tell_who_waits(s));
     mst_server_clear(s);
-    MST_TRY(mst_ps_begin_decode(parcel->body, parcel->bytes, &s->job, &s->graph, &state));
+    MST_TRY(mst_ps_begin_decode(message->body, message->bytes, &s->job, &s->graph, &state));
     mst_status status = find_variables(s);
     if (!status) status = make_leaves(s);
     if (!status) status = mst_server_begin_order(s);
@@ -310,7 +310,7 @@ mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel) {
     say_what_it_keeps(s);
     memset(s->staleness, 0, sizeof s->staleness);
     for (int32_t w = 0; w < s->num_workers; w++) s->worker[w].read = s->step; /* nobody has later values */
-    s->round = parcel->head.round;
+    s->round = message->head.round;
     mst_task_status_begin(&s->status, MST_TASK_SERVES);
     MST_TRY(mst_server_begin_log(s));
     s->worker[s->chief].waits = true;

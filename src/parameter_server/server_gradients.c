@@ -1,4 +1,4 @@
-/* Gradients from workers (parcel_body.h): finding each one in a parcel, and adding them up. Of a sparse gradient only
+/* Gradients from workers (message_body.h): finding each one in a message, and adding them up. Of a sparse gradient only
  * the existing rows are sent, added up, and fed to the update. */
 #include "parameter_server/server_state.h"
 
@@ -7,7 +7,7 @@
 #include "base/denormal.h"
 #include "collective/tree_sum.h"
 #include "kernel/row_merge.h"
-#include "parameter_server/parcel_body.h"
+#include "parameter_server/message_body.h"
 
 #define SAME_PROGRAM "start the same program on all workers"
 
@@ -17,55 +17,55 @@ static size_t row_bytes(const mst_server_variable *v) {
     return (size_t)v->columns * mst_dtype_size(v->spec.dtype);
 }
 
-static mst_status too_short(mst_server *s, const mst_parcel *parcel, const mst_server_variable *v) {
+static mst_status too_short(mst_server *s, const mst_task_message *message, const mst_server_variable *v) {
     return MST_FAIL(MST_INVALID, "%s has sent %zu bytes of gradients, which end in that of '%s': " SAME_PROGRAM,
-                    mst_server_name(s, parcel->from), parcel->bytes, v->name);
+                    mst_server_name(s, message->from), message->bytes, v->name);
 }
 
-static mst_status check_numbers(mst_server *s, const mst_parcel *parcel, const mst_server_variable *v,
+static mst_status check_numbers(mst_server *s, const mst_task_message *message, const mst_server_variable *v,
                                 const int64_t *number) {
     for (int64_t i = 1, last = -1; i <= number[0]; last = number[i++]) {
         if (number[i] < 0 || number[i] >= v->num_rows)
             return MST_FAIL(
                 MST_INVALID, "%s has sent row %lld of the gradient of '%s', which has rows 0 to %lld: " SAME_PROGRAM,
-                mst_server_name(s, parcel->from), (long long)number[i], v->name, (long long)v->num_rows - 1);
+                mst_server_name(s, message->from), (long long)number[i], v->name, (long long)v->num_rows - 1);
         if (number[i] <= last)
             return MST_FAIL(MST_INVALID,
                             "%s has sent row %lld of the gradient of '%s' after row %lld: row numbers must ascend",
-                            mst_server_name(s, parcel->from), (long long)number[i], v->name, (long long)last);
+                            mst_server_name(s, message->from), (long long)number[i], v->name, (long long)last);
     }
     return MST_OK;
 }
 
-static mst_status read_rows(mst_server *s, const mst_parcel *parcel, const mst_server_variable *v, mst_parcel_rest *r,
-                            mst_server_piece *out) {
-    const int64_t *number = mst_parcel_take(r, sizeof *number);
-    if (!number) return too_short(s, parcel, v);
+static mst_status read_rows(mst_server *s, const mst_task_message *message, const mst_server_variable *v,
+                            mst_message_body_rest *r, mst_server_piece *out) {
+    const int64_t *number = mst_message_body_take(r, sizeof *number);
+    if (!number) return too_short(s, message, v);
     const int64_t count = number[0];
     if (count < 0 || count > v->num_rows)
         return MST_FAIL(MST_INVALID, "%s has sent %lld rows of the gradient of '%s', which has %lld: " SAME_PROGRAM,
-                        mst_server_name(s, parcel->from), (long long)count, v->name, (long long)v->num_rows);
-    if (!mst_parcel_take(r, (size_t)count * sizeof *number)) return too_short(s, parcel, v);
-    *out = (mst_server_piece){.data = mst_parcel_take(r, (size_t)count * row_bytes(v)), .number = number};
-    return out->data ? check_numbers(s, parcel, v, number) : too_short(s, parcel, v);
+                        mst_server_name(s, message->from), (long long)count, v->name, (long long)v->num_rows);
+    if (!mst_message_body_take(r, (size_t)count * sizeof *number)) return too_short(s, message, v);
+    *out = (mst_server_piece){.data = mst_message_body_take(r, (size_t)count * row_bytes(v)), .number = number};
+    return out->data ? check_numbers(s, message, v, number) : too_short(s, message, v);
 }
 
-mst_status mst_server_read_gradients(mst_server *s, const mst_parcel *parcel) {
-    mst_parcel_rest r = {parcel->body, parcel->bytes};
-    for (int32_t l = s->first_leaf[parcel->from]; l < s->first_leaf[parcel->from + 1]; l++)
+mst_status mst_server_read_gradients(mst_server *s, const mst_task_message *message) {
+    mst_message_body_rest r = {message->body, message->bytes};
+    for (int32_t l = s->first_leaf[message->from]; l < s->first_leaf[message->from + 1]; l++)
         for (int32_t v = 0; v < s->num_variables; v++) {
             const mst_server_variable *at = &s->variable[v];
             mst_server_piece *piece = &s->piece[(ptrdiff_t)l * s->num_variables + v];
             if (at->is_sparse) {
-                MST_TRY(read_rows(s, parcel, at, &r, piece));
+                MST_TRY(read_rows(s, message, at, &r, piece));
                 continue;
             }
-            *piece = (mst_server_piece){.data = mst_parcel_take(&r, at->bytes)};
-            if (!piece->data) return too_short(s, parcel, at);
+            *piece = (mst_server_piece){.data = mst_message_body_take(&r, at->bytes)};
+            if (!piece->data) return too_short(s, message, at);
         }
     if (r.bytes == 0) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s has sent %zu bytes of gradients, %zu too many: " SAME_PROGRAM,
-                    mst_server_name(s, parcel->from), parcel->bytes, r.bytes);
+                    mst_server_name(s, message->from), message->bytes, r.bytes);
 }
 
 /* ---- sums ---- */

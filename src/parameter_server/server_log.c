@@ -72,10 +72,10 @@ mst_status mst_server_read_log(mst_server *s, mst_update_log *out) {
     return status;
 }
 
-mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, mst_logged_event event) {
+mst_status mst_server_log_gradients(mst_server *s, const mst_task_message *message, mst_logged_event event) {
     return mst_update_writer_add(&s->update_log, &(mst_logged_gradients){.step = s->step,
-                                                                         .position = parcel->head.number,
-                                                                         .read = parcel->head.step,
-                                                                         .worker = parcel->from,
+                                                                         .position = message->head.number,
+                                                                         .read = message->head.step,
+                                                                         .worker = message->from,
                                                                          .event = event});
 }

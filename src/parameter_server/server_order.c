@@ -46,9 +46,9 @@ mst_status mst_server_begin_order(mst_server *s) {
 
 /* Frees the listed requests of worker W. */
 static void drop_listed(mst_server *s, int32_t w) {
-    for (mst_parcel *parcel = s->worker[w].listed, *next; parcel; parcel = next) {
-        next = parcel->next;
-        mst_parcel_free(parcel);
+    for (mst_task_message *message = s->worker[w].listed, *next; message; message = next) {
+        next = message->next;
+        mst_task_message_free(message);
     }
     s->worker[w].listed = NULL;
 }
@@ -68,15 +68,15 @@ static int32_t task_of(const mst_server *s, int32_t p) {
 }
 
 /* The last listed request of worker W; NULL: none. */
-static mst_parcel *last_listed(const mst_server *s, int32_t w) {
-    mst_parcel *last = s->worker[w].listed;
+static mst_task_message *last_listed(const mst_server *s, int32_t w) {
+    mst_task_message *last = s->worker[w].listed;
     while (last && last->next) last = last->next;
     return last;
 }
 
 /* Tells the first server that this one has REQUEST of worker W. W is UPDATE: asks for turns that have not come. */
 static mst_status tell_first(mst_server *s, int32_t w, uint64_t request) {
-    const mst_parcel_head head = {
+    const mst_task_message_head head = {
         .kind = MST_PS_ORDER, .round = s->round, .number = w, .step = s->order.taken, .request = request};
     return mst_mail_send(s->mail, task_of(s, 0), &head, NULL, 0, NULL);
 }
@@ -84,7 +84,7 @@ static mst_status tell_first(mst_server *s, int32_t w, uint64_t request) {
 /* Sends turn number I, counted from 1, to server P. */
 static mst_status tell_turn(mst_server *s, int32_t p, int64_t i) {
     const mst_server_turn turn = s->order.turn[i - 1 - s->order.forgotten];
-    const mst_parcel_head head = {
+    const mst_task_message_head head = {
         .kind = MST_PS_ORDER, .round = s->round, .number = turn.worker, .step = i, .request = turn.request};
     return mst_mail_send(s->mail, task_of(s, p), &head, NULL, 0, NULL);
 }
@@ -94,18 +94,18 @@ static mst_status tell_turn(mst_server *s, int32_t p, int64_t i) {
 /* Takes the listed REQUEST of worker W. Earlier listed requests of W are not in the order, and are dropped. */
 static mst_status take_listed(mst_server *s, int32_t w, uint64_t request) {
     mst_server_worker *worker = &s->worker[w];
-    mst_parcel *parcel;
-    while ((parcel = worker->listed) && parcel->head.request != request) {
-        worker->listed = parcel->next;
-        mst_parcel_free(parcel);
+    mst_task_message *message;
+    while ((message = worker->listed) && message->head.request != request) {
+        worker->listed = message->next;
+        mst_task_message_free(message);
     }
-    if (!parcel)
+    if (!message)
         return MST_FAIL(MST_INTERNAL, "the first server takes a request of %s that has not come here",
                         mst_server_name(s, w));
-    worker->listed = parcel->next;
-    parcel->next = NULL;
-    const mst_status status = mst_server_take_request(s, &parcel);
-    mst_server_end_parcel(s, parcel, status);
+    worker->listed = message->next;
+    message->next = NULL;
+    const mst_status status = mst_server_take_request(s, &message);
+    mst_server_end_message(s, message, status);
     return status;
 }
 
@@ -158,7 +158,7 @@ static bool have_all_listed(const mst_server *s, int32_t w, uint64_t request) {
 static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t request) {
     if (request <= s->worker[w].request) return MST_OK;
     s->order.listed[(ptrdiff_t)p * s->num_workers + w] = request;
-    const mst_parcel *own = last_listed(s, w);
+    const mst_task_message *own = last_listed(s, w);
     if (!own || own->head.request != request || !have_all_listed(s, w, request)) return MST_OK;
     MST_TRY(give_turn(s, (mst_server_turn){.worker = w, .request = request}));
     return mst_server_update_together(s);
@@ -169,7 +169,7 @@ mst_status mst_server_order_update(mst_server *s) {
 }
 
 /* Server P reports what it has, or asks for the turns that it has not taken. */
-static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_parcel_head *head) {
+static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_task_message_head *head) {
     mst_server_order *o = &s->order;
     if (head->step > o->taken || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
     if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* else a later message has overtaken it */
@@ -181,7 +181,7 @@ static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_parcel_head
 /* ---- the other servers ---- */
 
 /* Takes turn number head->step. If an earlier turn is missing, this one is dropped, and will come again after that. */
-static mst_status hear_turn(mst_server *s, const mst_parcel_head *head) {
+static mst_status hear_turn(mst_server *s, const mst_task_message_head *head) {
     const int64_t next = s->order.taken + 1;
     if (head->step < next || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
     if (head->step > next) return tell_first(s, UPDATE, 0);
@@ -193,7 +193,7 @@ static mst_status hear_turn(mst_server *s, const mst_parcel_head *head) {
 static mst_status tell_first_all(mst_server *s) {
     MST_TRY(tell_first(s, UPDATE, 0));
     for (int32_t w = 0; w < s->num_workers; w++) {
-        const mst_parcel *last = last_listed(s, w);
+        const mst_task_message *last = last_listed(s, w);
         if (last) MST_TRY(tell_first(s, w, last->head.request));
     }
     return MST_OK;
@@ -208,36 +208,36 @@ mst_status mst_server_remind_first(mst_server *s, int64_t now) {
     return waits ? tell_first_all(s) : MST_OK;
 }
 
-mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel) {
-    const int32_t p = mst_cluster_task(s->options.cluster, parcel->from).index;
+mst_status mst_server_hear_server(mst_server *s, const mst_task_message *message) {
+    const int32_t p = mst_cluster_task(s->options.cluster, message->from).index;
     const bool is_first = s->order.self == 0;
     if (!s->order.num_ps || (!is_first && p != 0)) return MST_OK;
-    if (parcel->head.kind == MST_PARCEL_CONNECTED)
-        return is_first ? hear_of_listed(s, p, &(mst_parcel_head){.number = UPDATE, .step = s->order.taken_by[p]})
+    if (message->head.kind == MST_TASK_MESSAGE_CONNECTED)
+        return is_first ? hear_of_listed(s, p, &(mst_task_message_head){.number = UPDATE, .step = s->order.taken_by[p]})
                         : tell_first_all(s);
-    if (parcel->head.kind != MST_PS_ORDER || parcel->head.round != s->round) return MST_OK;
-    return is_first ? hear_of_listed(s, p, &parcel->head) : hear_turn(s, &parcel->head);
+    if (message->head.kind != MST_PS_ORDER || message->head.round != s->round) return MST_OK;
+    return is_first ? hear_of_listed(s, p, &message->head) : hear_turn(s, &message->head);
 }
 
 /* ---- requests ---- */
 
 /* A request that has been taken, and is sent again because its answer was lost, has already had its turn. */
-bool mst_server_is_ordered(const mst_server *s, const mst_parcel *parcel) {
-    const int32_t kind = parcel->head.kind;
+bool mst_server_is_ordered(const mst_server *s, const mst_task_message *message) {
+    const int32_t kind = message->head.kind;
     const bool counts = kind == MST_PS_COLLECT || kind == MST_PS_RATE || kind == MST_PS_FINISHED ||
-                        (kind == MST_PS_GRADIENTS && parcel->head.round == s->round);
-    return s->order.num_ps && counts && parcel->head.request > s->worker[parcel->from].request;
+                        (kind == MST_PS_GRADIENTS && message->head.round == s->round);
+    return s->order.num_ps && counts && message->head.request > s->worker[message->from].request;
 }
 
-mst_status mst_server_list_request(mst_server *s, mst_parcel **parcel) {
-    const int32_t w = (*parcel)->from;
-    const uint64_t request = (*parcel)->head.request;
-    mst_parcel *last = last_listed(s, w);
-    const bool is_known = last && last->instance == (*parcel)->instance;
+mst_status mst_server_list_request(mst_server *s, mst_task_message **message) {
+    const int32_t w = (*message)->from;
+    const uint64_t request = (*message)->head.request;
+    mst_task_message *last = last_listed(s, w);
+    const bool is_known = last && last->instance == (*message)->instance;
     if (is_known && request < last->head.request) return MST_OK; /* a later one has overtaken it */
     if (!is_known || request > last->head.request) {
-        *(last ? &last->next : &s->worker[w].listed) = *parcel;
-        *parcel = NULL;
+        *(last ? &last->next : &s->worker[w].listed) = *message;
+        *message = NULL;
     }
     return s->order.self == 0 ? note_listed(s, 0, w, request) : tell_first(s, w, request);
 }

@@ -86,20 +86,21 @@ static mst_status send_due_values(mst_server *s) {
 
 /* ---- gradients ---- */
 
-static mst_status are_not_logged(mst_server *s, const mst_parcel *parcel, const char *instead) {
-    const int64_t position = parcel->head.number;
+static mst_status are_not_logged(mst_server *s, const mst_task_message *message, const char *instead) {
+    const int64_t position = message->head.number;
     return MST_FAIL(MST_INVALID,
                     "%s has sent the gradients of epoch %lld, batch %lld, computed with the values of step %lld, but "
                     "'%s' has %s: replay it with the same data and the same program",
-                    mst_server_name(s, parcel->from), (long long)mst_epoch_of_position(position),
-                    (long long)mst_batch_of_position(position), (long long)parcel->head.step, s->replay->path, instead);
+                    mst_server_name(s, message->from), (long long)mst_epoch_of_position(position),
+                    (long long)mst_batch_of_position(position), (long long)message->head.step, s->replay->path,
+                    instead);
 }
 
-static mst_status check_with_log(mst_server *s, const mst_parcel *parcel) {
-    const mst_logged_gradients *next = next_of(s, parcel->from);
+static mst_status check_with_log(mst_server *s, const mst_task_message *message) {
+    const mst_logged_gradients *next = next_of(s, message->from);
     char text[120];
-    const bool reads_alike = next && (next->read == parcel->head.step || next->read < 0);
-    if (reads_alike && next->position == parcel->head.number) return MST_OK;
+    const bool reads_alike = next && (next->read == message->head.step || next->read < 0);
+    if (reads_alike && next->position == message->head.number) return MST_OK;
     if (!next && s->job.last_step > 0) return MST_OK;
     if (!next)
         snprintf(text, sizeof text, "no more gradients of this worker in its %lld updates",
@@ -108,7 +109,7 @@ static mst_status check_with_log(mst_server *s, const mst_parcel *parcel) {
         snprintf(text, sizeof text, "those of epoch %lld, batch %lld, with the values of step %lld",
                  (long long)mst_epoch_of_position(next->position), (long long)mst_batch_of_position(next->position),
                  (long long)next->read);
-    return are_not_logged(s, parcel, text);
+    return are_not_logged(s, message, text);
 }
 
 /* After the last update: gradients that the log has are dropped; there must be no others. */
@@ -160,12 +161,12 @@ static bool have_come(const mst_server *s, const mst_logged_gradients *next, int
 /* Replays an update with the gradients of one worker, or drops them. */
 static mst_status replay_alone(mst_server *s, const mst_logged_gradients *next) {
     const int32_t w = next->worker;
-    mst_parcel *parcel = s->worker[w].gradients;
+    mst_task_message *message = s->worker[w].gradients;
     s->worker[w].gradients = NULL;
-    parcel->head.step = next->read; /* gradients that are dropped may have another one: -1 */
+    message->head.step = next->read; /* gradients that are dropped may have another one: -1 */
     const mst_status status =
-        next->event == MST_LOGGED_UPDATE ? mst_server_apply(s, parcel) : mst_server_drop_late(s, parcel);
-    mst_server_end_parcel(s, parcel, status);
+        next->event == MST_LOGGED_UPDATE ? mst_server_apply(s, message) : mst_server_drop_late(s, message);
+    mst_server_end_message(s, message, status);
     if (!status) mst_server_hold(s, w);
     return status;
 }
@@ -214,14 +215,14 @@ mst_status mst_server_go_on_with_replay(mst_server *s) {
     return make_logged_updates(s);
 }
 
-mst_status mst_server_replay_gradients(mst_server *s, mst_parcel **parcel) {
-    mst_server_worker *w = &s->worker[(*parcel)->from];
+mst_status mst_server_replay_gradients(mst_server *s, mst_task_message **message) {
+    mst_server_worker *w = &s->worker[(*message)->from];
     if (!s->replay) return MST_OK; /* its worker was sent no values yet */
-    MST_TRY(check_with_log(s, *parcel));
-    mst_server_drop_gradients(s, (*parcel)->from);
-    MST_TRY(mst_server_read_gradients(s, *parcel));
-    w->gradients = *parcel;
-    *parcel = NULL;
+    MST_TRY(check_with_log(s, *message));
+    mst_server_drop_gradients(s, (*message)->from);
+    MST_TRY(mst_server_read_gradients(s, *message));
+    w->gradients = *message;
+    *message = NULL;
     if (!s->waits_since) s->waits_since = mst_clock_now();
     return mst_server_go_on_with_replay(s);
 }
@@ -236,7 +237,7 @@ mst_status mst_server_check_leaving(mst_server *s, int32_t w) {
                     (long long)mst_batch_of_position(next->position), s->replay->path);
 }
 
-mst_status mst_server_check_instance(mst_server *s, const mst_parcel *hello) {
+mst_status mst_server_check_instance(mst_server *s, const mst_task_message *hello) {
     const mst_server_worker *w = &s->worker[hello->from];
     if (!s->replay || !w->instance || w->instance == hello->instance) return MST_OK;
     return MST_FAIL(MST_UNAVAILABLE, "%s was started again, after which a replay cannot go on: " REPLAY_AGAIN,

@@ -1,4 +1,4 @@
-/* A parameter server. One thread takes the parcels of the workers one after another (messages/parcel.h):
+/* A parameter server. One thread takes the messages of the workers one after another (messages/task_message.h):
  *
  *      HELLO        is answered with the values; if there are none yet, the chief is asked for them
  *      BEGIN        from the chief: the graph of the update, and the first values
@@ -77,7 +77,7 @@ static bool sends_nothing(const mst_server_worker *w) {
 /* REQUEST 0: the line answers no request. */
 static mst_status send_line(mst_server *s, int32_t kind, int32_t to, uint64_t request, const char *text) {
     const bool is_left = kind == MST_PS_FAILED && s->is_left;
-    const mst_parcel_head head = {.kind = kind, .step = is_left, .request = request};
+    const mst_task_message_head head = {.kind = kind, .step = is_left, .request = request};
     return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
 }
 
@@ -91,7 +91,7 @@ static void tell_who_comes(mst_server *s, const char *text) {
     const int64_t until = mst_clock_after(SECONDS);
     int32_t missing = 0;
     for (int32_t w = 0; w < s->num_workers; w++) missing += !s->worker[w].instance && !s->worker[w].kept_out_since;
-    for (mst_parcel *p; missing > 0 && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
+    for (mst_task_message *p; missing > 0 && (p = mst_mail_next(s->mail, until)); mst_task_message_free(p)) {
         if (p->head.kind != MST_PS_HELLO || p->from >= s->num_workers || s->worker[p->from].instance) continue;
         s->worker[p->from].instance = p->instance;
         missing = send_text(s, p->from, p->head.request, text) ? 0 : missing - 1;
@@ -104,11 +104,11 @@ static mst_status serve_chief(mst_server *s, const char *text) {
     const int64_t until = mst_clock_after(s->options.step_timeout);
     mst_status status = MST_OK;
     bool is_there = s->round && chief->instance && !chief->lost && !chief->left;
-    for (mst_parcel *p; !status && is_there && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
+    for (mst_task_message *p; !status && is_there && (p = mst_mail_next(s->mail, until)); mst_task_message_free(p)) {
         const bool of_chief = p->from == s->chief && (!p->instance || p->instance == chief->instance);
         if (p->head.kind == MST_PS_HELLO && p->from < s->num_workers)
             status = send_text(s, p->from, p->head.request, text);
-        else if (of_chief && p->head.kind == MST_PARCEL_LOST)
+        else if (of_chief && p->head.kind == MST_TASK_MESSAGE_LOST)
             is_there = false;
         else if (of_chief && p->head.kind == MST_PS_COLLECT) {
             s->worker[s->chief].request = p->head.request;
@@ -133,40 +133,42 @@ static mst_status end_job(mst_server *s, mst_status status) {
 
 /* ---- who is there ---- */
 
-/* The machine of the worker that has sent PARCEL differs from that of the first worker, as TEXT says. Only one server
+/* The machine of the worker that has sent MESSAGE differs from that of the first worker, as TEXT says. Only one server
  * tells them, once per process. */
-static mst_status warn_of_machine(mst_server *s, const mst_parcel *parcel, const char *text) {
-    if (s->worker[parcel->from].instance == parcel->instance || mst_cluster_task(s->options.cluster, s->self).index > 0)
+static mst_status warn_of_machine(mst_server *s, const mst_task_message *message, const char *text) {
+    if (s->worker[message->from].instance == message->instance ||
+        mst_cluster_task(s->options.cluster, s->self).index > 0)
         return MST_OK;
     mst_server_say(s, "%s", text);
     MST_TRY(send_line(s, MST_PS_NOTICE, s->first, 0, text));
-    return send_line(s, MST_PS_NOTICE, parcel->from, 0, text);
+    return send_line(s, MST_PS_NOTICE, message->from, 0, text);
 }
 
 /* Fingerprints must be those of the first worker that came. */
-static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
+static mst_status check_fingerprints(mst_server *s, const mst_task_message *message) {
     mst_fingerprint theirs[MST_FINGERPRINTS_MOST];
-    const int32_t count = mst_fingerprints_take(parcel->body, parcel->bytes, theirs);
+    const int32_t count = mst_fingerprints_take(message->body, message->bytes, theirs);
     char first[sizeof s->text], text[1024];
     if (count < 0)
         return MST_FAIL(MST_INVALID, "%s runs another version of Muster: run the same on all tasks",
-                        mst_server_name(s, parcel->from));
-    if (!s->num_fingerprints || (!s->round && s->first == parcel->from)) { /* a new process may be corrected */
-        s->first = parcel->from;
+                        mst_server_name(s, message->from));
+    if (!s->num_fingerprints || (!s->round && s->first == message->from)) { /* a new process may be corrected */
+        s->first = message->from;
         s->num_fingerprints = count;
         memcpy(s->fingerprint, theirs, (size_t)count * sizeof *theirs);
     }
     mst_mail_name(s->mail, s->first, first, sizeof first);
     const bool differs = mst_fingerprints_differ(s->fingerprint, s->num_fingerprints, first, theirs, count,
-                                                 mst_server_name(s, parcel->from), text, sizeof text);
+                                                 mst_server_name(s, message->from), text, sizeof text);
     if (differs) return MST_FAIL(MST_INVALID, "%s", text);
     const uint64_t instructions = mst_fingerprints_instructions(theirs, count);
     const bool has_less = mst_server_lacks_instructions(s, instructions);
-    const bool is_other_machine = mst_fingerprints_warn(s->fingerprint, s->num_fingerprints, first, theirs, count,
-                                                        mst_server_name(s, parcel->from), !has_less, text, sizeof text);
+    const bool is_other_machine =
+        mst_fingerprints_warn(s->fingerprint, s->num_fingerprints, first, theirs, count,
+                              mst_server_name(s, message->from), !has_less, text, sizeof text);
     if (has_less) return MST_FAIL(MST_INVALID, "%s", text);
-    s->worker[parcel->from].instructions = instructions;
-    return is_other_machine ? warn_of_machine(s, parcel, text) : MST_OK;
+    s->worker[message->from].instructions = instructions;
+    return is_other_machine ? warn_of_machine(s, message, text) : MST_OK;
 }
 
 /* There are no values. If a worker waits for the last values, the chief, which has done its work, is asked for them. */
@@ -180,35 +182,35 @@ static mst_status call_chief(mst_server *s) {
     return MST_OK;
 }
 
-static mst_status greet(mst_server *s, const mst_parcel *parcel) {
-    mst_server_worker *w = &s->worker[parcel->from];
-    const mst_status status = check_fingerprints(s, parcel);
+static mst_status greet(mst_server *s, const mst_task_message *message) {
+    mst_server_worker *w = &s->worker[message->from];
+    const mst_status status = check_fingerprints(s, message);
     if (status && s->round && w->instance) { /* it replaces a process that did fit: the job goes on */
-        mst_server_say(s, "refuses %s: %s", mst_server_name(s, parcel->from), mst_error()->message);
-        return send_text(s, parcel->from, parcel->head.request, mst_error()->message);
+        mst_server_say(s, "refuses %s: %s", mst_server_name(s, message->from), mst_error()->message);
+        return send_text(s, message->from, message->head.request, mst_error()->message);
     }
-    MST_TRY(mst_server_check_instance(s, parcel));
-    if (w->instance && w->instance != parcel->instance) {
-        mst_server_say(s, "%s was started again", mst_server_name(s, parcel->from));
-        MST_TRY(mst_update_writer_add_again(&s->update_log, s->step, parcel->from));
+    MST_TRY(mst_server_check_instance(s, message));
+    if (w->instance && w->instance != message->instance) {
+        mst_server_say(s, "%s was started again", mst_server_name(s, message->from));
+        MST_TRY(mst_update_writer_add_again(&s->update_log, s->step, message->from));
     }
-    mst_server_forget_listed(s, parcel->from);
-    if (!s->order.num_ps) mst_server_drop_gradients(s, parcel->from); /* else all servers have them */
-    if (parcel->from == s->chief && w->instance != parcel->instance) s->is_closed = false; /* its state is lost */
-    w->instance = parcel->instance;
-    w->request = parcel->head.request;
+    mst_server_forget_listed(s, message->from);
+    if (!s->order.num_ps) mst_server_drop_gradients(s, message->from); /* else all servers have them */
+    if (message->from == s->chief && w->instance != message->instance) s->is_closed = false; /* its state is lost */
+    w->instance = message->instance;
+    w->request = message->head.request;
     w->lost = s->parts = 0;
     w->has = -1;
     w->kept_out_since = 0;
     w->left = w->gone = w->finished = w->has_state = w->agrees = false;
     if (status) return status;
     MST_TRY(mst_server_agree(s));
-    if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* an earlier server knew it */
-    if (mst_server_wants_previous(s, parcel->from, parcel->head.number))
-        return mst_server_send_previous(s, parcel->from);
-    if (s->round) return mst_server_answer(s, parcel->from);
-    w->waits = parcel->from != s->chief;
-    return w->waits ? call_chief(s) : mst_server_send_empty(s, parcel->from, w->request);
+    if (message->head.step > s->finished) s->finished = message->head.step; /* an earlier server knew it */
+    if (mst_server_wants_previous(s, message->from, message->head.number))
+        return mst_server_send_previous(s, message->from);
+    if (s->round) return mst_server_answer(s, message->from);
+    w->waits = message->from != s->chief;
+    return w->waits ? call_chief(s) : mst_server_send_empty(s, message->from, w->request);
 }
 
 static mst_status send_finished(mst_server *s, int32_t w) {
@@ -242,7 +244,7 @@ static mst_status end_training_when_all_finished(mst_server *s) {
 /* This server was started again and has got no values: all workers already have the last ones. */
 static mst_status send_done_without_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
-        const mst_parcel_head head = {.kind = MST_PS_DONE, .request = s->worker[w].request};
+        const mst_task_message_head head = {.kind = MST_PS_DONE, .request = s->worker[w].request};
         MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
     }
     return MST_OK;
@@ -271,13 +273,13 @@ static void part(mst_server *s) {
     s->ended = all || now - s->parts > most;
 }
 
-static void lose(mst_server *s, const mst_parcel *parcel) {
-    mst_server_worker *w = &s->worker[parcel->from];
-    if (!w->instance || w->left || w->lost || (parcel->instance && parcel->instance != w->instance)) return;
+static void lose(mst_server *s, const mst_task_message *message) {
+    mst_server_worker *w = &s->worker[message->from];
+    if (!w->instance || w->left || w->lost || (message->instance && message->instance != w->instance)) return;
     w->lost = mst_clock_now();
     w->computes = false; /* nobody waits for gradients of the values that it has read */
-    snprintf(w->why, sizeof w->why, "%s", (const char *)parcel->body);
-    mst_server_say(s, "%s is lost: %s", mst_server_name(s, parcel->from), w->why);
+    snprintf(w->why, sizeof w->why, "%s", (const char *)message->body);
+    mst_server_say(s, "%s is lost: %s", mst_server_name(s, message->from), w->why);
 }
 
 /* Requests that wait for gradients of worker FROM wait no longer. */
@@ -287,9 +289,9 @@ static mst_status go_on_without(mst_server *s, int32_t from) {
 }
 
 /* If workers are not in step, they hear with their next values that the training ends. */
-static mst_status stop_all(mst_server *s, const mst_parcel *parcel) {
+static mst_status stop_all(mst_server *s, const mst_task_message *message) {
     const mst_server_options *o = &s->options;
-    if (parcel->from != s->chief || !(parcel->head.step & MST_FINISHED_STOPS) || s->stops) return MST_OK;
+    if (message->from != s->chief || !(message->head.step & MST_FINISHED_STOPS) || s->stops) return MST_OK;
     s->stops = true;
     if (!o->update_log && !o->replay_updates) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
@@ -298,47 +300,47 @@ static mst_status stop_all(mst_server *s, const mst_parcel *parcel) {
                     o->update_log ? "--update-log" : "--replay-updates");
 }
 
-static mst_status finish(mst_server *s, const mst_parcel *parcel) {
-    if (parcel->head.number <= s->finished) return send_finished(s, parcel->from);
-    mst_server_drop_gradients(s, parcel->from); /* of an earlier process */
-    s->worker[parcel->from].finished = true;
-    s->worker[parcel->from].has_state = (parcel->head.step & MST_FINISHED_HAS_STATE) != 0;
-    MST_TRY(stop_all(s, parcel));
-    MST_TRY(go_on_without(s, parcel->from));
+static mst_status finish(mst_server *s, const mst_task_message *message) {
+    if (message->head.number <= s->finished) return send_finished(s, message->from);
+    mst_server_drop_gradients(s, message->from); /* of an earlier process */
+    s->worker[message->from].finished = true;
+    s->worker[message->from].has_state = (message->head.step & MST_FINISHED_HAS_STATE) != 0;
+    MST_TRY(stop_all(s, message));
+    MST_TRY(go_on_without(s, message->from));
     return end_training_when_all_finished(s);
 }
 
 /* If the worker says that another server has ended the job, all have left, even workers that are lost here or have come
  * back. */
-static void hear_all_left(mst_server *s, const mst_parcel *parcel) {
-    for (int32_t w = 0; w < s->num_workers && parcel->head.step == 1; w++) s->worker[w].left = true;
+static void hear_all_left(mst_server *s, const mst_task_message *message) {
+    for (int32_t w = 0; w < s->num_workers && message->head.step == 1; w++) s->worker[w].left = true;
 }
 
-static mst_status leave(mst_server *s, const mst_parcel *parcel) {
-    if (s->parts && parcel->head.step == 1) return MST_OK; /* this server knows it */
-    MST_TRY(mst_server_check_leaving(s, parcel->from));
-    s->worker[parcel->from].left = true;
-    hear_all_left(s, parcel);
-    MST_TRY(go_on_without(s, parcel->from));
+static mst_status leave(mst_server *s, const mst_task_message *message) {
+    if (s->parts && message->head.step == 1) return MST_OK; /* this server knows it */
+    MST_TRY(mst_server_check_leaving(s, message->from));
+    s->worker[message->from].left = true;
+    hear_all_left(s, message);
+    MST_TRY(go_on_without(s, message->from));
     return end_when_all_left(s);
 }
 
 /* A worker that has the last values leaves this server, which does not know the worker: it was started again since. */
-static mst_status leave_unknown(mst_server *s, const mst_parcel *parcel) {
-    mst_server_worker *w = &s->worker[parcel->from];
-    w->instance = parcel->instance;
-    w->request = parcel->head.request;
+static mst_status leave_unknown(mst_server *s, const mst_task_message *message) {
+    mst_server_worker *w = &s->worker[message->from];
+    w->instance = message->instance;
+    w->request = message->head.request;
     w->left = true;
     w->lost = 0;
-    if (parcel->head.number > s->finished) s->finished = parcel->head.number;
-    hear_all_left(s, parcel);
+    if (message->head.number > s->finished) s->finished = message->head.number;
+    hear_all_left(s, message);
     MST_TRY(call_chief(s));
     return end_when_all_left(s);
 }
 
 /* A process of the worker cannot join; or the worker has heard that from another server, or about another worker. A
- * parcel without an instance is about a process that has another list of tasks. */
-static void hear_cannot_join(mst_server *s, const mst_parcel *p) {
+ * message without an instance is about a process that has another list of tasks. */
+static void hear_cannot_join(mst_server *s, const mst_task_message *p) {
     const bool is_another = p->instance && p->head.number > 1 && p->head.number < s->num_workers + 2;
     mst_server_worker *w = &s->worker[is_another ? p->head.number - 2 : p->from];
     w->kept_out_since = mst_clock_now();
@@ -365,18 +367,18 @@ static mst_status check_kept_out(mst_server *s, int64_t now) {
 
 /* Sends the state. If the chief asks with NUMBER 1, it is the last state of this round. Servers with one order make
  * updates when the first server does. */
-static mst_status send_state(mst_server *s, const mst_parcel *parcel) {
-    s->is_closed |= parcel->from == s->chief && parcel->head.number == 1 && s->order.self == 0;
-    return mst_server_send_state(s, parcel->from);
+static mst_status send_state(mst_server *s, const mst_task_message *message) {
+    s->is_closed |= message->from == s->chief && message->head.number == 1 && s->order.self == 0;
+    return mst_server_send_state(s, message->from);
 }
 
-mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
-    const mst_parcel *p = *parcel;
+mst_status mst_server_take_request(mst_server *s, mst_task_message **message) {
+    const mst_task_message *p = *message;
     mst_server_worker *w = &s->worker[p->from];
     const bool current = w->instance == p->instance;
     if (current) w->request = p->head.request;
     switch (p->head.kind) {
-        case MST_PS_GRADIENTS: return mst_server_take_gradients(s, parcel);
+        case MST_PS_GRADIENTS: return mst_server_take_gradients(s, message);
         case MST_PS_WANT: return mst_server_want(s, p);
         case MST_PS_RATE: return mst_server_take_rate(s, p);
         case MST_PS_KEPT: return mst_server_take_kept(s, p);
@@ -389,15 +391,15 @@ mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel) {
     }
 }
 
-static mst_status fail_no_memory(mst_server *s, const mst_parcel *p) {
+static mst_status fail_no_memory(mst_server *s, const mst_task_message *p) {
     char own[300];
     return MST_FAIL(
         MST_OUT_OF_MEMORY, "%s has no memory for %s, sent by %s: take more parameter servers, or a smaller model",
         mst_mail_name(s->mail, s->self, own, sizeof own), (const char *)p->body, mst_server_name(s, p->from));
 }
 
-static mst_status take(mst_server *s, mst_parcel **parcel) {
-    const mst_parcel *p = *parcel;
+static mst_status take(mst_server *s, mst_task_message **message) {
+    const mst_task_message *p = *message;
     if (p->from >= s->num_workers) return mst_server_hear_server(s, p);
     mst_server_worker *w = &s->worker[p->from];
     const bool current = w->instance == p->instance;
@@ -407,12 +409,12 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
             s->is_left = p->head.step == 1;
             if (p->head.number == 1) return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)p->body);
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
-        case MST_PARCEL_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
-        case MST_PARCEL_CONNECTED: w->lost = 0; return MST_OK;
+        case MST_TASK_MESSAGE_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
+        case MST_TASK_MESSAGE_CONNECTED: w->lost = 0; return MST_OK;
         case MST_PS_GONE: w->gone |= current; return MST_OK;
-        case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
+        case MST_TASK_MESSAGE_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
         case MST_PS_LEAVING: s->may_leave |= current; return MST_OK;
-        case MST_PARCEL_NO_MEMORY: return fail_no_memory(s, p);
+        case MST_TASK_MESSAGE_NO_MEMORY: return fail_no_memory(s, p);
         default: break;
     }
     if (p->head.kind == MST_PS_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
@@ -425,7 +427,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     }
     if (!s->round || (s->is_closed && p->head.kind != MST_PS_COLLECT))
         return mst_server_send_empty(s, p->from, p->head.request);
-    return (mst_server_is_ordered(s, p) ? mst_server_list_request : mst_server_take_request)(s, parcel);
+    return (mst_server_is_ordered(s, p) ? mst_server_list_request : mst_server_take_request)(s, message);
 }
 
 /* ---- waiting ---- */
@@ -549,7 +551,7 @@ static bool is_asked(const mst_server *s, bool (*what)(void *context)) {
 static mst_status say_leaving(mst_server *s, int64_t now) {
     s->leaves_since = now;
     for (int32_t w = 0; w < s->num_workers; w++) {
-        const mst_parcel_head head = {.kind = MST_PS_LEAVING};
+        const mst_task_message_head head = {.kind = MST_PS_LEAVING};
         if (s->worker[w].instance && !s->worker[w].lost) MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
     }
     return MST_OK;
@@ -589,10 +591,10 @@ static mst_status serve(mst_server *s) {
     mst_status status = MST_OK;
     while (!status && !s->ended) {
         mst_stopwatch_start(&s->status.wait);
-        mst_parcel *parcel = mst_mail_next(s->mail, mst_clock_after(TICK));
+        mst_task_message *message = mst_mail_next(s->mail, mst_clock_after(TICK));
         mst_stopwatch_stop(&s->status.wait);
-        if (parcel) status = take(s, &parcel);
-        mst_server_end_parcel(s, parcel, status);
+        if (message) status = take(s, &message);
+        mst_server_end_message(s, message, status);
         const int64_t now = mst_clock_now();
         if (!status) status = check_lost(s, now);
         if (!status) status = check_step(s, now);
@@ -634,7 +636,7 @@ static mst_status open_server(mst_server *s) {
 }
 
 static void close_server(mst_server *s) {
-    if (s->worker) mst_server_clear(s); /* frees its parcels before the mail is closed */
+    if (s->worker) mst_server_clear(s); /* frees its messages before the mail is closed */
     mst_mail_close(s->mail);
     mst_update_writer_close(&s->update_log);
     mst_server_close_replay(s);

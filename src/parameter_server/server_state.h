@@ -4,7 +4,7 @@
 
 #include "base/shard_tree.h"
 #include "cluster/fingerprint.h"
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "muster/op.h"
 #include "muster/server.h"
 #include "muster/session.h"
@@ -14,20 +14,21 @@
 
 /** What the server knows of a worker. */
 typedef struct mst_server_worker {
-    uint64_t instance;      /**< 0: it has not come yet */
-    uint64_t request;       /**< the last request of this instance: answers have its number */
-    bool waits;             /**< for the first values */
-    bool finished;          /**< it has made its last step of a training, and waits for the others */
-    bool has_state;         /**< the chief: it has finished, and has all state */
-    bool left;              /**< it has done its work, or is given up */
-    bool gone;              /**< it knows that all have done their work, and no longer needs this server */
-    int64_t lost;           /**< since when it is lost; 0: it is not */
-    char why[200];          /**< why it is lost */
-    int64_t kept_out_since; /**< since when a process of this worker is known that cannot join; 0: there is none */
-    char kept_out[1400];    /**< why it cannot join */
-    mst_parcel *gradients;  /**< waiting for those of others */
-    mst_parcel *listed;     /**< requests that wait for their turn (server_order.c), in the order in which they came */
-    bool computes;          /**< it has values whose gradients have not come */
+    uint64_t instance;           /**< 0: it has not come yet */
+    uint64_t request;            /**< the last request of this instance: answers have its number */
+    bool waits;                  /**< for the first values */
+    bool finished;               /**< it has made its last step of a training, and waits for the others */
+    bool has_state;              /**< the chief: it has finished, and has all state */
+    bool left;                   /**< it has done its work, or is given up */
+    bool gone;                   /**< it knows that all have done their work, and no longer needs this server */
+    int64_t lost;                /**< since when it is lost; 0: it is not */
+    char why[200];               /**< why it is lost */
+    int64_t kept_out_since;      /**< since when a process of this worker is known that cannot join; 0: there is none */
+    char kept_out[1400];         /**< why it cannot join */
+    mst_task_message *gradients; /**< waiting for those of others */
+    /** Requests that wait for their turn (server_order.c), in the order in which they came. */
+    mst_task_message *listed;
+    bool computes;    /**< it has values whose gradients have not come */
     bool held;        /**< it waits for values until others have come (max_staleness), or until its turn (replay) */
     bool wants;       /**< values are given in turn, and it has asked for them since its last gradients */
     int64_t read;     /**< step of its values */
@@ -57,7 +58,7 @@ typedef struct mst_server_variable {
     mst_tensor *number; /**< i64: number of rows in `sum`, and their numbers */
 } mst_server_variable;
 
-/** A gradient of a leaf, inside a parcel. */
+/** A gradient of a leaf, inside a message. */
 typedef struct mst_server_piece {
     const void *data;      /**< elements or rows */
     const int64_t *number; /**< of a sparse one: number of rows, and their numbers */
@@ -132,8 +133,8 @@ typedef struct mst_server {
     mst_server_values value;    /**< at step value_step */
     mst_server_values previous; /**< before the last update; unused in an asynchronous job without sparse variables */
     int64_t value_step;
-    mst_parcel
-        *failed; /**< parcels with which an update has failed; freed with the session, which may still read them */
+    /** Messages with which an update has failed; freed with the session, which may still read them. */
+    mst_task_message *failed;
     mst_server_order order;
     mst_update_writer update_log;
     mst_update_log *replay; /**< the log that is replayed. NULL: none, or not yet read */
@@ -175,17 +176,17 @@ void mst_server_release_values(mst_server *s, mst_server_values *value);
 /* ---- server_begin.c ---- */
 
 /** Takes graph and state from the chief's BEGIN. */
-MST_CHECKED mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel);
+MST_CHECKED mst_status mst_server_begin(mst_server *s, const mst_task_message *message);
 /** Frees what mst_server_begin has made. */
 void mst_server_clear(mst_server *s);
 void mst_server_drop_gradients(mst_server *s, int32_t w);
-/** Frees PARCEL, which may be NULL, after its handling has returned STATUS. */
-void mst_server_end_parcel(mst_server *s, mst_parcel *parcel, mst_status status);
+/** Frees MESSAGE, which may be NULL, after its handling has returned STATUS. */
+void mst_server_end_message(mst_server *s, mst_task_message *message, mst_status status);
 
 /* ---- server_gradients.c ---- */
 
-/** Finds the gradients in PARCEL, and checks that they belong to this program; MST_INVALID if they do not. */
-MST_CHECKED mst_status mst_server_read_gradients(mst_server *s, const mst_parcel *parcel);
+/** Finds the gradients in MESSAGE, and checks that they belong to this program; MST_INVALID if they do not. */
+MST_CHECKED mst_status mst_server_read_gradients(mst_server *s, const mst_task_message *message);
 /** Fills the feeds with the sum of the gradients of the COUNT workers whose gradients are there. If COUNT is not all,
  *  the sum is scaled up to the size that it would have with all of them. */
 MST_CHECKED mst_status mst_server_add_up(mst_server *s, int32_t count);
@@ -196,18 +197,18 @@ void mst_server_leave_alone(mst_server *s);
 
 /* ---- server_update.c ---- */
 
-/** Applies the gradients of *PARCEL, or keeps them and sets it to NULL. */
-MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel);
-/** Applies the gradients of PARCEL in an asynchronous job; they have been read. The worker is then `held` for
+/** Applies the gradients of *MESSAGE, or keeps them and sets it to NULL. */
+MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_task_message **message);
+/** Applies the gradients of MESSAGE in an asynchronous job; they have been read. The worker is then `held` for
  *  values. */
-MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel);
-/** Drops the gradients of PARCEL: other workers have already made that step. */
-MST_CHECKED mst_status mst_server_drop_late(mst_server *s, const mst_parcel *parcel);
+MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_task_message *message);
+/** Drops the gradients of MESSAGE: other workers have already made that step. */
+MST_CHECKED mst_status mst_server_drop_late(mst_server *s, const mst_task_message *message);
 /** The gradients of worker W have been applied or dropped, and it waits for values; if values are given in turn, only
  *  once it has asked for them. */
 void mst_server_hold(mst_server *s, int32_t w);
-/** Handles PARCEL of kind WANT: its worker waits for values. */
-MST_CHECKED mst_status mst_server_want(mst_server *s, const mst_parcel *parcel);
+/** Handles MESSAGE of kind WANT: its worker waits for values. */
+MST_CHECKED mst_status mst_server_want(mst_server *s, const mst_task_message *message);
 /** Makes the update of a synchronous job if enough gradients are there. If the servers have one order, gives the update
  *  the next turn instead. */
 MST_CHECKED mst_status mst_server_update_together(mst_server *s);
@@ -223,33 +224,33 @@ MST_CHECKED mst_status mst_server_answer_held(mst_server *s);
 /** Call it after BEGIN: whether several servers need one order depends on the job. */
 MST_CHECKED mst_status mst_server_begin_order(mst_server *s);
 void mst_server_clear_order(mst_server *s);
-/** Whether PARCEL of a worker must wait for its turn. */
-bool mst_server_is_ordered(const mst_server *s, const mst_parcel *parcel);
-/** Keeps *PARCEL until it is its turn, and sets it to NULL. */
-MST_CHECKED mst_status mst_server_list_request(mst_server *s, mst_parcel **parcel);
+/** Whether MESSAGE of a worker must wait for its turn. */
+bool mst_server_is_ordered(const mst_server *s, const mst_task_message *message);
+/** Keeps *MESSAGE until it is its turn, and sets it to NULL. */
+MST_CHECKED mst_status mst_server_list_request(mst_server *s, mst_task_message **message);
 /** A process of worker W has said HELLO: its waiting requests are forgotten. */
 void mst_server_forget_listed(mst_server *s, int32_t w);
 /** If this is the first server, gives the next turn to an update. */
 MST_CHECKED mst_status mst_server_order_update(mst_server *s);
 /** From time to time tells the first server again what waits here. */
 MST_CHECKED mst_status mst_server_remind_first(mst_server *s, int64_t now);
-/** Handles PARCEL from another server. */
-MST_CHECKED mst_status mst_server_hear_server(mst_server *s, const mst_parcel *parcel);
+/** Handles MESSAGE from another server. */
+MST_CHECKED mst_status mst_server_hear_server(mst_server *s, const mst_task_message *message);
 
 /* ---- server_run.c ---- */
 
-/** Does what *PARCEL of a worker asks. Sets *PARCEL to NULL if it is kept. */
-MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_parcel **parcel);
+/** Does what *MESSAGE of a worker asks. Sets *MESSAGE to NULL if it is kept. */
+MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_task_message **message);
 
 /* ---- server_rate.c ---- */
 
-/** Answers PARCEL of kind RATE with the learning rate, after setting it if PARCEL has a new one. */
-MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_parcel *parcel);
+/** Answers MESSAGE of kind RATE with the learning rate, after setting it if MESSAGE has a new one. */
+MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_task_message *message);
 
 /* ---- server_agree.c ---- */
 
-/** Takes PARCEL of kind AGREE. It is answered when all workers have come. */
-MST_CHECKED mst_status mst_server_take_agree(mst_server *s, const mst_parcel *parcel);
+/** Takes MESSAGE of kind AGREE. It is answered when all workers have come. */
+MST_CHECKED mst_status mst_server_take_agree(mst_server *s, const mst_task_message *message);
 /** Answers the workers that wait for that, if all have come. */
 MST_CHECKED mst_status mst_server_agree(mst_server *s);
 /** Whether a worker with these INSTRUCTIONS lacks some of those with which the others train. */
@@ -257,8 +258,8 @@ bool mst_server_lacks_instructions(const mst_server *s, uint64_t instructions);
 
 /* ---- server_kept.c ---- */
 
-/** Answers PARCEL of kind KEPT. */
-MST_CHECKED mst_status mst_server_take_kept(mst_server *s, const mst_parcel *parcel);
+/** Answers MESSAGE of kind KEPT. */
+MST_CHECKED mst_status mst_server_take_kept(mst_server *s, const mst_task_message *message);
 
 /* ---- server_log.c ---- */
 
@@ -266,19 +267,19 @@ MST_CHECKED mst_status mst_server_take_kept(mst_server *s, const mst_parcel *par
 MST_CHECKED mst_status mst_server_begin_log(mst_server *s);
 /** Reads the log to be replayed. Free *OUT also after an error. */
 MST_CHECKED mst_status mst_server_read_log(mst_server *s, mst_update_log *out);
-/** Notes the gradients of PARCEL: they have made the variables those of the present step, or were dropped at it. */
-MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, mst_logged_event event);
+/** Notes the gradients of MESSAGE: they have made the variables those of the present step, or were dropped at it. */
+MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_task_message *message, mst_logged_event event);
 
 /* ---- server_replay.c: only if options.replay_updates is set ---- */
 
 /** Sends the values and makes the updates whose turn it is. A worker to which values must be sent is `held`. */
 MST_CHECKED mst_status mst_server_go_on_with_replay(mst_server *s);
-/** Keeps *PARCEL, gradients, until their turn, and sets it to NULL. */
-MST_CHECKED mst_status mst_server_replay_gradients(mst_server *s, mst_parcel **parcel);
+/** Keeps *MESSAGE, gradients, until their turn, and sets it to NULL. */
+MST_CHECKED mst_status mst_server_replay_gradients(mst_server *s, mst_task_message **message);
 /** Whether worker W may leave: all its gradients have been applied. */
 MST_CHECKED mst_status mst_server_check_leaving(mst_server *s, int32_t w);
 /** Whether HELLO comes from a process that has taken part from the beginning. */
-MST_CHECKED mst_status mst_server_check_instance(mst_server *s, const mst_parcel *hello);
+MST_CHECKED mst_status mst_server_check_instance(mst_server *s, const mst_task_message *hello);
 void mst_server_close_replay(mst_server *s);
 
 #endif

@@ -44,18 +44,18 @@ static void count_staleness(mst_server *s, int64_t staleness) {
     s->staleness[staleness < LAST ? staleness : LAST]++;
 }
 
-mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel) {
-    mst_server_worker *w = &s->worker[parcel->from];
+mst_status mst_server_apply(mst_server *s, const mst_task_message *message) {
+    mst_server_worker *w = &s->worker[message->from];
     const int64_t staleness = s->step - w->read;
-    mst_status status = mst_server_take_alone(s, parcel->from);
+    mst_status status = mst_server_take_alone(s, message->from);
     if (!status) status = run_update(s);
     mst_server_leave_alone(s);
     MST_TRY(status);
     count_staleness(s, staleness);
-    s->position[parcel->from] = parcel->head.number + 1;
+    s->position[message->from] = message->head.number + 1;
     w->computes = false;
-    mst_server_hold(s, parcel->from);
-    return mst_server_log_gradients(s, parcel, MST_LOGGED_UPDATE);
+    mst_server_hold(s, message->from);
+    return mst_server_log_gradients(s, message, MST_LOGGED_UPDATE);
 }
 
 /* ---- values in turn ---- */
@@ -66,14 +66,14 @@ void mst_server_hold(mst_server *s, int32_t w) {
 
 /* Tells worker TO that its gradients have come. If values are not given in turn, the values tell it. */
 static mst_status send_taken(mst_server *s, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_PS_TAKEN, .round = s->round, .request = s->worker[to].request};
+    const mst_task_message_head head = {.kind = MST_PS_TAKEN, .round = s->round, .request = s->worker[to].request};
     return s->job.in_turn ? mst_mail_send(s->mail, to, &head, NULL, 0, NULL) : MST_OK;
 }
 
-mst_status mst_server_want(mst_server *s, const mst_parcel *parcel) {
-    mst_server_worker *w = &s->worker[parcel->from];
-    if (parcel->head.round != s->round) return mst_server_send_empty(s, parcel->from, w->request);
-    if (parcel->head.number == 0) return send_taken(s, parcel->from);
+mst_status mst_server_want(mst_server *s, const mst_task_message *message) {
+    mst_server_worker *w = &s->worker[message->from];
+    if (message->head.round != s->round) return mst_server_send_empty(s, message->from, w->request);
+    if (message->head.number == 0) return send_taken(s, message->from);
     w->wants = true;
     w->held |= !w->gradients; /* gradients of a replay wait for their turn */
     return mst_server_answer_held(s);
@@ -82,11 +82,11 @@ mst_status mst_server_want(mst_server *s, const mst_parcel *parcel) {
 /* ---- gradients ---- */
 
 /* Before the worker gets values, it is told that its gradients are no longer read: it may write the next ones there. */
-static mst_status update_alone(mst_server *s, mst_parcel **parcel) {
-    const int32_t from = (*parcel)->from;
-    MST_TRY(mst_server_apply(s, *parcel));
-    mst_parcel_free(*parcel);
-    *parcel = NULL;
+static mst_status update_alone(mst_server *s, mst_task_message **message) {
+    const int32_t from = (*message)->from;
+    MST_TRY(mst_server_apply(s, *message));
+    mst_task_message_free(*message);
+    *message = NULL;
     MST_TRY(send_taken(s, from));
     return mst_server_answer_held(s);
 }
@@ -160,24 +160,24 @@ mst_status mst_server_update_together(mst_server *s) {
     return s->order.num_ps ? mst_server_order_update(s) : mst_server_make_update(s);
 }
 
-mst_status mst_server_drop_late(mst_server *s, const mst_parcel *parcel) {
+mst_status mst_server_drop_late(mst_server *s, const mst_task_message *message) {
     s->num_dropped++;
-    s->position[parcel->from] = parcel->head.number + 1;
-    return mst_server_log_gradients(s, parcel, MST_LOGGED_DROPPED);
+    s->position[message->from] = message->head.number + 1;
+    return mst_server_log_gradients(s, message, MST_LOGGED_DROPPED);
 }
 
 /* Answers gradients of values that are no longer the newest: other workers have been faster. */
-static mst_status answer_late(mst_server *s, const mst_parcel *parcel) {
-    MST_TRY(mst_server_drop_late(s, parcel));
-    return mst_server_answer(s, parcel->from);
+static mst_status answer_late(mst_server *s, const mst_task_message *message) {
+    MST_TRY(mst_server_drop_late(s, message));
+    return mst_server_answer(s, message->from);
 }
 
 /* Drops gradients that come after the last step. */
-static mst_status drop_after_end(mst_server *s, const mst_parcel *parcel) {
-    MST_TRY(mst_server_log_gradients(s, parcel, MST_LOGGED_LATE));
-    if (!s->job.in_turn) return mst_server_answer(s, parcel->from);
-    s->worker[parcel->from].computes = false;
-    MST_TRY(send_taken(s, parcel->from));
+static mst_status drop_after_end(mst_server *s, const mst_task_message *message) {
+    MST_TRY(mst_server_log_gradients(s, message, MST_LOGGED_LATE));
+    if (!s->job.in_turn) return mst_server_answer(s, message->from);
+    s->worker[message->from].computes = false;
+    MST_TRY(send_taken(s, message->from));
     return mst_server_answer_held(s);
 }
 
@@ -187,26 +187,26 @@ static mst_status answer_again(mst_server *s, int32_t from) {
     return s->worker[from].held ? MST_OK : mst_server_answer(s, from);
 }
 
-static mst_status take_to_replay(mst_server *s, mst_parcel **parcel) {
-    const int32_t from = (*parcel)->from;
-    MST_TRY(mst_server_replay_gradients(s, parcel));
+static mst_status take_to_replay(mst_server *s, mst_task_message **message) {
+    const int32_t from = (*message)->from;
+    MST_TRY(mst_server_replay_gradients(s, message));
     return send_taken(s, from);
 }
 
-mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel) {
-    const int32_t from = (*parcel)->from;
+mst_status mst_server_take_gradients(mst_server *s, mst_task_message **message) {
+    const int32_t from = (*message)->from;
     mst_server_worker *w = &s->worker[from];
-    if ((*parcel)->head.round != s->round) return mst_server_send_empty(s, from, w->request);
-    w->has = (*parcel)->head.step;
-    if ((*parcel)->head.number < s->position[from]) return answer_again(s, from);
-    if (s->options.replay_updates) return take_to_replay(s, parcel);
-    if (s->job.last_step > 0 && s->step >= s->job.last_step) return drop_after_end(s, *parcel);
-    if (s->job.synchronous && w->has != s->step) return answer_late(s, *parcel);
+    if ((*message)->head.round != s->round) return mst_server_send_empty(s, from, w->request);
+    w->has = (*message)->head.step;
+    if ((*message)->head.number < s->position[from]) return answer_again(s, from);
+    if (s->options.replay_updates) return take_to_replay(s, message);
+    if (s->job.last_step > 0 && s->step >= s->job.last_step) return drop_after_end(s, *message);
+    if (s->job.synchronous && w->has != s->step) return answer_late(s, *message);
     mst_server_drop_gradients(s, from);
-    MST_TRY(mst_server_read_gradients(s, *parcel));
-    if (!s->job.synchronous) return update_alone(s, parcel);
-    w->gradients = *parcel;
-    *parcel = NULL;
+    MST_TRY(mst_server_read_gradients(s, *message));
+    if (!s->job.synchronous) return update_alone(s, message);
+    w->gradients = *message;
+    *message = NULL;
     if (!s->waits_since) s->waits_since = mst_clock_now();
     return s->order.num_ps ? MST_OK : mst_server_update_together(s);
 }

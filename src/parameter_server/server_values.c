@@ -7,7 +7,7 @@
 
 #include "base/no_memory.h"
 #include "messages/state_message.h"
-#include "parameter_server/parcel_body.h"
+#include "parameter_server/message_body.h"
 #include "store/store.h"
 
 static bool are_read(const mst_server_values *value) {
@@ -39,7 +39,7 @@ static mst_status read_block(mst_server *s, mst_server_values *out) {
     for (int32_t v = 0; v < s->num_variables; v++) {
         const mst_server_variable *at = &s->variable[v];
         MST_TRY(mst_store_read_to(store, NULL, at->name, &at->spec, data + at->offset));
-        memset(data + at->offset + at->bytes, 0, mst_parcel_aligned(at->bytes) - at->bytes);
+        memset(data + at->offset + at->bytes, 0, mst_message_body_aligned(at->bytes) - at->bytes);
     }
     return MST_OK;
 }
@@ -107,23 +107,23 @@ static size_t add_changes(const mst_server_variable *v, const mst_tensor *value,
     return bytes;
 }
 
-/* Adds the value of V as parameter_server/parcel_body.h says, for a worker that has the value of step HAS (-1:
+/* Adds the value of V as parameter_server/message_body.h says, for a worker that has the value of step HAS (-1:
  * none). */
 static void add_reply_value(const mst_server_variable *v, const mst_tensor *value, int64_t has, mst_iov *piece,
                             void **memory) {
     static const int64_t all = -1;
-    static const char zero[MST_PARCEL_ALIGN] = {0};
+    static const char zero[MST_MESSAGE_BODY_ALIGN] = {0};
     size_t bytes = v->is_sparse && has >= 0 ? add_changes(v, value, has, piece, memory) : 0;
     if (!bytes) {
         if (v->is_sparse) *piece++ = (mst_iov){&all, sizeof all};
         *piece = (mst_iov){mst_tensor_data(value), bytes = v->bytes};
     }
-    piece[1] = (mst_iov){zero, mst_parcel_aligned(bytes) - bytes};
+    piece[1] = (mst_iov){zero, mst_message_body_aligned(bytes) - bytes};
 }
 
 /* Sends VALUE to a worker that has the values of step HAS; -1: none. */
-static mst_status send_variables(mst_server *s, int32_t to, const mst_parcel_head *head, const mst_server_values *value,
-                                 int64_t has) {
+static mst_status send_variables(mst_server *s, int32_t to, const mst_task_message_head *head,
+                                 const mst_server_values *value, int64_t has) {
     if (value->block) return mst_mail_send_block(s->mail, to, head, value->block, 0, s->body_bytes);
     const size_t count = (size_t)s->num_variables;
     reply r = {.piece = calloc(MOST_PIECES * count + 1, sizeof *r.piece),
@@ -139,7 +139,7 @@ static mst_status send_variables(mst_server *s, int32_t to, const mst_parcel_hea
 }
 
 static mst_status tell_to_stop(mst_server *s, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_PS_STOP, .request = s->worker[to].request};
+    const mst_task_message_head head = {.kind = MST_PS_STOP, .request = s->worker[to].request};
     return mst_mail_send(s->mail, to, &head, NULL, 0, NULL);
 }
 
@@ -147,11 +147,11 @@ mst_status mst_server_send_values(mst_server *s, int32_t kind, int32_t first, in
                                   bool (*whom)(const mst_server_worker *)) {
     mst_status status = read_values(s);
     for (int32_t w = first; w < end && !status; w++) {
-        const mst_parcel_head head = {.kind = kind,
-                                      .round = s->round,
-                                      .number = s->position[w],
-                                      .step = s->step,
-                                      .request = s->worker[w].request};
+        const mst_task_message_head head = {.kind = kind,
+                                            .round = s->round,
+                                            .number = s->position[w],
+                                            .step = s->step,
+                                            .request = s->worker[w].request};
         if (whom && !whom(&s->worker[w])) continue;
         if (s->stops && kind == MST_PS_VALUES) MST_TRY(tell_to_stop(s, w));
         s->worker[w].computes = kind == MST_PS_VALUES;
@@ -168,11 +168,11 @@ bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number) {
 }
 
 mst_status mst_server_send_previous(mst_server *s, int32_t w) {
-    const mst_parcel_head head = {.kind = MST_PS_VALUES,
-                                  .round = s->round,
-                                  .number = s->worker[w].previous,
-                                  .step = s->step - 1,
-                                  .request = s->worker[w].request};
+    const mst_task_message_head head = {.kind = MST_PS_VALUES,
+                                        .round = s->round,
+                                        .number = s->worker[w].previous,
+                                        .step = s->step - 1,
+                                        .request = s->worker[w].request};
     return send_variables(s, w, &head, &s->previous, -1);
 }
 
@@ -199,12 +199,12 @@ mst_status mst_server_answer_waiting(mst_server *s) {
 }
 
 mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request) {
-    const mst_parcel_head head = {.kind = MST_PS_EMPTY, .round = s->round, .request = request};
+    const mst_task_message_head head = {.kind = MST_PS_EMPTY, .round = s->round, .request = request};
     return mst_mail_send(s->mail, to, &head, NULL, 0, NULL);
 }
 
 mst_status mst_server_send_staleness(mst_server *s, int32_t to) {
-    const mst_parcel_head head = {.kind = MST_PS_STALENESS, .request = s->worker[to].request};
+    const mst_task_message_head head = {.kind = MST_PS_STALENESS, .request = s->worker[to].request};
     int32_t count = MST_STALENESS_COUNTS;
     while (count > 0 && s->staleness[count - 1] == 0) count--;
     return mst_mail_send(s->mail, to, &head, &(mst_iov){s->staleness, (size_t)count * sizeof *s->staleness}, 1, NULL);
@@ -226,7 +226,7 @@ mst_status mst_server_send_state(mst_server *s, int32_t to) {
     size_t bytes = 0;
     MST_TRY(store_progress(s));
     MST_TRY(mst_store_snapshot(mst_session_store(s->session), &snapshot));
-    const mst_parcel_head head = {.kind = MST_PS_STATE, .step = s->step, .request = s->worker[to].request};
+    const mst_task_message_head head = {.kind = MST_PS_STATE, .step = s->step, .request = s->worker[to].request};
     mst_status status = mst_state_message_encode(snapshot, &data, &bytes);
     if (!status) status = mst_mail_send(s->mail, to, &head, &(mst_iov){data, bytes}, 1, NULL);
     mst_snapshot_release(snapshot);

@@ -17,8 +17,8 @@
 MST_CHECKED mst_status mst_lead_create(mst_task_server *server, mst_lead **out);
 /** NULL is allowed. */
 void mst_lead_destroy(mst_lead *lead);
-/** Handles a message of a client or a task. PARCEL then belongs to the leader. */
-void mst_lead_take(mst_lead *lead, mst_parcel *parcel);
+/** Handles a message of a client or a task. MESSAGE then belongs to the leader. */
+void mst_lead_take(mst_lead *lead, mst_task_message *message);
 /** The connection with a task or a client has broken for the reason WHY. */
 void mst_lead_lose(mst_lead *lead, int32_t peer, const char *why);
 /** Ends requests that have taken too long. Returns the time of the next call. */

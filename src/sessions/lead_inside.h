@@ -55,15 +55,15 @@ typedef struct mst_lead_session {
     uint64_t id;
     int32_t client;
     mst_open_message open;
-    mst_parcel *opening; /**< the request OPEN, which has the graph */
-    bool is_open;        /**< all tasks have a part */
-    bool is_broken;      /**< the parts are of no use any more, and must be closed */
-    int64_t runs;        /**< number of runs counted for random numbers */
+    mst_task_message *opening; /**< the request OPEN, which has the graph */
+    bool is_open;              /**< all tasks have a part */
+    bool is_broken;            /**< the parts are of no use any more, and must be closed */
+    int64_t runs;              /**< number of runs counted for random numbers */
     uint64_t last_plan;
     mst_lead_plan *plans;
     /* of the request */
     mst_lead_stage stage;
-    mst_parcel *request;
+    mst_task_message *request;
     int64_t deadline;
     uint64_t ticket; /**< of the awaited answers */
     bool *awaits;    /**< by task of the cluster */
@@ -93,15 +93,15 @@ const char *mst_lead_missing(const mst_lead *lead, char *text, size_t size);
 /** Sends a message of KIND to TASK, if it is there. The message has what WRITER has, then BODY; both may be NULL. */
 void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session, uint64_t step,
                    const mst_wire_writer *writer, const void *body, size_t bytes);
-void mst_lead_take_hello(mst_lead *lead, const mst_parcel *parcel);
-void mst_lead_take_join(mst_lead *lead, const mst_parcel *parcel);
+void mst_lead_take_hello(mst_lead *lead, const mst_task_message *message);
+void mst_lead_take_join(mst_lead *lead, const mst_task_message *message);
 /** Tells all tasks that the job is over, if it is. */
 void mst_lead_end_job(mst_lead *lead);
 
 /* ---- sessions: lead_session.c ---- */
 
-void mst_lead_take_request(mst_lead *lead, mst_parcel *parcel);
-void mst_lead_take_answer(mst_lead *lead, const mst_parcel *parcel);
+void mst_lead_take_request(mst_lead *lead, mst_task_message *message);
+void mst_lead_take_answer(mst_lead *lead, const mst_task_message *message);
 mst_lead_session *mst_lead_find_session(mst_lead *lead, int64_t id);
 /** Continues the request of a session that awaits no answer. */
 void mst_lead_go_on(mst_lead_session *session);
@@ -125,8 +125,9 @@ int64_t mst_lead_session_work(mst_lead_session *session, int64_t now);
 
 /* ---- plans: lead_plan.c ---- */
 
-/** Makes the plan of PARCEL, a request PLAN. */
-MST_CHECKED mst_status mst_lead_plan_create(mst_lead_session *session, const mst_parcel *parcel, mst_lead_plan **out);
+/** Makes the plan of MESSAGE, a request PLAN. */
+MST_CHECKED mst_status mst_lead_plan_create(mst_lead_session *session, const mst_task_message *message,
+                                            mst_lead_plan **out);
 void mst_lead_plan_free(mst_lead_plan *plan);
 mst_lead_plan *mst_lead_plan_find(mst_lead_session *session, uint64_t number);
 void mst_lead_plan_forget(mst_lead_session *session, uint64_t number);
@@ -142,8 +143,8 @@ void mst_lead_plan_put(const mst_lead_session *session, const mst_lead_plan *pla
 void mst_lead_run_begin(mst_lead_session *session);
 /** Decides that the run does not happen, because of the session's failure, if nothing is decided yet. */
 void mst_lead_run_refuse(mst_lead_session *session);
-void mst_lead_run_take_vote(mst_lead *lead, const mst_parcel *parcel);
-void mst_lead_run_take_done(mst_lead *lead, const mst_parcel *parcel);
+void mst_lead_run_take_vote(mst_lead *lead, const mst_task_message *message);
+void mst_lead_run_take_done(mst_lead *lead, const mst_task_message *message);
 /** Writes the results of the run, after the error MST_OK. */
 void mst_lead_run_put(const mst_lead_session *session, mst_wire_writer *writer);
 /** Frees what the run of a request has allocated. */

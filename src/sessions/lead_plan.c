@@ -22,11 +22,11 @@ static mst_status count_call(mst_lead_plan *plan) {
     return mst_wire_check_read(&r, "the client");
 }
 
-static mst_status alloc_plan(mst_lead_plan *plan, int32_t num_tasks, const mst_parcel *parcel) {
-    plan->body = malloc(parcel->bytes + 1);
+static mst_status alloc_plan(mst_lead_plan *plan, int32_t num_tasks, const mst_task_message *message) {
+    plan->body = malloc(message->bytes + 1);
     if (!plan->body) return MST_NO_MEMORY("for a plan");
-    memcpy(plan->body, parcel->body, parcel->bytes);
-    plan->bytes = parcel->bytes;
+    memcpy(plan->body, message->body, message->bytes);
+    plan->bytes = message->bytes;
     MST_TRY(count_call(plan));
     plan->runs_on = calloc((size_t)num_tasks, sizeof *plan->runs_on);
     plan->made = calloc((size_t)num_tasks, sizeof *plan->made);
@@ -36,10 +36,10 @@ static mst_status alloc_plan(mst_lead_plan *plan, int32_t num_tasks, const mst_p
     return plan->runs_on && plan->made && plan->feed_task && plan->fetch_task ? MST_OK : MST_NO_MEMORY("for a plan");
 }
 
-mst_status mst_lead_plan_create(mst_lead_session *s, const mst_parcel *parcel, mst_lead_plan **out) {
+mst_status mst_lead_plan_create(mst_lead_session *s, const mst_task_message *message, mst_lead_plan **out) {
     mst_lead_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return MST_NO_MEMORY("for a plan");
-    const mst_status status = alloc_plan(plan, s->lead->num_tasks, parcel);
+    const mst_status status = alloc_plan(plan, s->lead->num_tasks, message);
     if (status) {
         mst_lead_plan_free(plan);
         return status;

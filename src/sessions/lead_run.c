@@ -87,10 +87,10 @@ void mst_lead_run_refuse(mst_lead_session *s) {
     if (!s->run.decided) tell_decision(s, &s->failure);
 }
 
-static mst_lead_session *find_run(mst_lead *lead, const mst_parcel *parcel) {
-    mst_lead_session *s = mst_lead_find_session(lead, parcel->head.number);
-    const bool is_it = s && s->stage == MST_LEAD_RUNS && s->run.number == (uint64_t)parcel->head.step &&
-                       parcel->from < lead->num_tasks && s->awaits[parcel->from];
+static mst_lead_session *find_run(mst_lead *lead, const mst_task_message *message) {
+    mst_lead_session *s = mst_lead_find_session(lead, message->head.number);
+    const bool is_it = s && s->stage == MST_LEAD_RUNS && s->run.number == (uint64_t)message->head.step &&
+                       message->from < lead->num_tasks && s->awaits[message->from];
     return is_it ? s : NULL;
 }
 
@@ -101,9 +101,9 @@ static void count_vote(mst_lead_session *s, int32_t task) {
         tell_decision(s, &(mst_failure){.code = MST_OK});
 }
 
-void mst_lead_run_take_vote(mst_lead *lead, const mst_parcel *parcel) {
-    mst_lead_session *s = find_run(lead, parcel);
-    if (s) count_vote(s, parcel->from);
+void mst_lead_run_take_vote(mst_lead *lead, const mst_task_message *message) {
+    mst_lead_session *s = find_run(lead, message);
+    if (s) count_vote(s, message->from);
 }
 
 /* ---- the end ---- */
@@ -123,21 +123,21 @@ static mst_status take_outputs(mst_lead_session *s, int32_t task, mst_wire_reade
     return status;
 }
 
-void mst_lead_run_take_done(mst_lead *lead, const mst_parcel *parcel) {
-    mst_lead_session *s = find_run(lead, parcel);
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
+void mst_lead_run_take_done(mst_lead *lead, const mst_task_message *message) {
+    mst_lead_session *s = find_run(lead, message);
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_failure failure;
-    if (!s || parcel->head.request != s->ticket) return;
+    if (!s || message->head.request != s->ticket) return;
     mst_wire_get_failure(&r, &failure);
     s->run.overtaken |= mst_wire_get_within(&r, 0, 1);
     if (failure.code) {
         mst_lead_keep_failure(s, &failure);
     } else {
-        const mst_status status = take_outputs(s, parcel->from, &r);
+        const mst_status status = take_outputs(s, message->from, &r);
         if (status) mst_lead_keep_error(s, status);
-        count_vote(s, parcel->from);
+        count_vote(s, message->from);
     }
-    const bool is_last = mst_lead_has_answered(s, parcel->from);
+    const bool is_last = mst_lead_has_answered(s, message->from);
     if (s->failure.code) mst_lead_run_refuse(s);
     if (is_last) mst_lead_go_on(s);
 }

@@ -90,7 +90,7 @@ static void put_devices(const mst_lead_session *s, mst_wire_writer *w) {
 
 static void end_request(mst_lead_session *s) {
     mst_lead_run_end(s);
-    mst_parcel_free(s->request);
+    mst_task_message_free(s->request);
     free(s->has);
     s->request = NULL;
     s->has = NULL;
@@ -103,10 +103,10 @@ static void answer_client(mst_lead_session *s) {
     mst_wire_writer w = {0};
     const int32_t kind = s->request->head.kind;
     const bool failed = s->failure.code != MST_OK, is_new = kind == MST_SESSION_OPEN;
-    const mst_parcel_head head = {.kind = MST_SESSION_ANSWER,
-                                  .number = (int64_t)s->id,
-                                  .step = s->plan ? (int64_t)s->plan->number : 0,
-                                  .request = s->request->head.request};
+    const mst_task_message_head head = {.kind = MST_SESSION_ANSWER,
+                                        .number = (int64_t)s->id,
+                                        .step = s->plan ? (int64_t)s->plan->number : 0,
+                                        .request = s->request->head.request};
     mst_wire_put_failure(&w, &s->failure);
     if (kind == MST_SESSION_RUN) mst_lead_run_put(s, &w);
     if (!failed && is_new) put_devices(s, &w);
@@ -176,23 +176,24 @@ static mst_status take_states(mst_lead_session *s, mst_wire_reader *r) {
     return MST_OK;
 }
 
-void mst_lead_take_answer(mst_lead *lead, const mst_parcel *parcel) {
-    mst_lead_session *s = mst_lead_find_session(lead, parcel->head.number);
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
+void mst_lead_take_answer(mst_lead *lead, const mst_task_message *message) {
+    mst_lead_session *s = mst_lead_find_session(lead, message->head.number);
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_failure failure;
-    if (!s || parcel->from >= lead->num_tasks || parcel->head.request != s->ticket || !s->awaits[parcel->from]) return;
+    if (!s || message->from >= lead->num_tasks || message->head.request != s->ticket || !s->awaits[message->from])
+        return;
     mst_status status = MST_OK;
     mst_wire_get_failure(&r, &failure);
     if (failure.code)
         mst_lead_keep_failure(s, &failure);
     else if (s->stage == MST_LEAD_PLANS)
-        status = mst_lead_plan_take(s, parcel->from, &r);
+        status = mst_lead_plan_take(s, message->from, &r);
     else if (s->stage == MST_LEAD_STATES)
         status = take_states(s, &r);
     else
         status = mst_wire_check_read(&r, "a task");
     if (status) mst_lead_keep_error(s, status);
-    if (mst_lead_has_answered(s, parcel->from)) mst_lead_go_on(s);
+    if (mst_lead_has_answered(s, message->from)) mst_lead_go_on(s);
 }
 
 /* ---- requests ---- */
@@ -203,23 +204,23 @@ mst_lead_session *mst_lead_find_session(mst_lead *lead, int64_t id) {
     return NULL;
 }
 
-static void refuse_client(mst_lead *lead, const mst_parcel *parcel, mst_status status) {
+static void refuse_client(mst_lead *lead, const mst_task_message *message, mst_status status) {
     mst_wire_writer w = {0};
     mst_failure failure;
     mst_failure_keep(&failure, status);
     mst_wire_put_failure(&w, &failure);
-    if (parcel->head.kind == MST_SESSION_RUN) {
+    if (message->head.kind == MST_SESSION_RUN) {
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
         mst_wire_put_number(&w, 0);
     }
-    const mst_parcel_head head = {.kind = MST_SESSION_ANSWER, .request = parcel->head.request};
-    mst_service_send(lead->server, parcel->from, &head, &w);
+    const mst_task_message_head head = {.kind = MST_SESSION_ANSWER, .request = message->head.request};
+    mst_service_send(lead->server, message->from, &head, &w);
 }
 
-/* If it succeeds, PARCEL belongs to the session. */
-static mst_status make_session(mst_lead *lead, mst_parcel *parcel, mst_lead_session **out) {
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
+/* If it succeeds, MESSAGE belongs to the session. */
+static mst_status make_session(mst_lead *lead, mst_task_message *message, mst_lead_session **out) {
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_open_message open;
     mst_open_message_get(&r, lead->num_tasks, &open);
     MST_TRY(mst_wire_check_read(&r, "the client"));
@@ -234,9 +235,9 @@ static mst_status make_session(mst_lead *lead, mst_parcel *parcel, mst_lead_sess
     *s = (mst_lead_session){.next = lead->sessions,
                             .lead = lead,
                             .id = ++lead->last_session,
-                            .client = parcel->from,
+                            .client = message->from,
                             .open = open,
-                            .opening = parcel,
+                            .opening = message,
                             .runs = open.runs,
                             .awaits = awaits,
                             .run.voted = voted};
@@ -245,31 +246,31 @@ static mst_status make_session(mst_lead *lead, mst_parcel *parcel, mst_lead_sess
     return MST_OK;
 }
 
-/* A copy of PARCEL without its body, for the request when the parcel belongs to the session. */
-static mst_parcel *copy_head(const mst_parcel *parcel) {
-    mst_parcel *copy = calloc(1, sizeof *copy);
-    if (copy) *copy = (mst_parcel){.head = parcel->head, .from = parcel->from};
+/* A copy of MESSAGE without its body, for the request when the message belongs to the session. */
+static mst_task_message *copy_head(const mst_task_message *message) {
+    mst_task_message *copy = calloc(1, sizeof *copy);
+    if (copy) *copy = (mst_task_message){.head = message->head, .from = message->from};
     return copy;
 }
 
-static mst_status begin_request(mst_lead_session *s, mst_parcel *parcel) {
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
+static mst_status begin_request(mst_lead_session *s, mst_task_message *message) {
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
     s->deadline = mst_clock_after(s->open.timeout + GRACE);
     s->plan = NULL;
-    if (parcel->head.kind == MST_SESSION_PLAN) return mst_lead_plan_create(s, parcel, &s->plan);
-    if (parcel->head.kind != MST_SESSION_RUN) return MST_OK;
+    if (message->head.kind == MST_SESSION_PLAN) return mst_lead_plan_create(s, message, &s->plan);
+    if (message->head.kind != MST_SESSION_RUN) return MST_OK;
     s->plan = mst_lead_plan_find(s, mst_wire_get_number(&r));
     return s->plan ? MST_OK : MST_FAIL(MST_INTERNAL, "the client has asked for a run without a plan");
 }
 
-static void take_new(mst_lead *lead, mst_parcel *parcel) {
+static void take_new(mst_lead *lead, mst_task_message *message) {
     mst_lead_session *s;
-    mst_parcel *request = copy_head(parcel);
-    const mst_status status = request ? make_session(lead, parcel, &s) : MST_NO_MEMORY("for a session");
+    mst_task_message *request = copy_head(message);
+    const mst_status status = request ? make_session(lead, message, &s) : MST_NO_MEMORY("for a session");
     if (status) {
-        refuse_client(lead, parcel, status);
-        mst_parcel_free(request);
-        mst_parcel_free(parcel);
+        refuse_client(lead, message, status);
+        mst_task_message_free(request);
+        mst_task_message_free(message);
         return;
     }
     s->request = request;
@@ -277,36 +278,36 @@ static void take_new(mst_lead *lead, mst_parcel *parcel) {
     mst_lead_go_on(s);
 }
 
-void mst_lead_take_request(mst_lead *lead, mst_parcel *parcel) {
-    const int32_t kind = parcel->head.kind;
-    mst_lead_session *s = mst_lead_find_session(lead, parcel->head.number);
-    if (parcel->from < lead->num_tasks) { /* tasks have no requests */
-        mst_parcel_free(parcel);
+void mst_lead_take_request(mst_lead *lead, mst_task_message *message) {
+    const int32_t kind = message->head.kind;
+    mst_lead_session *s = mst_lead_find_session(lead, message->head.number);
+    if (message->from < lead->num_tasks) { /* tasks have no requests */
+        mst_task_message_free(message);
         return;
     }
     if (kind == MST_SESSION_OPEN) {
-        take_new(lead, parcel);
+        take_new(lead, message);
         return;
     }
-    if (s && s->client != parcel->from) s = NULL;
+    if (s && s->client != message->from) s = NULL;
     const bool quiet = kind == MST_SESSION_FORGET || kind == MST_SESSION_CLOSE;
     mst_status status = MST_OK;
     if (quiet && s && kind == MST_SESSION_CLOSE)
         mst_lead_session_end(s);
     else if (quiet && s && s->stage == MST_LEAD_IDLE)
-        mst_lead_plan_forget(s, (uint64_t)parcel->head.step);
+        mst_lead_plan_forget(s, (uint64_t)message->head.step);
     else if (!quiet && !s)
         status = MST_FAIL(MST_UNAVAILABLE, "the leader has been started again, and does not know the session");
     else if (!quiet && s->request)
         status = MST_FAIL(MST_INTERNAL, "the client has asked for two things at once");
     else if (!quiet)
-        status = begin_request(s, parcel);
-    if (status) refuse_client(lead, parcel, status);
+        status = begin_request(s, message);
+    if (status) refuse_client(lead, message, status);
     if (status || quiet) {
-        mst_parcel_free(parcel);
+        mst_task_message_free(message);
         return;
     }
-    s->request = parcel;
+    s->request = message;
     mst_lead_go_on(s);
 }
 
@@ -337,7 +338,7 @@ void mst_lead_session_end(mst_lead_session *s) {
         s->plans = plan->next;
         mst_lead_plan_free(plan);
     }
-    mst_parcel_free(s->opening);
+    mst_task_message_free(s->opening);
     free(s->awaits);
     free(s->run.voted);
     free(s);

@@ -36,7 +36,7 @@ void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session,
                    const mst_wire_writer *w, const void *body, size_t bytes) {
     mst_lead_task *t = &lead->task[task];
     if (!t->is_there) return;
-    const mst_parcel_head head = {
+    const mst_task_message_head head = {
         .kind = kind, .round = t->sent, .number = (int64_t)session, .step = (int64_t)step, .request = t->hello};
     const mst_iov piece[] = {{w ? w->data : NULL, w ? w->size : 0}, {body, bytes}};
     mst_status status = w ? mst_wire_check_written(w) : MST_OK;
@@ -49,24 +49,24 @@ void mst_lead_send(mst_lead *lead, int32_t task, int32_t kind, uint64_t session,
 
 /* ---- tasks that come, and tasks that are lost ---- */
 
-void mst_lead_take_hello(mst_lead *lead, const mst_parcel *parcel) {
+void mst_lead_take_hello(mst_lead *lead, const mst_task_message *message) {
     char name[320];
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_task_devices devices;
-    if (parcel->from >= lead->num_tasks) return;
-    mst_lead_task *t = &lead->task[parcel->from];
-    if (t->is_there) mst_lead_lose(lead, parcel->from, "it has begun anew");
+    if (message->from >= lead->num_tasks) return;
+    mst_lead_task *t = &lead->task[message->from];
+    if (t->is_there) mst_lead_lose(lead, message->from, "it has begun anew");
     mst_task_devices_get(&r, &devices);
     if (mst_wire_check_read(&r, "a task")) {
-        mst_service_log(lead->server, "%s: %s", mst_service_name(lead->server, parcel->from, name, sizeof name),
+        mst_service_log(lead->server, "%s: %s", mst_service_name(lead->server, message->from, name, sizeof name),
                         mst_error()->message);
         free((void *)(uintptr_t)devices.device);
         return;
     }
     free((void *)(uintptr_t)t->devices.device);
-    *t = (mst_lead_task){.is_there = true, .hello = (uint64_t)parcel->head.number, .devices = devices};
-    if (parcel->from != lead->server->self)
-        mst_service_log(lead->server, "%s is there", mst_service_name(lead->server, parcel->from, name, sizeof name));
+    *t = (mst_lead_task){.is_there = true, .hello = (uint64_t)message->head.number, .devices = devices};
+    if (message->from != lead->server->self)
+        mst_service_log(lead->server, "%s is there", mst_service_name(lead->server, message->from, name, sizeof name));
     if (!mst_lead_has_all(lead)) return;
     mst_task_status_wait_for(&lead->server->status, "");
     if (lead->num_tasks > 1) mst_service_log(lead->server, "all %d tasks are there", (int)lead->num_tasks);
@@ -97,12 +97,12 @@ void mst_lead_lose(mst_lead *lead, int32_t peer, const char *why) {
 }
 
 /* TASK has lost the connection with another task: runs on both cannot go on. */
-static void take_misses(mst_lead *lead, const mst_parcel *parcel) {
-    const int64_t other = parcel->head.number;
+static void take_misses(mst_lead *lead, const mst_task_message *message) {
+    const int64_t other = message->head.number;
     char name[320], missed[320];
     mst_failure failure;
-    if (parcel->from >= lead->num_tasks || other < 0 || other >= lead->num_tasks) return;
-    mst_service_name(lead->server, parcel->from, name, sizeof name);
+    if (message->from >= lead->num_tasks || other < 0 || other >= lead->num_tasks) return;
+    mst_service_name(lead->server, message->from, name, sizeof name);
     mst_service_name(lead->server, (int32_t)other, missed, sizeof missed);
     mst_failure_keep(&failure, MST_FAIL(MST_UNAVAILABLE,
                                         "task %s has lost its connection with %s: see whether that one runs, and "
@@ -110,7 +110,7 @@ static void take_misses(mst_lead *lead, const mst_parcel *parcel) {
                                         name, missed));
     for (mst_lead_session *s = lead->sessions, *next; s; s = next) {
         next = s->next;
-        if (s->stage != MST_LEAD_RUNS || !s->plan->runs_on[parcel->from] || !s->plan->runs_on[other]) continue;
+        if (s->stage != MST_LEAD_RUNS || !s->plan->runs_on[message->from] || !s->plan->runs_on[other]) continue;
         mst_lead_keep_failure(s, &failure);
         mst_lead_run_refuse(s);
     }
@@ -119,9 +119,9 @@ static void take_misses(mst_lead *lead, const mst_parcel *parcel) {
 /* ---- joining ---- */
 
 /* A task that joins before its HELLO has come repeats it after HELLO: the end of the job would not reach it yet. */
-void mst_lead_take_join(mst_lead *lead, const mst_parcel *parcel) {
-    if (parcel->from >= lead->num_tasks || !lead->task[parcel->from].is_there) return;
-    lead->task[parcel->from].joins = true;
+void mst_lead_take_join(mst_lead *lead, const mst_task_message *message) {
+    if (message->from >= lead->num_tasks || !lead->task[message->from].is_there) return;
+    lead->task[message->from].joins = true;
     mst_lead_end_job(lead);
 }
 
@@ -135,23 +135,23 @@ void mst_lead_end_job(mst_lead *lead) {
 
 /* ---- the whole ---- */
 
-void mst_lead_take(mst_lead *lead, mst_parcel *parcel) {
-    switch (parcel->head.kind) {
+void mst_lead_take(mst_lead *lead, mst_task_message *message) {
+    switch (message->head.kind) {
         case MST_SESSION_OPEN:
         case MST_SESSION_PLAN:
         case MST_SESSION_RUN:
         case MST_SESSION_STATE:
         case MST_SESSION_FORGET:
-        case MST_SESSION_CLOSE: mst_lead_take_request(lead, parcel); return;
-        case MST_SERVICE_HELLO: mst_lead_take_hello(lead, parcel); break;
-        case MST_SERVICE_JOINS: mst_lead_take_join(lead, parcel); break;
-        case MST_SERVICE_MISSES: take_misses(lead, parcel); break;
-        case MST_PART_ANSWER: mst_lead_take_answer(lead, parcel); break;
-        case MST_PART_VOTE: mst_lead_run_take_vote(lead, parcel); break;
-        case MST_PART_DONE: mst_lead_run_take_done(lead, parcel); break;
+        case MST_SESSION_CLOSE: mst_lead_take_request(lead, message); return;
+        case MST_SERVICE_HELLO: mst_lead_take_hello(lead, message); break;
+        case MST_SERVICE_JOINS: mst_lead_take_join(lead, message); break;
+        case MST_SERVICE_MISSES: take_misses(lead, message); break;
+        case MST_PART_ANSWER: mst_lead_take_answer(lead, message); break;
+        case MST_PART_VOTE: mst_lead_run_take_vote(lead, message); break;
+        case MST_PART_DONE: mst_lead_run_take_done(lead, message); break;
         default: break;
     }
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
 }
 
 /* Says every few seconds for whom the leader waits. */

@@ -94,7 +94,7 @@ static mst_status ask_target(const mst_remote_client *client, const char *addres
 }
 
 static mst_status check_report(const mst_task_report *report, const char *target) {
-    if (report->sessions == MST_PARCEL_VERSION) return MST_OK;
+    if (report->sessions == MST_TASK_MESSAGE_VERSION) return MST_OK;
     if (report->sessions)
         return MST_FAIL(MST_UNAVAILABLE,
                         "session: the task server at '%s' runs another version of Muster: run the same on both sides",
@@ -191,46 +191,46 @@ int32_t mst_remote_client_target(const mst_remote_client *client) {
 
 /* Whether the leader has refused what was sent without reading it (transport/zmq_peer.c). Then another process has this
  * client's number, or the end of an earlier connection was taken for the end of this one. */
-static bool is_refused(const mst_parcel *parcel) {
-    const bool taken = parcel->instance == 0 && strstr(parcel->body, "another process");
-    return taken || strstr(parcel->body, "this connection was given up");
+static bool is_refused(const mst_task_message *message) {
+    const bool taken = message->instance == 0 && strstr(message->body, "another process");
+    return taken || strstr(message->body, "this connection was given up");
 }
 
-static void note_event(mst_remote_client *client, const mst_parcel *parcel) {
-    if (parcel->from != MST_REMOTE_LEADER) return;
-    if (parcel->head.kind == MST_PARCEL_CONNECTED) client->connected = true;
-    if (parcel->head.kind == MST_PARCEL_LOST && parcel->instance) {
+static void note_event(mst_remote_client *client, const mst_task_message *message) {
+    if (message->from != MST_REMOTE_LEADER) return;
+    if (message->head.kind == MST_TASK_MESSAGE_CONNECTED) client->connected = true;
+    if (message->head.kind == MST_TASK_MESSAGE_LOST && message->instance) {
         client->connected = false;
         client->losses++;
     }
 }
 
 uint64_t mst_remote_client_losses(mst_remote_client *client) {
-    for (mst_parcel *parcel; (parcel = mst_mail_next(client->mail, 0)) != NULL; mst_parcel_free(parcel))
-        note_event(client, parcel);
+    for (mst_task_message *message; (message = mst_mail_next(client->mail, 0)) != NULL; mst_task_message_free(message))
+        note_event(client, message);
     return client->losses;
 }
 
 void mst_remote_client_tell(mst_remote_client *client, int32_t kind, uint64_t session, uint64_t step) {
-    const mst_parcel_head head = {.kind = kind, .number = (int64_t)session, .step = (int64_t)step};
+    const mst_task_message_head head = {.kind = kind, .number = (int64_t)session, .step = (int64_t)step};
     if (mst_mail_send(client->mail, MST_REMOTE_LEADER, &head, NULL, 0, NULL)) {
         /* the leader forgets the session when the connection ends */
     }
 }
 
 static mst_status send_request(mst_remote_client *client, int32_t kind, uint64_t session, const mst_wire_writer *w) {
-    const mst_parcel_head head = {.kind = kind, .number = (int64_t)session, .request = client->last_request};
+    const mst_task_message_head head = {.kind = kind, .number = (int64_t)session, .request = client->last_request};
     const mst_iov piece = {w->data, w->size};
     MST_TRY(mst_wire_check_written(w));
     return mst_mail_send(client->mail, MST_REMOTE_LEADER, &head, &piece, 1, NULL);
 }
 
-static mst_status leader_is_lost(const mst_remote_client *client, const mst_parcel *parcel) {
+static mst_status leader_is_lost(const mst_remote_client *client, const mst_task_message *message) {
     char name[320], why[400];
     mst_mail_name(client->mail, MST_REMOTE_LEADER, name, sizeof name);
-    mst_escape_line(parcel->body, parcel->bytes, why, sizeof why);
+    mst_escape_line(message->body, message->bytes, why, sizeof why);
     return MST_FAIL(MST_UNAVAILABLE, "task %s, which leads the cluster, %s (%s)", name,
-                    parcel->instance ? "is lost" : "refuses this program", why);
+                    message->instance ? "is lost" : "refuses this program", why);
 }
 
 static mst_status no_answer(const mst_remote_client *client, double seconds) {
@@ -245,7 +245,7 @@ static mst_status no_answer(const mst_remote_client *client, double seconds) {
 }
 
 mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64_t session, const mst_wire_writer *w,
-                                 double seconds, mst_parcel **out) {
+                                 double seconds, mst_task_message **out) {
     const int64_t deadline = mst_clock_after(seconds), connecting = mst_clock_after(CONNECTING);
     int tries = 0;
     client->last_request++;
@@ -253,25 +253,25 @@ mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64
     for (;;) {
         const bool in_time = mst_clock_now() < (client->connected ? deadline : connecting);
         if (!in_time) return no_answer(client, seconds);
-        mst_parcel *parcel =
+        mst_task_message *message =
             mst_mail_next(client->mail, client->connected || deadline < connecting ? deadline : connecting);
-        if (!parcel) continue;
+        if (!message) continue;
         mst_status status = MST_OK;
-        const bool is_answer = parcel->head.kind == MST_SESSION_ANSWER;
-        if (is_answer && parcel->head.request == client->last_request && parcel->from == MST_REMOTE_LEADER) {
-            *out = parcel;
+        const bool is_answer = message->head.kind == MST_SESSION_ANSWER;
+        if (is_answer && message->head.request == client->last_request && message->from == MST_REMOTE_LEADER) {
+            *out = message;
             return MST_OK;
         }
-        note_event(client, parcel);
-        if (parcel->head.kind == MST_PARCEL_LOST && parcel->from == MST_REMOTE_LEADER) {
-            if (is_refused(parcel) && kind == MST_SESSION_OPEN && tries++ < MOST_TRIES) {
+        note_event(client, message);
+        if (message->head.kind == MST_TASK_MESSAGE_LOST && message->from == MST_REMOTE_LEADER) {
+            if (is_refused(message) && kind == MST_SESSION_OPEN && tries++ < MOST_TRIES) {
                 status = change_number(client);
                 if (!status) status = send_request(client, kind, session, w);
             } else {
-                status = leader_is_lost(client, parcel);
+                status = leader_is_lost(client, message);
             }
         }
-        mst_parcel_free(parcel);
+        mst_task_message_free(message);
         MST_TRY(status);
     }
 }

@@ -5,7 +5,7 @@
 #ifndef MUSTER_SESSIONS_REMOTE_CLIENT_H
 #define MUSTER_SESSIONS_REMOTE_CLIENT_H
 
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "sessions/session_message.h"
 
 typedef struct mst_remote_client mst_remote_client;
@@ -28,6 +28,6 @@ void mst_remote_client_tell(mst_remote_client *client, int32_t kind, uint64_t se
  *  must read the error in it. MST_UNAVAILABLE if the leader is lost, or if there is still no connection with it after
  *  some seconds; MST_DEADLINE. */
 MST_CHECKED mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64_t session,
-                                             const mst_wire_writer *writer, double seconds, mst_parcel **out);
+                                             const mst_wire_writer *writer, double seconds, mst_task_message **out);
 
 #endif

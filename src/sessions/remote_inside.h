@@ -49,10 +49,10 @@ typedef struct mst_remote_call {
 MST_CHECKED mst_status mst_remote_prepare(mst_remote_session *session);
 void mst_remote_forget(mst_remote_session *session);
 /** As mst_remote_client_ask, for SESSION; also returns the error in the answer. READER is then after the error, in
- *  *PARCEL, which belongs to the caller. In the answer to a run, more data follow an error: then FAILURE gets the error
- *  (else NULL). */
+ *  *MESSAGE, which belongs to the caller. In the answer to a run, more data follow an error: then FAILURE gets the
+ *  error (else NULL). */
 MST_CHECKED mst_status mst_remote_ask(mst_remote_session *session, int32_t kind, mst_wire_writer *writer,
-                                      mst_parcel **parcel, mst_wire_reader *reader, mst_failure *failure);
+                                      mst_task_message **message, mst_wire_reader *reader, mst_failure *failure);
 /** The plan of a call, which must belong to the session: from the list, or a new one. */
 MST_CHECKED mst_status mst_remote_plan_get(mst_remote_session *session, const mst_feed *feeds, int num_feeds,
                                            const mst_value *fetches, int num_fetches, mst_remote_plan **out);

@@ -11,18 +11,18 @@
 static const double LONGER = 2, GRACE = 15; /* factor, seconds: the leader gives up before its client does */
 enum { MOST_PLANS = 64 };
 
-mst_status mst_remote_ask(mst_remote_session *rs, int32_t kind, mst_wire_writer *w, mst_parcel **parcel,
+mst_status mst_remote_ask(mst_remote_session *rs, int32_t kind, mst_wire_writer *w, mst_task_message **message,
                           mst_wire_reader *r, mst_failure *failure) {
     mst_failure own, *f = failure ? failure : &own;
     const mst_status status =
-        mst_remote_client_ask(rs->client, kind, rs->id, w, LONGER * rs->options.timeout + GRACE, parcel);
+        mst_remote_client_ask(rs->client, kind, rs->id, w, LONGER * rs->options.timeout + GRACE, message);
     mst_wire_free(w);
     if (status) rs->is_open = false;
     MST_TRY(status);
-    *r = (mst_wire_reader){.at = (*parcel)->body, .left = (*parcel)->bytes};
+    *r = (mst_wire_reader){.at = (*message)->body, .left = (*message)->bytes};
     mst_wire_get_failure(r, f);
     if (failure || !f->code) return MST_OK;
-    mst_parcel_free(*parcel);
+    mst_task_message_free(*message);
     return mst_failure_restore(f);
 }
 
@@ -49,7 +49,7 @@ static mst_status open_session(mst_remote_session *rs) {
     const mst_session_options *o = &rs->options;
     mst_wire_writer w = {0};
     mst_wire_reader r;
-    mst_parcel *parcel;
+    mst_task_message *message;
     void *data = NULL;
     size_t size = 0;
     MST_TRY(mst_graph_read_begin(rs->graph));
@@ -70,11 +70,11 @@ static mst_status open_session(mst_remote_session *rs) {
                                    .graph_bytes = size};
     mst_open_message_put(&w, &open);
     free(data);
-    MST_TRY(mst_remote_ask(rs, MST_SESSION_OPEN, &w, &parcel, &r, NULL));
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_OPEN, &w, &message, &r, NULL));
     status = read_devices(rs, &r);
-    rs->id = (uint64_t)parcel->head.number;
+    rs->id = (uint64_t)message->head.number;
     rs->is_open = !status;
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
     return status;
 }
 
@@ -178,20 +178,20 @@ static mst_status put_call(mst_wire_writer *w, const mst_remote_plan *plan) {
 static mst_status ask_plan(mst_remote_session *rs, mst_remote_plan *plan) {
     mst_wire_writer w = {0};
     mst_wire_reader r;
-    mst_parcel *parcel;
+    mst_task_message *message;
     if (put_call(&w, plan)) {
         mst_wire_free(&w);
         return MST_INVALID;
     }
-    MST_TRY(mst_remote_ask(rs, MST_SESSION_PLAN, &w, &parcel, &r, NULL));
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_PLAN, &w, &message, &r, NULL));
     for (int i = 0; i < plan->num_feeds; i++) plan->feed_task[i] = (int32_t)mst_wire_get_within(&r, -1, INT32_MAX);
     for (int i = 0; i < plan->num_fetches; i++) plan->fetch_task[i] = (int32_t)mst_wire_get_within(&r, -1, INT32_MAX);
     const char *log = mst_wire_get_text(&r), *made = mst_wire_get_text(&r);
     const mst_status status = mst_wire_check_read(&r, "the leader");
     if (!status && rs->options.placement_log) fputs(log, rs->options.placement_log);
     if (!status && rs->options.plan_log) fputs(made, rs->options.plan_log);
-    plan->number = (uint64_t)parcel->head.step;
-    mst_parcel_free(parcel);
+    plan->number = (uint64_t)message->head.step;
+    mst_task_message_free(message);
     return status;
 }
 
@@ -313,7 +313,7 @@ mst_status mst_remote_run(mst_remote_session *rs, mst_remote_call *call, const m
     mst_remote_plan *plan;
     mst_wire_writer w = {0};
     mst_wire_reader r;
-    mst_parcel *parcel;
+    mst_task_message *message;
     mst_failure failure;
     MST_TRY(mst_remote_prepare(rs));
     MST_TRY(mst_remote_plan_get(rs, feeds, num_feeds, fetches, num_fetches, &plan));
@@ -327,9 +327,9 @@ mst_status mst_remote_run(mst_remote_session *rs, mst_remote_call *call, const m
         mst_wire_free(&w);
         return status;
     }
-    MST_TRY(mst_remote_ask(rs, MST_SESSION_RUN, &w, &parcel, &r, &failure));
-    if (parcel->head.number == 0) rs->is_open = false; /* the leader no longer knows the session */
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_RUN, &w, &message, &r, &failure));
+    if (message->head.number == 0) rs->is_open = false; /* the leader no longer knows the session */
     status = take_result(rs, call, plan, &r, &failure, outputs);
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
     return status;
 }

@@ -15,7 +15,7 @@ static mst_status ask_states(mst_remote_session *rs, const mst_value *variable, 
     mst_remote_plan *plan;
     mst_wire_writer w = {0};
     mst_wire_reader r;
-    mst_parcel *parcel;
+    mst_task_message *message;
     size_t bytes;
     MST_TRY(mst_remote_prepare(rs));
     MST_TRY(mst_remote_plan_get(rs, NULL, 0, variable, count, &plan));
@@ -28,14 +28,14 @@ static mst_status ask_states(mst_remote_session *rs, const mst_value *variable, 
         mst_wire_put_number(&w, (uint64_t)o->kind);
         mst_wire_put_optional(&w, value);
     }
-    MST_TRY(mst_remote_ask(rs, MST_SESSION_STATE, &w, &parcel, &r, NULL));
+    MST_TRY(mst_remote_ask(rs, MST_SESSION_STATE, &w, &message, &r, NULL));
     const unsigned char *answer = mst_wire_get_bytes(&r, &bytes);
     mst_status status = mst_wire_check_read(&r, "the leader");
     if (!status && bytes != (size_t)count)
         status = MST_FAIL(MST_CORRUPT,
                           "a message from the task server is damaged: run the same version of Muster on both sides");
     for (int i = 0; i < count && !status; i++) has[i] = answer[i];
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
     return status;
 }
 

@@ -36,7 +36,7 @@ typedef struct served_part {
     pthread_t thread;
     pthread_mutex_t lock;   /* guards all members after it */
     pthread_cond_t changed; /* the thread has something to do */
-    mst_parcel *first, **last;
+    mst_task_message *first, **last;
     bool finishes; /* the run was submitted, and the part's thread must wait until it ends */
     bool closing;
     part_run run; /* used by the server's thread, and while `finishes` by the part's thread */
@@ -53,7 +53,7 @@ struct mst_served_parts {
 /* ---- messages to others ---- */
 
 static void answer_leader(served_part *p, uint64_t ticket, mst_wire_writer *w) {
-    const mst_parcel_head head = {.kind = MST_PART_ANSWER, .number = (int64_t)p->id, .request = ticket};
+    const mst_task_message_head head = {.kind = MST_PART_ANSWER, .number = (int64_t)p->id, .request = ticket};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, w);
 }
 
@@ -72,7 +72,7 @@ static mst_status part_send(void *context, int32_t to, uint64_t run, int32_t str
     mst_iov some[SOME], *piece = count <= SOME ? some : malloc((size_t)count * sizeof *piece);
     if (!piece) return MST_NO_MEMORY("for a message of %d pieces", count);
     for (int i = 0; i < count; i++) piece[i] = (mst_iov){pieces[i].iov_base, pieces[i].iov_len};
-    const mst_parcel_head head = {
+    const mst_task_message_head head = {
         .kind = MST_PART_VALUE, .number = (int64_t)p->id, .step = (int64_t)run, .request = (uint64_t)(uint32_t)stream};
     const int32_t task = mst_session_task_at(p->open.first, to);
     const mst_status status = mst_mail_send(p->server->mail, task, &head, piece, count, NULL);
@@ -82,7 +82,7 @@ static mst_status part_send(void *context, int32_t to, uint64_t run, int32_t str
 
 static void part_vote(void *context, uint64_t run) {
     served_part *p = context;
-    const mst_parcel_head head = {.kind = MST_PART_VOTE, .number = (int64_t)p->id, .step = (int64_t)run};
+    const mst_task_message_head head = {.kind = MST_PART_VOTE, .number = (int64_t)p->id, .step = (int64_t)run};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, NULL);
 }
 
@@ -145,7 +145,7 @@ static void tell_done(served_part *p, mst_status status, bool derived, bool over
     mst_wire_put_number(&w, overtaken);
     mst_wire_put_number(&w, status ? 0 : (uint64_t)run->num_outputs);
     for (int32_t i = 0; i < run->num_outputs && !status; i++) mst_wire_put_optional(&w, run->output[i]);
-    const mst_parcel_head head = {
+    const mst_task_message_head head = {
         .kind = MST_PART_DONE, .number = (int64_t)p->id, .step = (int64_t)run->number, .request = run->ticket};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, &w);
 }
@@ -166,17 +166,17 @@ static void finish_run(served_part *p) {
     end_run(&copy);
 }
 
-static void do_request(served_part *p, const mst_parcel *parcel) {
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
+static void do_request(served_part *p, const mst_task_message *message) {
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
     const uint64_t ticket = mst_wire_get_number(&r);
     mst_wire_writer payload = {0}, w = {0};
     mst_status status = MST_OK;
-    if (parcel->head.kind == MST_PART_OPEN)
+    if (message->head.kind == MST_PART_OPEN)
         status = make_session(p, &r);
     else if (!p->session)
         status = MST_FAIL(MST_INTERNAL, "a session is used that is not open");
-    else if (parcel->head.kind == MST_PART_PLAN)
-        status = mst_session_part_plans_make(&p->plans, p->session, p->graph, (uint64_t)parcel->head.step,
+    else if (message->head.kind == MST_PART_PLAN)
+        status = mst_session_part_plans_make(&p->plans, p->session, p->graph, (uint64_t)message->head.step,
                                              p->server->num_tasks, &r, &payload);
     else
         status = mst_session_part_states_take(p->server, p->open.timeout, &r, &payload);
@@ -188,9 +188,9 @@ static void do_request(served_part *p, const mst_parcel *parcel) {
 
 static void free_part(served_part *p) {
     while (p->first) {
-        mst_parcel *parcel = p->first;
-        p->first = parcel->next;
-        mst_parcel_free(parcel);
+        mst_task_message *message = p->first;
+        p->first = message->next;
+        mst_task_message_free(message);
     }
     mst_session_part_plans_free(&p->plans, p->session);
     mst_session_destroy(p->session);
@@ -207,18 +207,18 @@ static void *run_part(void *context) {
     pthread_mutex_lock(&p->lock);
     for (;;) {
         while (!p->first && !p->finishes && !p->closing) pthread_cond_wait(&p->changed, &p->lock);
-        mst_parcel *parcel = p->finishes || p->closing ? NULL : p->first;
+        mst_task_message *message = p->finishes || p->closing ? NULL : p->first;
         const bool finishes = p->finishes;
-        if (!parcel && !finishes) break;
-        if (parcel && !(p->first = parcel->next)) p->last = &p->first;
+        if (!message && !finishes) break;
+        if (message && !(p->first = message->next)) p->last = &p->first;
         pthread_mutex_unlock(&p->lock);
         if (finishes)
             finish_run(p);
-        else if (parcel->head.kind == MST_PART_FORGET)
-            mst_session_part_plans_forget(&p->plans, p->session, (uint64_t)parcel->head.step);
+        else if (message->head.kind == MST_PART_FORGET)
+            mst_session_part_plans_forget(&p->plans, p->session, (uint64_t)message->head.step);
         else
-            do_request(p, parcel);
-        mst_parcel_free(parcel);
+            do_request(p, message);
+        mst_task_message_free(message);
         pthread_mutex_lock(&p->lock);
     }
     pthread_mutex_unlock(&p->lock);
@@ -232,11 +232,11 @@ static void *run_part(void *context) {
 
 /* ---- the task server's thread ---- */
 
-static void enqueue_request(served_part *p, mst_parcel *parcel) {
+static void enqueue_request(served_part *p, mst_task_message *message) {
     pthread_mutex_lock(&p->lock);
-    parcel->next = NULL;
-    *p->last = parcel;
-    p->last = &parcel->next;
+    message->next = NULL;
+    *p->last = message;
+    p->last = &message->next;
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }
@@ -305,9 +305,9 @@ static mst_status begin_run(served_part *p, mst_wire_reader *r, mst_session_part
     return mst_session_part_submit(p->session, p->run.plan, run);
 }
 
-static void take_run(served_part *p, const mst_parcel *parcel) {
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
-    mst_session_part_run run = {.number = (uint64_t)parcel->head.step};
+static void take_run(served_part *p, const mst_task_message *message) {
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
+    mst_session_part_run run = {.number = (uint64_t)message->head.step};
     pthread_mutex_lock(&p->lock);
     const bool busy = p->run.is_on;
     if (!busy) p->run = (part_run){.is_on = true, .number = run.number, .ticket = mst_wire_get_number(&r)};
@@ -327,52 +327,52 @@ static void take_run(served_part *p, const mst_parcel *parcel) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static void take_decision(served_part *p, const mst_parcel *parcel) {
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
+static void take_decision(served_part *p, const mst_task_message *message) {
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
     mst_failure failure;
     mst_wire_get_failure(&r, &failure);
     if (mst_wire_check_read(&r, "the leader")) return;
-    decide(p, (uint64_t)parcel->head.step, failure.code ? &failure : NULL);
+    decide(p, (uint64_t)message->head.step, failure.code ? &failure : NULL);
 }
 
 /* Refuses a request for a session that does not exist. */
-static void refuse_request(mst_served_parts *parts, const mst_parcel *parcel, mst_status status) {
-    mst_wire_reader r = {.at = parcel->body, .left = parcel->bytes};
-    served_part none = {.server = parts->server, .id = (uint64_t)parcel->head.number};
+static void refuse_request(mst_served_parts *parts, const mst_task_message *message, mst_status status) {
+    mst_wire_reader r = {.at = message->body, .left = message->bytes};
+    served_part none = {.server = parts->server, .id = (uint64_t)message->head.number};
     const uint64_t ticket = mst_wire_get_number(&r);
     mst_wire_writer w = {0};
     put_status(&w, status, false);
     answer_leader(&none, ticket, &w);
 }
 
-void mst_served_parts_take(mst_served_parts *parts, mst_parcel *parcel) {
-    const int32_t kind = parcel->head.kind;
-    const bool is_new = kind == MST_PART_OPEN && !*find_part(parts, parcel->head.number);
-    const mst_status status = is_new ? start_part(parts, (uint64_t)parcel->head.number) : MST_OK;
-    served_part **at = find_part(parts, parcel->head.number);
+void mst_served_parts_take(mst_served_parts *parts, mst_task_message *message) {
+    const int32_t kind = message->head.kind;
+    const bool is_new = kind == MST_PART_OPEN && !*find_part(parts, message->head.number);
+    const mst_status status = is_new ? start_part(parts, (uint64_t)message->head.number) : MST_OK;
+    served_part **at = find_part(parts, message->head.number);
     const bool asks = kind == MST_PART_OPEN || kind == MST_PART_PLAN || kind == MST_PART_STATE;
     if (*at && (asks || kind == MST_PART_FORGET)) {
-        enqueue_request(*at, parcel);
+        enqueue_request(*at, message);
         return;
     }
     if (!*at && asks)
-        refuse_request(parts, parcel, status ? status : MST_FAIL(MST_INTERNAL, "there is no such session here"));
+        refuse_request(parts, message, status ? status : MST_FAIL(MST_INTERNAL, "there is no such session here"));
     else if (*at && kind == MST_PART_RUN)
-        take_run(*at, parcel);
+        take_run(*at, message);
     else if (*at && kind == MST_PART_DECIDE)
-        take_decision(*at, parcel);
+        take_decision(*at, message);
     else if (*at && kind == MST_PART_CLOSE)
         close_part(at, "its client has left, or a task was lost");
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
 }
 
-void mst_served_parts_take_value(mst_served_parts *parts, const mst_parcel *parcel) {
-    const mst_parcel_head *head = &parcel->head;
+void mst_served_parts_take_value(mst_served_parts *parts, const mst_task_message *message) {
+    const mst_task_message_head *head = &message->head;
     served_part *p = *find_part(parts, head->number);
-    if (!p || !p->session || parcel->from >= parts->server->num_tasks || head->request > INT32_MAX) return;
-    const int32_t place = mst_session_place_of(p->open.first, parcel->from);
-    if (mst_session_part_deliver(p->session, place, (uint64_t)head->step, (int32_t)head->request, parcel->body,
-                                 parcel->bytes))
+    if (!p || !p->session || message->from >= parts->server->num_tasks || head->request > INT32_MAX) return;
+    const int32_t place = mst_session_place_of(p->open.first, message->from);
+    if (mst_session_part_deliver(p->session, place, (uint64_t)head->step, (int32_t)head->request, message->body,
+                                 message->bytes))
         mst_service_log(parts->server, "a value is lost: %s", mst_error()->message);
 }
 

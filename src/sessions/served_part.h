@@ -10,10 +10,10 @@ MST_CHECKED mst_status mst_served_parts_create(mst_task_server *server, mst_serv
 void mst_served_parts_destroy(mst_served_parts *parts);
 /** Ends all parts, because their leader is lost for the reason WHY. */
 void mst_served_parts_drop(mst_served_parts *parts, const char *why);
-/** Takes a message of the leader to a part. PARCEL then belongs to PARTS. Call it in the order in which they were
+/** Takes a message of the leader to a part. MESSAGE then belongs to PARTS. Call it in the order in which they were
  *  sent. */
-void mst_served_parts_take(mst_served_parts *parts, mst_parcel *parcel);
+void mst_served_parts_take(mst_served_parts *parts, mst_task_message *message);
 /** Takes a value from another task. */
-void mst_served_parts_take_value(mst_served_parts *parts, const mst_parcel *parcel);
+void mst_served_parts_take_value(mst_served_parts *parts, const mst_task_message *message);
 
 #endif

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "muster/server.h"
 #include "muster/store.h"
 #include "sessions/session_message.h"
@@ -38,21 +38,21 @@ struct mst_task_server {
     atomic_bool stopping;
     /* used by the thread */
     mst_served_parts *parts;
-    mst_lead *lead;         /* NULL: another task leads */
-    uint64_t hello;         /* number of the last HELLO */
-    uint32_t taken;         /* number of messages taken from the leader since that HELLO */
-    mst_parcel *early;      /* messages of the leader that came before earlier ones */
-    bool hears_leader;      /* a message has come from the leader since HELLO */
-    int64_t next_complaint; /* when it says again for whom it waits */
+    mst_lead *lead;          /* NULL: another task leads */
+    uint64_t hello;          /* number of the last HELLO */
+    uint32_t taken;          /* number of messages taken from the leader since that HELLO */
+    mst_task_message *early; /* messages of the leader that came before earlier ones */
+    bool hears_leader;       /* a message has come from the leader since HELLO */
+    int64_t next_complaint;  /* when it says again for whom it waits */
     /* for mst_task_server_join */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool joins, ended; /* it has joined; the job or the server has ended */
 };
 
-/** Sends a parcel with the body that WRITER has (NULL: none), and frees that body. If there is no memory for it, the
+/** Sends a message with the body that WRITER has (NULL: none), and frees that body. If there is no memory for it, the
  *  log says so; the receiver waits only until its own time limit. */
-void mst_service_send(mst_task_server *server, int32_t to, const mst_parcel_head *head, mst_wire_writer *writer);
+void mst_service_send(mst_task_server *server, int32_t to, const mst_task_message_head *head, mst_wire_writer *writer);
 void mst_service_log(const mst_task_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Writes "worker:1 at localhost:2223" to TEXT of SIZE bytes, and returns TEXT. */
 const char *mst_service_name(const mst_task_server *server, int32_t task, char *text, size_t size);

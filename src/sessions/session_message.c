@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SESSION(kind) MST_PARCEL_BIT(MST_PARCEL_SESSIONS, MST_SESSION_##kind)
-#define PART(kind) MST_PARCEL_BIT(MST_PARCEL_SESSIONS, MST_PART_##kind)
+#define SESSION(kind) MST_TASK_MESSAGE_BIT(MST_TASK_MESSAGE_SESSIONS, MST_SESSION_##kind)
+#define PART(kind) MST_TASK_MESSAGE_BIT(MST_TASK_MESSAGE_SESSIONS, MST_PART_##kind)
 
-_Static_assert(MST_SESSION_END - MST_PARCEL_SESSIONS <= 64, "a set of kinds is 64 bits");
+_Static_assert(MST_SESSION_END - MST_TASK_MESSAGE_SESSIONS <= 64, "a set of kinds is 64 bits");
 
 const mst_protocol mst_session_protocol = {
-    .first = MST_PARCEL_SESSIONS,
+    .first = MST_TASK_MESSAGE_SESSIONS,
     .end = MST_SESSION_END,
     /* FORGET of a plan must come after an earlier RUN of that plan, so both go the same way */
     .overtakes = SESSION(RUN) | SESSION(FORGET) | SESSION(ANSWER) | PART(RUN) | PART(DECIDE) | PART(VOTE) | PART(DONE) |

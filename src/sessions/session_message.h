@@ -1,4 +1,4 @@
-/** The messages of sessions over several tasks, as bodies of parcels (messages/parcel.h, sessions/wire_body.h).
+/** The messages of sessions over several tasks (messages/task_message.h), and their bodies (sessions/wire_body.h).
  *
  *  A client sends requests to the leader, task 0 of the cluster, one at a time for each session:
  *
@@ -46,14 +46,14 @@
 #define MUSTER_SESSIONS_SESSION_MESSAGE_H
 
 #include "device/device.h"
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "sessions/wire_body.h"
 
 extern const mst_protocol mst_session_protocol;
 
 enum {
     /* from a client to the leader */
-    MST_SESSION_OPEN = MST_PARCEL_SESSIONS,
+    MST_SESSION_OPEN = MST_TASK_MESSAGE_SESSIONS,
     MST_SESSION_PLAN,
     MST_SESSION_RUN,
     MST_SESSION_STATE,

@@ -28,7 +28,7 @@ const char *mst_service_name(const mst_task_server *server, int32_t task, char *
     return mst_mail_name(server->mail, task, text, size);
 }
 
-void mst_service_send(mst_task_server *server, int32_t to, const mst_parcel_head *head, mst_wire_writer *w) {
+void mst_service_send(mst_task_server *server, int32_t to, const mst_task_message_head *head, mst_wire_writer *w) {
     mst_status status = w ? mst_wire_check_written(w) : MST_OK;
     const mst_iov piece = {w ? w->data : NULL, w ? w->size : 0};
     if (!status) status = mst_mail_send(server->mail, to, head, &piece, 1, NULL);
@@ -40,9 +40,9 @@ void mst_service_send(mst_task_server *server, int32_t to, const mst_parcel_head
 
 static void free_early(mst_task_server *server) {
     while (server->early) {
-        mst_parcel *parcel = server->early;
-        server->early = parcel->next;
-        mst_parcel_free(parcel);
+        mst_task_message *message = server->early;
+        server->early = message->next;
+        mst_task_message_free(message);
     }
 }
 
@@ -56,11 +56,11 @@ static void say_hello(mst_task_server *server) {
     server->hello >>= 1;
     mst_task_devices_put(&w, &server->devices);
     mst_service_send(server, MST_REMOTE_LEADER,
-                     &(mst_parcel_head){.kind = MST_SERVICE_HELLO, .number = (int64_t)server->hello}, &w);
+                     &(mst_task_message_head){.kind = MST_SERVICE_HELLO, .number = (int64_t)server->hello}, &w);
     pthread_mutex_lock(&server->lock);
     const bool joins = server->joins;
     pthread_mutex_unlock(&server->lock);
-    if (joins) mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_SERVICE_JOINS}, NULL);
+    if (joins) mst_service_send(server, MST_REMOTE_LEADER, &(mst_task_message_head){.kind = MST_SERVICE_JOINS}, NULL);
 }
 
 static void end_joining(mst_task_server *server) {
@@ -71,68 +71,68 @@ static void end_joining(mst_task_server *server) {
 }
 
 /* Takes the next message in the leader's order. */
-static void take_in_order(mst_task_server *server, mst_parcel *parcel) {
+static void take_in_order(mst_task_server *server, mst_task_message *message) {
     server->taken++;
-    if (parcel->head.kind != MST_SERVICE_ENDS) {
-        mst_served_parts_take(server->parts, parcel);
+    if (message->head.kind != MST_SERVICE_ENDS) {
+        mst_served_parts_take(server->parts, message);
         return;
     }
     end_joining(server);
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
 }
 
-static void take_of_leader(mst_task_server *server, mst_parcel *parcel) {
-    if (parcel->from != MST_REMOTE_LEADER || parcel->head.request != server->hello) {
-        mst_parcel_free(parcel); /* it was sent before this task was lost, or by a task that does not lead */
+static void take_of_leader(mst_task_server *server, mst_task_message *message) {
+    if (message->from != MST_REMOTE_LEADER || message->head.request != server->hello) {
+        mst_task_message_free(message); /* it was sent before this task was lost, or by a task that does not lead */
         return;
     }
     server->hears_leader = true;
-    mst_parcel **at = &server->early;
-    while (*at && (*at)->head.round < parcel->head.round) at = &(*at)->next;
-    parcel->next = *at;
-    *at = parcel;
+    mst_task_message **at = &server->early;
+    while (*at && (*at)->head.round < message->head.round) at = &(*at)->next;
+    message->next = *at;
+    *at = message;
     while (server->early && server->early->head.round == server->taken) {
-        mst_parcel *next = server->early;
+        mst_task_message *next = server->early;
         server->early = next->next;
         next->next = NULL;
         take_in_order(server, next);
     }
 }
 
-static void lose(mst_task_server *server, const mst_parcel *parcel) {
+static void lose(mst_task_server *server, const mst_task_message *message) {
     char name[320];
-    const int32_t peer = parcel->from;
-    const char *why = parcel->body;
-    if (peer < server->num_tasks && (server->hears_leader || server->lead || parcel->instance))
+    const int32_t peer = message->from;
+    const char *why = message->body;
+    if (peer < server->num_tasks && (server->hears_leader || server->lead || message->instance))
         mst_service_log(server, "%s %s: %s", mst_service_name(server, peer, name, sizeof name),
-                        parcel->instance ? "is lost" : "refuses this task", why);
-    if (!parcel->instance) return; /* there was no connection */
+                        message->instance ? "is lost" : "refuses this task", why);
+    if (!message->instance) return; /* there was no connection */
     if (server->lead) mst_lead_lose(server->lead, peer, why);
     if (peer == MST_REMOTE_LEADER) {
         mst_served_parts_drop(server->parts, why);
         say_hello(server);
     } else if (peer < server->num_tasks && !server->lead) {
-        mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_SERVICE_MISSES, .number = peer},
-                         NULL);
+        mst_service_send(server, MST_REMOTE_LEADER,
+                         &(mst_task_message_head){.kind = MST_SERVICE_MISSES, .number = peer}, NULL);
     }
 }
 
 /* ---- the thread ---- */
 
-static void take_parcel(mst_task_server *server, mst_parcel *parcel) {
-    const int32_t kind = parcel->head.kind;
-    if (kind == MST_PARCEL_LOST) {
-        lose(server, parcel);
+static void take_message(mst_task_server *server, mst_task_message *message) {
+    const int32_t kind = message->head.kind;
+    if (kind == MST_TASK_MESSAGE_LOST) {
+        lose(server, message);
     } else if (kind >= MST_PART_OPEN && kind <= MST_SERVICE_ENDS) {
-        take_of_leader(server, parcel);
+        take_of_leader(server, message);
         return;
     } else if (kind == MST_PART_VALUE) {
-        mst_served_parts_take_value(server->parts, parcel);
+        mst_served_parts_take_value(server->parts, message);
     } else if (server->lead && kind >= MST_SESSION_OPEN && kind < MST_PART_VALUE) {
-        mst_lead_take(server->lead, parcel);
+        mst_lead_take(server->lead, message);
         return;
     } /* CONNECTED, and WAKE of this task itself: the loop looks around */
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
 }
 
 /* Says every few seconds for whom the task waits. Returns the time of the next call. */
@@ -159,8 +159,8 @@ static void *run_server(void *context) {
         int64_t next = complain(server, now);
         const int64_t lead = server->lead ? mst_lead_work(server->lead, now) : MST_NEVER;
         if (lead < next) next = lead;
-        mst_parcel *parcel = mst_mail_next(server->mail, next);
-        if (parcel) take_parcel(server, parcel);
+        mst_task_message *message = mst_mail_next(server->mail, next);
+        if (message) take_message(server, message);
     }
     return NULL;
 }
@@ -216,7 +216,7 @@ static mst_status copy_text(const char *text, char **out) {
 static mst_status open_mail(mst_task_server *server, const mst_task_server_options *o) {
     MST_TRY(mst_task_status_init(&server->status, server->cluster));
     server->has_status = true;
-    server->status.sessions = MST_PARCEL_VERSION;
+    server->status.sessions = MST_TASK_MESSAGE_VERSION;
     mst_task_status_begin(&server->status, MST_TASK_SERVES);
     const mst_mail_options mail = {.cluster = server->cluster,
                                    .protocol = &mst_session_protocol,
@@ -291,7 +291,7 @@ mst_status mst_task_server_join(mst_task_server *server) {
     pthread_mutex_lock(&server->lock);
     server->joins = true;
     pthread_mutex_unlock(&server->lock);
-    mst_service_send(server, MST_REMOTE_LEADER, &(mst_parcel_head){.kind = MST_SERVICE_JOINS}, NULL);
+    mst_service_send(server, MST_REMOTE_LEADER, &(mst_task_message_head){.kind = MST_SERVICE_JOINS}, NULL);
     pthread_mutex_lock(&server->lock);
     while (!server->ended) pthread_cond_wait(&server->changed, &server->lock);
     pthread_mutex_unlock(&server->lock);
@@ -303,7 +303,7 @@ void mst_task_server_stop(mst_task_server *server) {
     atomic_store(&server->stopping, true);
     end_joining(server);
     /* wakes the server's thread */
-    if (server->mail) mst_service_send(server, server->self, &(mst_parcel_head){.kind = MST_SERVICE_WAKE}, NULL);
+    if (server->mail) mst_service_send(server, server->self, &(mst_task_message_head){.kind = MST_SERVICE_WAKE}, NULL);
 }
 
 void mst_task_server_destroy(mst_task_server *server) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cluster/free_ports.h"
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "parameter_server/ps_message.h"
 #include "support/test.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 #include "support/test.h"
 
 enum { TASKS = 3 };
@@ -131,13 +131,13 @@ static void what_comes_out_of_turn_changes_nothing(void **state) {
                                              {.from = 2, .to = 2},
                                              {.from = 1, .to = 2},
                                              {.from = 0, .to = 1, .latency = -1}};
-    static const mst_parcel_head heads[] = {{.kind = MST_CHECK_LINKS},
-                                            {.kind = MST_CHECK_MEASURE, .number = 1},
-                                            {.kind = MST_CHECK_MEASURED},
-                                            {.kind = MST_CHECK_PING, .step = INT64_MAX},
-                                            {.kind = MST_CHECK_PING, .step = -1},
-                                            {.kind = MST_CHECK_PONG, .number = 7},
-                                            {.kind = MST_CHECK_END}};
+    static const mst_task_message_head heads[] = {{.kind = MST_CHECK_LINKS},
+                                                  {.kind = MST_CHECK_MEASURE, .number = 1},
+                                                  {.kind = MST_CHECK_MEASURED},
+                                                  {.kind = MST_CHECK_PING, .step = INT64_MAX},
+                                                  {.kind = MST_CHECK_PING, .step = -1},
+                                                  {.kind = MST_CHECK_PONG, .number = 7},
+                                                  {.kind = MST_CHECK_END}};
     static const char *const addresses[] = {"localhost:1", "localhost:2", "localhost:3"};
     looker l[2] = {{0}};
     mst_cluster *cluster = cluster_of(2);

@@ -171,24 +171,24 @@ static void it_need_not_come_back(void **state) {
 
 /* ---- a worker that has not heard that all have finished ---- */
 
-/* The next parcel of KIND of server P; -1: of any. */
-static mst_parcel *await_kind(mst_mail *mail, int p, int32_t kind) {
+/* The next message of KIND of server P; -1: of any. */
+static mst_task_message *await_kind(mst_mail *mail, int p, int32_t kind) {
     for (;;) {
-        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
-        assert_non_null(parcel);
-        if ((p < 0 || parcel->from == WORKERS + p) && parcel->head.kind == kind) return parcel;
-        mst_parcel_free(parcel);
+        mst_task_message *message = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(message);
+        if ((p < 0 || message->from == WORKERS + p) && message->head.kind == kind) return message;
+        mst_task_message_free(message);
     }
 }
 
-static void tell(mst_mail *mail, int p, mst_parcel_head head, const void *body, size_t bytes) {
+static void tell(mst_mail *mail, int p, mst_task_message_head head, const void *body, size_t bytes) {
     EXPECT_OK(mst_mail_send(mail, WORKERS + p, &head, &(mst_iov){body, bytes}, 1, NULL));
 }
 
-static double value_in(const mst_parcel *parcel) {
+static double value_in(const mst_task_message *message) {
     float value;
-    assert_int_equal(parcel->bytes, COUNT * sizeof value);
-    memcpy(&value, parcel->body, sizeof value);
+    assert_int_equal(message->bytes, COUNT * sizeof value);
+    memcpy(&value, message->body, sizeof value);
     return (double)value;
 }
 
@@ -196,13 +196,13 @@ static double value_in(const mst_parcel *parcel) {
 static void finish_by_hand(mst_mail *mail) {
     const float gradient[COUNT] = {2, 2, 2, 2};
     for (int p = 0; p < SERVERS; p++) {
-        tell(mail, p, (mst_parcel_head){.kind = MST_PS_HELLO}, &fingerprint, sizeof fingerprint);
-        mst_parcel *values = await_kind(mail, p, MST_PS_VALUES);
-        tell(mail, p, (mst_parcel_head){.kind = MST_PS_GRADIENTS, .round = values->head.round}, gradient,
+        tell(mail, p, (mst_task_message_head){.kind = MST_PS_HELLO}, &fingerprint, sizeof fingerprint);
+        mst_task_message *values = await_kind(mail, p, MST_PS_VALUES);
+        tell(mail, p, (mst_task_message_head){.kind = MST_PS_GRADIENTS, .round = values->head.round}, gradient,
              sizeof gradient);
-        mst_parcel_free(values);
-        mst_parcel_free(await_kind(mail, p, MST_PS_VALUES));
-        tell(mail, p, (mst_parcel_head){.kind = MST_PS_FINISHED, .number = 1}, NULL, 0);
+        mst_task_message_free(values);
+        mst_task_message_free(await_kind(mail, p, MST_PS_VALUES));
+        tell(mail, p, (mst_task_message_head){.kind = MST_PS_FINISHED, .number = 1}, NULL, 0);
     }
 }
 
@@ -239,23 +239,23 @@ static void worker_that_waits_for_the_last_values_gets_them(void **state) {
     pthread_join(thread, NULL);
     kill_server(&j, 0);
     assert_int_equal(pthread_create(&thread, NULL, leave, c.client), 0);
-    mst_parcel_free(await_kind(mail, 0, MST_PARCEL_LOST));
+    mst_task_message_free(await_kind(mail, 0, MST_TASK_MESSAGE_LOST));
     start_server(&j, 0);
-    mst_parcel_free(await_kind(mail, 0, MST_PARCEL_CONNECTED));
+    mst_task_message_free(await_kind(mail, 0, MST_TASK_MESSAGE_CONNECTED));
     usleep(200000); /* the chief has said that it leaves */
     for (int p = 0; p < SERVERS; p++) {
-        const mst_parcel_head hello = {.kind = MST_PS_HELLO, .request = 1};
+        const mst_task_message_head hello = {.kind = MST_PS_HELLO, .request = 1};
         tell(mail, p, hello, &fingerprint, sizeof fingerprint);
-        mst_parcel *values = await_kind(mail, p, MST_PS_VALUES);
+        mst_task_message *values = await_kind(mail, p, MST_PS_VALUES);
         assert_int_equal(values->head.number, 1);
         assert_true(value_in(values) == last_value);
-        mst_parcel_free(values);
-        tell(mail, p, (mst_parcel_head){.kind = MST_PS_FINISHED, .number = 1, .request = 2}, NULL, 0);
-        mst_parcel_free(await_kind(mail, p, MST_PS_FINISHED));
+        mst_task_message_free(values);
+        tell(mail, p, (mst_task_message_head){.kind = MST_PS_FINISHED, .number = 1, .request = 2}, NULL, 0);
+        mst_task_message_free(await_kind(mail, p, MST_PS_FINISHED));
     }
     for (int p = 0; p < SERVERS; p++)
-        tell(mail, p, (mst_parcel_head){.kind = MST_PS_LEAVE, .number = 1, .request = 3}, NULL, 0);
-    for (int p = 0; p < SERVERS; p++) mst_parcel_free(await_kind(mail, -1, MST_PS_DONE));
+        tell(mail, p, (mst_task_message_head){.kind = MST_PS_LEAVE, .number = 1, .request = 3}, NULL, 0);
+    for (int p = 0; p < SERVERS; p++) mst_task_message_free(await_kind(mail, -1, MST_PS_DONE));
     pthread_join(thread, NULL);
     ps_job_expect(c.store, last_value);
     mst_mail_close(mail);

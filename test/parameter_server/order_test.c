@@ -58,7 +58,7 @@ typedef struct other_worker {
     int64_t position; /* as it was told last, by both servers */
 } other_worker;
 
-static void send_to(const other_worker *o, int server, mst_parcel_head head, const void *data, size_t bytes) {
+static void send_to(const other_worker *o, int server, mst_task_message_head head, const void *data, size_t bytes) {
     head.round = o->round, head.request = o->request;
     EXPECT_OK(mst_mail_send(o->mail, PS_WORKERS + server, &head, &(mst_iov){data, bytes}, 1, NULL));
 }
@@ -66,17 +66,17 @@ static void send_to(const other_worker *o, int server, mst_parcel_head head, con
 /* The values in answer to the last request, which both servers send: all are VALUE, of STEP. */
 static void await_values(other_worker *o, int64_t step, double value) {
     for (int answers = 0; answers < PS_SERVERS;) {
-        mst_parcel *parcel = mst_mail_next(o->mail, mst_clock_after(SECONDS));
-        assert_non_null(parcel);
-        if (parcel->head.kind == MST_PS_VALUES && parcel->head.request == o->request) {
-            const float *values = parcel->body;
-            assert_int_equal(parcel->head.step, step);
+        mst_task_message *message = mst_mail_next(o->mail, mst_clock_after(SECONDS));
+        assert_non_null(message);
+        if (message->head.kind == MST_PS_VALUES && message->head.request == o->request) {
+            const float *values = message->body;
+            assert_int_equal(message->head.step, step);
             for (int i = 0; i < PS_COUNT; i++) assert_true((double)values[i] == value);
-            if (answers++) assert_int_equal(parcel->head.number, o->position);
-            o->position = parcel->head.number;
-            o->round = parcel->head.round;
+            if (answers++) assert_int_equal(message->head.number, o->position);
+            o->position = message->head.number;
+            o->round = message->head.round;
         }
-        mst_parcel_free(parcel);
+        mst_task_message_free(message);
     }
 }
 
@@ -85,7 +85,7 @@ static void say_hello(job *j, other_worker *o, uint64_t request, int64_t step, d
     *o = (other_worker){.request = request};
     EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol}, &o->mail));
     for (int p = 0; p < PS_SERVERS; p++)
-        send_to(o, p, (mst_parcel_head){.kind = MST_PS_HELLO}, &ps_job_fingerprint, sizeof ps_job_fingerprint);
+        send_to(o, p, (mst_task_message_head){.kind = MST_PS_HELLO}, &ps_job_fingerprint, sizeof ps_job_fingerprint);
     mst_cluster_release(cluster);
     await_values(o, step, value);
 }
@@ -93,7 +93,7 @@ static void say_hello(job *j, other_worker *o, uint64_t request, int64_t step, d
 /* Its gradients at its position, of the values of STEP. */
 static void send_gradients(const other_worker *o, int server, int64_t step) {
     mst_tensor *gradient = ps_job_filled(others);
-    send_to(o, server, (mst_parcel_head){.kind = MST_PS_GRADIENTS, .number = o->position, .step = step},
+    send_to(o, server, (mst_task_message_head){.kind = MST_PS_GRADIENTS, .number = o->position, .step = step},
             mst_tensor_data(gradient), mst_tensor_bytes(gradient));
     mst_tensor_release(gradient);
 }
@@ -101,9 +101,9 @@ static void send_gradients(const other_worker *o, int server, int64_t step) {
 /* Both workers leave, and the servers end. The last values are all VALUE. */
 static void end(job *j, other_worker *o, double value) {
     o->request++;
-    for (int p = 0; p < PS_SERVERS; p++) send_to(o, p, (mst_parcel_head){.kind = MST_PS_LEAVE}, NULL, 0);
+    for (int p = 0; p < PS_SERVERS; p++) send_to(o, p, (mst_task_message_head){.kind = MST_PS_LEAVE}, NULL, 0);
     EXPECT_OK(mst_ps_client_leave(j->chief));
-    for (int p = 0; p < PS_SERVERS; p++) send_to(o, p, (mst_parcel_head){.kind = MST_PS_GONE}, NULL, 0);
+    for (int p = 0; p < PS_SERVERS; p++) send_to(o, p, (mst_task_message_head){.kind = MST_PS_GONE}, NULL, 0);
     ps_job_expect(j->store, value);
     mst_ps_client_close(j->chief);
     mst_store_release(j->store);

@@ -193,7 +193,7 @@ static void only_rows_that_are_there_are_sent(void **state) {
         begin(&s);
         const long long posted = atomic_load(&posted_bytes);
         /* the head, the count, and for each row its number and 2 floats */
-        assert_int_equal(send_rows(&s, 0, s.position[0], number, 3, 50), MST_PARCEL_HEAD + 8 + 3 * (8 + 8));
+        assert_int_equal(send_rows(&s, 0, s.position[0], number, 3, 50), MST_TASK_MESSAGE_HEAD + 8 + 3 * (8 + 8));
         assert_int_equal(atomic_load(&posted_bytes), posted);
         end_well(&s);
     }
@@ -301,29 +301,29 @@ static const struct {
     {{0, 0, 0}, 3, "has sent 24 bytes of gradients, 16 too many"},
 };
 
-static mst_parcel *await(mst_mail *mail, int32_t kind) {
+static mst_task_message *await(mst_mail *mail, int32_t kind) {
     for (;;) {
-        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
-        assert_non_null(parcel);
-        if (parcel->head.kind == kind) return parcel;
-        mst_parcel_free(parcel);
+        mst_task_message *message = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(message);
+        if (message->head.kind == kind) return message;
+        mst_task_message_free(message);
     }
 }
 
 /* Worker 1 sends BODY as its gradients. Returns what the server says of it. */
-static mst_parcel *send_body(const served *s, const int64_t *word, int count) {
+static mst_task_message *send_body(const served *s, const int64_t *word, int count) {
     mst_cluster *cluster = cluster_of(s, "worker", 1);
     const mst_iov hello = {&fingerprint, sizeof fingerprint}, body = {word, (size_t)count * sizeof *word};
     mst_mail *mail;
     EXPECT_OK(mst_mail_open(
         &(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol, .transport = "zmq", .insecure = true},
         &mail));
-    EXPECT_OK(mst_mail_send(mail, SERVER, &(mst_parcel_head){.kind = MST_PS_HELLO}, &hello, 1, NULL));
-    mst_parcel *values = await(mail, MST_PS_VALUES);
-    const mst_parcel_head head = {.kind = MST_PS_GRADIENTS, .round = values->head.round};
-    mst_parcel_free(values);
+    EXPECT_OK(mst_mail_send(mail, SERVER, &(mst_task_message_head){.kind = MST_PS_HELLO}, &hello, 1, NULL));
+    mst_task_message *values = await(mail, MST_PS_VALUES);
+    const mst_task_message_head head = {.kind = MST_PS_GRADIENTS, .round = values->head.round};
+    mst_task_message_free(values);
     EXPECT_OK(mst_mail_send(mail, SERVER, &head, &body, 1, NULL));
-    mst_parcel *says = await(mail, MST_PS_FAILED);
+    mst_task_message *says = await(mail, MST_PS_FAILED);
     mst_mail_close(mail);
     mst_cluster_release(cluster);
     return says;
@@ -336,10 +336,10 @@ static void what_is_no_sparse_gradient_is_one_error(void **state) {
         char name[64];
         begin(&s);
         snprintf(name, sizeof name, "worker:1 at %s", s.address[1]);
-        mst_parcel *says = send_body(&s, wrong[i].word, wrong[i].count);
+        mst_task_message *says = send_body(&s, wrong[i].word, wrong[i].count);
         if (!strstr(says->body, wrong[i].says) || !strstr(says->body, name))
             fail_msg("the worker hears '%s', not '%s'", (const char *)says->body, wrong[i].says);
-        mst_parcel_free(says);
+        mst_task_message_free(says);
         end(&s);
         assert_int_equal(s.status, MST_INVALID);
         if (!strstr(s.error, wrong[i].says)) fail_msg("the server says '%s', not '%s'", s.error, wrong[i].says);

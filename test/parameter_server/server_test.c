@@ -57,11 +57,11 @@ static void *work(void *context) {
 
 static uint32_t await_values(mst_mail *mail, int from, int64_t step) {
     for (;;) {
-        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
-        assert_non_null(parcel);
-        const uint32_t round = parcel->head.round;
-        const bool found = parcel->from == from && parcel->head.kind == MST_PS_VALUES && parcel->head.step == step;
-        mst_parcel_free(parcel);
+        mst_task_message *message = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(message);
+        const uint32_t round = message->head.round;
+        const bool found = message->from == from && message->head.kind == MST_PS_VALUES && message->head.step == step;
+        mst_task_message_free(message);
         if (found) return round;
     }
 }
@@ -74,10 +74,10 @@ static void be_killed(job *j, int w) {
                   hello = {&ps_job_fingerprint, sizeof ps_job_fingerprint};
     mst_mail *mail;
     EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol}, &mail));
-    EXPECT_OK(mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PS_HELLO}, &hello, 1, NULL));
+    EXPECT_OK(mst_mail_send(mail, WORKERS, &(mst_task_message_head){.kind = MST_PS_HELLO}, &hello, 1, NULL));
     const uint32_t round = await_values(mail, WORKERS, 0);
-    EXPECT_OK(
-        mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PS_GRADIENTS, .round = round}, &body, 1, NULL));
+    EXPECT_OK(mst_mail_send(mail, WORKERS, &(mst_task_message_head){.kind = MST_PS_GRADIENTS, .round = round}, &body, 1,
+                            NULL));
     await_values(mail, WORKERS, 1);
     mst_mail_close(mail);
     mst_tensor_release(gradient);
@@ -126,8 +126,8 @@ static void so_it_is_where_the_chief_was_killed(void **state) {
 /* ---- answers to another request ---- */
 
 /* A server that has made the step at position 0, and says what it is told to. */
-static void answer(mst_mail *mail, const mst_parcel *hello, uint64_t request, int64_t position, double value) {
-    const mst_parcel_head head = {
+static void answer(mst_mail *mail, const mst_task_message *hello, uint64_t request, int64_t position, double value) {
+    const mst_task_message_head head = {
         .kind = MST_PS_VALUES, .round = 1, .number = position, .step = position, .request = request};
     mst_tensor *values = ps_job_filled(value);
     EXPECT_OK(mst_mail_send(mail, hello->from, &head, &(mst_iov){mst_tensor_data(values), mst_tensor_bytes(values)}, 1,
@@ -135,28 +135,28 @@ static void answer(mst_mail *mail, const mst_parcel *hello, uint64_t request, in
     mst_tensor_release(values);
 }
 
-static mst_parcel *await_kind(mst_mail *mail, int32_t kind) {
+static mst_task_message *await_kind(mst_mail *mail, int32_t kind) {
     for (;;) {
-        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
-        assert_non_null(parcel);
-        if (parcel->head.kind == kind) return parcel;
-        mst_parcel_free(parcel);
+        mst_task_message *message = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(message);
+        if (message->head.kind == kind) return message;
+        mst_task_message_free(message);
     }
 }
 
 /* Says that callbacks keep nothing, to a worker that was started again and asks for it. */
 static void answer_kept(mst_mail *mail) {
-    mst_parcel *parcel = await_kind(mail, MST_PS_KEPT);
-    const mst_parcel_head head = {.kind = MST_PS_KEPT, .round = 1, .request = parcel->head.request};
+    mst_task_message *message = await_kind(mail, MST_PS_KEPT);
+    const mst_task_message_head head = {.kind = MST_PS_KEPT, .round = 1, .request = message->head.request};
     mst_snapshot *none;
     void *data;
     size_t bytes;
     EXPECT_OK(mst_snapshot_create(&none));
     EXPECT_OK(mst_state_message_encode(none, &data, &bytes));
-    EXPECT_OK(mst_mail_send(mail, parcel->from, &head, &(mst_iov){data, bytes}, 1, NULL));
+    EXPECT_OK(mst_mail_send(mail, message->from, &head, &(mst_iov){data, bytes}, 1, NULL));
     mst_snapshot_release(none);
     free(data);
-    mst_parcel_free(parcel);
+    mst_task_message_free(message);
 }
 
 /* Server 0 is ahead of server 1. Its answers to a process before this one, and to the first HELLO once more, come
@@ -167,19 +167,19 @@ static void *answer_late(void *context) {
     mst_mail *mail;
     EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster, .protocol = &mst_ps_protocol}, &mail));
     for (int hellos = 0; hellos < 2;) {
-        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
-        assert_non_null(parcel);
-        if (parcel->head.kind == MST_PS_HELLO) {
-            const uint64_t request = parcel->head.request;
+        mst_task_message *message = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(message);
+        if (message->head.kind == MST_PS_HELLO) {
+            const uint64_t request = message->head.request;
             const bool ahead = t->number == 0 && hellos == 0;
-            assert_int_equal(parcel->head.number, hellos); /* 1: the values of position 0 */
+            assert_int_equal(message->head.number, hellos); /* 1: the values of position 0 */
             hellos++;
-            if (ahead) answer(mail, parcel, request + 12345, 7, 7);
+            if (ahead) answer(mail, message, request + 12345, 7, 7);
             if (t->number == 0 && !ahead) usleep(200000); /* the other answers are there */
-            answer(mail, parcel, request, ahead ? 1 : 0, ahead ? 5 : first_value);
-            if (ahead) answer(mail, parcel, request, 1, 5);
+            answer(mail, message, request, ahead ? 1 : 0, ahead ? 5 : first_value);
+            if (ahead) answer(mail, message, request, 1, 5);
         }
-        mst_parcel_free(parcel);
+        mst_task_message_free(message);
     }
     if (t->number == 0) answer_kept(mail);
     mst_mail_close(mail);
@@ -207,11 +207,11 @@ static void answers_to_an_earlier_request_are_dropped(void **state) {
 
 /* ---- a server that has answered, and is started again ---- */
 
-/* Takes the next parcel of KIND, and answers it. */
+/* Takes the next message of KIND, and answers it. */
 static void answer_next(mst_mail *mail, int32_t kind, int64_t position) {
-    mst_parcel *parcel = await_kind(mail, kind);
-    answer(mail, parcel, parcel->head.request, position, first_value);
-    mst_parcel_free(parcel);
+    mst_task_message *message = await_kind(mail, kind);
+    answer(mail, message, message->head.request, position, first_value);
+    mst_task_message_free(message);
 }
 
 /* Server 0 answers the gradients, is lost and comes back without values; server 1 waits with its answer for ever, as
@@ -228,14 +228,14 @@ static void *come_back(void *context) {
         answer_next(mail, MST_PS_GRADIENTS, 1);
         mst_mail_close(mail);
         EXPECT_OK(mst_mail_open(&options, &mail));
-        mst_parcel *again = await_kind(mail, MST_PS_GRADIENTS);
-        const mst_parcel_head empty = {.kind = MST_PS_EMPTY, .request = again->head.request};
+        mst_task_message *again = await_kind(mail, MST_PS_GRADIENTS);
+        const mst_task_message_head empty = {.kind = MST_PS_EMPTY, .request = again->head.request};
         EXPECT_OK(mst_mail_send(mail, again->from, &empty, NULL, 0, NULL));
-        mst_parcel_free(again);
+        mst_task_message_free(again);
     } else {
-        mst_parcel_free(await_kind(mail, MST_PS_GRADIENTS));
+        mst_task_message_free(await_kind(mail, MST_PS_GRADIENTS));
     }
-    mst_parcel_free(await_kind(mail, MST_PARCEL_LOST)); /* the worker has ended */
+    mst_task_message_free(await_kind(mail, MST_TASK_MESSAGE_LOST)); /* the worker has ended */
     mst_mail_close(mail);
     mst_cluster_release(cluster);
     return NULL;

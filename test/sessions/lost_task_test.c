@@ -157,13 +157,13 @@ static void client_that_is_lost_leaves_no_session(void **state) {
     (void)state;
     mst_task_server *server;
     mst_remote_client *client;
-    mst_parcel *answer;
+    mst_task_message *answer;
     mst_wire_writer w = {0};
     EXPECT_OK(mst_task_server_start(&server, .devices = "cpu:1/1"));
     EXPECT_OK(mst_remote_client_open(mst_task_server_target(server), NULL, false, SERVER_SECONDS, &client));
     mst_open_message_put(&w, &(mst_open_message){.timeout = SERVER_SECONDS});
     EXPECT_OK(mst_remote_client_ask(client, MST_SESSION_OPEN, 0, &w, SERVER_SECONDS, &answer));
-    mst_parcel_free(answer);
+    mst_task_message_free(answer);
     mst_remote_client_close(client);
     const int64_t began = mst_clock_now();
     EXPECT_OK(mst_task_server_join(server)); /* returns when there is no session */

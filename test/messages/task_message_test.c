@@ -1,6 +1,6 @@
-/* Parcels over a transport inside this process: what was sent arrives whole and in order, what is none is refused, and
- * nothing is left when a peer is lost in the middle of a body. */
-#include "messages/parcel.h"
+/* Task messages over a transport inside this process: what was sent arrives whole and in order, what is none is
+ * refused, and nothing is left when a peer is lost in the middle of a body. */
+#include "messages/task_message.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 #include "sessions/session_message.h"
 #include "support/test.h"
 
-enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_PARCEL_HEAD };
+enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_TASK_MESSAGE_HEAD };
 enum { WORKER_0, WORKER_1, SERVER }; /* the numbers of the tasks: workers come first */
-static const char *const address[] = {"parcel-worker-0", "parcel-worker-1", "parcel-server"};
+static const char *const address[] = {"message-worker-0", "message-worker-1", "message-server"};
 
 static mst_status try_mail(int task, mst_mail **mail) {
     mst_cluster *cluster;
@@ -38,24 +38,24 @@ static mst_mail *open_mail(int task) {
     return mail;
 }
 
-static mst_parcel *next(mst_mail *mail) {
-    mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
-    assert_non_null(parcel);
-    return parcel;
+static mst_task_message *next(mst_mail *mail) {
+    mst_task_message *message = mst_mail_next(mail, mst_clock_after(SECONDS));
+    assert_non_null(message);
+    return message;
 }
 
-/* The next parcel of KIND, past those of other kinds. */
-static mst_parcel *next_of(mst_mail *mail, int32_t kind) {
+/* The next message of KIND, past those of other kinds. */
+static mst_task_message *next_of(mst_mail *mail, int32_t kind) {
     for (;;) {
-        mst_parcel *parcel = next(mail);
-        if (parcel->head.kind == kind) return parcel;
-        mst_parcel_free(parcel);
+        mst_task_message *message = next(mail);
+        if (message->head.kind == kind) return message;
+        mst_task_message_free(message);
     }
 }
 
-static bool is_filled(const mst_parcel *parcel, size_t bytes, unsigned seed) {
-    const unsigned char *body = parcel->body;
-    if (parcel->bytes != bytes || body[bytes] != 0) return false;
+static bool is_filled(const mst_task_message *message, size_t bytes, unsigned seed) {
+    const unsigned char *body = message->body;
+    if (message->bytes != bytes || body[bytes] != 0) return false;
     for (size_t i = 0; i < bytes; i++)
         if (body[i] != (unsigned char)(seed + i * 7 + (i >> 9))) return false;
     return true;
@@ -77,11 +77,11 @@ static void bodies_of_any_size_arrive_whole(void **state) {
         for (int copies = 0; copies < 2; copies++) {
             const size_t half = sizes[i] / 3;
             const mst_iov piece[] = {{data, half}, {data + half, 0}, {data + half, sizes[i] - half}};
-            const mst_parcel_head head = {MST_PS_GRADIENTS, 7, -1 - (int64_t)i, INT64_MAX, UINT64_MAX - i};
+            const mst_task_message_head head = {MST_PS_GRADIENTS, 7, -1 - (int64_t)i, INT64_MAX, UINT64_MAX - i};
             fill(data, sizes[i], (unsigned)i);
             EXPECT_OK(mst_mail_send(worker, SERVER, &head, piece, 3, copies ? NULL : &sent));
             if (copies) fill(data, sizes[i], 99);
-            mst_parcel *got = next_of(server, MST_PS_GRADIENTS);
+            mst_task_message *got = next_of(server, MST_PS_GRADIENTS);
             assert_true(is_filled(got, sizes[i], (unsigned)i));
             assert_int_equal(got->from, WORKER_1);
             assert_int_equal(got->head.round, 7);
@@ -89,7 +89,7 @@ static void bodies_of_any_size_arrive_whole(void **state) {
             assert_int_equal(got->head.step, INT64_MAX);
             assert_true(got->head.request == UINT64_MAX - i);
             assert_int_equal((uintptr_t)got->body % 64, 0);
-            mst_parcel_free(got);
+            mst_task_message_free(got);
             if (!copies) assert_true(mst_timeline_wait(&sent, i + 1, mst_clock_after(SECONDS), false));
         }
     mst_mail_close(worker);
@@ -100,13 +100,13 @@ static void error_of_a_peer_has_no_control_characters(void **state) {
     (void)state;
     mst_mail *worker = open_mail(WORKER_1), *server = open_mail(SERVER);
     const char text[] = "gone\x1b[2J\n\x7f\xc3\xa9";
-    static const int32_t kinds[] = {MST_PS_FAILED, MST_PARCEL_CANNOT_JOIN};
+    static const int32_t kinds[] = {MST_PS_FAILED, MST_TASK_MESSAGE_CANNOT_JOIN};
     for (int i = 0; i < 2; i++) {
-        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = kinds[i]}, &(mst_iov){text, sizeof text - 1},
-                                1, NULL));
-        mst_parcel *got = next_of(server, kinds[i]);
+        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_task_message_head){.kind = kinds[i]},
+                                &(mst_iov){text, sizeof text - 1}, 1, NULL));
+        mst_task_message *got = next_of(server, kinds[i]);
         assert_string_equal(got->body, "gone?[2J??\xc3\xa9");
-        mst_parcel_free(got);
+        mst_task_message_free(got);
     }
     mst_mail_close(worker);
     mst_mail_close(server);
@@ -119,34 +119,35 @@ static void task_that_cannot_listen_tells_those_that_wait_for_it(void **state) {
     for (int i = 0; i < 2; i++) {
         mst_mail *first = open_mail(tasks[i][0]), *other = open_mail(tasks[i][1]), *second;
         EXPECT_ERROR(try_mail(tasks[i][0], &second), MST_INVALID, "listens there already");
-        mst_parcel *got = next_of(other, MST_PARCEL_CANNOT_JOIN);
+        mst_task_message *got = next_of(other, MST_TASK_MESSAGE_CANNOT_JOIN);
         assert_int_equal(got->from, tasks[i][0]);
         assert_non_null(strstr(got->body, "listens there already"));
-        mst_parcel_free(got);
+        mst_task_message_free(got);
         mst_mail_close(first);
         mst_mail_close(other);
     }
 }
 
-static void parcel_to_oneself_comes_as_any_other(void **state) {
+static void message_to_oneself_comes_as_any_other(void **state) {
     (void)state;
     static unsigned char data[100000];
     mst_mail *server = open_mail(SERVER);
     mst_timeline sent = {0};
     fill(data, sizeof data, 3);
     const mst_iov piece[] = {{data, 7}, {data + 7, sizeof data - 7}};
-    EXPECT_OK(mst_mail_send(server, SERVER, &(mst_parcel_head){.kind = MST_PS_COLLECT, .step = 5}, piece, 2, &sent));
+    EXPECT_OK(
+        mst_mail_send(server, SERVER, &(mst_task_message_head){.kind = MST_PS_COLLECT, .step = 5}, piece, 2, &sent));
     assert_int_equal(mst_timeline_value(&sent), 1);
-    mst_parcel *got = next(server);
+    mst_task_message *got = next(server);
     assert_true(is_filled(got, sizeof data, 3));
     assert_int_equal(got->from, SERVER);
     assert_int_equal(got->head.step, 5);
-    mst_parcel_free(got);
+    mst_task_message_free(got);
     mst_mail_close(server);
 }
 
 /* Small ones among themselves, and large ones among themselves. */
-static void parcels_of_one_sender_keep_their_order(void **state) {
+static void messages_of_one_sender_keep_their_order(void **state) {
     (void)state;
     enum { COUNT = 40, LARGE = 20000 };
     static unsigned char data[LARGE];
@@ -155,12 +156,12 @@ static void parcels_of_one_sender_keep_their_order(void **state) {
         int64_t seen[2] = {0};
         for (int64_t i = 0; i < COUNT; i++)
             for (int w = 0; w < 2; w++)
-                EXPECT_OK(mst_mail_send(worker[w], SERVER, &(mst_parcel_head){MST_PS_HELLO, 0, i, 0, 0},
+                EXPECT_OK(mst_mail_send(worker[w], SERVER, &(mst_task_message_head){MST_PS_HELLO, 0, i, 0, 0},
                                         &(mst_iov){data, bytes}, 1, NULL));
         for (int i = 0; i < 2 * COUNT; i++) {
-            mst_parcel *got = next_of(server, MST_PS_HELLO);
+            mst_task_message *got = next_of(server, MST_PS_HELLO);
             assert_int_equal(got->head.number, seen[got->from]++);
-            mst_parcel_free(got);
+            mst_task_message_free(got);
         }
         for (int w = 0; w < 2; w++) mst_mail_close(worker[w]);
         mst_mail_close(server);
@@ -172,13 +173,13 @@ static void what_is_sent_to_a_task_that_is_not_there_yet_waits(void **state) {
     static unsigned char data[50000];
     mst_mail *worker = open_mail(WORKER_0);
     fill(data, sizeof data, 3);
-    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PS_BEGIN}, &(mst_iov){data, sizeof data}, 1,
-                            NULL));
+    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_task_message_head){.kind = MST_PS_BEGIN},
+                            &(mst_iov){data, sizeof data}, 1, NULL));
     assert_null(mst_mail_next(worker, mst_clock_after(0.01)));
     mst_mail *server = open_mail(SERVER);
-    mst_parcel *got = next_of(server, MST_PS_BEGIN);
+    mst_task_message *got = next_of(server, MST_PS_BEGIN);
     assert_true(is_filled(got, sizeof data, 3));
-    mst_parcel_free(got);
+    mst_task_message_free(got);
     mst_mail_close(worker);
     mst_mail_close(server);
 }
@@ -189,16 +190,16 @@ static void task_that_closes_is_lost_and_one_that_opens_again_is_another_instanc
     uint64_t instance[2];
     for (int i = 0; i < 2; i++) {
         mst_mail *worker = open_mail(WORKER_0);
-        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PS_LEAVE}, NULL, 0, NULL));
-        mst_parcel *got = next_of(server, MST_PS_LEAVE);
+        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_task_message_head){.kind = MST_PS_LEAVE}, NULL, 0, NULL));
+        mst_task_message *got = next_of(server, MST_PS_LEAVE);
         instance[i] = got->instance;
-        mst_parcel_free(got);
+        mst_task_message_free(got);
         mst_mail_close(worker);
-        got = next_of(server, MST_PARCEL_LOST);
+        got = next_of(server, MST_TASK_MESSAGE_LOST);
         assert_int_equal(got->from, WORKER_0);
         assert_true(got->instance == instance[i]);
         assert_string_equal(got->body, "connection closed by the peer");
-        mst_parcel_free(got);
+        mst_task_message_free(got);
     }
     assert_true(instance[0] != instance[1]);
     mst_mail_close(server);
@@ -223,14 +224,14 @@ static mst_mail *open_shm(int task, bool borrows, const int port[3]) {
 
 static void wait_for_route(mst_mail *mail, int to) {
     const int64_t until = mst_clock_after(SECONDS);
-    EXPECT_OK(mst_mail_send(mail, to, &(mst_parcel_head){.kind = MST_PS_COLLECT}, NULL, 0, NULL));
+    EXPECT_OK(mst_mail_send(mail, to, &(mst_task_message_head){.kind = MST_PS_COLLECT}, NULL, 0, NULL));
     for (const char *route = NULL; !route || !strstr(route, "shared memory"); route = mst_mail_route(mail, to)) {
         assert_true(mst_clock_now() < until);
-        mst_parcel_free(mst_mail_next(mail, mst_clock_after(0.002)));
+        mst_task_message_free(mst_mail_next(mail, mst_clock_after(0.002)));
     }
 }
 
-/* Nothing is copied: the body is the sender's memory, which that cannot take again before the parcel is freed, also
+/* Nothing is copied: the body is the sender's memory, which that cannot take again before the message is freed, also
  * where the sender has gone before. Who does not borrow gets a copy. */
 static void body_in_memory_of_the_sender_is_lent(void **state) {
     (void)state;
@@ -239,9 +240,9 @@ static void body_in_memory_of_the_sender_is_lent(void **state) {
     EXPECT_OK(mst_find_free_ports(3, port));
     mst_mail *worker[2] = {open_shm(0, false, port), open_shm(1, false, port)}, *server = open_shm(SERVER, true, port);
     mst_mail_block *block[2];
-    mst_parcel *got[2];
+    mst_task_message *got[2];
     for (int w = 0; w < 2; w++) {
-        const mst_parcel_head head = {.kind = MST_PS_GRADIENTS};
+        const mst_task_message_head head = {.kind = MST_PS_GRADIENTS};
         wait_for_route(worker[w], SERVER);
         block[w] = mst_mail_block_take(worker[w], OFFSET + BYTES);
         fill((unsigned char *)mst_mail_block_data(block[w]) + OFFSET, BYTES, 5);
@@ -257,7 +258,7 @@ static void body_in_memory_of_the_sender_is_lent(void **state) {
     mst_mail_block *other = mst_mail_block_take(worker[0], OFFSET + BYTES);
     mst_mail_block *again[1 + MOST_TRIES] = {NULL};
     assert_ptr_not_equal(other, block[0]);
-    mst_parcel_free(got[0]);
+    mst_task_message_free(got[0]);
     for (int i = 0; i < MOST_TRIES && again[0] != block[0]; i++) { /* its sender hears so a little later */
         usleep(1000U * (unsigned)i);
         again[1 + i] = again[0] = mst_mail_block_take(worker[0], OFFSET + BYTES);
@@ -265,19 +266,19 @@ static void body_in_memory_of_the_sender_is_lent(void **state) {
     assert_ptr_equal(again[0], block[0]);
     for (int i = 0; i < MOST_TRIES; i++) mst_mail_block_give(worker[0], again[1 + i]);
     mst_mail_block_give(worker[0], other);
-    EXPECT_OK(mst_mail_send(server, WORKER_0, &(mst_parcel_head){.kind = MST_PS_VALUES},
+    EXPECT_OK(mst_mail_send(server, WORKER_0, &(mst_task_message_head){.kind = MST_PS_VALUES},
                             &(mst_iov){got[1]->body, BYTES}, 1, NULL));
-    mst_parcel *copy = next_of(worker[0], MST_PS_VALUES);
+    mst_task_message *copy = next_of(worker[0], MST_PS_VALUES);
     assert_null(copy->lent);
     assert_true(is_filled(copy, BYTES, 5));
-    mst_parcel_free(copy);
+    mst_task_message_free(copy);
     mst_mail_linger(worker[1], SECONDS);
     mst_mail_give_up(worker[1]); /* it would wait for the server */
     const int64_t began = mst_clock_now();
     mst_mail_close(worker[1]);
     assert_true((double)(mst_clock_now() - began) / 1e9 < SECONDS / 2.0);
     assert_memory_equal((char *)got[1]->body + 1, "\x0c", 1);
-    mst_parcel_free(got[1]);
+    mst_task_message_free(got[1]);
     mst_mail_close(worker[0]);
     mst_mail_close(server);
 }
@@ -307,7 +308,7 @@ static void gradients_that_a_step_holds_are_not_used_again(void **state) {
     mst_tensor_release(value);
 }
 
-/* ---- what is no parcel ---- */
+/* ---- what is no message ---- */
 
 /* A peer that uses the transport as it likes. */
 static void ignore_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
@@ -340,13 +341,13 @@ static mst_transport *open_raw(void) {
 
 /* A head as the wire has it: 4 bytes each of magic, version, kind, round; 8 of number, step, bytes, run, request. */
 static void make_head(unsigned char head[HEAD], uint32_t kind, uint64_t bytes, uint64_t run) {
-    const uint32_t first[] = {0x5053534d, MST_PARCEL_VERSION, kind, 2};
+    const uint32_t first[] = {0x5053534d, MST_TASK_MESSAGE_VERSION, kind, 2};
     const uint64_t then[] = {3, 4, bytes, run, 5};
     memcpy(head, first, sizeof first);
     memcpy(head + sizeof first, then, sizeof then);
 }
 
-static void what_is_no_parcel_is_refused(void **state) {
+static void what_is_no_task_message_is_refused(void **state) {
     (void)state;
     static const struct {
         uint32_t kind;
@@ -356,9 +357,9 @@ static void what_is_no_parcel_is_refused(void **state) {
     } cases[] = {
         {0, 0, 0, 0, "unknown kind"},
         {MST_PS_END, 0, 0, 0, "unknown kind"},
-        {MST_PARCEL_RANGES_END, 0, 0, 0, "unknown kind"},
-        {MST_PARCEL_CONNECTED, 0, 0, 0, "unknown kind"},
-        {MST_PARCEL_LOST, 0, 0, 0, "unknown kind"},
+        {MST_TASK_MESSAGE_RANGES_END, 0, 0, 0, "unknown kind"},
+        {MST_TASK_MESSAGE_CONNECTED, 0, 0, 0, "unknown kind"},
+        {MST_TASK_MESSAGE_LOST, 0, 0, 0, "unknown kind"},
         {UINT32_MAX, 0, 0, 0, "unknown kind"},
         {MST_PS_HELLO, 5, 0, 4, "wrong length"},
         {MST_PS_HELLO, 4, 0, 5, "wrong length"},
@@ -373,10 +374,10 @@ static void what_is_no_parcel_is_refused(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_head(message, cases[i].kind, cases[i].bytes, cases[i].run);
         EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD + cases[i].behind));
-        mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+        mst_task_message *got = next_of(server, MST_TASK_MESSAGE_LOST);
         assert_int_equal(got->from, WORKER_0);
         assert_non_null(strstr(got->body, cases[i].why));
-        mst_parcel_free(got);
+        mst_task_message_free(got);
     }
     /* what is of another protocol does no harm: the next case is the next that comes */
     for (int i = 0; i < 2; i++) {
@@ -386,23 +387,23 @@ static void what_is_no_parcel_is_refused(void **state) {
     make_head(message, MST_PS_HELLO, 0, 0);
     for (size_t bytes = 0; bytes < HEAD; bytes++) {
         EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, bytes));
-        mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+        mst_task_message *got = next_of(server, MST_TASK_MESSAGE_LOST);
         assert_non_null(strstr(got->body, "no message of Muster's"));
-        mst_parcel_free(got);
+        mst_task_message_free(got);
     }
     message[0] ^= 1;
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
-    mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+    mst_task_message *got = next_of(server, MST_TASK_MESSAGE_LOST);
     assert_non_null(strstr(got->body, "no message of Muster's"));
-    mst_parcel_free(got);
+    mst_task_message_free(got);
     message[0] ^= 1, message[4] ^= 2;
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
-    got = next_of(server, MST_PARCEL_LOST);
+    got = next_of(server, MST_TASK_MESSAGE_LOST);
     assert_non_null(strstr(got->body, "another version"));
-    mst_parcel_free(got);
+    mst_task_message_free(got);
     message[4] ^= 2; /* what is one arrives nevertheless */
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
-    mst_parcel_free(next_of(server, MST_PS_HELLO));
+    mst_task_message_free(next_of(server, MST_PS_HELLO));
     mst_transport_inproc.close(raw, 0);
     mst_mail_close(server);
 }
@@ -417,10 +418,10 @@ static void body_of_another_length_than_its_head_says_is_refused(void **state) {
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, head, sizeof head));
     EXPECT_OK(mst_transport_inproc.send(raw, SERVER, (mst_key){.generation = 1, .run = 9},
                                         &(mst_iov){data, sizeof data}, 1, NULL));
-    mst_parcel_free(next_of(server, MST_PARCEL_LOST));
-    mst_parcel *got = mst_mail_next(server, mst_clock_after(0.05));
-    assert_true(!got || got->head.kind == MST_PARCEL_CONNECTED);
-    mst_parcel_free(got);
+    mst_task_message_free(next_of(server, MST_TASK_MESSAGE_LOST));
+    mst_task_message *got = mst_mail_next(server, mst_clock_after(0.05));
+    assert_true(!got || got->head.kind == MST_TASK_MESSAGE_CONNECTED);
+    mst_task_message_free(got);
     mst_transport_inproc.close(raw, 0);
     mst_mail_close(server);
 }
@@ -435,16 +436,16 @@ static void peer_lost_in_the_middle_of_a_body_holds_up_nothing(void **state) {
     make_head(head, MST_PS_GRADIENTS, 60000, 9);
     EXPECT_OK(mst_transport_inproc.control(raw, SERVER, head, sizeof head));
     mst_transport_inproc.close(raw, 0);
-    mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+    mst_task_message *got = next_of(server, MST_TASK_MESSAGE_LOST);
     assert_string_equal(got->body, "connection closed by the peer");
-    mst_parcel_free(got);
+    mst_task_message_free(got);
     fill(data, sizeof data, 8);
-    EXPECT_OK(mst_mail_send(other, SERVER, &(mst_parcel_head){.kind = MST_PS_GRADIENTS}, &(mst_iov){data, sizeof data},
-                            1, NULL));
+    EXPECT_OK(mst_mail_send(other, SERVER, &(mst_task_message_head){.kind = MST_PS_GRADIENTS},
+                            &(mst_iov){data, sizeof data}, 1, NULL));
     got = next_of(server, MST_PS_GRADIENTS);
     assert_int_equal(got->from, WORKER_1);
     assert_true(is_filled(got, sizeof data, 8));
-    mst_parcel_free(got);
+    mst_task_message_free(got);
     mst_mail_close(other);
     mst_mail_close(server);
 }
@@ -454,17 +455,17 @@ static void closing_frees_what_was_not_taken(void **state) {
     static const unsigned char data[60000];
     mst_mail *server = open_mail(SERVER), *worker = open_mail(WORKER_0);
     for (int i = 0; i < 3; i++) {
-        const mst_parcel_head head = {.kind = MST_PS_GRADIENTS};
+        const mst_task_message_head head = {.kind = MST_PS_GRADIENTS};
         EXPECT_OK(mst_mail_send(worker, SERVER, &head, &(mst_iov){data, 10}, 1, NULL));
         EXPECT_OK(mst_mail_send(worker, SERVER, &head, &(mst_iov){data, sizeof data}, 1, NULL));
     }
-    mst_parcel_free(next_of(server, MST_PS_GRADIENTS));
+    mst_task_message_free(next_of(server, MST_PS_GRADIENTS));
     mst_mail_close(server);
-    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PS_GRADIENTS}, &(mst_iov){data, sizeof data},
-                            1, NULL));
+    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_task_message_head){.kind = MST_PS_GRADIENTS},
+                            &(mst_iov){data, sizeof data}, 1, NULL));
     mst_mail_close(worker);
     mst_mail_close(NULL);
-    mst_parcel_free(NULL);
+    mst_task_message_free(NULL);
 }
 
 int main(void) {
@@ -472,13 +473,13 @@ int main(void) {
         cmocka_unit_test(bodies_of_any_size_arrive_whole),
         cmocka_unit_test(error_of_a_peer_has_no_control_characters),
         cmocka_unit_test(task_that_cannot_listen_tells_those_that_wait_for_it),
-        cmocka_unit_test(parcel_to_oneself_comes_as_any_other),
-        cmocka_unit_test(parcels_of_one_sender_keep_their_order),
+        cmocka_unit_test(message_to_oneself_comes_as_any_other),
+        cmocka_unit_test(messages_of_one_sender_keep_their_order),
         cmocka_unit_test(what_is_sent_to_a_task_that_is_not_there_yet_waits),
         cmocka_unit_test(task_that_closes_is_lost_and_one_that_opens_again_is_another_instance),
         cmocka_unit_test(gradients_that_a_step_holds_are_not_used_again),
         cmocka_unit_test(body_in_memory_of_the_sender_is_lent),
-        cmocka_unit_test(what_is_no_parcel_is_refused),
+        cmocka_unit_test(what_is_no_task_message_is_refused),
         cmocka_unit_test(body_of_another_length_than_its_head_says_is_refused),
         cmocka_unit_test(peer_lost_in_the_middle_of_a_body_holds_up_nothing),
         cmocka_unit_test(closing_frees_what_was_not_taken),

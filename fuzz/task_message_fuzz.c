@@ -7,13 +7,13 @@
 
 static void read_input(const uint8_t *data, size_t size) {
     enum { MOST = 1 << 20 };
-    unsigned char again[MST_PARCEL_HEAD];
-    mst_parcel_head head;
+    unsigned char again[MST_TASK_MESSAGE_HEAD];
+    mst_task_message_head head;
     size_t bytes;
     uint64_t run;
-    if (mst_parcel_head_decode(&mst_ps_protocol, data, size, MOST, &head, &bytes, &run)) return;
+    if (mst_task_message_head_decode(&mst_ps_protocol, data, size, MOST, &head, &bytes, &run)) return;
     if (bytes > MOST || size != sizeof again + (run ? 0 : bytes)) __builtin_trap();
-    mst_parcel_head_encode(&head, bytes, run, again);
+    mst_task_message_head_encode(&head, bytes, run, again);
     if (memcmp(again, data, sizeof again) != 0) __builtin_trap();
 }
 

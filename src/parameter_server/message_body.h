@@ -1,4 +1,4 @@
-/** Bodies of gradients and of values (messages/parcel.h).
+/** Bodies of gradients and of values (messages/task_message.h).
  *
  *  Gradients: for each leaf of the worker, and each variable of the server, in the order of its graph
  *
@@ -9,26 +9,26 @@
  *
  *  Values: the same for one leaf. For a variable with sparse gradients they are the rows that have changed since the
  *  worker's values; or -1 in place of the number of rows, and all elements. */
-#ifndef MUSTER_PARAMETER_SERVER_PARCEL_BODY_H
-#define MUSTER_PARAMETER_SERVER_PARCEL_BODY_H
+#ifndef MUSTER_PARAMETER_SERVER_MESSAGE_BODY_H
+#define MUSTER_PARAMETER_SERVER_MESSAGE_BODY_H
 
 #include "muster/tensor.h"
 
-enum { MST_PARCEL_ALIGN = 8 };
-static inline size_t mst_parcel_aligned(size_t bytes) {
-    return (bytes + MST_PARCEL_ALIGN - 1) / MST_PARCEL_ALIGN * MST_PARCEL_ALIGN;
+enum { MST_MESSAGE_BODY_ALIGN = 8 };
+static inline size_t mst_message_body_aligned(size_t bytes) {
+    return (bytes + MST_MESSAGE_BODY_ALIGN - 1) / MST_MESSAGE_BODY_ALIGN * MST_MESSAGE_BODY_ALIGN;
 }
 
 /** The part of a body that has not been read. */
-typedef struct mst_parcel_rest {
+typedef struct mst_message_body_rest {
     const char *at;
     size_t bytes;
-} mst_parcel_rest;
+} mst_message_body_rest;
 
 /** Takes the next BYTES and the zeros after them; NULL if fewer are left. */
-const void *mst_parcel_take(mst_parcel_rest *rest, size_t bytes);
+const void *mst_message_body_take(mst_message_body_rest *rest, size_t bytes);
 /** Reads the next variable into VALUE, or only its changed rows. False if it does not have VALUE's shape and dtype.
  *  SPARSE: it has sparse gradients, and at least one row. */
-bool mst_parcel_take_value(mst_parcel_rest *rest, bool sparse, mst_tensor *value);
+bool mst_message_body_take_value(mst_message_body_rest *rest, bool sparse, mst_tensor *value);
 
 #endif

@@ -1,21 +1,21 @@
-/** Parcels: messages with a head of some numbers and a body of any size. They go between workers and parameter servers,
- *  between tasks that check their cluster (messages/checkup.h), and in sessions over several tasks
- *  (sessions/service.h).
+/** Task messages: messages between tasks, with a head of some numbers and a body of any size. They go between workers
+ *  and parameter servers, between tasks that check their cluster (messages/checkup.h), and in sessions over several
+ *  tasks (sessions/service.h).
  *
  *  A small body travels in the control message with the head. A large one follows as data, directly into memory that
  *  the receiver allocates when the head has come (transport/transport.h):
  *
  *      worker                                                 server
  *      head (kind, number, step, bytes) ---- control ---->    memory for the body, posted
- *      body ----------------------------------- data ---->    the parcel is complete, and can be taken
+ *      body ----------------------------------- data ---->    the message is complete, and can be taken
  *
- *  Parcels of each step may go by a faster way, on which they may overtake others or be overtaken. A parcel that
+ *  Messages of each step may go by a faster way, on which they may overtake others or be overtaken. A message that
  *  answers another one still comes after it.
  *
  *  Events of the connections come from the same queue: a task is connected, or is lost, and why. A task that was
  *  started again has another instance. */
-#ifndef MUSTER_MESSAGES_PARCEL_H
-#define MUSTER_MESSAGES_PARCEL_H
+#ifndef MUSTER_MESSAGES_TASK_MESSAGE_H
+#define MUSTER_MESSAGES_TASK_MESSAGE_H
 
 #include <stdio.h>
 
@@ -27,75 +27,78 @@
 typedef struct mst_mail mst_mail;
 typedef struct mst_mail_block mst_mail_block;
 
-/** The version of parcels. Two processes must have the same one to understand each other. */
-enum { MST_PARCEL_VERSION = 15 };
+/** The version of task messages. Two processes must have the same one to understand each other. */
+enum { MST_TASK_MESSAGE_VERSION = 15 };
 
 /** Kinds that belong to no protocol. The first one is sent. The others are never sent: they tell the owner of a mail
  *  what has happened to a connection. */
 enum {
-    MST_PARCEL_CANNOT_JOIN = 1, /**< from the transport of a task that cannot listen at its address, or that was given
-                                 *   other lists of tasks: the job ends; body: why, a text */
-    MST_PARCEL_CONNECTED,
-    MST_PARCEL_LOST,     /**< body: why */
-    MST_PARCEL_NO_MEMORY /**< there is no memory for a parcel that was to come; body: its size, "573000000 bytes" */
+    /** From the transport of a task that cannot listen at its address, or that was given other lists of tasks: the job
+     *  ends; body: why, a text. */
+    MST_TASK_MESSAGE_CANNOT_JOIN = 1,
+    MST_TASK_MESSAGE_CONNECTED,
+    MST_TASK_MESSAGE_LOST, /**< body: why */
+    /** There is no memory for a message that was to come; body: its size, "573000000 bytes". */
+    MST_TASK_MESSAGE_NO_MEMORY
 };
 
 /** First kind of each protocol. The protocol numbers its kinds from there on. Its own header says who sends each kind,
  *  when, and what that changes; a table holds what must be known here. A new protocol takes the next range. */
 enum {
-    MST_PARCEL_CHECKUP = 0x100,          /**< messages/checkup.c */
-    MST_PARCEL_PARAMETER_SERVER = 0x200, /**< kinds that parameter servers and their workers send */
-    MST_PARCEL_SESSIONS = 0x300,         /**< kinds of sessions over several tasks */
-    MST_PARCEL_RANGES_END = 0x400
+    MST_TASK_MESSAGE_CHECKUP = 0x100,          /**< messages/checkup.c */
+    MST_TASK_MESSAGE_PARAMETER_SERVER = 0x200, /**< kinds that parameter servers and their workers send */
+    MST_TASK_MESSAGE_SESSIONS = 0x300,         /**< kinds of sessions over several tasks */
+    MST_TASK_MESSAGE_RANGES_END = 0x400
 };
 
 /** What a mail must know about the kinds of a protocol, FIRST to END - 1, to carry them. A set of kinds has the bit
- *  MST_PARCEL_BIT for each of its kinds. */
+ *  MST_TASK_MESSAGE_BIT for each of its kinds. */
 typedef struct mst_protocol {
     int32_t first, end;
-    /** Kinds that are sent in each step. Such a parcel may go by a faster way, overtake others, and be overtaken: its
+    /** Kinds that are sent in each step. Such a message may go by a faster way, overtake others, and be overtaken: its
      *  numbers tell the receiver where it belongs. */
     uint64_t overtakes;
     uint64_t lends; /**< large kinds sent in each step: may be read in the sender's memory (mst_mail_options.borrows) */
     uint64_t texts; /**< the body is a short text for display; control characters are removed from it */
-    /** What happens if there is no memory for a parcel. True: the owner gets NO_MEMORY and ends the job, since the
-     *  sender would send the parcel again. False: the sender counts as lost, as if its connection had broken (LOST). */
+    /** What happens if there is no memory for a message. True: the owner gets NO_MEMORY and ends the job, since the
+     *  sender would send the message again. False: the sender counts as lost, as if its connection had broken (LOST).
+     */
     bool fails_without_memory;
 } mst_protocol;
-#define MST_PARCEL_BIT(first, kind) (UINT64_C(1) << ((kind) - (first)))
+#define MST_TASK_MESSAGE_BIT(first, kind) (UINT64_C(1) << ((kind) - (first)))
 
 /** Requests of a worker are numbered from a random number on, so that requests of an earlier process have other
  *  numbers. The server's answer has the number of the request. An answer to an earlier request, sent twice or meant for
  *  a process that no longer exists, is recognised by it and dropped. */
-typedef struct mst_parcel_head {
+typedef struct mst_task_message_head {
     int32_t kind;   /**< of the mail's protocol, or one of those above */
     uint32_t round; /**< how often the servers have begun: gradients of an earlier round are dropped */
     int64_t number, step;
     uint64_t request; /**< of a worker: its number; of an answer: the number that it answers; 0: neither */
-} mst_parcel_head;
+} mst_task_message_head;
 
 /** The head on the wire: 56 bytes. BYTES is the size of the body, which travels as data message RUN, or directly after
  *  the head if RUN is 0. */
-enum { MST_PARCEL_HEAD = 56 };
-void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
-                            unsigned char at[MST_PARCEL_HEAD]);
-/** From a message of SIZE bytes. Returns NULL, or why that is no head of a parcel, half a sentence: a kind in the range
- *  of PROTOCOL is one of its kinds. */
-const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
-                                   mst_parcel_head *head, size_t *bytes, uint64_t *run);
+enum { MST_TASK_MESSAGE_HEAD = 56 };
+void mst_task_message_head_encode(const mst_task_message_head *head, uint64_t bytes, uint64_t run,
+                                  unsigned char at[MST_TASK_MESSAGE_HEAD]);
+/** From SIZE bytes that have come. Returns NULL, or why that is no head of a task message, half a sentence: a kind in
+ *  the range of PROTOCOL is one of its kinds. */
+const char *mst_task_message_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
+                                         mst_task_message_head *head, size_t *bytes, uint64_t *run);
 
-/** A received parcel. */
-typedef struct mst_parcel {
-    struct mst_parcel *next; /**< used by the mail */
-    mst_parcel_head head;
+/** A received task message. */
+typedef struct mst_task_message {
+    struct mst_task_message *next; /**< used by the mail */
+    mst_task_message_head head;
     int32_t from;
     uint64_t instance;
     size_t bytes;
     void *body;          /**< [bytes], aligned to 64, with a 0 after it; if it is lent: aligned to 8, and no 0 */
     void *own;           /**< memory for it */
-    mst_kept_part *lent; /**< BODY is memory of the sender, which does not write to it until the parcel is freed. NULL:
+    mst_kept_part *lent; /**< BODY is memory of the sender, which does not write to it until the message is freed. NULL:
                               BODY is OWN */
-} mst_parcel;
+} mst_task_message;
 
 typedef struct mst_mail_options {
     const mst_cluster *cluster;
@@ -147,10 +150,10 @@ void mst_mail_give_up(mst_mail *mail);
 /** Sends what is waiting, and frees everything. NULL is allowed. */
 void mst_mail_close(mst_mail *mail);
 
-/** Sends a parcel whose body is the N pieces; TO may be this task itself. The pieces must not change until *SENT has
+/** Sends a message whose body is the N pieces; TO may be this task itself. The pieces must not change until *SENT has
  *  risen by one. If the body is small or SENT is NULL, they are copied, and *SENT rises before the return. */
-MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece,
-                                     int n, mst_timeline *sent);
+MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_task_message_head *head,
+                                     const mst_iov *piece, int n, mst_timeline *sent);
 /** Returns memory of at least BYTES from which bodies are sent without a copy; nothing in it is still being sent. NULL:
  *  there is none. It may be given back while bodies are still being sent from it. */
 mst_mail_block *mst_mail_block_take(mst_mail *mail, size_t bytes);
@@ -161,16 +164,16 @@ void mst_mail_block_give(mst_mail *mail, mst_mail_block *block);
 void mst_mail_block_leave(mst_mail *mail, mst_mail_block *block);
 /** The memory of BLOCK, aligned to 64. */
 void *mst_mail_block_data(const mst_mail_block *block);
-/** Sends a parcel whose body is BYTES of BLOCK, from OFFSET on. They must not change until BLOCK is taken again. */
-MST_CHECKED mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_parcel_head *head,
+/** Sends a message whose body is BYTES of BLOCK, from OFFSET on. They must not change until BLOCK is taken again. */
+MST_CHECKED mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_task_message_head *head,
                                            mst_mail_block *block, size_t offset, size_t bytes);
-/** The next complete parcel; free it with mst_parcel_free. NULL if none comes until DEADLINE. */
-mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline);
-void mst_parcel_free(mst_parcel *parcel);
+/** The next complete message; free it with mst_task_message_free. NULL if none comes until DEADLINE. */
+mst_task_message *mst_mail_next(mst_mail *mail, int64_t deadline);
+void mst_task_message_free(mst_task_message *message);
 /** How messages to task TO go now, in words; NULL: this task has no connection to it (transport/transport.h). */
 const char *mst_mail_route(mst_mail *mail, int32_t to);
 /** "worker:1 at localhost:2223" in TEXT of SIZE bytes, which is returned. If this task cannot connect to TASK although
- *  it has parcels for it, the reason is added. */
+ *  it has messages for it, the reason is added. */
 const char *mst_mail_missing(const mst_mail *mail, int32_t task, char *text, size_t size);
 /** What TASK last said it was doing; "": not known. TEXT has room for MST_TRANSPORT_DOING bytes. */
 void mst_mail_heard(const mst_mail *mail, int32_t task, char *text);

@@ -1,4 +1,4 @@
-#include "messages/parcel.h"
+#include "messages/task_message.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #include "cluster/task_log.h"
 #include "cluster/task_transport.h"
 
-enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
+enum { HEAD = MST_TASK_MESSAGE_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
 static const uint32_t MAGIC = 0x5053534d; /* "MSSP" */
 static const uint32_t GENERATION = 1;     /* there is only one generation */
 
@@ -28,7 +28,7 @@ static const uint32_t GENERATION = 1;     /* there is only one generation */
  * memory stays until the transport is closed. */
 typedef struct incoming {
     struct incoming *next;
-    mst_parcel *parcel;
+    mst_task_message *message;
     mst_timeline arrived;
 } incoming;
 
@@ -61,7 +61,7 @@ struct mst_mail {
     pthread_mutex_t lock;
     const mst_protocol *protocol;
     uint64_t last_run; /* number of the last body that was sent as data */
-    mst_parcel *first, **last;
+    mst_task_message *first, **last;
     incoming *coming, **last_coming; /* in the order of their heads */
     mst_mail_block *blocks;          /* blocks that nobody has taken; bodies may still be sent from some */
     mst_mail_block *left;            /* blocks that somebody may still write to */
@@ -74,10 +74,10 @@ struct mst_mail {
  *      bytes of the body           8
  *      run                         8: of the data message with the body; 0: the body follows here
  *      request                     8 */
-void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
-                            unsigned char at[MST_PARCEL_HEAD]) {
+void mst_task_message_head_encode(const mst_task_message_head *head, uint64_t bytes, uint64_t run,
+                                  unsigned char at[MST_TASK_MESSAGE_HEAD]) {
     at = mst_put_number(at, MAGIC, 4);
-    at = mst_put_number(at, MST_PARCEL_VERSION, 4);
+    at = mst_put_number(at, MST_TASK_MESSAGE_VERSION, 4);
     at = mst_put_number(at, (uint64_t)head->kind, 4);
     at = mst_put_number(at, head->round, 4);
     at = mst_put_number(at, (uint64_t)head->number, 8);
@@ -88,36 +88,36 @@ void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_
 }
 
 static bool is_in(uint64_t set, const mst_protocol *protocol, int32_t kind) {
-    return kind >= protocol->first && kind < protocol->end && (set & MST_PARCEL_BIT(protocol->first, kind));
+    return kind >= protocol->first && kind < protocol->end && (set & MST_TASK_MESSAGE_BIT(protocol->first, kind));
 }
 
 /* Whether the body is a text for display. */
 static bool is_text(const mst_protocol *protocol, int32_t kind) {
-    return kind == MST_PARCEL_CANNOT_JOIN || is_in(protocol->texts, protocol, kind);
+    return kind == MST_TASK_MESSAGE_CANNOT_JOIN || is_in(protocol->texts, protocol, kind);
 }
 
 static uint64_t range_of(uint64_t kind) {
-    return kind / MST_PARCEL_CHECKUP;
+    return kind / MST_TASK_MESSAGE_CHECKUP;
 }
 
 /* A kind of another protocol, such as of `muster doctor` for a task that trains. */
 static bool is_of_other(const mst_protocol *protocol, uint64_t kind) {
-    return kind >= MST_PARCEL_CHECKUP && kind < MST_PARCEL_RANGES_END &&
+    return kind >= MST_TASK_MESSAGE_CHECKUP && kind < MST_TASK_MESSAGE_RANGES_END &&
            range_of(kind) != range_of((uint64_t)protocol->first);
 }
 
 static bool is_known(const mst_protocol *protocol, uint64_t kind) {
-    return kind == MST_PARCEL_CANNOT_JOIN || (kind >= (uint64_t)protocol->first && kind < (uint64_t)protocol->end) ||
-           is_of_other(protocol, kind);
+    return kind == MST_TASK_MESSAGE_CANNOT_JOIN ||
+           (kind >= (uint64_t)protocol->first && kind < (uint64_t)protocol->end) || is_of_other(protocol, kind);
 }
 
-const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
-                                   mst_parcel_head *head, size_t *bytes, uint64_t *run) {
+const char *mst_task_message_head_decode(const mst_protocol *protocol, const void *data, size_t size, size_t most_bytes,
+                                         mst_task_message_head *head, size_t *bytes, uint64_t *run) {
     const unsigned char *at = data;
     if (size < HEAD || mst_get_number(&at, 4) != MAGIC) return "what it has sent is no message of Muster's";
-    if (mst_get_number(&at, 4) != MST_PARCEL_VERSION) return "it is of another version of Muster";
+    if (mst_get_number(&at, 4) != MST_TASK_MESSAGE_VERSION) return "it is of another version of Muster";
     const uint64_t kind = mst_get_number(&at, 4);
-    mst_parcel_head h = {.kind = (int32_t)kind, .round = (uint32_t)mst_get_number(&at, 4)};
+    mst_task_message_head h = {.kind = (int32_t)kind, .round = (uint32_t)mst_get_number(&at, 4)};
     h.number = (int64_t)mst_get_number(&at, 8);
     h.step = (int64_t)mst_get_number(&at, 8);
     const uint64_t all = mst_get_number(&at, 8);
@@ -134,36 +134,37 @@ const char *mst_parcel_head_decode(const mst_protocol *protocol, const void *dat
 
 /* ---- receiving, on the transport's thread ---- */
 
-static mst_parcel *make_parcel(const mst_parcel_head *head, int32_t from, uint64_t instance, size_t bytes) {
-    mst_parcel *parcel = calloc(1, sizeof *parcel);
-    if (!parcel) return NULL;
-    *parcel = (mst_parcel){.head = *head, .from = from, .instance = instance, .bytes = bytes};
-    parcel->body = parcel->own = aligned_alloc(ALIGN, (bytes + ALIGN) / ALIGN * ALIGN);
-    if (!parcel->body) {
-        free(parcel);
+static mst_task_message *make_message(const mst_task_message_head *head, int32_t from, uint64_t instance,
+                                      size_t bytes) {
+    mst_task_message *message = calloc(1, sizeof *message);
+    if (!message) return NULL;
+    *message = (mst_task_message){.head = *head, .from = from, .instance = instance, .bytes = bytes};
+    message->body = message->own = aligned_alloc(ALIGN, (bytes + ALIGN) / ALIGN * ALIGN);
+    if (!message->body) {
+        free(message);
         return NULL;
     }
-    ((char *)parcel->body)[bytes] = '\0';
-    return parcel;
+    ((char *)message->body)[bytes] = '\0';
+    return message;
 }
 
-static void enqueue(mst_mail *mail, mst_parcel *parcel) {
-    *mail->last = parcel;
-    mail->last = &parcel->next;
+static void enqueue(mst_mail *mail, mst_task_message *message) {
+    *mail->last = message;
+    mail->last = &message->next;
     mst_timeline_add(&mail->news, 1);
 }
 
 /* Adds an event for the owner, whose body is a text. */
 static void enqueue_event(mst_mail *mail, int32_t kind, int32_t from, uint64_t instance, const char *text) {
-    mst_parcel *parcel = make_parcel(&(mst_parcel_head){.kind = kind}, from, instance, strlen(text));
-    if (!parcel) return; /* an event lost for lack of memory shows as a step that does not end */
-    memcpy(parcel->body, text, parcel->bytes);
+    mst_task_message *message = make_message(&(mst_task_message_head){.kind = kind}, from, instance, strlen(text));
+    if (!message) return; /* an event lost for lack of memory shows as a step that does not end */
+    memcpy(message->body, text, message->bytes);
     pthread_mutex_lock(&mail->lock);
-    enqueue(mail, parcel);
+    enqueue(mail, message);
     pthread_mutex_unlock(&mail->lock);
 }
 
-/* There is no memory for a parcel of these bytes, which come as data message RUN. A post of another size is made for
+/* There is no memory for a message of these bytes, which come as data message RUN. A post of another size is made for
  * it, so that the transport drops the bytes. */
 static void starve(mst_mail *mail, int32_t from, uint64_t instance, size_t bytes, uint64_t run) {
     const mst_key key = {.generation = GENERATION, .run = run};
@@ -174,20 +175,20 @@ static void starve(mst_mail *mail, int32_t from, uint64_t instance, size_t bytes
     }
     snprintf(text, sizeof text, "%zu bytes", bytes);
     if (mail->protocol->fails_without_memory)
-        enqueue_event(mail, MST_PARCEL_NO_MEMORY, from, instance, text);
+        enqueue_event(mail, MST_TASK_MESSAGE_NO_MEMORY, from, instance, text);
     else
-        enqueue_event(mail, MST_PARCEL_LOST, from, instance, "there is no memory for its message");
+        enqueue_event(mail, MST_TASK_MESSAGE_LOST, from, instance, "there is no memory for its message");
 }
 
-/* Takes PARCEL over. Returns NULL, or why its body cannot be received. */
-static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) {
+/* Takes MESSAGE over. Returns NULL, or why its body cannot be received. */
+static const char *await_body(mst_mail *mail, mst_task_message *message, uint64_t run) {
     incoming *in = aligned_alloc(_Alignof(incoming), sizeof *in);
     if (!in) {
-        mst_parcel_free(parcel);
+        mst_task_message_free(message);
         return "there is no memory for its message";
     }
     memset(in, 0, sizeof *in);
-    in->parcel = parcel;
+    in->message = message;
     in->arrived.also = &mail->news;
     pthread_mutex_lock(&mail->lock);
     *mail->last_coming = in;
@@ -196,49 +197,49 @@ static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) 
     mst_timeline_wait(&mail->opened, 1, MST_NEVER, false);
     const mst_key key = {.generation = GENERATION, .run = run};
     const bool borrows =
-        mail->borrows && mail->type->borrow && is_in(mail->protocol->lends, mail->protocol, parcel->head.kind);
+        mail->borrows && mail->type->borrow && is_in(mail->protocol->lends, mail->protocol, message->head.kind);
     const mst_status status =
-        borrows ? mail->type->borrow(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &parcel->lent,
+        borrows ? mail->type->borrow(mail->transport, message->from, key, message->body, message->bytes, &message->lent,
                                      &in->arrived)
-                : mail->type->post(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &in->arrived);
+                : mail->type->post(mail->transport, message->from, key, message->body, message->bytes, &in->arrived);
     return status ? "its message cannot be received" : NULL;
 }
 
 static void mail_control(void *context, int32_t from, uint64_t instance, const void *data, size_t size) {
     mst_mail *mail = context;
-    mst_parcel_head head;
-    mst_parcel *parcel = NULL;
+    mst_task_message_head head;
+    mst_task_message *message = NULL;
     size_t bytes = 0;
     uint64_t run = 0;
-    const char *why = mst_parcel_head_decode(mail->protocol, data, size, mail->most_bytes, &head, &bytes, &run);
+    const char *why = mst_task_message_head_decode(mail->protocol, data, size, mail->most_bytes, &head, &bytes, &run);
     if (!why && !run && is_of_other(mail->protocol, (uint64_t)head.kind)) return;
-    if (!why && !(parcel = make_parcel(&head, from, instance, bytes))) {
+    if (!why && !(message = make_message(&head, from, instance, bytes))) {
         starve(mail, from, instance, bytes, run);
         return;
     }
-    if (!why && run) why = await_body(mail, parcel, run);
+    if (!why && run) why = await_body(mail, message, run);
     if (why) {
-        enqueue_event(mail, MST_PARCEL_LOST, from, instance, why);
+        enqueue_event(mail, MST_TASK_MESSAGE_LOST, from, instance, why);
         return;
     }
     if (run) return;
-    memcpy(parcel->body, (const char *)data + HEAD, bytes);
-    if (is_text(mail->protocol, head.kind)) mst_make_plain(parcel->body); /* it is for display */
+    memcpy(message->body, (const char *)data + HEAD, bytes);
+    if (is_text(mail->protocol, head.kind)) mst_make_plain(message->body); /* it is for display */
     pthread_mutex_lock(&mail->lock);
-    enqueue(mail, parcel);
+    enqueue(mail, message);
     pthread_mutex_unlock(&mail->lock);
 }
 
 static void mail_connected(void *context, int32_t task) {
-    enqueue_event(context, MST_PARCEL_CONNECTED, task, 0, "");
+    enqueue_event(context, MST_TASK_MESSAGE_CONNECTED, task, 0, "");
 }
 
 static void mail_misfit(void *context, int32_t task, const char *why) {
-    enqueue_event(context, MST_PARCEL_CANNOT_JOIN, task, 0, why);
+    enqueue_event(context, MST_TASK_MESSAGE_CANNOT_JOIN, task, 0, why);
 }
 
 static void mail_lost(void *context, int32_t task, uint64_t instance, const char *why) {
-    enqueue_event(context, MST_PARCEL_LOST, task, instance, why);
+    enqueue_event(context, MST_TASK_MESSAGE_LOST, task, instance, why);
 }
 
 static void log_line(const mst_mail *mail, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -255,22 +256,22 @@ static void mail_stranger(void *context, const char *line) {
 
 static void mail_mismatch(void *context, int32_t task, mst_key key, const char *why) {
     (void)key;
-    enqueue_event(context, MST_PARCEL_LOST, task, 0, why);
+    enqueue_event(context, MST_TASK_MESSAGE_LOST, task, 0, why);
 }
 
 /* ---- taking ---- */
 
 /* A body that has arrived in the sender's memory is read there. If it came in several parts, it is copied. */
-static void take_lent(mst_parcel *parcel) {
-    if (!parcel->lent) return;
-    if (!parcel->lent->next) {
-        parcel->body = (void *)(uintptr_t)parcel->lent->data;
+static void take_lent(mst_task_message *message) {
+    if (!message->lent) return;
+    if (!message->lent->next) {
+        message->body = (void *)(uintptr_t)message->lent->data;
         return;
     }
-    for (const mst_kept_part *part = parcel->lent; part; part = part->next)
-        memcpy((char *)parcel->body + part->offset, part->data, part->bytes);
-    mst_kept_parts_release(parcel->lent);
-    parcel->lent = NULL;
+    for (const mst_kept_part *part = message->lent; part; part = part->next)
+        memcpy((char *)message->body + part->offset, part->data, part->bytes);
+    mst_kept_parts_release(message->lent);
+    message->lent = NULL;
 }
 
 /* Puts the bodies that have arrived on the queue. Under the lock. */
@@ -283,35 +284,35 @@ static void take_arrived(mst_mail *mail) {
             continue;
         }
         *at = in->next;
-        *mail->last = in->parcel;
-        mail->last = &in->parcel->next;
+        *mail->last = in->message;
+        mail->last = &in->message->next;
         free(in);
     }
     mail->last_coming = at;
 }
 
-mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
+mst_task_message *mst_mail_next(mst_mail *mail, int64_t deadline) {
     for (bool in_time = true;;) {
         const uint64_t seen = mst_timeline_value(&mail->news);
         pthread_mutex_lock(&mail->lock);
         take_arrived(mail);
-        mst_parcel *parcel = mail->first;
-        if (parcel && !(mail->first = parcel->next)) mail->last = &mail->first;
+        mst_task_message *message = mail->first;
+        if (message && !(mail->first = message->next)) mail->last = &mail->first;
         pthread_mutex_unlock(&mail->lock);
-        if (parcel) {
-            parcel->next = NULL;
-            take_lent(parcel);
+        if (message) {
+            message->next = NULL;
+            take_lent(message);
         }
-        if (parcel || !in_time) return parcel;
+        if (message || !in_time) return message;
         in_time = mst_transport_await(mail->type, mail->transport, &mail->news, seen + 1, deadline);
     }
 }
 
-void mst_parcel_free(mst_parcel *parcel) {
-    if (!parcel) return;
-    mst_kept_parts_release(parcel->lent);
-    free(parcel->own);
-    free(parcel);
+void mst_task_message_free(mst_task_message *message) {
+    if (!message) return;
+    mst_kept_parts_release(message->lent);
+    free(message->own);
+    free(message);
 }
 
 /* ---- sending ---- */
@@ -321,23 +322,23 @@ static mst_status send_message(mst_mail *mail, int32_t to, int32_t kind, const v
     return (hastens ? mail->type->hasten : mail->type->control)(mail->transport, to, data, bytes);
 }
 
-static mst_status send_small(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+static mst_status send_small(mst_mail *mail, int32_t to, const mst_task_message_head *head, const mst_iov *piece, int n,
                              size_t bytes) {
     unsigned char message[HEAD + SMALL];
-    mst_parcel_head_encode(head, bytes, 0, message);
+    mst_task_message_head_encode(head, bytes, 0, message);
     size_t used = HEAD;
     for (int i = 0; i < n; used += piece[i++].bytes)
         if (piece[i].bytes) memcpy(message + used, piece[i].data, piece[i].bytes);
     return send_message(mail, to, head->kind, message, used);
 }
 
-static mst_status send_large(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+static mst_status send_large(mst_mail *mail, int32_t to, const mst_task_message_head *head, const mst_iov *piece, int n,
                              size_t bytes, mst_timeline *sent) {
     unsigned char message[HEAD];
     pthread_mutex_lock(&mail->lock);
     const mst_key key = {.generation = GENERATION, .run = ++mail->last_run};
     pthread_mutex_unlock(&mail->lock);
-    mst_parcel_head_encode(head, bytes, key.run, message);
+    mst_task_message_head_encode(head, bytes, key.run, message);
     MST_TRY(send_message(mail, to, head->kind, message, HEAD));
     return mail->type->send(mail->transport, to, key, piece, n, sent);
 }
@@ -403,7 +404,7 @@ void *mst_mail_block_data(const mst_mail_block *block) {
     return block->data;
 }
 
-mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_parcel_head *head, mst_mail_block *block,
+mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_task_message_head *head, mst_mail_block *block,
                                size_t offset, size_t bytes) {
     const mst_iov piece = {(const char *)block->data + offset, bytes};
     block->used++;
@@ -413,7 +414,7 @@ mst_status mst_mail_send_block(mst_mail *mail, int32_t to, const mst_parcel_head
 }
 
 /* Sends a copy of the pieces. */
-static mst_status send_copy(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+static mst_status send_copy(mst_mail *mail, int32_t to, const mst_task_message_head *head, const mst_iov *piece, int n,
                             size_t bytes) {
     mst_mail_block *block = mst_mail_block_take(mail, bytes);
     if (!block) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
@@ -426,19 +427,20 @@ static mst_status send_copy(mst_mail *mail, int32_t to, const mst_parcel_head *h
 }
 
 /* Sends to this task itself. */
-static mst_status send_self(mst_mail *mail, const mst_parcel_head *head, const mst_iov *piece, int n, size_t bytes) {
-    mst_parcel *parcel = make_parcel(head, mail->self, mail->instance, bytes);
-    if (!parcel) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
+static mst_status send_self(mst_mail *mail, const mst_task_message_head *head, const mst_iov *piece, int n,
+                            size_t bytes) {
+    mst_task_message *message = make_message(head, mail->self, mail->instance, bytes);
+    if (!message) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
     size_t used = 0;
     for (int i = 0; i < n; used += piece[i++].bytes)
-        if (piece[i].bytes) memcpy((char *)parcel->body + used, piece[i].data, piece[i].bytes);
+        if (piece[i].bytes) memcpy((char *)message->body + used, piece[i].data, piece[i].bytes);
     pthread_mutex_lock(&mail->lock);
-    enqueue(mail, parcel);
+    enqueue(mail, message);
     pthread_mutex_unlock(&mail->lock);
     return MST_OK;
 }
 
-mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_task_message_head *head, const mst_iov *piece, int n,
                          mst_timeline *sent) {
     size_t bytes = 0;
     for (int i = 0; i < n; i++) bytes += piece[i].bytes;
@@ -507,7 +509,7 @@ static mst_status tell_cannot_join(const mst_mail_options *o, const mst_transpor
     const bool is_worker = options->self < workers;
     mst_failure_keep(&failure, status);
     const size_t bytes = strlen(failure.message);
-    mst_parcel_head_encode(&(mst_parcel_head){.kind = MST_PARCEL_CANNOT_JOIN}, bytes, 0, message);
+    mst_task_message_head_encode(&(mst_task_message_head){.kind = MST_TASK_MESSAGE_CANNOT_JOIN}, bytes, 0, message);
     memcpy(message + HEAD, failure.message, bytes);
     mst_task_transport_tell(&which, options, is_worker ? workers : 0, is_worker ? options->num_tasks : workers, false,
                             message, HEAD + bytes);
@@ -597,17 +599,17 @@ static void end_sending(mst_mail *mail) {
     mail->blocks = mail->left = NULL;
 }
 
-/* Frees the parcels that nobody has taken. */
-static void free_parcels(mst_mail *mail) {
+/* Frees the messages that nobody has taken. */
+static void free_messages(mst_mail *mail) {
     pthread_mutex_lock(&mail->lock);
     take_arrived(mail);
-    mst_parcel *parcel = mail->first;
+    mst_task_message *message = mail->first;
     mail->first = NULL;
     mail->last = &mail->first;
     pthread_mutex_unlock(&mail->lock);
-    for (mst_parcel *next; parcel; parcel = next) {
-        next = parcel->next;
-        mst_parcel_free(parcel);
+    for (mst_task_message *next; message; message = next) {
+        next = message->next;
+        mst_task_message_free(message);
     }
 }
 
@@ -615,13 +617,13 @@ void mst_mail_close(mst_mail *mail) {
     if (!mail) return;
     if (mail->transport) {
         end_sending(mail);
-        free_parcels(mail); /* those that are lent must be freed before the transport is closed */
+        free_messages(mail); /* those that are lent must be freed before the transport is closed */
         mail->type->close(mail->transport, mail->linger);
     }
-    free_parcels(mail);
+    free_messages(mail);
     for (incoming *in = mail->coming, *next; in; in = next) {
         next = in->next;
-        mst_parcel_free(in->parcel);
+        mst_task_message_free(in->message);
         free(in);
     }
     mst_cluster_release((mst_cluster *)(uintptr_t)mail->cluster);
