@@ -8,9 +8,9 @@
 enum { TASKS = 3, MARK = 4 };
 
 static size_t again(const uint8_t *data, size_t size, uint8_t *out) {
-    mst_member_standing standing[TASKS] = {0};
+    mst_member_status member_status[TASKS] = {0};
     mst_member_message message;
-    if (mst_member_message_decode(data, size, TASKS, standing, &message)) return 0;
+    if (mst_member_message_decode(data, size, TASKS, member_status, &message)) return 0;
     return mst_member_message_encode(&message, TASKS, out);
 }
 

@@ -29,11 +29,11 @@ static void expect(bool what) {
 
 static void on_send(void *context, int32_t to, uint64_t instance, const void *data, size_t size) {
     (void)context, (void)instance;
-    mst_member_standing standing[TASKS];
+    mst_member_status member_status[TASKS];
     mst_member_message message;
     expect(to >= 0 && to < TASKS);
     /* numbers that peers have made up may be too large to be read again */
-    if (mst_member_message_decode(data, size, TASKS, standing, &message)) return;
+    if (mst_member_message_decode(data, size, TASKS, member_status, &message)) return;
 }
 
 static void on_begun(void *context, const mst_generation *generation) {
@@ -134,7 +134,7 @@ static void play(player *p, bytes *b, int64_t *now) {
             if (by < TASKS)
                 mst_members_taken(p->members, by, task, "10.0.0.9");
             else
-                mst_members_misfit(p->members, task, "two tasks have the number 0");
+                mst_members_list_mismatch(p->members, task, "two tasks have the number 0");
             break;
         }
         case 4: {

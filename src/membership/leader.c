@@ -9,8 +9,7 @@
 #include "membership/leader_inside.h"
 
 typedef mst_leader_phase phase;
-typedef mst_seat seat;
-typedef mst_seat_holder process;
+typedef mst_member_process process;
 
 static const double CAUSE_MAY_BE_LATE = 1;   /* seconds to wait for the cause of a failure */
 static const double ANSWERS_MAY_BE_LATE = 5; /* seconds to wait for answers of tasks that have said they are ready */
@@ -30,7 +29,7 @@ static const char *task_text(const mst_leader *leader, int32_t task, const char 
 }
 
 static const char *member_text(const mst_leader *leader, int32_t task, char text[384]) {
-    return task_text(leader, task, leader->seat[task].member.address, text);
+    return task_text(leader, task, leader->entry[task].member.address, text);
 }
 
 /* Sends MESSAGE to process INSTANCE of TASK. */
@@ -43,8 +42,8 @@ static void tell(mst_leader *leader, int32_t task, uint64_t instance, mst_member
 
 static void tell_others(mst_leader *leader, mst_member_message *message) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (i != leader->options->self && leader->seat[i].member.instance)
-            tell(leader, i, leader->seat[i].member.instance, message);
+        if (i != leader->options->self && leader->entry[i].member.instance)
+            tell(leader, i, leader->entry[i].member.instance, message);
 }
 
 static void tell_self(mst_leader *leader, mst_member_message *message) {
@@ -59,8 +58,8 @@ static void tell_all(mst_leader *leader, mst_member_message *message) {
 /* Sends to those that take part in the generation. This task is one of them, or it would not lead. */
 void mst_leader_tell_members(mst_leader *leader, mst_member_message *message) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (i != leader->options->self && leader->seat[i].takes_part)
-            tell(leader, i, leader->seat[i].member.instance, message);
+        if (i != leader->options->self && leader->entry[i].takes_part)
+            tell(leader, i, leader->entry[i].member.instance, message);
     tell_self(leader, message);
 }
 
@@ -68,15 +67,15 @@ void mst_leader_tell_members(mst_leader *leader, mst_member_message *message) {
 
 static void await_acknowledgements(mst_leader *leader, phase phase) {
     leader->phase = phase;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].acknowledged = false;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].acknowledged = false;
 }
 
 /* Whether all that take part have acknowledged. A verdict is for all that are there, applicants too. */
 static bool all_acknowledged(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const seat *s = &leader->seat[i];
-        if (leader->phase != ENDING && !s->takes_part) continue;
-        if (!s->acknowledged || (leader->phase == ENDING && s->applicant.instance)) return false;
+        const mst_member_entry *entry = &leader->entry[i];
+        if (leader->phase != ENDING && !entry->takes_part) continue;
+        if (!entry->acknowledged || (leader->phase == ENDING && entry->applicant.instance)) return false;
     }
     return true;
 }
@@ -94,8 +93,8 @@ static void end_generation(mst_leader *leader, const mst_task_failure *failure) 
     leader->claim.code = MST_OK;
     leader->reported_at = leader->now;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        if (leader->seat[i].takes_part) leader->seat[i].member.ready = false;
-        leader->seat[i].left = false;
+        if (leader->entry[i].takes_part) leader->entry[i].member.ready = false;
+        leader->entry[i].left = false;
     }
     tell_all(leader, &message);
 }
@@ -120,7 +119,7 @@ static void end_generation_for(mst_leader *leader, int32_t task, const process *
 
 static void tell_applicants(mst_leader *leader, mst_member_message *message) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->seat[i].applicant.instance) tell(leader, i, leader->seat[i].applicant.instance, message);
+        if (leader->entry[i].applicant.instance) tell(leader, i, leader->entry[i].applicant.instance, message);
 }
 
 /* Closes the job: all know how it has ended, or have had enough time to hear it. */
@@ -138,10 +137,10 @@ static void close_job(mst_leader *leader) {
 
 /* Whether TASK was lost so long ago that the leader no longer waits for it. */
 static bool is_gone(const mst_leader *leader, int32_t task) {
-    const seat *s = &leader->seat[task];
+    const mst_member_entry *entry = &leader->entry[task];
     const mst_members_options *o = leader->options;
     const double seconds = o->linger < o->recovery_timeout ? o->linger : o->recovery_timeout;
-    return leader->has_run && !s->present && leader->now > after(s->absent_since, seconds);
+    return leader->has_run && !entry->present && leader->now > after(entry->absent_since, seconds);
 }
 
 static void end_job(mst_leader *leader, const mst_task_failure *failure) {
@@ -150,8 +149,8 @@ static void end_job(mst_leader *leader, const mst_task_failure *failure) {
     leader->verdict = *failure;
     leader->deadline = after(leader->now, leader->options->linger);
     await_acknowledgements(leader, ENDING);
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].acknowledged = is_gone(leader, i);
-    leader->seat[leader->options->self].acknowledged = true; /* this task is told last */
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].acknowledged = is_gone(leader, i);
+    leader->entry[leader->options->self].acknowledged = true; /* this task is told last */
     tell_applicants(leader, &message);
     tell_others(leader, &message);
     if (all_acknowledged(leader)) close_job(leader);
@@ -184,7 +183,7 @@ static void refuse(mst_leader *leader, int32_t task, uint64_t instance, const ms
 
 /* Whether SECOND differs from FIRST; then FAILURE is the error that says in what. */
 static bool differs(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
-    const mst_member_state *a = &leader->seat[first].member.state, *b = &leader->seat[second].member.state;
+    const mst_member_state *a = &leader->entry[first].member.state, *b = &leader->entry[second].member.state;
     char name_a[384], name_b[384];
     mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE, "%s", "");
     return mst_fingerprints_differ(a->fingerprint, a->num_fingerprints, member_text(leader, first, name_a),
@@ -192,17 +191,13 @@ static bool differs(const mst_leader *leader, int32_t first, int32_t second, mst
                                    failure->message, sizeof failure->message);
 }
 
-static bool is_ready(const seat *s) {
-    return mst_seat_is_ready(s);
-}
-
 /* The task with which others are compared: one that has been in a generation; else one that is ready; or -1. */
 static int32_t reference(const mst_leader *leader) {
     int32_t first = -1;
     for (int32_t i = leader->options->num_tasks - 1; i >= 0; i--) {
-        const seat *s = &leader->seat[i];
-        if (!is_ready(s)) continue;
-        const bool better = s->member.generation || first < 0 || !leader->seat[first].member.generation;
+        const mst_member_entry *entry = &leader->entry[i];
+        if (!mst_member_is_ready(entry)) continue;
+        const bool better = entry->member.generation || first < 0 || !leader->entry[first].member.generation;
         if (better) first = i;
     }
     return first;
@@ -210,18 +205,18 @@ static int32_t reference(const mst_leader *leader) {
 
 static bool all_ready(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (!is_ready(&leader->seat[i])) return false;
+        if (!mst_member_is_ready(&leader->entry[i])) return false;
     return true;
 }
 
 static uint64_t instructions_of(const mst_leader *leader, int32_t task) {
-    const mst_member_state *state = &leader->seat[task].member.state;
+    const mst_member_state *state = &leader->entry[task].member.state;
     return mst_fingerprints_instructions(state->fingerprint, state->num_fingerprints);
 }
 
 /* Whether SECOND, a newcomer, lacks instructions with which FIRST has made its steps; then FAILURE says so. */
 static bool lacks_instructions(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
-    const mst_member_state *a = &leader->seat[first].member.state, *b = &leader->seat[second].member.state;
+    const mst_member_state *a = &leader->entry[first].member.state, *b = &leader->entry[second].member.state;
     const uint64_t used = instructions_of(leader, first);
     char name_a[384], name_b[384];
     if ((used & instructions_of(leader, second)) == used) return false;
@@ -234,7 +229,7 @@ static bool lacks_instructions(const mst_leader *leader, int32_t first, int32_t 
 static uint64_t common_instructions(const mst_leader *leader) {
     uint64_t common = UINT64_MAX;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->seat[i].takes_part) common &= instructions_of(leader, i);
+        if (leader->entry[i].takes_part) common &= instructions_of(leader, i);
     return common;
 }
 
@@ -242,21 +237,21 @@ static uint64_t common_instructions(const mst_leader *leader) {
  * ends the job. */
 static void compare_fingerprints(mst_leader *leader) {
     const int32_t first = reference(leader);
-    const bool first_has_run = first >= 0 && leader->seat[first].member.generation;
+    const bool first_has_run = first >= 0 && leader->entry[first].member.generation;
     if (first < 0 || (leader->has_run && !first_has_run && !all_ready(leader))) return;
     for (int32_t i = 0; i < leader->options->num_tasks && leader->phase == GATHERING; i++) {
-        seat *s = &leader->seat[i];
+        mst_member_entry *entry = &leader->entry[i];
         mst_task_failure failure;
-        const bool is_new = first_has_run && !s->member.generation;
-        if (!is_ready(s) ||
+        const bool is_new = first_has_run && !entry->member.generation;
+        if (!mst_member_is_ready(entry) ||
             (!differs(leader, first, i, &failure) && !(is_new && lacks_instructions(leader, first, i, &failure))))
             continue;
         if (!is_new) {
             end_job(leader, &failure);
         } else {
-            const uint64_t instance = s->member.instance;
-            s->present = s->member.ready = false;
-            s->member.instance = 0;
+            const uint64_t instance = entry->member.instance;
+            entry->present = entry->member.ready = false;
+            entry->member.instance = 0;
             refuse(leader, i, instance, &failure);
         }
     }
@@ -267,21 +262,21 @@ static void compare_fingerprints(mst_leader *leader) {
 /* Whether the tasks were together before. A job that has only been proposed does not count. */
 static bool has_run(const mst_leader *leader) {
     bool has = leader->has_begun;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->seat[i].member.has_run;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->entry[i].member.has_run;
     return has;
 }
 
 /* The task with the greatest state number, the lowest among several; -1: nobody has a state. In a job that begins anew
- * the chief, if it has made or restored any step: a later checkpoint elsewhere may be of another job. */
+ * the chief, if it has made or restored any step: a later checkpoint in another task may be of another job. */
 static int32_t find_source(const mst_leader *leader) {
     const int32_t chief = leader->options->chief;
-    const seat *first = &leader->seat[chief];
+    const mst_member_entry *first = &leader->entry[chief];
     int32_t source = -1;
     int64_t greatest = MST_NO_STATE;
     if (!has_run(leader) && first->takes_part && first->member.state.state_number > 0) return chief;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const int64_t number = leader->seat[i].member.state.state_number;
-        if (number <= greatest || !leader->seat[i].takes_part) continue;
+        const int64_t number = leader->entry[i].member.state.state_number;
+        if (number <= greatest || !leader->entry[i].takes_part) continue;
         greatest = number;
         source = i;
     }
@@ -298,17 +293,17 @@ static void propose(mst_leader *leader) {
         end_job(leader, &failure);
         return;
     }
-    const mst_member_state *source = &leader->seat[message.source].member.state;
+    const mst_member_state *source = &leader->entry[message.source].member.state;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const mst_member_state *state = &leader->seat[i].member.state;
-        leader->standing[i] = (mst_member_standing){
-            .instance = leader->seat[i].member.instance,
+        const mst_member_state *state = &leader->entry[i].member.state;
+        leader->member_status[i] = (mst_member_status){
+            .instance = leader->entry[i].member.instance,
             .state_number = state->state_number,
             .copies = state->state_number != source->state_number || state->state_hash != source->state_hash,
             .takes_part = true};
-        if (!leader->seat[i].takes_part) leader->standing[i] = (mst_member_standing){.state_number = MST_NO_STATE};
+        if (!leader->entry[i].takes_part) leader->member_status[i] = (mst_member_status){.state_number = MST_NO_STATE};
     }
-    message.standing = leader->standing;
+    message.member_status = leader->member_status;
     message.known.begun = leader->known.begun;
     leader->generation = mst_leader_is_elastic(leader) ? mst_elastic_number(leader) : leader->generation + 1;
     message.withdrawn = leader->first_number;
@@ -322,7 +317,7 @@ static void propose(mst_leader *leader) {
 /* Whether the next generation may begin: with all tasks; or with enough of them, if workers may be fewer. */
 static bool may_begin(mst_leader *leader) {
     if (mst_leader_is_elastic(leader)) return mst_elastic_may_begin(leader);
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].takes_part = true;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].takes_part = true;
     return all_ready(leader);
 }
 
@@ -335,16 +330,16 @@ static void gather(mst_leader *leader) {
 /* Warns of the first member with a different machine, if it or this one has come since the last generation. */
 static void warn_of_machines(mst_leader *leader) {
     const int32_t self = leader->options->self;
-    const seat *own = &leader->seat[self];
+    const mst_member_entry *own = &leader->entry[self];
     const mst_member_state *mine = &own->member.state;
     char a[384], b[384];
     mst_member_message notice = {.kind = MST_MEMBER_NOTICE};
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const seat *s = &leader->seat[i];
-        if (!s->takes_part || (s->member.has_run && own->member.has_run)) continue;
+        const mst_member_entry *entry = &leader->entry[i];
+        if (!entry->takes_part || (entry->member.has_run && own->member.has_run)) continue;
         mst_task_failure_set(&notice.failure, MST_INVALID, i, MST_NO_STATE, "%s", "");
         if (!mst_fingerprints_warn(mine->fingerprint, mine->num_fingerprints, member_text(leader, self, a),
-                                   s->member.state.fingerprint, s->member.state.num_fingerprints,
+                                   entry->member.state.fingerprint, entry->member.state.num_fingerprints,
                                    member_text(leader, i, b), true, notice.failure.message,
                                    sizeof notice.failure.message))
             continue;
@@ -358,10 +353,10 @@ static void begin_generation(mst_leader *leader) {
     warn_of_machines(leader);
     leader->phase = RUNNING;
     leader->has_begun = leader->has_run = true;
-    leader->state_number = leader->seat[leader->options->self].member.state.state_number;
+    leader->state_number = leader->entry[leader->options->self].member.state.state_number;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        leader->seat[i].left = false;
-        leader->seat[i].member.has_run |= leader->seat[i].takes_part;
+        leader->entry[i].left = false;
+        leader->entry[i].member.has_run |= leader->entry[i].takes_part;
     }
     mst_leader_tell_members(leader, &message);
 }
@@ -372,7 +367,7 @@ static void begin_generation(mst_leader *leader) {
 static void learn_that_it_has_run(mst_leader *leader) {
     if (leader->has_run) return;
     leader->has_run = true;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].absent_since = leader->now;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].absent_since = leader->now;
 }
 
 static void tell_how_it_ended(mst_leader *leader, int32_t task, uint64_t instance) {
@@ -393,23 +388,24 @@ static process process_of(uint64_t instance, const mst_member_message *here) {
     return p;
 }
 
-/* Process P, which has just sent HERE, takes the seat of TASK. */
-static void take_seat(mst_leader *leader, int32_t task, const process *p) {
-    seat *s = &leader->seat[task];
-    if ((leader->phase == RUNNING || leader->phase == LEAVING) && s->takes_part)
+/* Process P, which has just sent HERE, becomes the member that has the number TASK. */
+static void become_member(mst_leader *leader, int32_t task, const process *p) {
+    mst_member_entry *entry = &leader->entry[task];
+    if ((leader->phase == RUNNING || leader->phase == LEAVING) && entry->takes_part)
         end_generation_without(leader, task, "its connection broke and was made again");
     if (leader->phase == RUNNING && p->ready) end_generation_for(leader, task, p);
     if (leader->phase == PROPOSING) gather_again(leader);
-    const bool replaces = s->member.instance != p->instance;
-    if (s->applicant.instance == p->instance) s->applicant.instance = 0;
-    if (leader->phase == ENDING && replaces && !s->acknowledged) s->applicant = s->member; /* it too must be told */
-    s->member = *p;
-    s->present = true;
-    s->acknowledged = s->left = s->misfit = false;
+    const bool replaces = entry->member.instance != p->instance;
+    if (entry->applicant.instance == p->instance) entry->applicant.instance = 0;
+    if (leader->phase == ENDING && replaces && !entry->acknowledged)
+        entry->applicant = entry->member; /* it too must be told */
+    entry->member = *p;
+    entry->present = true;
+    entry->acknowledged = entry->left = entry->list_mismatch = false;
     if (p->generation) learn_that_it_has_run(leader);
     if (p->generation > leader->generation) leader->generation = p->generation;
     if (leader->phase == ENDING && task == leader->options->self)
-        s->acknowledged = true; /* this task is told last */
+        entry->acknowledged = true; /* this task is told last */
     else if (leader->phase >= ENDING)
         tell_how_it_ended(leader, task, p->instance);
     else
@@ -418,34 +414,34 @@ static void take_seat(mst_leader *leader, int32_t task, const process *p) {
 
 /* A second process has the number of one that is there. */
 static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
-    seat *s = &leader->seat[task];
+    mst_member_entry *entry = &leader->entry[task];
     mst_member_message message = {.kind = MST_MEMBER_PROBE, .instance = p->instance};
-    s->applicant = *p;
-    s->member_answered = s->applicant_answered = false;
+    entry->applicant = *p;
+    entry->member_answered = entry->applicant_answered = false;
     if (leader->phase >= ENDING) {
         tell_how_it_ended(leader, task, p->instance);
         return;
     }
     tell(leader, task, p->instance, &message);
-    tell(leader, task, s->member.instance, &message);
+    tell(leader, task, entry->member.instance, &message);
 }
 
 /* Both processes have answered: they are alive at the same time. */
 static void refuse_applicant(mst_leader *leader, int32_t task) {
-    seat *s = &leader->seat[task];
+    mst_member_entry *entry = &leader->entry[task];
     char a[384], b[384];
     mst_task_failure failure;
-    const uint64_t instance = s->applicant.instance;
+    const uint64_t instance = entry->applicant.instance;
     mst_task_failure_set(&failure, MST_EXISTS, task, MST_NO_STATE,
                          "two processes run as one task, %s and %s: give each its own index",
-                         member_text(leader, task, a), task_text(leader, task, s->applicant.address, b));
+                         member_text(leader, task, a), task_text(leader, task, entry->applicant.address, b));
     if (!leader->has_run) {
         end_job(leader, &failure);
         return;
     }
     char where[MST_ADDRESS_TEXT];
-    snprintf(where, sizeof where, "%s", s->applicant.address[0] ? s->applicant.address : "an unknown host");
-    s->applicant.instance = 0;
+    snprintf(where, sizeof where, "%s", entry->applicant.address[0] ? entry->applicant.address : "an unknown host");
+    entry->applicant.instance = 0;
     refuse(leader, task, instance, &failure);
     mst_leader_refused(leader, task, where);
 }
@@ -461,7 +457,7 @@ static void step_down(mst_leader *leader) {
 }
 
 static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
-    seat *s = &leader->seat[from];
+    mst_member_entry *entry = &leader->entry[from];
     const bool knows_this = message->to == leader->options->instance;
     if (!mst_leader_is_elastic(leader) && leader->has_begun && message->job > leader->job && leader->phase < ENDING) {
         step_down(leader);
@@ -470,12 +466,12 @@ static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const
     if (!mst_leader_is_elastic(leader) && !leader->has_begun && !knows_this && message->job >= leader->job)
         leader->job = message->job + 1;
     const process p = process_of(instance, message);
-    if (s->present && s->member.instance != instance) {
+    if (entry->present && entry->member.instance != instance) {
         hear_applicant(leader, from, &p);
         return;
     }
     leader->all_left |= message->all_left;
-    take_seat(leader, from, &p);
+    become_member(leader, from, &p);
 }
 
 /* ---- failures whose cause is looked for ---- */
@@ -493,37 +489,37 @@ static void await_cause(mst_leader *leader, const mst_task_failure *failure) {
     leader->held = *failure;
     leader->held_until = after(leader->now, CAUSE_MAY_BE_LATE);
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        leader->seat[i].has_told = false;
-        leader->seat[i].started.count = 0;
+        leader->entry[i].has_told = false;
+        leader->entry[i].started.count = 0;
     }
     if (failure->code == MST_DEADLINE) tell_all(leader, &message);
 }
 
 static void hear_started(mst_leader *leader, int32_t from, const mst_member_message *message) {
-    leader->seat[from].has_told = true;
-    leader->seat[from].started = message->started;
+    leader->entry[from].has_told = true;
+    leader->entry[from].started = message->started;
     if (leader->held.code != MST_DEADLINE || leader->held.derived || leader->phase >= LEAVING) return;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (!leader->seat[i].has_told) return;
+        if (!leader->entry[i].has_told) return;
     tell_cause(leader);
 }
 
 /* ---- what members say ---- */
 
-/* An answer from a process that wants a seat, or from the member in that seat. */
+/* An answer from a process that wants a task's number, or from the member that has it. */
 static void hear_answer(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
-    seat *s = &leader->seat[from];
-    if (!message->instance && instance == s->member.instance) hear_started(leader, from, message);
-    if (!s->applicant.instance || message->instance != s->applicant.instance) return;
-    if (instance == s->applicant.instance)
-        s->applicant_answered = true;
+    mst_member_entry *entry = &leader->entry[from];
+    if (!message->instance && instance == entry->member.instance) hear_started(leader, from, message);
+    if (!entry->applicant.instance || message->instance != entry->applicant.instance) return;
+    if (instance == entry->applicant.instance)
+        entry->applicant_answered = true;
     else
-        s->member_answered |= instance == s->member.instance;
-    if (s->applicant_answered && s->member_answered) refuse_applicant(leader, from);
+        entry->member_answered |= instance == entry->member.instance;
+    if (entry->applicant_answered && entry->member_answered) refuse_applicant(leader, from);
 }
 
 static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
-    seat *s = &leader->seat[from];
+    mst_member_entry *entry = &leader->entry[from];
     const mst_member_kind due[REFUSED] = {
         [PROPOSING] = MST_MEMBER_BEGIN, [LEAVING] = MST_MEMBER_ALL_LEFT, [ENDING] = MST_MEMBER_VERDICT};
     const bool of_generation = leader->phase != ENDING; /* a verdict also goes to tasks outside the generation */
@@ -531,10 +527,10 @@ static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance
         leader->ignored++;
         return;
     }
-    if (leader->phase == ENDING && instance == s->applicant.instance)
-        s->applicant.instance = 0;
+    if (leader->phase == ENDING && instance == entry->applicant.instance)
+        entry->applicant.instance = 0;
     else
-        s->acknowledged |= s->present && instance == s->member.instance;
+        entry->acknowledged |= entry->present && instance == entry->member.instance;
     if (!all_acknowledged(leader)) return;
     if (leader->phase == PROPOSING)
         begin_generation(leader);
@@ -543,9 +539,9 @@ static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance
 }
 
 static void hear_left(mst_leader *leader, int32_t from) {
-    leader->seat[from].left = true;
+    leader->entry[from].left = true;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->seat[i].takes_part && !leader->seat[i].left) return;
+        if (leader->entry[i].takes_part && !leader->entry[i].left) return;
     let_all_leave(leader);
 }
 
@@ -575,7 +571,7 @@ void mst_cannot_join_failure(const mst_members_options *options, int32_t from, c
  * some time to come. */
 static void judge_kept_out(mst_leader *leader) {
     const int32_t task = leader->kept_out.task;
-    const bool goes_on = leader->has_run || leader->seat[task].present;
+    const bool goes_on = leader->has_run || leader->entry[task].present;
     mst_member_message notice = {.kind = MST_MEMBER_NOTICE};
     if (!goes_on && leader->now <= leader->kept_out_until) return;
     mst_cannot_join_failure(leader->options, task, &leader->kept_out, goes_on, &notice.failure);
@@ -585,7 +581,7 @@ static void judge_kept_out(mst_leader *leader) {
         return;
     }
     end_job(leader, &notice.failure);
-    leader->seat[task].acknowledged = true; /* it knows already */
+    leader->entry[task].acknowledged = true; /* it knows already */
     if (all_acknowledged(leader)) close_job(leader);
 }
 
@@ -600,14 +596,15 @@ static void keep_out(mst_leader *leader, int32_t task, const mst_task_failure *f
     judge_kept_out(leader);
 }
 
-void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why) {
+void mst_leader_list_mismatch(mst_leader *leader, int32_t task, const char *why) {
     const int32_t self = leader->options->self;
     mst_task_failure failure;
     mst_member_message asks = {.kind = MST_MEMBER_WAITING};
     char own[384], other[384];
-    if (leader->seat[task].misfit) return; /* it tries repeatedly */
-    leader->seat[task].misfit = true;
-    if (!mst_leader_is_elastic(leader)) tell(leader, task, 0, &asks); /* so that it finds the misfit too, if it leads */
+    if (leader->entry[task].list_mismatch) return; /* it tries repeatedly */
+    leader->entry[task].list_mismatch = true;
+    if (!mst_leader_is_elastic(leader))
+        tell(leader, task, 0, &asks); /* so that it finds the mismatch too, if it leads */
     mst_task_failure_set(&failure, MST_INVALID, task, MST_NO_STATE, "%s and %s do not come together: %s",
                          task_text(leader, self, "", own), task_text(leader, task, "", other), why);
     keep_out(leader, task, &failure);
@@ -615,19 +612,19 @@ void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why) {
 
 bool mst_leader_is_alone(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (i != leader->options->self && leader->seat[i].member.instance) return false;
+        if (i != leader->options->self && leader->entry[i].member.instance) return false;
     return true;
 }
 
 static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
     const int32_t task = message->failure.task;
     char why[512], first[384], second[384];
-    if (task < 0 || !leader->seat[task].takes_part) {
+    if (task < 0 || !leader->entry[task].takes_part) {
         leader->ignored++;
         return;
     }
     snprintf(why, sizeof why, "%.320s (seen by %.150s)", message->failure.message, leader->options->name[from]);
-    if (!leader->seat[task].present)
+    if (!leader->entry[task].present)
         end_generation_without(leader, task, why);
     else if (!leader->claim.code)
         mst_leader_keep_claim(leader, member_text(leader, from, first), member_text(leader, task, second), why);
@@ -645,10 +642,10 @@ static void judge_claim(mst_leader *leader) {
 /* Whether MESSAGE can still matter: its sender must be a member, and if it is about a generation, that must be the
  * present one. */
 static bool is_due(const mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
-    const seat *s = &leader->seat[from];
+    const mst_member_entry *entry = &leader->entry[from];
     const bool of_generation =
         message->kind == MST_MEMBER_LEFT || message->kind == MST_MEMBER_LINK_LOST || message->kind == MST_MEMBER_STOPS;
-    if (!s->present || instance != s->member.instance) return false;
+    if (!entry->present || instance != entry->member.instance) return false;
     return !of_generation || (leader->phase == RUNNING && message->generation == leader->generation);
 }
 
@@ -676,17 +673,17 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
 }
 
 void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const char *why) {
-    seat *s = &leader->seat[task];
-    if (s->applicant.instance == instance && leader->phase != ENDING) s->applicant.instance = 0;
-    if (leader->phase == REFUSED || !s->present || s->member.instance != instance) return;
-    s->present = s->member.ready = false;
-    s->absent_since = leader->now;
-    snprintf(s->why, sizeof s->why, "%s", why);
-    if ((leader->phase == RUNNING || leader->phase == LEAVING) && s->takes_part)
+    mst_member_entry *entry = &leader->entry[task];
+    if (entry->applicant.instance == instance && leader->phase != ENDING) entry->applicant.instance = 0;
+    if (leader->phase == REFUSED || !entry->present || entry->member.instance != instance) return;
+    entry->present = entry->member.ready = false;
+    entry->absent_since = leader->now;
+    snprintf(entry->why, sizeof entry->why, "%s", why);
+    if ((leader->phase == RUNNING || leader->phase == LEAVING) && entry->takes_part)
         end_generation_without(leader, task, why);
-    if (leader->phase == PROPOSING && s->takes_part) gather_again(leader);
-    const process next = s->applicant;
-    if (next.instance && leader->phase < ENDING) take_seat(leader, task, &next);
+    if (leader->phase == PROPOSING && entry->takes_part) gather_again(leader);
+    const process next = entry->applicant;
+    if (next.instance && leader->phase < ENDING) become_member(leader, task, &next);
 }
 
 void mst_leader_committed(mst_leader *leader, int64_t state_number) {
@@ -703,15 +700,15 @@ static void look_for_the_lost(mst_leader *leader) {
         return;
     }
     for (int32_t i = 0; i < leader->options->num_tasks && leader->phase <= PROPOSING; i++) {
-        const seat *s = &leader->seat[i];
+        const mst_member_entry *entry = &leader->entry[i];
         char text[384];
         mst_task_failure failure;
-        if (s->present || leader->now <= after(s->absent_since, leader->options->recovery_timeout)) continue;
+        if (entry->present || leader->now <= after(entry->absent_since, leader->options->recovery_timeout)) continue;
         if (leader->all_left) {
             close_job(leader);
             return;
         }
-        mst_gone_for_good_failure(leader->options, i, member_text(leader, i, text), s->why, leader->state_number,
+        mst_gone_for_good_failure(leader->options, i, member_text(leader, i, text), entry->why, leader->state_number,
                                   &failure);
         end_job(leader, &failure);
     }
@@ -721,19 +718,20 @@ static void report_waiting(mst_leader *leader) {
     mst_member_message message = {.kind = MST_MEMBER_WAITING, .cause = leader->cause};
     leader->reported_at = leader->now;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const seat *s = &leader->seat[i];
-        if (is_ready(s)) continue;
+        const mst_member_entry *entry = &leader->entry[i];
+        if (mst_member_is_ready(entry)) continue;
         if (message.num_waited++ < MST_WAITING_MOST)
-            message.waited[message.num_listed++] = (mst_waited_task){.task = i, .present = s->present};
+            message.waited[message.num_listed++] = (mst_waited_task){.task = i, .present = entry->present};
     }
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        seat *s = &leader->seat[i];
-        const bool asks = !s->member.instance && !s->asked && !mst_leader_is_elastic(leader);
-        message.ready = is_ready(s);
-        s->asked |= asks;
-        if (i != leader->options->self && (s->member.instance || asks)) tell(leader, i, s->member.instance, &message);
+        mst_member_entry *entry = &leader->entry[i];
+        const bool asks = !entry->member.instance && !entry->asked && !mst_leader_is_elastic(leader);
+        message.ready = mst_member_is_ready(entry);
+        entry->asked |= asks;
+        if (i != leader->options->self && (entry->member.instance || asks))
+            tell(leader, i, entry->member.instance, &message);
     }
-    message.ready = is_ready(&leader->seat[leader->options->self]);
+    message.ready = mst_member_is_ready(&leader->entry[leader->options->self]);
     tell_self(leader, &message);
 }
 
@@ -741,7 +739,7 @@ static void report_waiting(mst_leader *leader) {
 static void tick_elastic(mst_leader *leader) {
     if (leader->phase == PROPOSING && leader->now > after(leader->proposed_at, ANSWERS_MAY_BE_LATE)) {
         for (int32_t i = 0; i < leader->options->num_tasks; i++)
-            if (leader->seat[i].takes_part && !leader->seat[i].acknowledged) leader->seat[i].member.ready = false;
+            if (leader->entry[i].takes_part && !leader->entry[i].acknowledged) leader->entry[i].member.ready = false;
         gather_again(leader);
     }
     gather(leader);
@@ -780,21 +778,21 @@ mst_status mst_leader_create(const mst_members_options *options, mst_members *me
     leader->job = 1;
     leader->now = leader->reported_at = leader->gathers_since = options->now;
     leader->state_number = MST_NO_STATE;
-    leader->seat = calloc((size_t)options->num_tasks, sizeof *leader->seat);
-    leader->standing = calloc((size_t)options->num_tasks, sizeof *leader->standing);
-    if (!leader->seat || !leader->standing) {
+    leader->entry = calloc((size_t)options->num_tasks, sizeof *leader->entry);
+    leader->member_status = calloc((size_t)options->num_tasks, sizeof *leader->member_status);
+    if (!leader->entry || !leader->member_status) {
         mst_leader_destroy(leader);
         return MST_NO_MEMORY("for the leader of a cluster of %d tasks", options->num_tasks);
     }
     for (int32_t i = 0; i < options->num_tasks; i++)
-        snprintf(leader->seat[i].why, sizeof leader->seat[i].why, "it was never there");
+        snprintf(leader->entry[i].why, sizeof leader->entry[i].why, "it was never there");
     *out = leader;
     return MST_OK;
 }
 
 void mst_leader_destroy(mst_leader *leader) {
     if (!leader) return;
-    free(leader->seat);
-    free(leader->standing);
+    free(leader->entry);
+    free(leader->member_status);
     free(leader);
 }

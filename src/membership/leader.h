@@ -8,8 +8,8 @@
  *      OVER         has sent BYE, or knows that all have the verdict
  *      REFUSED      must not lead: another process does, or this one has other options than the job
  *
- *  Each task has a seat, held by the process that has its number. The leader changes its own state before it sends
- *  messages about the change. It sends to its own member last, since that may answer at once. */
+ *  The leader keeps an entry for each task: which process has its number, and which one wants it. It changes its own
+ *  state before it sends messages about the change. It sends to its own member last, since that may answer at once. */
 #ifndef MUSTER_MEMBERSHIP_LEADER_H
 #define MUSTER_MEMBERSHIP_LEADER_H
 
@@ -31,8 +31,9 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
 void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const char *why);
 /** A second process of TASK, on the host WHERE, was refused: all are told. */
 void mst_leader_refused(mst_leader *leader, int32_t task, const char *where);
-/** The lists of tasks of this process and of TASK do not fit together, as the transport reports. */
-void mst_leader_misfit(mst_leader *leader, int32_t task, const char *why);
+/** The task lists of this process and of TASK do not match, as the transport reports; or only one of the two has
+ *  elastic_min. */
+void mst_leader_list_mismatch(mst_leader *leader, int32_t task, const char *why);
 /** Whether no other task has come to this leader yet. */
 bool mst_leader_is_alone(const mst_leader *leader);
 /** Fills FAILURE for a process of task FROM that cannot join and has sent SAID. If the job GOES_ON it is a line of the

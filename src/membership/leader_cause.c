@@ -40,9 +40,9 @@ static const mst_started_exchange *first_missed(const mst_started_exchanges *lat
 static void add_come(const mst_leader *leader, uint64_t count, mst_task_failure *failure) {
     int32_t come = 0, told = 0;
     const int32_t n = leader->options->num_tasks;
-    for (int32_t i = 0; i < n; i++) come += num_started(&leader->seat[i].started) >= count;
+    for (int32_t i = 0; i < n; i++) come += num_started(&leader->entry[i].started) >= count;
     for (int32_t i = 0; i < n && told < COME_MOST; i++)
-        if (num_started(&leader->seat[i].started) >= count) {
+        if (num_started(&leader->entry[i].started) >= count) {
             const char *between = told == 0 ? "; " : told + 1 == come ? " and " : ", ";
             add(failure, "%s%s", between, leader->options->name[i]);
             told++;
@@ -54,9 +54,9 @@ static void add_come(const mst_leader *leader, uint64_t count, mst_task_failure 
 /* If TASK is behind the task that has waited too long: adds what TASK has not come to. SAYS: also which tasks have come
  * to it. */
 static bool explain(const mst_leader *leader, int32_t task, bool says, mst_task_failure *failure) {
-    const mst_started_exchanges *late = &leader->seat[failure->task].started, *s = &leader->seat[task].started;
+    const mst_started_exchanges *late = &leader->entry[failure->task].started, *s = &leader->entry[task].started;
     const char *name = leader->options->name[task];
-    if (!leader->seat[task].has_told) {
+    if (!leader->entry[task].has_told) {
         add(failure, "; %s does not answer", name);
         return false;
     }

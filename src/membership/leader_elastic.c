@@ -12,8 +12,8 @@ static bool collect_known(mst_leader *leader) {
     bool has_room = true;
     *known = (mst_known_generations){.begun.tasks = mst_all_tasks(leader->options->num_tasks)};
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        mst_known_generations its = leader->seat[i].member.known;
-        if (!leader->seat[i].present) continue;
+        mst_known_generations its = leader->entry[i].member.known;
+        if (!leader->entry[i].present) continue;
         if (leader->first_number)
             mst_know_withdrawn(&its, leader->first_number, leader->options->self, leader->options->num_tasks);
         has_room &= mst_know_more(known, &its);
@@ -25,23 +25,24 @@ static bool collect_known(mst_leader *leader) {
 static mst_task_set find_ended(const mst_leader *leader) {
     mst_task_set ended = 0;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->seat[i].present) ended |= leader->seat[i].member.ended;
+        if (leader->entry[i].present) ended |= leader->entry[i].member.ended;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->seat[i].present) ended &= ~mst_task_bit(i);
+        if (leader->entry[i].present) ended &= ~mst_task_bit(i);
     return ended;
 }
 
 static bool has_run(const mst_leader *leader) {
     bool has = leader->has_begun;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->seat[i].member.has_run;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->entry[i].member.has_run;
     return has;
 }
 
 /* Whether a task of the last generation is there, and will be ready soon. */
 static bool is_one_busy(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const mst_seat *s = &leader->seat[i];
-        if (s->present && !s->member.ready && s->member.has_run && (leader->known.begun.tasks & mst_task_bit(i)))
+        const mst_member_entry *entry = &leader->entry[i];
+        if (entry->present && !entry->member.ready && entry->member.has_run &&
+            (leader->known.begun.tasks & mst_task_bit(i)))
             return true;
     }
     return false;
@@ -50,7 +51,7 @@ static bool is_one_busy(const mst_leader *leader) {
 mst_task_set mst_elastic_tasks(const mst_leader *leader) {
     mst_task_set tasks = 0;
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->seat[i].takes_part) tasks |= mst_task_bit(i);
+        if (leader->entry[i].takes_part) tasks |= mst_task_bit(i);
     return tasks;
 }
 
@@ -58,7 +59,7 @@ bool mst_elastic_may_begin(mst_leader *leader) {
     const mst_members_options *o = leader->options;
     const bool has_room = collect_known(leader), was_there = has_run(leader);
     const mst_task_set all = mst_all_tasks(o->num_tasks);
-    for (int32_t i = 0; i < o->num_tasks; i++) leader->seat[i].takes_part = mst_seat_is_ready(&leader->seat[i]);
+    for (int32_t i = 0; i < o->num_tasks; i++) leader->entry[i].takes_part = mst_member_is_ready(&leader->entry[i]);
     const mst_task_set there = mst_elastic_tasks(leader);
     leader->cause = MST_WAITS_FOR_ALL;
     if (!(there & mst_task_bit(o->self))) return false;

@@ -10,7 +10,7 @@
 typedef enum mst_leader_phase { GATHERING, PROPOSING, RUNNING, LEAVING, ENDING, OVER, REFUSED } mst_leader_phase;
 
 /** A process that has a task's number, or wants it. */
-typedef struct mst_seat_holder {
+typedef struct mst_member_process {
     uint64_t instance;   /**< 0: none */
     bool ready;          /**< brings STATE to the next generation */
     bool has_run;        /**< has been in a generation */
@@ -19,13 +19,13 @@ typedef struct mst_seat_holder {
     mst_member_state state;
     mst_known_generations known;
     mst_task_set ended; /**< other tasks that it reports as having ended */
-} mst_seat_holder;
+} mst_member_process;
 
-/** The seat of a task. */
-typedef struct mst_seat {
-    mst_seat_holder member;
-    bool present;              /**< the member is connected; else MEMBER is the last one that was, for messages */
-    mst_seat_holder applicant; /**< wants the seat while it is taken: decided by PROBE or the loss of either */
+/** What the leader knows of a task. */
+typedef struct mst_member_entry {
+    mst_member_process member;
+    bool present;                 /**< the member is connected; else MEMBER is the last one that was, for messages */
+    mst_member_process applicant; /**< wants the number while MEMBER has it: decided by PROBE or the loss of either */
     bool member_answered, applicant_answered; /**< PROBE */
     bool acknowledged;                        /**< the last message that all must acknowledge */
     bool takes_part;                          /**< in the generation that is under way or proposed */
@@ -34,11 +34,11 @@ typedef struct mst_seat {
     int64_t stops_at;
     bool has_told; /**< `started` has come from it, after a task had waited too long */
     mst_started_exchanges started;
-    bool asked;  /**< it was asked to come, since it had never been here */
-    bool misfit; /**< it was reported as a misfit since it was here last */
+    bool asked;         /**< it was asked to come, since it had never been here */
+    bool list_mismatch; /**< a task list mismatch with it was reported since it was here last */
     int64_t absent_since;
     char why[320]; /**< why it is absent */
-} mst_seat;
+} mst_member_entry;
 
 struct mst_leader {
     const mst_members_options *options;
@@ -46,12 +46,12 @@ struct mst_leader {
     mst_leader_send *send;
     mst_leader_phase phase;
     uint32_t job, generation;
-    bool has_begun; /**< this process has begun a generation */
-    bool has_run;   /**< a generation of the job has begun, under this leader or another */
-    bool all_left;  /**< all have done their work once: a task that does not come back is not needed */
-    mst_seat *seat; /**< [num_tasks] */
-    mst_member_standing *standing;
-    int64_t state_number; /**< of the last state committed here */
+    bool has_begun;          /**< this process has begun a generation */
+    bool has_run;            /**< a generation of the job has begun, under this leader or another */
+    bool all_left;           /**< all have done their work once: a task that does not come back is not needed */
+    mst_member_entry *entry; /**< [num_tasks] */
+    mst_member_status *member_status; /**< [num_tasks] of the generation proposed last */
+    int64_t state_number;             /**< of the last state committed here */
     int64_t now, reported_at;
     int64_t deadline;         /**< of ENDING: it ends then, even if some have not acknowledged */
     mst_task_failure verdict; /**< of ENDING and OVER; code MST_OK: there is none */
@@ -73,8 +73,8 @@ struct mst_leader {
     mst_known_generations known; /**< of all that were there when a generation was proposed */
 };
 
-static inline bool mst_seat_is_ready(const mst_seat *s) {
-    return s->present && s->member.ready;
+static inline bool mst_member_is_ready(const mst_member_entry *entry) {
+    return entry->present && entry->member.ready;
 }
 /** Whether fewer workers than all may make a generation. */
 static inline bool mst_leader_is_elastic(const mst_leader *leader) {
@@ -103,7 +103,7 @@ bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure);
 /** Sends MESSAGE to all that take part, and to this task last. */
 void mst_leader_tell_members(mst_leader *leader, mst_member_message *message);
 
-/** Sets which seats take part in the next generation. Returns whether it may begin; if not, `cause` says why. */
+/** Sets which tasks take part in the next generation. Returns whether it may begin; if not, `cause` says why. */
 bool mst_elastic_may_begin(mst_leader *leader);
 /** A number for the generation to propose; 0: no number is left. */
 uint32_t mst_elastic_number(mst_leader *leader);

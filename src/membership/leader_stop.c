@@ -8,22 +8,22 @@ static const double OTHERS_MAY_BE_LATE = 0.2; /* seconds, for the other tasks to
 
 void mst_leader_forget_stops(mst_leader *leader) {
     leader->stop_deadline = 0;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].stops = false;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].stops = false;
 }
 
 /* Whether all members that take part end the training after the state NUMBER. */
 static bool all_stop(const mst_leader *leader, int64_t number) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const mst_seat *s = &leader->seat[i];
-        if (s->takes_part && (!s->stops || s->stops_at != number)) return false;
+        const mst_member_entry *entry = &leader->entry[i];
+        if (entry->takes_part && (!entry->stops || entry->stops_at != number)) return false;
     }
     return true;
 }
 
 void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number) {
     mst_member_message message = {.kind = MST_MEMBER_STOPPED};
-    leader->seat[from].stops = true;
-    leader->seat[from].stops_at = number;
+    leader->entry[from].stops = true;
+    leader->entry[from].stops_at = number;
     if (!leader->stop_deadline) leader->stop_deadline = mst_leader_after(leader->now, OTHERS_MAY_BE_LATE);
     if (!all_stop(leader, number)) return;
     mst_leader_forget_stops(leader);
@@ -32,14 +32,14 @@ void mst_leader_hear_stops(mst_leader *leader, int32_t from, int64_t number) {
 }
 
 bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure) {
-    const mst_seat *last = NULL;
+    const mst_member_entry *last = NULL;
     if (!leader->stop_deadline || leader->now <= leader->stop_deadline) return false;
     for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const mst_seat *s = &leader->seat[i];
-        if (s->stops && (!last || s->stops_at > last->stops_at)) last = s;
+        const mst_member_entry *entry = &leader->entry[i];
+        if (entry->stops && (!last || entry->stops_at > last->stops_at)) last = entry;
     }
     if (!last) return false;
-    const int32_t task = (int32_t)(last - leader->seat);
+    const int32_t task = (int32_t)(last - leader->entry);
     mst_task_failure_set(failure, MST_CANCELLED, task, last->stops_at, "%s has ended the training",
                          leader->options->name[task]);
     return true;
@@ -47,6 +47,6 @@ bool mst_leader_must_stop(mst_leader *leader, mst_task_failure *failure) {
 
 int64_t mst_leader_ended_at(const mst_leader *leader, int64_t state_number) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->seat[i].takes_part && leader->seat[i].member.state.ended_at == state_number) return state_number;
+        if (leader->entry[i].takes_part && leader->entry[i].member.state.ended_at == state_number) return state_number;
     return MST_NO_STATE;
 }

@@ -122,10 +122,10 @@ static void begin(coder *c, mst_member_message *m, int32_t num_tasks) {
     m->source = (int32_t)below(c, (uint64_t)m->source, 4, (uint64_t)num_tasks);
     c->wrong |= below(c, (uint64_t)num_tasks, 4, UINT64_MAX) != (uint64_t)num_tasks;
     for (int32_t i = 0; i < num_tasks && !c->wrong; i++) {
-        m->standing[i].instance = number(c, m->standing[i].instance, 8);
-        state_number(c, &m->standing[i].state_number);
-        flag(c, &m->standing[i].copies);
-        flag(c, &m->standing[i].takes_part);
+        m->member_status[i].instance = number(c, m->member_status[i].instance, 8);
+        state_number(c, &m->member_status[i].state_number);
+        flag(c, &m->member_status[i].copies);
+        flag(c, &m->member_status[i].takes_part);
     }
     flag(c, &m->has_run);
     known_generation(c, &m->known.begun);
@@ -207,11 +207,11 @@ size_t mst_member_message_encode(const mst_member_message *m, int32_t num_tasks,
     return (size_t)(c.to - dst);
 }
 
-mst_status mst_member_message_decode(const void *data, size_t bytes, int32_t num_tasks, mst_member_standing *standing,
-                                     mst_member_message *out) {
+mst_status mst_member_message_decode(const void *data, size_t bytes, int32_t num_tasks,
+                                     mst_member_status *member_status, mst_member_message *out) {
     coder c = {.reads = true, .from = data, .end = bytes ? (const uint8_t *)data + bytes : data};
     memset(out, 0, sizeof *out);
-    out->standing = standing;
+    out->member_status = member_status;
     message(&c, out, num_tasks);
     if (c.wrong) return MST_FAIL(MST_CORRUPT, "%zu bytes are no message between members of this version", bytes);
     if (c.from != c.end)

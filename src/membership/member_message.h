@@ -59,12 +59,12 @@ typedef struct mst_member_state {
 } mst_member_state;
 
 /** The place of a member in a generation. */
-typedef struct mst_member_standing {
+typedef struct mst_member_status {
     uint64_t instance;    /**< its process: data of the generation go to it, and come from it */
     int64_t state_number; /**< of the state that it brings; or MST_NO_STATE */
     bool copies;          /**< it copies the state of the source */
     bool takes_part;      /**< it is in the generation; if not, the other members mean nothing */
-} mst_member_standing;
+} mst_member_status;
 
 /** An exchange (collective/group.h) that a member has started. */
 typedef struct mst_started_exchange {
@@ -99,24 +99,24 @@ typedef struct mst_member_message {
     mst_member_kind kind;
     uint32_t job, generation;
     uint64_t to;
-    bool ready;                     /**< HERE: `state` is valid. WAITING: the receiver is known to be ready */
-    bool has_run;                   /**< HERE: the sender has been in a generation. BEGIN: a task has */
-    bool all_left;                  /**< HERE: the sender knows that all have done their work */
-    char address[MST_ADDRESS_TEXT]; /**< HERE: "host:port" of the sender, for messages; or "" */
-    mst_known_generations known;    /**< HERE: what the sender remembers. BEGIN: only `begun` */
-    uint32_t withdrawn;             /**< BEGIN: no generation proposed by the leader from this number on has begun */
-    mst_task_set ended;             /**< HERE: tasks whose processes have ended, as far as the sender knows */
-    mst_member_state state;         /**< HERE */
-    mst_member_kind acknowledged;   /**< ACKNOWLEDGE */
-    uint64_t instance;              /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
-    mst_started_exchanges started;  /**< ACKNOWLEDGE of PROBE */
-    mst_task_failure failure;       /**< FAILED, STOPS, STOPPED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
-    int32_t source;                 /**< BEGIN: the task whose state counts */
-    uint64_t instructions;          /**< BEGIN: those of oneDNN that all members have; 0: they are not compared */
-    int64_t ended_at;               /**< BEGIN: the source's state, if training has ended after it; or MST_NO_STATE */
-    mst_member_standing *standing;  /**< BEGIN: [number of tasks], belongs to the caller */
-    mst_waiting_cause cause;        /**< WAITING */
-    int32_t num_waited, num_listed; /**< WAITING: number of all of them, and of those in the list */
+    bool ready;                       /**< HERE: `state` is valid. WAITING: the receiver is known to be ready */
+    bool has_run;                     /**< HERE: the sender has been in a generation. BEGIN: a task has */
+    bool all_left;                    /**< HERE: the sender knows that all have done their work */
+    char address[MST_ADDRESS_TEXT];   /**< HERE: "host:port" of the sender, for messages; or "" */
+    mst_known_generations known;      /**< HERE: what the sender remembers. BEGIN: only `begun` */
+    uint32_t withdrawn;               /**< BEGIN: no generation proposed by the leader from this number on has begun */
+    mst_task_set ended;               /**< HERE: tasks whose processes have ended, as far as the sender knows */
+    mst_member_state state;           /**< HERE */
+    mst_member_kind acknowledged;     /**< ACKNOWLEDGE */
+    uint64_t instance;                /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
+    mst_started_exchanges started;    /**< ACKNOWLEDGE of PROBE */
+    mst_task_failure failure;         /**< FAILED, STOPS, STOPPED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
+    int32_t source;                   /**< BEGIN: the task whose state counts */
+    uint64_t instructions;            /**< BEGIN: those of oneDNN that all members have; 0: they are not compared */
+    int64_t ended_at;                 /**< BEGIN: the source's state, if training has ended after it; or MST_NO_STATE */
+    mst_member_status *member_status; /**< BEGIN: [number of tasks], belongs to the caller */
+    mst_waiting_cause cause;          /**< WAITING */
+    int32_t num_waited, num_listed;   /**< WAITING: number of all of them, and of those in the list */
     mst_waited_task waited[MST_WAITING_MOST];
 } mst_member_message;
 
@@ -127,9 +127,9 @@ typedef struct mst_member_message {
 /** Writes MESSAGE to DST, which has room for MST_MEMBER_MESSAGE_MOST(num_tasks); returns the number of bytes. Control
  *  characters in its texts become '?'. */
 size_t mst_member_message_encode(const mst_member_message *message, int32_t num_tasks, uint8_t *dst);
-/** Reads a message. BEGIN fills STANDING, [num_tasks]. MST_CORRUPT if DATA is not a message, or is one for another
+/** Reads a message. BEGIN fills MEMBER_STATUS, [num_tasks]. MST_CORRUPT if DATA is not a message, or is one for another
  *  number of tasks. */
 MST_CHECKED mst_status mst_member_message_decode(const void *data, size_t bytes, int32_t num_tasks,
-                                                 mst_member_standing *standing, mst_member_message *out);
+                                                 mst_member_status *member_status, mst_member_message *out);
 
 #endif

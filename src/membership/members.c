@@ -45,7 +45,7 @@ struct mst_members {
     int64_t now, leader_lost_at, failed_at, reported_at, heard_at, refused_at;
     char lost_why[320];
     uint64_t ignored;
-    mst_member_standing *standing, *received; /* of the generation; of a received message */
+    mst_member_status *member_status, *received; /* of the generation; of a received message */
     uint32_t *connected_in; /* [num_tasks] generation in which the last connection was made; 0: between generations */
     uint8_t *buffer;
     /* used if workers may be fewer than all */
@@ -194,7 +194,7 @@ static bool remember_agreed(mst_members *members, const mst_member_message *mess
     mst_known_generations known = members->known;
     members->proposed = (mst_known_generation){.number = message->generation};
     for (int32_t i = 0; i < members->options.num_tasks; i++)
-        if (message->standing[i].takes_part) members->proposed.tasks |= mst_task_bit(i);
+        if (message->member_status[i].takes_part) members->proposed.tasks |= mst_task_bit(i);
     mst_know_begun(&known, &message->known.begun);
     mst_know_withdrawn(&known, message->withdrawn, members->options.leader, members->options.num_tasks);
     if (!mst_know_agreed(&known, &members->proposed)) return false;
@@ -205,12 +205,12 @@ static bool remember_agreed(mst_members *members, const mst_member_message *mess
 static void agree(mst_members *members, const mst_member_message *message) {
     const int32_t num_tasks = members->options.num_tasks;
     if ((members->phase != READY && members->phase != AGREED) || message->generation <= members->generation ||
-        !message->standing[members->options.self].takes_part ||
+        !message->member_status[members->options.self].takes_part ||
         (is_elastic(members) && !remember_agreed(members, message))) {
         members->ignored++;
         return;
     }
-    memcpy(members->standing, message->standing, (size_t)num_tasks * sizeof *members->standing);
+    memcpy(members->member_status, message->member_status, (size_t)num_tasks * sizeof *members->member_status);
     members->phase = AGREED;
     members->generation = message->generation;
     members->source = message->source;
@@ -235,9 +235,9 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
                                        .source = members->source,
                                        .instructions = members->instructions,
                                        .ended_at = members->ended_at,
-                                       .copies = members->standing[members->options.self].copies,
+                                       .copies = members->member_status[members->options.self].copies,
                                        .anew = members->anew,
-                                       .standing = members->standing};
+                                       .member_status = members->member_status};
     members->options.events.begun(members->options.events.context, &generation);
 }
 
@@ -419,12 +419,12 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     members->now = members->leader_lost_at = members->reported_at = o->now;
     members->state_number = MST_NO_STATE;
     snprintf(members->lost_why, sizeof members->lost_why, "it was never there");
-    members->standing = calloc(num_tasks, sizeof *members->standing);
+    members->member_status = calloc(num_tasks, sizeof *members->member_status);
     members->received = calloc(num_tasks, sizeof *members->received);
     members->connected_in = calloc(num_tasks, sizeof *members->connected_in);
     members->buffer = malloc(MST_MEMBER_MESSAGE_MOST(num_tasks));
     mst_status status = MST_OK;
-    if (!members->standing || !members->received || !members->connected_in || !members->buffer)
+    if (!members->member_status || !members->received || !members->connected_in || !members->buffer)
         status = MST_NO_MEMORY("for a member of a cluster of %d tasks", o->num_tasks);
     if (is_elastic(members)) {
         o->leader = o->self; /* until it hears of another leader */
@@ -445,7 +445,7 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
 void mst_members_destroy(mst_members *members) {
     if (!members) return;
     mst_leader_destroy(members->leader);
-    free(members->standing);
+    free(members->member_status);
     free(members->received);
     free(members->connected_in);
     free(members->buffer);
@@ -528,7 +528,7 @@ static void lose_link(mst_members *members, int32_t task, uint64_t instance, con
     mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
     mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);
     const bool is_earlier = instance && members->connected_in[task] != members->generation;
-    const bool matters = is_earlier || instance == members->standing[task].instance;
+    const bool matters = is_earlier || instance == members->member_status[task].instance;
     if (in_generation(members) && matters) tell_leader(members, &message);
 }
 
@@ -601,8 +601,8 @@ static void hear_leader_cannot_join(mst_members *members, const mst_member_messa
         end_job(members, &failure);
 }
 
-void mst_members_misfit(mst_members *members, int32_t task, const char *why) {
-    if (members->leader) mst_leader_misfit(members->leader, task, why);
+void mst_members_list_mismatch(mst_members *members, int32_t task, const char *why) {
+    if (members->leader) mst_leader_list_mismatch(members->leader, task, why);
 }
 
 /* Whether only one of this task and MESSAGE's sender has elastic_min: then both lead. The message shows it, since only
@@ -623,9 +623,10 @@ void mst_members_received(mst_members *members, int32_t from, uint64_t instance,
     }
     if (is_elastic(members) && instance) members->linked |= mst_task_bit(from);
     if (is_of_other_kind(members, &message)) {
-        mst_leader_misfit(members->leader, from,
-                          "one of them has --elastic (elastic_min), and the other has not: start all tasks with the "
-                          "same command");
+        mst_leader_list_mismatch(
+            members->leader, from,
+            "one of them has --elastic (elastic_min), and the other has not: start all tasks with the "
+            "same command");
         return;
     }
     if (message.kind == MST_MEMBER_LEADS && is_elastic(members) && from != o->self && members->phase != OVER) {
@@ -720,7 +721,7 @@ static void wait_for_leader(mst_members *members) {
 }
 
 /* A leader says every few seconds that it waits. A leader that does not may not know this process, because another
- * process wanted the same seat: this one sends HERE again. */
+ * process wanted the same number: this one sends HERE again. */
 static void remind_leader(mst_members *members) {
     if (!is_past(members->now, members->heard_at, 2 * members->options.report)) return;
     members->heard_at = members->now;

@@ -46,7 +46,7 @@
  *
  *  Two processes that both lead, because the order of their lists of tasks differs: a leader also sends a message to
  *  tasks that have not come (WAITING, once). The transport then reports that the process at that address has the
- *  leader's own number (mst_members_misfit). That ends the job on both, unless it has already run.
+ *  leader's own number (mst_members_list_mismatch). That ends the job on both, unless it has already run.
  *
  *  Fewer than all (mst_members_options.elastic_min): a generation may begin with some of the tasks, by the rules of
  *  quorum.h. The ready tasks that take part get BEGIN. When another task is HERE and ready, the generation ends, and
@@ -68,7 +68,7 @@
 /** Used by one thread at a time: the owner must hold a lock. */
 typedef struct mst_members mst_members;
 
-/** A generation that begins. Its members are the tasks whose standing says that they take part. */
+/** A generation that begins. Its members are the tasks whose status says that they take part. */
 typedef struct mst_generation {
     uint32_t job, number;
     /** The task whose state counts. In a job that begins anew: the chief, unless its state number is 0. Otherwise the
@@ -78,7 +78,7 @@ typedef struct mst_generation {
     int64_t ended_at;      /**< the source's state, if a callback has ended the training after it; else MST_NO_STATE */
     bool copies;           /**< this task copies the state of the source */
     bool anew;             /**< the job begins: no task was in a generation before */
-    const mst_member_standing *standing; /**< [number of tasks]; valid until the next generation begins */
+    const mst_member_status *member_status; /**< [number of tasks]; valid until the next generation begins */
 } mst_generation;
 
 /** The tasks that the others wait for. */
@@ -186,9 +186,9 @@ void mst_members_process_ended(mst_members *members, int32_t task);
  *  yet, a refusal by any task ends it. If BY is this task, the other process has its number, cannot listen, and
  *  ends. */
 void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where);
-/** The lists of tasks of this process and of TASK do not fit together. If this process leads a job that has not run,
+/** The task lists of this process and of TASK do not match. If this process leads a job that has not run,
  *  that ends the job. Otherwise it is a refusal by TASK, which mst_members_lost reports too. */
-void mst_members_misfit(mst_members *members, int32_t task, const char *why);
+void mst_members_list_mismatch(mst_members *members, int32_t task, const char *why);
 void mst_members_received(mst_members *members, int32_t from, uint64_t instance, const void *data, size_t bytes);
 
 /** Tells the member the time NOW (base/clock.h). Call it at least ten times per second. */

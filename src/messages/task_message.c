@@ -234,7 +234,7 @@ static void mail_connected(void *context, int32_t task) {
     enqueue_event(context, MST_TASK_MESSAGE_CONNECTED, task, 0, "");
 }
 
-static void mail_misfit(void *context, int32_t task, const char *why) {
+static void mail_list_mismatch(void *context, int32_t task, const char *why) {
     enqueue_event(context, MST_TASK_MESSAGE_CANNOT_JOIN, task, 0, why);
 }
 
@@ -536,7 +536,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                                 .control = mail_control,
                                                 .connected = mail_connected,
                                                 .lost = mail_lost,
-                                                .misfit = mail_misfit,
+                                                .misfit = mail_list_mismatch,
                                                 .stranger = mail_stranger,
                                                 .mismatch = mail_mismatch}};
     if (o->status) options.report = mst_task_status_reporter(o->status);

@@ -10,13 +10,13 @@
 /** A server, and its answers. */
 typedef struct mst_ps_server {
     int32_t task;
-    bool answered;    /**< it has answered the present request */
-    int64_t lost;     /**< since when it is lost; 0: it is not */
-    int64_t was_lost; /**< when it was lost last */
-    int64_t misfit;   /**< since when it is known to have another list of tasks; 0: it does not */
-    char why[480];    /**< why it is lost, or does not fit */
-    uint32_t round;   /**< as it has answered; 0: it has no values */
-    int64_t position; /**< of this worker, as it has answered */
+    bool answered;         /**< it has answered the present request */
+    int64_t lost;          /**< since when it is lost; 0: it is not */
+    int64_t was_lost;      /**< when it was lost last */
+    int64_t list_mismatch; /**< since when it is known to have another list of tasks; 0: it does not */
+    char why[480];         /**< why it is lost, or does not fit */
+    uint32_t round;        /**< as it has answered; 0: it has no values */
+    int64_t position;      /**< of this worker, as it has answered */
     int64_t step;
     int64_t has;         /**< the step of the values that it has sent */
     uint64_t last;       /**< hash of the last values of a training that it has sent */
@@ -57,9 +57,9 @@ struct mst_ps_client {
     bool has_collected; /**< `kept` has come from the servers; false: it is the state with which training has begun */
     bool collects;      /**< the state of all servers is being collected; the store gets it once it is complete */
     /* another worker that was given other lists of tasks */
-    int32_t misfit_worker;
-    int64_t misfit; /**< since when this is known; 0: there is no such worker */
-    char misfit_why[480];
+    int32_t list_mismatch_worker;
+    int64_t list_mismatch; /**< since when this is known; 0: there is no such worker */
+    char list_mismatch_why[480];
     uint64_t request; /**< number of the last request */
     uint32_t round;   /**< of all servers */
     uint32_t began;   /**< the last round that this worker has begun */

@@ -180,18 +180,18 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
 
 /* A process of another job may be at the server's address. Then the server itself, which cannot listen there, soon says
  * so. */
-static void hear_misfit(mst_ps_server *s, const char *why) {
-    if (!s->misfit) s->misfit = mst_clock_now();
+static void hear_list_mismatch(mst_ps_server *s, const char *why) {
+    if (!s->list_mismatch) s->list_mismatch = mst_clock_now();
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
 /* Another worker was given other lists of tasks, and may not even look for the servers: this worker tells them. */
-static mst_status hear_worker_misfit(mst_ps_client *c, const mst_task_message *message) {
+static mst_status hear_worker_list_mismatch(mst_ps_client *c, const mst_task_message *message) {
     const mst_task_message_head head = {.kind = MST_TASK_MESSAGE_CANNOT_JOIN, .number = message->from + 2};
     const char *why = message->body;
-    if (!c->misfit) c->misfit = mst_clock_now();
-    c->misfit_worker = message->from;
-    snprintf(c->misfit_why, sizeof c->misfit_why, "%s", why);
+    if (!c->list_mismatch) c->list_mismatch = mst_clock_now();
+    c->list_mismatch_worker = message->from;
+    snprintf(c->list_mismatch_why, sizeof c->list_mismatch_why, "%s", why);
     for (int32_t p = 0; p < c->num_ps; p++)
         if (!c->server[p].lost)
             MST_TRY(mst_mail_send(c->mail, c->server[p].task, &head, &(mst_iov){why, strlen(why)}, 1, NULL));
@@ -199,22 +199,22 @@ static mst_status hear_worker_misfit(mst_ps_client *c, const mst_task_message *m
 }
 
 /* If no server can be reached to end the job, this worker ends with the error itself. */
-static mst_status check_worker_misfit(mst_ps_client *c, int64_t late) {
+static mst_status check_worker_list_mismatch(mst_ps_client *c, int64_t late) {
     char name[300], text[1000];
-    if (c->round || !c->misfit || mst_clock_now() - c->misfit <= late) return MST_OK;
-    mst_mail_name(c->mail, c->misfit_worker, name, sizeof name);
-    snprintf(text, sizeof text, "%s: %s", name, c->misfit_why);
+    if (c->round || !c->list_mismatch || mst_clock_now() - c->list_mismatch <= late) return MST_OK;
+    mst_mail_name(c->mail, c->list_mismatch_worker, name, sizeof name);
+    snprintf(text, sizeof text, "%s: %s", name, c->list_mismatch_why);
     mst_mail_linger(c->mail, MST_PS_LINGER);
     return end_job_of_all(c, -1, MST_PS_FAILED, text);
 }
 
-static mst_status check_misfit(mst_ps_client *c) {
+static mst_status check_list_mismatch(mst_ps_client *c) {
     static const int64_t SERVER_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
     const int64_t now = mst_clock_now();
     for (int32_t p = 0; p < c->num_ps && !c->round; p++)
-        if (c->server[p].misfit && now - c->server[p].misfit > SERVER_MAY_BE_LATE)
+        if (c->server[p].list_mismatch && now - c->server[p].list_mismatch > SERVER_MAY_BE_LATE)
             return hear_cannot_join(c, p, c->server[p].why);
-    return check_worker_misfit(c, 2 * SERVER_MAY_BE_LATE);
+    return check_worker_list_mismatch(c, 2 * SERVER_MAY_BE_LATE);
 }
 
 /* Once a server has sent DONE, all workers have done their work. Another server may not know it: if it was cut off from
@@ -241,7 +241,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
     if (message->head.request && message->head.request != c->request) return MST_OK; /* it answers an earlier request */
     switch (kind) {
         case MST_TASK_MESSAGE_CONNECTED:
-            s->misfit = 0;
+            s->list_mismatch = 0;
             if (!s->lost) return MST_OK;
             s->lost = 0;
             mst_ps_say(c, "%s is there again", mst_mail_name(c->mail, s->task, name, sizeof name));
@@ -265,7 +265,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const mst_ps_request *r, mst
             return end_job_of_all(c, p, MST_PS_FAILED, message->body);
         case MST_TASK_MESSAGE_CANNOT_JOIN:
             if (message->instance) return hear_cannot_join(c, p, message->body);
-            hear_misfit(s, message->body);
+            hear_list_mismatch(s, message->body);
             return MST_OK;
         case MST_TASK_MESSAGE_NO_MEMORY:
             return MST_FAIL(MST_OUT_OF_MEMORY, "no memory for %s, sent by %s: take a smaller model",
@@ -312,7 +312,7 @@ int32_t mst_ps_unanswered(const mst_ps_client *c) {
 
 static mst_status check_lost(mst_ps_client *c, const mst_ps_request *r) {
     const int64_t now = mst_clock_now();
-    MST_TRY(check_misfit(c));
+    MST_TRY(check_list_mismatch(c));
     for (int32_t p = 0; p < c->num_ps; p++) {
         mst_ps_server *s = &c->server[p];
         if (r->is_last && s->was_lost) /* even if it is connected again: others may have left before that */
@@ -349,8 +349,11 @@ static bool is_given_up(mst_ps_client *c, const mst_ps_request *r) {
 mst_status mst_ps_take_next(mst_ps_client *c, const mst_ps_request *r, double seconds) {
     mst_task_message *message = mst_mail_next(c->mail, mst_clock_after(seconds));
     const int32_t p = message ? server_of(c, message->from) : -1;
-    const bool is_misfit = message && p < 0 && message->head.kind == MST_TASK_MESSAGE_CANNOT_JOIN && !message->instance;
-    const mst_status status = p >= 0 ? take(c, p, r, &message) : is_misfit ? hear_worker_misfit(c, message) : MST_OK;
+    const bool is_list_mismatch =
+        message && p < 0 && message->head.kind == MST_TASK_MESSAGE_CANNOT_JOIN && !message->instance;
+    const mst_status status = p >= 0             ? take(c, p, r, &message)
+                              : is_list_mismatch ? hear_worker_list_mismatch(c, message)
+                                                 : MST_OK;
     mst_task_message_free(message);
     return status;
 }

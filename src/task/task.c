@@ -37,9 +37,9 @@ void mst_task_say(const mst_task *task, const char *format, ...) {
 
 /* Says that the chief's state counts, although another task has come with a later one. */
 static void say_what_counts(const mst_task *task, const mst_generation *generation) {
-    const mst_member_standing *source = &generation->standing[generation->source];
+    const mst_member_status *source = &generation->member_status[generation->source];
     for (int32_t i = 0; i < task->num_workers; i++) {
-        const mst_member_standing *other = &generation->standing[i];
+        const mst_member_status *other = &generation->member_status[i];
         if (other->state_number <= source->state_number) continue;
         mst_task_say(
             task,
@@ -65,18 +65,18 @@ static void members_begun(void *context, const mst_generation *generation) {
     task->phase = TOGETHER;
     task->generation = generation->number;
     task->source = generation->source;
-    task->source_number = generation->standing[generation->source].state_number;
+    task->source_number = generation->member_status[generation->source].state_number;
     task->instructions = generation->instructions;
     task->copies = generation->copies;
     task->anew = generation->anew;
     task->num_copiers = task->num_members = 0;
     for (int32_t i = 0; i < task->num_workers; i++) {
-        const mst_member_standing *standing = &generation->standing[i];
-        if (!standing->takes_part) continue;
+        const mst_member_status *member_status = &generation->member_status[i];
+        if (!member_status->takes_part) continue;
         task->member[task->num_members++] = i;
-        if (standing->copies) task->copiers[task->num_copiers++] = i;
-        if (task->instance[i] && task->instance[i] != standing->instance) task->back[i] = true;
-        task->instance[i] = standing->instance;
+        if (member_status->copies) task->copiers[task->num_copiers++] = i;
+        if (task->instance[i] && task->instance[i] != member_status->instance) task->back[i] = true;
+        task->instance[i] = member_status->instance;
     }
     if (!task->num_members || task->member[0] != task->self)
         task->first_since = 0;
@@ -205,10 +205,10 @@ static void on_taken(void *context, int32_t by, int32_t number, const char *wher
     pthread_mutex_unlock(&task->lock);
 }
 
-static void on_misfit(void *context, int32_t number, const char *why) {
+static void on_list_mismatch(void *context, int32_t number, const char *why) {
     mst_task *task = context;
     pthread_mutex_lock(&task->lock);
-    if (task->members) mst_members_misfit(task->members, number, why);
+    if (task->members) mst_members_list_mismatch(task->members, number, why);
     pthread_mutex_unlock(&task->lock);
 }
 
@@ -441,7 +441,7 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                                 .connected = on_connected,
                                                 .lost = on_lost,
                                                 .taken = on_taken,
-                                                .misfit = on_misfit,
+                                                .misfit = on_list_mismatch,
                                                 .stranger = on_stranger,
                                                 .mismatch = on_mismatch,
                                                 .broken = on_broken}};

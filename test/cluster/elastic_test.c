@@ -111,7 +111,7 @@ static void the_others_go_on_without_the_lost(void **state) {
         for (int32_t i = 0; i < 3; i++) {
             if (i == lost) continue;
             assert_true(sim_look(s, i).in_generation);
-            assert_false(sim_look(s, i).standing[lost].takes_part);
+            assert_false(sim_look(s, i).member_status[lost].takes_part);
         }
         assert_true(sim_run_to_end(s, 30));
         for (int32_t i = 0; i < 3; i++)
@@ -129,7 +129,7 @@ static void the_lost_comes_back(void **state) {
         sim_start(s, lost, 2);
         sim_run(s, 4);
         for (int32_t i = 0; i < 3; i++)
-            assert_true(sim_look(s, i).in_generation && sim_look(s, i).standing[lost].takes_part);
+            assert_true(sim_look(s, i).in_generation && sim_look(s, i).member_status[lost].takes_part);
         assert_true(sim_run_to_end(s, 30));
         for (int32_t i = 0; i < 3; i++) assert_done(s, i);
         assert_string_equal(sim_wrong(s), "");
@@ -146,7 +146,7 @@ static void a_job_begins_with_a_majority_and_grows(void **state) {
     assert_true(sim_look(s, 0).in_generation && sim_look(s, 1).in_generation);
     sim_start(s, 2, 0);
     sim_run(s, 2);
-    assert_true(sim_look(s, 0).standing[2].takes_part && sim_look(s, 2).in_generation);
+    assert_true(sim_look(s, 0).member_status[2].takes_part && sim_look(s, 2).in_generation);
     assert_true(sim_run_to_end(s, 30));
     for (int32_t i = 0; i < 3; i++) assert_done(s, i);
     sim_destroy(s);

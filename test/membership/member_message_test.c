@@ -8,8 +8,9 @@
 enum { TASKS = 5 };
 
 /* A message of KIND in which everything that it carries is set. */
-static mst_member_message make_message(mst_member_kind kind, mst_member_standing *standing) {
-    mst_member_message m = {.kind = kind, .job = 3, .generation = 4, .to = UINT64_MAX - 1, .standing = standing};
+static mst_member_message make_message(mst_member_kind kind, mst_member_status *member_status) {
+    mst_member_message m = {
+        .kind = kind, .job = 3, .generation = 4, .to = UINT64_MAX - 1, .member_status = member_status};
     switch (kind) {
         case MST_MEMBER_HERE:
             m.ready = m.all_left = true;
@@ -27,7 +28,7 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
         case MST_MEMBER_BEGIN:
             m.source = 4;
             for (int32_t i = 0; i < TASKS; i++)
-                standing[i] = (mst_member_standing){(uint64_t)i + 9, i ? i : MST_NO_STATE, i == 3, i != 2};
+                member_status[i] = (mst_member_status){(uint64_t)i + 9, i ? i : MST_NO_STATE, i == 3, i != 2};
             m.known.begun = (mst_known_generation){3, 31};
             m.withdrawn = 2;
             m.instructions = 0x27;
@@ -60,14 +61,14 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
 static void every_message_is_read_as_it_was_written(void **state) {
     (void)state;
     for (int kind = MST_MEMBER_HERE; kind < MST_MEMBER_KINDS; kind++) {
-        mst_member_standing standing[TASKS] = {0}, read[TASKS] = {0};
-        const mst_member_message m = make_message((mst_member_kind)kind, standing);
+        mst_member_status member_status[TASKS] = {0}, read[TASKS] = {0};
+        const mst_member_message m = make_message((mst_member_kind)kind, member_status);
         mst_member_message out;
         uint8_t bytes[MST_MEMBER_MESSAGE_MOST(TASKS)];
         const size_t size = mst_member_message_encode(&m, TASKS, bytes);
         assert_in_range(size, 21, sizeof bytes);
         EXPECT_OK(mst_member_message_decode(bytes, size, TASKS, read, &out));
-        out.standing = m.standing;
+        out.member_status = m.member_status;
         assert_memory_equal(&out.state, &m.state, sizeof m.state);
         assert_memory_equal(&out.started, &m.started, sizeof m.started);
         assert_memory_equal(&out.failure, &m.failure, sizeof m.failure);
@@ -84,9 +85,9 @@ static void every_message_is_read_as_it_was_written(void **state) {
         assert_true(out.ready == m.ready && out.all_left == m.all_left && out.source == m.source);
         assert_true(out.instance == m.instance && out.acknowledged == m.acknowledged);
         for (int32_t i = 0; i < TASKS; i++) {
-            assert_true(read[i].instance == standing[i].instance && read[i].copies == standing[i].copies);
-            assert_true(read[i].takes_part == standing[i].takes_part);
-            assert_int_equal(read[i].state_number, standing[i].state_number);
+            assert_true(read[i].instance == member_status[i].instance && read[i].copies == member_status[i].copies);
+            assert_true(read[i].takes_part == member_status[i].takes_part);
+            assert_int_equal(read[i].state_number, member_status[i].state_number);
         }
     }
 }
@@ -94,8 +95,8 @@ static void every_message_is_read_as_it_was_written(void **state) {
 static void a_message_that_is_not_whole_is_refused(void **state) {
     (void)state;
     for (int kind = MST_MEMBER_HERE; kind < MST_MEMBER_KINDS; kind++) {
-        mst_member_standing standing[TASKS] = {0}, read[TASKS];
-        const mst_member_message m = make_message((mst_member_kind)kind, standing);
+        mst_member_status member_status[TASKS] = {0}, read[TASKS];
+        const mst_member_message m = make_message((mst_member_kind)kind, member_status);
         mst_member_message out;
         uint8_t bytes[MST_MEMBER_MESSAGE_MOST(TASKS) + 1] = {0};
         const size_t size = mst_member_message_encode(&m, TASKS, bytes);
@@ -107,8 +108,8 @@ static void a_message_that_is_not_whole_is_refused(void **state) {
 
 static void a_message_for_another_number_of_tasks_is_refused(void **state) {
     (void)state;
-    mst_member_standing standing[TASKS] = {0}, read[TASKS + 1];
-    const mst_member_message m = make_message(MST_MEMBER_BEGIN, standing);
+    mst_member_status member_status[TASKS] = {0}, read[TASKS + 1];
+    const mst_member_message m = make_message(MST_MEMBER_BEGIN, member_status);
     mst_member_message out;
     uint8_t bytes[MST_MEMBER_MESSAGE_MOST(TASKS)];
     const size_t size = mst_member_message_encode(&m, TASKS, bytes);

@@ -77,8 +77,8 @@ static void in_a_new_job_nobody_copies(void **state) {
     for (int32_t i = 0; i < TASKS; i++) {
         assert_false(sim_look(s, i).generation.copies);
         for (int32_t j = 0; j < TASKS; j++) {
-            assert_false(sim_look(s, i).standing[j].copies);
-            assert_int_equal(sim_look(s, i).standing[j].state_number, 0);
+            assert_false(sim_look(s, i).member_status[j].copies);
+            assert_int_equal(sim_look(s, i).member_status[j].state_number, 0);
         }
     }
     sim_destroy(s);
@@ -94,7 +94,7 @@ static void the_greatest_state_number_counts(void **state) {
     for (int32_t i = 0; i < TASKS; i++) {
         assert_int_equal(sim_look(s, i).generation.source, 1);
         assert_int_equal(sim_look(s, i).generation.copies, i == 0);
-        assert_int_equal(sim_look(s, i).standing[2].state_number, 7);
+        assert_int_equal(sim_look(s, i).member_status[2].state_number, 7);
     }
     assert_done(s, STEPS);
     sim_destroy(s);
@@ -303,7 +303,7 @@ static void lists_that_do_not_fit_end_a_job_that_has_not_run(void **state) {
     sim_start(s, 0, 0);
     sim_start(s, 2, 0);
     sim_run(s, 0.05);
-    sim_misfit(s, 0, 1, why);
+    sim_list_mismatch(s, 0, 1, why);
     assert_failed(s, 1, MST_INVALID,
                   "worker:1: task worker:0 at host0:22 and task worker:1 at host1:22 do not come together: two tasks "
                   "have the number 0",
@@ -312,7 +312,7 @@ static void lists_that_do_not_fit_end_a_job_that_has_not_run(void **state) {
     s = make_running_cluster();
     sim_kill(s, 1, false);
     sim_run(s, 0.1);
-    for (int i = 0; i < 3; i++) sim_misfit(s, 0, 1, why);
+    for (int i = 0; i < 3; i++) sim_list_mismatch(s, 0, 1, why);
     sim_start(s, 1, 0.1);
     assert_done(s, STEPS);
     assert_int_equal(sim_look(s, 0).num_notices, 1);
@@ -730,9 +730,9 @@ static void messages_that_make_no_sense_are_counted_and_no_more(void **state) {
     uint8_t bytes[MST_MEMBER_MESSAGE_MOST(TASKS)];
     uint64_t sent = 0;
     for (int kind = 0; kind <= MST_MEMBER_KINDS; kind++) {
-        mst_member_standing standing[TASKS] = {0};
+        mst_member_status member_status[TASKS] = {0};
         const mst_member_message message = {
-            .kind = (mst_member_kind)kind, .standing = standing, .failure = {.code = MST_IO, .task = -1}};
+            .kind = (mst_member_kind)kind, .member_status = member_status, .failure = {.code = MST_IO, .task = -1}};
         const size_t size = mst_member_message_encode(&message, TASKS, bytes);
         for (size_t cut = 0; cut < size; cut++, sent++) sim_inject(s, (int32_t)(cut % TASKS), 1, bytes, cut);
         sim_inject(s, 2, 1, bytes, size); /* not from the leader, not to it */

@@ -46,8 +46,9 @@ static void on_begun(void *context, const mst_generation *generation) {
     p->half = p->committing = false;
     p->starts = true;
     p->view.generation = *generation;
-    p->view.generation.standing = NULL;
-    memcpy(p->view.standing, generation->standing, (size_t)o->s->options.num_tasks * sizeof *generation->standing);
+    p->view.generation.member_status = NULL;
+    memcpy(p->view.member_status, generation->member_status,
+           (size_t)o->s->options.num_tasks * sizeof *generation->member_status);
     p->view.in_generation = true;
     p->view.num_generations++;
     sim_trace(o->s, p, "begins generation %u of job %u from task %d%s", generation->number, generation->job,
@@ -203,8 +204,8 @@ void sim_taken(sim *s, int32_t told, int32_t by, int32_t task) {
     mst_members_taken(last_of(s, told)->members, by, task, "10.0.0.9");
 }
 
-void sim_misfit(sim *s, int32_t told, int32_t task, const char *why) {
-    mst_members_misfit(last_of(s, told)->members, task, why);
+void sim_list_mismatch(sim *s, int32_t told, int32_t task, const char *why) {
+    mst_members_list_mismatch(last_of(s, told)->members, task, why);
 }
 
 void sim_tell_ended(sim *s, int32_t told, int32_t task) {

@@ -37,8 +37,8 @@ typedef struct sim_view {
     uint64_t state_hash;
     mst_task_failure failure;  /**< SIM_FAILED */
     mst_task_failure ended_by; /**< the last generation's */
-    mst_generation generation; /**< the last that began; standing is NULL */
-    mst_member_standing standing[SIM_TASKS];
+    mst_generation generation; /**< the last that began; member_status is NULL */
+    mst_member_status member_status[SIM_TASKS];
     mst_task_failure notice;
     int32_t num_generations, num_waiting, num_notices;
     mst_waited_task waited; /**< the first of the last call of `waiting` */
@@ -65,7 +65,7 @@ void sim_refuse(sim *s, int32_t task, const char *why);
 /** The transport of TOLD's process says that task BY refuses a second process with the number TASK. */
 void sim_taken(sim *s, int32_t told, int32_t by, int32_t task);
 /** The transport of TOLD's process says that its list of tasks and that of TASK do not fit together. */
-void sim_misfit(sim *s, int32_t told, int32_t task, const char *why);
+void sim_list_mismatch(sim *s, int32_t told, int32_t task, const char *why);
 /** A process of TASK that cannot listen at its address tells the process of TOLD so. */
 void sim_cannot_join(sim *s, int32_t task, int32_t told);
 /** With elastic_min: the process of TOLD knows that that of TASK has ended. */

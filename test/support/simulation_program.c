@@ -25,7 +25,7 @@ uint64_t sim_state(const sim *s, int64_t number) {
 
 static void send_datum(sim *s, process *p, int32_t task, int32_t part, uint64_t value) {
     event *e = sim_make_event(DATA, 0, 0, 0);
-    const uint64_t to = p->view.standing[task].instance;
+    const uint64_t to = p->view.member_status[task].instance;
     e->datum = (datum){p->generation, to, p->task, part, p->view.state_number, value};
     sim_send(s, p, task, to, e);
 }
@@ -49,7 +49,8 @@ static void begin_step(sim *s, process *p) {
     }
     start_exchange(s, p);
     for (int32_t i = 0; i < s->options.num_tasks; i++)
-        if (i != p->task && p->view.standing[i].takes_part) send_datum(s, p, i, 0, given(p->view.state_hash, p->task));
+        if (i != p->task && p->view.member_status[i].takes_part)
+            send_datum(s, p, i, 0, given(p->view.state_hash, p->task));
 }
 
 /* Takes the datum of FROM, PART and NUMBER (-1: any) out of the inbox. */
@@ -85,7 +86,7 @@ static void copy_state(sim *s, process *p) {
 
 static bool has_all(const process *p, int32_t num_tasks) {
     int32_t count = 1;
-    for (int32_t i = 0, all = num_tasks; i < all; i++) num_tasks -= !p->view.standing[i].takes_part;
+    for (int32_t i = 0, all = num_tasks; i < all; i++) num_tasks -= !p->view.member_status[i].takes_part;
     for (int i = 0; i < p->num_data; i++) {
         const datum *d = &p->inbox[i];
         count += d->generation == p->generation && d->part == 0 && d->number == p->view.state_number;
@@ -139,7 +140,7 @@ void sim_program_commit(sim *s, process *p) {
 void sim_program_begin(sim *s, process *p) {
     p->starts = false;
     for (int32_t i = 0; i < s->options.num_tasks && p->view.generation.source == p->task; i++)
-        if (p->view.standing[i].copies)
+        if (p->view.member_status[i].copies)
             for (int32_t part = 1; part <= 2; part++) send_datum(s, p, i, part, p->view.state_hash);
     if (!p->copies) begin_step(s, p);
     go_on(s, p);
