@@ -1,4 +1,6 @@
-/** The inside of a task, shared by its files. */
+/** The inside of a task, shared by its files. task_open.c opens and closes it. task.c has what happens to it: the
+ *  events of members and transport, and the clock. task_join.c joins the others, task_wait.c watches a step that waits
+ *  for them. task_shards.c divides the shards, task_collectives.c has the calls of programs. */
 #ifndef MUSTER_TASK_TASK_INSIDE_H
 #define MUSTER_TASK_TASK_INSIDE_H
 
@@ -97,5 +99,10 @@ void mst_task_say_routes(mst_task *task);
 void mst_task_watch_wait(mst_task *task);
 /** Waits, under the lock, until something has changed, but only for a limited time. */
 void mst_task_wait_a_tick(mst_task *task);
+/** The functions that the members and the transport of TASK call. */
+mst_members_events mst_task_members_events(mst_task *task);
+mst_transport_events mst_task_transport_events(mst_task *task);
+/** Starts the thread that tells the members the time, until `closing` is set. */
+MST_CHECKED mst_status mst_task_start_clock(mst_task *task);
 
 #endif

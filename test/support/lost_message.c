@@ -9,7 +9,7 @@
 mst_status __real_mst_transport_find(const char *name, const mst_transport_type **out);
 mst_status __wrap_mst_transport_find(const char *name, const mst_transport_type **out);
 
-enum { TASKS = 8, STATES = 2 /* streams at the upper end, by which states are sent: task/task.c */ };
+enum { TASKS = 8, STATES = 2 /* streams at the upper end, by which states are sent: task/task_join.c */ };
 
 /* What lies between a task and its transport. */
 typedef struct between {
