@@ -241,6 +241,53 @@ MST_CHECKED mst_status mst_server_hear_server(mst_server *s, const mst_task_mess
 
 /** Does what *MESSAGE of a worker asks. Sets *MESSAGE to NULL if it is kept. */
 MST_CHECKED mst_status mst_server_take_request(mst_server *s, mst_task_message **message);
+/** Sends worker TO a message of KIND, FAILED or NOTICE, with TEXT. REQUEST: the one that it answers; 0: none. */
+MST_CHECKED mst_status mst_server_send_line(mst_server *s, int32_t kind, int32_t to, uint64_t request,
+                                            const char *text);
+
+/* ---- server_workers.c ---- */
+
+/** Handles MESSAGE of kind HELLO. */
+MST_CHECKED mst_status mst_server_greet(mst_server *s, const mst_task_message *message);
+/** There are no values. If a worker waits for the last values, asks the chief, which has done its work, for them. */
+MST_CHECKED mst_status mst_server_call_chief(mst_server *s);
+/** Handles MESSAGE of kind LOST. */
+void mst_server_lose_worker(mst_server *s, const mst_task_message *message);
+/** Handles P of kind CANNOT_JOIN: a process of the worker cannot join; or the worker has heard that from another
+ *  server, or about another worker. A message without an instance is about a process that has another list of tasks. */
+void mst_server_hear_cannot_join(mst_server *s, const mst_task_message *p);
+/** Ends the job if a process that cannot join is needed; else says that the job goes on. */
+MST_CHECKED mst_status mst_server_check_kept_out(mst_server *s, int64_t now);
+
+/* ---- server_finish.c ---- */
+
+/** Handles MESSAGE of kind FINISHED: its worker has made the last step of a training. */
+MST_CHECKED mst_status mst_server_finish(mst_server *s, const mst_task_message *message);
+/** Handles MESSAGE of kind LEAVE: its worker has done its work. */
+MST_CHECKED mst_status mst_server_take_leave(mst_server *s, const mst_task_message *message);
+/** As mst_server_take_leave, for a worker that has the last values, and that this server does not know: the server was
+ *  started again since. */
+MST_CHECKED mst_status mst_server_take_unknown_leave(mst_server *s, const mst_task_message *message);
+/** Sends the last values to all workers if all have left. */
+MST_CHECKED mst_status mst_server_end_when_all_left(mst_server *s);
+/** Ends the server when all workers know that all have left. */
+void mst_server_end_when_all_gone(mst_server *s);
+
+/* ---- server_wait.c ---- */
+
+/** Says in the log and in the status for whom the server waits. */
+void mst_server_note_waiting(mst_server *s, int64_t now);
+/** Says for whom the workers wait that have finished. */
+MST_CHECKED mst_status mst_server_say_who_is_missing(mst_server *s, int64_t now);
+/** Ends the job, or goes on without the worker, if a worker is lost for too long. */
+MST_CHECKED mst_status mst_server_check_lost(mst_server *s, int64_t now);
+/** Warns of a step that has waited for long, and ends the job if it has waited for too long. */
+MST_CHECKED mst_status mst_server_check_step(mst_server *s, int64_t now);
+
+/* ---- server_leave.c ---- */
+
+/** Whether this server must end: it is stopped, or it leaves and the chief has its state. */
+MST_CHECKED mst_status mst_server_check_stop(mst_server *s, int64_t now);
 
 /* ---- server_rate.c ---- */
 
