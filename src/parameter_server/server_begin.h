@@ -1,0 +1,39 @@
+/** The beginning of a parameter server: the graph, the variables and the session that it gets from the chief. */
+#ifndef MUSTER_PARAMETER_SERVER_SERVER_BEGIN_H
+#define MUSTER_PARAMETER_SERVER_SERVER_BEGIN_H
+
+#include "messages/task_message.h"
+#include "muster/op.h"
+#include "muster/session.h"
+
+typedef struct mst_server mst_server;
+
+/** A variable, and the feeds for its gradient. */
+typedef struct mst_server_variable {
+    const char *name; /**< belongs to the graph */
+    mst_spec spec;
+    size_t bytes;
+    size_t offset;    /**< in a message of all variables, if none is sparse */
+    int32_t feed;     /**< number of the feed of its gradient; of a sparse one the first of two: rows, their numbers */
+    mst_tensor *sum;  /**< sum of the gradients of a step. Sparse: rows, with more room than is in use. Dense and
+                      *   asynchronous, during an update: the gradient itself, in place */
+    bool is_reported; /**< a sum that workers report; if they are in step, it ends with their epoch */
+    bool adds;        /**< gradients are added to it: MST_JOIN_ADD */
+    /* if the gradient is sparse */
+    bool is_sparse;
+    bool has_squares;   /**< each row is followed by the sum of its squares */
+    int64_t num_rows;   /**< of the variable */
+    int64_t columns;    /**< elements of a row of the gradient as it is sent */
+    int64_t *changed;   /**< [num_rows]: step of the first values that have the present contents of a row */
+    mst_tensor *number; /**< i64: number of rows in `sum`, and their numbers */
+} mst_server_variable;
+
+/** Takes graph and state from the chief's BEGIN. */
+MST_CHECKED mst_status mst_server_begin(mst_server *s, const mst_task_message *message);
+/** Frees what mst_server_begin has made. */
+void mst_server_clear(mst_server *s);
+void mst_server_drop_gradients(mst_server *s, int32_t w);
+/** Frees MESSAGE, which may be NULL, after its handling has returned STATUS. */
+void mst_server_end_message(mst_server *s, mst_task_message *message, mst_status status);
+
+#endif

@@ -1,0 +1,21 @@
+/** How the workers finish their trainings, and the job. */
+#ifndef MUSTER_PARAMETER_SERVER_SERVER_FINISH_H
+#define MUSTER_PARAMETER_SERVER_SERVER_FINISH_H
+
+#include "messages/task_message.h"
+
+typedef struct mst_server mst_server;
+
+/** Handles MESSAGE of kind FINISHED: its worker has made the last step of a training. */
+MST_CHECKED mst_status mst_server_finish(mst_server *s, const mst_task_message *message);
+/** Handles MESSAGE of kind LEAVE: its worker has done its work. */
+MST_CHECKED mst_status mst_server_take_leave(mst_server *s, const mst_task_message *message);
+/** As mst_server_take_leave, for a worker that has the last values, and that this server does not know: the server was
+ *  started again since. */
+MST_CHECKED mst_status mst_server_take_unknown_leave(mst_server *s, const mst_task_message *message);
+/** Sends the last values to all workers if all have left. */
+MST_CHECKED mst_status mst_server_end_when_all_left(mst_server *s);
+/** Ends the server when all workers know that all have left. */
+void mst_server_end_when_all_gone(mst_server *s);
+
+#endif

@@ -1,0 +1,15 @@
+/** How this server leaves, when it is told to, without the loss of a step. */
+#ifndef MUSTER_PARAMETER_SERVER_SERVER_LEAVE_H
+#define MUSTER_PARAMETER_SERVER_SERVER_LEAVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "muster/status.h"
+
+typedef struct mst_server mst_server;
+
+/** Whether this server must end: it is stopped, or it leaves and the chief has its state. */
+MST_CHECKED mst_status mst_server_check_stop(mst_server *s, int64_t now);
+
+#endif

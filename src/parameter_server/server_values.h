@@ -1,0 +1,35 @@
+/** The values of the variables, as they are sent to workers. */
+#ifndef MUSTER_PARAMETER_SERVER_SERVER_VALUES_H
+#define MUSTER_PARAMETER_SERVER_SERVER_VALUES_H
+
+#include "messages/task_message.h"
+#include "muster/tensor.h"
+#include "parameter_server/server_workers.h"
+
+typedef struct mst_server mst_server;
+
+/** Values of all variables: in the memory from which they are sent; or, if a variable is sparse, a tensor for each.
+ *  Both NULL: not read. */
+typedef struct mst_server_values {
+    mst_mail_block *block;
+    mst_tensor **tensor; /**< [num_variables] */
+} mst_server_values;
+
+/** Sends the variables to the workers from FIRST to END - 1 that WHOM selects (NULL: all of them). */
+MST_CHECKED mst_status mst_server_send_values(mst_server *s, int32_t kind, int32_t first, int32_t end,
+                                              bool (*whom)(const mst_server_worker *));
+/** These send the variables to worker W, and to all workers that wait for them. */
+MST_CHECKED mst_status mst_server_answer(mst_server *s, int32_t w);
+MST_CHECKED mst_status mst_server_answer_waiting(mst_server *s);
+/** Whether worker W, which was started again, wants to repeat step NUMBER - 1: this server has made the update with its
+ *  gradients, and another server has not. mst_server_send_previous sends it the values before that update. */
+bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number);
+MST_CHECKED mst_status mst_server_send_previous(mst_server *s, int32_t w);
+/** These send worker TO all state, and the staleness counts. */
+MST_CHECKED mst_status mst_server_send_state(mst_server *s, int32_t to);
+MST_CHECKED mst_status mst_server_send_staleness(mst_server *s, int32_t to);
+/** Tells worker TO, which has sent REQUEST, that there are no values. */
+MST_CHECKED mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request);
+void mst_server_release_values(mst_server *s, mst_server_values *value);
+
+#endif
