@@ -37,10 +37,8 @@ static void read_gradients(const mst_task_message *message) {
     mst_server_piece piece[LEAVES * NUM_VARIABLES] = {{NULL, NULL}};
     mst_server s = {.mail = mail,
                     .num_workers = 1,
-                    .variable = variables,
-                    .num_variables = NUM_VARIABLES,
-                    .first_leaf = (int32_t[]){0, LEAVES},
-                    .piece = piece};
+                    .variables = {.at = variables, .count = NUM_VARIABLES},
+                    .gradients = {.first_leaf = (int32_t[]){0, LEAVES}, .piece = piece}};
     if (mst_server_read_gradients(&s, message)) return;
     for (int i = 0; i < LEAVES * NUM_VARIABLES; i++)
         check_piece(message, &piece[i],

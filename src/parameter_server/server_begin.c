@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "base/shard_rows.h"
-#include "kernel/row_merge.h"
 #include "muster/ops.h"
 #include "parameter_server/message_body.h"
 #include "parameter_server/ps_kept.h"
@@ -18,7 +16,7 @@
 static mst_value find_placeholder(const mst_server *s, int32_t v, const char *suffix) {
     char name[32];
     snprintf(name, sizeof name, "gradient_%d%s", (int)v, suffix);
-    return (mst_value){.node = mst_graph_find(s->graph, name)};
+    return (mst_value){.node = mst_graph_find(s->program.graph, name)};
 }
 
 static mst_status wrong_gradient(mst_value fed, const mst_server_variable *at) {
@@ -43,7 +41,7 @@ static mst_status find_rows(mst_server_variable *at, mst_value fed, mst_value nu
 }
 
 static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
-    mst_server_variable *at = &s->variable[v];
+    mst_server_variable *at = &s->variables.at[v];
     const mst_value fed = find_placeholder(s, v, ""), numbers = find_placeholder(s, v, "_rows");
     const mst_spec spec = mst_value_spec(variable), gradient = mst_value_spec(fed);
     const mst_variable_options *options = mst_node_options(variable.node);
@@ -55,20 +53,20 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
         return MST_FAIL(MST_UNIMPLEMENTED, "variable '%s' is %s, but parameter servers train only f32 and f64",
                         at->name, mst_dtype_name(spec.dtype));
     at->bytes = (size_t)mst_shape_count(spec.shape) * mst_dtype_size(spec.dtype);
-    at->feed = s->num_feeds;
-    s->bytes += at->bytes;
-    s->feed[s->num_feeds++].value = fed;
-    at->offset = s->body_bytes;
-    s->body_bytes += mst_message_body_aligned(at->bytes);
+    at->feed = s->gradients.num_feeds;
+    s->variables.bytes += at->bytes;
+    s->gradients.feed[s->gradients.num_feeds++].value = fed;
+    at->offset = s->variables.body_bytes;
+    s->variables.body_bytes += mst_message_body_aligned(at->bytes);
     if (numbers.node) {
-        s->feed[s->num_feeds++].value = numbers;
-        s->has_sparse = true;
+        s->gradients.feed[s->gradients.num_feeds++].value = numbers;
+        s->variables.has_sparse = true;
         return find_rows(at, fed, numbers);
     }
     if (spec.dtype != gradient.dtype || !mst_shape_equal(spec.shape, gradient.shape)) return wrong_gradient(fed, at);
     if (!s->job.synchronous) return MST_OK; /* its gradients are fed in place */
     MST_TRY(mst_tensor_create(spec.dtype, spec.shape, &at->sum));
-    s->feed[at->feed].tensor = at->sum;
+    s->gradients.feed[at->feed].tensor = at->sum;
     return MST_OK;
 }
 
@@ -76,13 +74,13 @@ static mst_status find_variable(mst_server *s, int32_t v, mst_value variable) {
 static mst_status find_variables(mst_server *s) {
     int32_t count = 0;
     while (find_placeholder(s, count, "").node) count++;
-    s->num_variables = count;
-    s->variable = calloc((size_t)count + 1, sizeof *s->variable);
-    s->feed = calloc(2 * (size_t)count + 1, sizeof *s->feed);
-    if (!s->variable || !s->feed) return MST_NO_MEMORY("for %d variables", (int)count);
+    s->variables.count = count;
+    s->variables.at = calloc((size_t)count + 1, sizeof *s->variables.at);
+    s->gradients.feed = calloc(2 * (size_t)count + 1, sizeof *s->gradients.feed);
+    if (!s->variables.at || !s->gradients.feed) return MST_NO_MEMORY("for %d variables", (int)count);
     mst_value *all = calloc((size_t)count + 1, sizeof *all);
     if (!all) return MST_NO_MEMORY("for %d variables", (int)count);
-    const int found = mst_collection(s->graph, MST_UPDATED, NULL, all, count);
+    const int found = mst_collection(s->program.graph, MST_UPDATED, NULL, all, count);
     mst_status status = found == count ? MST_OK
                                        : MST_FAIL(MST_INVALID,
                                                   "the chief's graph updates %d variables, but has gradients of %d: "
@@ -91,55 +89,6 @@ static mst_status find_variables(mst_server *s) {
     for (int32_t v = 0; v < count && !status; v++) status = find_variable(s, v, all[v]);
     free(all);
     return status;
-}
-
-/* Allocates memory for sums over that many LEAVES, and for sums of rows. */
-static mst_status make_sums(mst_server *s, int32_t leaves) {
-    size_t most = 0;
-    for (int32_t v = 0; v < s->num_variables; v++) {
-        const mst_server_variable *at = &s->variable[v];
-        const mst_row_merge merge = {.dtype = at->spec.dtype,
-                                     .columns = at->columns,
-                                     .num_shards = (int32_t)s->job.num_shards,
-                                     .num_leaves = leaves,
-                                     .leaf = s->leaf};
-        const size_t bytes = at->is_sparse && s->job.synchronous ? mst_row_merge_workspace(&merge) : 0;
-        if (bytes > most) most = bytes;
-    }
-    s->zero = calloc(1, s->bytes + sizeof(int64_t));
-    s->terms = calloc(2 * (size_t)leaves + 1, sizeof *s->terms);
-    s->piece = calloc((size_t)leaves * (size_t)s->num_variables + 1, sizeof *s->piece);
-    s->workspace = malloc(most + 1);
-    return s->zero && s->terms && s->piece && s->workspace ? MST_OK : MST_NO_MEMORY("for gradients");
-}
-
-/* Finds the leaves of each worker: in a synchronous job the largest nodes of the tree in its window, else one leaf. */
-static mst_status make_leaves(mst_server *s) {
-    const int64_t shards = s->job.num_shards;
-    enum { MOST = 1 << 20 };
-    if (shards < s->num_workers || shards > MOST)
-        return MST_FAIL(MST_INVALID, "%lld shards are too few or too many for %d workers", (long long)shards,
-                        (int)s->num_workers);
-    if (s->job.aggregate == 0) s->job.aggregate = s->num_workers;
-    if (s->job.aggregate < 1 || s->job.aggregate > s->num_workers)
-        return MST_FAIL(MST_INVALID, "an update cannot wait for the gradients of %lld of %d workers",
-                        (long long)s->job.aggregate, (int)s->num_workers);
-    s->leaf = calloc((size_t)shards, sizeof *s->leaf);
-    s->first_leaf = calloc((size_t)s->num_workers + 1, sizeof *s->first_leaf);
-    if (!s->leaf || !s->first_leaf) return MST_NO_MEMORY("for %lld shards", (long long)shards);
-    int32_t count = 0;
-    for (int32_t w = 0; w < s->num_workers; w++) {
-        s->first_leaf[w] = count;
-        int32_t first = (int32_t)mst_part_begin(shards, s->num_workers, w);
-        const int32_t end = (int32_t)mst_part_begin(shards, s->num_workers, w + 1);
-        if (!s->job.synchronous) count++;
-        while (s->job.synchronous && first < end) {
-            s->leaf[count] = mst_shards_within(first, end, (int32_t)shards);
-            first += s->leaf[count++].count;
-        }
-    }
-    s->first_leaf[s->num_workers] = count;
-    return make_sums(s, count);
 }
 
 /* Restores the entries of STATE that neither describe the job nor are kept by callbacks. */
@@ -152,24 +101,24 @@ static mst_status restore_variables(mst_server *s, const mst_snapshot *state) {
         if (strcmp(info.container, MST_PS_CONTAINER) != 0 && !mst_ps_is_kept(&info))
             status = mst_snapshot_add(own, info.container, info.name, info.kind, mst_snapshot_value(state, i));
     }
-    if (!status) status = mst_store_restore(mst_session_store(s->session), own);
+    if (!status) status = mst_store_restore(mst_session_store(s->program.session), own);
     mst_snapshot_release(own);
     return status;
 }
 
 static mst_status make_session(mst_server *s, const mst_snapshot *state) {
     const mst_task_info self = mst_cluster_task(s->options.cluster, s->self);
-    mst_node *train = mst_graph_find(s->graph, "train");
+    mst_node *train = mst_graph_find(s->program.graph, "train");
     if (!train)
         return MST_FAIL(MST_INVALID,
                         "the chief's graph has no node 'train': run the same version of Muster on all tasks");
-    s->train = (mst_value){.node = train};
+    s->program.train = (mst_value){.node = train};
     const mst_session_options options = {.devices = s->options.devices,
                                          .job_name = self.job,
                                          .task_index = self.index,
                                          .timeout = s->options.step_timeout};
-    MST_TRY(mst_session_create_here(s->graph, &options, &s->session));
-    MST_TRY(mst_session_init_variables(s->session));
+    MST_TRY(mst_session_create_here(s->program.graph, &options, &s->program.session));
+    MST_TRY(mst_session_init_variables(s->program.session));
     return restore_variables(s, state);
 }
 
@@ -177,7 +126,7 @@ static mst_status make_session(mst_server *s, const mst_snapshot *state) {
  * servers the progress of any server counts, even if there were fewer tasks. */
 static mst_status read_progress(mst_server *s, const mst_snapshot *state) {
     const int32_t self = mst_cluster_task(s->options.cluster, s->self).index;
-    mst_store *store = mst_session_store(s->session);
+    mst_store *store = mst_session_store(s->program.session);
     mst_tensor *step;
     int64_t updates = -1;
     for (int32_t w = 0; w < s->num_workers; w++) {
@@ -202,19 +151,18 @@ void mst_server_drop_gradients(mst_server *s, int32_t w) {
 
 void mst_server_end_message(mst_server *s, mst_task_message *message, mst_status status) {
     if (message && status) {
-        message->next = s->failed;
-        s->failed = message;
+        message->next = s->program.failed;
+        s->program.failed = message;
         return;
     }
     mst_task_message_free(message);
 }
 
 static void free_failed(mst_server *s) {
-    for (mst_task_message *message = s->failed, *next; message; message = next) {
+    for (mst_task_message *message = s->program.failed, *next; message; message = next) {
         next = message->next;
         mst_task_message_free(message);
     }
-    s->failed = NULL;
 }
 
 void mst_server_clear(mst_server *s) {
@@ -224,38 +172,22 @@ void mst_server_clear(mst_server *s) {
         s->worker[w].finished = s->worker[w].has_state = false;
     }
     mst_server_clear_order(s);
-    for (int32_t v = 0; s->variable && v < s->num_variables; v++) {
-        mst_tensor_release(s->variable[v].sum);
-        mst_tensor_release(s->variable[v].number);
-        free(s->variable[v].changed);
+    for (int32_t v = 0; s->variables.at && v < s->variables.count; v++) {
+        mst_tensor_release(s->variables.at[v].sum);
+        mst_tensor_release(s->variables.at[v].number);
+        free(s->variables.at[v].changed);
     }
-    mst_server_release_values(s, &s->value);
-    mst_server_release_values(s, &s->previous);
-    mst_session_destroy(s->session);
+    mst_server_release_values(s, &s->versions.latest);
+    mst_server_release_values(s, &s->versions.previous);
+    mst_session_destroy(s->program.session);
     free_failed(s);
-    mst_graph_destroy(s->graph);
-    free(s->variable);
-    free(s->feed);
-    free(s->leaf);
-    free(s->zero);
-    free(s->terms);
-    free(s->piece);
-    free(s->workspace);
-    free(s->first_leaf);
-    s->session = NULL;
-    s->graph = NULL;
-    s->variable = NULL;
-    s->feed = NULL;
-    s->leaf = NULL;
-    s->zero = NULL;
-    s->terms = NULL;
-    s->piece = NULL;
-    s->workspace = NULL;
-    s->first_leaf = NULL;
-    s->num_variables = s->num_feeds = 0;
-    s->bytes = s->body_bytes = 0;
-    s->has_sparse = s->is_closed = s->stops = false;
-    s->waits_since = 0;
+    mst_graph_destroy(s->program.graph);
+    free(s->variables.at);
+    mst_server_clear_gradients(s);
+    s->program = (mst_server_program){.graph = NULL};
+    s->variables = (mst_server_variables){.at = NULL};
+    s->end.is_closed = s->end.stops = false;
+    s->waiting.since = 0;
 }
 
 static mst_status keep_of_callbacks(mst_server *s, const mst_snapshot *state) {
@@ -269,10 +201,10 @@ static mst_status keep_of_callbacks(mst_server *s, const mst_snapshot *state) {
 static void say_what_it_keeps(mst_server *s) {
     int32_t count = 0;
     size_t bytes = 0;
-    for (int32_t v = 0; v < s->num_variables; v++) {
-        if (s->variable[v].is_reported) continue;
+    for (int32_t v = 0; v < s->variables.count; v++) {
+        if (s->variables.at[v].is_reported) continue;
         count++;
-        bytes += s->variable[v].bytes;
+        bytes += s->variables.at[v].bytes;
     }
     if (s->job.is_last) return;
     if (s->round)
@@ -298,9 +230,9 @@ mst_status mst_server_begin(mst_server *s, const mst_task_message *message) {
     if (message->from != s->chief || message->head.round <= s->round) return mst_server_answer(s, message->from);
     MST_TRY(tell_who_waits(s));
     mst_server_clear(s);
-    MST_TRY(mst_ps_begin_decode(message->body, message->bytes, &s->job, &s->graph, &state));
+    MST_TRY(mst_ps_begin_decode(message->body, message->bytes, &s->job, &s->program.graph, &state));
     mst_status status = find_variables(s);
-    if (!status) status = make_leaves(s);
+    if (!status) status = mst_server_make_leaves(s);
     if (!status) status = mst_server_begin_order(s);
     if (!status) status = make_session(s, state);
     if (!status) status = read_progress(s, state);
@@ -308,7 +240,7 @@ mst_status mst_server_begin(mst_server *s, const mst_task_message *message) {
     mst_snapshot_release(state);
     MST_TRY(status);
     say_what_it_keeps(s);
-    memset(s->staleness, 0, sizeof s->staleness);
+    memset(s->counts.staleness, 0, sizeof s->counts.staleness);
     for (int32_t w = 0; w < s->num_workers; w++) s->worker[w].read = s->step; /* nobody has later values */
     s->round = message->head.round;
     mst_task_status_begin(&s->status, MST_TASK_SERVES);

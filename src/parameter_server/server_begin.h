@@ -8,6 +8,15 @@
 
 typedef struct mst_server mst_server;
 
+/** The graph of the chief's BEGIN, and the session that runs it. */
+typedef struct mst_server_program {
+    mst_graph *graph;
+    mst_session *session;
+    mst_value train; /**< the node that makes an update */
+    /** Messages with which an update has failed; freed with the session, which may still read them. */
+    mst_task_message *failed;
+} mst_server_program;
+
 /** A variable, and the feeds for its gradient. */
 typedef struct mst_server_variable {
     const char *name; /**< belongs to the graph */
@@ -27,6 +36,15 @@ typedef struct mst_server_variable {
     int64_t *changed;   /**< [num_rows]: step of the first values that have the present contents of a row */
     mst_tensor *number; /**< i64: number of rows in `sum`, and their numbers */
 } mst_server_variable;
+
+/** The variables that the server keeps, in the order of the graph. */
+typedef struct mst_server_variables {
+    mst_server_variable *at; /**< [count] */
+    int32_t count;
+    size_t bytes;      /**< of all variables */
+    size_t body_bytes; /**< of a message of all variables, if none is sparse */
+    bool has_sparse;
+} mst_server_variables;
 
 /** Takes graph and state from the chief's BEGIN. */
 MST_CHECKED mst_status mst_server_begin(mst_server *s, const mst_task_message *message);

@@ -10,11 +10,11 @@ static mst_status send_finished(mst_server *s, int32_t w) {
 static void say_staleness(mst_server *s) {
     if (s->job.synchronous && s->job.aggregate < s->num_workers)
         mst_server_say(s, "%lld updates; the gradients of %lld batches came too late and were dropped",
-                       (long long)s->step, (long long)s->num_dropped);
-    else if (s->num_applied > 0)
+                       (long long)s->step, (long long)s->counts.dropped);
+    else if (s->counts.applied > 0)
         mst_server_say(s, "%lld updates; gradients were %.2f steps old on average, and %lld at most",
-                       (long long)s->step, (double)s->total_staleness / (double)s->num_applied,
-                       (long long)s->most_staleness);
+                       (long long)s->step, (double)s->counts.total_staleness / (double)s->counts.applied,
+                       (long long)s->counts.most_staleness);
 }
 
 static mst_status end_training_when_all_finished(mst_server *s) {
@@ -22,8 +22,8 @@ static mst_status end_training_when_all_finished(mst_server *s) {
         if (!s->worker[w].finished && !s->worker[w].left) return MST_OK;
     const mst_server_worker *chief = &s->worker[s->chief];
     if (chief->finished && !chief->has_state) return send_finished(s, s->chief);
-    s->finished++;
-    s->stops = false;
+    s->end.trainings++;
+    s->end.stops = false;
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (s->worker[w].finished) MST_TRY(send_finished(s, w));
         s->worker[w].finished = s->worker[w].has_state = false;
@@ -44,7 +44,7 @@ mst_status mst_server_end_when_all_left(mst_server *s) {
     if (s->round) MST_TRY(end_training_when_all_finished(s));
     for (int32_t w = 0; w < s->num_workers; w++)
         if (!s->worker[w].left) return MST_OK;
-    s->parts = mst_clock_now();
+    s->end.all_left = mst_clock_now();
     if (!s->round) return send_done_without_values(s);
     say_staleness(s);
     return mst_server_send_values(s, MST_PS_DONE, 0, s->num_workers, NULL);
@@ -57,10 +57,10 @@ void mst_server_end_when_all_gone(mst_server *s) {
     static const double LEAST = 5; /* seconds; more is added for workers that are cut off for a while */
     const int64_t now = mst_clock_now(), most = (int64_t)((LEAST + 2 * s->options.timeout) * 1e9);
     bool all = true;
-    if (!s->parts) return;
+    if (!s->end.all_left) return;
     for (int32_t w = 0; w < s->num_workers; w++)
         all &= s->worker[w].gone || (s->worker[w].lost && now - s->worker[w].lost > most);
-    s->ended = all || now - s->parts > most;
+    s->ended = all || now - s->end.all_left > most;
 }
 
 /* Requests that wait for gradients of worker FROM wait no longer. */
@@ -72,8 +72,8 @@ static mst_status go_on_without(mst_server *s, int32_t from) {
 /* If workers are not in step, they hear with their next values that the training ends. */
 static mst_status stop_all(mst_server *s, const mst_task_message *message) {
     const mst_server_options *o = &s->options;
-    if (message->from != s->chief || !(message->head.step & MST_FINISHED_STOPS) || s->stops) return MST_OK;
-    s->stops = true;
+    if (message->from != s->chief || !(message->head.step & MST_FINISHED_STOPS) || s->end.stops) return MST_OK;
+    s->end.stops = true;
     if (!o->update_log && !o->replay_updates) return MST_OK;
     return MST_FAIL(MST_UNIMPLEMENTED,
                     "a callback ends the training, which is not in the log of updates: leave %s out, or the callback "
@@ -82,7 +82,7 @@ static mst_status stop_all(mst_server *s, const mst_task_message *message) {
 }
 
 mst_status mst_server_finish(mst_server *s, const mst_task_message *message) {
-    if (message->head.number <= s->finished) return send_finished(s, message->from);
+    if (message->head.number <= s->end.trainings) return send_finished(s, message->from);
     mst_server_drop_gradients(s, message->from); /* of an earlier process */
     s->worker[message->from].finished = true;
     s->worker[message->from].has_state = (message->head.step & MST_FINISHED_HAS_STATE) != 0;
@@ -98,7 +98,7 @@ static void hear_all_left(mst_server *s, const mst_task_message *message) {
 }
 
 mst_status mst_server_take_leave(mst_server *s, const mst_task_message *message) {
-    if (s->parts && message->head.step == 1) return MST_OK; /* this server knows it */
+    if (s->end.all_left && message->head.step == 1) return MST_OK; /* this server knows it */
     MST_TRY(mst_server_check_leaving(s, message->from));
     s->worker[message->from].left = true;
     hear_all_left(s, message);
@@ -112,7 +112,7 @@ mst_status mst_server_take_unknown_leave(mst_server *s, const mst_task_message *
     w->request = message->head.request;
     w->left = true;
     w->lost = 0;
-    if (message->head.number > s->finished) s->finished = message->head.number;
+    if (message->head.number > s->end.trainings) s->end.trainings = message->head.number;
     hear_all_left(s, message);
     MST_TRY(mst_server_call_chief(s));
     return mst_server_end_when_all_left(s);

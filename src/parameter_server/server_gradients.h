@@ -15,6 +15,23 @@ typedef struct mst_server_piece {
     const int64_t *number; /**< of a sparse one: number of rows, and their numbers */
 } mst_server_piece;
 
+/** The leaves of the workers, and the memory for the sums of their gradients. */
+typedef struct mst_server_gradients {
+    mst_shards *leaf;        /**< of all workers, from left to right */
+    int32_t *first_leaf;     /**< [num_workers + 1] */
+    mst_array *terms;        /**< [2 * leaves]: of the variable that is being added up */
+    mst_server_piece *piece; /**< [leaves][number of variables]: of the workers whose gradients are there */
+    void *workspace;         /**< for the sums of rows */
+    mst_feed *feed;          /**< [num_feeds]: made by server_begin.c, which finds the variables */
+    int32_t num_feeds;
+    char *zero; /**< zeros: used as gradients of a worker that is not waited for */
+} mst_server_gradients;
+
+/** Finds the leaves of each worker: in a synchronous job the largest nodes of the tree in its window, else one leaf.
+ *  Allocates memory for the sums over them. */
+MST_CHECKED mst_status mst_server_make_leaves(mst_server *s);
+/** Frees that memory, and the list of feeds. */
+void mst_server_clear_gradients(mst_server *s);
 /** Finds the gradients in MESSAGE, and checks that they belong to this program; MST_INVALID if they do not. */
 MST_CHECKED mst_status mst_server_read_gradients(mst_server *s, const mst_task_message *message);
 /** Fills the feeds with the sum of the gradients of the COUNT workers whose gradients are there. If COUNT is not all,

@@ -6,7 +6,7 @@ static bool is_asked(const mst_server *s, bool (*what)(void *context)) {
 }
 
 static mst_status say_leaving(mst_server *s, int64_t now) {
-    s->leaves_since = now;
+    s->leaving.since = now;
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_task_message_head head = {.kind = MST_PS_LEAVING};
         if (s->worker[w].instance && !s->worker[w].lost) MST_TRY(mst_mail_send(s->mail, w, &head, NULL, 0, NULL));
@@ -22,11 +22,11 @@ static bool has_nothing_to_leave(const mst_server *s) {
 
 /* This server leaves when the chief has its state. It does not wait longer than for a lost chief. */
 static mst_status go_on_leaving(mst_server *s, int64_t now) {
-    if (!s->leaves_since) MST_TRY(say_leaving(s, now));
-    const bool is_late = (double)(now - s->leaves_since) > s->options.timeout * 1e9;
-    if (!s->may_leave && !is_late && !has_nothing_to_leave(s)) return MST_OK;
+    if (!s->leaving.since) MST_TRY(say_leaving(s, now));
+    const bool is_late = (double)(now - s->leaving.since) > s->options.timeout * 1e9;
+    if (!s->leaving.may_end && !is_late && !has_nothing_to_leave(s)) return MST_OK;
     s->ended = true;
-    if (s->may_leave)
+    if (s->leaving.may_end)
         mst_server_say(s, "leaves at step %lld: the chief has its state, and the others wait for its return",
                        (long long)s->step);
     else if (is_late)
@@ -40,5 +40,5 @@ mst_status mst_server_check_stop(mst_server *s, int64_t now) {
     const bool leaves = is_asked(s, s->options.leave);
     if (is_asked(s, s->options.stop) || (leaves && s->options.replay_updates))
         return MST_FAIL(MST_CANCELLED, "the parameter server %s was stopped", mst_server_name(s, s->self));
-    return leaves || s->leaves_since ? go_on_leaving(s, now) : MST_OK;
+    return leaves || s->leaving.since ? go_on_leaving(s, now) : MST_OK;
 }

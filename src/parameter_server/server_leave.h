@@ -9,6 +9,11 @@
 
 typedef struct mst_server mst_server;
 
+typedef struct mst_server_leaving {
+    int64_t since; /**< when this server has said that it leaves; 0: it has not */
+    bool may_end;  /**< the chief has its state */
+} mst_server_leaving;
+
 /** Whether this server must end: it is stopped, or it leaves and the chief has its state. */
 MST_CHECKED mst_status mst_server_check_stop(mst_server *s, int64_t now);
 

@@ -14,8 +14,8 @@ static int32_t number_of_server(const mst_server *s) {
  * 64-bit numbers. */
 static int add_fingerprints(const mst_server *s, json_t *head) {
     int failed = 0;
-    for (int32_t i = 0; i < s->num_fingerprints; i++) {
-        const mst_fingerprint *f = &s->fingerprint[i];
+    for (int32_t i = 0; i < s->first.num_fingerprints; i++) {
+        const mst_fingerprint *f = &s->first.fingerprint[i];
         char hash[20];
         if (mst_fingerprint_is_of_machine(f->name)) continue;
         snprintf(hash, sizeof hash, "%016" PRIx64, f->hash);
@@ -28,8 +28,9 @@ static int add_fingerprints(const mst_server *s, json_t *head) {
 static json_t *make_log_head(const mst_server *s) {
     json_t *variables = json_array();
     int failed = 0;
-    for (int32_t v = 0; v < s->num_variables; v++)
-        if (!s->variable[v].is_reported) failed |= json_array_append_new(variables, json_string(s->variable[v].name));
+    for (int32_t v = 0; v < s->variables.count; v++)
+        if (!s->variables.at[v].is_reported)
+            failed |= json_array_append_new(variables, json_string(s->variables.at[v].name));
     json_t *head =
         json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}", "event", "begin", "format", 1, "server",
                   (int)number_of_server(s), "servers", mst_cluster_num_ps(s->options.cluster), "workers",

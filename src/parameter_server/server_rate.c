@@ -11,7 +11,7 @@
 static mst_status find_rate(const mst_server *s, mst_state_info *out) {
     mst_state_info *list;
     int64_t count;
-    MST_TRY(mst_store_list(mst_session_store(s->session), &list, &count));
+    MST_TRY(mst_store_list(mst_session_store(s->program.session), &list, &count));
     *out = (mst_state_info){.name = NULL};
     for (int64_t i = 0; i < count; i++)
         if (list[i].kind == MST_STATE_RATE) *out = list[i];
@@ -40,7 +40,7 @@ static mst_status set_rate(mst_server *s, const mst_state_info *info, const mst_
     MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
     mst_tensor_set(value, 0, (double)rate);
     const mst_status status =
-        mst_store_set(mst_session_store(s->session), info->container, info->name, MST_STATE_RATE, value);
+        mst_store_set(mst_session_store(s->program.session), info->container, info->name, MST_STATE_RATE, value);
     mst_tensor_release(value);
     return status;
 }
@@ -52,7 +52,7 @@ mst_status mst_server_take_rate(mst_server *s, const mst_task_message *message) 
     mst_tensor *value;
     MST_TRY(find_rate(s, &info));
     if (message->bytes) MST_TRY(set_rate(s, &info, message));
-    MST_TRY(mst_store_get(mst_session_store(s->session), info.container, info.name, &value));
+    MST_TRY(mst_store_get(mst_session_store(s->program.session), info.container, info.name, &value));
     const float rate = (float)mst_tensor_get(value, 0);
     mst_tensor_release(value);
     return mst_mail_send(s->mail, message->from, &head, &(mst_iov){&rate, sizeof rate}, 1, NULL);

@@ -127,7 +127,7 @@ static mst_status end_replay(mst_server *s) {
         mst_server_drop_gradients(s, w);
         mst_server_hold(s, w);
     }
-    s->waits_since = 0;
+    s->waiting.since = 0;
     return send_due_values(s);
 }
 
@@ -205,7 +205,7 @@ static mst_status make_logged_updates(mst_server *s) {
         const bool together = s->job.synchronous && next->event == MST_LOGGED_UPDATE;
         MST_TRY(together ? replay_together(s, next, count) : replay_alone(s, next));
         log->next += count;
-        s->waits_since = mst_clock_now(); /* as when others are waited for (step_timeout) */
+        s->waiting.since = mst_clock_now(); /* as when others are waited for (step_timeout) */
     }
 }
 
@@ -223,7 +223,7 @@ mst_status mst_server_replay_gradients(mst_server *s, mst_task_message **message
     MST_TRY(mst_server_read_gradients(s, *message));
     w->gradients = *message;
     *message = NULL;
-    if (!s->waits_since) s->waits_since = mst_clock_now();
+    if (!s->waiting.since) s->waiting.since = mst_clock_now();
     return mst_server_go_on_with_replay(s);
 }
 

@@ -50,7 +50,7 @@ const char *mst_server_name(mst_server *s, int32_t task) {
 /* ---- the end of the job with an error ---- */
 
 mst_status mst_server_send_line(mst_server *s, int32_t kind, int32_t to, uint64_t request, const char *text) {
-    const bool is_left = kind == MST_PS_FAILED && s->is_left;
+    const bool is_left = kind == MST_PS_FAILED && s->end.is_left;
     const mst_task_message_head head = {.kind = kind, .step = is_left, .request = request};
     return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
 }
@@ -99,7 +99,7 @@ static mst_status end_job(mst_server *s, mst_status status) {
     for (int32_t w = 0; w < s->num_workers; w++)
         if (s->worker[w].instance && send_text(s, w, 0, failure.message)) break;
     if (status != MST_CANCELLED) tell_who_comes(s, failure.message);
-    if (s->is_left && serve_chief(s, failure.message)) mst_server_say(s, "%s", mst_error()->message);
+    if (s->end.is_left && serve_chief(s, failure.message)) mst_server_say(s, "%s", mst_error()->message);
     s->ended = true;
     mst_mail_give_up(s->mail);
     return mst_failure_restore(&failure);
@@ -110,7 +110,7 @@ static mst_status end_job(mst_server *s, mst_status status) {
 /* Sends the state. If the chief asks with NUMBER 1, it is the last state of this round. Servers with one order make
  * updates when the first server does. */
 static mst_status send_state(mst_server *s, const mst_task_message *message) {
-    s->is_closed |= message->from == s->chief && message->head.number == 1 && s->order.self == 0;
+    s->end.is_closed |= message->from == s->chief && message->head.number == 1 && s->order.self == 0;
     return mst_server_send_state(s, message->from);
 }
 
@@ -148,14 +148,14 @@ static mst_status take(mst_server *s, mst_task_message **message) {
     switch (p->head.kind) {
         case MST_PS_HELLO: return mst_server_greet(s, p);
         case MST_PS_FAILED:
-            s->is_left = p->head.step == 1;
+            s->end.is_left = p->head.step == 1;
             if (p->head.number == 1) return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)p->body);
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
         case MST_TASK_MESSAGE_CANNOT_JOIN: mst_server_hear_cannot_join(s, p); return MST_OK;
         case MST_TASK_MESSAGE_CONNECTED: w->lost = 0; return MST_OK;
         case MST_PS_GONE: w->gone |= current; return MST_OK;
         case MST_TASK_MESSAGE_LOST: mst_server_lose_worker(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
-        case MST_PS_LEAVING: s->may_leave |= current; return MST_OK;
+        case MST_PS_LEAVING: s->leaving.may_end |= current; return MST_OK;
         case MST_TASK_MESSAGE_NO_MEMORY: return fail_no_memory(s, p);
         default: break;
     }
@@ -167,7 +167,7 @@ static mst_status take(mst_server *s, mst_task_message **message) {
         w->request = p->head.request;
         return mst_server_begin(s, p);
     }
-    if (!s->round || (s->is_closed && p->head.kind != MST_PS_COLLECT))
+    if (!s->round || (s->end.is_closed && p->head.kind != MST_PS_COLLECT))
         return mst_server_send_empty(s, p->from, p->head.request);
     return (mst_server_is_ordered(s, p) ? mst_server_list_request : mst_server_take_request)(s, message);
 }

@@ -1,4 +1,5 @@
-/** A parameter server (server_run.c). The functions of its files are in their headers, except those of small files. */
+/** A parameter server (server_run.c): what all its files need, and its parts. The type of each part is in the header of
+ *  the file that owns it. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_STATE_H
 #define MUSTER_PARAMETER_SERVER_SERVER_STATE_H
 
@@ -24,58 +25,27 @@ struct mst_server {
     mst_mail *mail;
     int32_t self, num_workers, chief;
     mst_server_worker *worker; /**< [num_workers] */
-    int64_t *position;
-    char text[200];
-    /* fingerprints of the first worker that came */
-    int32_t first;
-    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
-    int32_t num_fingerprints; /* 0: nobody has come */
-    /* after BEGIN */
+    mst_server_first first;
+    char text[200]; /**< of mst_server_name */
+    bool ended;
+    /* from the chief's BEGIN on */
     uint32_t round; /**< 0: it has not begun */
     mst_ps_job job;
-    mst_graph *graph;
-    mst_session *session;
-    mst_server_variable *variable;
-    int32_t num_variables;
-    size_t bytes;      /**< of all variables */
-    size_t body_bytes; /**< of a message of all variables, if none is sparse */
-    bool has_sparse;
-    mst_value train;
-    mst_shards *leaf;        /**< of all workers, from left to right */
-    int32_t *first_leaf;     /**< [num_workers + 1] */
-    mst_array *terms;        /**< [2 * leaves]: of the variable that is being added up */
-    mst_server_piece *piece; /**< [leaves][num_variables]: of the workers whose gradients are there */
-    void *workspace;         /**< for the sums of rows */
-    mst_feed *feed;
-    int32_t num_feeds;
-    char *zero; /**< zeros: used as gradients of a worker that is not waited for */
-    int64_t num_dropped, num_applied, total_staleness, most_staleness;
-    int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (parameter_server/ps_message.h) */
     int64_t step;
-    int64_t waits_since; /**< when the first gradients of this step came; 0: none are there */
-    int64_t warned;      /**< when the last warning about a long wait was written; 0: none was */
-    double waited;       /**< seconds of waiting, as of then or later */
-    int64_t said;
-    int64_t said_missing; /**< when the log last said for whom the finished workers wait */
-    bool has_said_missing;
-    int64_t parts;              /**< since when all have done their work; 0: not yet */
-    mst_server_values value;    /**< at step value_step */
-    mst_server_values previous; /**< before the last update; unused in an asynchronous job without sparse variables */
-    int64_t value_step;
-    /** Messages with which an update has failed; freed with the session, which may still read them. */
-    mst_task_message *failed;
+    int64_t *position; /**< [num_workers] of the next batch of each worker */
+    mst_server_program program;
+    mst_server_variables variables;
+    mst_server_gradients gradients;
+    mst_server_counts counts;
+    mst_server_versions versions;
     mst_server_order order;
     mst_update_writer update_log;
     mst_update_log *replay; /**< the log that is replayed. NULL: none, or not yet read */
-    int64_t finished;       /**< number of trainings that all workers have finished */
-    bool stops;             /**< the chief's callbacks have ended the training: workers hear so with their values */
     mst_snapshot *kept;     /**< what the chief's callbacks keep; NULL before BEGIN */
     uint64_t instructions;  /**< of oneDNN that workers have been told to use; 0: none have been told */
-    bool is_closed;         /**< the chief has the last state of this round, after which no update is made */
-    int64_t leaves_since;   /**< when this server has said that it leaves; 0: it has not */
-    bool may_leave;         /**< the chief has its state */
-    bool is_left;           /**< the job ends because a task stays away: the chief may still ask for the state */
-    bool ended;
+    mst_server_waiting waiting;
+    mst_server_end end;
+    mst_server_leaving leaving;
 };
 
 /** Writes a line to the log. */

@@ -5,7 +5,7 @@
 #include "parameter_server/batch_position.h"
 
 static mst_status run_update(mst_server *s) {
-    MST_TRY(mst_session_run(s->session, s->feed, s->num_feeds, &s->train, 1, NULL));
+    MST_TRY(mst_session_run(s->program.session, s->gradients.feed, s->gradients.num_feeds, &s->program.train, 1, NULL));
     s->step++;
     return MST_OK;
 }
@@ -38,10 +38,10 @@ mst_status mst_server_answer_held(mst_server *s) {
 
 static void count_staleness(mst_server *s, int64_t staleness) {
     enum { LAST = MST_STALENESS_COUNTS - 1 };
-    s->num_applied++;
-    s->total_staleness += staleness;
-    if (staleness > s->most_staleness) s->most_staleness = staleness;
-    s->staleness[staleness < LAST ? staleness : LAST]++;
+    s->counts.applied++;
+    s->counts.total_staleness += staleness;
+    if (staleness > s->counts.most_staleness) s->counts.most_staleness = staleness;
+    s->counts.staleness[staleness < LAST ? staleness : LAST]++;
 }
 
 mst_status mst_server_apply(mst_server *s, const mst_task_message *message) {
@@ -102,12 +102,13 @@ static mst_status begin_epoch(mst_server *s) {
     bool is_first = s->job.aggregate == s->num_workers;
     for (int32_t w = 0; w < s->num_workers && is_first; w++)
         is_first = !s->worker[w].gradients || mst_batch_of_position(s->worker[w].gradients->head.number) == 0;
-    for (int32_t v = 0; v < s->num_variables && is_first; v++) {
-        const mst_server_variable *at = &s->variable[v];
+    for (int32_t v = 0; v < s->variables.count && is_first; v++) {
+        const mst_server_variable *at = &s->variables.at[v];
         mst_tensor *zeros;
         if (!at->is_reported) continue;
         MST_TRY(mst_tensor_create(at->spec.dtype, at->spec.shape, &zeros));
-        const mst_status status = mst_store_set(mst_session_store(s->session), NULL, at->name, MST_STATE_METRIC, zeros);
+        const mst_status status =
+            mst_store_set(mst_session_store(s->program.session), NULL, at->name, MST_STATE_METRIC, zeros);
         mst_tensor_release(zeros);
         MST_TRY(status);
     }
@@ -126,7 +127,7 @@ mst_status mst_server_apply_together(mst_server *s) {
         MST_TRY(mst_server_log_gradients(s, s->worker[w].gradients, MST_LOGGED_UPDATE));
         mst_server_drop_gradients(s, w);
     }
-    s->waits_since = 0;
+    s->waiting.since = 0;
     return MST_OK;
 }
 
@@ -156,12 +157,12 @@ mst_status mst_server_update_together(mst_server *s) {
     int32_t active = 0;
     for (int32_t w = 0; w < s->num_workers; w++) MST_TRY(check_together(s, w));
     for (int32_t w = 0; w < s->num_workers; w++) active += !s->worker[w].left && !s->worker[w].finished;
-    if (s->is_closed || count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
+    if (s->end.is_closed || count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
     return s->order.num_ps ? mst_server_order_update(s) : mst_server_make_update(s);
 }
 
 mst_status mst_server_drop_late(mst_server *s, const mst_task_message *message) {
-    s->num_dropped++;
+    s->counts.dropped++;
     s->position[message->from] = message->head.number + 1;
     return mst_server_log_gradients(s, message, MST_LOGGED_DROPPED);
 }
@@ -207,6 +208,6 @@ mst_status mst_server_take_gradients(mst_server *s, mst_task_message **message) 
     if (!s->job.synchronous) return update_alone(s, message);
     w->gradients = *message;
     *message = NULL;
-    if (!s->waits_since) s->waits_since = mst_clock_now();
+    if (!s->waiting.since) s->waiting.since = mst_clock_now();
     return s->order.num_ps ? MST_OK : mst_server_update_together(s);
 }

@@ -7,6 +7,13 @@
 
 typedef struct mst_server mst_server;
 
+/** Counts of gradients since this process has begun. */
+typedef struct mst_server_counts {
+    int64_t applied, dropped;
+    int64_t total_staleness, most_staleness; /**< updates between reading variables and their gradients */
+    int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (parameter_server/ps_message.h) */
+} mst_server_counts;
+
 /** Applies the gradients of *MESSAGE, or keeps them and sets it to NULL. */
 MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_task_message **message);
 /** Applies the gradients of MESSAGE in an asynchronous job; they have been read. The worker is then `held` for

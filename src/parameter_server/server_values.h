@@ -12,8 +12,15 @@ typedef struct mst_server mst_server;
  *  Both NULL: not read. */
 typedef struct mst_server_values {
     mst_mail_block *block;
-    mst_tensor **tensor; /**< [num_variables] */
+    mst_tensor **tensor; /**< [number of variables] */
 } mst_server_values;
+
+/** The values that were read last, and those before the last update. */
+typedef struct mst_server_versions {
+    mst_server_values latest;   /**< at `step` */
+    mst_server_values previous; /**< unused in an asynchronous job without sparse variables */
+    int64_t step;
+} mst_server_versions;
 
 /** Sends the variables to the workers from FIRST to END - 1 that WHOM selects (NULL: all of them). */
 MST_CHECKED mst_status mst_server_send_values(mst_server *s, int32_t kind, int32_t first, int32_t end,

@@ -34,11 +34,11 @@ static void say_whom(mst_server *s) {
     static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
     char list[600];
     const int64_t now = mst_clock_now();
-    if (now - s->said < APART) return;
+    if (now - s->waiting.said < APART) return;
     list_workers(s, has_not_come, list, sizeof list);
-    if (s->said && *list) mst_server_say(s, "waiting for %s", list);
+    if (s->waiting.said && *list) mst_server_say(s, "waiting for %s", list);
     mst_task_status_wait_for(&s->status, list);
-    s->said = now;
+    s->waiting.said = now;
 }
 
 static bool is_waited_for_lost(const mst_server_worker *w) {
@@ -59,10 +59,10 @@ mst_status mst_server_say_who_is_missing(mst_server *s, int64_t now) {
     char list[500], line[600];
     bool have_finished = false;
     for (int32_t w = 0; w < s->num_workers; w++) have_finished |= s->worker[w].finished;
-    if (!have_finished || mst_cluster_task(s->options.cluster, s->self).index > 0) s->said_missing = now;
-    if (now - s->said_missing < (s->has_said_missing ? APART : APART / 5)) return MST_OK;
-    s->said_missing = now;
-    s->has_said_missing = true;
+    if (!have_finished || mst_cluster_task(s->options.cluster, s->self).index > 0) s->waiting.said_missing = now;
+    if (now - s->waiting.said_missing < (s->waiting.has_said_missing ? APART : APART / 5)) return MST_OK;
+    s->waiting.said_missing = now;
+    s->waiting.has_said_missing = true;
     if (*list_workers(s, has_not_come, list, sizeof list)) {
         snprintf(line, sizeof line, "waiting for %s: has not connected yet", list);
         MST_TRY(tell_waiting(s, line));
@@ -76,9 +76,9 @@ mst_status mst_server_say_who_is_missing(mst_server *s, int64_t now) {
 static void note_whom(mst_server *s, int64_t now) {
     static const int64_t WHILE = INT64_C(1000000000); /* nanoseconds */
     char list[600] = "";
-    if (s->waits_since && now - s->waits_since > WHILE) list_workers(s, sends_nothing, list, sizeof list);
+    if (s->waiting.since && now - s->waiting.since > WHILE) list_workers(s, sends_nothing, list, sizeof list);
     mst_task_status_wait_for(&s->status, list);
-    mst_task_status_set(&s->status, s->parts ? MST_TASK_DONE : MST_TASK_SERVES);
+    mst_task_status_set(&s->status, s->end.all_left ? MST_TASK_DONE : MST_TASK_SERVES);
     mst_task_status_step(&s->status, s->step, 0);
 }
 
@@ -94,8 +94,8 @@ mst_status mst_server_check_lost(mst_server *s, int64_t now) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         mst_server_worker *worker = &s->worker[w];
         if (!worker->lost || worker->left || (double)(now - worker->lost) < s->options.recovery_timeout * 1e9) continue;
-        s->is_left = !s->round || s->job.synchronous || s->options.replay_updates;
-        if (s->is_left)
+        s->end.is_left = !s->round || s->job.synchronous || s->options.replay_updates;
+        if (s->end.is_left)
             return MST_FAIL(MST_UNAVAILABLE,
                             "%s is lost (%s) and has not come back within %g s: look at its output, then start the job "
                             "again; with --checkpoint-dir it goes on from the last checkpoint",
@@ -123,24 +123,24 @@ static void list_late(mst_server *s, char *list, size_t size) {
 static void watch_step(mst_server *s, int64_t now) {
     static const double LATE = 10, AGAIN = 60; /* seconds */
     char list[1000];
-    const double seconds = s->waits_since ? (double)(now - s->waits_since) * 1e-9 : 0;
+    const double seconds = s->waiting.since ? (double)(now - s->waiting.since) * 1e-9 : 0;
     if (seconds < LATE) {
-        if (s->warned) mst_server_say(s, "goes on, having waited for %.0f s", s->waited);
-        s->warned = 0;
+        if (s->waiting.warned) mst_server_say(s, "goes on, having waited for %.0f s", s->waiting.seconds);
+        s->waiting.warned = 0;
         return;
     }
-    s->waited = seconds;
-    if (s->warned && (double)(now - s->warned) < AGAIN * 1e9) return;
+    s->waiting.seconds = seconds;
+    if (s->waiting.warned && (double)(now - s->waiting.warned) < AGAIN * 1e9) return;
     list_late(s, list, sizeof list);
     if (!*list) return;
-    s->warned = now;
+    s->waiting.warned = now;
     mst_server_say(s, "warning: step %lld has waited for %.0f s for %s", (long long)s->step, seconds, list);
 }
 
 mst_status mst_server_check_step(mst_server *s, int64_t now) {
     char list[1000];
     watch_step(s, now);
-    if (!s->waits_since || (double)(now - s->waits_since) < s->options.step_timeout * 1e9) return MST_OK;
+    if (!s->waiting.since || (double)(now - s->waiting.since) < s->options.step_timeout * 1e9) return MST_OK;
     list_late(s, list, sizeof list);
     return MST_FAIL(MST_DEADLINE, "step %lld has waited for %g s for %s", (long long)s->step, s->options.step_timeout,
                     *list ? list : "workers that are lost");

@@ -13,7 +13,7 @@ static mst_status warn_of_machine(mst_server *s, const mst_task_message *message
         mst_cluster_task(s->options.cluster, s->self).index > 0)
         return MST_OK;
     mst_server_say(s, "%s", text);
-    MST_TRY(mst_server_send_line(s, MST_PS_NOTICE, s->first, 0, text));
+    MST_TRY(mst_server_send_line(s, MST_PS_NOTICE, s->first.worker, 0, text));
     return mst_server_send_line(s, MST_PS_NOTICE, message->from, 0, text);
 }
 
@@ -25,19 +25,20 @@ static mst_status check_fingerprints(mst_server *s, const mst_task_message *mess
     if (count < 0)
         return MST_FAIL(MST_INVALID, "%s runs another version of Muster: run the same on all tasks",
                         mst_server_name(s, message->from));
-    if (!s->num_fingerprints || (!s->round && s->first == message->from)) { /* a new process may be corrected */
-        s->first = message->from;
-        s->num_fingerprints = count;
-        memcpy(s->fingerprint, theirs, (size_t)count * sizeof *theirs);
+    if (!s->first.num_fingerprints ||
+        (!s->round && s->first.worker == message->from)) { /* a new process may be corrected */
+        s->first.worker = message->from;
+        s->first.num_fingerprints = count;
+        memcpy(s->first.fingerprint, theirs, (size_t)count * sizeof *theirs);
     }
-    mst_mail_name(s->mail, s->first, first, sizeof first);
-    const bool differs = mst_fingerprints_differ(s->fingerprint, s->num_fingerprints, first, theirs, count,
+    mst_mail_name(s->mail, s->first.worker, first, sizeof first);
+    const bool differs = mst_fingerprints_differ(s->first.fingerprint, s->first.num_fingerprints, first, theirs, count,
                                                  mst_server_name(s, message->from), text, sizeof text);
     if (differs) return MST_FAIL(MST_INVALID, "%s", text);
     const uint64_t instructions = mst_fingerprints_instructions(theirs, count);
     const bool has_less = mst_server_lacks_instructions(s, instructions);
     const bool is_other_machine =
-        mst_fingerprints_warn(s->fingerprint, s->num_fingerprints, first, theirs, count,
+        mst_fingerprints_warn(s->first.fingerprint, s->first.num_fingerprints, first, theirs, count,
                               mst_server_name(s, message->from), !has_less, text, sizeof text);
     if (has_less) return MST_FAIL(MST_INVALID, "%s", text);
     s->worker[message->from].instructions = instructions;
@@ -68,16 +69,16 @@ mst_status mst_server_greet(mst_server *s, const mst_task_message *message) {
     }
     mst_server_forget_listed(s, message->from);
     if (!s->order.num_ps) mst_server_drop_gradients(s, message->from); /* else all servers have them */
-    if (message->from == s->chief && w->instance != message->instance) s->is_closed = false; /* its state is lost */
+    if (message->from == s->chief && w->instance != message->instance) s->end.is_closed = false; /* its state is lost */
     w->instance = message->instance;
     w->request = message->head.request;
-    w->lost = s->parts = 0;
+    w->lost = s->end.all_left = 0;
     w->has = -1;
     w->kept_out_since = 0;
     w->left = w->gone = w->finished = w->has_state = w->agrees = false;
     if (status) return status;
     MST_TRY(mst_server_agree(s));
-    if (message->head.step > s->finished) s->finished = message->head.step; /* an earlier server knew it */
+    if (message->head.step > s->end.trainings) s->end.trainings = message->head.step; /* an earlier server knew it */
     if (mst_server_wants_previous(s, message->from, message->head.number))
         return mst_server_send_previous(s, message->from);
     if (s->round) return mst_server_answer(s, message->from);

@@ -33,6 +33,13 @@ typedef struct mst_server_worker {
     bool agrees;           /**< it waits to hear which instructions all workers have (server_agree.c) */
 } mst_server_worker;
 
+/** The fingerprints of the first worker that came: those of all others must not differ. */
+typedef struct mst_server_first {
+    int32_t worker;
+    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
+    int32_t num_fingerprints; /**< 0: nobody has come */
+} mst_server_first;
+
 /** Handles MESSAGE of kind HELLO. */
 MST_CHECKED mst_status mst_server_greet(mst_server *s, const mst_task_message *message);
 /** There are no values. If a worker waits for the last values, asks the chief, which has done its work, for them. */
