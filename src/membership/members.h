@@ -26,39 +26,89 @@
  *      failed    <------------------ OVER <----------- VERDICT --------- OVER       all have answered
  *      (before the VERDICT on one that has waited too long, PROBE asks all how far they are)
  *
- *  A member without a connection to its leader is AWAY or READY, and says HERE when there is a connection again.
+ *  Terms
  *
- *  Late messages: each message is for one instance, a certain process. A message from a process that no longer has its
- *  number, or from an earlier generation, changes nothing. `job` counts the processes that have led, so that a leader
- *  that was stopped and later goes on is recognised as an old one. A message that makes no sense is only counted.
+ *      task          a place in the lists of the cluster, with a number; it lasts as long as the job
+ *      process       what runs as a task; its random `instance` tells it from others with the same number
+ *      member        the half of each process that talks to the leader
+ *      leader        the half that decides; without elastic_min always in the task that the options name
+ *      entry         what the leader knows of a task: its member, and a process that wants its number (the applicant)
+ *      ready         of a member: its program waits for the next generation, and brings a state
+ *      generation    the time in which the same processes make steps together; a later one has a greater number
+ *      state         what a program brings; its number counts committed steps and edits
+ *      source        the task whose state counts in a generation; members with another state copy it
+ *      job           also a number: it counts the processes that have led
  *
- *  Two processes with one number: the leader asks both whether they are alive (PROBE). If both answer, the newer one is
- *  refused. If the connection of the older one breaks, the newer one takes its place. It therefore does not matter
- *  whether a task is started again before or after its end has been noticed. A transport that has one connection for
- *  each number refuses the newer process itself. It tells both sides as soon as it knows that the older one is alive
- *  (mst_members_taken). Until then the newer one tries again, and ends if that takes longer than noticing a loss. All
- *  get a NOTICE that a newer process was refused.
+ *  Rules: the beginning of a generation
  *
- *  A process that cannot listen at its address, because another program does, is not a member. It says CANNOT_JOIN to
- *  the leader (the task that should lead says it to all others), and ends. If the job has not run yet, this ends the
- *  job on all tasks with that error. Later it is a NOTICE: the process may be one too many. A task that was lost is
- *  waited for all the same.
+ *   1. A generation begins only when every task has a ready member (with elastic_min: see rule 18). Each of them must
+ *      have acknowledged BEGIN before the leader says GO. If one is lost before that, the leader proposes another
+ *      generation, with a greater number.
+ *   2. The source is the task with the greatest state number, and among several the lowest. In a job that begins anew
+ *      it is the chief, if the chief's number is above 0. If no task has a state, the job ends.
+ *   3. Fingerprints are compared before BEGIN. If they differ from those of members that were in a generation, the
+ *      newcomer alone is refused. Otherwise the job ends.
  *
- *  Two processes that both lead, because the order of their lists of tasks differs: a leader also sends a message to
- *  tasks that have not come (WAITING, once). The transport then reports that the process at that address has the
- *  leader's own number (mst_members_list_mismatch). That ends the job on both, unless it has already run.
+ *  The end of a generation
  *
- *  Fewer than all (mst_members_options.elastic_min): a generation may begin with some of the tasks, by the rules of
- *  quorum.h. The ready tasks that take part get BEGIN. When another task is HERE and ready, the generation ends, and
- *  the next one begins with that task too. Any task may lead. Each task leads itself until it hears LEADS of a task
- *  with precedence: one that knows of a later begun generation, or of the same one and has a lower number. A leader
- *  says LEADS to all twice per second. During a generation no task changes its leader. A task that loses its leader
- *  follows the lowest connected task, or leads itself. Two leaders at the same time do no harm: the numbers of their
- *  generations differ, and only one of them can get a majority.
+ *   4. Any of these ends it: a member's connection to the leader breaks, or that between two members (LINK_LOST); a
+ *      program ends the training and others do not; with elastic_min, a further task is ready. After that, no member of
+ *      it is ready until its program says so again.
+ *   5. A member that loses its leader leaves the generation at once. It is AWAY or READY, and says HERE when there is a
+ *      connection again.
+ *   6. LINK_LOST names another member that the leader may still see. One of the two may be cut off, so the leader waits
+ *      for a moment until it knows which. If it loses neither, the broken connection itself ends the generation.
+ *   7. A task that was lost is waited for, at most recovery_timeout seconds, once the job has run. Its members wait for
+ *      a lost leader in the same way. A task that is there has unlimited time to be ready.
  *
- *  Requirements for the transport: messages of one connection arrive in order, and both sides hear that it broke before
- *  they hear of the next one. Every few seconds the leader repeats that it waits and who is ready, so a message that
- *  was lost all the same only costs time.
+ *  The end of the job
+ *
+ *   8. When all members have said LEFT, the leader says ALL_LEFT. When all have acknowledged that, it says BYE. A
+ *      connection that breaks before BYE ends the generation: another member may need the state of this one.
+ *   9. Once all have left, a task that does not come back in time is no error.
+ *  10. A failure ends the job on all tasks, with one VERDICT. A failure that is derived, or a deadline, is held for a
+ *      second: its cause may come from another task, and then counts instead.
+ *  11. The leader stays until all tasks have acknowledged the VERDICT, but at most `linger` seconds.
+ *
+ *  Late messages
+ *
+ *  12. Each message is for one instance, a certain process. A message from a process that no longer has its number, or
+ *      from an earlier generation, changes nothing. A message that makes no sense is only counted.
+ *  13. Without elastic_min, a process that comes to lead takes a greater `job` than any that members know. A leader
+ *      that was stopped and later goes on is thereby recognised as an old one, and ends.
+ *
+ *  Processes that cannot be members
+ *
+ *  14. Two processes with one number: the leader asks both whether they are alive (PROBE). If both answer, the newer
+ *      one is refused, or the job ends if it has not run. If the older one is lost, the newer one takes its place. So
+ *      it does not matter whether a task is started again before or after its end was noticed.
+ *  15. A transport that has one connection for each number refuses the newer process itself. It tells both sides as
+ *      soon as it knows that the older one is alive (mst_members_taken). Until then the newer one tries again, for at
+ *      most refusal_timeout seconds. All get a NOTICE that a newer process was refused.
+ *  16. A process that cannot listen at its address says CANNOT_JOIN to the leader, and ends. If it should lead, it says
+ *      so to all others. If the job has not run, that ends it on all tasks; later it is a NOTICE, since the process may
+ *      be one too many. A task that was lost is waited for all the same.
+ *  17. Two processes may both lead, because their task lists differ in order. A leader therefore sends WAITING once to
+ *      each task that has not come. The transport then reports the task list mismatch (mst_members_list_mismatch). It
+ *      ends the job on both, unless it has already run.
+ *
+ *  Fewer than all (mst_members_options.elastic_min)
+ *
+ *  18. A generation may begin with some of the tasks, by the rules of quorum.h. Only ready members that take part get
+ *      BEGIN. When another task is HERE and ready, the generation ends, and the next one begins with that task too. If
+ *      none can begin for recovery_timeout seconds, the job ends.
+ *  19. Any task may lead. Each leads itself until it hears LEADS of a task with precedence: one that knows of a later
+ *      begun generation, or of the same one and has a lower number. A leader says LEADS to all twice per second.
+ *  20. During a generation no task changes its leader. A task that loses its leader follows the lowest connected task,
+ *      or leads itself.
+ *  21. Two leaders at the same time do no harm: the numbers of their generations differ, and only one of them can get a
+ *      majority.
+ *
+ *  What the transport must keep to
+ *
+ *  22. Messages of one connection arrive in order, and both sides hear that it broke before they hear of the next one.
+ *      Every few seconds the leader repeats that it waits and who is ready, so a message that was lost all the same
+ *      only costs time.
  */
 #ifndef MUSTER_MEMBERSHIP_MEMBERS_H
 #define MUSTER_MEMBERSHIP_MEMBERS_H

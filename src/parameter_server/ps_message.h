@@ -15,8 +15,62 @@
  *             <---------------------------------------------      DONE: all have done their work
  *      GONE -------------------------------------------------->   ends when all have said so
  *
- *  A job that cannot go on ends by FAILED, which each task that gets it passes on. Servers send each other only ORDER.
- *  `number` and `step` are those of the head; they are 0 unless something else is said. */
+ *  Terms
+ *
+ *      server        keeps variables, or some rows of them (ps_part.h), and applies gradients to them
+ *      worker        computes gradients; the chief is the worker that gives the first values, and keeps the state
+ *      step          number of updates that a server has made
+ *      values        the variables as they are after a step
+ *      position      of a batch in a worker's data: a number that rises (batch_position.h)
+ *      staleness     of gradients: updates made since the worker read the values with which it computed them
+ *      round         how often the chief has begun: BEGIN makes a server forget the round before
+ *      request       what a worker asks of all servers; it has one at a time, and numbers them
+ *
+ *  Rules: requests
+ *
+ *   1. A server takes the messages of workers one after another, in one thread.
+ *   2. An answer has the number of its request, and the worker drops answers to earlier ones. A server drops a request
+ *      whose number is smaller than that of the last one from the same process.
+ *   3. A request is sent again after a broken connection. A worker that does not know whether its gradients have
+ *      arrived may therefore send them again, and so may a new process of that worker.
+ *
+ *  Updates
+ *
+ *   4. A server applies each position of a worker at most once. It answers gradients of an earlier position than it
+ *      expects, and drops them.
+ *   5. In an asynchronous job gradients are applied when they come. With a bound on staleness it is values that wait: a
+ *      worker gets them only when nobody's gradients can become too old.
+ *   6. In a synchronous job an update takes the gradients of as many workers as the job says, or of all that still
+ *      train if they are fewer. Gradients of another step are dropped, and answered with the newest values.
+ *   7. If that number is not all workers, and there are several servers, the first server gives the requests one order
+ *      (server_order.h). All servers then apply and drop the same gradients.
+ *
+ *  Rounds
+ *
+ *   8. Only the chief sends BEGIN, to all servers, with a greater round than any of them has. From then on all workers
+ *      train on from the positions in its state.
+ *   9. A server that was started again has nothing, and answers EMPTY. Any server does so to gradients of another
+ *      round, and to a process that it does not know. The worker then says HELLO to all servers, until all have values
+ *      of one round.
+ *  10. The chief keeps the state of all servers, and collects it anew at least once a minute. A new round begins with
+ *      it: steps after it are made again.
+ *  11. After the chief has collected with number 1, a server makes no more updates in this round.
+ *
+ *  The end
+ *
+ *  12. A worker that stays away for recovery_timeout ends a job that is synchronous, a replay, or not begun. Any other
+ *      job goes on without the worker.
+ *  13. FINISHED is answered when all workers have sent it: until then each may have to repeat steps. The chief is
+ *      answered first, and collects the state. Then the others are answered: no step is lost from then on.
+ *  14. When all workers have sent LEAVE, each gets DONE, with the last values. A server ends when all have sent GONE.
+ *      The end of a connection is no GONE: DONE may have been lost with it.
+ *  15. A server that is told to leave says LEAVING. The chief collects the state of all servers with number 1, and lets
+ *      it go: no step has to be repeated when it comes back.
+ *  16. A job that cannot go on ends by FAILED, which each task that gets it passes on. If a task stays away, the chief
+ *      may still collect the state.
+ *
+ *  Servers send each other only ORDER. `number` and `step` are those of the head; they are 0 unless something else is
+ *  said. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 #define MUSTER_PARAMETER_SERVER_PS_MESSAGE_H
 

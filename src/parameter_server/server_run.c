@@ -14,14 +14,7 @@
  *                   the last step
  *      GONE         ends the server when each worker has sent it; a worker sends it when it knows that all have left
  *
- * Gradients are identified by worker and position. If the position has already been applied, they are answered and
- * dropped. A worker that does not know whether its message has arrived may therefore send it again.
- *
- * A server that is told to leave says so (LEAVING). The chief takes the state of all servers, which then make no more
- * updates, and lets the server go: no step has to be repeated when it comes back.
- *
- * A server that was started again is empty, and says so. The chief then begins a new round: all servers get the state
- * that the chief has kept, and all workers go on from the positions in it. */
+ * The rules that workers and servers keep to are in parameter_server/ps_message.h. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
