@@ -28,7 +28,7 @@ static const char *task_text(const mst_leader *leader, int32_t task, const char 
     return text;
 }
 
-static const char *member_text(const mst_leader *leader, int32_t task, char text[384]) {
+const char *mst_leader_member_text(const mst_leader *leader, int32_t task, char text[384]) {
     return task_text(leader, task, leader->entry[task].member.address, text);
 }
 
@@ -103,7 +103,7 @@ static void end_generation_without(mst_leader *leader, int32_t task, const char 
     char text[384];
     mst_task_failure failure;
     mst_task_failure_set(&failure, MST_UNAVAILABLE, task, leader->state_number, "%s: %s",
-                         member_text(leader, task, text), why);
+                         mst_leader_member_text(leader, task, text), why);
     mst_task_failure_add_steps(&failure);
     end_generation(leader, &failure);
 }
@@ -143,7 +143,7 @@ static bool is_gone(const mst_leader *leader, int32_t task) {
     return leader->has_run && !entry->present && leader->now > after(entry->absent_since, seconds);
 }
 
-static void end_job(mst_leader *leader, const mst_task_failure *failure) {
+void mst_leader_end_job(mst_leader *leader, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_VERDICT, .failure = *failure};
     if (leader->phase >= LEAVING) return;
     leader->verdict = *failure;
@@ -168,96 +168,23 @@ void mst_leader_refused(mst_leader *leader, int32_t task, const char *where) {
     char text[384];
     mst_task_failure_set(&message.failure, MST_EXISTS, task, leader->state_number,
                          "a second process as %s, on %s, was refused: the first is alive, and the job goes on",
-                         member_text(leader, task, text), where);
+                         mst_leader_member_text(leader, task, text), where);
     if (leader->phase < ENDING) tell_all(leader, &message);
 }
 
-/* Refuses this process, which alone hears FAILURE. The job goes on without it. */
-static void refuse(mst_leader *leader, int32_t task, uint64_t instance, const mst_task_failure *failure) {
+void mst_leader_refuse(mst_leader *leader, int32_t task, uint64_t instance, const mst_task_failure *failure) {
     mst_member_message message = {.kind = MST_MEMBER_VERDICT, .failure = *failure};
     if (task == leader->options->self) leader->phase = REFUSED;
     tell(leader, task, instance, &message);
 }
 
-/* ---- fingerprints ---- */
+/* ---- a generation begins ---- */
 
-/* Whether SECOND differs from FIRST; then FAILURE is the error that says in what. */
-static bool differs(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
-    const mst_member_state *a = &leader->entry[first].member.state, *b = &leader->entry[second].member.state;
-    char name_a[384], name_b[384];
-    mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE, "%s", "");
-    return mst_fingerprints_differ(a->fingerprint, a->num_fingerprints, member_text(leader, first, name_a),
-                                   b->fingerprint, b->num_fingerprints, member_text(leader, second, name_b),
-                                   failure->message, sizeof failure->message);
-}
-
-/* The task with which others are compared: one that has been in a generation; else one that is ready; or -1. */
-static int32_t reference(const mst_leader *leader) {
-    int32_t first = -1;
-    for (int32_t i = leader->options->num_tasks - 1; i >= 0; i--) {
-        const mst_member_entry *entry = &leader->entry[i];
-        if (!mst_member_is_ready(entry)) continue;
-        const bool better = entry->member.generation || first < 0 || !leader->entry[first].member.generation;
-        if (better) first = i;
-    }
-    return first;
-}
-
-static bool all_ready(const mst_leader *leader) {
+bool mst_leader_all_ready(const mst_leader *leader) {
     for (int32_t i = 0; i < leader->options->num_tasks; i++)
         if (!mst_member_is_ready(&leader->entry[i])) return false;
     return true;
 }
-
-static uint64_t instructions_of(const mst_leader *leader, int32_t task) {
-    const mst_member_state *state = &leader->entry[task].member.state;
-    return mst_fingerprints_instructions(state->fingerprint, state->num_fingerprints);
-}
-
-/* Whether SECOND, a newcomer, lacks instructions with which FIRST has made its steps; then FAILURE says so. */
-static bool lacks_instructions(const mst_leader *leader, int32_t first, int32_t second, mst_task_failure *failure) {
-    const mst_member_state *a = &leader->entry[first].member.state, *b = &leader->entry[second].member.state;
-    const uint64_t used = instructions_of(leader, first);
-    char name_a[384], name_b[384];
-    if ((used & instructions_of(leader, second)) == used) return false;
-    mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE, "%s", "");
-    return mst_fingerprints_warn(a->fingerprint, a->num_fingerprints, member_text(leader, first, name_a),
-                                 b->fingerprint, b->num_fingerprints, member_text(leader, second, name_b), false,
-                                 failure->message, sizeof failure->message);
-}
-
-static uint64_t common_instructions(const mst_leader *leader) {
-    uint64_t common = UINT64_MAX;
-    for (int32_t i = 0; i < leader->options->num_tasks; i++)
-        if (leader->entry[i].takes_part) common &= instructions_of(leader, i);
-    return common;
-}
-
-/* A newcomer that differs from those that have been in a generation is refused. If nobody has been in one, a difference
- * ends the job. */
-static void compare_fingerprints(mst_leader *leader) {
-    const int32_t first = reference(leader);
-    const bool first_has_run = first >= 0 && leader->entry[first].member.generation;
-    if (first < 0 || (leader->has_run && !first_has_run && !all_ready(leader))) return;
-    for (int32_t i = 0; i < leader->options->num_tasks && leader->phase == GATHERING; i++) {
-        mst_member_entry *entry = &leader->entry[i];
-        mst_task_failure failure;
-        const bool is_new = first_has_run && !entry->member.generation;
-        if (!mst_member_is_ready(entry) ||
-            (!differs(leader, first, i, &failure) && !(is_new && lacks_instructions(leader, first, i, &failure))))
-            continue;
-        if (!is_new) {
-            end_job(leader, &failure);
-        } else {
-            const uint64_t instance = entry->member.instance;
-            entry->present = entry->member.ready = false;
-            entry->member.instance = 0;
-            refuse(leader, i, instance, &failure);
-        }
-    }
-}
-
-/* ---- a generation begins ---- */
 
 /* Whether the tasks were together before. A job that has only been proposed does not count. */
 static bool has_run(const mst_leader *leader) {
@@ -290,7 +217,7 @@ static void propose(mst_leader *leader) {
         mst_task_failure_set(&failure, MST_UNAVAILABLE, -1, MST_NO_STATE,
                              "no task has a whole state any more: all that had it were lost while the others copied "
                              "it; start the job again from its checkpoint");
-        end_job(leader, &failure);
+        mst_leader_end_job(leader, &failure);
         return;
     }
     const mst_member_state *source = &leader->entry[message.source].member.state;
@@ -307,7 +234,7 @@ static void propose(mst_leader *leader) {
     message.known.begun = leader->known.begun;
     leader->generation = mst_leader_is_elastic(leader) ? mst_elastic_number(leader) : leader->generation + 1;
     message.withdrawn = leader->first_number;
-    message.instructions = common_instructions(leader);
+    message.instructions = mst_leader_common_instructions(leader);
     message.ended_at = mst_leader_ended_at(leader, source->state_number);
     leader->proposed_at = leader->now;
     await_acknowledgements(leader, PROPOSING);
@@ -318,39 +245,18 @@ static void propose(mst_leader *leader) {
 static bool may_begin(mst_leader *leader) {
     if (mst_leader_is_elastic(leader)) return mst_elastic_may_begin(leader);
     for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->entry[i].takes_part = true;
-    return all_ready(leader);
+    return mst_leader_all_ready(leader);
 }
 
 /* Begins a generation as soon as nobody is missing. */
 static void gather(mst_leader *leader) {
-    if (leader->phase == GATHERING) compare_fingerprints(leader);
+    if (leader->phase == GATHERING) mst_leader_compare_fingerprints(leader);
     if (leader->phase == GATHERING && may_begin(leader)) propose(leader);
-}
-
-/* Warns of the first member with a different machine, if it or this one has come since the last generation. */
-static void warn_of_machines(mst_leader *leader) {
-    const int32_t self = leader->options->self;
-    const mst_member_entry *own = &leader->entry[self];
-    const mst_member_state *mine = &own->member.state;
-    char a[384], b[384];
-    mst_member_message notice = {.kind = MST_MEMBER_NOTICE};
-    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
-        const mst_member_entry *entry = &leader->entry[i];
-        if (!entry->takes_part || (entry->member.has_run && own->member.has_run)) continue;
-        mst_task_failure_set(&notice.failure, MST_INVALID, i, MST_NO_STATE, "%s", "");
-        if (!mst_fingerprints_warn(mine->fingerprint, mine->num_fingerprints, member_text(leader, self, a),
-                                   entry->member.state.fingerprint, entry->member.state.num_fingerprints,
-                                   member_text(leader, i, b), true, notice.failure.message,
-                                   sizeof notice.failure.message))
-            continue;
-        mst_leader_tell_members(leader, &notice);
-        return;
-    }
 }
 
 static void begin_generation(mst_leader *leader) {
     mst_member_message message = {.kind = MST_MEMBER_GO};
-    warn_of_machines(leader);
+    mst_leader_warn_of_machines(leader);
     leader->phase = RUNNING;
     leader->has_begun = leader->has_run = true;
     leader->state_number = leader->entry[leader->options->self].member.state.state_number;
@@ -434,15 +340,15 @@ static void refuse_applicant(mst_leader *leader, int32_t task) {
     const uint64_t instance = entry->applicant.instance;
     mst_task_failure_set(&failure, MST_EXISTS, task, MST_NO_STATE,
                          "two processes run as one task, %s and %s: give each its own index",
-                         member_text(leader, task, a), task_text(leader, task, entry->applicant.address, b));
+                         mst_leader_member_text(leader, task, a), task_text(leader, task, entry->applicant.address, b));
     if (!leader->has_run) {
-        end_job(leader, &failure);
+        mst_leader_end_job(leader, &failure);
         return;
     }
     char where[MST_ADDRESS_TEXT];
     snprintf(where, sizeof where, "%s", entry->applicant.address[0] ? entry->applicant.address : "an unknown host");
     entry->applicant.instance = 0;
-    refuse(leader, task, instance, &failure);
+    mst_leader_refuse(leader, task, instance, &failure);
     mst_leader_refused(leader, task, where);
 }
 
@@ -453,7 +359,7 @@ static void step_down(mst_leader *leader) {
                          "another process has taken over as task %s while this one was stopped or cut off: this one "
                          "ends, the job goes on",
                          leader->options->name[leader->options->self]);
-    refuse(leader, leader->options->self, leader->options->instance, &failure);
+    mst_leader_refuse(leader, leader->options->self, leader->options->instance, &failure);
 }
 
 static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
@@ -478,7 +384,7 @@ static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const
 
 static void tell_cause(mst_leader *leader) {
     if (leader->held.code == MST_DEADLINE) mst_leader_explain(leader, &leader->held);
-    end_job(leader, &leader->held);
+    mst_leader_end_job(leader, &leader->held);
 }
 
 /* Keeps only the first failure, or the first that is not derived: failures that come while it is held have the same
@@ -549,11 +455,11 @@ static void hear_failed(mst_leader *leader, int32_t from, const mst_member_messa
     char text[384];
     mst_task_failure failure = message->failure;
     failure.task = from;
-    mst_task_failure_prefix(&failure, member_text(leader, from, text));
+    mst_task_failure_prefix(&failure, mst_leader_member_text(leader, from, text));
     if (failure.derived || failure.code == MST_DEADLINE)
         await_cause(leader, &failure);
     else
-        end_job(leader, &failure);
+        mst_leader_end_job(leader, &failure);
 }
 
 void mst_cannot_join_failure(const mst_members_options *options, int32_t from, const mst_task_failure *said,
@@ -580,7 +486,7 @@ static void judge_kept_out(mst_leader *leader) {
         tell_all(leader, &notice);
         return;
     }
-    end_job(leader, &notice.failure);
+    mst_leader_end_job(leader, &notice.failure);
     leader->entry[task].acknowledged = true; /* it knows already */
     if (all_acknowledged(leader)) close_job(leader);
 }
@@ -627,7 +533,8 @@ static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_me
     if (!leader->entry[task].present)
         end_generation_without(leader, task, why);
     else if (!leader->claim.code)
-        mst_leader_keep_claim(leader, member_text(leader, from, first), member_text(leader, task, second), why);
+        mst_leader_keep_claim(leader, mst_leader_member_text(leader, from, first),
+                              mst_leader_member_text(leader, task, second), why);
 }
 
 /* If neither of the two members has been lost in time, only the connection between them has broken. It is needed until
@@ -696,7 +603,7 @@ void mst_leader_committed(mst_leader *leader, int64_t state_number) {
 static void look_for_the_lost(mst_leader *leader) {
     mst_task_failure late;
     if (mst_leader_is_elastic(leader)) {
-        if (mst_elastic_has_waited_too_long(leader, &late)) end_job(leader, &late);
+        if (mst_elastic_has_waited_too_long(leader, &late)) mst_leader_end_job(leader, &late);
         return;
     }
     for (int32_t i = 0; i < leader->options->num_tasks && leader->phase <= PROPOSING; i++) {
@@ -708,9 +615,9 @@ static void look_for_the_lost(mst_leader *leader) {
             close_job(leader);
             return;
         }
-        mst_gone_for_good_failure(leader->options, i, member_text(leader, i, text), entry->why, leader->state_number,
-                                  &failure);
-        end_job(leader, &failure);
+        mst_gone_for_good_failure(leader->options, i, mst_leader_member_text(leader, i, text), entry->why,
+                                  leader->state_number, &failure);
+        mst_leader_end_job(leader, &failure);
     }
 }
 

@@ -1,6 +1,7 @@
 /** The inside of a leader, shared by its files. leader.c has the state machine. leader_cause.c has what is known of a
- *  task for which another one has waited too long. leader_stop.c has the end of the training by callbacks.
- *  leader_elastic.c decides who takes part if workers may be fewer than all. */
+ *  task for which another one has waited too long. leader_fingerprints.c compares what must be the same in all members.
+ *  leader_stop.c has the end of the training by callbacks. leader_elastic.c decides who takes part if workers may be
+ *  fewer than all. */
 #ifndef MUSTER_MEMBERSHIP_LEADER_INSIDE_H
 #define MUSTER_MEMBERSHIP_LEADER_INSIDE_H
 
@@ -83,6 +84,23 @@ static inline bool mst_leader_is_elastic(const mst_leader *leader) {
 static inline int64_t mst_leader_after(int64_t now, double seconds) {
     return now + (int64_t)(seconds * 1e9);
 }
+
+/** "task worker:1 at host:port" in TEXT, which is returned. */
+const char *mst_leader_member_text(const mst_leader *leader, int32_t task, char text[384]);
+/** Whether all tasks have a ready member. */
+bool mst_leader_all_ready(const mst_leader *leader);
+/** Ends the job with FAILURE on all tasks. Does nothing if the job ends already. */
+void mst_leader_end_job(mst_leader *leader, const mst_task_failure *failure);
+/** Refuses process INSTANCE of TASK, which alone hears FAILURE. The job goes on without it. */
+void mst_leader_refuse(mst_leader *leader, int32_t task, uint64_t instance, const mst_task_failure *failure);
+
+/** A newcomer that differs from those that have been in a generation is refused. If nobody has been in one, a
+ *  difference ends the job. */
+void mst_leader_compare_fingerprints(mst_leader *leader);
+/** The instructions of oneDNN that all tasks have that take part. */
+uint64_t mst_leader_common_instructions(const mst_leader *leader);
+/** Warns of the first member with a different machine, if it or this one has come since the last generation. */
+void mst_leader_warn_of_machines(mst_leader *leader);
 
 /** Member FIRST (a name) says that it has lost SECOND. FIRST itself may be the one that is cut off. The leader, which
  *  is connected to both, will soon know which of them it has lost. Keeps the claim until then. */
