@@ -2,7 +2,7 @@
 #include <jansson.h>
 
 #include "memory.h"
-#include "model_file/network.h"
+#include "model_file/keras/network.h"
 
 static void read_input(const uint8_t *data, size_t size) {
     mst_keras_network network;

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/network_file.h"
 #include "cli/number_text.h"
-#include "model_file/weights.h"
+#include "model_file/keras/weights.h"
 #include "muster/checkpoint.h"
 
 static mst_status write_weights(mst_model *model, const char *to) {

@@ -4,7 +4,7 @@
 
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
-#include "model_file/network_text.h"
+#include "model_file/keras/network_text.h"
 
 /* Options that are for networks which the command makes, and for files without a network. */
 static mst_status saved_network_check(const saved_options *o, const option_list *list) {

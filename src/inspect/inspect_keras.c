@@ -3,8 +3,8 @@
 
 #include "format/zip_read.h"
 #include "inspect/inspector.h"
-#include "model_file/keras_file.h"
-#include "model_file/weights.h"
+#include "model_file/keras/keras_file.h"
+#include "model_file/keras/weights.h"
 
 /* Bytes of an archive before the name of its first entry, and where the length of that name stands. */
 enum { ARCHIVE_NAME = 30, ARCHIVE_LENGTH = 26 };

@@ -13,13 +13,13 @@
 #include "format/zip_write.h"
 #include "loss/loss.h"
 #include "model/describe.h"
-#include "model_file/flat_ends.h"
-#include "model_file/keras_file.h"
-#include "model_file/loss.h"
-#include "model_file/network_text.h"
+#include "model_file/keras/flat_ends.h"
+#include "model_file/keras/keras_file.h"
+#include "model_file/keras/loss.h"
+#include "model_file/keras/network_text.h"
+#include "model_file/keras/weights.h"
 #include "model_file/onnx/onnx_file.h"
 #include "model_file/onnx/onnx_model.h"
-#include "model_file/weights.h"
 #include "store/store.h"
 
 /* ---- loading ---- */

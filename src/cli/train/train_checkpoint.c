@@ -25,7 +25,7 @@
 #include "cli/scale_inputs.h"
 #include "cli/train/noted_options.h"
 #include "cli/train/training_end.h"
-#include "model_file/network_text.h"
+#include "model_file/keras/network_text.h"
 
 /* ---- options ---- */
 

@@ -14,10 +14,10 @@
 #include "cli/network_file.h"
 #include "cli/network_objectives.h"
 #include "cli/train/train_cluster.h"
+#include "model_file/keras/network_text.h"
+#include "model_file/keras/weights.h"
 #include "model_file/network_adapt.h"
-#include "model_file/network_text.h"
 #include "model_file/onnx/onnx_model.h"
-#include "model_file/weights.h"
 #include "module/module.h"
 
 /* ---- loading ---- */

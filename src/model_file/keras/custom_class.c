@@ -1,0 +1,16 @@
+#include "model_file/keras/custom_class.h"
+
+#include <string.h>
+
+/* The packages under which Keras has been published. */
+static const char *const packages[] = {"keras", "keras_core", "tf_keras", "tensorflow"};
+
+bool mst_keras_is_custom_class(const json_t *object) {
+    const json_t *module = json_object_get(object, "module");
+    const char *name = json_string_value(module);
+    if (!name) return json_is_null(module);
+    const size_t length = strcspn(name, ".");
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (strlen(packages[i]) == length && strncmp(name, packages[i], length) == 0) return false;
+    return true;
+}

@@ -1,0 +1,15 @@
+/** Models that are layers of other models and are called with dicts: the inputs of a call become one list. */
+#ifndef MUSTER_MODEL_FILE_KERAS_DICT_CALLS_H
+#define MUSTER_MODEL_FILE_KERAS_DICT_CALLS_H
+
+#include <jansson.h>
+
+#include "muster/status.h"
+
+/** In CONFIG, the network or any part of it, each call of a model with a dict becomes one with a list, in the order of
+ *  the inputs of the model. As in Keras, a member of the dict is the input of the same key if the model was made with a
+ *  dict of inputs. Else it is the input of that name. Comes before mst_keras_flatten_ends, which removes the keys. NAME
+ *  is the file's, for messages. MST_UNIMPLEMENTED if the members are not those that the model has. */
+MST_CHECKED mst_status mst_keras_order_dict_calls(const char *name, json_t *config);
+
+#endif

@@ -1,0 +1,18 @@
+/** Inputs and outputs of functional models of Keras: nested dicts and lists become one list. */
+#ifndef MUSTER_MODEL_FILE_KERAS_FLAT_ENDS_H
+#define MUSTER_MODEL_FILE_KERAS_FLAT_ENDS_H
+
+#include <jansson.h>
+
+#include "muster/status.h"
+
+/** The keys of a dict of inputs, and of one of outputs, if each member is one: lists of strings in the config of a
+ *  model beside input_layers and output_layers. */
+#define MST_KERAS_INPUT_KEYS "muster_input_keys"
+#define MST_KERAS_OUTPUT_KEYS "muster_output_keys"
+
+/** In CONFIG, the network or any part of it, each input_layers and output_layers becomes a list of references to layers
+ *  in Keras' order: lists in their own order, dicts by their sorted keys, which are kept. */
+MST_CHECKED mst_status mst_keras_flatten_ends(json_t *config);
+
+#endif
