@@ -14,7 +14,7 @@
 #include "cli/network_objectives.h"
 #include "cli/number_text.h"
 #include "data/row_hash.h"
-#include "model_file/keras/network_text.h"
+#include "model_file/model_file.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 

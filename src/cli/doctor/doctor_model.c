@@ -13,7 +13,7 @@
 #include "cli/number_text.h"
 #include "cli/objective.h"
 #include "cli/scale_inputs.h"
-#include "model_file/keras/network_text.h"
+#include "model_file/model_file.h"
 #include "model_file/network_end.h"
 #include "muster/dataset.h"
 #include "muster/device.h"

@@ -16,6 +16,7 @@
 #include "cli/train/train_cluster.h"
 #include "model_file/keras/network_text.h"
 #include "model_file/keras/weights.h"
+#include "model_file/model_file.h"
 #include "model_file/network_adapt.h"
 #include "model_file/onnx/onnx_model.h"
 #include "module/module.h"

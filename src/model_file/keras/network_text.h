@@ -2,7 +2,7 @@
 #ifndef MUSTER_MODEL_FILE_KERAS_NETWORK_TEXT_H
 #define MUSTER_MODEL_FILE_KERAS_NETWORK_TEXT_H
 
-#include "muster/model_file.h"
+#include "muster/model.h"
 
 /** The network of MODEL in Keras' JSON, to be freed. Fails as mst_keras_network_write does. */
 MST_API MST_CHECKED mst_status mst_network_print(mst_model *model, char **out);
@@ -10,7 +10,5 @@ MST_API MST_CHECKED mst_status mst_network_print(mst_model *model, char **out);
 MST_API MST_CHECKED mst_status mst_network_check_names(const mst_model *model);
 /** A new model of such a text; NAME is that of its file, for messages. MST_CORRUPT if it is damaged. */
 MST_API MST_CHECKED mst_status mst_network_parse(const char *name, const char *text, mst_model **out);
-/** The network of the file PATH, with the notes and weights left out: a new model. COMPILED: as of mst_model_load. */
-MST_API MST_CHECKED mst_status mst_network_load(const char *path, mst_model **out, mst_model_compiled *compiled);
 
 #endif
