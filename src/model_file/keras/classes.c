@@ -9,6 +9,7 @@
 #include "graph/field.h"
 #include "model_file/keras/custom_class.h"
 #include "model_file/keras/initializers.h"
+#include "model_file/keras/not_taken.h"
 #include "model_file/keras/preprocessing.h"
 #include "muster/layers.h"
 
@@ -102,13 +103,6 @@ static const mst_field *penalty_of(const mst_layer_type *type, const member *m, 
 }
 
 /* ---- reading ---- */
-
-mst_status mst_keras_not_taken(const char *key, const json_t *value) {
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    const mst_status status = MST_FAIL(MST_UNIMPLEMENTED, "%s = %.100s is not taken here", key, text ? text : "");
-    free(text);
-    return status;
-}
 
 static void set_number(const mst_field *field, void *options, double number) {
     void *at = (char *)options + field->offset;

@@ -18,8 +18,6 @@ const mst_layer_type *mst_keras_class_type(const mst_keras_class *class);
  *  Muster cannot do. */
 MST_CHECKED mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *config,
                                             mst_option_memory *memory, void *options, int64_t *axis);
-/** MST_UNIMPLEMENTED: KEY has a VALUE that Muster does not have. */
-MST_CHECKED mst_status mst_keras_not_taken(const char *key, const json_t *value);
 /** What the LAYER of a file, or a layer inside it, does only in training and Muster does not do: its class
  *  ("GaussianNoise") or a key of its configuration ("kernel_constraint"). NULL: nothing. */
 const char *mst_keras_only_trains(const json_t *layer);

@@ -6,8 +6,8 @@
 #include "base/no_memory.h"
 #include "layer/encode.h"
 #include "layer/list.h"
-#include "model_file/keras/classes.h"
 #include "model_file/keras/indexing.h"
+#include "model_file/keras/not_taken.h"
 #include "model_file/keras/number_list.h"
 #include "muster/layers.h"
 
