@@ -11,7 +11,7 @@
 #include "cli/column_notes.h"
 #include "cli/command.h"
 #include "cli/convert_network.h"
-#include "cli/network_file.h"
+#include "cli/model/network_file.h"
 #include "cli/number_text.h"
 #include "cli/table_options.h"
 #include "muster/dataset.h"

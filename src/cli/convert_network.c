@@ -6,7 +6,7 @@
 
 #include "base/ending.h"
 #include "cli/command.h"
-#include "cli/network_file.h"
+#include "cli/model/network_file.h"
 #include "cli/number_text.h"
 #include "model_file/keras/weights.h"
 #include "muster/checkpoint.h"

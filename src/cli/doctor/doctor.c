@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/application_layers.h"
 #include "cli/cluster_options.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor_checks.h"
 #include "cli/json_events.h"
+#include "cli/model/application_layers.h"
 #include "cli/signals.h"
 #include "cluster/cluster_spec.h"
 #include "muster/dataset.h"

@@ -10,8 +10,8 @@
 #include <sys/statvfs.h>
 
 #include "base/file.h"
-#include "cli/network_file.h"
-#include "cli/network_objectives.h"
+#include "cli/model/network_file.h"
+#include "cli/model/network_objectives.h"
 #include "cli/number_text.h"
 #include "data/row_hash.h"
 #include "model_file/model_file.h"

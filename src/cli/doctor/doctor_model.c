@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/application_layers.h"
 #include "cli/doctor/doctor_checks.h"
-#include "cli/label_kind.h"
-#include "cli/mlp_layers.h"
-#include "cli/network_file.h"
-#include "cli/network_objectives.h"
+#include "cli/model/application_layers.h"
+#include "cli/model/label_kind.h"
+#include "cli/model/mlp_layers.h"
+#include "cli/model/network_file.h"
+#include "cli/model/network_objectives.h"
+#include "cli/model/objective.h"
+#include "cli/model/scale_inputs.h"
 #include "cli/number_text.h"
-#include "cli/objective.h"
-#include "cli/scale_inputs.h"
 #include "model_file/model_file.h"
 #include "model_file/network_end.h"
 #include "muster/dataset.h"

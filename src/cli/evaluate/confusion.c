@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/class_names.h"
 #include "cli/json_events.h"
+#include "cli/model/class_names.h"
 
 /* ---- what is counted ---- */
 

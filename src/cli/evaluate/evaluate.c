@@ -12,8 +12,8 @@
 #include "cli/evaluate/confusion.h"
 #include "cli/file_stamp.h"
 #include "cli/json_events.h"
-#include "cli/positive_class.h"
-#include "cli/print_restored.h"
+#include "cli/model/positive_class.h"
+#include "cli/model/print_restored.h"
 #include "cli/signals.h"
 
 static const char *output_of(const evaluation *found, int i) {

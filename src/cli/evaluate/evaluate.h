@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "cli/saved_model.h"
+#include "cli/model/saved_model.h"
 #include "muster/train.h"
 
 /** What was found. */

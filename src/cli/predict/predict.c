@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
+#include "cli/model/saved_model.h"
 #include "cli/predict/predictions.h"
-#include "cli/saved_model.h"
 #include "format/npy.h"
 #include "format/npz.h"
 

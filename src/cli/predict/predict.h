@@ -2,7 +2,7 @@
 #ifndef MUSTER_CLI_PREDICT_PREDICT_H
 #define MUSTER_CLI_PREDICT_PREDICT_H
 
-#include "cli/objective.h"
+#include "cli/model/objective.h"
 
 /** What MODEL, trained for the N objectives of LIST, says of all rows of DATA: OUT[i] of output i, f32 [n, ...], owned
  *  by the caller: class probabilities, or what else the loss compares with labels. */

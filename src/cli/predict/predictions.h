@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "cli/class_names.h"
-#include "cli/objective.h"
+#include "cli/model/class_names.h"
+#include "cli/model/objective.h"
 
 /** Outputs of all rows, finished (objective_finish), COUNT of them, each [n, outputs], with their objectives, and the
  *  file of each row, which stands in place of its number (NULL: they are not of files). Of several outputs, columns

@@ -22,8 +22,8 @@
 #include "cli/evaluate/evaluate.h"
 #include "cli/file_stamp.h"
 #include "cli/json_events.h"
-#include "cli/print_restored.h"
-#include "cli/saved_model.h"
+#include "cli/model/print_restored.h"
+#include "cli/model/saved_model.h"
 #include "cli/train/training_end.h"
 #include "muster/summary.h"
 

@@ -3,7 +3,7 @@
 #include "cli/train/train_augment.h"
 
 #include "cli/command.h"
-#include "cli/scale_inputs.h"
+#include "cli/model/scale_inputs.h"
 
 enum { LEVELS = 255 };
 

@@ -10,8 +10,8 @@
 #include "base/escape.h"
 #include "cli/column_notes.h"
 #include "cli/json_events.h"
+#include "cli/model/positive_class.h"
 #include "cli/number_text.h"
-#include "cli/positive_class.h"
 #include "cli/precision.h"
 #include "cli/train/training.h"
 

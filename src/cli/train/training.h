@@ -2,13 +2,13 @@
 #ifndef MUSTER_CLI_TRAIN_TRAINING_H
 #define MUSTER_CLI_TRAIN_TRAINING_H
 
-#include "cli/class_names.h"
 #include "cli/evaluate/evaluate.h"
-#include "cli/label_kind.h"
-#include "cli/name_map.h"
-#include "cli/network_file.h"
-#include "cli/objective.h"
-#include "cli/table_layers.h"
+#include "cli/model/class_names.h"
+#include "cli/model/label_kind.h"
+#include "cli/model/name_map.h"
+#include "cli/model/network_file.h"
+#include "cli/model/objective.h"
+#include "cli/model/table_layers.h"
 #include "cli/train/stand_in.h"
 #include "cli/train/train_events.h"
 #include "cli/train/train_options.h"

@@ -1,0 +1,18 @@
+/** What the labels of a table are where no loss says it: classes, or numbers to be predicted. */
+#ifndef MUSTER_CLI_MODEL_LABEL_KIND_H
+#define MUSTER_CLI_MODEL_LABEL_KIND_H
+
+#include "muster/dataset.h"
+
+typedef struct label_kind {
+    bool are_numbers;
+    int64_t different; /**< how many different numbers there are, if the decision could be wrong; 0: it is certain */
+} label_kind;
+
+/** Looks at all labels of DATA, component 1, in one pass. Names are classes, and so are the labels of data that is not
+ *  a table. Labels that are not all whole numbers are to be predicted. Whole numbers are classes if at most 20 are
+ *  different. Of more, they are to be predicted if one is negative, at least half of the numbers from 0 to the largest
+ *  are missing, there are fewer than 10 rows per number on average, or more than a tenth of the numbers occur once. */
+MST_CHECKED mst_status label_kind_find(mst_dataset *data, label_kind *out);
+
+#endif

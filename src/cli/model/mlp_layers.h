@@ -1,0 +1,21 @@
+/** The layers of a multilayer perceptron, as `muster train` makes and `muster evaluate` makes again. */
+#ifndef MUSTER_CLI_MODEL_MLP_LAYERS_H
+#define MUSTER_CLI_MODEL_MLP_LAYERS_H
+
+#include "muster/model.h"
+
+typedef struct mlp_form {
+    const int64_t *hidden; /**< [num_hidden], units of the hidden layers */
+    int num_hidden;
+    int64_t outputs;
+    mst_activation activation; /**< of the hidden layers */
+    double l1, l2, dropout;
+} mlp_form;
+
+/** The I-th activation, for an option; NULL past the last. */
+const char *mlp_activation(int i);
+/** Adds flatten, the hidden layers layer1, layer2, ..., each with its dropout, and the linear outputs: what
+ *  mst_model_mlp adds, with the weights of these names, and what that has no arguments for. */
+void mlp_layers(mst_model *model, const mlp_form *form);
+
+#endif

@@ -1,0 +1,536 @@
+/* What the command knows of losses beyond the library's formulas: which labels a loss takes, how many outputs it
+ * needs, which metric fits, and how outputs become what a user wants to see. The labels of the first rows are
+ * checked, so that a wrong loss is told before training begins and not by a number that means nothing. */
+#include "cli/model/objective.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "cli/command.h"
+#include "cli/model/class_names.h"
+#include "cli/model/metric_fit.h"
+#include "cli/model/positive_class.h"
+#include "cli/option_list.h"
+#include "data/column_report.h"
+
+enum { CHECKED_ROWS = 1000, ITEM_SIZE = 512, OUTPUTS_TEXT = 512 };
+
+/* What the command knows of one loss: the labels that it takes, and the metric and the layer that go with it. */
+typedef struct loss_kind {
+    const char *labels; /* in words */
+    double low, high;   /* of each number of a label */
+    bool whole;         /* numbers are whole */
+    bool distribution;  /* the numbers of a label add up to 1 */
+    mst_metric metric;
+    mst_activation activation; /* behind the last layer */
+    mst_activation finish;     /* and of predictions: of logits */
+} loss_kind;
+
+/* The metric of a regression is the other one of the two errors where the loss is one of them. */
+static const loss_kind kinds[MST_NUM_LOSSES] = {
+    [MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY] = {"class numbers from 0 on", 0, INFINITY, .whole = true,
+                                                  .metric = MST_METRIC_ACCURACY, .finish = MST_SOFTMAX},
+    [MST_LOSS_CATEGORICAL_CROSSENTROPY] = {"one-hot rows, or probabilities, that add up to 1", 0, 1,
+                                           .distribution = true, .metric = MST_METRIC_CATEGORICAL_ACCURACY,
+                                           .finish = MST_SOFTMAX},
+    [MST_LOSS_BINARY_CROSSENTROPY] = {"numbers from 0 to 1", 0, 1, .metric = MST_METRIC_BINARY_ACCURACY,
+                                      .finish = MST_SIGMOID},
+    [MST_LOSS_MEAN_SQUARED_ERROR] = {"numbers", -INFINITY, INFINITY, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
+    [MST_LOSS_MEAN_ABSOLUTE_ERROR] = {"numbers", -INFINITY, INFINITY, .metric = MST_METRIC_MEAN_SQUARED_ERROR},
+    [MST_LOSS_HUBER] = {"numbers", -INFINITY, INFINITY, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR},
+    [MST_LOSS_HINGE] = {"-1 and 1, or 0 and 1", -1, 1, .whole = true, .metric = MST_METRIC_NONE},
+    [MST_LOSS_POISSON] = {"numbers that are not negative", 0, INFINITY, .metric = MST_METRIC_MEAN_ABSOLUTE_ERROR,
+                          .activation = MST_SOFTPLUS},
+    [MST_LOSS_KL_DIVERGENCE] = {"probabilities that add up to 1", 0, 1, .distribution = true,
+                                .metric = MST_METRIC_CATEGORICAL_ACCURACY, .activation = MST_SOFTMAX},
+};
+
+const char *const objective_short_losses[] = {"mse", "mean_squared_error",       "mae", "mean_absolute_error",
+                                              "bce", "binary_crossentropy",      "kld", "kl_divergence",
+                                              "cce", "categorical_crossentropy", NULL};
+
+const char *objective_loss(int i) {
+    return mst_loss_name((mst_loss)i);
+}
+
+const char *objective_labels(int i) {
+    return objective_loss(i) ? kinds[i].labels : NULL;
+}
+
+mst_status objective_loss_named(const char *word, mst_loss *out) {
+    for (int i = 0; objective_short_losses[i]; i += 2)
+        if (option_same_word(objective_short_losses[i], word)) word = objective_short_losses[i + 1];
+    for (int i = 0; i < MST_NUM_LOSSES; i++)
+        if (option_same_word(objective_loss(i), word)) return *out = (mst_loss)i, MST_OK;
+    return MST_FAIL(MST_INVALID, "there is no loss '%s'", word);
+}
+
+/* ---- labels ---- */
+
+static mst_status label_fail(mst_loss loss, int64_t row, double value, const char *what) {
+    const bool sparse = loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 "%s: --loss %s takes %s%s", value, row, what,
+                    mst_loss_name(loss), kinds[loss].labels,
+                    sparse ? "; for numbers to be predicted there is --loss mean_squared_error" : "");
+}
+
+/* Row ROW of LABELS, which begin with row FIRST of the data. CLASSES: outputs of the model, which class numbers are
+ * below; 0: any. */
+static mst_status check_row(mst_loss loss, int64_t classes, const mst_tensor *labels, int64_t row, int64_t count,
+                            int64_t first) {
+    const loss_kind *kind = &kinds[loss];
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double value = mst_tensor_get(labels, row * count + i);
+        const bool right = isfinite(value) && value >= kind->low && value <= kind->high;
+        if (!right || (kind->whole && value != floor(value))) return label_fail(loss, first + row, value, "");
+        if (classes && value >= (double)classes)
+            return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 ": the model has %" PRId64 " outputs", value,
+                            first + row, classes);
+        sum += value;
+    }
+    return kind->distribution && fabs(sum - 1) > 1e-3 ? label_fail(loss, first + row, sum, ", the sum of its numbers")
+                                                      : MST_OK;
+}
+
+static mst_status check_batch(mst_loss loss, int64_t classes, const mst_batch *batch, int component, int64_t first) {
+    mst_tensor *labels;
+    MST_TRY(mst_batch_tensor(batch, component, &labels));
+    const int64_t rows = mst_batch_size(batch);
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < rows && !status; i++)
+        status = check_row(loss, classes, labels, i, mst_tensor_count(labels) / rows, first);
+    mst_tensor_release(labels);
+    return status;
+}
+
+/* All rows, or the first. */
+static mst_status check_labels(mst_loss loss, int64_t classes, mst_dataset *data, int component, bool all) {
+    mst_dataset *batches;
+    mst_iterator *iterator = NULL;
+    const mst_batch *batch = NULL;
+    MST_TRY(mst_dataset_batch(data, CHECKED_ROWS, false, &batches));
+    mst_status status = mst_iterator_create(batches, 0, &iterator);
+    if (!status) status = mst_iterator_next(iterator, &batch);
+    for (int64_t first = 0; !status && batch;) {
+        status = check_batch(loss, classes, batch, component, first);
+        first += mst_batch_size(batch);
+        if (!all) break;
+        if (!status) status = mst_iterator_next(iterator, &batch);
+    }
+    mst_iterator_destroy(iterator);
+    mst_dataset_release(batches);
+    return status;
+}
+
+/* The first rows show what kind of labels these are; all of them may take long to read. */
+static mst_status check_first_rows(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
+    return check_labels(loss, classes, data, component, false);
+}
+
+mst_status objective_check_classes(mst_loss loss, int64_t classes, mst_dataset *data, int component) {
+    return loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ? check_first_rows(loss, classes, data, component) : MST_OK;
+}
+
+mst_status objective_check_every_class(const objective *o, mst_dataset *data) {
+    if (o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY) return MST_OK;
+    return check_labels(o->loss, o->outputs, data, o->component, true);
+}
+
+mst_status objective_label_column(const mst_dataset *data, char *name) {
+    mst_column_report *column;
+    int count;
+    MST_TRY(mst_column_reports(mst_dataset_schema(data), &column, &count));
+    const bool is_only = count > 1 && mst_dataset_num_components(data) == 2;
+    snprintf(name, MST_COLUMN_SHOWN, "%s", is_only ? column[count - 1].name : "");
+    free(column);
+    return MST_OK;
+}
+
+/* The numbers of named classes follow the alphabet: a loss that measures differences must not compare them. */
+static mst_status check_names(mst_loss loss, const mst_dataset *data, int component) {
+    char column[MST_COLUMN_SHOWN] = "", shown[CLASS_NAME_TEXT];
+    const int64_t names = mst_dataset_num_classes(data, component);
+    if (!names || !mst_loss_measures(loss)) return MST_OK;
+    MST_TRY(objective_label_column(data, column));
+    return MST_FAIL(MST_INVALID,
+                    "the labels%s%s are text, with %" PRId64
+                    " different values such as '%s', and --loss %s needs numbers: write numbers as 1234.5, %sor leave "
+                    "--loss out to predict classes",
+                    *column ? " in column " : "", column, names,
+                    class_name_shown(mst_dataset_class_name(data, component, names / 2), shown), mst_loss_name(loss),
+                    *column ? "choose another column with --label, " : "");
+}
+
+/* ---- the objective ---- */
+
+static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
+    char shape[MST_SHAPE_TEXT];
+    const char *name = mst_loss_name(loss);
+    mst_shape_print(label, shape, sizeof shape);
+    if (loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && count != 1)
+        return MST_FAIL(MST_INVALID,
+                        "--loss %s takes one class number as the label of an example, these are %s: for one-hot "
+                        "rows there is --loss categorical_crossentropy",
+                        name, shape);
+    if (kinds[loss].distribution && (label.ndim == 0 || count == 1))
+        return MST_FAIL(MST_INVALID,
+                        "--loss %s takes one-hot rows or probabilities as labels, these are single numbers: for class "
+                        "numbers there is --loss sparse_categorical_crossentropy",
+                        name);
+    if (label.ndim > 1 || count < 1)
+        return MST_FAIL(MST_INVALID, "--loss %s: a label is %s: it must be a number or a row of numbers", name, shape);
+    return MST_OK;
+}
+
+mst_status objective_choose(mst_loss loss, mst_dataset *data, int component, int64_t classes, bool free,
+                            objective *out) {
+    if (mst_dataset_num_components(data) <= component) return MST_FAIL(MST_INVALID, "the data has no labels");
+    const mst_spec spec = mst_dataset_spec(data, component);
+    const int64_t count = mst_shape_count(spec.shape);
+    if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
+    MST_TRY(check_names(loss, data, component));
+    MST_TRY(check_shape(loss, spec.shape, count));
+    const bool sparse = loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    if (!sparse && !free && classes != count)
+        return MST_FAIL(MST_INVALID,
+                        "the labels have %" PRId64 " numbers an example, the model %" PRId64
+                        " outputs: --loss %s "
+                        "needs as many of both",
+                        count, classes, mst_loss_name(loss));
+    MST_TRY(check_first_rows(loss, 0, data, component));
+    *out = objective_of(loss, sparse || !free ? classes : count);
+    out->component = component;
+    return MST_OK;
+}
+
+bool objective_is_of_shape(const objective *o) {
+    return o->row.ndim > 1 && o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && !kinds[o->loss].distribution;
+}
+
+mst_status objective_check_shape(const objective *o, mst_dataset *data) {
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    const mst_spec spec = mst_dataset_spec(data, o->component);
+    if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
+    if (!mst_shape_equal(spec.shape, o->row))
+        return MST_FAIL(MST_INVALID, "the labels of an example are %s, the model gives %s: --loss %s needs the same",
+                        mst_shape_print(spec.shape, have, sizeof have), mst_shape_print(o->row, want, sizeof want),
+                        mst_loss_name(o->loss));
+    return check_first_rows(o->loss, 0, data, o->component);
+}
+
+bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int component) {
+    if (mst_dataset_num_components(data) <= component) return false;
+    const mst_spec spec = mst_dataset_spec(data, component);
+    const int64_t count = mst_shape_count(spec.shape);
+    if (spec.dtype == MST_STRING || count < 1) return false;
+    if (loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || loss == MST_LOSS_BINARY_CROSSENTROPY) return count == 1;
+    return kinds[loss].distribution && count > 1;
+}
+
+objective objective_of(mst_loss loss, int64_t outputs) {
+    return (objective){.loss = loss, .outputs = outputs, .metric = {kinds[loss].metric}, .component = 1, .weight = 1};
+}
+
+static const char *list_outputs(const objective *list, int n, char text[OUTPUTS_TEXT]) {
+    size_t used = 0;
+    *text = '\0';
+    for (int i = 0; i < n && used < OUTPUTS_TEXT; i++)
+        used += (size_t)snprintf(text + used, OUTPUTS_TEXT - used, "%s'%s'", i ? ", " : "", list[i].output);
+    return text;
+}
+
+mst_status objective_item(const char *option, const char *item, const objective *list, int n, int *place,
+                          const char **rest) {
+    char outputs[OUTPUTS_TEXT];
+    const char *equals = strrchr(item, '=');
+    *place = -1;
+    *rest = equals ? equals + 1 : item;
+    if (!equals) return MST_OK;
+    for (int i = 0; i < n; i++) {
+        const char *name = list[i].output;
+        if (!name)
+            return MST_FAIL(MST_INVALID, "--%s %s: the model has one output, which has no name: write %s alone", option,
+                            item, *rest);
+        *place = i;
+        if (strlen(name) == (size_t)(equals - item) && strncmp(name, item, strlen(name)) == 0) return MST_OK;
+    }
+    return MST_FAIL(MST_INVALID, "--%s: the model has no output '%.*s': it has %s", option, (int)(equals - item), item,
+                    list_outputs(list, n, outputs));
+}
+
+const char *objective_metric(int i) {
+    return mst_metric_name((mst_metric)(i + 1)); /* without MST_METRIC_NONE */
+}
+
+const char *objective_metric_help(int i) {
+    const mst_metric metric = (mst_metric)(i + 1);
+    if (metric == MST_METRIC_TOP_K_ACCURACY || metric == MST_METRIC_SPARSE_TOP_K_CATEGORICAL_ACCURACY) return "k = 5";
+    return positive_class_counts(metric) ? "of one class: --positive" : NULL;
+}
+
+static mst_status fail_metric(const char *name) {
+    enum { LIST = 600 };
+    char list[LIST] = "";
+    for (int i = 0; objective_metric(i); i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", objective_metric(i));
+    }
+    return MST_FAIL(MST_INVALID, "--metrics: there is no metric '%s': use some of %s", name, list);
+}
+
+static mst_status add_metric(mst_metric metric, int most, int *count, objective *out) {
+    if (!*count) memset(out->metric, 0, sizeof out->metric);
+    if (*count == most) return MST_FAIL(MST_INVALID, "--metrics: at most %d", most);
+    out->metric[(*count)++] = metric;
+    return MST_OK;
+}
+
+/* Keras' names of metrics that have a shorter name in Muster. */
+static const char *const keras_metrics[] = {"root_mean_squared_error", "rmse", "r2_score", "r2", NULL};
+
+/* The metric of NAME, which loses its hyphens. */
+static mst_status find_metric(char *name, mst_metric *out) {
+    const char *word = name;
+    for (char *c = name; *c; c++)
+        if (*c == '-') *c = '_';
+    for (int i = 0; objective_short_losses[i]; i += 2)
+        if (strcmp(objective_short_losses[i], name) == 0) word = objective_short_losses[i + 1];
+    for (int i = 0; keras_metrics[i]; i += 2)
+        if (strcmp(keras_metrics[i], name) == 0) word = keras_metrics[i + 1];
+    if (!mst_metric_from_name(word, out)) return MST_OK;
+    if (strstr(mst_error()->message, "did you mean")) return mst_error_prefix("--metrics");
+    return fail_metric(name);
+}
+
+mst_status objective_check_metrics(const char *text) {
+    char item[ITEM_SIZE];
+    mst_metric metric;
+    for (const char *at = text; at;) {
+        const size_t size = strcspn(at, ",");
+        snprintf(item, sizeof item, "%.*s", (int)size, at);
+        char *equals = strrchr(item, '=');
+        MST_TRY(find_metric(equals ? equals + 1 : item, &metric));
+        at = at[size] ? at + size + 1 : NULL;
+    }
+    return MST_OK;
+}
+
+/* Adds METRIC to the objective at PLACE of LIST, below 0 to each that it fits. Where it fits none: an error, if
+ * IS_GIVEN; else it is left out. */
+static mst_status add_fitting(mst_metric metric, int place, bool is_given, int *count, objective *list, int n) {
+    const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1;
+    mst_status misfit = MST_OK;
+    int added = 0;
+    for (int i = n - 1; i >= 0; i--) { /* the error is of the first output */
+        if (place >= 0 && place != i) continue;
+        const mst_status status = metric_fit_check(metric, &list[i]);
+        if (status) misfit = status;
+        if (status && list[i].output && n > 1) misfit = mst_error_prefix("output '%s'", list[i].output);
+        if (status) continue;
+        MST_TRY(add_metric(metric, most, &count[i], &list[i]));
+        added++;
+    }
+    return added || !is_given ? MST_OK : misfit;
+}
+
+mst_status objective_metrics(const char *text, bool is_given, objective *list, int n) {
+    int count[MST_MAX_TARGETS] = {0}, place;
+    char item[ITEM_SIZE];
+    const char *name;
+    mst_metric metric;
+    if (!text) return MST_OK;
+    for (const char *at = text;; at++) {
+        const size_t size = strcspn(at, ",");
+        snprintf(item, sizeof item, "%.*s", (int)size, at);
+        MST_TRY(objective_item("metrics", item, list, n, &place, &name));
+        MST_TRY(find_metric(item + (name - item), &metric));
+        MST_TRY(add_fitting(metric, place, is_given, count, list, n));
+        at += size;
+        if (!*at) return MST_OK;
+    }
+}
+
+void objective_compile(const objective *list, int n, mst_compile_options *out) {
+    if (n == 1) {
+        out->loss = list->loss;
+        out->from_probabilities = list->from_probabilities;
+        out->positive = list->positive;
+        memcpy(out->metric, list->metric, sizeof out->metric);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        out->target[i] = (mst_target){.loss = list[i].loss,
+                                      .from_probabilities = list[i].from_probabilities,
+                                      .weight = list[i].weight,
+                                      .positive = list[i].positive};
+        memcpy(out->target[i].metric, list[i].metric, sizeof out->target[i].metric);
+    }
+}
+
+/* ---- classes ---- */
+
+typedef struct class_counts {
+    mst_loss loss;
+    int component; /* of the labels */
+    int64_t most, num, *count;
+} class_counts;
+
+/* The class of a row of LABELS, WIDTH numbers each; below 0 where it has none. */
+static int64_t class_of_row(mst_loss loss, const mst_tensor *labels, int64_t row, int64_t width) {
+    int64_t largest = 0;
+    const double value = mst_tensor_get(labels, row * width);
+    if (loss == MST_LOSS_BINARY_CROSSENTROPY) return value > 0.5;
+    if (width == 1) return value >= 0 && value < 1e15 && value == floor(value) ? (int64_t)value : -1;
+    for (int64_t i = 1; i < width; i++)
+        if (mst_tensor_get(labels, row * width + i) > mst_tensor_get(labels, row * width + largest)) largest = i;
+    return largest;
+}
+
+static mst_status count_class(class_counts *c, int64_t class) {
+    if (class < c->num) {
+        c->count[class]++;
+        return MST_OK;
+    }
+    int64_t *grown = realloc(c->count, (size_t)(class + 1) * sizeof *grown);
+    if (!grown) return MST_NO_MEMORY("for the numbers of examples of classes");
+    memset(grown + c->num, 0, (size_t)(class + 1 - c->num) * sizeof *grown);
+    c->count = grown;
+    c->num = class + 1;
+    c->count[class] = 1;
+    return MST_OK;
+}
+
+static mst_status count_batch(class_counts *c, const mst_batch *batch, int64_t first) {
+    mst_tensor *labels;
+    MST_TRY(mst_batch_tensor(batch, c->component, &labels));
+    const int64_t rows = mst_batch_size(batch), width = mst_tensor_count(labels) / rows;
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < rows && !status; i++) {
+        const int64_t class = class_of_row(c->loss, labels, i, width);
+        if (class < 0)
+            status = label_fail(c->loss, first + i, mst_tensor_get(labels, i * width), "");
+        else if (class >= c->most)
+            status =
+                MST_FAIL(MST_INVALID,
+                         "label %" PRId64 " of row %" PRId64 ": more than %" PRId64
+                         " classes must be asked for with --classes N; for numbers to be predicted there is --loss "
+                         "mean_squared_error",
+                         class, first + i, c->most);
+        else
+            status = count_class(c, class);
+    }
+    mst_tensor_release(labels);
+    return status;
+}
+
+mst_status objective_count(mst_loss loss, mst_dataset *data, int component, int64_t most, int64_t **count,
+                           int64_t *num) {
+    class_counts c = {.loss = loss, .component = component, .most = most};
+    mst_dataset *batches;
+    mst_iterator *iterator = NULL;
+    const mst_batch *batch = NULL;
+    int64_t rows = 0;
+    MST_TRY(mst_dataset_batch(data, CHECKED_ROWS, false, &batches));
+    mst_status status = mst_iterator_create(batches, 0, &iterator);
+    while (!status && !(status = mst_iterator_next(iterator, &batch)) && batch) {
+        status = count_batch(&c, batch, rows);
+        rows += mst_batch_size(batch);
+    }
+    mst_iterator_destroy(iterator);
+    mst_dataset_release(batches);
+    *count = c.count;
+    *num = c.num;
+    if (!status) return MST_OK;
+    free(c.count);
+    *count = NULL;
+    return status;
+}
+
+/* Whether there is one output, the probability of class 1 of two. */
+static bool is_binary(const objective *o) {
+    return o->loss == MST_LOSS_BINARY_CROSSENTROPY && o->outputs == 1;
+}
+
+bool objective_has_classes(const objective *o) {
+    if (o->row.ndim > 1) return false; /* but each row of an example may be of one */
+    return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || kinds[o->loss].distribution || is_binary(o);
+}
+
+mst_status objective_check_names(const objective *o, const char *path, int64_t count) {
+    const int64_t classes = is_binary(o) ? 2 : o->outputs;
+    if (!objective_has_classes(o))
+        return MST_FAIL(MST_INVALID,
+                        "--class-names names classes, which the model does not have with --loss %s and %" PRId64
+                        " output%s: leave it out",
+                        mst_loss_name(o->loss), o->outputs, o->outputs == 1 ? "" : "s");
+    if (count == classes) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "--class-names: '%s' has %" PRId64 " names, the model has %" PRId64
+                    " classes: write a line for each class",
+                    path, count, classes);
+}
+
+int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t row, double *probability) {
+    const int64_t first = row * o->outputs;
+    int64_t best = 0;
+    *probability = mst_tensor_get(outputs, first);
+    if (is_binary(o)) {
+        const bool yes = *probability > 0.5; /* as the metric has it */
+        if (!yes && !o->has_scores) *probability = 1 - *probability;
+        return yes;
+    }
+    for (int64_t i = 1; i < o->outputs; i++) {
+        const double value = mst_tensor_get(outputs, first + i);
+        if (value > *probability) best = i, *probability = value;
+    }
+    return best;
+}
+
+int objective_check_confusion(const char *command, const objective *o, int n) {
+    for (int i = 0; i < n; i++)
+        if (objective_has_classes(&o[i])) return EXIT_DONE;
+    if (o->loss == MST_LOSS_BINARY_CROSSENTROPY)
+        return command_fail(EXIT_USAGE,
+                            "%s: --confusion counts examples by their class, and here each has %" PRId64
+                            " labels of yes or no: it is for one",
+                            command, o->outputs);
+    return command_fail(EXIT_USAGE,
+                        "%s: --confusion counts examples by their class, which --loss %s does not have: it is for "
+                        "sparse_categorical_crossentropy, categorical_crossentropy, kl_divergence and "
+                        "binary_crossentropy",
+                        command, mst_loss_name(o->loss));
+}
+
+void objective_add_layers(mst_loss loss, mst_model *model) {
+    if (kinds[loss].activation != MST_LINEAR) mst_activate(model, kinds[loss].activation, .name = "outputs");
+}
+
+/* each row to exp(x - max) / sum, as the loss does it */
+static void softmax_rows(mst_tensor *logits) {
+    mst_shape shape = mst_tensor_shape(logits);
+    int64_t classes = shape.dim[shape.ndim - 1], count = mst_tensor_count(logits);
+    for (int64_t begin = 0; begin < count; begin += classes) {
+        double largest = -INFINITY, sum = 0;
+        for (int64_t i = 0; i < classes; i++) largest = fmax(largest, mst_tensor_get(logits, begin + i));
+        for (int64_t i = 0; i < classes; i++) sum += exp(mst_tensor_get(logits, begin + i) - largest);
+        for (int64_t i = 0; i < classes; i++)
+            mst_tensor_set(logits, begin + i, exp(mst_tensor_get(logits, begin + i) - largest) / sum);
+    }
+}
+
+mst_activation objective_finish_of(mst_loss loss) {
+    return kinds[loss].finish;
+}
+
+void objective_finish(const objective *o, mst_tensor *outputs) {
+    const mst_loss loss = o->loss;
+    if (o->finished) return;
+    if (kinds[loss].finish == MST_SOFTMAX) softmax_rows(outputs);
+    for (int64_t i = 0; kinds[loss].finish == MST_SIGMOID && i < mst_tensor_count(outputs); i++)
+        mst_tensor_set(outputs, i, 1 / (1 + exp(-mst_tensor_get(outputs, i))));
+}

@@ -1,0 +1,42 @@
+#include "cli/model/print_restored.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "cli/command.h"
+#include "cli/json_events.h"
+
+static mst_status write_event(const mst_restored *r) {
+    json_t *event = json_event("restored");
+    json_add(&event, "", "path", json_text(r->path));
+    json_add(&event, "", "step", json_integer(r->step));
+    json_add(&event, "", "missing", json_text(r->missing));
+    json_add(&event, "", "left_over", json_text(r->left_over));
+    json_add(&event, "", "damaged", json_text(r->damaged));
+    return json_write(event);
+}
+
+/* Prints names of a file, which may hold any bytes, without what a terminal would obey. */
+static void print_names(const char *what, const char *names) {
+    enum { EACH = MST_ESCAPE_TEXT - 1 };
+    const size_t size = strlen(names);
+    char *text = malloc(size * EACH + sizeof "..." + MST_ESCAPE_TEXT);
+    if (text && size) printf("%s: %s\n", what, mst_escape_line(names, size, text, size * EACH + sizeof "..." + EACH));
+    free(text);
+}
+
+mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
+    char path[PATH_MAX]; /* of the list in the folder of checkpoints */
+    if (*r->damaged) command_warn("an older checkpoint is used: %s", r->damaged);
+    if (json) return write_event(r);
+    if (quiet) return MST_OK;
+    printf("restored %s, step %" PRId64 "\n", mst_escape_line(r->path, strlen(r->path), path, sizeof path), r->step);
+    print_names("not in the file, as they were", r->missing);
+    print_names("in the file, not in the model", r->left_over);
+    fflush(stdout);
+    return MST_OK;
+}

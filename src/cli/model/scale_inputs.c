@@ -1,0 +1,55 @@
+#include "cli/model/scale_inputs.h"
+
+#include <math.h>
+
+#include "cli/command.h"
+
+bool scale_inputs_divides(bool raw_pixels, mst_dtype dtype, const mst_network_input *input) {
+    return dtype == MST_U8 && !raw_pixels && !(input && input->is_rescaled);
+}
+
+mst_status scale_inputs(bool raw_pixels, int component, const mst_network_input *input, mst_dataset **dataset) {
+    const mst_spec inputs = mst_dataset_spec(*dataset, component);
+    const bool is_count = input && (input->is_tokens || (input->dtype && !mst_dtype_is_float(input->dtype)));
+    if (inputs.dtype == MST_F32 || mst_dataset_num_classes(*dataset, component)) return MST_OK; /* or tokens */
+    if (is_count && !mst_dtype_is_float(inputs.dtype)) return MST_OK; /* the model's input casts it */
+    mst_dataset *scaled;
+    const double factor = scale_inputs_divides(raw_pixels, inputs.dtype, input) ? 1.0 / 255 : 1;
+    MST_TRY(mst_dataset_scale(*dataset, component, MST_F32, factor, &scaled));
+    mst_dataset_release(*dataset);
+    *dataset = scaled;
+    return MST_OK;
+}
+
+/* The largest number of the first rows. */
+static mst_status find_largest(mst_dataset *data, int component, double *out) {
+    enum { ROWS = 100 };
+    mst_dataset *batches;
+    mst_iterator *iterator = NULL;
+    const mst_batch *batch = NULL;
+    mst_tensor *rows = NULL;
+    *out = -INFINITY;
+    MST_TRY(mst_dataset_batch(data, ROWS, false, &batches));
+    mst_status status = mst_iterator_create(batches, 0, &iterator);
+    if (!status) status = mst_iterator_next(iterator, &batch);
+    if (!status && batch) status = mst_batch_tensor(batch, component, &rows);
+    for (int64_t i = 0; rows && i < mst_tensor_count(rows); i++) *out = fmax(*out, mst_tensor_get(rows, i));
+    mst_tensor_release(rows);
+    mst_iterator_destroy(iterator);
+    mst_dataset_release(batches);
+    return status;
+}
+
+mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data) {
+    static const double MOST = 2; /* of pixels from 0 to 1, also such as were sharpened a little */
+    const mst_dtype dtype = mst_dataset_spec(data, component).dtype;
+    double largest;
+    if (dtype == MST_U8 || dtype == MST_STRING) return MST_OK;
+    MST_TRY(find_largest(data, component, &largest));
+    if (largest > MOST)
+        command_warn(
+            "'%s': the inputs are numbers up to %g, and the model was trained on pixels that were divided by 255: "
+            "divide them too, or give them as u8, from 0 to 255, which is divided",
+            spec, largest);
+    return MST_OK;
+}
