@@ -51,16 +51,6 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data, int co
 /** Writes the name, in quotes, of a table's column of labels to NAME, which has room for MST_COLUMN_SHOWN bytes; "":
  *  DATA is not a table, or has several such columns. */
 MST_CHECKED mst_status objective_label_column(const mst_dataset *data, char *name);
-/** Names of metrics, for an option, NULL past the last; and what must be said of one, NULL: nothing. */
-const char *objective_metric(int i);
-const char *objective_metric_help(int i);
-/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of the N objectives of LIST, of all that
- *  they fit (cli/model/metric_fit.h), or "price=mean_absolute_error" of one output; NULL: they stay. MST_INVALID,
- *  naming the nearest one or all, where there is none of a name; or where one fits no output and IS_GIVEN: else it is
- *  left out, since it was noted by a training for another loss. */
-MST_CHECKED mst_status objective_metrics(const char *text, bool is_given, objective *list, int n);
-/** Fails as that does where TEXT (may be NULL) names a metric that there is not; outputs are not looked at. */
-MST_CHECKED mst_status objective_check_metrics(const char *text);
 /** Reads the name of an output at the beginning of ITEM, "price=...", of OPTION: *PLACE is the one of it in LIST of N
  *  objectives, -1 where ITEM has no name; *REST is what stands behind it. MST_INVALID, naming those that there are,
  *  where there is no such output. */

@@ -19,6 +19,7 @@
 #include "cli/model/mlp_layers.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
+#include "cli/model/objective_metrics.h"
 #include "cli/model/output_names.h"
 #include "cli/model/picture_files.h"
 #include "cli/model/positive_class.h"

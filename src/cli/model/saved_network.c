@@ -4,6 +4,7 @@
 
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
+#include "cli/model/objective_metrics.h"
 #include "model_file/keras/network_text.h"
 
 /* Options that are for networks which the command makes, and for files without a network. */

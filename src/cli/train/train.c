@@ -22,6 +22,7 @@
 #include "cli/model/application_layers.h"
 #include "cli/model/mlp_layers.h"
 #include "cli/model/network_objectives.h"
+#include "cli/model/objective_metrics.h"
 #include "cli/model/output_names.h"
 #include "cli/model/positive_class.h"
 #include "cli/model/scale_inputs.h"
