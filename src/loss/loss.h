@@ -25,7 +25,7 @@ extern const char *const mst_loss_names[];
 
 /** Whether LOSS takes PREDICTIONS as logits where the user has not said that they are probabilities. It does not where
  *  it has no formula for logits, nor where a sigmoid or softmax made them. */
-bool mst_loss_sees_logits(mst_loss loss, mst_value predictions);
+MST_API bool mst_loss_sees_logits(mst_loss loss, mst_value predictions);
 
 /** VALUE as a scalar constant of the dtype and graph of LIKE. */
 mst_value mst_loss_scalar(mst_value like, double value);

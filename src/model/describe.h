@@ -15,8 +15,8 @@ typedef struct mst_model_description {
 
 /** To be freed with mst_model_forget, also after an error. Where the shapes of inputs are not known there is only the
  *  order: the graph is NULL. */
-MST_CHECKED mst_status mst_model_describe(mst_model *model, mst_model_description *out);
-void mst_model_forget(mst_model_description *description);
+MST_API MST_CHECKED mst_status mst_model_describe(mst_model *model, mst_model_description *out);
+MST_API void mst_model_forget(mst_model_description *description);
 /** The first of NODE's variables; the last is before num_variables[NODE]. */
 static inline int mst_model_first_variable(const mst_model_description *description, int64_t node) {
     return node > 0 ? description->num_variables[node - 1] : 0;

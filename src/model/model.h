@@ -68,7 +68,7 @@ struct mst_model {
 };
 
 /** The outputs of MODEL: where none were set, that of its last node. */
-mst_outputs mst_model_get_outputs(const mst_model *model);
+MST_API mst_outputs mst_model_get_outputs(const mst_model *model);
 /** Keeps the calling thread's error on MODEL, unless MODEL already has one. */
 void mst_model_stick(mst_model *model);
 /** VALUE, or an error if an output of the last build has a mask: Keras leaves masked steps out of losses and metrics,

@@ -138,12 +138,12 @@ static void print_shapes(const mst_dataset *dataset, char *text, size_t size) {
 
 /* A network of a file that cannot be read is a finding of its own (doctor_check_model). */
 static mst_status open_data(const doctor_options *o, mst_dataset **out) {
-    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
+    const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     mst_data_options options = {.image_size = 0};
-    mst_network_ends ends;
+    network_ends ends;
     mst_model *network = NULL;
     if (network_file_is(o->model) && !mst_network_load(o->model, &network, NULL) &&
-        !mst_network_ends_of(o->model, network, &ends))
+        !network_ends_of(o->model, network, &ends))
         network_data_options(&ends, inputs, outputs, &options);
     const mst_status status = mst_dataset_open_with(o->data, "train", &options, out);
     mst_model_destroy(network);

@@ -8,13 +8,13 @@
 #include "cli/model/application_layers.h"
 #include "cli/model/label_kind.h"
 #include "cli/model/mlp_layers.h"
+#include "cli/model/network_end.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
 #include "cli/model/objective.h"
 #include "cli/model/scale_inputs.h"
 #include "cli/number_text.h"
 #include "model_file/model_file.h"
-#include "model_file/network_end.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 #include "muster/train.h"
@@ -24,7 +24,7 @@ typedef struct trial {
     int64_t bytes, limit;
     char layers[256];
     mst_model *network; /* of a file; else NULL. Owned. Of it: */
-    mst_network_ends ends;
+    network_ends ends;
     mst_model_compiled compiled;
     int64_t num_tokens; /* of an embedding at its beginning; 0: it begins with none */
 } trial;
@@ -104,7 +104,7 @@ static bool has_texts(const doctor_options *o) {
 static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset **out) {
     enum { MAX_TOKENS = 20000, LENGTH = 300 };
     const mst_shape input = t->ends.input[0].shape;
-    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
+    const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     mst_data_options options = {.image_size = o->image_size};
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (mst_dataset_spec_has_pictures(o->data) && !o->image_size)
@@ -116,7 +116,7 @@ static mst_status open_data(const doctor_options *o, const trial *t, mst_dataset
 
 static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *t) {
     mst_dataset *some;
-    objective list[MST_MAX_ENDS];
+    objective list[MAX_ENDS];
     for (int i = 0; i < (t->network ? t->ends.num_inputs : 1); i++)
         MST_TRY(scale_inputs(false, i, t->network ? &t->ends.input[i] : NULL, data));
     MST_TRY(choose(o, t, *data, list));
@@ -129,7 +129,7 @@ static mst_status try_model(const doctor_options *o, mst_dataset **data, trial *
 
 static mst_status load_network(const char *path, trial *t) {
     MST_TRY(mst_network_load(path, &t->network, &t->compiled));
-    MST_TRY(mst_network_ends_of(path, t->network, &t->ends));
+    MST_TRY(network_ends_of(path, t->network, &t->ends));
     return network_tokens(t->network, &t->num_tokens);
 }
 

@@ -7,7 +7,7 @@
 #include "base/number.h"
 
 enum { LONGEST_ITEM = 512 };
-_Static_assert((int)MST_MAX_ENDS <= (int)MST_MAX_TARGETS, "each output has an objective");
+_Static_assert((int)MAX_ENDS <= (int)MST_MAX_TARGETS, "each output has an objective");
 
 /* ---- what is given for outputs ---- */
 
@@ -36,13 +36,13 @@ static mst_status take_items(const network_objectives *from, const char *option,
 }
 
 /* The activation that END ends in, of those that make probabilities; else MST_LINEAR. */
-static mst_activation probabilities_of(const mst_network_output *end) {
+static mst_activation probabilities_of(const network_output *end) {
     if (!end->sees_logits[MST_LOSS_BINARY_CROSSENTROPY]) return MST_SIGMOID;
     return end->sees_logits[MST_LOSS_CATEGORICAL_CROSSENTROPY] ? MST_LINEAR : MST_SOFTMAX;
 }
 
-static void set_loss(const mst_network_ends *ends, int place, mst_loss loss, bool from_probabilities, objective *out) {
-    const mst_network_output *end = &ends->output[place];
+static void set_loss(const network_ends *ends, int place, mst_loss loss, bool from_probabilities, objective *out) {
+    const network_output *end = &ends->output[place];
     *out = objective_of(loss, end->size);
     out->component = ends->num_inputs + place;
     out->output = end->name;
@@ -85,7 +85,7 @@ static mst_loss loss_of_labels(const network_objectives *from, int place, const 
 /* By the file, else by the last layer. */
 static mst_status choose_default(const network_objectives *from, int place, const mst_dataset *data, objective *out) {
     const mst_model_compiled *made = from->compiled;
-    const mst_network_output *end = &from->ends->output[place];
+    const network_output *end = &from->ends->output[place];
     const mst_output_loss only = {made->has_loss, made->loss, made->from_probabilities, 0};
     const mst_output_loss noted = from->ends->num_outputs == 1 ? only : made->output[place];
     mst_loss loss = end->loss;
@@ -151,12 +151,12 @@ static bool input_fits(mst_shape shape, mst_shape want) {
     return true;
 }
 
-mst_status network_inputs_check(const char *path, const mst_network_ends *ends, const char *data_name,
+mst_status network_inputs_check(const char *path, const network_ends *ends, const char *data_name,
                                 const mst_dataset *data) {
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     const bool several = ends->num_inputs > 1;
     for (int i = 0; i < ends->num_inputs && i < mst_dataset_num_components(data); i++) {
-        const mst_network_input *input = &ends->input[i];
+        const network_input *input = &ends->input[i];
         const mst_shape shape = mst_dataset_spec(data, i).shape;
         if (!input_fits(shape, input->shape))
             return MST_FAIL(MST_INVALID, "'%s': takes inputs%s%s%s of shape %s, those of '%s' are %s", path,
@@ -167,8 +167,7 @@ mst_status network_inputs_check(const char *path, const mst_network_ends *ends, 
     return MST_OK;
 }
 
-void network_data_options(const mst_network_ends *ends, const char **inputs, const char **outputs,
-                          mst_data_options *out) {
+void network_data_options(const network_ends *ends, const char **inputs, const char **outputs, mst_data_options *out) {
     for (int i = 0; i < ends->num_inputs; i++) inputs[i] = ends->input[i].name;
     for (int i = 0; i < ends->num_outputs; i++) outputs[i] = ends->output[i].name;
     out->inputs = inputs;

@@ -3,8 +3,8 @@
 #ifndef MUSTER_CLI_MODEL_NETWORK_OBJECTIVES_H
 #define MUSTER_CLI_MODEL_NETWORK_OBJECTIVES_H
 
+#include "cli/model/network_end.h"
 #include "cli/model/objective.h"
-#include "model_file/network_end.h"
 #include "muster/model_file.h"
 
 /** What becomes of an output whose loss nothing tells. */
@@ -17,7 +17,7 @@ typedef enum unknown_loss {
 typedef struct network_objectives {
     const char *path;                /**< of the network */
     const char *loss, *loss_weights; /**< as --loss and --loss-weights have them; NULL: not given */
-    const mst_network_ends *ends;
+    const network_ends *ends;
     const mst_model_compiled *compiled;
     unknown_loss unknown;
 } network_objectives;
@@ -30,10 +30,9 @@ MST_CHECKED mst_status network_objectives_choose(const network_objectives *from,
  *  also that the first class numbers are below the outputs. */
 MST_CHECKED mst_status network_objectives_check(const objective *list, int n, mst_dataset *data, bool with_classes);
 /** MST_INVALID where DATA, which DATA_NAME names, has inputs of other shapes than the network of PATH takes. */
-MST_CHECKED mst_status network_inputs_check(const char *path, const mst_network_ends *ends, const char *data_name,
+MST_CHECKED mst_status network_inputs_check(const char *path, const network_ends *ends, const char *data_name,
                                             const mst_dataset *data);
-/** How the data is opened that the network with ENDS takes: INPUTS and OUTPUTS get the names, MST_MAX_ENDS each. */
-void network_data_options(const mst_network_ends *ends, const char **inputs, const char **outputs,
-                          mst_data_options *out);
+/** How the data is opened that the network with ENDS takes: INPUTS and OUTPUTS get the names, MAX_ENDS each. */
+void network_data_options(const network_ends *ends, const char **inputs, const char **outputs, mst_data_options *out);
 
 #endif

@@ -17,6 +17,7 @@
 #include "cli/array_notes.h"
 #include "cli/command.h"
 #include "cli/model/mlp_layers.h"
+#include "cli/model/network_end.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
 #include "cli/model/objective_metrics.h"
@@ -28,7 +29,6 @@
 #include "cli/model/scale_inputs.h"
 #include "cli/model/unknown_categories.h"
 #include "cli/precision.h"
-#include "model_file/network_end.h"
 
 #define AT(member) offsetof(saved_options, member)
 
@@ -315,12 +315,12 @@ static bool is_same_kind(const char *a, const char *b) {
 /* The shape of an example of the inputs of the model: a network, else of the weights in SNAPSHOT. */
 static mst_status input_shape(const saved_options *o, const mst_snapshot *snapshot, saved_model *out,
                               mst_shape *shape) {
-    mst_network_ends ends;
+    network_ends ends;
     if (!out->model) {
         *shape = MST_SHAPE(mst_tensor_shape(layer_weights(snapshot, 1)).dim[0]);
         return MST_OK;
     }
-    MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
+    MST_TRY(network_ends_of_any(path_of(o), out->model, &ends));
     *shape = ends.input[0].shape;
     if (ends.num_inputs > 1)
         return MST_FAIL(MST_INVALID, "'%s': has %d inputs, and pictures are one: take --data npz:FILE", path_of(o),
@@ -358,13 +358,13 @@ static mst_status check_first_layer(const saved_options *o, const mst_snapshot *
 }
 
 /* Pictures are resized to what a network takes, where that is a square. */
-static int64_t fitting_size(const mst_network_ends *ends) {
+static int64_t fitting_size(const network_ends *ends) {
     const mst_shape input = ends->input[0].shape;
     return input.ndim >= 2 && input.dim[0] > 0 && input.dim[0] == input.dim[1] ? input.dim[0] : 0;
 }
 
 /* SNAPSHOT: of a file without a network, else NULL. */
-static mst_status open_spec(const saved_options *o, const mst_network_ends *ends, const mst_snapshot *snapshot,
+static mst_status open_spec(const saved_options *o, const network_ends *ends, const mst_snapshot *snapshot,
                             saved_model *out) {
     const model_note *note = &out->note;
     char *folder = NULL;
@@ -381,7 +381,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
                                 .text = o->text,
                                 .inputs_only = o->predicts,
                                 .unknown_categories = note->encodes_columns};
-    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
+    const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (out->model) network_data_options(ends, inputs, outputs, &options);
     if (out->model && spec != note->data && !note->schema) {
         options.whole_file = true;
@@ -409,7 +409,7 @@ static mst_status open_spec(const saved_options *o, const mst_network_ends *ends
     return status;
 }
 
-static mst_status scale_all_inputs(bool raw, const mst_network_ends *ends, saved_model *out) {
+static mst_status scale_all_inputs(bool raw, const network_ends *ends, saved_model *out) {
     if (!out->model) return scale_inputs(raw, 0, NULL, &out->data);
     for (int i = 0; i < ends->num_inputs; i++) MST_TRY(scale_inputs(raw, i, &ends->input[i], &out->data));
     return MST_OK;
@@ -420,8 +420,8 @@ static mst_status open_data(const saved_options *o, const option_list *list, con
                             saved_model *out) {
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : out->note.raw_pixels;
     int64_t num_paths;
-    mst_network_ends ends;
-    if (out->model) MST_TRY(mst_network_ends_of_any(path_of(o), out->model, &ends));
+    network_ends ends;
+    if (out->model) MST_TRY(network_ends_of_any(path_of(o), out->model, &ends));
     const int num_inputs = out->model ? ends.num_inputs : 1;
     MST_TRY(o->num_pictures ? open_pictures(o, snapshot, out) : open_spec(o, &ends, snapshot, out));
     if (!o->num_pictures) array_notes_warn(choose_spec(o, &out->note));

@@ -50,14 +50,14 @@ mst_status saved_network_objectives(const saved_options *o, const option_list *l
                                     const mst_model_compiled *compiled, saved_model *out) {
     const bool predicts = strcmp(command, "predict") == 0;
     const char *noted = json_string_value(json_object_get(out->note.options, "metrics"));
-    mst_network_ends ends;
+    network_ends ends;
     const network_objectives from = {.path = o->load ? o->load : o->checkpoint_dir,
                                      .loss = option_given(list, "loss") ? o->loss : NULL,
                                      .loss_weights = o->loss_weights,
                                      .ends = &ends,
                                      .compiled = compiled,
                                      .unknown = predicts ? UNKNOWN_LOSS_SHOWS : UNKNOWN_LOSS_FAILS};
-    MST_TRY((predicts ? mst_network_ends_of_any : mst_network_ends_of)(from.path, out->model, &ends));
+    MST_TRY((predicts ? network_ends_of_any : network_ends_of)(from.path, out->model, &ends));
     MST_TRY(network_objectives_choose(&from, out->data, out->objective));
     out->num_objectives = ends.num_outputs;
     if (!predicts && mst_dataset_num_components(out->data) > ends.num_inputs)

@@ -150,7 +150,7 @@ int train_open_part(training *t, const char *part, mst_dataset **out) {
     options.max_tokens = t->o->max_tokens;
     options.sequence_length = t->o->sequence_length;
     options.pad_front = t->o->pad == PAD_FRONT;
-    const char *inputs[MST_MAX_ENDS], *outputs[MST_MAX_ENDS];
+    const char *inputs[MAX_ENDS], *outputs[MAX_ENDS];
     if (t->network) network_data_options(&t->ends, inputs, outputs, &options);
     if (train_has_texts(t)) fit_texts(t, &options);
     if (!options.image_size && is_pictures(t)) options.image_size = fitting_size(t);

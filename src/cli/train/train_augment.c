@@ -44,7 +44,7 @@ int train_augment(training *t) {
     const train_options *o = t->o;
     const mst_shape shape = mst_dataset_spec(t->train, 0).shape;
     /* brightness is that of pixels from 0 to 1 */
-    const mst_network_input *input = t->network ? &t->ends.input[0] : NULL;
+    const network_input *input = t->network ? &t->ends.input[0] : NULL;
     const mst_dtype stored = t->stored_inputs[0];
     const double most = stored == MST_U8 && !scale_inputs_divides(o->raw_pixels, stored, input) ? LEVELS : 1;
     const int labels = kind_of_labels(t->train, shape);

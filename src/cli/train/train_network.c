@@ -11,13 +11,13 @@
 #include "cli/command.h"
 #include "cli/model/application_layers.h"
 #include "cli/model/model_note.h"
+#include "cli/model/network_adapt.h"
 #include "cli/model/network_file.h"
 #include "cli/model/network_objectives.h"
 #include "cli/train/train_cluster.h"
 #include "model_file/keras/network_text.h"
 #include "model_file/keras/weights.h"
 #include "model_file/model_file.h"
-#include "model_file/network_adapt.h"
 #include "model_file/onnx/onnx_model.h"
 #include "module/module.h"
 
@@ -100,7 +100,7 @@ static mst_status load_fresh(training *t, const char *path) {
     MST_TRY(mst_network_load(path, &t->model, &t->compiled));
     t->compiled.has_optimizer = false;
     *t->compiled.other_optimizer = '\0';
-    MST_TRY(mst_network_ends_of(path, t->model, &t->ends));
+    MST_TRY(network_ends_of(path, t->model, &t->ends));
     return network_tokens(t->model, &t->num_tokens);
 }
 
@@ -118,7 +118,7 @@ static mst_status load_network(training *t, const char *path) {
     }
     MST_TRY(network_has_weights(t->model, &t->has_weights));
     MST_TRY(take_vocabulary(t));
-    return mst_network_ends_of(path, t->model, &t->ends);
+    return network_ends_of(path, t->model, &t->ends);
 }
 
 void train_network_take_optimizer(training *t) {
@@ -155,7 +155,7 @@ int train_network_load(training *t, const train_options *o) {
 int train_network_adapt(const training *t) {
     const char *left;
     if (!t->network || t->network != t->o->model) return EXIT_DONE;
-    if (mst_network_adapt(t->model, t->train, &left)) return command_fail_library(EXIT_FAILED, "model");
+    if (network_adapt(t->model, t->train, &left)) return command_fail_library(EXIT_FAILED, "model");
     if (left)
         command_warn(
             "'%s': layer '%s' is not applied to an input and learns nothing before training: it begins with "

@@ -6,13 +6,13 @@
 #include "cli/model/class_names.h"
 #include "cli/model/label_kind.h"
 #include "cli/model/name_map.h"
+#include "cli/model/network_end.h"
 #include "cli/model/network_file.h"
 #include "cli/model/objective.h"
 #include "cli/model/table_layers.h"
 #include "cli/train/stand_in.h"
 #include "cli/train/train_events.h"
 #include "cli/train/train_options.h"
-#include "model_file/network_end.h"
 #include "muster/checkpoint.h"
 #include "muster/cluster.h"
 #include "muster/device.h"
@@ -50,7 +50,7 @@ typedef struct training {
     const char *network;         /**< the file of --model or --load that has the network; NULL: none. Of it are: */
     bool has_weights;            /**< of --load, with weights */
     mst_model_compiled compiled; /**< loss, and of --load the optimizer, that were saved with it */
-    mst_network_ends ends;
+    network_ends ends;
     int64_t num_tokens; /**< that an embedding at its beginning has rows for; 0: it begins with none */
     char *schema;       /**< of the texts that it was trained on, whose vocabulary counts; NULL: none. Owned */
     train_events events;

@@ -1,7 +1,7 @@
-#include "model_file/network_adapt.h"
+#include "cli/model/network_adapt.h"
 
-#include "base/argument.h"
-#include "layer/list.h"
+#include <string.h>
+
 #include "model/model.h"
 #include "muster/layers.h"
 
@@ -15,12 +15,11 @@ static int input_at(const mst_model *model, int64_t node) {
 /* Whether the layer of NODE is to learn: it is a Normalization, this is its first call, and no mean was given. */
 static bool learns(const mst_model *model, const mst_model_node *node) {
     const mst_model_layer *layer = &model->layer[node->layer];
-    return layer->type == &mst_layer_type_normalization && node->number == 0 &&
+    return strcmp(layer->type->name, "normalization") == 0 && node->number == 0 &&
            !((const mst_layer_normalization_options *)layer->options)->mean;
 }
 
-mst_status mst_network_adapt(mst_model *model, mst_dataset *data, const char **left) {
-    if (MST_IS_NULL(model) || MST_IS_NULL(data) || MST_IS_NULL(left)) return MST_INVALID;
+mst_status network_adapt(mst_model *model, mst_dataset *data, const char **left) {
     *left = NULL;
     for (int64_t i = 0; i < model->num_nodes; i++) {
         if (!learns(model, &model->node[i])) continue;

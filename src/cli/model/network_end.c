@@ -1,4 +1,4 @@
-#include "model_file/network_end.h"
+#include "cli/model/network_end.h"
 
 #include <string.h>
 
@@ -18,19 +18,19 @@ static bool feeds_only(const mst_model *model, int64_t node, const char *type) {
     return found;
 }
 
-static mst_network_input input_of(const mst_model *model, int i, mst_value batch) {
+static network_input input_of(const mst_model *model, int i, mst_value batch) {
     const mst_shape shape = mst_value_spec(batch).shape;
-    return (mst_network_input){.name = mst_model_input_name(model, i),
-                               .dtype = model->input[i].row.dtype,
-                               .shape = mst_shape_make(shape.ndim - 1, shape.dim + 1),
-                               .is_tokens = feeds_only(model, model->input[i].node, "embedding"),
-                               .is_rescaled = feeds_only(model, model->input[i].node, "rescaling") ||
-                                              feeds_only(model, model->input[i].node, "normalization")};
+    return (network_input){.name = mst_model_input_name(model, i),
+                           .dtype = model->input[i].row.dtype,
+                           .shape = mst_shape_make(shape.ndim - 1, shape.dim + 1),
+                           .is_tokens = feeds_only(model, model->input[i].node, "embedding"),
+                           .is_rescaled = feeds_only(model, model->input[i].node, "rescaling") ||
+                                          feeds_only(model, model->input[i].node, "normalization")};
 }
 
-static void look_at_output(const mst_model *model, int i, mst_value end, mst_network_output *out) {
+static void look_at_output(const mst_model *model, int i, mst_value end, network_output *out) {
     const mst_shape row = mst_value_spec(end).shape;
-    *out = (mst_network_output){.name = mst_model_output_name(model, i)};
+    *out = (network_output){.name = mst_model_output_name(model, i)};
     if (row.ndim > 0) out->shape = mst_shape_make(row.ndim - 1, row.dim + 1);
     out->size = mst_shape_count(out->shape);
     for (int l = 0; l < MST_NUM_LOSSES; l++) out->sees_logits[l] = mst_loss_sees_logits((mst_loss)l, end);
@@ -39,8 +39,7 @@ static void look_at_output(const mst_model *model, int i, mst_value end, mst_net
     out->loss = softmax ? MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY : MST_LOSS_BINARY_CROSSENTROPY;
 }
 
-static mst_status look(const char *path, const mst_model *model, const mst_model_description *d,
-                       mst_network_ends *out) {
+static mst_status look(const char *path, const mst_model *model, const mst_model_description *d, network_ends *out) {
     const mst_outputs outputs = mst_model_get_outputs(model);
     if (!d->graph) return MST_FAIL(MST_INVALID, "'%s': the shape of its input is not in it", path);
     for (int i = 0; i < out->num_inputs; i++) out->input[i] = input_of(model, i, d->value[model->input[i].node]);
@@ -49,23 +48,23 @@ static mst_status look(const char *path, const mst_model *model, const mst_model
     return MST_OK;
 }
 
-mst_status mst_network_ends_of_any(const char *path, mst_model *model, mst_network_ends *out) {
+mst_status network_ends_of_any(const char *path, mst_model *model, network_ends *out) {
     mst_model_description d;
-    *out = (mst_network_ends){.num_inputs = mst_model_num_inputs(model), .num_outputs = mst_model_num_outputs(model)};
-    if (out->num_inputs > MST_MAX_ENDS || out->num_outputs > MST_MAX_ENDS)
+    *out = (network_ends){.num_inputs = mst_model_num_inputs(model), .num_outputs = mst_model_num_outputs(model)};
+    if (out->num_inputs > MAX_ENDS || out->num_outputs > MAX_ENDS)
         return MST_FAIL(MST_INVALID, "'%s': has %d inputs and %d outputs: the command takes at most %d of each", path,
-                        out->num_inputs, out->num_outputs, MST_MAX_ENDS);
+                        out->num_inputs, out->num_outputs, MAX_ENDS);
     mst_status status = mst_model_describe(model, &d);
     if (!status) status = look(path, model, &d, out);
     mst_model_forget(&d);
     return status;
 }
 
-mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out) {
+mst_status network_ends_of(const char *path, mst_model *model, network_ends *out) {
     char text[MST_SHAPE_TEXT];
-    MST_TRY(mst_network_ends_of_any(path, model, out));
+    MST_TRY(network_ends_of_any(path, model, out));
     for (int i = 0; i < out->num_outputs; i++) {
-        const mst_network_output *end = &out->output[i];
+        const network_output *end = &out->output[i];
         if (end->size < 0)
             return MST_FAIL(MST_INVALID, "'%s': an example of its output '%s' is %s: it must have a size that is known",
                             path, end->name, mst_shape_print(end->shape, text, sizeof text));

@@ -1,6 +1,6 @@
-/** Networks of files that begin anew, for the command. */
-#ifndef MUSTER_MODEL_FILE_NETWORK_ADAPT_H
-#define MUSTER_MODEL_FILE_NETWORK_ADAPT_H
+/** Networks of files that begin anew. */
+#ifndef MUSTER_CLI_MODEL_NETWORK_ADAPT_H
+#define MUSTER_CLI_MODEL_NETWORK_ADAPT_H
 
 #include "muster/dataset.h"
 #include "muster/model.h"
@@ -8,6 +8,6 @@
 /** Each Normalization of MODEL that is applied to an input learns from the component of DATA for that input. MODEL is
  *  not compiled yet. *LEFT is the name of the first Normalization that is applied to something else, and so begins with
  *  a mean of 0 and a variance of 1. NULL if there is none. */
-MST_API MST_CHECKED mst_status mst_network_adapt(mst_model *model, mst_dataset *data, const char **left);
+MST_CHECKED mst_status network_adapt(mst_model *model, mst_dataset *data, const char **left);
 
 #endif

@@ -1,39 +1,39 @@
-/** What stands at the ends of a network, for the command. */
-#ifndef MUSTER_MODEL_FILE_NETWORK_END_H
-#define MUSTER_MODEL_FILE_NETWORK_END_H
+/** What stands at the ends of a network of a file. */
+#ifndef MUSTER_CLI_MODEL_NETWORK_END_H
+#define MUSTER_CLI_MODEL_NETWORK_END_H
 
 #include "muster/loss.h"
 #include "muster/model.h"
 
-enum { MST_MAX_ENDS = 16 };
+enum { MAX_ENDS = 16 };
 
-typedef struct mst_network_input {
+typedef struct network_input {
     const char *name; /**< the model's */
     mst_dtype dtype;  /**< MST_NO_DTYPE: the data decides */
     mst_shape shape;  /**< of an example; -1: a dimension of any size */
     bool is_tokens;   /**< only embeddings take it: its numbers count something */
     bool is_rescaled; /**< only Rescaling, or Normalization, takes it: its pixels are from 0 to 255 */
-} mst_network_input;
+} network_input;
 
-typedef struct mst_network_output {
+typedef struct network_output {
     const char *name; /**< the model's */
     int64_t size;     /**< numbers of an example; -1: only the data tells */
     mst_shape shape;  /**< of them */
     bool has_loss;    /**< it ends in a softmax or a sigmoid, for which there is a loss: */
     mst_loss loss;
     bool sees_logits[MST_NUM_LOSSES]; /**< for losses that see logits in it */
-} mst_network_output;
+} network_output;
 
-typedef struct mst_network_ends {
+typedef struct network_ends {
     int num_inputs, num_outputs;
-    mst_network_input input[MST_MAX_ENDS];
-    mst_network_output output[MST_MAX_ENDS];
-} mst_network_ends;
+    network_input input[MAX_ENDS];
+    network_output output[MAX_ENDS];
+} network_ends;
 
 /** Examines the ends of MODEL, which is the file PATH. MST_INVALID if it has too many of them, or an output of a size
  *  that is not known: the commands cannot use it. */
-MST_API MST_CHECKED mst_status mst_network_ends_of(const char *path, mst_model *model, mst_network_ends *out);
+MST_CHECKED mst_status network_ends_of(const char *path, mst_model *model, network_ends *out);
 /** The same with outputs of any size, as predictions may have. */
-MST_API MST_CHECKED mst_status mst_network_ends_of_any(const char *path, mst_model *model, mst_network_ends *out);
+MST_CHECKED mst_status network_ends_of_any(const char *path, mst_model *model, network_ends *out);
 
 #endif
